@@ -1,16 +1,18 @@
 # syntax=docker/dockerfile:1.10
-# The gateway in a container: everything in one process, its data in the volume /data.
+# The gateway in a container: everything runs in one process, with its data in the volume /data.
 #
 #   docker build --tag gatelet .
 #   docker run --publish 127.0.0.1:8787:8787 --env GATELET_REMOTE_PAGES=1 --volume gatelet:/data gatelet
 #
-# The image has the binary and the libraries that it is linked with, and nothing else: no shell, no package manager. Certificates are in
-# the binary. `tests/packaging/image` runs a binary in such a root without an engine.
+# The image has only the binary and the libraries that it is linked with: no shell, no package
+# manager. Certificates are in the binary. `tests/packaging/image` runs a binary in the same root
+# file system without a container engine.
 FROM rust:1.95-slim-bookworm AS build
 SHELL ["/bin/bash", "-o", "pipefail", "-c"]
 WORKDIR /source
 COPY . .
-# Both folders outlive the build, so that the next one compiles only what changed; the binary is copied out of them.
+# Both cache folders outlive the build, so that the next build compiles only what has changed. They
+# are not part of the image, so the binary is copied out of them.
 RUN --mount=type=cache,target=/usr/local/cargo/registry,sharing=locked \
     --mount=type=cache,target=/source/target,sharing=locked \
     cargo build --locked --profile gateway --package gateway --bin gateway \
@@ -20,7 +22,7 @@ RUN --mount=type=cache,target=/usr/local/cargo/registry,sharing=locked \
 
 FROM scratch
 COPY --from=build /image /
-# A new volume takes its owner from the folder that it is mounted on.
+# A new volume has the same owner as the folder at which it is mounted.
 COPY --from=build --chown=65532:65532 /data /data
 USER 65532:65532
 WORKDIR /data

@@ -1,4 +1,5 @@
-"""What runs of `.ci/run` keep for those after them: tools, and compiled dependencies. Deleting the folder costs time alone."""
+"""What one run of `.ci/run` caches for the next: tools, and compiled dependencies. The cache can be
+deleted at any time."""
 
 import json
 import os
@@ -8,7 +9,8 @@ import subprocess
 
 FOLDER = pathlib.Path(os.environ.get("GATELET_CI_CACHE") or pathlib.Path.home() / ".cache" / "gatelet-ci")
 COMPILED = FOLDER / "compiled"
-# Crates of other versions pile up: from this size on it is made anew.
+# The maximum size of the cache, in bytes. Crates of old versions accumulate in the cache; when it
+# is larger than this, it is emptied and filled anew.
 MOST = 12 << 30
 _metadata = None
 
@@ -26,7 +28,7 @@ def target():
 
 
 def logs():
-    """What the checks of the last run printed."""
+    """The folder with the output of the last run's checks."""
     return target() / "checks"
 
 
@@ -36,7 +38,8 @@ def profiles(root):
 
 
 def own():
-    """The workspace's crates and programs, as cargo names their files. They are compiled anew: a clone has new files."""
+    """The workspace's crates and programs, as Cargo names their files. They are always recompiled,
+    because the files of a new clone are newer than the cache."""
     names = {name for package in metadata()["packages"] for name in (package["name"], *(it["name"] for it in package["targets"]))}
     return {name.replace("-", "_") for name in names}
 
@@ -48,7 +51,8 @@ def crate(file):
 
 
 def copy(source, to):
-    """Links the files of compiled dependencies from one folder into another, which may be on another disk."""
+    """Hard-links the files of compiled dependencies from one folder into another, or copies them if
+    the folders are on different disks."""
     ours, count = own(), 0
     for profile in profiles(source):
         for kind in (".fingerprint", "build", "deps"):
@@ -75,7 +79,7 @@ def link(source, to):
 
 def restore():
     count = copy(COMPILED, target())
-    print(f"== kept from a run before in {FOLDER}: {count} compiled crates" if count else f"== nothing is kept from a run before in {FOLDER}", flush=True)
+    print(f"== cached by an earlier run in {FOLDER}: {count} compiled crates" if count else f"== nothing is cached in {FOLDER}", flush=True)
 
 
 def keep():
@@ -83,4 +87,4 @@ def keep():
     if size > MOST:
         shutil.rmtree(COMPILED)
     count = copy(target(), COMPILED)
-    print(f"== kept for the next run in {FOLDER}: {count} more compiled crates", flush=True)
+    print(f"== cached for the next run in {FOLDER}: {count} more compiled crates", flush=True)

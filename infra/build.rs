@@ -1,5 +1,6 @@
-//! Lists the files that are embedded: the documents of `docs/`, and the events of `events/`, which the reference takes its examples from.
-//! A macro that embeds a folder would not notice a new file.
+//! Lists the files to embed: the documents of `docs/`, their pictures, and the events of `events/`,
+//! from which the API reference takes its examples. A macro that embeds a whole folder would not be
+//! run again when a file is added.
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -8,15 +9,17 @@ fn main() -> std::io::Result<()> {
     let (manifest, out) = (folder("CARGO_MANIFEST_DIR")?, folder("OUT_DIR")?);
     let root = manifest.parent().unwrap_or(&manifest);
     let documents = listed("DOCUMENTS", &root.join("docs"), "md", "/")?;
+    let pictures = listed("PICTURES", &root.join("docs/pictures"), "svg", "/")?;
     let events = listed("EVENTS", &root.join("events"), "json", "-")?;
-    std::fs::write(out.join("embedded.rs"), documents + &events)
+    std::fs::write(out.join("embedded.rs"), documents + &pictures + &events)
 }
 
 fn folder(variable: &str) -> std::io::Result<PathBuf> {
     std::env::var_os(variable).map(PathBuf::from).ok_or_else(|| std::io::Error::other(format!("{variable} is not set")))
 }
 
-/// A table of the files of a folder: the path without its extension, with `separator` between its parts, and the text.
+/// The source of a table with an entry for each file of a folder: the path without its extension,
+/// the parts joined by `separator`, and the text of the file.
 fn listed(table: &str, folder: &Path, extension: &str, separator: &str) -> std::io::Result<String> {
     println!("cargo::rerun-if-changed={}", folder.display());
     let mut files = Vec::new();

@@ -1,6 +1,7 @@
-// Keeps the parts of a page that are marked `data-live` up to date: fetches the page anew and changes in place what differs, so that focus,
-// scroll position and open forms stay. Waits while something is being edited or the page is hidden. Forms marked `data-live-form` are sent
-// without leaving the page.
+// Keeps the parts of a page that are marked `data-live` up to date: fetches the page again and
+// patches the differences, so that focus, scroll position and open forms stay. Pauses while
+// something is being edited or the page is hidden. Forms marked `data-live-form` are sent without
+// leaving the page.
 
 import { showTimes } from "./page.js";
 
@@ -10,7 +11,7 @@ const wait = document.querySelector("[data-live-paused]");
 let etag = null;
 let running = false;
 
-/** Whether somebody is in the middle of something that a change would disturb. */
+/** Whether the user is editing or selecting something, which an update would disturb. */
 function isEditing() {
   if (document.querySelector("details[data-edit][open], form[data-dirty]")) return true;
   return Boolean(document.activeElement?.closest("[data-live] :is(input, textarea, select)"));
@@ -20,13 +21,13 @@ function sameKind(a, b) {
   return a.nodeType === b.nodeType && a.nodeName === b.nodeName && a.dataset?.key === b.dataset?.key && a.id === b.id;
 }
 
-/** Makes `from` what `to` is, with as few changes as it takes. */
+/** Turns `from` into `to` with as few changes as possible. */
 function morph(from, to) {
   if (from.nodeType !== Node.ELEMENT_NODE) {
     if (from.nodeValue !== to.nodeValue) from.nodeValue = to.nodeValue;
     return;
   }
-  // Another address in the same frame would be a step of the browser's history.
+  // Changing the frame's URL would add an entry to the browser's history.
   if (from.nodeName === "IFRAME" && from.getAttribute("src") !== to.getAttribute("src")) {
     from.replaceWith(to);
     return;
@@ -37,7 +38,7 @@ function morph(from, to) {
     const isOwn = name === "open" || name === "title" || name === "value";
     if (!isOwn && !to.hasAttribute(name)) from.removeAttribute(name);
   }
-  // Its text is the script's.
+  // The text of a time is set by `showTimes`.
   if (from.nodeName === "TIME") return;
   morphChildren(from, to);
 }
@@ -67,7 +68,7 @@ function morphChildren(from, to) {
   }
 }
 
-/** Where the focus goes when what had it is gone: to the row that took its place, or to the heading. */
+/** Moves the focus when its element is gone: to the row that took its place, or to the heading. */
 function keepFocus(change) {
   const focused = document.activeElement;
   const rows = () => [...document.querySelectorAll(".rows a.row")];
@@ -103,13 +104,13 @@ async function refresh() {
   try {
     const headers = { accept: "text/html", ...(etag && { "if-none-match": etag }) };
     const answer = await fetch(location.href, { headers, cache: "no-store" });
-    // Somebody may have begun to edit while the answer was on its way.
+    // The user may have begun to edit before the response arrived.
     if (answer.status === 200 && !isEditing()) {
       show(await answer.text(), false);
       etag = answer.headers.get("etag");
     }
   } catch {
-    // The gateway is away: what is shown stays.
+    // The gateway does not answer: keep the current content.
   } finally {
     running = false;
   }
@@ -120,7 +121,7 @@ document.addEventListener("submit", async (event) => {
   if (!form) return;
   event.preventDefault();
   const body = new URLSearchParams(new FormData(form, event.submitter));
-  // By attribute: a button named "action" hides the property.
+  // `form.action` would be the button named "action", if the form has one.
   const url = new URL(form.getAttribute("action") ?? location.href, location.href);
   if (form.getAttribute("method") !== "post") {
     url.search = body;
@@ -131,7 +132,7 @@ document.addEventListener("submit", async (event) => {
   }
   const answer = await fetch(url, { method: "POST", body, headers: { accept: "text/html" }, cache: "no-store" });
   if (answer.ok) for (const fold of document.querySelectorAll("details[data-edit][open]")) if (fold.contains(form)) fold.open = false;
-  // Elsewhere than here: what was shown here is gone.
+  // A redirect to another page means that what this page shows no longer exists.
   if (answer.redirected && new URL(answer.url).pathname !== location.pathname) {
     location.href = answer.url;
     return undefined;
@@ -143,7 +144,7 @@ document.addEventListener("submit", async (event) => {
   return undefined;
 });
 
-/** What was typed is saved or given up: the form shows what the page says from here on. */
+/** The input is saved or discarded: from now on the form shows the page's values. */
 function settle(form) {
   form.reset();
   form.removeAttribute("data-dirty");
@@ -164,7 +165,7 @@ document.addEventListener("input", (event) => {
   event.target.closest("form")?.setAttribute("data-dirty", "");
 });
 
-// An email that is looked at counts as read.
+// An email counts as read once it is opened.
 const unread = document.querySelector("form[data-read-on-view]");
 if (unread) {
   fetch(unread.getAttribute("action"), { method: "POST", body: new URLSearchParams(new FormData(unread)), headers: { accept: "text/html" } }).then(refresh, () => {});

@@ -1,4 +1,5 @@
-// What every page has: theme, menu, copy buttons, times, the keyboard in tables. Nothing here is needed to use a page.
+// Features of every page: theme, menu, copy buttons, times, the keyboard in tables. Pages work
+// without any of them.
 
 const $$ = (selector, root = document) => root.querySelectorAll(selector);
 
@@ -11,13 +12,13 @@ theme.addEventListener("change", () => {
     if (theme.value) localStorage.setItem("theme", theme.value);
     else localStorage.removeItem("theme");
   } catch {
-    // Storage is off: the choice lasts as long as the page.
+    // Storage is disabled: the choice lasts as long as the page.
   }
   if (theme.value) root.dataset.theme = theme.value;
   else delete root.dataset.theme;
 });
 
-// Menu of small windows
+// Menu on small screens
 const bar = document.querySelector(".bar");
 const menu = bar.querySelector(".menu");
 function openMenu(isOpen) {
@@ -96,7 +97,7 @@ document.addEventListener("keydown", (event) => {
   }
 });
 
-// A deep link into a folded part opens it
+// A deep link opens the folded part that it points into
 function openTarget() {
   const target = location.hash && document.getElementById(decodeURIComponent(location.hash.slice(1)));
   for (let fold = target?.closest?.("details"); fold; fold = fold.parentElement.closest("details")) fold.open = true;

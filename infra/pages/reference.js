@@ -1,4 +1,4 @@
-// The search of the API reference: shows the operations that have every typed word, as it is typed.
+// The search of the API reference: shows the operations that contain every word, as the user types.
 
 const search = document.querySelector("#search");
 const rows = [...document.querySelectorAll("tr[data-words]")];
@@ -26,6 +26,6 @@ if (search) {
     event.preventDefault();
     document.querySelector("tr[data-words]:not([hidden]) a.row")?.focus();
   });
-  // Links to an error code used to lead here.
+  // Old links to error codes point here.
   if (location.hash && !document.getElementById(location.hash.slice(1))) location.replace(`/docs/errors${location.hash}`);
 }

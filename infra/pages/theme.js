@@ -1,4 +1,4 @@
-// Runs before the page is drawn: the chosen theme, and that scripts run.
+// Runs before the page is drawn: sets the chosen theme, and marks that scripts run.
 (() => {
   const root = document.documentElement;
   root.classList.add("js");
@@ -6,6 +6,6 @@
     const theme = localStorage.getItem("theme");
     if (theme) root.dataset.theme = theme;
   } catch {
-    // Storage is off: the theme is that of the system.
+    // Storage is disabled: use the system's theme.
   }
 })();

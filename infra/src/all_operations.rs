@@ -1,4 +1,4 @@
-//! `docs/all-operations.md`: a line for each operation.
+//! `docs/all-operations.md`: one line per operation.
 
 use std::fmt::Write as _;
 
@@ -9,8 +9,9 @@ use crate::operation::Operation;
 const HEAD: &str = "\
 # All operations
 
-Written by `cargo run -p infra -- render`. The [reference](/docs/api) has the fields, answers, errors and examples of each; `infra/COSTS.md` says what
-each costs: round trips, units of DynamoDB, and the price of a million calls.
+Written by `cargo run -p infra -- render`. The [reference](/docs/api) has the fields, answers,
+errors and examples of each; `infra/COSTS.md` says what each costs: round trips, units of DynamoDB,
+and the price of a million calls.
 
 | operation | method and path | access |
 |---|---|---|
@@ -25,7 +26,7 @@ fn access(operation: &Operation) -> &'static str {
     }
 }
 
-/// The document, in the order of the areas' lists.
+/// Renders the document, in the order of the areas' lists.
 pub fn document(operations: &[Operation]) -> String {
     let mut document = HEAD.to_owned();
     for operation in operations {

@@ -1,4 +1,4 @@
-//! The files that are rendered and checked in.
+//! The rendered files that are checked in.
 
 use std::path::PathBuf;
 
@@ -6,9 +6,9 @@ use anyhow::Context as _;
 
 use crate::scorecard::Scorecard;
 pub use crate::workspace::root;
-use crate::{all_operations, binaries, operations, template, watch};
+use crate::{all_operations, binaries, error_codes, operations, template, watch};
 
-/// A file as it is, and as it should be.
+/// A file with its current text and its rendered text.
 #[derive(Debug)]
 pub struct File {
     pub path: PathBuf,
@@ -21,7 +21,7 @@ impl File {
         self.found == self.wanted
     }
 
-    /// Writes what is wanted; a file of which nothing is wanted goes.
+    /// Writes the wanted text, or removes the file if the wanted text is empty.
     pub fn write(&self) -> anyhow::Result<()> {
         let written = if self.wanted.is_empty() {
             std::fs::remove_file(&self.path)
@@ -32,14 +32,15 @@ impl File {
     }
 }
 
-/// `infra/template.yaml` and its nested stacks; of a stack that no area has any more nothing is wanted.
+/// `infra/template.yaml` and its nested stacks. Stacks of areas that no longer exist have an empty
+/// wanted text, so they are removed.
 pub fn template_files() -> anyhow::Result<Vec<File>> {
     let infra = root().join("infra");
     let mut files: Vec<File> = Vec::new();
     let rendered = template::render(&operations::all())?;
     for (path, wanted) in &rendered {
         let path = infra.join(path);
-        // Absent before the first rendering.
+        // The file does not exist before the first rendering.
         let found = std::fs::read_to_string(&path).unwrap_or_default();
         files.push(File { path, found, wanted: wanted.clone() });
     }
@@ -61,7 +62,7 @@ pub fn watch_file() -> anyhow::Result<File> {
     Ok(File { path, found, wanted })
 }
 
-/// The manifest of each area, with its programs.
+/// The manifest of each area, which lists its binaries.
 pub fn area_files() -> anyhow::Result<Vec<File>> {
     let mut areas = Vec::new();
     for entry in root().join("functions").read_dir()? {
@@ -80,23 +81,31 @@ pub fn area_files() -> anyhow::Result<Vec<File>> {
 /// `docs/all-operations.md`.
 pub fn operations_file() -> anyhow::Result<File> {
     let path = root().join("docs/all-operations.md");
-    // Absent before the first rendering.
+    // The file does not exist before the first rendering.
     let found = std::fs::read_to_string(&path).unwrap_or_default();
     Ok(File { path, found, wanted: all_operations::document(&operations::all()) })
+}
+
+/// `docs/errors.md`.
+pub fn errors_file() -> anyhow::Result<File> {
+    let path = root().join("docs/errors.md");
+    // The file does not exist before the first rendering.
+    let found = std::fs::read_to_string(&path).unwrap_or_default();
+    Ok(File { path, found, wanted: error_codes::document() })
 }
 
 /// `docs/security/scorecard.md`.
 pub fn scorecard_file() -> anyhow::Result<File> {
     let path = root().join("docs/security/scorecard.md");
-    // Absent before the first rendering.
+    // The file does not exist before the first rendering.
     let found = std::fs::read_to_string(&path).unwrap_or_default();
     Ok(File { path, found, wanted: Scorecard::read(&root())?.document() })
 }
 
-/// All of them.
+/// All checked-in files that are rendered.
 pub fn files() -> anyhow::Result<Vec<File>> {
     let mut files = template_files()?;
-    files.extend([watch_file()?, operations_file()?, scorecard_file()?]);
+    files.extend([watch_file()?, operations_file()?, errors_file()?, scorecard_file()?]);
     files.extend(area_files()?);
     Ok(files)
 }

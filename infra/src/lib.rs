@@ -1,12 +1,15 @@
-//! What is derived from the operations, besides the gateway: the deployment template, the routes of `cargo lambda watch`, the API
-//! document and its reference page.
+//! What is derived from the operations, besides the gateway: the deployment template, the routes
+//! of `cargo lambda watch`, the OpenAPI document and its reference pages.
 //!
-//! Everything starts with [`operations::all`], so a new operation is in all of them by being in its area's list. What is checked in
-//! (template, watch routes, the list of all operations, the security scorecard) is compared with what is rendered here by the contract tests; `cargo run -p infra -- render` writes it.
+//! All of this derives from [`operations::all`], so a new operation appears everywhere once it is
+//! in its area's list. Some of it is checked in, such as the template, the watch routes and the
+//! list of all operations. `cargo run -p infra -- render` writes these files, and the contract
+//! tests report a file that is out of date.
 
 pub mod all_operations;
 pub mod binaries;
 pub mod checked_in;
+pub mod error_codes;
 pub mod new;
 pub mod openapi;
 pub mod operation;
@@ -22,7 +25,7 @@ mod workspace;
 
 pub use operation::Operation;
 
-/// The documents and events, as `build.rs` lists them.
+/// The documents and events, as listed by `build.rs`.
 mod embedded {
     include!(concat!(env!("OUT_DIR"), "/embedded.rs"));
 }

@@ -1,5 +1,6 @@
-//! `cargo run -p infra -- render`: writes what is derived from the operations and checked in. `new` creates an operation. Other
-//! commands print what is derived, or write what is made from data.
+//! `cargo run -p infra -- render`: writes the checked-in files that are derived from the
+//! operations. `new` creates an operation. Other commands print derived documents or write
+//! generated data.
 
 use std::path::PathBuf;
 use std::process;
@@ -11,7 +12,7 @@ use infra::new::{Asked, NewOperation};
 use infra::{openapi, operations};
 use model::password::common;
 
-/// Renders what is derived from the operations.
+/// Renders the files that are derived from the operations.
 #[derive(Parser)]
 struct Arguments {
     #[command(subcommand)]
@@ -20,23 +21,24 @@ struct Arguments {
 
 #[derive(Subcommand)]
 enum Command {
-    /// Writes the template, the routes of `cargo lambda watch`, the list of all operations and the security scorecard.
+    /// Writes all rendered files that are checked in: the template, the routes of `cargo lambda
+    /// watch`, the lists of binaries, operations and error codes, and the security scorecard.
     Render {
-        /// Writes nothing, and fails when something would change.
+        /// Writes nothing, and fails if a file is out of date.
         #[arg(long)]
         check: bool,
     },
-    /// Creates an operation with all its files, and renders what is derived from it.
+    /// Creates an operation with all its files, and renders the derived ones.
     New(Asked),
-    /// Writes the routes of `cargo lambda watch` alone.
+    /// Writes only the routes of `cargo lambda watch`.
     WatchRoutes {
-        /// Writes nothing, and fails when something would change.
+        /// Writes nothing, and fails if a file is out of date.
         #[arg(long)]
         check: bool,
     },
-    /// Writes the table of common passwords, which nobody may choose.
+    /// Writes the table of common passwords, which are rejected.
     CommonPasswords {
-        /// Lists of passwords: one in each line, or an array of JSON.
+        /// Lists of passwords: one per line, or a JSON array.
         #[arg(required = true)]
         lists: Vec<PathBuf>,
     },
@@ -45,7 +47,7 @@ enum Command {
         /// Base URL of the service in the document.
         #[arg(long, default_value = "http://localhost:8787")]
         api_url: String,
-        /// Base URL of the public content, when it is another one.
+        /// Base URL of the public content, if different.
         #[arg(long)]
         site_url: Option<String>,
     },
@@ -75,12 +77,13 @@ fn new(asked: Asked) -> anyhow::Result<()> {
     let is_added = |file: &&File| file.found.is_empty() && file.path.extension().is_some_and(|extension| extension == "rs");
     let formatted = process::Command::new("rustfmt").args(files.iter().filter(is_added).map(|file| &file.path)).status();
     if !formatted.is_ok_and(|status| status.success()) {
-        eprintln!("rustfmt did not run: format the new files with `cargo fmt --all`");
+        eprintln!("rustfmt failed: format the new files with `cargo fmt --all`");
     }
-    // Another process: this one was built without the operation.
+    // The files are rendered by another process, because this one was built without the new
+    // operation.
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let rendered = process::Command::new(cargo).args(["run", "--quiet", "-p", "infra", "--", "render"]).current_dir(root).status();
-    ensure!(rendered.context("cargo cannot be run")?.success(), "the operation was created, but `cargo run -p infra -- render` failed");
+    ensure!(rendered.context("cannot run cargo")?.success(), "the operation was created, but `cargo run -p infra -- render` failed");
     Ok(())
 }
 
@@ -98,7 +101,7 @@ fn common_passwords(lists: &[PathBuf]) -> anyhow::Result<()> {
 fn settle(files: &[File], check: bool) -> anyhow::Result<()> {
     for file in files.iter().filter(|file| !file.is_current()) {
         if check {
-            bail!("{} is not what the code renders; run `cargo run -p infra -- render`", file.path.display());
+            bail!("{} is out of date: run `cargo run -p infra -- render`", file.path.display());
         }
         file.write()?;
         println!("wrote {}", file.path.display());

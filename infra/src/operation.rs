@@ -1,8 +1,8 @@
-//! An operation: its route, and what its handler says of itself.
+//! An operation as the tools see it: its route, and the description derived from its handler.
 
 use api::http::{Description, Route};
 
-/// An operation as the tools see it.
+/// An operation of the service.
 #[derive(Clone)]
 pub struct Operation {
     pub route: Route,
@@ -10,12 +10,14 @@ pub struct Operation {
 }
 
 impl Operation {
-    /// The first word of the name, and the folder of the area below `functions/`.
+    /// The area of the operation: the first word of its name, and the name of the folder in
+    /// `functions/`.
     pub fn area(&self) -> &'static str {
         self.route.name.split('-').next().unwrap_or(self.route.name)
     }
 
-    /// The name without its area, as in `events/<area>/<this>.json`.
+    /// The name of the operation without its area, as in the file names
+    /// `events/<area>/<name>.json`.
     pub fn short_name(&self) -> &'static str {
         self.route.name.split_once('-').map_or(self.route.name, |(_, name)| name)
     }

@@ -1,4 +1,5 @@
-//! Templates of files: blocks leave no lines behind, a missing value is an error, and HTML is escaped by the file's name.
+//! Renders templates of files: blocks leave no empty lines behind, a missing value is an error, and
+//! HTML is escaped depending on the file's name.
 
 use anyhow::Context as _;
 use minijinja::syntax::SyntaxConfig;
@@ -9,25 +10,25 @@ use serde::Serialize;
 /// The name and the text of a template.
 pub(crate) type Source = (&'static str, &'static str);
 
-/// Renders the template of a file, which may import others.
+/// Renders the template of a file, which may import the templates in `imports`.
 pub(crate) fn render_with((name, source): Source, imports: &[Source], context: impl Serialize) -> anyhow::Result<String> {
     let mut environment = Environment::new();
     environment.set_undefined_behavior(UndefinedBehavior::Strict);
     environment.set_syntax(syntax()?);
     environment.add_filter("prose", prose);
     for (name, source) in imports.iter().copied().chain([(name, source)]) {
-        environment.add_template(name, source).with_context(|| format!("{name} cannot be read"))?;
+        environment.add_template(name, source).with_context(|| format!("cannot read {name}"))?;
     }
     let rendered = environment.get_template(name)?.render(Value::from(Serde(context)));
-    rendered.with_context(|| format!("{name} cannot be rendered"))
+    rendered.with_context(|| format!("cannot render {name}"))
 }
 
-/// Lines that have nothing but a block leave nothing behind.
+/// A syntax that removes lines that contain only a block.
 pub(crate) fn syntax() -> Result<SyntaxConfig, minijinja::Error> {
     SyntaxConfig::builder().trim_blocks(true).lstrip_blocks(true).keep_trailing_newline(true).build()
 }
 
-/// Text of a document as HTML: escaped, and what is between backticks as code.
+/// The prose of a document as HTML: escaped, with text between backticks as code.
 pub(crate) fn prose(text: &str) -> Value {
     let parts = text.split('`').enumerate().map(|(position, part)| match position % 2 {
         1 => format!("<code>{}</code>", HtmlEscape(part)),
@@ -41,7 +42,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn prose_has_code_and_no_markup_of_its_own() {
+    fn prose_may_contain_code_but_no_html() {
         assert_eq!(prose("`null` for <b>").to_string(), "<code>null</code> for &lt;b&gt;");
     }
 }

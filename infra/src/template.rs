@@ -1,7 +1,9 @@
-//! The deployment template: a stack with what there is once, and a nested stack for each area with its functions.
+//! The deployment template: a root stack with the shared resources, and a nested stack per area
+//! with its functions.
 //!
-//! It is rendered and checked in, so that deploying needs no Rust and a review sees what a route changes in permissions. Areas are
-//! stacks of their own because CloudFormation takes 500 resources in one; a function needs five or six.
+//! The template is rendered and checked in, so that deploying needs no Rust and a review shows how
+//! a route changes permissions. Areas are separate stacks because CloudFormation allows 500
+//! resources per stack, and a function takes five or six of them.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -20,20 +22,22 @@ const SHARED: Source = ("shared.j2", include_str!("../template/shared.j2"));
 const ROOT: Source = ("root.yaml", include_str!("../template/root.yaml.j2"));
 const AREA: Source = ("area.yaml", include_str!("../template/area.yaml.j2"));
 const WORKERS: Source = ("workers.yaml", include_str!("../template/workers.yaml.j2"));
-/// The stack of the workers in the root.
+/// The name of the workers' stack in the root stack.
 pub const WORKERS_STACK: &str = "Workers";
-/// API Gateway gives up after 30 seconds; an operation that takes ten is broken.
+/// The timeout of a function, in seconds. API Gateway would wait for 30 seconds, but an operation
+/// that takes longer than ten is broken.
 const TIMEOUT: u16 = 10;
 
-/// What the skeletons refer to.
+/// The data for the templates of the stacks.
 #[derive(Serialize)]
 struct Context {
     areas: Vec<Area>,
-    /// Paths that a distribution may cache.
+    /// The paths that a distribution may cache.
     content_paths: Vec<String>,
-    /// The partition of the public content, which only its own functions may use.
+    /// The partition of the public content, which only the functions that serve this content may
+    /// use.
     content_partition: &'static str,
-    /// Keys of the routes that have a throttle of their own.
+    /// The keys of the routes that have their own throttle.
     costly: Vec<String>,
     indexes: [table::Index; 2],
     limits: Vec<LimitParameter>,
@@ -41,23 +45,23 @@ struct Context {
     memory: u16,
     hashing_memory: u16,
     timeout: u16,
-    /// Name of the worker that has a schedule.
+    /// The name of the outbox worker. An alarm reports when its schedule has stopped.
     outbox_name: &'static str,
 }
 
-/// An area as a resource of the root.
+/// An area as a resource of the root stack.
 #[derive(Serialize)]
 struct Area {
     name: String,
     id: String,
-    /// What only some of the areas are handed.
+    /// Which parameters this area needs, of those that only some areas need.
     #[serde(flatten)]
     needs: Needs,
-    /// The stack that is deployed before it.
+    /// The stack that is deployed before this one.
     after: String,
 }
 
-/// What the functions of an area need besides what all have.
+/// What some functions of an area need, beyond what all functions need.
 #[derive(Debug, Clone, Copy, Serialize)]
 struct Needs {
     uses_secret: bool,
@@ -71,7 +75,7 @@ impl Needs {
     }
 }
 
-/// The functions of an area besides what all stacks refer to.
+/// The data for an area's stack: its functions, and the data of all stacks.
 #[derive(Serialize)]
 struct AreaContext<'a> {
     #[serde(flatten)]
@@ -81,7 +85,7 @@ struct AreaContext<'a> {
     functions: &'a [Function],
 }
 
-/// The same of the workers.
+/// The data for the workers' stack.
 #[derive(Serialize)]
 struct WorkersContext<'a> {
     #[serde(flatten)]
@@ -93,12 +97,12 @@ struct WorkersContext<'a> {
     trail: Function,
 }
 
-/// A parameter that sets a limit.
+/// A template parameter that sets a limit.
 #[derive(Debug, Serialize)]
 struct LimitParameter {
     id: String,
     variable: String,
-    /// Requests and seconds.
+    /// The limit: a number of requests, and the number of seconds in which they are allowed.
     rate: String,
     summary: &'static str,
 }
@@ -114,7 +118,7 @@ impl LimitParameter {
 #[derive(Debug, Serialize)]
 struct Function {
     name: String,
-    /// Prefix of the logical ids of its resources.
+    /// The prefix of the logical ids of its resources.
     id: String,
     summary: String,
     hashes: bool,
@@ -125,9 +129,10 @@ struct Function {
     actions: Vec<String>,
     mail: Vec<String>,
     queries: bool,
-    /// Patterns of the partition keys that it may use; none: all but the public content's.
+    /// Patterns of the partition keys that the function may use. An empty list allows all except
+    /// for the partition of the public content.
     partitions: &'static [&'static str],
-    /// Route keys of the HTTP API.
+    /// The keys of the function's routes in the HTTP API.
     routes: Vec<RouteKey>,
 }
 
@@ -137,7 +142,7 @@ struct RouteKey {
     key: String,
 }
 
-/// The logical id of a function: `auth-password-sign-up` is `AuthPasswordSignUp`.
+/// The logical id of a function, such as `AuthPasswordSignUp` for `auth-password-sign-up`.
 pub fn logical_id(name: &str) -> String {
     let capitalised = name.split(['-', '_']).filter_map(|word| {
         let mut letters = word.chars();
@@ -146,12 +151,12 @@ pub fn logical_id(name: &str) -> String {
     capitalised.collect()
 }
 
-/// The area of a function: the first word of its name, and the name of its stack.
+/// The area of a function, which is the first word of its name and the name of its stack.
 pub fn area(name: &str) -> &str {
     name.split('-').next().unwrap_or(name)
 }
 
-/// The key of a method of a route in API Gateway.
+/// The key in API Gateway of a route with this method.
 pub fn route_key(method: &str, route: &Route) -> String {
     format!("{method} {}", gateway_path(route.path))
 }
@@ -168,7 +173,8 @@ impl Function {
         let route = &operation.route;
         let id = logical_id(route.name);
         let mut routes = vec![RouteKey { id: format!("{id}Route"), key: route_key(route.verb.name(), route) }];
-        // API Gateway does not give HEAD to a route of GET, although every handler of GET answers it.
+        // API Gateway does not send HEAD requests to a GET route, although every GET handler
+        // answers them.
         if route.verb == Verb::Get {
             routes.push(RouteKey { id: format!("{id}HeadRoute"), key: route_key("HEAD", route) });
         }
@@ -183,7 +189,8 @@ impl Function {
             timeout: TIMEOUT,
             actions: actions("dynamodb", route.actions()),
             mail: Vec::new(),
-            // A pattern of the table's partitions says nothing of an index's.
+            // A function that is restricted to some partitions may not query the indexes, as
+            // patterns of the table's partition keys cannot restrict an index.
             queries: route.table.contains(&TableAction::Query) && route.partitions.is_empty(),
             partitions: route.partitions,
             routes,
@@ -214,7 +221,7 @@ impl Function {
 /// The functions of each area.
 fn areas(operations: &[Operation]) -> BTreeMap<String, Vec<Function>> {
     let mut areas: BTreeMap<String, Vec<Function>> = BTreeMap::new();
-    let fallback = Function::of_worker(&FALLBACK, "Answers what no operation matches", Some("$default"));
+    let fallback = Function::of_worker(&FALLBACK, "Answers requests that match no operation", Some("$default"));
     for function in operations.iter().map(Function::of_operation).chain([fallback]) {
         areas.entry(area(&function.name).to_owned()).or_default().push(function);
     }
@@ -223,12 +230,13 @@ fn areas(operations: &[Operation]) -> BTreeMap<String, Vec<Function>> {
 
 fn context(operations: &[Operation], areas: &BTreeMap<String, Vec<Function>>) -> Context {
     let content = operations.iter().filter(|operation| operation.route.interface == Interface::Content);
-    // A star stands for slashes too, so it is at the end alone.
+    // A `*` matches slashes too, so it is only used at the end of a path.
     let content_paths = content.map(|operation| match operation.route.path.split_once('{') {
         Some((before, _)) => format!("{before}*"),
         None => operation.route.path.to_owned(),
     });
-    // The workers are deployed first: what an area writes into the outbox, a worker of the same version reads.
+    // The workers are deployed first, so that the entries that an area writes to the outbox are
+    // read by a worker of the same version or a newer one.
     let before = std::iter::once(WORKERS_STACK.to_owned()).chain(areas.keys().map(|name| logical_id(name)));
     let costly = operations.iter().map(|operation| &operation.route).filter(|route| route.is_costly());
     Context {
@@ -250,7 +258,7 @@ fn context(operations: &[Operation], areas: &BTreeMap<String, Vec<Function>>) ->
     }
 }
 
-/// The texts of all templates, by their paths below `infra/`.
+/// The texts of all templates, each with its path below `infra/`.
 pub fn render(operations: &[Operation]) -> anyhow::Result<BTreeMap<PathBuf, String>> {
     let areas = areas(operations);
     let context = context(operations, &areas);
@@ -259,11 +267,11 @@ pub fn render(operations: &[Operation]) -> anyhow::Result<BTreeMap<PathBuf, Stri
         let area = AreaContext { all: &context, area: name, needs: Needs::of(functions), functions };
         files.insert(format!("stacks/{name}.yaml").into(), render::render_with(AREA, &[SHARED], area)?);
     }
-    let outbox = Function::of_worker(&OUTBOX, "Renders and sends the mails that are due", None);
-    let reports = Function::of_worker(&MAIL_REPORTS, "Notes what SES reports of mails that it took", None);
-    let endings = Function::of_worker(&ENDINGS, "Ends deletions that took longer than their request", None);
-    let trail = Function::of_worker(&TRAIL, "Links the entries of trails", None);
-    // The workers are handed the secret whatever they are: some of them have it.
+    let outbox = Function::of_worker(&OUTBOX, "Renders and sends the emails that are due", None);
+    let reports = Function::of_worker(&MAIL_REPORTS, "Records what SES reports about emails", None);
+    let endings = Function::of_worker(&ENDINGS, "Finishes deletions that outlast their request", None);
+    let trail = Function::of_worker(&TRAIL, "Links new entries into the chains of audit trails", None);
+    // The workers' stack has the secret as a parameter, as some of the workers need it.
     let needs = Needs { uses_secret: true, renews_sessions: false };
     let workers = WorkersContext { all: &context, needs, outbox, reports, endings, trail };
     files.insert("stacks/workers.yaml".into(), render::render_with(WORKERS, &[SHARED], workers)?);

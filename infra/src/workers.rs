@@ -1,20 +1,21 @@
-//! The functions without a route of their own: what the template has to know of them.
+//! The functions that serve no operation, with the properties that the template needs.
 
 use api::http::TableAction;
 use edge_functions::fallback;
 
-/// A function that no operation stands for.
+/// A function that does not serve an operation.
 #[derive(Debug, Clone, Copy)]
 pub struct Worker {
-    /// Name of the binary and the Lambda; events are `events/<area>/<rest>*.json`.
+    /// The name of the binary and of the Lambda; its events are `events/<area>/<name>*.json`,
+    /// where `<name>` is the rest of the name.
     pub name: &'static str,
     pub table: &'static [TableAction],
     pub mail: &'static [MailAction],
-    /// Whether it signs, verifies, seals or opens anything.
+    /// Whether the function uses keys that derive from the deployment secret.
     pub uses_secret: bool,
-    /// In MB.
+    /// The memory in MB.
     pub memory: u16,
-    /// In seconds.
+    /// The timeout in seconds.
     pub timeout: u16,
 }
 
@@ -24,10 +25,10 @@ pub enum MailAction {
     SendEmail,
 }
 
-/// What answers when no operation does.
+/// Answers requests that match no operation.
 pub const FALLBACK: Worker = Worker { name: fallback::NAME, table: &[], mail: &[], uses_secret: false, memory: 256, timeout: 10 };
 
-/// The sender of mails: finds due work by an index, and writes each step under a condition.
+/// Sends emails: finds due work by an index, and makes each step with a conditional write.
 pub const OUTBOX: Worker = Worker {
     name: "workers-outbox",
     table: &[
@@ -39,13 +40,13 @@ pub const OUTBOX: Worker = Worker {
         TableAction::UpdateItem,
     ],
     mail: &[MailAction::SendEmail],
-    // Passwords of mail servers are sealed.
+    // The passwords of mail servers are sealed with the secret.
     uses_secret: true,
     memory: 512,
     timeout: 120,
 };
 
-/// What takes the reports of SES on mails that it has taken.
+/// Records SES's reports about emails.
 pub const MAIL_REPORTS: Worker = Worker {
     name: "workers-mail-reports",
     table: &[TableAction::GetItem, TableAction::UpdateItem],
@@ -55,7 +56,7 @@ pub const MAIL_REPORTS: Worker = Worker {
     timeout: 10,
 };
 
-/// What ends deletions that took longer than the request that began them.
+/// Finishes deletions that take longer than the requests that began them.
 pub const ENDINGS: Worker = Worker {
     name: "workers-endings",
     table: &[TableAction::DeleteItem, TableAction::GetItem, TableAction::PutItem, TableAction::Query, TableAction::UpdateItem],
@@ -65,12 +66,12 @@ pub const ENDINGS: Worker = Worker {
     timeout: 120,
 };
 
-/// What links the entries of trails, by the table's stream.
+/// Links new entries into the chains of audit trails; invoked by the table's stream.
 pub const TRAIL: Worker = Worker {
     name: "workers-trail",
     table: &[TableAction::GetItem, TableAction::PutItem, TableAction::Query],
     mail: &[],
-    // Links are authenticated.
+    // Links are authenticated with a key that derives from the secret.
     uses_secret: true,
     memory: 256,
     timeout: 60,

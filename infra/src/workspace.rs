@@ -1,8 +1,8 @@
-//! Where the files are.
+//! Paths in the workspace.
 
 use std::path::{Path, PathBuf};
 
-/// The root of the workspace that this was built from.
+/// The root of the workspace that this binary was built from.
 pub fn root() -> PathBuf {
     let infra = Path::new(env!("CARGO_MANIFEST_DIR"));
     infra.parent().unwrap_or(infra).to_owned()

@@ -1,9 +1,11 @@
-"""Attacks a gateway over loopback: each is a bounded number of requests from addresses that stand for those of the attacker.
+"""Attacks a gateway over loopback. Each attack is a bounded number of requests, from loopback
+addresses that stand for the attacker's.
 
     tests/abuse/run
 
-During each attack somebody with an account asks for an email to reset the password, three times. The table says what became of the
-attack and of that user; it fails where an attack achieves more than it is allowed to, or the user waits for five seconds.
+During each attack a user with an account requests a password reset three times. The table shows the
+outcome for the attack and for that user. The test fails if an attack exceeds its bounds, or if the
+user waits for an email for five seconds.
 """
 
 import collections
@@ -16,20 +18,22 @@ import time
 
 from service import LINK, PASSWORD, Service, end
 
-# How many requests are under way at a time.
+# How many requests run concurrently.
 AT_ONCE = 8
 PATIENCE = 5.0
 ATTACKS = 16
-# Items of the table that the user leaves, about.
+# Roughly the number of items that the user with an account leaves in the table.
 OWN = 40
 
-# `reached` is the part of an address by which the emails of this attack are known: those of the one before may still be on their way.
+# `reached` is the part of an email address that identifies the emails of this attack. It is needed
+# because emails of the previous attack may still be queued.
 Attack = collections.namedtuple("Attack", "name requests send refused reached mails items")
 NOBODY = None
 
 
 def attacks(service):
-    """Name, requests, what sends one, and the bounds: refused at least, emails that reach addresses at most, items left at most."""
+    """For each attack: its name, the number of requests, a function that sends one, and the bounds:
+    the minimum of rejected requests, and the maxima of emails and of items left in the table."""
     own = next(service.networks)
     networks = lambda: f"{next(service.networks)}.7"
     unknown = lambda: secrets.token_urlsafe(32)
@@ -42,27 +46,27 @@ def attacks(service):
         return service.client(address, "POST", "/auth/password/sign-up", body)
 
     def anonymous(address):
-        """Somebody new without an address: the headers that say who it is."""
+        """Signs up a user without an email address; returns the headers that identify the user."""
         status, user = service.client(address, "POST", "/auth/anonymous/sign-up", {})
         assert status == 200, user
         return {"x-service-access-token": user["access_token"], "x-service-allow-anonymous-user": "true"}
 
     def verify(address, user, email):
-        """Adds an address to those of a user, and asks for the email that verifies it."""
+        """Adds an email address to a user, and requests the email that verifies the address."""
         new = {"user_id": "me", "value": email, "type": "email", "used_for_auth": False}
         status, channel = service.client(address, "POST", "/contact-channels", new, user)
         assert status == 201, channel
         return service.client(address, "POST", f"/contact-channels/me/{channel['id']}/send-verification-code", {"callback_url": LINK}, user)
 
     def invite(address, user, email):
-        """Invites to a new team."""
+        """Creates a team, and invites an email address to it."""
         status, team = service.client(address, "POST", "/teams", {"display_name": "Engines"}, user)
         assert status == 201, team
         body = {"team_id": team["id"], "email": email, "callback_url": LINK}
         return service.client(address, "POST", "/team-invitations/send-code", body, user)
 
     def rename(address, user, email):
-        """Names an address as primary, and another one."""
+        """Sets an email address as the primary one, and then replaces it with another."""
         status, me = service.client(address, "PATCH", "/users/me", {"primary_email": email}, user)
         assert status == 200, me
         return service.client(address, "PATCH", "/users/me", {"primary_email": f"again-{email}"}, user)
@@ -96,7 +100,7 @@ def attacks(service):
         networks(), stranger(each, n)), 0, each, 60, 2500)
     yield Attack("sign-ups of strangers, an address of each network", 150, lambda n: sign_up(
         networks(), stranger(new, n)), 0, new, 60, 2500)
-    yield Attack("emails to one mailbox under many names, many networks", 60, lambda n: code(
+    yield Attack("emails to one mailbox under many aliases, many networks", 60, lambda n: code(
         networks(), mailbox.format(n)), 50, tagged, 10, 400)
     yield Attack("passwords of one account, many networks", 60, lambda n: service.client(
         networks(), "POST", "/auth/password/sign-in", {"email": victim, "password": f"{unknown()}"}), 45, NOBODY, 0, 200)
@@ -116,14 +120,14 @@ def attacks(service):
     yield Attack("addresses of anonymous users, with bot challenges", 100, at_new(verify, added), 100, added, 0, 2000)
     yield Attack("invitations by anonymous users, with bot challenges", 100, at_new(invite, invited), 100, invited, 0, 3000)
     yield Attack("primary addresses of anonymous users", 100, at_new(rename, named), 0, named, 0, 1000)
-    yield Attack("addresses of accounts made by hand, with bot challenges", 300, lambda n: verify(
+    yield Attack("addresses of manually created accounts, with bot challenges", 300, lambda n: verify(
         networks(), by_hand[n % len(by_hand)], stranger(made, n)), 200, made, 60, 2500)
     yield Attack("proof-of-work challenges", 200, lambda _: service.send(
         f"{own}.22", "GET", f"/api/v1/auth/challenge?project_id={service.keys['GATELET_PROJECT_ID']}"), 130, NOBODY, 0, OWN)
 
 
 class Honest(threading.Thread):
-    """A user who asks for three emails, one after another, and how long the slowest took."""
+    """A user who requests three emails, one after another; records the longest wait for one."""
 
     def __init__(self, service, email, home):
         super().__init__()
@@ -146,7 +150,7 @@ class Honest(threading.Thread):
 def main(gateway):
     failed = []
     with Service(gateway) as service:
-        print(f"{'attack':58} {'sent':>5} {'refused':>8} {'emails':>7} {'items':>6} {'user waits, s':>14} {'MB':>6}", flush=True)
+        print(f"{'attack':58} {'sent':>5} {'rejected':>8} {'emails':>7} {'items':>6} {'user waits, s':>14} {'MB':>6}", flush=True)
         people = [service.user(f"person{number}") for number in range(ATTACKS)]
         for attack, (email, home) in zip(attacks(service), people, strict=True):
             honest = Honest(service, email, home)
@@ -160,10 +164,10 @@ def main(gateway):
             refused = statuses[429] + statuses[409]
             print(f"{attack.name:58} {attack.requests:5} {refused:8} {mails:7} {items:6} {honest.slowest:14.2f} {service.megabytes():6.0f}", flush=True)
             bounds = [
-                (refused >= attack.refused, f"{refused} are refused, and not {attack.refused}: {statuses}"),
-                (mails <= attack.mails, f"{mails} emails go out, more than {attack.mails}"),
+                (refused >= attack.refused, f"{refused} requests are rejected instead of {attack.refused}: {statuses}"),
+                (mails <= attack.mails, f"{mails} emails are sent, more than {attack.mails}"),
                 (items <= attack.items, f"{items} items are left, more than {attack.items}"),
-                (not any(status >= 500 for status in statuses), f"it fails: {statuses}"),
+                (not any(status >= 500 for status in statuses), f"internal errors: {statuses}"),
                 (honest.problem is None and honest.slowest < PATIENCE, f"the user waits {honest.slowest:.1f} s: {honest.problem}"),
             ]
             failed += [f"{attack.name}: {what}" for is_kept, what in bounds if not is_kept]

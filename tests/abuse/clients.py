@@ -1,9 +1,12 @@
-"""Clients that hold a gateway up, all on loopback, and how fast it answers others meanwhile.
+"""Measures how fast a gateway responds to a client while other clients occupy its connections, all
+over loopback.
 
     tests/abuse/run
 
-Each kind opens its connections from one address, holds them while somebody at another address asks for the settings of the project every
-20 ms, and closes them. The table says how many it opened, how many of them the gateway kept, and how long the others waited; it fails where they are kept out.
+Each kind of client opens its connections from one address, holds them while another client at
+another address requests the project's settings every 20 ms, and closes them. The table shows how
+many connections were opened, how many the gateway kept, and how long the other client waited. The
+test fails if the other client is locked out.
 """
 
 import contextlib
@@ -17,11 +20,12 @@ import time
 from service import Service, end
 
 SECONDS = 4.0
-# Half of the others wait for less than this, and 99 of 100 for less than that. On an idle machine all of them wait for less than a quarter
-# of a second; a busy one is given more, so that this fails only where others are kept out.
+# The bounds on the other client's response times, in seconds: `MIDDLE` for the median, `LONGEST`
+# for the 99th percentile. On an idle machine, all responses take less than 0.25 s. The bounds allow
+# for a busy machine, so the test only fails if the other client is locked out.
 MIDDLE = 0.25
 LONGEST = 3.0
-# Of Linux; Python has no name for it.
+# A socket option of Linux; Python has no constant for it.
 IP_BIND_ADDRESS_NO_PORT = 24
 POST = "POST /api/v1/auth/password/sign-in HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\n"
 
@@ -56,7 +60,8 @@ def credentials(service):
     return f"x-service-access-type: client\r\nx-service-project-id: {service.keys['GATELET_PROJECT_ID']}\r\n"
 
 
-# Name, what each connection sends, how many there are, and whether a byte more comes now and then.
+# For each kind of client: its name, what each connection sends first, the number of connections,
+# and whether they trickle further bytes.
 KINDS = [
     ("silent connections", silent, 500, False),
     ("slow headers", slow_header, 500, True),
@@ -69,7 +74,7 @@ KINDS = [
 
 
 class Holder(threading.Thread):
-    """Opens connections, sends what each has to say, and holds them."""
+    """Opens connections, sends the beginning of a request on each, and holds them."""
 
     def __init__(self, service, address, say, count, drips):
         super().__init__()
@@ -91,12 +96,13 @@ class Holder(threading.Thread):
 
     def connect(self):
         one = socket.socket()
-        # With an address of its own a client has all ports for itself.
+        # Delays the choice of a port until `connect`, so that each client address can use all
+        # ports.
         one.setsockopt(socket.IPPROTO_IP, IP_BIND_ADDRESS_NO_PORT, 1)
         one.bind((self.address, 0))
         one.settimeout(2 if self.said else 0)
         with contextlib.suppress(OSError):
-            # The gateway may close it, or not read on.
+            # The gateway may close the connection, or stop reading from it.
             one.connect_ex(("127.0.0.1", self.service.port))
             if self.said:
                 one.sendall(self.said)
@@ -105,7 +111,7 @@ class Holder(threading.Thread):
 
 
 def is_open(one):
-    """Whether the gateway has not closed a connection."""
+    """Whether the gateway has kept a connection open."""
     try:
         while one.recv(65_536):
             pass
@@ -117,7 +123,7 @@ def is_open(one):
 
 
 def waits(service, holder):
-    """How long each answer takes that somebody else asks for, as long as the connections are held."""
+    """The response times of another client while the connections are held."""
     keys = {"x-service-access-type": "client", "x-service-project-id": service.keys["GATELET_PROJECT_ID"]}
     took = []
     while holder.is_alive():

@@ -1,9 +1,11 @@
-"""Proxies in front of a gateway: who sees pages with keys and emails, and who is counted. nginx and Caddy as they are without settings of
-their own, and those that say nothing of themselves: nginx by HTTP/1.1, HAProxy, and a relay of connections, as `ssh -R` and socat are.
+"""Proxies in front of a gateway: who can see the pages with keys and emails, and to which address
+the rate limits apply. The proxies are nginx and Caddy with their default settings, and proxies that
+do not identify themselves: nginx with HTTP/1.1, HAProxy, and a relay of connections like `ssh -R`
+and socat.
 
     tests/abuse/run
 
-Needs nginx, caddy and haproxy (packages of Debian).
+Needs nginx, caddy and haproxy (Debian packages).
 """
 
 import contextlib
@@ -23,10 +25,10 @@ from service import PASSWORD, Service, end, free_port
 
 PAGES = ["/", "/inbox", "/outbox", "/inbox/api/messages"]
 PERSON = {"accept": "text/html", "user-agent": "Mozilla/5.0", "sec-fetch-site": "none"}
-# What makes a request look as if it came from a browser or a program of the gateway's own machine.
+# Headers that make a request look as if a browser or a program on the gateway's machine sent it.
 LOCAL = {"host": "localhost"}
 HERE, THERE = "127.0.1.1", "127.0.1.2"
-# Sign-ins of an address in ten minutes.
+# The number of sign-ins per IP address in ten minutes.
 LIMIT = 60
 
 
@@ -49,7 +51,7 @@ def started(command, port, folder):
 
 
 def nginx(gateway, folder, trusted):
-    # It passes no address on by itself: that is the line that its documentation has for it.
+    # By default nginx does not forward the client's address; this line is from its documentation.
     return nginx_with("proxy_set_header X-Forwarded-For $proxy_add_x_forwarded_for;" if trusted else "", gateway, folder)
 
 
@@ -96,7 +98,7 @@ def relay(gateway, _):
 
 
 class Relay(socketserver.BaseRequestHandler):
-    """A connection to another port, both ways, byte by byte."""
+    """Relays a connection to another port in both directions."""
 
     def handle(self):
         with socket.create_connection(("127.0.0.1", self.server.gateway)) as other:
@@ -114,7 +116,7 @@ class Relay(socketserver.BaseRequestHandler):
 
 
 class Through:
-    """A service as its clients see it through a proxy."""
+    """A service as clients see it through a proxy."""
 
     def __init__(self, service, port):
         self.service, self.port = service, port
@@ -135,7 +137,8 @@ class Through:
             return answer.status, answer.headers
 
     def sign_in(self, address, headers=None):
-        # Each for an account of its own, as wrong passwords for one are limited, too.
+        # Each sign-in is for a different account, because wrong passwords are also limited per
+        # account.
         body = {"email": f"{secrets.token_hex(6)}@people.example", "password": PASSWORD}
         return self.send(address, "POST", "/auth/password/sign-in", body, headers)[0]
 
@@ -156,14 +159,15 @@ def behind(proxy, gateway, trusted):
                     status, text = through.send(HERE, "GET", page, None, headers)
                     check(status in (403, 404), f"{name}: {who} gets {status} at {page}: {str(text)[:200]}")
             statuses = [through.sign_in(HERE, {"x-forwarded-for": f"203.0.113.{number}"}) for number in range(LIMIT + 5)]
-            check(statuses[-1] == 429, f"{name}: whoever writes X-Forwarded-For is not limited: {statuses}")
+            check(statuses[-1] == 429, f"{name}: X-Forwarded-For bypasses the limit: {statuses}")
             other = through.sign_in(THERE)
             check((other != 429) == trusted, f"{name}: another address behind the proxy gets {other}")
-            print(f"{name:16} no pages, {statuses.count(429)} of {len(statuses)} sign-ins refused, another address {'passes' if trusted else 'is refused as well'}", flush=True)
+            print(f"{name:16} no pages, {statuses.count(429)} of {len(statuses)} sign-ins rejected, another address {'passes' if trusted else 'is rejected as well'}", flush=True)
 
 
 def behind_silent(proxy, gateway):
-    """A proxy whose requests look like those of the machine itself: without the page key nobody sees a thing, and a person with it does."""
+    """A proxy whose requests look local: without the page key nobody sees the pages; a user with
+    the page key does."""
     name = proxy.__name__
     with tempfile.TemporaryDirectory() as folder, Service(gateway) as service:
         email, _ = service.user("ada")
@@ -181,10 +185,10 @@ def behind_silent(proxy, gateway):
                 for who in [{**PERSON, **LOCAL}, LOCAL, {**LOCAL, "sec-fetch-site": "none"}]:
                     for key in keys:
                         status, text = through.send(HERE, "GET", path, None, {**who, **key})
-                        # Programs are told that there is nothing at `/`, as at every path without an operation.
+                        # Programs get a 404 at `/`, as at every path without an operation.
                         expected = 404 if path == "/" and "accept" not in who else 403
                         check(status == expected, f"{name}: {who} gets {status} at {path}")
-                        check(not any(value in str(text) for value in secret), f"{name}: {who} is told a secret at {path}: {text}")
+                        check(not any(value in str(text) for value in secret), f"{name}: {who} gets a secret at {path}: {text}")
             status, _ = through.send(HERE, "DELETE", "/inbox/api/messages", None, LOCAL)
             check(status == 403 and service.mails(email), f"{name}: the inbox is emptied ({status})")
 
@@ -195,8 +199,8 @@ def behind_silent(proxy, gateway):
             for path in paths:
                 who, opener = (LOCAL, service.page_key()) if "/api/" in path else ({**PERSON, **LOCAL}, cookie)
                 status, text = through.send(HERE, "GET", path, None, {**who, **opener})
-                check(status == 200, f"{name}: who has the key gets {status} at {path}: {text}")
-            print(f"{name:16} no pages, but for who has the page key", flush=True)
+                check(status == 200, f"{name}: with the key, {path} answers {status}: {text}")
+            print(f"{name:16} pages only with the page key", flush=True)
 
 
 def main(gateway):

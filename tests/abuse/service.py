@@ -21,7 +21,7 @@ LINK = "http://localhost:3000/link"
 
 
 def free_port():
-    """A port that nothing listens on, below those that the kernel gives to clients: there are many of them here."""
+    """A free port below the kernel's range of ephemeral ports, which the many clients use."""
     while True:
         port = random.randrange(20_000, 30_000)
         with contextlib.closing(socket.socket()) as probe, contextlib.suppress(OSError):
@@ -30,7 +30,7 @@ def free_port():
 
 
 def end(failed):
-    """Ends the program, and says what failed."""
+    """Exits with a report of the failures."""
     for line in failed:
         print(line, file=sys.stderr)
     print(f"{0 if failed else 1} passed, {1 if failed else 0} failed")
@@ -40,7 +40,7 @@ def end(failed):
 class Service:
     def __init__(self, gateway, options=()):
         self.gateway, self.options, self.port = gateway, options, free_port()
-        # Nobody else is in these: each call of an attack may take one of its own.
+        # Networks that nothing else uses; each request of an attack may come from a new network.
         self.networks = (f"127.{number // 250}.{number % 250 + 1}" for number in itertools.count(250))
 
     def __enter__(self):
@@ -66,7 +66,7 @@ class Service:
         self.folder.cleanup()
 
     def send(self, address, method, path, body=None, headers=None, timeout=30):
-        """Status and body of an answer."""
+        """Status and body of a response."""
         connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=timeout, source_address=(address, 0))
         try:
             sent = None if body is None else json.dumps(body)
@@ -97,12 +97,13 @@ class Service:
         assert status == 200, answer
 
     def mails(self, part):
-        """How many emails have gone to addresses with this part, and the text of the last."""
+        """The emails sent to addresses that contain this part, newest first."""
         path = f"/inbox/api/messages?limit=1000&bodies=false&q={urllib.parse.quote(part)}"
         return [mail for mail in self.send("127.0.0.1", "GET", path, headers=self.page_key())[1]["items"] if part in json.dumps(mail["to"])]
 
     def user(self, name):
-        """Signs up somebody who proves the address; gives it."""
+        """Signs up a user and verifies the address; returns the email address and the user's IP
+        address."""
         email, home = f"{name}@people.example", f"{next(self.networks)}.1"
         body = {"email": email, "password": PASSWORD, "verification_callback_url": LINK}
         status, answer = self.client(home, "POST", "/auth/password/sign-up", body)
@@ -115,7 +116,7 @@ class Service:
         return email, home
 
     def wait_for_mail(self, email, count, seconds=60):
-        """The newest email of an address, once it has so many."""
+        """Waits until an address has this many emails; returns the newest."""
         for _ in range(seconds * 50):
             if len(found := self.mails(email)) >= count:
                 return found[0]

@@ -1,4 +1,4 @@
-//! Interface A over HTTP: what visitors, caches and agents get.
+//! Interface A over HTTP, as visitors, caches and agents use it.
 
 use gateway::content::sample;
 use model::content::{BlogPost, Content};
@@ -28,7 +28,7 @@ async fn published() -> TestApp {
 }
 
 #[tokio::test]
-async fn visible_apps_are_listed_in_the_order_of_their_directory() {
+async fn visible_apps_are_listed_in_directory_order() {
     let app = published().await;
     let list = app.anonymous().get("/api/v1/apps").await;
     assert_eq!(list.status(), 200);
@@ -38,7 +38,7 @@ async fn visible_apps_are_listed_in_the_order_of_their_directory() {
 }
 
 #[tokio::test]
-async fn an_app_is_what_the_list_says_of_it() {
+async fn a_single_app_equals_its_list_entry() {
     let app = published().await;
     let list = app.anonymous().get("/api/v1/apps").await.json();
     for listed in list["data"].as_array().unwrap() {
@@ -49,7 +49,7 @@ async fn an_app_is_what_the_list_says_of_it() {
 }
 
 #[tokio::test]
-async fn an_app_that_is_hidden_unknown_or_no_text_is_not_found() {
+async fn hidden_unknown_and_malformed_app_ids_are_not_found() {
     let app = published().await;
     for id in ["lantern-labs", "nothing", "Notes", "notes%2F", "a%2Fb", "..notes", "%ff%fe", "notes%00", "%F0%9F%92%A1"] {
         let answer = app.anonymous().get(&format!("/api/v1/apps/{id}")).await;
@@ -79,7 +79,7 @@ async fn posts_are_listed_newest_first_with_short_plain_excerpts() {
 }
 
 #[tokio::test]
-async fn a_long_blog_is_listed_whole_and_shrinks_whole() {
+async fn a_long_blog_is_listed_and_replaced_completely() {
     let app = TestApp::start().await;
     let mut long = content();
     let post = long.blog_posts[0].clone();
@@ -131,7 +131,7 @@ async fn head_is_get_without_its_body() {
 }
 
 #[tokio::test]
-async fn what_a_cache_has_is_not_sent_again_until_something_else_is_published() {
+async fn cached_content_is_revalidated_until_the_next_publication() {
     let app = published().await;
     for path in PATHS {
         let first = app.anonymous().get(path).await;
@@ -160,7 +160,7 @@ async fn what_a_cache_has_is_not_sent_again_until_something_else_is_published() 
 }
 
 #[tokio::test]
-async fn every_other_method_is_refused_with_those_that_there_are() {
+async fn other_methods_are_rejected_with_the_allowed_ones() {
     let app = published().await;
     for path in PATHS {
         for method in ["POST", "PUT", "PATCH", "DELETE"] {
@@ -173,7 +173,7 @@ async fn every_other_method_is_refused_with_those_that_there_are() {
 }
 
 #[tokio::test]
-async fn queries_and_credentials_are_of_no_interest() {
+async fn queries_and_credentials_are_ignored() {
     let app = published().await;
     let plain = app.anonymous().get("/api/v1/apps").await.json();
     assert_eq!(app.anonymous().get("/api/v1/apps?page=7&id=%ff&x").await.json(), plain);
@@ -182,7 +182,7 @@ async fn queries_and_credentials_are_of_no_interest() {
 }
 
 #[tokio::test]
-async fn readers_see_one_publication_or_the_other() {
+async fn readers_never_see_a_mixed_publication() {
     let app = published().await;
     let (small, mut large) = (content(), content());
     let post = large.blog_posts[0].clone();
@@ -197,7 +197,7 @@ async fn readers_see_one_publication_or_the_other() {
             let list = app.anonymous().get("/api/v1/blog-posts").await;
             assert_eq!(list.status(), 200);
             let length = ids(&list.json(), "slug").len();
-            assert!(length == 3 || length == 1500, "{length} posts are of no publication");
+            assert!(length == 3 || length == 1500, "{length} posts do not match any publication");
         }
     };
     tokio::join!(publish, read);

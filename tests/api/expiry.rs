@@ -1,4 +1,5 @@
-//! Every kind of item either expires by TTL or lives as long as what it belongs to: whatever operations and workers write is one of a list.
+//! Every kind of item expires by TTL, is deleted with its owner, or exists only until a worker has
+//! done its work. The list contains every kind that operations and workers write.
 
 use std::collections::BTreeSet;
 
@@ -19,22 +20,22 @@ use crate::challenges::{SIGN_UP, account_of, altcha, guard};
 use crate::emails::{HOUR, entry_in};
 use crate::events::{World, events};
 
-/// How long an item lives.
+/// The lifetime of an item.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Life {
-    /// It has a TTL, whatever is done to it.
+    /// Every item has a TTL.
     Expires,
-    /// It has a TTL if it says when it expires.
+    /// The item has a TTL if its content expires.
     MayExpire,
-    /// As long as its project, user or team, or the deployment: what deletes those deletes it.
+    /// The item is deleted with its project, user or team, or with the deployment.
     Lasts,
-    /// Until a worker has done what it says.
+    /// The item exists until a worker has done its work.
     UntilDone,
 }
 
 use Life::{Expires, Lasts, MayExpire, UntilDone};
 
-/// The kinds of items, by the beginnings of their partition and sort keys.
+/// The kinds of items, by the prefixes of their partition and sort keys.
 const KINDS: &[(&str, &str, Life)] = &[
     // Content and projects.
     ("CONTENT", "SITE", Lasts),
@@ -42,6 +43,7 @@ const KINDS: &[(&str, &str, Life)] = &[
     ("CONTENT", "POSTS", Lasts),
     ("PROJECTS", "", Lasts),
     ("P", "PROJECT", Lasts),
+    ("P", "CONFIG", Lasts),
     ("P", "KEYS", Lasts),
     ("P", "KEY", MayExpire),
     ("P", "BOOST", Expires),
@@ -50,7 +52,7 @@ const KINDS: &[(&str, &str, Life)] = &[
     ("LINKS", "HEAD", Lasts),
     ("T", "PROJECT", Lasts),
     ("ENDINGS", "PROJECT", UntilDone),
-    // Users and how they sign in.
+    // Users and their credentials.
     ("U", "USER", Lasts),
     ("U", "IMAGE", Lasts),
     ("U", "PROVIDER", Lasts),
@@ -82,14 +84,15 @@ const KINDS: &[(&str, &str, Life)] = &[
     ("B", "PAGE", UntilDone),
     ("D", "HOUR", Expires),
     ("Q", "BUCKET", Lasts),
-    // Counters, and what hides whether there was something to count.
+    // Counters, and placeholders that hide whether there was something to count.
     ("L", "COUNT", Expires),
     ("X", "DECOY", Expires),
-    // Bot challenges that were solved.
+    // Solved bot challenges.
     ("B", "SPENT", Expires),
 ];
 
-/// The list of projects has an item for each, by its id alone; the trail of a project has entries by their times, and links.
+/// The kind of an item. In the list of projects, the sort key is only the project's id. In an audit
+/// trail, the sort key of an entry is its time, and links have a partition of their own.
 fn kind(pk: &str, sk: &str) -> (String, String) {
     let first = |key: &str| key.split('#').next().unwrap_or_default().to_owned();
     match pk.split('#').nth(2) {
@@ -99,12 +102,12 @@ fn kind(pk: &str, sk: &str) -> (String, String) {
     }
 }
 
-/// Checks every item, and notes of which kinds there are some.
+/// Checks every item, and records the kinds that occur.
 fn check(what: &str, items: &Items, seen: &mut BTreeSet<(String, String)>) {
     for ((pk, sk), item) in items {
         let kind = kind(pk, sk);
         let life = KINDS.iter().find(|(of_pk, of_sk, _)| (*of_pk, *of_sk) == (&kind.0, &kind.1)).map(|(_, _, life)| *life);
-        let life = life.unwrap_or_else(|| panic!("{what} writes {pk} / {sk}: does it expire? Put it on the list"));
+        let life = life.unwrap_or_else(|| panic!("{what} writes {pk} / {sk}, which is not in the list: add it with its expiry"));
         let seconds = |value: &Value| value["N"].as_str().map(|number| number.parse::<i64>().unwrap());
         let (ttl, says) = (seconds(&item["ttl"]), seconds(&item["d"]["M"]["expires_at"]).map(|millis| millis / 1000));
         let has_ttl = match life {
@@ -112,14 +115,15 @@ fn check(what: &str, items: &Items, seen: &mut BTreeSet<(String, String)>) {
             MayExpire => says.is_some(),
             Lasts | UntilDone => false,
         };
-        assert_eq!(ttl.is_some(), has_ttl, "{what}: {pk} / {sk} is to be one that {life:?}");
-        // DynamoDB deletes nothing before its time.
+        assert_eq!(ttl.is_some(), has_ttl, "{what}: {pk} / {sk} should be {life:?}");
+        // DynamoDB must not delete an item before its content expires.
         assert!(ttl.zip(says).is_none_or(|(ttl, says)| ttl >= says), "{what}: {pk} / {sk} is deleted before it expires");
         seen.insert(kind);
     }
 }
 
-/// A project whose emails have a quota, a key that expires, and a broadcast that is still to be made entries of.
+/// Checks a project with an email quota, a key that expires, an authorization code, an unfinished
+/// broadcast, a linked trail and a solved bot challenge.
 async fn others(seen: &mut BTreeSet<(String, String)>) {
     let app = TestApp::start_sending(1000).await;
     let keys = json!({
@@ -131,7 +135,7 @@ async fn others(seen: &mut BTreeSet<(String, String)>) {
     let ada = app.sign_up("ada@example.com").await;
     entry_in(&app, &ada, Status::Sent).await;
     check("a mail", &app.table(), seen);
-    // A reset for somebody who is not there, and a wrong password.
+    // A reset for an unknown user.
     let nobody = json!({ "email": "nobody@example.com", "callback_url": "http://localhost:3000/x" });
     assert_eq!(app.client().post("/api/v1/auth/password/send-reset-code", nobody).await.status(), 200);
     check("a reset", &app.table(), seen);
@@ -177,7 +181,7 @@ fn new_mail() -> NewEntry {
 }
 
 #[tokio::test]
-async fn every_item_expires_or_lives_as_long_as_what_it_belongs_to() {
+async fn every_item_expires_or_is_deleted_with_its_owner() {
     let mut seen = BTreeSet::new();
     for (name, event) in events() {
         let world = World::new(Limits::standard()).await;
@@ -188,10 +192,10 @@ async fn every_item_expires_or_lives_as_long_as_what_it_belongs_to() {
     }
     others(&mut seen).await;
     let missing = KINDS.iter().filter(|(pk, sk, _)| !seen.contains(&((*pk).to_owned(), (*sk).to_owned())));
-    assert_eq!(missing.collect::<Vec<_>>(), Vec::<&(&str, &str, Life)>::new(), "nothing writes these");
+    assert_eq!(missing.collect::<Vec<_>>(), Vec::<&(&str, &str, Life)>::new(), "nothing writes these kinds");
 }
 
-/// Deletes what has expired by the clock of the test.
+/// Deletes expired items by the clock of the test.
 async fn delete_expired(app: &TestApp) {
     let store = &app.app.store;
     for ((pk, sk), item) in app.table() {
@@ -204,7 +208,7 @@ async fn delete_expired(app: &TestApp) {
 }
 
 #[tokio::test]
-async fn keys_that_have_expired_and_are_gone_can_be_revoked_by_their_set() {
+async fn expired_and_deleted_keys_can_be_revoked_by_their_set() {
     let app = TestApp::start().await;
     let at = app.now().as_millisecond() + HOUR;
     let keys = json!({
@@ -218,7 +222,7 @@ async fn keys_that_have_expired_and_are_gone_can_be_revoked_by_their_set() {
     assert_eq!(ttls, vec![json!((at / 1000).to_string()); 3]);
     app.advance(jiff::SignedDuration::from_hours(1));
     delete_expired(&app).await;
-    assert_eq!(app.table().keys().filter(|(_, sk)| sk.starts_with("KEY#")).count(), 3, "those of the project");
+    assert_eq!(app.table().keys().filter(|(_, sk)| sk.starts_with("KEY#")).count(), 3, "only the keys of the project");
     let path = format!("/api/v1/internal/api-keys/{}", set["id"].as_str().unwrap());
     let revoked = app.admin().patch(&path, json!({ "revoked": true })).await;
     assert_eq!((revoked.status(), &revoked.json()["manually_revoked_at_millis"]), (200, &json!(app.now().as_millisecond())));

@@ -1,5 +1,6 @@
-//! Two projects with the same users, addresses, codes and teams in one table: whatever a request with the credentials of one names, nothing
-//! of the other is seen or changed. The operations come from the routes, so a new one is among them by being one.
+//! Two projects in one table have the same users, addresses, codes and teams. A request with the
+//! credentials of one project never reads or changes data of the other, whatever ids it contains.
+//! The operations are read from the routes, so new ones are covered automatically.
 
 use std::collections::BTreeSet;
 
@@ -17,7 +18,7 @@ const HEADERS: [(&str, &str); 3] = [
 ];
 const PREFIXES: [&str; 3] = ["pck_", "ssk_", "sak_"];
 
-/// Items of a project: those that name it, in their key or in what they say.
+/// The items of a project: those that contain its id in their key or content.
 fn of(project: &str, items: &Items) -> Items {
     items
         .iter()
@@ -26,13 +27,14 @@ fn of(project: &str, items: &Items) -> Items {
         .collect()
 }
 
-/// Operations of the product that prove who asks by keys.
+/// Operations that authenticate by keys.
 fn proving() -> Vec<Operation> {
     let all = operations::all().into_iter();
     all.filter(|operation| operation.route.interface == Interface::Product && operation.description.level.is_some()).collect()
 }
 
-/// Puts the name of the project where it shows that something was read from it.
+/// Sets every display name in the project to a marker, which shows whether a response contains data
+/// of this project.
 async fn mark(world: &World, project: &str, key: &str) {
     let admin = world.app.anonymous().with("x-stack-access-type", "admin").with("x-stack-project-id", project);
     let admin = admin.with("x-stack-super-secret-admin-key", &format!("sak_{key}"));
@@ -55,9 +57,10 @@ fn assert_tells_nothing(answer: &Answer, what: &str) {
     assert!(!text.contains("a secret of this project"), "{what}: {text}");
 }
 
-/// Every event that belongs to the twin finds the same things there, changes what is the twin's, and touches nothing of the first.
+/// Every event sent to the twin project finds the same items there and succeeds, and changes
+/// nothing in the first project.
 #[tokio::test]
-async fn an_operation_of_one_project_changes_nothing_of_another_that_has_the_same_of_everything() {
+async fn an_operation_changes_nothing_in_an_identical_project() {
     for operation in operations::all() {
         let (world, twin) = World::with_twin().await;
         mark(&world, PROJECT, KEY).await;
@@ -71,21 +74,25 @@ async fn an_operation_of_one_project_changes_nothing_of_another_that_has_the_sam
         let changed = after.iter().filter(|(key, item)| before.get(*key) != Some(*item)).map(|(key, _)| key);
         let gone = before.keys().filter(|key| !after.contains_key(*key));
         for (pk, sk) in changed.chain(gone) {
-            // The state of an OAuth flow and the link of a mail are found by their secret alone, and say whose they are.
+            // The state of an OAuth flow and the link of an email are found only by their secret,
+            // which determines the project.
             let by_secret = ["S#", "V#"].iter().any(|kind| pk.starts_with(kind));
-            // What begins here is a project of its own, linked with the team that owns it.
-            let created = what == "projects-internal-create" && (pk.starts_with("P#") || sk.starts_with("PROJECT#"));
-            // The trail of a project goes with it, so its end is told elsewhere.
+            // These operations write another project, and the link of the team that owns it.
+            let of_owner = ["projects-internal-create", "projects-internal-transfer"].contains(&what);
+            let owned = of_owner && (pk.starts_with("P#") || sk.starts_with("PROJECT#"));
+            // The trail of a project is deleted with it, so the deletion is recorded in the trail
+            // of `internal`.
             let told = what == "projects-internal-current-delete" && pk.starts_with("P#internal#TRAIL#");
             let listed = ["PROJECTS", "ENDINGS"].contains(&pk.as_str());
-            assert!(pk.contains(TWIN) || by_secret || created || told || listed, "{what} changes {pk} {sk}");
+            assert!(pk.contains(TWIN) || by_secret || owned || told || listed, "{what} changes {pk} {sk}");
         }
     }
 }
 
-/// Everything that a request of the first project names, asked for with the credentials of a third one that has nothing of it.
+/// Every request of the first project is sent with the credentials of a third project, which does
+/// not have the items that the request names.
 #[tokio::test]
-async fn whoever_names_what_belongs_to_another_project_finds_nothing_at_any_access_type() {
+async fn items_of_another_project_are_not_found_at_any_access_type() {
     let mut tried = BTreeSet::new();
     for operation in proving() {
         let world = World::new(model::limit::Limits::off()).await;
@@ -119,9 +126,9 @@ async fn whoever_names_what_belongs_to_another_project_finds_nothing_at_any_acce
     assert!(tried.contains("teams-team-read") && tried.contains("users-user-update"), "{tried:?}");
 }
 
-/// Keys and access tokens of one project open nothing of another.
+/// Keys and access tokens of one project are invalid in other projects.
 #[tokio::test]
-async fn the_credentials_of_one_project_open_no_other() {
+async fn credentials_only_work_for_their_own_project() {
     let (world, _) = World::with_twin().await;
     let token = world.app.sign_up("ada@example.com").await.access_token;
     for operation in proving() {

@@ -1,4 +1,4 @@
-//! Mails, from the request that asks for one to the inbox.
+//! Emails, from the request to the inbox.
 
 use std::pin::Pin;
 use std::sync::Mutex;
@@ -14,7 +14,7 @@ use support::TestApp;
 
 use crate::emails::{entry_in, path, read, send};
 
-/// Refuses the first mails for now, and counts what it is given.
+/// A mailer that temporarily rejects the first emails, and records every email that it receives.
 #[derive(Default)]
 struct Unwilling {
     refusals: usize,
@@ -31,7 +31,7 @@ impl Mailer for Unwilling {
     }
 }
 
-/// Runs the worker with this sender now, and after each pause in which it waits for a retry.
+/// Runs the worker with this mailer now, and again whenever the email is due for a retry.
 async fn deliver(app: &TestApp, mailer: &Unwilling, id: &str) {
     for _ in 0..10 {
         app.deliver_by(mailer).await;
@@ -41,7 +41,7 @@ async fn deliver(app: &TestApp, mailer: &Unwilling, id: &str) {
 }
 
 #[tokio::test]
-async fn a_sign_in_mail_has_a_link_and_a_code_to_type() {
+async fn a_sign_in_email_has_a_link_and_a_code_to_type() {
     let app = TestApp::start().await;
     let body = json!({ "email": "ada@example.com", "callback_url": "http://localhost:3000/magic?code=old&x=1#top" });
     let nonce = app.client().post("/api/v1/auth/otp/send-sign-in-code", body).await.json()["nonce"].as_str().unwrap().to_owned();
@@ -55,13 +55,13 @@ async fn a_sign_in_mail_has_a_link_and_a_code_to_type() {
     assert!(mail.0.html.contains(&mail.link().replace('&', "&amp;")) && mail.0.text.contains(typed), "{}", mail.0.html);
     assert_eq!((mail.0.from.as_str(), mail.0.to), ("\"Development\" <noreply@example.com>", vec!["ada@example.com".to_owned()]));
 
-    // What a person types, before the nonce that the app kept.
+    // A code consists of the part that a user types, followed by the nonce that the app kept.
     let answer = app.client().post("/api/v1/auth/otp/sign-in", json!({ "code": format!("{typed}{nonce}") })).await;
     assert_eq!(answer.status(), 200, "{}", answer.text());
 }
 
 #[tokio::test]
-async fn a_verification_mail_has_a_link() {
+async fn a_verification_email_has_a_link() {
     let app = TestApp::start().await;
     let body = json!({ "email": "ada@example.com", "password": "correct horse battery", "verification_callback_url": "http://localhost:3000/verify" });
     app.client().post("/api/v1/auth/password/sign-up", body).await;
@@ -70,18 +70,18 @@ async fn a_verification_mail_has_a_link() {
     assert_eq!(mail.link(), format!("http://localhost:3000/verify?code={}", mail.code()));
     assert_eq!(mail.code().len(), 45);
     assert!(mail.0.html.contains(&format!("href=\"{}\"", mail.link())));
-    assert!(!mail.0.html.contains("fonts.googleapis.com"), "opening a mail asks nobody else for anything");
+    assert!(!mail.0.html.contains("fonts.googleapis.com"), "opening an email loads nothing from third parties");
 }
 
 #[tokio::test]
-async fn a_sign_up_without_a_page_to_verify_on_sends_nothing() {
+async fn a_sign_up_without_a_verification_page_sends_nothing() {
     let app = TestApp::start().await;
     app.sign_up("ada@example.com").await;
     assert!(app.mails("ada@example.com").await.is_empty());
 }
 
 #[tokio::test]
-async fn mails_of_a_project_come_from_its_own_sender() {
+async fn emails_of_a_project_have_its_own_sender() {
     let app = TestApp::start().await;
     let sender = json!({ "type": "standard", "sender_name": "Ada's Notes", "sender_email": "Notes@Example.org" });
     app.configure(json!({ "config": { "email_config": sender } })).await;
@@ -94,7 +94,7 @@ async fn mails_of_a_project_come_from_its_own_sender() {
 }
 
 #[tokio::test]
-async fn a_name_is_neither_a_header_nor_markup() {
+async fn a_name_cannot_inject_headers_or_html() {
     let app = TestApp::start().await;
     let name = "A\" <evil@example.com>, \\<b>{{ 7 * 7 }}</b> & Söhne gatelet-content-slot";
     app.configure(json!({ "display_name": name })).await;
@@ -108,7 +108,7 @@ async fn a_name_is_neither_a_header_nor_markup() {
 }
 
 #[tokio::test]
-async fn a_value_with_lines_does_not_begin_another_header() {
+async fn a_value_with_line_breaks_cannot_inject_headers() {
     let app = TestApp::start().await;
     let ada = app.sign_up("ada@example.com").await;
     let id = entry_in(&app, &ada, Status::Preparing).await;
@@ -120,7 +120,7 @@ async fn a_value_with_lines_does_not_begin_another_header() {
 }
 
 #[tokio::test]
-async fn a_mail_whose_sender_died_is_a_server_error_and_is_not_sent_again() {
+async fn an_email_whose_worker_died_while_sending_fails_and_is_not_resent() {
     let app = TestApp::start().await;
     let ada = app.sign_up("ada@example.com").await;
     let id = entry_in(&app, &ada, Status::Sending).await;
@@ -137,13 +137,13 @@ async fn a_mail_whose_sender_died_is_a_server_error_and_is_not_sent_again() {
     );
     app.advance(SignedDuration::from_hours(48));
     assert!(app.mails(&ada.email).await.is_empty());
-    // Somebody who looked decides that it shall be sent after all.
+    // An operator decides to send the email after all.
     assert_eq!(app.server().patch(&path(&id), json!({ "subject_source": "Again" })).await.json()["status"], "preparing");
     assert_eq!(app.mails(&ada.email).await.len(), 1);
 }
 
 #[tokio::test]
-async fn a_worker_that_died_while_rendering_is_replaced() {
+async fn rendering_is_retried_after_a_worker_died() {
     let app = TestApp::start().await;
     let ada = app.sign_up("ada@example.com").await;
     entry_in(&app, &ada, Status::Rendering).await;
@@ -154,7 +154,7 @@ async fn a_worker_that_died_while_rendering_is_replaced() {
 }
 
 #[tokio::test]
-async fn a_mail_that_is_refused_for_now_is_sent_later() {
+async fn a_temporarily_rejected_email_is_sent_later() {
     let app = TestApp::start().await;
     let ada = app.sign_up("ada@example.com").await;
     let id = send(&app, &ada, json!({})).await["id"].as_str().unwrap().to_owned();
@@ -174,7 +174,7 @@ async fn a_mail_that_is_refused_for_now_is_sent_later() {
 }
 
 #[tokio::test]
-async fn a_mail_that_is_refused_five_times_is_given_up() {
+async fn an_email_rejected_five_times_fails() {
     let app = TestApp::start().await;
     let ada = app.sign_up("ada@example.com").await;
     let id = send(&app, &ada, json!({})).await["id"].as_str().unwrap().to_owned();
@@ -189,10 +189,10 @@ async fn a_mail_that_is_refused_five_times_is_given_up() {
 }
 
 #[tokio::test]
-async fn a_table_that_fails_for_a_moment_costs_no_mail_and_doubles_none() {
+async fn transient_table_failures_neither_lose_nor_duplicate_emails() {
     let app = TestApp::start().await;
     let ada = app.sign_up("ada@example.com").await;
-    // The writes of a mail: rendering, rendered, sending, sent.
+    // An email causes four writes: rendering, rendered, sending, sent.
     for write in 0..4 {
         let id = send(&app, &ada, json!({})).await["id"].as_str().unwrap().to_owned();
         app.recorder.fail_write(write, "InternalServerError");
@@ -205,7 +205,7 @@ async fn a_table_that_fails_for_a_moment_costs_no_mail_and_doubles_none() {
 }
 
 #[tokio::test]
-async fn an_entry_that_cannot_be_read_keeps_nobody_elses_mail() {
+async fn an_unreadable_entry_delays_no_other_email() {
     let app = TestApp::start().await;
     let ada = app.sign_up("ada@example.com").await;
     let id = send(&app, &ada, json!({})).await["id"].as_str().unwrap().to_owned();
@@ -220,7 +220,7 @@ async fn an_entry_that_cannot_be_read_keeps_nobody_elses_mail() {
 }
 
 #[tokio::test]
-async fn the_oldest_due_mail_is_known_until_it_is_sent() {
+async fn the_oldest_due_email_is_reported_until_sent() {
     let app = TestApp::start().await;
     let oldest = async || app.app.store.oldest_due(app.now()).await.unwrap();
     assert_eq!(oldest().await, None);

@@ -1,7 +1,7 @@
 //! The API over HTTP. The modules mirror `functions/`.
-// `json!` of a whole project.
+// Needed by `json!` for a whole project.
 #![recursion_limit = "256"]
-#![expect(clippy::unwrap_used, reason = "a test ends where something is missing")]
+#![expect(clippy::unwrap_used, reason = "a test fails if something is missing")]
 
 mod access;
 mod attacks;

@@ -1,4 +1,4 @@
-//! Users of the project `internal` and what they own.
+//! Users of the project `internal` and their projects.
 
 use gateway::keys::Keys;
 use serde_json::{Value, json};
@@ -6,7 +6,7 @@ use support::{Answer, Caller, SignedIn, TestApp};
 
 pub(crate) const PROJECTS: &str = "/api/v1/internal/projects";
 
-/// A user of the project `internal` with a team of hers.
+/// A user of the project `internal` who has a team.
 pub(crate) struct Owner {
     pub(crate) user: SignedIn,
     pub(crate) team: String,
@@ -14,7 +14,7 @@ pub(crate) struct Owner {
 }
 
 impl Owner {
-    /// Signs up at the project, which makes a personal team.
+    /// Signs up at the project, which creates a personal team.
     pub(crate) async fn sign_up(app: &TestApp, internal: &Keys, email: &str) -> Self {
         let body = json!({ "email": email, "password": "correct horse battery" });
         let answer = app.client_of(internal).post("/api/v1/auth/password/sign-up", body).await;
@@ -29,7 +29,7 @@ impl Owner {
         Self { user, team, client }
     }
 
-    /// The user signed in at `internal`.
+    /// A caller with the user's session in the project `internal`.
     pub(crate) fn caller(&self) -> Caller {
         self.client.clone()
     }
@@ -38,7 +38,7 @@ impl Owner {
         self.client.post(PROJECTS, json!({ "display_name": name, "owner_team_id": self.team })).await
     }
 
-    /// The id of a new project.
+    /// Creates a project, and returns its id.
     pub(crate) async fn project(&self, name: &str) -> String {
         let answer = self.create(name).await;
         assert_eq!(answer.status(), 201, "{}", answer.text());
@@ -54,12 +54,12 @@ impl Owner {
     }
 }
 
-/// Somebody who opens a project with an admin access token.
+/// A caller who uses a project with an admin access token.
 pub(crate) fn with_token(app: &TestApp, project: &str, level: &str, token: &str) -> Caller {
     app.anonymous().with("x-stack-project-id", project).with("x-stack-access-type", level).with("x-stack-admin-access-token", token)
 }
 
-/// A set of new keys of a project that its owner opens.
+/// Creates keys of a project for its owner.
 pub(crate) async fn keys_of(app: &TestApp, project: &str, token: &str) -> Value {
     let body = json!({
         "description": "all", "expires_at_millis": app.now().as_millisecond() + 3_600_000,

@@ -1,5 +1,4 @@
-//! What an operation does to the table is what its role may do: on AWS everything else would be refused, and what is never done is only good
-//! for whoever breaks in.
+//! Operations use the table only as their roles allow; AWS would reject everything else.
 
 use std::collections::BTreeSet;
 
@@ -12,7 +11,7 @@ use support::roles;
 use crate::events::{World, name};
 
 #[tokio::test]
-async fn an_operation_does_what_its_role_may_and_no_more() {
+async fn an_operation_only_uses_the_actions_of_its_role() {
     for operation in operations::all() {
         let world = World::new(Limits::standard()).await;
         world.app.recorder.clear();
@@ -23,7 +22,7 @@ async fn an_operation_does_what_its_role_may_and_no_more() {
     }
 }
 
-/// The partitions that a call is about: those of the keys of its items, or of what it queries.
+/// The partitions that a call uses: those of its items' keys, or of its query.
 fn partitions(value: &Value) -> Vec<&str> {
     match value {
         Value::Object(fields) => {
@@ -39,9 +38,10 @@ fn matches(pattern: &str, partition: &str) -> bool {
     pattern.strip_suffix('*').map_or(partition == pattern, |prefix| partition.starts_with(prefix))
 }
 
-/// The condition of its role on `dynamodb:LeadingKeys`, which no emulator looks at.
+/// The condition on `dynamodb:LeadingKeys` in the role of an operation. The embedded engine does
+/// not enforce it.
 #[tokio::test]
-async fn an_operation_uses_the_partitions_that_its_role_may() {
+async fn an_operation_only_uses_the_partitions_of_its_role() {
     for operation in operations::all() {
         let (name_of, allowed) = (operation.route.name, operation.route.partitions);
         let world = World::new(Limits::standard()).await;

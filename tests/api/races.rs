@@ -1,4 +1,4 @@
-//! Many at once: one wins, the others are told so, and nothing is counted less than it happened.
+//! Concurrent requests: one of them succeeds, the others get an error, and all are counted.
 
 use std::collections::BTreeMap;
 
@@ -15,7 +15,7 @@ const SESSIONS: &str = "/api/v1/auth/sessions";
 const PASSWORD: &str = "correct horse battery";
 const NEW: &str = "a better horse battery";
 
-/// Sends all at once, on all threads.
+/// Sends all requests concurrently, on all threads.
 async fn at_once(requests: impl IntoIterator<Item = (Caller, &'static str, Value)>) -> Vec<Answer> {
     let requests = requests.into_iter().map(|(caller, path, body)| tokio::spawn(async move { caller.post(path, body).await }));
     let mut answers = Vec::new();
@@ -25,7 +25,7 @@ async fn at_once(requests: impl IntoIterator<Item = (Caller, &'static str, Value
     answers
 }
 
-/// How many answers have each code; `OK` for success.
+/// The number of responses with each error code; `OK` stands for success.
 fn codes(answers: &[Answer]) -> BTreeMap<String, usize> {
     let mut codes = BTreeMap::new();
     for answer in answers {
@@ -38,7 +38,7 @@ fn counted(codes: &[(&str, usize)]) -> BTreeMap<String, usize> {
     codes.iter().map(|(code, count)| ((*code).to_owned(), *count)).collect()
 }
 
-/// How many items of a kind the table has.
+/// The number of items of a kind in the table.
 fn items(app: &TestApp, pk: &str, sk: &str) -> usize {
     app.table().keys().filter(|key| key.0.starts_with(pk) && key.1.starts_with(sk)).count()
 }
@@ -48,7 +48,7 @@ async fn refreshes(app: &TestApp, user: &SignedIn) -> bool {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn of_200_sign_ups_with_one_address_one_makes_an_account() {
+async fn of_200_concurrent_sign_ups_with_an_address_one_succeeds() {
     let app = TestApp::start().await;
     let body = json!({ "email": "ada@example.com", "password": PASSWORD });
     let answers = at_once((0..200).map(|_| (app.client(), SIGN_UP, body.clone()))).await;
@@ -59,21 +59,22 @@ async fn of_200_sign_ups_with_one_address_one_makes_an_account() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn of_200_redemptions_of_one_code_one_has_a_session() {
+async fn of_200_concurrent_redemptions_of_a_code_one_succeeds() {
     let app = TestApp::start().await;
     app.configure(json!({ "config": { "magic_link_enabled": true } })).await;
     let code = app.sign_in_code("ada@example.com").await;
     let answers = at_once((0..200).map(|_| (app.client(), OTP_SIGN_IN, json!({ "code": code })))).await;
     let mut codes = codes(&answers);
     assert_eq!(codes.remove("OK"), Some(1), "{codes:?}");
-    // Whoever comes in time finds it used, whoever is the twenty-first or later before that finds it tried too often.
+    // Requests after the redemption find the code used. Requests before it find the code exhausted,
+    // from the twenty-first attempt on.
     let late = ["VERIFICATION_CODE_ALREADY_USED", "VERIFICATION_CODE_MAX_ATTEMPTS_REACHED"];
     assert!(codes.keys().all(|code| late.contains(&code.as_str())) && codes.values().sum::<usize>() == 199, "{codes:?}");
     assert_eq!((items(&app, "U#", "USER"), items(&app, "U#", "SESSION#"), items(&app, "R#", "CLAIM")), (1, 1, 1));
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_hundred_refreshes_at_once_all_succeed() {
+async fn a_hundred_concurrent_refreshes_all_succeed() {
     let app = TestApp::start().await;
     let ada = app.sign_up("ada@example.com").await;
     let answers = at_once((0..100).map(|_| (app.signed_in(&ada), REFRESH, json!({})))).await;
@@ -83,14 +84,14 @@ async fn a_hundred_refreshes_at_once_all_succeed() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_change_of_the_password_leaves_no_session_that_uses_or_begins_at_the_same_time() {
+async fn a_password_change_ends_sessions_used_or_started_concurrently() {
     for round in 0..20_u64 {
         let app = TestApp::start().await;
         let (ada, other) = (app.sign_up("ada@example.com").await, app.sign_in("ada@example.com").await);
         let change = {
             let caller = app.signed_in(&ada);
             tokio::spawn(async move {
-                // Each round the change comes a little later.
+                // In each round the change is sent a little later.
                 tokio::time::sleep(std::time::Duration::from_micros(100 * round)).await;
                 caller.post(UPDATE, json!({ "old_password": PASSWORD, "new_password": NEW })).await
             })
@@ -102,18 +103,18 @@ async fn a_change_of_the_password_leaves_no_session_that_uses_or_begins_at_the_s
         let answers = at_once(requests).await;
         assert_eq!(change.await.unwrap().status(), 200, "round {round}");
 
-        assert!(refreshes(&app, &ada).await, "round {round}: whoever changed it stays signed in");
+        assert!(refreshes(&app, &ada).await, "round {round}: the session that changed it stays signed in");
         assert!(!refreshes(&app, &other).await, "round {round}");
         for answer in answers.iter().filter(|answer| answer.status() == 200 && answer.json()["refresh_token"].is_string()) {
             let begun = SignedIn::of("ada@example.com", &answer.json());
-            assert!(!refreshes(&app, &begun).await, "round {round}: a session of the old password lives");
+            assert!(!refreshes(&app, &begun).await, "round {round}: a session of the old password is still valid");
         }
         let sessions = app.signed_in(&ada).get(SESSIONS).await.json();
         assert_eq!(sessions["items"].as_array().unwrap().len(), 1, "round {round}: {sessions}");
     }
 }
 
-/// Guesses at the typed part of a code, at once and by both ways of trying; none of them is right.
+/// Concurrent guesses at the typed part of a code, by both operations; none of them is right.
 async fn guess(app: &TestApp, code: &str, guesses: usize) {
     let (typed, nonce) = code.split_at(6);
     let wrong = (0..).map(|number| format!("{number:06}")).filter(|guess| guess != typed).take(guesses);
@@ -129,7 +130,7 @@ async fn guess(app: &TestApp, code: &str, guesses: usize) {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn guesses_that_come_at_once_are_all_counted() {
+async fn concurrent_guesses_are_all_counted() {
     for (guesses, is_open) in [(19, true), (20, false), (100, false)] {
         let app = TestApp::start().await;
         app.configure(json!({ "config": { "magic_link_enabled": true } })).await;
@@ -140,16 +141,16 @@ async fn guesses_that_come_at_once_are_all_counted() {
             assert_eq!(right.status(), 200, "{}", right.text());
             continue;
         }
-        // Whoever finds the right one now has nothing of it, by either way.
+        // The right code no longer works in either operation.
         assert_eq!((right.status(), right.code().as_str()), (400, "VERIFICATION_CODE_MAX_ATTEMPTS_REACHED"), "{guesses}");
         assert_eq!(app.client().post(CHECK, json!({ "code": code })).await.json(), json!({ "is_code_valid": false }));
         assert_eq!(items(&app, "U#", "SESSION#"), 0);
-        assert!(!app.sign_in_by_mail("ada@example.com").await.access_token.is_empty(), "the recipient asks for another one");
+        assert!(!app.sign_in_by_mail("ada@example.com").await.access_token.is_empty(), "the recipient requests another one");
     }
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_right_code_that_is_sent_often_among_guesses_signs_in_once_or_never() {
+async fn a_right_code_among_concurrent_guesses_signs_in_at_most_once() {
     for round in 0..5 {
         let app = TestApp::start().await;
         app.configure(json!({ "config": { "magic_link_enabled": true } })).await;

@@ -1,5 +1,6 @@
-//! Which keys are hot: a load of sign-ins is replayed on the embedded engine, which says what each call touches. The result is
-//! `infra/hot-keys.md`, from which `infra/SCALE.md` reasons: a partition of DynamoDB takes 3,000 read and 1,000 write units a second.
+//! Finds hot keys: replays sign-ins on the embedded engine, and records the keys that each call
+//! uses. The result is `infra/hot-keys.md`, on which `infra/SCALE.md` is based. The limits of a
+//! DynamoDB partition are 3,000 read and 1,000 write units a second.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -12,25 +13,27 @@ use support::TestApp;
 const ACCOUNTS: u32 = 20;
 const ROUNDS: u32 = 5;
 const SIGN_INS: u32 = ACCOUNTS * ROUNDS;
-/// Sign-ins a minute.
+/// Sign-ins per minute.
 const RATES: [u32; 3] = [100, 10_000, 1_000_000];
-/// Units a second of one partition.
+/// The units per second that one partition can serve.
 const READS: f64 = 3000.0;
 const WRITES: f64 = 1000.0;
 
 const HEAD: &str = "\
 # The hottest keys
 
-Written by `UPDATE_EXPECT=1 cargo test -p tests --test api scale`, which replays 100 sign-ins with a password (20 accounts of one
-project, each from its own address) and looks at every key that they touch. For each kind of key: how many items of it one sign-in reads and writes, how
-much of that meets the one key that is touched most, and how many items a second that key then sees at 100, 10,000 and 1,000,000 sign-ins
-a minute, all accounts being equally busy. A key that would see more than a partition takes (3,000 reads, 1,000 writes a second) is **bold**.
+Written by `UPDATE_EXPECT=1 cargo test -p tests --test api scale`, which replays 100 sign-ins with a
+password (20 accounts of one project, each from its own address) and records every key that they
+use. For each kind of key: how many items of it one sign-in reads and writes, the share of the
+hottest key, and how many items a second that key then sees at 100, 10,000 and 1,000,000 sign-ins a
+minute, with all accounts equally busy. A key beyond the limit of a partition (3,000 reads, 1,000
+writes a second) is **bold**.
 
 | keys | access | items a sign-in | of them the hottest key | 100/min | 10,000/min | 1,000,000/min |
 |---|---|---|---|---|---|---|
 ";
 
-/// Touches by kind of key, access and key.
+/// How often each key is used, by the kind of the key and by the access (read or write).
 type Touches = BTreeMap<(String, &'static str), BTreeMap<String, u32>>;
 
 fn touch(touches: &mut Touches, access: &'static str, pk: &Value, index: &str) {
@@ -58,7 +61,7 @@ fn count(touches: &mut Touches, operation: &str, body: &Value) {
                 touch(touches, "write", if write["Item"].is_object() { &write["Item"]["pk"] } else { &write["Key"]["pk"] }, "");
             }
         }
-        _ => panic!("{operation} is not counted"),
+        _ => panic!("no counting rule for {operation}"),
     }
 }
 
@@ -83,11 +86,14 @@ async fn load() -> Touches {
     touches
 }
 
-/// How many items a second one key sees, when it sees `share` of an item with each sign-in.
+/// How many items per second are used under one key at each of [`RATES`], as the cells of a row.
+/// If all sign-ins share the key, each uses `share` items under it; any other key is used by one
+/// account. Numbers above `most` are bold.
 fn rates(share: f64, most: f64, is_shared: bool) -> String {
     let mut text = String::new();
     for rate in RATES {
-        // A key of an account or an address is met by that account alone: it grows with what one person does, not with the load.
+        // The key of an account or of an email address is used only for that account, so its use
+        // grows with the activity of one user and not with the load.
         let seen = if is_shared { share * f64::from(rate) / 60.0 } else { f64::from(ROUNDS) / 60.0 };
         let shown = format!("{seen:.1}");
         let _ = write!(text, " {} |", if seen > most { format!("**{shown}**") } else { shown });
@@ -96,7 +102,7 @@ fn rates(share: f64, most: f64, is_shared: bool) -> String {
 }
 
 #[tokio::test]
-async fn the_hottest_keys_are_those_of_the_table_of_hot_keys() {
+async fn the_hottest_keys_match_the_table_of_hot_keys() {
     let mut text = HEAD.to_owned();
     for ((kind, access), keys) in load().await {
         let (all, hottest) = (keys.values().sum::<u32>(), keys.values().max().copied().unwrap_or_default());

@@ -1,4 +1,4 @@
-//! Replacing the deployment secret: nobody is signed out, and nothing that is sealed is lost.
+//! Rotating the deployment secret: nobody is signed out, and no sealed value is lost.
 
 use crypto::deployment_secret::DeploymentSecret;
 use secrecy::ExposeSecret as _;
@@ -28,7 +28,7 @@ fn key_id(token: &str) -> String {
 }
 
 #[tokio::test]
-async fn who_is_signed_in_stays_so_while_the_secret_is_replaced() {
+async fn sessions_survive_the_rotation_of_the_secret() {
     let before = TestApp::start().await;
     let ada = before.sign_up("ada@example.com").await;
     let (during, after) = rotated(&before);
@@ -40,7 +40,8 @@ async fn who_is_signed_in_stays_so_while_the_secret_is_replaced() {
     assert_eq!(refreshed.status(), 200, "{}", refreshed.text());
     let token = refreshed.json()["access_token"].as_str().unwrap().to_owned();
 
-    // Both generations are published, and what is new is signed with the new one.
+    // The keys of both secrets are published, and new tokens are signed with the key of the new
+    // secret.
     assert_eq!(key_ids(&during).await, [key_id(&token), key_id(&ada.access_token)]);
     assert_eq!((key_ids(&before).await, key_ids(&after).await), (vec![key_id(&ada.access_token)], vec![key_id(&token)]));
 
@@ -51,7 +52,7 @@ async fn who_is_signed_in_stays_so_while_the_secret_is_replaced() {
 }
 
 #[tokio::test]
-async fn a_token_of_a_third_secret_is_never_believed() {
+async fn a_token_of_a_third_secret_is_rejected() {
     let before = TestApp::start().await;
     let ada = before.sign_up("ada@example.com").await;
     let stranger = before.redeployed(|settings| settings.secret = "a deployment secret of somebody else".to_owned().into());
@@ -62,7 +63,7 @@ async fn a_token_of_a_third_secret_is_never_believed() {
 }
 
 #[tokio::test]
-async fn what_is_sealed_opens_with_either_secret_and_is_sealed_with_the_new_one() {
+async fn sealed_values_open_with_either_secret_and_are_sealed_with_the_new() {
     let before = TestApp::start().await;
     let owner = "somebody";
     let seal = |app: &TestApp| app.app.sealer.seal(&app.app.entropy, owner, &"a provider's secret".to_owned().into()).unwrap();
@@ -78,7 +79,7 @@ async fn what_is_sealed_opens_with_either_secret_and_is_sealed_with_the_new_one(
 }
 
 #[tokio::test]
-async fn a_page_of_a_list_goes_on_after_the_secret_was_replaced() {
+async fn cursors_survive_the_rotation_of_the_secret() {
     let before = TestApp::start().await;
     for name in ["ada", "bob", "cleo"] {
         before.sign_up(&format!("{name}@example.com")).await;

@@ -1,4 +1,4 @@
-//! What no operation makes yet, written to the table directly.
+//! Writes data to the table directly, without the requests that would create it.
 
 use aws_sdk_dynamodb::operation::delete_item::DeleteItemInput;
 use aws_sdk_dynamodb::types::AttributeValue;
@@ -15,7 +15,7 @@ pub(crate) fn user_id(user: &SignedIn) -> UserId {
     UserId::parse(&user.user_id).unwrap()
 }
 
-/// A user who has nothing but a session.
+/// A user who has only a session.
 pub(crate) async fn anonymous_user(app: &TestApp) -> SignedIn {
     let (app, project, now) = (&app.app, app.project_id(), app.now());
     let mut user = User::new(&app.entropy, now);
@@ -40,7 +40,7 @@ pub(crate) async fn delete_user(app: &TestApp, user: &SignedIn) {
     store.client().call(delete.key("pk", AttributeValue::S(key.pk)).key("sk", AttributeValue::S(key.sk))).await.unwrap();
 }
 
-/// Changes a user as the operations of its account do.
+/// Changes a stored user directly, without a request.
 pub(crate) async fn change_user(app: &TestApp, user: &SignedIn, change: impl FnOnce(&mut User)) {
     let (store, project) = (&app.app.store, app.project_id());
     let mut row = store.user(project, user_id(user)).await.unwrap().unwrap();
@@ -48,7 +48,7 @@ pub(crate) async fn change_user(app: &TestApp, user: &SignedIn, change: impl FnO
     store.write(user::replace(project, &row.user, row.version).unwrap()).await.unwrap();
 }
 
-/// Adds sessions that began now, and gives their refresh tokens.
+/// Adds sessions that began now, and returns their refresh tokens.
 pub(crate) async fn add_sessions(app: &TestApp, user: &SignedIn, count: usize, change: impl Fn(&mut Session)) -> Vec<String> {
     let (store, project) = (&app.app.store, app.project_id());
     let row = store.user(project, user_id(user)).await.unwrap().unwrap();

@@ -1,4 +1,5 @@
-//! Operations that say they need no deployment secret answer without it, as their functions have to.
+//! Operations that declare that they need no deployment secret give the same responses without it,
+//! as their Lambda functions do not have it.
 
 use crypto::deployment_secret::DeploymentSecret;
 use infra::operations;
@@ -8,11 +9,11 @@ use support::Answer;
 use crate::events::{World, name, success};
 
 #[tokio::test]
-async fn what_needs_no_secret_answers_the_same_without_it() {
+async fn operations_without_the_secret_answer_the_same() {
     let mut count = 0;
     for operation in operations::all().iter().filter(|operation| !operation.route.uses_secret) {
         let event = name(operation);
-        // In worlds of their own: some change something.
+        // Each request has a world of its own, as some requests change data.
         let wanted = World::new(Limits::off()).await.send(&event).await;
         let world = World::new(Limits::off()).await;
         let without = world.app.redeployed(|settings| settings.secret = DeploymentSecret::absent());
@@ -25,7 +26,7 @@ async fn what_needs_no_secret_answers_the_same_without_it() {
 }
 
 #[tokio::test]
-async fn a_token_opens_nothing_where_it_cannot_be_verified() {
+async fn a_token_is_rejected_where_it_cannot_be_verified() {
     let world = World::new(Limits::off()).await;
     let without = world.app.redeployed(|settings| settings.secret = DeploymentSecret::absent());
     let answer = Answer::read(without.answer(world.request("users/me-read")).await).await;

@@ -1,15 +1,17 @@
-//! What the events of teams name: a team of two, one that invites, permissions, invitations.
+//! The items that the events of teams refer to: a team of two, a team that invites, permissions,
+//! invitations.
 
 use model::code::Code;
 use model::email::Email;
 use model::permission::{Grant, PermissionId, Rbac, Scope};
-use model::project::ProjectConfig;
+use model::project::{Project, ProjectConfig};
 use model::session::Session;
 use model::session::token::Subject;
 use model::team::invitation::{Invitation, LIFE};
 use model::team::{Member, Team};
 use model::user::User;
-use store::team::{self, invitation, membership};
+use store::team::membership::{self, MemberRow};
+use store::team::{self, invitation};
 use store::{profile_image, session, user};
 use support::TestApp;
 use wire::clock::after;
@@ -17,20 +19,23 @@ use wire::id::{InvitationId, ProjectId, TeamId, UserId};
 
 use crate::events::{CODE, picture};
 
-/// The team of `ada@example.com`, who may do everything there.
+/// The team of `ada@example.com`, who has all permissions in it.
 pub(crate) const TEAM: &str = "8d3c1b0a-6f2e-4a59-9c7d-1e2f3a4b5c6d";
-/// A team that invites her.
+/// A team that invites `ada@example.com`.
 const OTHER_TEAM: &str = "9e4d2c1b-7a3f-4b60-8d8e-2f3a4b5c6d7e";
 const MEMBER: &str = "c2a7e5d4-1b3f-4e68-a9c0-5d6e7f8091a2";
-/// A user of the project whose users own projects.
+/// A user of the project `internal`.
 const OWNER: &str = "b6d8f0a1-3c5e-4f79-9b1d-7e8f9a0b1c2d";
-/// A user of no team.
+/// A project that the user of the project `internal` owns through [`TEAM`].
+const OWNED: &str = "7acbe33f-05c3-4d7f-86d2-ccb7f0b52174";
+/// A user without a team.
 const STRANGER: &str = "d4b8f6e5-2c40-4f79-8ad1-6e7f8091a2b3";
 const INVITATION: &str = "018f0b6c-2a3b-7c4d-8e5f-6a7b8c9d0e1f";
-/// An invitation to somebody else, of her team.
+/// An invitation to [`TEAM`] for another person.
 const SENT: &str = "018f0b6c-3b4c-7d5e-9f60-7b8c9d0e1f20";
 
-/// The permission of the project that the events name: the second that was defined, after the two that every project has.
+/// The project permission that the events name. It is the fourth: every project has two
+/// permissions, and the events' project has another one that was defined before it.
 pub(crate) fn audit() -> Grant {
     Grant("4".to_owned())
 }
@@ -67,14 +72,18 @@ pub(crate) async fn write(app: &TestApp, project: &ProjectId, ada: &User) {
         user::create(project, &stranger).unwrap(),
         profile_image::put(project, team, &picture().digest(), &picture()).unwrap(),
     ];
-    writes.extend(membership::create(project, team, ada, &Member::new(now), granted("team_admin"), true).unwrap());
-    writes.extend(membership::create(project, team, &member, &Member::new(now), granted("team_member"), false).unwrap());
+    writes.extend(
+        membership::create(project, ada, &MemberRow::new(team, ada.id, Member::new(now), granted("team_admin")).selected(true)).unwrap(),
+    );
+    writes
+        .extend(membership::create(project, &member, &MemberRow::new(team, member.id, Member::new(now), granted("team_member"))).unwrap());
     writes.extend(invitation::create(project, &to_ada, &code).unwrap());
     writes.extend(invitation::create(project, &to_eve, &sent).unwrap());
     app.app.store.transact(writes).await.unwrap();
 }
 
-/// The project whose users own projects, with a user and a team of hers; gives her access token. There is one for all projects of a table.
+/// Creates the project `internal`, with a user, their two teams and a project that they own,
+/// unless it exists: all projects of a table share it. Returns an access token of the user.
 pub(crate) async fn write_owner(app: &TestApp) -> String {
     let (entropy, now, project) = (&app.app.entropy, app.now(), ProjectId::internal());
     let user = User { id: UserId::parse(OWNER).unwrap(), ..User::new(entropy, now) };
@@ -82,8 +91,17 @@ pub(crate) async fn write_owner(app: &TestApp) -> String {
         app.internal_project().await;
         let team = Team::new(TeamId::parse(TEAM).unwrap(), "Owners".to_owned(), now);
         let mut writes = vec![user::create(&project, &user).unwrap(), team::create(&project, &team).unwrap()];
-        writes.extend(membership::create(&project, team.id, &user, &Member::new(now), granted("team_admin"), false).unwrap());
+        writes.extend(
+            membership::create(&project, &user, &MemberRow::new(team.id, user.id, Member::new(now), granted("team_admin"))).unwrap(),
+        );
+        let other = Team::new(TeamId::parse(OTHER_TEAM).unwrap(), "Weavers".to_owned(), now);
+        writes.push(team::create(&project, &other).unwrap());
+        writes.extend(
+            membership::create(&project, &user, &MemberRow::new(other.id, user.id, Member::new(now), granted("team_admin"))).unwrap(),
+        );
         app.app.store.transact(writes).await.unwrap();
+        let owned = Project { owner_team_id: Some(TEAM.to_owned()), ..Project::new(ProjectId::parse(OWNED).unwrap(), "Notes", now) };
+        app.app.store.create_owned_project(&owned, team.id, user.id).await.unwrap();
     }
     let session = Session::start(&user, &ProjectConfig::default().sessions, None, entropy, now);
     app.app.store.transact(session::create(&project, &session, &entropy.code()).unwrap()).await.unwrap();

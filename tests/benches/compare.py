@@ -1,8 +1,10 @@
-"""Asks two gateways the same, in turns, and prints what the second answers in the time that the first takes.
+"""Sends the same requests to two gateways in turn, and prints the throughput of the second relative
+to the first.
 
     python3 tests/benches/compare.py ONE OTHER [TURNS]
 
-Both serve all the time, and one is asked at a time; the medians of the ratios of neighbouring turns do not feel how the machine's speed drifts.
+Both gateways run all the time, but only one is measured at a time. The result is the median of the
+ratios of neighbouring turns, on which drifts of the machine's speed have little effect.
 """
 
 import shutil
@@ -27,7 +29,7 @@ def main(one, other, turns):
         for of_one, of_other in zip(*asked):
             rates = [[], []]
             for turn in range(turns):
-                # Each goes first as often as second.
+                # Each gateway goes first in half of the turns.
                 for side in (0, 1) if turn % 2 else (1, 0):
                     _, path, headers, body = (of_one, of_other)[side]
                     rates[side].append(measure.wrk(SECONDS, CONNECTIONS, path, headers, body, sides[side][2])[0])

@@ -1,6 +1,7 @@
-//! What the time of an answer tells about an account: nothing. Passwords cost what they cost in a deployment, and limits count as they do
-//! there. The cases of a table are measured in turns, and their medians may differ by three percent. `cargo bench -p tests --bench equal_time`.
-#![expect(clippy::expect_used, reason = "a benchmark ends where something is missing")]
+//! The response time must not depend on the account. Passwords are hashed and limits are counted as
+//! in a deployment. The cases are measured in turns, and their medians may differ by three percent.
+//! `cargo bench -p tests --bench equal_time`.
+#![expect(clippy::expect_used, reason = "a benchmark fails if something is missing")]
 
 use std::time::{Duration, Instant};
 
@@ -15,7 +16,7 @@ use wire::id::UserId;
 const SIGN_IN: &str = "/api/v1/auth/password/sign-in";
 const SEND_RESET: &str = "/api/v1/auth/password/send-reset-code";
 
-/// By how much medians may differ.
+/// The allowed difference between medians.
 const MARGIN: f64 = 0.03;
 
 const CASES: [(&str, &str); 4] = [
@@ -26,7 +27,7 @@ const CASES: [(&str, &str); 4] = [
 ];
 const IMPORTED: [(&str, &str); 2] = [("imported, cost 10", "ten@example.com"), ("imported, cost 12", "twelve@example.com")];
 
-/// A service, and the users whose wrong passwords do not stay counted.
+/// A service, and the users whose counts of wrong passwords are reset between rounds.
 struct World {
     app: TestApp,
     open: Vec<UserId>,
@@ -40,7 +41,8 @@ impl World {
         let id = |text: &str| UserId::parse(text).expect("an id");
         let mut open = vec![id(&app.sign_up("ada@example.com").await.user_id), id(&app.sign_in_by_mail("mail@example.com").await.user_id)];
         for (cost, (_, email)) in [10, 12].into_iter().zip(IMPORTED).filter(|_| imports) {
-            let user = json!({ "primary_email": email, "password_hash": bcrypt::hash("correct horse battery", cost).expect("a hash") });
+            let hash = bcrypt::hash("correct horse battery", cost).expect("a hash");
+            let user = json!({ "primary_email": email, "primary_email_auth_enabled": true, "password_hash": hash });
             let answer = app.server().post("/api/v1/users", user).await;
             open.push(id(answer.json()["id"].as_str().expect("a user")));
         }
@@ -59,8 +61,9 @@ impl World {
         }
     }
 
-    /// Measures the cases in turns, so that a machine that warms up or a table that grows touches all alike; each round begins with the
-    /// next one. All must get the answer of the first. Says whether the medians are alike.
+    /// Measures the cases in turns, starting each round with the next case, so that a warming
+    /// machine or a growing table affects all cases equally. All cases must get the response of
+    /// the first case. Returns whether the medians differ by at most the margin.
     async fn measure(&self, name: &str, rounds: usize, path: &str, cases: &[(&str, &str)], body: impl Fn(&str) -> Value) -> bool {
         let client = self.app.client();
         let expected = client.post(path, body(cases[0].1)).await;

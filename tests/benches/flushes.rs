@@ -1,6 +1,6 @@
-//! Items in a second that 64 writers put into the gateway's file, each with a flush of its own and with shared ones.
-//! `cargo bench -p tests --bench flushes`.
-#![expect(clippy::expect_used, reason = "a benchmark ends where something is missing")]
+//! How many items per second 64 writers put into the gateway's file: with a flush for each item,
+//! and with shared flushes. `cargo bench -p tests --bench flushes`.
+#![expect(clippy::expect_used, reason = "a benchmark fails if something is missing")]
 
 use std::time::Instant;
 

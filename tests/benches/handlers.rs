@@ -1,30 +1,20 @@
-//! What operations cost in this process: through the router, on the embedded engine in memory. argon2 is measured apart, so that it does
-//! not hide the rest. `cargo bench -p tests`.
-#![expect(clippy::expect_used, reason = "a benchmark ends where something is missing")]
+//! The cost of operations, measured in this process: through the router, on the embedded engine in
+//! memory. argon2 is measured separately, so that it does not hide the rest.
+//! `cargo bench -p tests`.
+#![expect(clippy::expect_used, reason = "a benchmark fails if something is missing")]
 
 use criterion::{Criterion, criterion_group, criterion_main};
 use crypto::password::Password;
 use crypto::password::hash::Hasher;
 use serde_json::json;
-use support::{Caller, TestApp};
+use support::{RequestBuilder, TestApp};
+
 use tokio::runtime::Runtime;
 use wire::entropy::Entropy;
 
-fn measure(
-    criterion: &mut Criterion,
-    runtime: &Runtime,
-    name: &str,
-    caller: &Caller,
-    method: &str,
-    path: &str,
-    body: Option<&serde_json::Value>,
-) {
+fn measure(criterion: &mut Criterion, runtime: &Runtime, name: &str, request: impl Fn() -> RequestBuilder) {
     criterion.bench_function(name, |bencher| {
-        bencher.to_async(runtime).iter(|| async {
-            let request = caller.request(method, path);
-            let request = if let Some(body) = body { request.json(body) } else { request };
-            assert_eq!(request.send().await.status(), 200);
-        });
+        bencher.to_async(runtime).iter(|| async { assert_eq!(request().send().await.status(), 200) });
     });
 }
 
@@ -42,11 +32,15 @@ fn handlers(criterion: &mut Criterion) {
     });
     let (client, signed_in) = (app.client(), app.signed_in(&ada));
     let sign_in = json!({ "email": "ada@example.com", "password": "correct horse battery" });
-    measure(criterion, &runtime, "list apps", &app.anonymous(), "GET", "/api/v1/apps", None);
-    measure(criterion, &runtime, "get current user", &signed_in, "GET", "/api/v1/users/me", None);
-    measure(criterion, &runtime, "list sessions", &signed_in, "GET", "/api/v1/auth/sessions?limit=10", None);
-    measure(criterion, &runtime, "check code", &client, "POST", "/api/v1/auth/otp/sign-in/check-code", Some(&json!({ "code": code })));
-    measure(criterion, &runtime, "sign in, without argon2's cost", &client, "POST", "/api/v1/auth/password/sign-in", Some(&sign_in));
+    measure(criterion, &runtime, "list apps", || app.anonymous().request("GET", "/api/v1/apps"));
+    measure(criterion, &runtime, "get current user", || signed_in.request("GET", "/api/v1/users/me"));
+    measure(criterion, &runtime, "list sessions", || signed_in.request("GET", "/api/v1/auth/sessions?limit=10"));
+    measure(criterion, &runtime, "check code", || {
+        client.request("POST", "/api/v1/auth/otp/sign-in/check-code").json(&json!({ "code": code }))
+    });
+    measure(criterion, &runtime, "sign in, without argon2's cost", || {
+        client.request("POST", "/api/v1/auth/password/sign-in").json(&sign_in)
+    });
 }
 
 fn argon2(criterion: &mut Criterion) {

@@ -1,8 +1,9 @@
-"""Measures the way of mails through the release gateway, data on disk, into its inbox: one mail, and one to all of ten thousand users.
+"""Measures how the release gateway, with its data on disk, delivers emails to its inbox: a single
+email, and an email to each of ten thousand users.
 
     cargo build --profile gateway --package gateway && python3 tests/benches/mails.py target/gateway/gateway [recipients]
 
-Only 127.0.0.1 is asked. Ends what it starts.
+Only contacts 127.0.0.1, and stops what it starts.
 """
 
 import concurrent.futures
@@ -26,7 +27,7 @@ HEADERS = {
     "x-stack-access-type": "server",
     "x-stack-secret-server-key": f"ssk_{KEY}",
     "content-type": "application/json",
-    # Of the inbox.
+    # The page key, for the requests to the inbox.
     "authorization": f"Bearer page_{KEY}",
 }
 local = threading.local()
@@ -48,7 +49,7 @@ def memory(pid):
 
 
 def cpu(pid):
-    """Seconds of the processors that the gateway has used, and its renderers."""
+    """CPU seconds used by the gateway and its renderers."""
     children = subprocess.run(["pgrep", "-P", str(pid)], capture_output=True, text=True, check=False).stdout.split()
     ticks = 0
     for process in [str(pid), *children]:
@@ -91,7 +92,7 @@ def one_mail(user):
 
 
 def all_users(gateway):
-    # The inbox keeps ten thousand mails, the newest.
+    # The inbox keeps only the newest ten thousand emails, so it is emptied first.
     local.__dict__.clear()
     local.connection = http.client.HTTPConnection("127.0.0.1", PORT, timeout=120)
     local.connection.request("DELETE", "/inbox/api/messages", headers=HEADERS)
@@ -106,8 +107,8 @@ def all_users(gateway):
         peak = max(peak, memory(gateway.pid))
         time.sleep(0.1)
     seconds = time.perf_counter() - begin
-    print(f"in the inbox of all after:       {seconds:6.2f} s, {count / seconds:.0f} mails/s")
-    print(f"processor time of a mail:        {(cpu(gateway.pid) - used) / count * 1000:6.2f} ms")
+    print(f"in the inbox of all after:       {seconds:6.2f} s, {count / seconds:.0f} emails/s")
+    print(f"CPU time of an email:            {(cpu(gateway.pid) - used) / count * 1000:6.2f} ms")
     print(f"memory while they were sent:     {peak:6.1f} MB at most")
 
 
@@ -116,7 +117,7 @@ def main():
         gateway = start(folder)
         try:
             user = call("POST", "/api/v1/users", {"primary_email": "user0@example.com"})["id"]
-            print(f"one mail, request to inbox:      {statistics.median(one_mail(user) for _ in range(21)):6.1f} ms", flush=True)
+            print(f"one email, request to inbox:     {statistics.median(one_mail(user) for _ in range(21)):6.1f} ms", flush=True)
             with concurrent.futures.ThreadPoolExecutor(8) as pool:
                 list(pool.map(lambda number: call("POST", "/api/v1/users", {"primary_email": f"user{number}@example.com"}), range(1, RECIPIENTS)))
             print(f"memory before:                   {memory(gateway.pid):6.1f} MB")

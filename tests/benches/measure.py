@@ -16,7 +16,7 @@ ROUNDS = 5
 
 
 def start(gateway, folder, port=PORT):
-    """Starts a gateway and says how long it took until it answered, in milliseconds."""
+    """Starts a gateway and returns how long it took until it answered, in milliseconds."""
     began = time.perf_counter()
     process = subprocess.Popen([gateway, "--data", folder, "--listen", f"127.0.0.1:{port}", "--limits", "off"], stdout=subprocess.DEVNULL)
     while True:
@@ -43,7 +43,7 @@ def call(headers, path, body, base=BASE):
 
 
 def operations(folder, base=BASE):
-    """What is asked of a gateway with an account: name, path, headers, body."""
+    """Signs up a user; returns requests to measure: name, path, headers, body."""
     keys = dict(line.strip().removeprefix("export ").split("=", 1) for line in open(f"{folder}/keys.env", encoding="ascii"))
     client = {
         "x-service-access-type": "client",

@@ -1,5 +1,7 @@
-//! What a page of the outbox costs, by how many entries there are: the router on the embedded engine in memory, one page of a hundred.
-//! A page of a list, one far behind, and one of a search that finds nothing. `cargo bench -p tests --bench outbox`.
+//! The cost of one outbox page of a hundred entries, depending on the total number of entries:
+//! through the router, on the embedded engine in memory. Measured for the first page, for a page
+//! far behind it, and for searches that find nothing or everything. `cargo bench -p tests --bench
+//! outbox`.
 #![expect(clippy::expect_used, reason = "a benchmark ends where something is missing")]
 
 use criterion::{BenchmarkId, Criterion, criterion_group, criterion_main};
@@ -12,7 +14,7 @@ use wire::id::{BroadcastId, UserId};
 
 const PATH: &str = "/api/v1/emails/outbox";
 
-/// An outbox with so many entries that wait for their time.
+/// An outbox with this many scheduled entries.
 async fn outbox(count: usize) -> TestApp {
     let app = TestApp::start().await;
     let source = Source { subject: Some("Hello".to_owned()), html: Some("<p>Hello</p>".to_owned()), ..Source::default() };
@@ -42,7 +44,7 @@ async fn page(app: &TestApp, query: &str) -> Value {
     answer.json()
 }
 
-/// The position of a page far behind.
+/// The cursor after this many pages.
 async fn far_behind(app: &TestApp, pages: usize) -> String {
     let mut query = String::new();
     for _ in 0..pages {

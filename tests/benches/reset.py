@@ -1,4 +1,6 @@
-"""Asks a release gateway over HTTP to reset the passwords of all kinds of accounts and of nobody, in turns: the medians may differ by three percent.
+"""Requests password resets from a release gateway over HTTP, in turn for all kinds of accounts and
+for an unknown address, and prints how much the medians of the response times differ. The limit is
+three percent.
 
     cargo build --profile gateway -p gateway && python3 tests/benches/reset.py target/gateway/gateway
 """
@@ -15,11 +17,11 @@ import time
 GATEWAY = sys.argv[1]
 PORT = 8799
 TURNS = 300
-# The email of a turn is on its way before the next begins.
+# Seconds between requests, so that the email of a request is sent before the next request.
 PAUSE = 0.06
-# As many wrong passwords in a row close an account to passwords.
+# This many consecutive wrong passwords lock an account's password.
 WRONG = 100
-# Hashes of the form of bcrypt; no password is known of them.
+# Well-formed bcrypt hashes for which no password is known.
 IMPORTED = {
     10: "$2b$10$7EqJtq98hPqEX7fNZaFWoOhi5BqKxN4TqkQ2gYHk3nY1sJb0Q1c1e",
     12: "$2b$12$7EqJtq98hPqEX7fNZaFWoOhi5BqKxN4TqkQ2gYHk3nY1sJb0Q1c1e",
@@ -72,7 +74,7 @@ def measure(keys):
     names = ["nobody", "ada", "closed", "mail", *(f"bcrypt-{cost}" for cost in IMPORTED)]
     times = {f"{name}@example.com": [] for name in names}
     for turn in range(TURNS + 20):
-        # Each turn begins with the next one, so that nobody always comes first.
+        # Each turn begins with the next account, so that none always comes first.
         emails = list(times)
         for email in emails[turn % len(emails):] + emails[:turn % len(emails)]:
             time.sleep(PAUSE)
@@ -82,7 +84,7 @@ def measure(keys):
                 times[email].append((time.perf_counter() - began) * 1000)
     medians = {email: statistics.median(found) for email, found in times.items()}
     for email, median in medians.items():
-        print(f"reset of {email}: {median:.3f} ms, {median / medians['nobody@example.com']:.3f} times that of nobody")
+        print(f"reset of {email}: {median:.3f} ms, {median / medians['nobody@example.com']:.3f} times that of the unknown account")
     print(f"the medians differ by {(max(medians.values()) / min(medians.values()) - 1) * 100:.1f} %")
 
 

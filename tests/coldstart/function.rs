@@ -1,4 +1,4 @@
-//! One process of a function, from its spawning to its end.
+//! One process of a function, from spawn to exit.
 
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
@@ -12,21 +12,21 @@ use tokio::time::timeout;
 use crate::runtime_api::{Done, RuntimeApi};
 use crate::table::Endpoint;
 
-/// After this long a function hangs.
+/// A function that takes longer than this hangs.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// What one run showed. CPU time is that of all threads, in user and kernel.
+/// The results of one run. CPU time is user and kernel time of all threads.
 pub(crate) struct Measured {
     pub(crate) init: Duration,
     pub(crate) first: Duration,
     pub(crate) init_cpu: Duration,
     pub(crate) first_cpu: Duration,
     pub(crate) warm: Vec<Duration>,
-    /// How long the table had requests of each warm answer.
+    /// The time that the table took for each warm response.
     pub(crate) table: Vec<Duration>,
-    /// Of all warm answers together.
+    /// The CPU time of all warm responses together.
     pub(crate) warm_cpu: Duration,
-    /// The most memory that was resident, in bytes.
+    /// Peak resident memory, in bytes.
     pub(crate) memory: u64,
 }
 
@@ -39,8 +39,8 @@ impl Drop for Process {
     }
 }
 
-/// Starts a function, gives it events one after another, and ends it. The first must succeed; the others may be refused, as what they
-/// do is done.
+/// Starts a function, sends it events one after another, and stops it. The first event must
+/// succeed. The others may be rejected, as the change that they request has already been made.
 pub(crate) async fn measure(binary: &Path, endpoint: &Endpoint, app: &TestApp, events: Vec<String>) -> Result<Measured, String> {
     let mut api = RuntimeApi::start().await;
     let mut command = Command::new(binary);
@@ -107,7 +107,8 @@ async fn asked(api: &mut RuntimeApi, process: &mut Process) -> Instant {
         Ok(Some(Done::Fails(error))) => panic!("the function fails: {}", String::from_utf8_lossy(&error)),
         other => panic!("the function does not ask for an event: {other:?}, {:?}", process.0.try_wait()),
     };
-    // Its thread is counted when it leaves the processor.
+    // The kernel updates the CPU time of a thread when the thread leaves the processor, so wait
+    // briefly before it is read.
     tokio::time::sleep(Duration::from_millis(2)).await;
     asked
 }
@@ -120,13 +121,14 @@ async fn answered(api: &mut RuntimeApi) -> (Duration, axum::body::Bytes) {
     }
 }
 
-/// Whether it answers as its operation does when all is well.
+/// Whether the event succeeded. `edge-fallback` answers its event with 405.
 fn succeeded(body: &[u8]) -> bool {
     let answer: Value = serde_json::from_slice(body).unwrap();
     answer["statusCode"].as_u64().is_some_and(|status| status < 400) || answer["statusCode"] == 405
 }
 
-/// The time on processors so far, of the scheduler's account of each thread (`Documentation/scheduler/sched-stats.rst`).
+/// The CPU time of the process so far, from the scheduler's statistics of each thread
+/// (`Documentation/scheduler/sched-stats.rst`).
 fn cpu(process: &Process) -> Duration {
     let threads = std::fs::read_dir(format!("/proc/{}/task", process.0.id())).unwrap();
     let nanoseconds = threads.map(|thread| {

@@ -1,14 +1,16 @@
-//! How a function starts: plays the Runtime API of Lambda to a binary, with the table of an embedded engine behind it, and measures.
+//! Measures how a function starts. The binary gets the Runtime API of Lambda, and a table on an
+//! embedded engine.
 //!
 //! ```sh
 //! cargo lambda build --release
 //! cargo run -p tests --bin coldstart -- content-get-app users-me-read
 //! ```
 //!
-//! Each run is a new process in a new world: *init* is the time from spawning it to its first request for an event, *first* that of its
-//! first answer, *warm* the median of its later ones. Times of answers have the table's in them, which is said beside; CPU time is the
-//! function's alone.
-#![expect(clippy::unwrap_used, reason = "a measurement ends where something is missing")]
+//! Each run is a new process with a new table: *init* is the time from the start of the process to
+//! its first request for an event, *first* the time from there to the first response, and *warm*
+//! the median of later responses. These times include the table's, which is also shown separately;
+//! CPU time is only the function's.
+#![expect(clippy::unwrap_used, reason = "a measurement fails if something is missing")]
 
 #[path = "../api/events/mod.rs"]
 #[expect(dead_code, reason = "the tests of the API use the rest")]
@@ -32,22 +34,22 @@ use report::Row;
 use table::{Endpoint, Transport};
 use wire::clock::Clock;
 
-/// Starts functions as Lambda does, and measures
+/// Starts functions as Lambda does, and measures their times, sizes and memory
 #[derive(Parser)]
 struct Cli {
-    /// Where `cargo lambda build` has put the functions
+    /// The output folder of `cargo lambda build`
     #[arg(long, value_name = "DIR", default_value = concat!(env!("CARGO_MANIFEST_DIR"), "/../target/lambda"))]
     functions: PathBuf,
-    /// How often each function starts; what is shown are medians
+    /// How often each function starts; the results are medians
     #[arg(long, default_value_t = 9)]
     runs: usize,
     /// How many events follow the first one in each run
     #[arg(long, default_value_t = 20)]
     warm: usize,
-    /// How the table is reached, by default both ways
+    /// How the table is reached; both ways by default
     #[arg(long)]
     transport: Option<Transport>,
-    /// The functions; by default all that there are
+    /// The functions; all by default
     names: Vec<String>,
 }
 
@@ -82,7 +84,7 @@ fn all(folder: &std::path::Path) -> Vec<String> {
     names.filter(|name| binary(folder, name).is_file()).collect()
 }
 
-/// All starts of a function, up to the first that is refused.
+/// Measures all runs of a function; stops with an error if an event is rejected.
 async fn all_runs(cli: &Cli, name: &str, transport: Transport) -> Result<Vec<Measured>, String> {
     let mut runs = Vec::with_capacity(cli.runs);
     for _ in 0..cli.runs {
@@ -91,7 +93,7 @@ async fn all_runs(cli: &Cli, name: &str, transport: Transport) -> Result<Vec<Mea
     Ok(runs)
 }
 
-/// One start of a function, in a world where its event succeeds.
+/// Measures one run of a function, with a table in which its event succeeds.
 async fn run(cli: &Cli, name: &str, transport: Transport) -> Result<Measured, String> {
     let now = Clock::system().now();
     let start: jiff::Timestamp = support::START.parse().unwrap();

@@ -1,4 +1,4 @@
-//! What is shown of the runs of a function: medians.
+//! The results of a function's runs, as medians; for memory, the maximum.
 
 use std::fmt::Write as _;
 use std::io::Write as _;
@@ -11,21 +11,21 @@ use flate2::write::DeflateEncoder;
 use crate::function::Measured;
 use crate::table::Transport;
 
-/// A line of the table.
+/// A row of the table.
 pub(crate) struct Row {
     name: String,
     transport: Transport,
-    /// In bytes: of the binary, and as Lambda gets it.
+    /// The size of the binary, and its size when zipped for Lambda, in bytes.
     size: usize,
     zipped: usize,
     init: Duration,
     first: Duration,
-    /// Of init and the first answer.
+    /// The CPU time of init and the first response together.
     cpu: Duration,
     warm: Duration,
-    /// Of a warm answer, what the table took.
+    /// The time that the table took for a warm response.
     table: Duration,
-    /// Of one warm answer.
+    /// The CPU time of one warm response.
     warm_cpu: Duration,
     memory: u64,
 }
@@ -57,10 +57,10 @@ fn median<T: Ord + Copy + Default>(mut values: Vec<T>) -> T {
     values.get(values.len() / 2).copied().unwrap_or_default()
 }
 
-/// The table, in Markdown.
+/// The rows as a table in Markdown.
 pub(crate) fn table(rows: &[Row]) -> String {
     let mut text = "\
-| function | table by | size, MB | zipped, MB | init, ms | first, ms | CPU of both, ms | warm, ms | the table's of it, ms | CPU of it, ms | memory, MB |
+| function | transport | size, MB | zipped, MB | init, ms | first, ms | CPU of both, ms | warm, ms | table in warm, ms | CPU in warm, ms | memory, MB |
 |---|---|---|---|---|---|---|---|---|---|---|
 "
     .to_owned();

@@ -1,4 +1,4 @@
-//! The Runtime API of Lambda, as far as a function uses it: it asks for an event, and posts its answer.
+//! The part of Lambda's Runtime API that a function uses to request an event and post its response.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex};
@@ -14,18 +14,18 @@ use tokio::net::TcpListener;
 use tokio::sync::{Notify, mpsc};
 use tokio::task::JoinHandle;
 
-/// What a function did.
+/// A step of the function, as the Runtime API sees it.
 #[derive(Debug)]
 pub(crate) enum Done {
-    /// It asks for an event: it has nothing else to do.
+    /// The function requests an event, and is otherwise idle.
     Asks(Instant),
-    /// It was given an event at the first time, and answered at the second.
+    /// The function got an event at `given`, and responded at `answered`.
     Answers { given: Instant, answered: Instant, body: Bytes },
-    /// It says that it cannot start, or that an event made it fail.
+    /// The function reports that it cannot start, or that an event failed.
     Fails(Bytes),
 }
 
-/// The Runtime API of one function; ends with this value.
+/// The Runtime API of one function, stopped on drop.
 pub(crate) struct RuntimeApi {
     pub(crate) address: String,
     pub(crate) done: mpsc::UnboundedReceiver<Done>,
@@ -56,7 +56,7 @@ impl RuntimeApi {
         Self { address, done, shared, server }
     }
 
-    /// Gives the function its next event.
+    /// Sends the next event to the function.
     pub(crate) fn give(&self, event: String) {
         self.shared.events.lock().unwrap().push_back(event);
         self.shared.more.notify_one();

@@ -1,5 +1,6 @@
-//! The table's endpoint: the embedded engine over HTTP, or over TLS with a certificate that is made for the run. It says how long
-//! requests were with it, which is no time of the function's.
+//! The table's endpoint: the embedded engine over HTTP, or over TLS with a certificate for this
+//! run. The endpoint measures how long requests take, so that this time can be separated from the
+//! function's.
 
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -20,10 +21,10 @@ pub(crate) enum Transport {
     Tls,
 }
 
-/// An endpoint of DynamoDB that ends with this value.
+/// A DynamoDB endpoint, stopped on drop.
 pub(crate) struct Endpoint {
     pub(crate) url: String,
-    /// The certificates to trust, as a file.
+    /// A file with the certificates to trust.
     pub(crate) roots: Option<PathBuf>,
     hands: Arc<Hands>,
     tasks: Vec<JoinHandle<()>>,
@@ -53,7 +54,8 @@ impl Endpoint {
                     let (acceptor, hands) = (tls.as_ref().map(|(acceptor, _)| acceptor.clone()), Arc::clone(&hands));
                     tokio::spawn(async move {
                         let Ok(engine) = TcpStream::connect(engine).await else { return };
-                        // Otherwise a handshake waits for acknowledgements that TCP puts off by 40 ms.
+                        // With Nagle's algorithm, a handshake would wait for acknowledgements,
+                        // which TCP delays by 40 ms.
                         let _ = (client.set_nodelay(true), engine.set_nodelay(true));
                         match acceptor {
                             Some(acceptor) => {
@@ -69,13 +71,13 @@ impl Endpoint {
         Self { url: format!("{scheme}://localhost:{port}"), roots, hands, tasks: vec![serving, relaying] }
     }
 
-    /// How long requests were with the table so far; those that were at once count once.
+    /// The time spent on requests so far. Time with several concurrent requests counts once.
     pub(crate) fn time(&self) -> Duration {
         self.hands.0.lock().unwrap_or_else(PoisonError::into_inner).time
     }
 }
 
-/// The requests that the table has in its hands.
+/// The requests in progress, and the time spent on requests.
 #[derive(Default)]
 struct Hands(Mutex<Held>);
 
@@ -103,7 +105,8 @@ impl Hands {
     }
 }
 
-/// Carries requests to the engine and answers to the function, until one of them ends: a function leaves its connection as it is.
+/// Passes requests to the engine and responses to the function, until one of them closes the
+/// connection. Functions keep it open.
 async fn relay(mut client: impl AsyncRead + AsyncWrite + Unpin, mut engine: TcpStream, hands: &Hands) {
     let (mut asked, mut answered) = (vec![0; 1 << 16], vec![0; 1 << 16]);
     let mut is_held = false;
@@ -150,7 +153,7 @@ impl Drop for Endpoint {
     }
 }
 
-/// A server with a certificate for `localhost`, and the root that signed it.
+/// A TLS acceptor with a certificate for `localhost`, and the root certificate that signed it.
 fn certified() -> (TlsAcceptor, String) {
     let root_key = KeyPair::generate().unwrap();
     let mut root = CertificateParams::new(Vec::new()).unwrap();

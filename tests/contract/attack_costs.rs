@@ -1,5 +1,5 @@
-//! What an attacker can make a deployment cost in a day: `docs/operations/attacks.md`, from the costs of the operations, the standard limits
-//! and the defaults of the template.
+//! The costs that an attacker can cause in a day: `docs/operations/attacks.md`, derived from the
+//! costs of the operations, the standard limits and the defaults of the template.
 
 use std::fmt::Write as _;
 
@@ -12,25 +12,26 @@ use crate::tree;
 
 const DAY: f64 = 86_400.0;
 const MILLION: f64 = 1_000_000.0;
-/// Dollars for a million emails: SES's price, and what the table and the worker cost for each.
+/// The price of a million emails at SES, in dollars.
 const SES: f64 = 100.0;
-/// What a refused request costs in dollars a million: the request, and six read units of a process that does not know yet that it refuses.
+/// Dollars per million rejected requests: the request, and six read units of a process that has not
+/// cached the rejection yet.
 const REFUSED: f64 = 1.2 + 6.0 * 0.125;
-/// Milliseconds that a function takes for a password, and for anything else.
+/// The duration of a function that hashes a password, and of any other function, in milliseconds.
 const HASHING: f64 = 60.0;
 const USUAL: f64 = 5.0;
 const MAILS_PER_HOUR: f64 = 200.0;
 
-/// Name, addresses, networks.
+/// Each attacker's name, number of IP addresses, and number of networks.
 const ATTACKERS: [(&str, f64, f64); 3] =
     [("one address", 1.0, 1.0), ("a network (/24)", 256.0, 1.0), ("10,000 addresses", 10_000.0, 10_000.0)];
 
 struct Attack {
     what: &'static str,
     operation: &'static str,
-    /// By the address, and by the network.
+    /// The limits by IP address and by network.
     rules: (Rule, Option<Rule>),
-    /// The parameter of the template that bounds its requests in a second.
+    /// The template parameter that limits the requests per second of this attack.
     throttle: &'static str,
     hashes: bool,
     mails: bool,
@@ -74,29 +75,31 @@ const ATTACKS: [Attack; 4] = [
 const HEAD: &str = "\
 # What attacks cost
 
-What a project's attacker can make a deployment with the standard settings cost in a day, in dollars of us-east-1. `tests/abuse/run` shows
-what the same attacks achieve on your machine.
+The daily costs that an attacker of a project can cause in a deployment with the standard settings,
+in dollars of us-east-1. `tests/abuse/run` shows the effect of the same attacks on your machine.
 
 ";
 
 const FORMULA: &str = "
-Written by `UPDATE_EXPECT=1 cargo test -p tests --test contract attack_costs`; the test fails when a limit, a default or a cost changes.
+Written by `UPDATE_EXPECT=1 cargo test -p tests --test contract attack_costs`; the test fails when a
+limit, a default or a cost changes.
 
-- *requests* = seconds of a day × the throttle of the operation (`CostlyThrottleRate`, 100; for refresh tokens `ThrottleRate`, 500). API
-  Gateway refuses what is beyond, for nothing.
-- *answered* = the least of the requests, addresses × the limit of an address, and networks × the limit of a network
-  ([limits](../security/sign-in.md)), each times the windows of a day.
-- *emails* = the least of what is answered and what the project may send to strangers in a day: half of 200 an hour, and without limits all
-  of it.
-- *cost* = answered × (the operation in `infra/COSTS.md`, with requests, and 60 ms of Lambda where a password is hashed, 5 ms otherwise) +
-  refused × (the request, six read units and 5 ms) + emails × (SES's $100 a million, and the worker's part).
+- *requests* = seconds of a day × the throttle of the operation (`CostlyThrottleRate`, 100; for
+  refresh tokens `ThrottleRate`, 500). API Gateway rejects further requests at no cost.
+- *answered* = the least of the requests, addresses × the limit of an address, and networks × the
+  limit of a network ([limits](../security/sign-in.md)), each times the windows of a day.
+- *emails* = the lesser of the answered requests and the project's daily quota for strangers: half
+  of 200 an hour, and without limits all of it.
+- *cost* = answered × (the operation in `infra/COSTS.md`, with requests, and 60 ms of Lambda where a
+  password is hashed, 5 ms otherwise) + rejected × (the request, six read units and 5 ms) + emails ×
+  (SES's $100 a million, and the worker's part).
 - *without limits*: all requests are answered.
 
-A web ACL (`firewall.yaml`) with its rate rule refuses an address before it costs any of this; `MonthlyBudget` tells you
-of what is left. A [bot challenge](../bot-challenges.md) ends the first two.
+A web ACL (`firewall.yaml`) with its rate rule rejects an address before any of these costs arise;
+`MonthlyBudget` reports the rest. A [bot challenge](../bot-challenges.md) prevents the first two.
 ";
 
-/// A column of the row of an operation in the table of costs.
+/// A column of an operation's row in the cost table.
 fn cost(table: &str, name: &str, column: usize) -> f64 {
     let row = table.lines().find(|line| line.starts_with(&format!("| {name} |"))).unwrap_or_else(|| panic!("no row of {name}"));
     row.split('|').nth(column + 1).unwrap().trim().parse().unwrap()
@@ -107,11 +110,12 @@ fn per_day(rule: Rule) -> f64 {
     f64::from(rate.quota) * DAY / f64::from(rate.window())
 }
 
-/// How many emails strangers get in a day, and all recipients, when more wait all the time.
+/// How many emails can be sent in a day to addresses without an account, and to all recipients, if
+/// more are always waiting.
 fn mails_per_day() -> (f64, f64) {
     let start = jiff::Timestamp::UNIX_EPOCH;
     let sent = |to: Audience| {
-        // Nothing is left of the hour before.
+        // The initial content of the bucket is taken first, and does not count.
         let (mut bucket, mut sent) = (Bucket::full(MAILS_PER_HOUR, start).take(to, u32::MAX, start).0, 0);
         for minute in 1..=24 * 60 {
             let (next, taken) = bucket.take(to, u32::MAX, start + jiff::SignedDuration::from_mins(minute));
@@ -129,11 +133,11 @@ fn thousands(number: f64) -> String {
 }
 
 #[test]
-fn the_page_says_what_each_attack_costs() {
+fn the_page_lists_the_cost_of_each_attack() {
     let table = std::fs::read_to_string(root().join("infra/COSTS.md")).unwrap();
     let parameters = &tree::template()["Parameters"];
     let (to_strangers, to_all) = mails_per_day();
-    let mail = SES + cost(&table, "workers-outbox, one mail", 5) + HASHING * cost(&table, "workers-outbox, one mail", 7);
+    let mail = SES + cost(&table, "workers-outbox, one email", 5) + HASHING * cost(&table, "workers-outbox, one email", 7);
     let mut text = HEAD.to_owned();
     text += "| attack | from | requests | answered | emails | cost, $ | without limits: emails | cost, $ |\n|---|---|---|---|---|---|---|---|\n";
     for attack in &ATTACKS {

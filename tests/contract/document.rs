@@ -1,4 +1,4 @@
-//! The API document has every operation once, and every code.
+//! The OpenAPI document has every operation exactly once, and every error code.
 
 use std::collections::BTreeMap;
 
@@ -14,7 +14,7 @@ fn document() -> Value {
     openapi::json(URL, URL).unwrap()
 }
 
-/// Every operation of the document by its id: method, path, and what is said of it.
+/// Every operation of the document: its id, method, path, and description.
 fn documented(document: &Value) -> Vec<(String, String, String, Value)> {
     let mut found = Vec::new();
     for (path, item) in document["paths"].as_object().unwrap() {
@@ -50,7 +50,7 @@ fn every_operation_is_documented_once() {
 }
 
 #[test]
-fn every_operation_has_a_summary_its_area_an_answer_and_its_path_parameters() {
+fn operations_have_a_summary_an_area_a_response_and_path_parameters() {
     let document = document();
     let areas: Vec<&Value> = document["tags"].as_array().unwrap().iter().map(|tag| &tag["name"]).collect();
     for (id, _, path, operation) in documented(&document) {
@@ -79,7 +79,7 @@ fn every_code_is_documented() {
 }
 
 #[test]
-fn every_error_of_a_route_is_among_its_answers() {
+fn every_error_of_a_route_is_among_its_responses() {
     let documented: BTreeMap<_, _> = documented(&document()).into_iter().map(|(id, _, _, operation)| (id, operation)).collect();
     for operation in operations::all() {
         let answers = documented[operation.route.name]["responses"].as_object().unwrap();
@@ -91,7 +91,7 @@ fn every_error_of_a_route_is_among_its_answers() {
 }
 
 #[test]
-fn every_limit_is_documented_and_whatever_has_none_is_never_refused() {
+fn exactly_the_limited_operations_document_429() {
     let documented: BTreeMap<_, _> = documented(&document()).into_iter().map(|(id, _, _, operation)| (id, operation)).collect();
     for operation in operations::all() {
         let (name, limit) = (operation.route.name, operation.route.limit.map(Limit::name));
@@ -104,7 +104,7 @@ fn every_limit_is_documented_and_whatever_has_none_is_never_refused() {
 }
 
 #[test]
-fn every_reference_leads_to_a_schema_and_no_name_means_two() {
+fn every_reference_resolves_and_no_schema_name_is_ambiguous() {
     let document = document();
     let mut found = Vec::new();
     references(&document, &mut found);
@@ -116,7 +116,7 @@ fn every_reference_leads_to_a_schema_and_no_name_means_two() {
 }
 
 #[test]
-fn the_reference_has_every_operation_and_no_page_loads_from_elsewhere() {
+fn the_reference_covers_every_operation_and_loads_only_local_assets() {
     let (frame, reference) = (pages::Frame::new(false), reference::Reference::of(&document()));
     let index = reference.index(&frame, "").unwrap();
     for operation in operations::all() {
@@ -129,7 +129,7 @@ fn the_reference_has_every_operation_and_no_page_loads_from_elsewhere() {
     }
 }
 
-/// The schemas of bodies and answers that the reference shows.
+/// The schemas of bodies and responses that the reference shows.
 fn shown_schemas<'a>(operation: &'a Value) -> Vec<&'a Value> {
     let json = |content: &'a Value| &content["content"]["application/json"]["schema"];
     let answers = operation["responses"].as_object().into_iter().flatten().filter(|(_, answer)| answer["x-codes"].is_null());

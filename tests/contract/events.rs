@@ -1,4 +1,4 @@
-//! Events: one for each operation, at least one for each worker, and none for nothing.
+//! Events: one for each operation, at least one for each worker, and no others.
 
 use std::collections::BTreeSet;
 
@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use crate::tree;
 
-/// Asserts that an event is one that API Gateway would send (payload format 2.0).
+/// Asserts that an event has the form that API Gateway sends (payload format 2.0).
 pub(crate) fn assert_request(name: &str, event: &Value) {
     assert_eq!(event["version"], "2.0", "{name}");
     let http = &event["requestContext"]["http"];
@@ -17,7 +17,7 @@ pub(crate) fn assert_request(name: &str, event: &Value) {
     assert_eq!(event["routeKey"], event["requestContext"]["routeKey"], "{name}");
     assert!(event["rawQueryString"].is_string(), "{name} has no rawQueryString");
     assert!(http["sourceIp"].is_string(), "{name} has no sourceIp");
-    assert_eq!(event["isBase64Encoded"], false, "{name}: an event is for reading");
+    assert_eq!(event["isBase64Encoded"], false, "{name}: events must be readable");
     if let Some(body) = event["body"].as_str() {
         let is_json = event["headers"]["content-type"].as_str().is_none_or(|kind| kind.starts_with("application/json"));
         assert!(!is_json || serde_json::from_str::<Value>(body).is_ok(), "{name}: its body is not JSON");
@@ -25,7 +25,7 @@ pub(crate) fn assert_request(name: &str, event: &Value) {
 }
 
 #[test]
-fn every_operation_has_an_event_of_its_route() {
+fn every_operation_has_an_event_for_its_route() {
     for operation in operations::all() {
         let (name, route) = (operation.route.name, &operation.route);
         let event = tree::event(operation.area(), operation.short_name());
@@ -38,7 +38,7 @@ fn every_operation_has_an_event_of_its_route() {
 }
 
 #[test]
-fn the_event_of_the_fallback_is_a_request_that_no_operation_takes() {
+fn the_fallback_event_matches_no_operation() {
     let event = tree::event("edge", "fallback");
     assert_request("edge-fallback", &event);
     assert_eq!(event["routeKey"], "$default");
@@ -54,7 +54,10 @@ fn every_event_belongs_to_a_function() {
         for event in tree::names(&root().join("events").join(&area)) {
             let name = event.strip_suffix(".json").unwrap_or_else(|| panic!("events/{area}/{event} is no JSON file"));
             let is_worker = workers::ALL.iter().any(|worker| format!("{area}-{name}").starts_with(worker.name));
-            assert!(is_worker || known.contains(&(area.as_str(), name)), "events/{area}/{event} belongs to no operation and no worker");
+            assert!(
+                is_worker || known.contains(&(area.as_str(), name)),
+                "events/{area}/{event} belongs to neither an operation nor a worker"
+            );
         }
     }
 }
@@ -64,6 +67,6 @@ fn every_worker_has_an_event() {
     for worker in workers::ALL {
         let (area, name) = worker.name.split_once('-').unwrap();
         let events = tree::stems(&root().join("events").join(area), ".json");
-        assert!(events.iter().any(|event| event.starts_with(name)), "there is no events/{area}/{name}*.json");
+        assert!(events.iter().any(|event| event.starts_with(name)), "events/{area}/{name}*.json is missing");
     }
 }

@@ -1,5 +1,5 @@
-//! How the house is built: floors that stand on those below them, files without circles, operations that know nothing of each other,
-//! and nothing too long to be read at once.
+//! The architecture: crates depend only on lower layers, files have no cyclic dependencies,
+//! operations are independent of each other, and sizes are limited.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -11,9 +11,9 @@ use proc_macro2::{Delimiter, TokenStream, TokenTree};
 
 use super::tree::names;
 
-/// The crates of `shared/`, from the ground up: each may use those before it.
+/// The crates of `shared/`, from the lowest layer up: each may use those before it.
 const FLOORS: [&str; 12] = ["wire", "crypto", "model", "settings", "net", "aws", "store", "errors", "email", "oauth", "flows", "api"];
-/// What a floor knows nothing of, by how the names of crates begin.
+/// For each layer, the crates that it must not use, by the prefixes of their names.
 const UNKNOWN: [(&str, &[&str]); 7] = [
     ("wire", &["axum", "http", "hyper", "lambda", "aws"]),
     ("crypto", &["axum", "http", "hyper", "lambda", "aws"]),
@@ -25,14 +25,16 @@ const UNKNOWN: [(&str, &[&str]); 7] = [
 ];
 const LONGEST_FILE: usize = 350;
 const LONGEST_FUNCTION: usize = 60;
+/// The limit on a function's arguments without `self`.
+const MOST_ARGUMENTS: usize = 5;
 
-/// A module by its path within its crate; the root is empty.
+/// A module by its path within its crate; the path of the root is empty.
 type Module = Vec<String>;
 
 /// The files of a crate by their modules.
 type Sources = BTreeMap<Module, String>;
 
-/// The sources of a crate, without its programs.
+/// The sources of the crate in a folder, without its binaries.
 fn sources(folder: &Path) -> Sources {
     rust_files(folder)
         .into_iter()
@@ -59,19 +61,20 @@ fn module_of(file: &Path) -> Option<Module> {
     Some(module)
 }
 
-/// Every crate of the project that has sources of its own, by its folder.
+/// The sources of every crate of the project, by the crate's folder. Crates without sources are
+/// left out.
 fn crates() -> BTreeMap<String, Sources> {
     let below = |folder: &'static str| names(&root().join(folder)).into_iter().map(move |name| format!("{folder}/{name}"));
     let folders = below("shared").chain(below("functions")).chain(["infra".to_owned(), "infra/gateway".to_owned()]);
     folders.map(|folder| (folder.clone(), sources(&root().join(folder).join("src")))).filter(|(_, sources)| !sources.is_empty()).collect()
 }
 
-/// Reads the paths that a file names, each from the root of its crate.
+/// Collects the paths that a file names, each from the root of its crate.
 struct Reader<'a> {
     sources: &'a Sources,
-    /// The module of the file, and of what is written within it in braces.
+    /// The module of the file, and of the inline modules within it.
     here: Module,
-    /// How many modules in braces surround what is read.
+    /// How many inline modules surround the current position.
     depth: usize,
     found: BTreeSet<Module>,
 }
@@ -102,7 +105,7 @@ impl Reader<'_> {
         }
     }
 
-    /// Reads a path, with the branches of a `use` in braces; says how many tokens it has.
+    /// Parses a path, with the branches of a `use` in braces; returns its number of tokens.
     fn path(&mut self, tokens: &[TokenTree], mut path: Vec<String>) -> usize {
         let mut at = 0;
         loop {
@@ -113,7 +116,7 @@ impl Reader<'_> {
                     let goes_on =
                         matches!(rest, [TokenTree::Punct(a), TokenTree::Punct(b), ..] if a.as_char() == ':' && b.as_char() == ':');
                     if !goes_on {
-                        // `pub(crate)` leads nowhere.
+                        // `pub(crate)` is not a path.
                         if path.len() > 1 {
                             self.note(&path);
                         }
@@ -140,7 +143,7 @@ impl Reader<'_> {
         let ups = path.iter().take_while(|part| *part == "super").count();
         let absolute = match path.first().map(String::as_str) {
             Some("crate") => path[1..].to_vec(),
-            // What is within the braces of the file itself leads nowhere else.
+            // Paths into inline modules of the same file are not dependencies.
             Some("super") if ups <= self.depth => return,
             Some("super") => [&self.here[..self.here.len().saturating_sub(ups)], &path[ups..]].concat(),
             Some("self") => [&self.here[..], &path[1..]].concat(),
@@ -154,7 +157,7 @@ impl Reader<'_> {
     }
 }
 
-/// Which files each file names.
+/// For each file, the files that it depends on.
 fn arrows(sources: &Sources) -> BTreeMap<Module, BTreeSet<Module>> {
     let of = |(module, text): (&Module, &String)| {
         let mut reader = Reader { sources, here: module.clone(), depth: 0, found: BTreeSet::new() };
@@ -165,7 +168,8 @@ fn arrows(sources: &Sources) -> BTreeMap<Module, BTreeSet<Module>> {
     sources.iter().map(of).collect()
 }
 
-/// The files that are left when whatever names no other one is taken away again and again, from both ends: those of circles.
+/// The files in cycles, or between two cycles: those that remain after repeatedly removing files
+/// without dependencies or dependents.
 fn circles(mut arrows: BTreeMap<Module, BTreeSet<Module>>) -> Vec<String> {
     loop {
         let left: BTreeSet<Module> = arrows.keys().cloned().collect();
@@ -180,7 +184,8 @@ fn circles(mut arrows: BTreeMap<Module, BTreeSet<Module>>) -> Vec<String> {
     }
 }
 
-/// Operations that another file than the list of the area names: what two of them need is in a folder of the area.
+/// Operations that are named in a file other than the area's list. Code that operations share
+/// belongs in a folder of the area.
 fn borrowed(sources: &Sources) -> Vec<String> {
     let is_operation = |module: &Module| sources.get(module).is_some_and(|text| text.contains("\npub const ROUTE: Route"));
     let of = |(module, names): (Module, BTreeSet<Module>)| {
@@ -190,7 +195,7 @@ fn borrowed(sources: &Sources) -> Vec<String> {
     arrows(sources).into_iter().flat_map(of).collect()
 }
 
-/// The names and lengths of the functions of a formatted file that are too long.
+/// Names and lengths of the overlong functions of a formatted file.
 fn long_functions(text: &str) -> Vec<String> {
     let lines: Vec<&str> = text.lines().collect();
     let is_function =
@@ -207,22 +212,82 @@ fn long_functions(text: &str) -> Vec<String> {
         .collect()
 }
 
+/// Functions with too many arguments, with their number.
+fn many_arguments(tokens: TokenStream) -> Vec<String> {
+    let tokens: Vec<TokenTree> = tokens.into_iter().collect();
+    let mut found = Vec::new();
+    for at in 0..tokens.len() {
+        match &tokens[at..] {
+            [TokenTree::Ident(word), TokenTree::Ident(name), rest @ ..] if *word == "fn" => {
+                // Parentheses between angle brackets belong to a bound such as `Fn(A)`.
+                let mut angles = Angles::default();
+                let list = rest.iter().find_map(|token| match token {
+                    TokenTree::Group(group) if angles.depth == 0 && group.delimiter() == Delimiter::Parenthesis => Some(group.stream()),
+                    token => angles.pass(token),
+                });
+                let count = list.map_or(0, arguments);
+                found.extend((count > MOST_ARGUMENTS).then(|| format!("{count} arguments: {name}")));
+            }
+            [TokenTree::Group(group), ..] => found.extend(many_arguments(group.stream())),
+            _ => {}
+        }
+    }
+    found
+}
+
+/// The number of arguments in a list, without `self`.
+fn arguments(list: TokenStream) -> usize {
+    let (mut angles, mut parts) = (Angles::default(), vec![Vec::new()]);
+    for token in list {
+        angles.pass::<()>(&token);
+        if angles.depth == 0 && angles.last == ',' {
+            parts.push(Vec::new());
+        } else {
+            parts.last_mut().unwrap().push(token);
+        }
+    }
+    let is_self = |part: &[TokenTree]| part.iter().take_while(|token| token.to_string() != ":").any(|token| token.to_string() == "self");
+    parts.iter().filter(|part| !part.is_empty() && !is_self(part)).count()
+}
+
+/// Counts the open angle brackets.
+#[derive(Default)]
+struct Angles {
+    depth: i32,
+    last: char,
+}
+
+impl Angles {
+    fn pass<T>(&mut self, token: &TokenTree) -> Option<T> {
+        let now = if let TokenTree::Punct(punct) = token { punct.as_char() } else { ' ' };
+        match (self.last, now) {
+            // The `>` of an arrow `->` closes no bracket.
+            ('-', '>') => {}
+            (_, '<') => self.depth += 1,
+            (_, '>') => self.depth -= 1,
+            _ => {}
+        }
+        self.last = now;
+        None
+    }
+}
+
 #[test]
-fn no_files_name_each_other_in_a_circle() {
+fn no_files_depend_on_each_other_in_a_cycle() {
     for (folder, sources) in crates() {
         assert_eq!(circles(arrows(&sources)), [""; 0], "{folder}");
     }
 }
 
 #[test]
-fn no_operation_borrows_from_another() {
+fn no_operation_imports_another() {
     for (folder, sources) in crates().into_iter().filter(|(folder, _)| folder.starts_with("functions/")) {
         assert_eq!(borrowed(&sources), [""; 0], "{folder}");
     }
 }
 
 #[test]
-fn every_floor_stands_on_those_below_it_alone() {
+fn every_crate_only_depends_on_lower_layers() {
     assert_eq!(names(&root().join("shared")), FLOORS.map(str::to_owned).into());
     for (floor, name) in FLOORS.iter().enumerate() {
         let manifest: toml::Table = fs::read_to_string(root().join(format!("shared/{name}/Cargo.toml"))).unwrap().parse().unwrap();
@@ -236,7 +301,7 @@ fn every_floor_stands_on_those_below_it_alone() {
 }
 
 #[test]
-fn nothing_is_too_long_to_be_read_at_once() {
+fn files_functions_and_lines_stay_within_their_limits() {
     let folders = ["shared", "functions", "infra/src", "infra/gateway", "tests"].map(|folder| root().join(folder));
     let mut long = Vec::new();
     for path in folders.iter().flat_map(|folder| rust_files(folder)).filter(|path| !path.iter().any(|part| part == "target")) {
@@ -244,7 +309,9 @@ fn nothing_is_too_long_to_be_read_at_once() {
         let name = path.strip_prefix(root()).unwrap().display().to_string();
         let lines = text.lines().count();
         long.extend((lines > LONGEST_FILE).then(|| format!("{name}: {lines} lines")));
-        long.extend(long_functions(&text).into_iter().map(|function| format!("{name}: {function}")));
+        let tokens = TokenStream::from_str(&text).unwrap_or_else(|error| panic!("{name}: {error}"));
+        let functions = long_functions(&text).into_iter().chain(many_arguments(tokens));
+        long.extend(functions.map(|function| format!("{name}: {function}")));
     }
     assert!(long.is_empty(), "{}", long.join("\n"));
 }
@@ -254,7 +321,7 @@ fn planted(files: &[(&str, &str)]) -> Sources {
 }
 
 #[test]
-fn what_breaks_a_rule_is_found() {
+fn violations_of_the_rules_are_detected() {
     let circle = planted(&[
         ("lib.rs", "pub mod a; pub mod b; pub mod c; pub use a::A;"),
         ("a/mod.rs", "use crate::b::{self, B}; pub struct A;"),
@@ -273,4 +340,7 @@ fn what_breaks_a_rule_is_found() {
     assert_eq!(borrowed(&operations), ["one names two", "shared names one"]);
     let long = format!("impl A {{\n    pub async fn f(\n{}    }}\n}}\nfn g() {{}}\n", "        x;\n".repeat(LONGEST_FUNCTION));
     assert_eq!(long_functions(&long), ["62 lines: pub async fn f("]);
+    let many = "impl A { fn f<B: Fn(C) -> D>(&mut self, a: A<B, C>, b: impl Fn(A, B) -> C<D, E>, c: (A, B), d: D, e: E, f: F,) {} \
+                fn g(self: &A, a: A<B, C>, b: fn(A) -> B, c: C, d: D, e: E) {} }";
+    assert_eq!(many_arguments(many.parse().unwrap()), ["6 arguments: f"]);
 }

@@ -1,13 +1,16 @@
-//! The contract between code, deployment, events and documents: what one of them says, all of them say. An operation that lacks a piece
-//! fails here, with the name of the piece.
+//! The contract between code, deployment, events and documentation: they must agree. An operation
+//! that lacks a part fails here, with the name of the part.
 
-#![expect(clippy::unwrap_used, reason = "the helpers of tests are tests to nobody but clippy")]
+#![expect(clippy::unwrap_used, reason = "clippy does not recognise helpers of tests as tests")]
 
 mod attack_costs;
 mod document;
 mod events;
 mod house;
 mod new_operation;
+mod passages;
+mod prose;
+mod references;
 mod rendered;
 mod routes;
 mod scorecard;

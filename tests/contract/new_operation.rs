@@ -1,5 +1,5 @@
-//! `cargo run -p infra -- new`: what it creates passes the contract. Here it works on a copy of the lists
-//! of an area, and nothing is compiled; `infra/new/run` compiles what it creates.
+//! `cargo run -p infra -- new` creates operations that meet the contract. These tests run it on a
+//! copy of an area's lists and compile nothing; `infra/new/run` compiles the result.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -12,7 +12,7 @@ use serde_json::Value;
 
 use crate::events::assert_request;
 
-/// A copy of the lists of an area, deleted in the end.
+/// A copy of an area's lists, deleted at the end.
 struct Copy(PathBuf);
 
 impl Copy {
@@ -43,7 +43,7 @@ fn asked(area: &str, name: &str, method: &str, path: &str) -> Asked {
     Asked { area: area.to_owned(), name: name.to_owned(), method: method.to_owned(), path: path.to_owned(), summary: None }
 }
 
-/// The copy with an operation made in it.
+/// Creates an operation in the copy.
 fn made(area: &str, method: &str, path: &str, copy: &Path) -> Result<(), String> {
     let operation = NewOperation::of(asked(area, "sample-note", method, path), copy, &operations::all()).unwrap();
     let files = operation.files(copy).map_err(|error| error.to_string())?;
@@ -54,7 +54,7 @@ fn made(area: &str, method: &str, path: &str, copy: &Path) -> Result<(), String>
 }
 
 #[test]
-fn a_new_operation_has_every_piece_that_the_contract_asks_for() {
+fn a_new_operation_meets_the_contract() {
     for (area, method, path, sent, test) in [
         ("users", "GET", "/api/v1/sample-notes", "/api/v1/sample-notes", "a_server_is_answered_and_a_client_is_refused"),
         ("teams", "POST", "/api/v1/sample/{slug}", "/api/v1/sample/some-slug", "a_server_is_answered_and_a_client_is_refused"),
@@ -79,7 +79,7 @@ fn a_new_operation_has_every_piece_that_the_contract_asks_for() {
         assert_eq!((&event["rawPath"], &event["requestContext"]["http"]["method"]), (&sent.into(), &method.into()));
         assert_eq!(event["routeKey"], format!("{method} {}", path.replace("/api/v1", "/api/{version}")));
 
-        // The test is declared, so it runs.
+        // The created test is listed in its area, so it runs.
         NamedTest::find(&copy.0, &format!("tests/api/{area}/sample_note.rs::{test}")).unwrap();
         let again = made(area, method, path, &copy.0).unwrap_err();
         assert!(again.contains("exists"), "{again}");
@@ -87,13 +87,13 @@ fn a_new_operation_has_every_piece_that_the_contract_asks_for() {
 }
 
 #[test]
-fn an_operation_that_there_is_is_not_made_again() {
+fn an_existing_operation_is_not_created_again() {
     for operation in operations::all().into_iter().filter(|operation| operation.route.path.starts_with("/api/v1/")) {
         let (verb, path) = (operation.route.verb.name(), operation.route.path);
         let error = NewOperation::of(asked(operation.area(), "sample-note", verb, path), &root(), &operations::all()).unwrap_err();
         assert!(error.to_string().contains(&format!("is the route of {}", operation.route.name)), "{error}");
         let error = NewOperation::of(asked(operation.area(), operation.short_name(), verb, "/api/v1/sample"), &root(), &operations::all());
         let error = error.unwrap_err();
-        assert!(error.to_string().contains("there is an operation"), "{error}");
+        assert!(error.to_string().contains("already exists"), "{error}");
     }
 }

@@ -1,35 +1,40 @@
-//! What is rendered and checked in is what the code renders.
+//! Checked-in rendered files are up to date.
 
 use api::http::version::gateway_path;
-use infra::checked_in::{File, operations_file, scorecard_file, template_files, watch_file};
+use infra::checked_in::{File, errors_file, operations_file, scorecard_file, template_files, watch_file};
 use infra::operations;
 
 fn assert_current(file: &File) {
-    // Not assert_eq: two thousand lines would say less than this.
+    // `assert_eq!` would print both files, which have thousands of lines.
     let line = file.found.lines().zip(file.wanted.lines()).position(|(found, wanted)| found != wanted);
     let line = line.unwrap_or_else(|| file.found.lines().count().min(file.wanted.lines().count())) + 1;
-    assert!(file.is_current(), "{} differs from line {line} on; run `cargo run -p infra -- render`", file.path.display());
+    assert!(file.is_current(), "{} is out of date from line {line} on: run `cargo run -p infra -- render`", file.path.display());
 }
 
 #[test]
-fn the_template_is_what_the_routes_render() {
+fn the_template_is_up_to_date() {
     for file in template_files().unwrap() {
         assert_current(&file);
     }
 }
 
 #[test]
-fn the_routes_of_cargo_lambda_watch_are_what_the_routes_render() {
+fn the_routes_of_cargo_lambda_watch_are_up_to_date() {
     assert_current(&watch_file().unwrap());
 }
 
 #[test]
-fn the_list_of_all_operations_is_what_the_routes_render() {
+fn the_list_of_all_operations_is_up_to_date() {
     assert_current(&operations_file().unwrap());
 }
 
 #[test]
-fn the_scorecard_is_what_its_rows_render() {
+fn the_list_of_error_codes_is_up_to_date() {
+    assert_current(&errors_file().unwrap());
+}
+
+#[test]
+fn the_scorecard_is_up_to_date() {
     assert_current(&scorecard_file().unwrap());
 }
 

@@ -1,4 +1,4 @@
-//! Routes: what each must have in the code.
+//! Routes: each must have a binary, a unique path, and a short enough name.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,7 +12,7 @@ use infra::{operations, workers};
 
 use crate::tree;
 
-/// What CloudFormation leaves of Lambda's 64 characters beside `gatelet-`, the stage and a dash.
+/// The length that remains of Lambda's 64 characters after `gatelet-`, the stage and a dash.
 const LONGEST_NAME: usize = 43;
 
 #[test]
@@ -22,10 +22,10 @@ fn a_name_is_unique_and_begins_with_its_area() {
     for operation in operations::all() {
         let name = operation.route.name;
         assert!(seen.insert(name), "two operations have the name {name}");
-        assert!(areas.contains(operation.area()), "{name} begins with no folder of functions/");
+        assert!(areas.contains(operation.area()), "{name} does not begin with a folder of functions/");
         assert!(name.len() <= LONGEST_NAME, "{name} is too long for a function's name");
         let plain = name.chars().all(|letter| letter.is_ascii_lowercase() || letter.is_ascii_digit() || letter == '-');
-        assert!(plain, "{name} has other characters than lower-case letters, digits and dashes");
+        assert!(plain, "{name} may only contain lowercase letters, digits and dashes");
     }
 }
 
@@ -33,7 +33,7 @@ fn a_name_is_unique_and_begins_with_its_area() {
 fn a_method_of_a_path_belongs_to_one_operation() {
     let mut seen = BTreeSet::new();
     for operation in operations::all() {
-        // Parameters of one path may have different names, and would still be one route.
+        // Routes that differ only in the names of their parameters are the same.
         let path = operation.route.path.split('/').map(|segment| if segment.starts_with('{') { "{}" } else { segment });
         let key = (operation.route.verb.name(), path.collect::<Vec<_>>().join("/"));
         assert!(seen.insert(key), "{} has the route of another operation", operation.route.name);
@@ -41,12 +41,15 @@ fn a_method_of_a_path_belongs_to_one_operation() {
 }
 
 #[test]
-fn every_operation_says_in_one_line_what_it_does() {
+fn every_operation_has_a_one_line_summary() {
     for operation in operations::all() {
         let (name, summary) = (operation.route.name, operation.route.summary);
         assert!(!summary.is_empty(), "{name} has no summary");
-        assert!(summary.len() <= 120, "{name}: a summary is one line");
-        assert!(!summary.contains(['\n', '"']) && !summary.ends_with('.'), "{name}: a summary is one line, without quotes and full stop");
+        assert!(summary.len() <= 120, "{name}: the summary must be one line");
+        assert!(
+            !summary.contains(['\n', '"']) && !summary.ends_with('.'),
+            "{name}: the summary must be one line, without quotes and full stop"
+        );
     }
 }
 
@@ -55,30 +58,30 @@ fn every_error_of_a_route_is_in_the_catalog_of_its_interface() {
     for operation in operations::all() {
         for code in operation.route.codes() {
             let status = common::status(operation.route.interface, code);
-            assert!(status.is_some(), "{} answers {code}, which is in no catalog", operation.route.name);
+            assert!(status.is_some(), "{} answers {code}, which is missing from the catalog", operation.route.name);
         }
     }
 }
 
 #[test]
-fn what_changes_something_leaves_an_entry_in_the_trail_or_says_why_it_leaves_none() {
+fn changing_operations_leave_a_trail_entry_or_state_why_not() {
     for operation in operations::all() {
         let (name, route) = (operation.route.name, operation.route);
         let writes = route.table.iter().any(|action| matches!(action, PutItem | UpdateItem | DeleteItem));
         match route.trail {
-            Trail::Entry => assert!(writes, "{name} leaves an entry in the trail, and changes nothing"),
-            Trail::Nothing(READS) => assert!(!writes && route.verb == Verb::Get, "{name} does not say why it leaves nothing in the trail"),
-            Trail::Nothing(reason) => assert!(reason.len() > 10 && !reason.ends_with('.'), "{name}: {reason:?} is no reason"),
+            Trail::Entry => assert!(writes, "{name} leaves an entry in the trail, but changes nothing"),
+            Trail::Nothing(READS) => assert!(!writes && route.verb == Verb::Get, "{name} must state why it leaves no entry in the trail"),
+            Trail::Nothing(reason) => assert!(reason.len() > 10 && !reason.ends_with('.'), "{name}: {reason:?} is not a sufficient reason"),
         }
     }
 }
 
 #[test]
-fn whatever_a_path_names_is_a_target_in_the_trail() {
+fn path_parameters_are_targets_in_the_trail() {
     for operation in operations::all().into_iter().filter(|operation| operation.route.trail == Trail::Entry) {
         for (segment, parameter) in parameters(operation.route.path) {
             let is_known = parameter == "user_id" || target_kind(segment, parameter).is_some();
-            assert!(is_known, "{}: the trail does not know what {parameter} names", operation.route.name);
+            assert!(is_known, "{}: {parameter} is not a known target of the trail", operation.route.name);
         }
     }
 }
@@ -97,7 +100,7 @@ fn every_function_has_a_binary_and_every_binary_a_function() {
     }
     let (missing, unknown): (Vec<_>, Vec<_>) = (known.difference(&found).collect(), found.difference(&known).collect());
     assert!(missing.is_empty(), "without a binary functions/<area>/src/bin/<name>.rs: {missing:?}");
-    assert!(unknown.is_empty(), "binaries of no operation (is it in the list of its area?) and no worker: {unknown:?}");
+    assert!(unknown.is_empty(), "binaries without an operation (is it in its area's list?) or worker: {unknown:?}");
 }
 
 #[test]
@@ -107,7 +110,7 @@ fn no_two_binaries_run_the_same_operation() {
         let name = operation.route.name;
         let text = std::fs::read_to_string(root().join(format!("functions/{}/src/bin/{name}.rs", operation.area()))).unwrap();
         let code: String = text.lines().filter(|line| !line.starts_with("//")).collect();
-        assert!(code.contains(&format!("{}_functions::", operation.area())), "{name}.rs runs nothing of its area");
+        assert!(code.contains(&format!("{}_functions::", operation.area())), "{name}.rs runs no operation of its area");
         if let Some(other) = seen.insert(code, name) {
             panic!("{name}.rs and {other}.rs run the same operation");
         }

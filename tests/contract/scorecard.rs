@@ -1,9 +1,10 @@
-//! The security scorecard: no requirement without a row, and none that is called met without a test.
+//! The security scorecard: every requirement has a row, and every requirement that is called met
+//! has a test.
 
 use infra::checked_in::root;
 use infra::scorecard::{Requirement, Scorecard, Status};
 
-/// How many requirements of each level there are in chapters V6 to V10 and V16.
+/// The number of requirements of each level in chapters V6 to V10 and V16.
 const COUNTS_OF_ASVS: [usize; 3] = [32, 80, 27];
 
 fn row(status: Status, tests: &[&str], reason: &str) -> Requirement {
@@ -17,19 +18,19 @@ fn row(status: Status, tests: &[&str], reason: &str) -> Requirement {
     }
 }
 
-/// The problems of a row, in one text.
+/// The problems of a row as one text.
 fn problems(row: &Requirement) -> String {
     row.problems(&root()).join("; ")
 }
 
 #[test]
-fn every_requirement_has_one_row_and_what_is_met_has_tests_that_exist() {
+fn requirements_have_one_row_and_met_ones_have_existing_tests() {
     let problems = Scorecard::read(&root()).unwrap().problems(&root());
     assert!(problems.is_empty(), "{}", problems.join("\n"));
 }
 
 #[test]
-fn the_standards_are_carried_whole() {
+fn the_standards_are_complete() {
     let scorecard = Scorecard::read(&root()).unwrap();
     let counts = |name: &str, level: &str| {
         let standard = scorecard.standards.iter().find(|standard| standard.name == name).unwrap();
@@ -41,15 +42,15 @@ fn the_standards_are_carried_whole() {
 }
 
 #[test]
-fn a_row_that_names_an_unknown_test_is_refused() {
-    let known = "tests/contract/scorecard.rs::a_row_that_names_an_unknown_test_is_refused";
+fn a_row_with_an_unknown_test_is_rejected() {
+    let known = "tests/contract/scorecard.rs::a_row_with_an_unknown_test_is_rejected";
     assert_eq!(problems(&row(Status::Met, &[known], "")), "");
     for unknown in [
         "tests/contract/scorecard.rs::a_row_that_names_no_test_at_all",
         "tests/contract/scorecard.rs::row",
         "tests/contract/nowhere.rs::a_test",
         "tests/oidc/attacks.test.js::a title that no test has",
-        "a_row_that_names_an_unknown_test_is_refused",
+        "a_row_with_an_unknown_test_is_rejected",
     ] {
         assert!(!problems(&row(Status::Met, &[known, unknown], "")).is_empty(), "{unknown}");
         let told = row(Status::NotMet, &[unknown], "a reason that is long enough to be one");
@@ -58,7 +59,7 @@ fn a_row_that_names_an_unknown_test_is_refused() {
 }
 
 #[test]
-fn a_row_without_evidence_is_refused() {
+fn a_row_without_evidence_is_rejected() {
     assert!(problems(&row(Status::Met, &[], "it is so because we say that it is so")).contains("names no test"));
     for status in [Status::NotMet, Status::NotApplicable] {
         assert!(problems(&row(status, &[], "")).contains("without a reason"));
@@ -68,7 +69,7 @@ fn a_row_without_evidence_is_refused() {
 }
 
 #[test]
-fn a_requirement_without_a_row_or_with_two_is_told() {
+fn a_missing_or_duplicate_row_is_reported() {
     let mut scorecard = Scorecard::read(&root()).unwrap();
     let rows = &mut scorecard.standards[0].requirements;
     let (gone, twice) = (rows.remove(0), rows[0].clone());
@@ -79,7 +80,7 @@ fn a_requirement_without_a_row_or_with_two_is_told() {
     rows[1].level = "4".to_owned();
     let problems = scorecard.problems(&root()).join("\n");
     for (id, problem) in
-        [(gone.id.as_str(), "has no row"), (twice.id.as_str(), "has 2 rows"), ("99.9.9", "is no requirement"), ("", "not 4")]
+        [(gone.id.as_str(), "has no row"), (twice.id.as_str(), "has 2 rows"), ("99.9.9", "is not a requirement"), ("", "not 4")]
     {
         assert!(
             problems.contains(&format!("{id}: {problem}")) || id.is_empty() && problems.contains(problem),

@@ -1,4 +1,5 @@
-//! What the deployment template does for security: who has the secret, what a role may use, how floods are held off.
+//! Security of the deployment template: which functions have the secret, what a role can use, and
+//! protection against floods.
 
 use std::collections::BTreeSet;
 
@@ -11,9 +12,9 @@ use store::content;
 use crate::template::resources;
 use crate::tree;
 
-/// Environment variables that hold secrets which keys are derived from.
+/// Environment variables with secrets that keys are derived from.
 const SECRETS: [&str; 2] = ["GATELET_SECRET", "GATELET_SECRET_PREVIOUS"];
-/// Dynamic references that CloudFormation takes in one template.
+/// The number of dynamic references that CloudFormation allows in a template.
 const MOST_REFERENCES: usize = 60;
 
 fn variables(function: &Value) -> BTreeSet<String> {
@@ -21,7 +22,7 @@ fn variables(function: &Value) -> BTreeSet<String> {
     variables.into_iter().flat_map(|variables| variables.keys().cloned()).collect()
 }
 
-/// The names of all functions, and whether their code derives keys from the deployment secret.
+/// The names of all functions, each with whether its code derives keys from the deployment secret.
 fn functions() -> Vec<(&'static str, bool)> {
     let operations = operations::all().into_iter().map(|operation| (operation.route.name, operation.route.uses_secret));
     operations.chain(workers::ALL.map(|worker| (worker.name, worker.uses_secret))).collect()
@@ -44,18 +45,19 @@ fn a_function_has_the_deployment_secret_if_and_only_if_it_derives_keys() {
 }
 
 #[test]
-fn what_needs_no_secret_has_none() {
+fn functions_that_need_no_secret_have_none() {
     let without: BTreeSet<&str> = functions().into_iter().filter(|(_, uses_secret)| !uses_secret).map(|(name, _)| name).collect();
     for name in ["edge-health", "edge-welcome", "edge-fallback", "workers-mail-reports", "workers-endings"] {
         assert!(without.contains(name), "{name} has the secret");
     }
     let operations = operations::all();
     let content = operations.iter().filter(|operation| operation.route.interface == Interface::Content);
-    assert!(content.map(|operation| operation.route.name).all(|name| without.contains(name)), "content reads what is public");
-    assert!(tree::stacks()["content"]["Parameters"]["Secret"].is_null(), "the stack of the content is handed the secret");
+    assert!(content.map(|operation| operation.route.name).all(|name| without.contains(name)), "public content needs no secret");
+    assert!(tree::stacks()["content"]["Parameters"]["Secret"].is_null(), "the stack of the content receives the secret");
 }
 
-/// Operations without an access level verify no access token: those that have the secret all the same, and what for.
+/// Operations that verify no access token, because they have no access level, but need the secret
+/// for another purpose.
 const SECRET_WITHOUT_ACCESS: [(&str, &str); 8] = [
     ("auth-challenge-create", "signs challenges"),
     ("auth-not-me", "seals the code of its email"),
@@ -68,7 +70,7 @@ const SECRET_WITHOUT_ACCESS: [(&str, &str); 8] = [
 ];
 
 #[test]
-fn an_operation_that_verifies_no_token_has_the_secret_for_a_reason() {
+fn operations_without_tokens_state_why_they_have_the_secret() {
     let operations = operations::all();
     let found = operations.iter().filter(|operation| operation.description.level.is_none() && operation.route.uses_secret);
     let known = SECRET_WITHOUT_ACCESS.iter().map(|(name, _)| *name);
@@ -76,7 +78,7 @@ fn an_operation_that_verifies_no_token_has_the_secret_for_a_reason() {
 }
 
 #[test]
-fn nested_stacks_show_no_secret() {
+fn nested_stacks_reveal_no_secret() {
     for (name, stack) in tree::stacks() {
         for (parameter, definition) in stack["Parameters"].as_object().unwrap() {
             let is_secret = parameter.ends_with("Secret");
@@ -86,7 +88,7 @@ fn nested_stacks_show_no_secret() {
 }
 
 #[test]
-fn a_template_has_as_many_dynamic_references_as_cloudformation_takes() {
+fn a_template_stays_below_the_limit_of_dynamic_references() {
     let templates = tree::stacks().into_values().chain([tree::template()]);
     for template in templates {
         let references = template.to_string().matches("{{resolve:").count();
@@ -95,7 +97,7 @@ fn a_template_has_as_many_dynamic_references_as_cloudformation_takes() {
 }
 
 #[test]
-fn a_role_is_kept_to_the_partitions_of_its_route() {
+fn a_role_is_limited_to_the_partitions_of_its_route() {
     let resources = resources();
     let routes = operations::all().into_iter().map(|operation| (operation.route.name, operation.route.partitions));
     for (name, partitions) in routes.chain(workers::ALL.map(|worker| (worker.name, &[][..]))) {
@@ -108,12 +110,15 @@ fn a_role_is_kept_to_the_partitions_of_its_route() {
         };
         assert_eq!(table["Condition"], wanted, "{name}");
         let indexes = table["Resource"].as_array().unwrap().iter().filter(|arn| arn.as_str().unwrap().contains("/index/"));
-        assert!(partitions.is_empty() || indexes.count() == 0, "{name} may read indexes, where its condition says nothing of partitions");
+        assert!(
+            partitions.is_empty() || indexes.count() == 0,
+            "{name} may read indexes, to which its condition on partitions does not apply"
+        );
     }
 }
 
 #[test]
-fn what_hashes_or_mails_codes_has_a_throttle_of_its_own() {
+fn operations_that_hash_or_send_codes_have_their_own_throttle() {
     let template = tree::template();
     let stage = &template["Resources"]["ApiStage"];
     let operations = operations::all();
@@ -123,15 +128,15 @@ fn what_hashes_or_mails_codes_has_a_throttle_of_its_own() {
     assert!(wanted.contains("POST /api/{version}/auth/otp/send-sign-in-code"), "{wanted:?}");
     let settings = stage["Properties"]["RouteSettings"].as_object().unwrap();
     assert_eq!(settings.keys().cloned().collect::<BTreeSet<_>>(), wanted);
-    // API Gateway refuses settings of a route that is not there yet.
+    // API Gateway rejects settings of a route that does not exist yet.
     let after: BTreeSet<&str> = stage["DependsOn"].as_array().unwrap().iter().map(|id| id.as_str().unwrap()).collect();
     for (name, _) in tree::stacks().into_iter().filter(|(name, _)| name != "workers") {
-        assert!(after.contains(logical_id(&name).as_str()), "the stage is made before the stack {name}");
+        assert!(after.contains(logical_id(&name).as_str()), "the stage is created before the stack {name}");
     }
 }
 
 #[test]
-fn no_two_stacks_change_the_api_at_once_and_the_workers_come_first() {
+fn stacks_change_the_api_one_at_a_time_and_the_workers_come_first() {
     let root = tree::template();
     assert!(root["Resources"]["Workers"]["DependsOn"].is_null());
     let stacks = tree::stacks().into_keys().filter(|name| name != "workers").map(|name| logical_id(&name));
@@ -143,7 +148,7 @@ fn no_two_stacks_change_the_api_at_once_and_the_workers_come_first() {
 }
 
 #[test]
-fn refreshing_can_be_kept_free_of_floods() {
+fn concurrency_can_be_reserved_for_token_refreshes() {
     let resources = resources();
     let reserved = resources.iter().filter(|(_, one)| !one["Properties"]["ReservedConcurrentExecutions"].is_null());
     assert_eq!(reserved.map(|(id, _)| id.as_str()).collect::<BTreeSet<_>>(), BTreeSet::from(["AuthOauthToken", "AuthSessionRefresh"]));
@@ -158,11 +163,11 @@ fn the_log_of_the_api_is_json_with_the_id_of_each_request_and_no_secret() {
     for value in format.as_object().unwrap().values() {
         let value = value.as_str().unwrap();
         assert!(value.starts_with("$context."), "{value}");
-        assert!(!value.contains("authorizer") && !value.contains("query"), "{value} may hold a secret");
+        assert!(!value.contains("authorizer") && !value.contains("query"), "{value} may contain a secret");
     }
 }
 
-/// They cost $0.30 a month for each of more than a hundred routes.
+/// Metrics of single routes cost $0.30 a month for each of more than a hundred routes.
 #[test]
 fn metrics_of_single_routes_are_off() {
     let root = tree::template();
@@ -170,7 +175,7 @@ fn metrics_of_single_routes_are_off() {
 }
 
 #[test]
-fn names_that_an_account_has_once_carry_the_region() {
+fn account_wide_names_include_the_region() {
     let root = tree::template();
     let resources = &root["Resources"];
     for name in [

@@ -1,4 +1,5 @@
-//! The pages about security say what the code does: a number that changes here has to change there.
+//! The security pages agree with the code: a number that changes in the code must change on the
+//! page as well, and the other way round.
 
 use api::http::log::Asked;
 use infra::checked_in::root;
@@ -24,10 +25,12 @@ fn page(name: &str) -> String {
 
 #[track_caller]
 fn assert_says(page: &str, text: &str) {
-    assert!(page.contains(text), "the page does not say: {text}");
+    let flowing = page.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(flowing.contains(text), "the page does not say: {text}");
 }
 
-/// A time as the pages have it, in the largest unit that it is a whole number of: `10 minutes`, `1 hour`, `24 hours`, `7 days`.
+/// A duration as the pages write it, in the largest unit that divides it: `10 minutes`, `1 hour`,
+/// `24 hours`, `7 days`.
 fn words(time: SignedDuration) -> String {
     let seconds = time.as_secs();
     let (number, unit) = match seconds {
@@ -40,7 +43,7 @@ fn words(time: SignedDuration) -> String {
 }
 
 #[test]
-fn the_page_about_signing_in_has_every_limit_with_its_rate() {
+fn the_sign_in_page_lists_every_limit_with_its_rate() {
     let (page, standard) = (page("sign-in"), Limits::standard());
     let rows: Vec<&str> = page.lines().filter(|line| line.starts_with('|')).collect();
     for rule in Rule::ALL {
@@ -55,7 +58,7 @@ fn the_page_about_signing_in_has_every_limit_with_its_rate() {
 }
 
 #[test]
-fn the_page_about_signing_in_has_the_numbers_of_the_code() {
+fn the_sign_in_page_matches_the_constants_of_the_code() {
     let page = page("sign-in");
     let first: Vec<String> = vec![
         format!("{} to {} characters", password::length::MIN_LENGTH, password::length::MAX_LENGTH),
@@ -72,13 +75,13 @@ fn the_page_about_signing_in_has_the_numbers_of_the_code() {
     for text in first {
         assert_says(&page, &text);
     }
-    // Which words of account and product are refused; each is a kind of weakness.
+    // Each kind of weak password that is rejected.
     for word in ["most common passwords", "address of the account", "the project's name", "row of the keyboard"] {
         assert_says(&page, word);
     }
 }
 
-/// Operations whose answer begins a session: those that hand out a refresh token.
+/// Operations that start a session: their responses contain a refresh token.
 fn beginning() -> Vec<String> {
     let document = openapi::json("https://api.example.com", "https://api.example.com").unwrap();
     let all = operations::all().into_iter().map(|operation| operation.route);
@@ -123,25 +126,25 @@ fn every_way_to_sign_in_is_on_the_page() {
 }
 
 #[test]
-fn the_page_about_sessions_has_the_numbers_of_the_code() {
+fn the_sessions_page_matches_the_constants_of_the_code() {
     let (page, config) = (page("sessions"), ProjectConfig::default());
     assert_says(&page, &format!("| {} | `session_max_age_seconds` |", words(config.sessions.life())));
     assert_says(&page, &format!("| {} | `session_max_idle_seconds` |", words(config.sessions.idle())));
     assert_eq!(config.reauthentication_max_age_seconds, 0);
     assert_says(&page, "| 0 (off) | `reauthentication_max_age_seconds` |");
     assert_says(&page, &format!("{} at most", MAX_LIFE.as_hours() / 24));
-    // The tests set no variable.
+    // The tests do not set the environment variable, so this is the default.
     assert_says(&page, &format!("lives for {} seconds", access_token_life().unwrap().as_secs()));
 }
 
 #[test]
-fn the_page_about_sessions_answers_what_is_asked_of_it() {
+fn the_sessions_page_covers_the_required_topics() {
     let page = page("sessions");
     for heading in ["## Lifetimes", "## What ends a session", "## Sessions at the same time", "## Sessions at providers", "## Fresh proofs"]
     {
         let (_, text) = page.split_once(heading).unwrap_or_else(|| panic!("the page has no {heading}"));
         let text = text.split("\n## ").next().unwrap();
-        assert!(text.split_whitespace().count() > 25, "{heading} says next to nothing");
+        assert!(text.split_whitespace().count() > 25, "{heading} is too short");
     }
     assert_says(&page, "any number of sessions");
     assert_says(&page, "back-channel logout is not");
@@ -149,7 +152,7 @@ fn the_page_about_sessions_answers_what_is_asked_of_it() {
 }
 
 #[tokio::test]
-async fn the_page_about_logs_has_every_field_of_a_line() {
+async fn the_logs_page_lists_every_field() {
     let (page, app) = (page("logs"), TestApp::start().await);
     let wrong = app.client().with("x-stack-publishable-client-key", "pck_wrong").request("GET", "/api/v1/users/me").build();
     let asked = Asked::new("users-me-read", wrong.method(), wrong.headers(), None, Some("8476a536".to_owned()));
@@ -163,7 +166,7 @@ async fn the_page_about_logs_has_every_field_of_a_line() {
 }
 
 #[test]
-fn a_function_may_log_to_the_one_group_that_the_page_names() {
+fn functions_may_only_log_to_the_documented_group() {
     let page = page("logs");
     let root = tree::template();
     for (group, name) in [("ApiLogs", "/gatelet/${Stage}/api"), ("FunctionLogs", "/gatelet/${Stage}/functions")] {

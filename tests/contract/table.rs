@@ -1,4 +1,4 @@
-//! The table of the template is the one that the gateway creates.
+//! The deployment template and the gateway create the same table.
 
 use serde_json::{Value, json};
 use store::table;
@@ -10,7 +10,7 @@ fn keys(schema: &[aws_sdk_dynamodb::types::KeySchemaElement]) -> Value {
 }
 
 #[test]
-fn the_table_of_the_template_is_the_one_of_the_store() {
+fn the_table_of_the_template_matches_the_store() {
     let template = tree::template();
     let found = &template["Resources"]["Table"]["Properties"];
     let wanted = table::definition("any").unwrap().build().unwrap();
@@ -40,7 +40,7 @@ fn the_table_of_the_template_is_the_one_of_the_store() {
 }
 
 #[test]
-fn the_table_cannot_be_lost_by_a_mistake() {
+fn the_table_is_protected_against_accidental_deletion() {
     let template = tree::template();
     let table = &template["Resources"]["Table"];
     assert_eq!(table["DeletionPolicy"], "Retain");

@@ -1,4 +1,4 @@
-//! The deployment template has every function, with what its route allows and no more.
+//! The deployment template has every function, with exactly the permissions that its route needs.
 
 use std::collections::BTreeSet;
 
@@ -8,12 +8,12 @@ use serde_json::Value;
 
 use crate::tree;
 
-/// What CloudFormation takes in one stack.
+/// The number of resources that CloudFormation allows per stack.
 const MOST_RESOURCES: usize = 500;
-/// What it takes as a template, in bytes.
+/// The size of a template that CloudFormation allows, in bytes.
 const LARGEST_TEMPLATE: usize = 1_000_000;
 
-/// The resources of all nested stacks.
+/// The resources of all nested stacks together.
 pub(crate) fn resources() -> serde_json::Map<String, Value> {
     let mut all = serde_json::Map::new();
     for (name, mut stack) in tree::stacks() {
@@ -32,10 +32,10 @@ fn route_keys(resources: &serde_json::Map<String, Value>, id: &str) -> BTreeSet<
     routes.map(|route| route["Properties"]["RouteKey"].as_str().unwrap().to_owned()).collect()
 }
 
-/// Actions of DynamoDB on the table itself.
+/// The DynamoDB actions that a role allows on the table itself.
 fn table_actions(resources: &serde_json::Map<String, Value>, id: &str) -> BTreeSet<String> {
     let role = &resources[&format!("{id}Role")]["Properties"];
-    assert!(role["ManagedPolicyArns"].is_null(), "{id}Role has policies that others write");
+    assert!(role["ManagedPolicyArns"].is_null(), "{id}Role has managed policies");
     let statements = role["Policies"][0]["PolicyDocument"]["Statement"].as_array().unwrap();
     let actions = statements.iter().filter(|statement| statement["Sid"] == "Table");
     actions.flat_map(|statement| statement["Action"].as_array().unwrap()).map(|action| action.as_str().unwrap().to_owned()).collect()
@@ -59,7 +59,7 @@ fn every_operation_has_a_function_behind_its_route_key() {
 }
 
 #[test]
-fn every_role_may_do_what_its_route_says_and_no_more() {
+fn every_role_has_exactly_the_permissions_of_its_route() {
     let resources = resources();
     let functions = operations::all().into_iter().map(|operation| (operation.route.name, operation.route.actions()));
     for (name, table) in functions.chain(workers::ALL.iter().map(|worker| (worker.name, worker.table.to_vec()))) {
@@ -69,7 +69,7 @@ fn every_role_may_do_what_its_route_says_and_no_more() {
 }
 
 #[test]
-fn what_no_operation_matches_goes_to_the_fallback() {
+fn unmatched_requests_go_to_the_fallback() {
     let keys = route_keys(&resources(), &logical_id(workers::FALLBACK.name));
     assert_eq!(keys, BTreeSet::from(["$default".to_owned()]));
 }
@@ -85,7 +85,7 @@ fn every_function_of_the_template_belongs_to_an_operation_or_a_worker() {
 }
 
 #[test]
-fn the_root_has_a_stack_for_each_area_and_hands_it_every_parameter() {
+fn the_root_has_a_stack_for_each_area_and_passes_every_parameter() {
     let root = tree::template();
     let known = operations::all().into_iter().map(|operation| operation.route.name).chain(workers::ALL.iter().map(|worker| worker.name));
     let areas: BTreeSet<String> = known.map(|name| area(name).to_owned()).collect();
@@ -98,7 +98,8 @@ fn the_root_has_a_stack_for_each_area_and_hands_it_every_parameter() {
     }
 }
 
-/// Resources of each template once it has been transformed, its size, and how many routes the API has.
+/// For each template: its path, its number of resources after the transformation, and its size; and
+/// the number of routes of the API.
 fn measure(operations: &[Operation]) -> (Vec<(String, usize, usize)>, usize) {
     let mut routes = 0;
     let files = template::render(operations).unwrap();
@@ -106,7 +107,8 @@ fn measure(operations: &[Operation]) -> (Vec<(String, usize, usize)>, usize) {
         let template: Value = serde_saphyr::from_str(&text).unwrap();
         let resources = template["Resources"].as_object().unwrap();
         routes += resources.values().filter(|one| one["Type"] == "AWS::ApiGatewayV2::Route").count();
-        // SAM makes two of a function that says what becomes of its asynchronous events.
+        // SAM creates two more resources for a function with a configuration of asynchronous
+        // events.
         let more = resources.values().filter(|one| !one["Properties"]["EventInvokeConfig"].is_null()).count();
         (path.display().to_string(), resources.len() + more, text.len())
     });
@@ -120,17 +122,17 @@ fn assert_deployable(operations: &[Operation]) {
         assert!(resources <= MOST_RESOURCES, "{path} has {resources} resources");
         assert!(bytes <= LARGEST_TEMPLATE, "{path} has {bytes} bytes");
     }
-    // API Gateway's own quota, which it raises on demand.
+    // The default quota of API Gateway, which can be raised on request.
     assert!(routes <= 300, "the API has {routes} routes");
 }
 
 #[test]
-fn the_stacks_are_as_small_as_cloudformation_takes_them() {
+fn the_stacks_fit_the_limits_of_cloudformation() {
     assert_deployable(&operations::all());
 }
 
 #[test]
-fn there_is_room_for_two_hundred_functions_and_for_eighty_in_one_area() {
+fn two_hundred_functions_fit_and_eighty_in_one_area() {
     let mut all = operations::all();
     let (of_auth, rest): (Vec<_>, Vec<_>) = all.iter().cloned().partition(|operation| operation.area() == "auth");
     let made_up = |operation: &Operation, number: usize| {
@@ -147,7 +149,7 @@ fn there_is_room_for_two_hundred_functions_and_for_eighty_in_one_area() {
 }
 
 #[test]
-fn a_route_takes_every_name_of_a_version_so_that_none_needs_resources_of_its_own() {
+fn a_route_covers_every_version_alias_without_extra_resources() {
     let resources = resources();
     let routes = resources.values().filter(|one| one["Type"] == "AWS::ApiGatewayV2::Route");
     let keys: Vec<&str> = routes.map(|route| route["Properties"]["RouteKey"].as_str().unwrap()).collect();

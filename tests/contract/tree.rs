@@ -1,4 +1,4 @@
-//! The files of the repository, as the tests look for them.
+//! The files of the repository, for the contract tests.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -7,18 +7,18 @@ use std::path::{Path, PathBuf};
 use infra::checked_in::root;
 use serde_json::Value;
 
-/// The areas: folders below `functions/`.
+/// The areas: the folders in `functions/`.
 pub(crate) fn areas() -> BTreeSet<String> {
     names(&root().join("functions"))
 }
 
-/// Names of what is in a folder; none when there is no such folder.
+/// The names of the entries of a folder; none if the folder does not exist.
 pub(crate) fn names(folder: &Path) -> BTreeSet<String> {
     let Ok(entries) = fs::read_dir(folder) else { return BTreeSet::new() };
     entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect()
 }
 
-/// Names without their extension, of the files that have it.
+/// The names of the files with this extension, without the extension.
 pub(crate) fn stems(folder: &Path, extension: &str) -> BTreeSet<String> {
     names(folder).iter().filter_map(|name| name.strip_suffix(extension)).map(str::to_owned).collect()
 }
@@ -29,12 +29,12 @@ pub(crate) fn event(area: &str, name: &str) -> Value {
     serde_json::from_str(&text).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
 }
 
-/// The checked-in template; of `!Ref X` and the like the X is left.
+/// The checked-in template; short forms such as `!Ref X` are reduced to X.
 pub(crate) fn template() -> Value {
     read(&root().join("infra/template.yaml"))
 }
 
-/// The nested stacks of the checked-in template, by their names.
+/// The nested stacks of the checked-in template, by name.
 pub(crate) fn stacks() -> BTreeMap<String, Value> {
     let folder = root().join("infra/stacks");
     stems(&folder, ".yaml").into_iter().map(|name| (name.clone(), read(&folder.join(format!("{name}.yaml"))))).collect()

@@ -1,4 +1,4 @@
-"""An app of the deployment: signs up, signs in, and remembers what must outlive an update."""
+"""An app that uses the deployment: signs up, signs in, and keeps what must survive an update."""
 
 import base64
 import json
@@ -49,7 +49,8 @@ class Client:
         return self.ok("POST", "/api/v1/auth/password/sign-up", {"email": email, "password": PASSWORD, "verification_callback_url": "http://localhost:3000/verify"})
 
     def has_one_id_for_a_request(self):
-        """What the client is told, the function logs and API Gateway logs."""
+        """Asserts that the request id of a response is in the logs of the function and of API
+        Gateway."""
         with urllib.request.urlopen(f"{self.stack.url}/api/v1", timeout=30) as answer:
             request_id = answer.headers["x-request-id"]
         assert self.stack.logged("api", "requestId", request_id)["route"] == "GET /api/{version}"
@@ -65,25 +66,26 @@ class Client:
             for mail in self.mails(address):
                 return mail
             time.sleep(0.1)
-        raise AssertionError(f"no mail to {address}")
+        raise AssertionError(f"no email to {address}")
 
     def use(self):
-        """Accounts and sessions of this version."""
+        """Creates accounts and sessions in this version; returns what must survive the update."""
         email = "ada@example.com"
         up = self.sign_up(email)
-        # MiniStack's LATEST begins after the first records that it sees; then the schedule brings them, within a minute.
+        # In MiniStack, a stream that starts at LATEST omits the first records. The schedule
+        # processes them within a minute.
         code = re.search(r"code=([0-9a-z]{45})", self.mail(email, 90)["BodyText"])[1]
         other = self.sign_up("grace@example.com")
         self.ok("PATCH", "/api/v1/users/me", {"display_name": "Grace"}, access_token=other["access_token"])
         return {"email": email, "code": code, **up, "other": other}
 
     def has_kept(self, kept):
-        """Every account, session and code of before is there."""
+        """Asserts that every earlier account, session and code still exists."""
         me = self.ok("GET", "/api/v1/users/me", access_token=kept["access_token"])
         assert (me["id"], me["primary_email"]) == (kept["user_id"], kept["email"]), me
         fresh = self.ok("POST", "/api/v1/auth/sessions/current/refresh", {}, refresh_token=kept["refresh_token"])["access_token"]
         sessions = self.ok("GET", "/api/v1/auth/sessions", access_token=fresh)["items"]
-        # Newest first: the sign-ins since, and then the one that the refresh token is of.
+        # Newest first: later sign-ins come before the session of the refresh token.
         assert [session["is_current_session"] for session in sessions].index(True) == len(sessions) - 1, sessions
         self.ok("POST", "/api/v1/contact-channels/verify", {"code": kept["code"]})
         assert self.ok("GET", "/api/v1/users/me", access_token=fresh)["primary_email_verified"] is True
@@ -92,12 +94,12 @@ class Client:
         assert {user["id"]: user["display_name"] for user in users} == {kept["user_id"]: None, kept["other"]["user_id"]: "Grace"}, users
 
     def has_tokens_of(self, seconds):
-        """The parameter of the stack is the one of the functions."""
+        """Asserts that access tokens have the lifetime that the stack's parameter sets."""
         token = claims(self.sign_in("ada@example.com")["access_token"])
         assert token["exp"] - token["iat"] == seconds, token
 
     def loses_no_mail(self):
-        """A mail of the new version goes out once, by the stream."""
+        """Asserts that an email of the new version is sent once, triggered by the stream."""
         email = "lin@example.com"
         self.sign_up(email)
         self.mail(email, 20)

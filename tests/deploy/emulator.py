@@ -1,10 +1,11 @@
-"""MiniStack, with what its CloudFormation leaves out of nested stacks put back.
+"""MiniStack, extended by what its CloudFormation omits for nested stacks.
 
-A nested stack of AWS is a stack like any other. MiniStack 1.5.33 does three things for the root alone: it applies the transforms, it
-resolves the references to Secrets Manager, and it remembers at an update what a resource that did not change has told of itself.
-Here its own functions for these do the same for the nested stacks. Where roles are in force, it asks for SendEmail on everything, and AWS
-for SendEmail on the sender's identity. Conditions on `dynamodb:LeadingKeys` are judged, and the HTTP API writes the access log that its stage
-asks for.
+On AWS a nested stack is a stack like any other. MiniStack 1.5.33 does three things only for the
+root: it applies the transforms, resolves the references to Secrets Manager, and on updates keeps
+the attributes of unchanged resources. Here the same functions are applied to nested stacks. When
+roles are enforced, MiniStack requires permission to call SendEmail on every resource; here, as on
+AWS, permission for the sender's identity is enough. Conditions on `dynamodb:LeadingKeys` are
+evaluated, and the HTTP API writes the access log that its stage defines.
 """
 
 import email.utils
@@ -32,7 +33,8 @@ def resolved(*arguments):
 
 
 def deploy_nested(*arguments, **options):
-    # They are imported by each call, so they are exchanged for its duration; a stack is deployed by one thread.
+    # Each deployment imports these functions anew, so they are replaced while it runs. A stack is
+    # deployed by one thread.
     engine._parse_template, engine._resolve_refs = transformed, resolved
     try:
         return deploy(*arguments, **options)
@@ -54,7 +56,7 @@ def resource_of_mail(method, path, body, region, account):
 
 
 def leading_keys(value):
-    """Partition keys of a request: of the keys of its items, of items to be put, and of what it queries."""
+    """The partition keys of a request: those of item keys, of items to be put, and of queries."""
     if isinstance(value, list):
         return [key for item in value for key in leading_keys(item)]
     if not isinstance(value, dict):
@@ -79,7 +81,7 @@ async def run_logged(function, record, event, **options):
 
 
 def log_access(context, status, latency):
-    """A line of the access log, in the format of the stage."""
+    """Writes a line of the access log in the format of the stage, if the stage has a log."""
     settings = apigateway._stages[context["apiId"]][context["stage"]].get("accessLogSettings")
     if not settings:
         return
@@ -94,7 +96,7 @@ def log_access(context, status, latency):
         "integrationLatency": latency,
         "identity.sourceIp": context["http"]["sourceIp"],
     }
-    # What API Gateway does not know is a dash.
+    # API Gateway writes a dash for an unknown value.
     line = re.sub(r"\$context\.([A-Za-z.]+)", lambda name: str(values.get(name[1], "-")), settings["format"])
     group = settings["destinationArn"].split(":log-group:")[1].removesuffix(":*")
     cloudwatch_logs._create_log_stream({"logGroupName": group, "logStreamName": "api"})

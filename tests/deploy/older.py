@@ -1,10 +1,11 @@
-"""Makes an older version of what is checked in: an area is not there yet, some functions have other code, and a parameter another value."""
+"""Makes an older version of the checked-in deployment: an area does not exist yet, some functions
+have different code, and a parameter has another value."""
 
 import re
 
 #: The area that the older version lacks.
 MISSING = "Content"
-#: A function, and the one whose code it has in the older version.
+#: A function, and the other function whose code it has in the older version.
 OLD_CODE = ("edge-check-version", "edge-health")
 
 
@@ -13,12 +14,12 @@ def make(folder):
     text = template.read_text()
     younger = re.sub(rf"  {MISSING}:\n(?:    .*\n)+\n", "", text)
     assert younger != text, "the template has no such stack"
-    # What is deployed after it comes after the one before it.
+    # Stacks that depended on the missing stack now depend on the stack before it.
     before = re.search(rf"  {MISSING}:\n    Type: .*\n    DependsOn: (\w+)\n", text)[1]
     younger = younger.replace(f"    DependsOn: {MISSING}\n", f"    DependsOn: {before}\n").replace(f", {MISSING},", ",")
     assert MISSING not in re.findall(r"DependsOn: .*", younger).__str__(), "something still comes after the stack"
     template.write_text(younger)
-    # Code that answers something else, and code that is another file and answers the same.
+    # One function responds differently; the others respond the same, but their files differ.
     name, other = OLD_CODE
     functions = folder / "target" / "lambda"
     (functions / name / "bootstrap").write_bytes((functions / other / "bootstrap").read_bytes())
@@ -28,8 +29,8 @@ def make(folder):
 
 
 def answers(client):
-    """Whether the older version is the one that answers."""
-    # The fallback of any version knows the path, and that no function is behind it.
+    """Whether the older version is the one that responds."""
+    # The fallback of every version knows this path; 405 means that no function handles it.
     without_area = client.send("GET", "/api/v1/apps")[0] == 405
     old_code = client.send("POST", "/api/v1/check-version", {"clientVersion": "0.0.0"})[0] == 404
     assert without_area == old_code, (without_area, old_code)

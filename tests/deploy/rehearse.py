@@ -1,4 +1,5 @@
-"""Deploys an older version, uses it, deploys the checked-in one over it, and looks that nothing was lost; see `run`."""
+"""Deploys an older version, uses it, deploys the checked-in one over it, and checks that nothing
+was lost; see `run`."""
 
 import os
 import pathlib
@@ -26,14 +27,14 @@ def step(text):
 
 
 def lay_out(folder):
-    """The templates as they are checked in, and the functions where these look for them."""
+    """Copies the checked-in templates, and puts the functions where the templates expect them."""
     shutil.copytree(ROOT / "infra" / "stacks", folder / "infra" / "stacks")
     shutil.copy(ROOT / "infra" / "template.yaml", folder / "infra")
     shutil.copy(ROOT / "infra" / "samconfig.toml", folder / "infra")
     for source in sorted((ROOT / "functions").glob("*/src/bin/*.rs")):
         function = folder / "target" / "lambda" / source.stem
         function.mkdir(parents=True)
-        # Without the symbols, which are nine tenths of a debug build.
+        # Removes the symbols, which are nine tenths of a debug build.
         subprocess.run(["strip", "-o", function / "bootstrap", TARGET / "debug" / source.stem], check=True)
 
 
@@ -46,14 +47,15 @@ def gateway(stack, *arguments, check=True):
 def new_project(stack, name):
     keys = gateway(stack, "project", "create", name).stdout
     keys = dict(line.split("=", 1) for line in keys.splitlines())
-    # The secret of the provider is sealed, for whoever replaces the deployment secret.
+    # The provider's secret is stored sealed, so the rotation of the deployment secret reseals it.
     provider = 'config.oauth_providers=[{"id": "github", "client_id": "rehearsal", "client_secret": "of a provider"}]'
     gateway(stack, "project", "set", keys["GATELET_PROJECT_ID"], "config.allow_localhost=true", provider)
     return keys
 
 
 def parameters(**changed):
-    """Everything comes from one address here, so there are no limits."""
+    """The parameters of the stack. The rate limits are off, as all requests come from one IP
+    address here."""
     return {"Limits": "off", "Architecture": "x86_64", "Sender": f"noreply@{SENDER}", "SenderIdentity": SENDER, **changed}
 
 
@@ -92,18 +94,18 @@ def replace_secret(stack, shell, client):
     new = client.sign_in("ada@example.com")
     for token in (old["access_token"], new["access_token"]):
         client.ok("GET", "/api/v1/users/me", access_token=token)
-    # What the SDK's suite left is sealed anew as well; once is enough.
+    # Values that the SDK's suite stored are resealed as well; a second run finds nothing to do.
     resealed = shell.run(reseal)
-    assert "Sealed anew: 0;" not in resealed and "current secret already: 0" in resealed, resealed
+    assert "Resealed: 0;" not in resealed and "with the current secret: 0" in resealed, resealed
     resealed = shell.run(reseal)
-    assert "Sealed anew: 0;" in resealed, resealed
+    assert "Resealed: 0;" in resealed, resealed
     shell.run(forget)
     (current,) = client.keys_published()
     assert current != key
     client.ok("GET", "/api/v1/users/me", access_token=new["access_token"])
     status, body = client.send("GET", "/api/v1/users/me", access_token=old["access_token"])
     assert (status, body["code"]) == (401, "UNPARSABLE_ACCESS_TOKEN"), f"{status} {body}"
-    # Nobody is signed out.
+    # Nobody is signed out: refresh tokens from before the replacement still work.
     client.ok("POST", "/api/v1/auth/sessions/current/refresh", {}, refresh_token=old["refresh_token"])
 
 
@@ -120,12 +122,12 @@ def restore(stack, shell, client):
     client.sign_in("before@example.com")
     status, body = client.send("POST", "/api/v1/auth/password/sign-in", {"email": "after@example.com", "password": "correct horse battery"})
     assert (status, body["code"]) == (400, "EMAIL_PASSWORD_MISMATCH"), f"{status} {body}"
-    # The damaged table is still there.
+    # The damaged table still exists.
     assert stack.aws("dynamodb").describe_table(TableName=table)["Table"]["ItemCount"] > 0
 
 
 def internal(stack):
-    step("the project whose users own projects")
+    step("the project internal")
     lines = gateway(stack, "project", "create", "--internal").stdout.splitlines()
     keys = dict(line.split("=", 1) for line in lines)
     keys = {"GATELET_PROJECT_ID": "internal", "GATELET_PUBLISHABLE_CLIENT_KEY": keys["GATELET_INTERNAL_CLIENT_KEY"]}
@@ -138,16 +140,17 @@ def doctor(stack):
     asked = ["--api-url", stack.url, "--sender", SENDER, "--configuration-set", stack.output("ConfigurationSet")]
     done = gateway(stack, "doctor", *asked, check=False)
     print(done.stdout, done.stderr, flush=True)
-    # MiniStack's CloudFormation leaves these two out of a table.
+    # MiniStack's CloudFormation does not support expiry and backups for a table.
     fine = all(line.startswith("ok ") or line.split()[1] in ("expiry", "backups") for line in done.stdout.splitlines())
-    assert done.returncode == 0 and fine, "a deployment of the template is as it should be"
+    assert done.returncode == 0 and fine, "a deployment of the template passes"
     done = gateway(stack, "doctor", "--sender", "nobody.example", check=False)
-    assert done.returncode == 1 and "nobody.example are refused" in done.stdout, done.stdout
+    assert done.returncode == 1 and "nobody.example are rejected" in done.stdout, done.stdout
 
 
 def sdk(stack):
     step("the published SDK against the deployment")
-    # A suite that sets limits of its own, and one that breaks connections, are about a gateway.
+    # One file sets limits, and one puts a proxy in front of the service; both require a gateway of
+    # their own.
     suite = [file.name for file in sorted((ROOT / "tests/sdk/suite").glob("*.test.js")) if file.name not in ("limits.test.js", "retry.test.js")]
     settings = {
         "DEPLOYMENT": stack.url,
@@ -162,7 +165,7 @@ def sdk(stack):
 
 
 def main():
-    # Ended from outside, it ends what it started.
+    # When terminated, exits normally, so that everything that was started is stopped.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
     with tempfile.TemporaryDirectory() as folder:
         folder = pathlib.Path(folder)

@@ -1,4 +1,5 @@
-"""The commands of the runbook, `infra/README.md`, as they are printed there: what is rehearsed is what an operator copies."""
+"""The commands of the runbook, `infra/README.md`, as printed there: the rehearsal runs what an
+operator copies."""
 
 import os
 import pathlib
@@ -27,7 +28,7 @@ class Shell:
         self.work = work / "shell"
         commands = self.work / "commands"
         commands.mkdir(parents=True)
-        # Nobody is there to confirm the change set.
+        # There is nobody to confirm the change set.
         self.command(commands / "sam", f'exec "{sys.executable}" "{HERE}/sam.py" "$@" --no-confirm-changeset --no-progressbar')
         self.command(commands / "gateway", f'exec "{gateway}" "$@"')
         path = f"{commands}:{pathlib.Path(sys.executable).parent}:{os.environ['PATH']}"
@@ -36,7 +37,8 @@ class Shell:
         script = self.work / "script"
         os.mkfifo(script)
         with open(self.log, "wb") as log:
-            # From a pipe of its own: a command that reads its input would read the commands after it.
+            # The script comes through a separate pipe; otherwise, a command that reads standard
+            # input would read the following commands.
             self.bash = subprocess.Popen(["bash", "-eu", "-o", "pipefail", script], cwd=folder, env=environment, stdin=subprocess.DEVNULL, stdout=log, stderr=log)
         self.script = open(script, "w", encoding="utf-8")
         self.count = 0
@@ -47,7 +49,7 @@ class Shell:
         file.chmod(0o755)
 
     def run(self, block):
-        """Runs a block, and gives what it printed."""
+        """Runs a block, and returns its output."""
         before = self.log.stat().st_size
         self.count += 1
         done = self.work / f"done-{self.count}"

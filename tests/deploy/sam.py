@@ -1,5 +1,6 @@
-"""SAM CLI with its archives packed quickly, and each of them once: these are a hundred large debug builds, which several deployments of
-a rehearsal have in common and which go no further than this machine."""
+"""SAM CLI with fast compression of archives, each of which is packed only once. The archives are a
+hundred large debug builds; the deployments of a rehearsal share them, and they never leave this
+machine."""
 
 import os
 import pathlib

@@ -22,7 +22,7 @@ def free_port():
 
 
 class Emulator:
-    """MiniStack on a port of its own, ended with the block."""
+    """MiniStack on a free port, stopped at the end of the block."""
 
     def __init__(self, tools, log):
         self.port = free_port()
@@ -31,9 +31,10 @@ class Emulator:
             "GATEWAY_PORT": str(self.port),
             "BIND_HOST": "127.0.0.1",
             "MINISTACK_REGION": os.environ["AWS_REGION"],
-            # A function may do what its role says, as on AWS. The key `test` is the operator's, who may do everything.
+            # Functions are limited to their roles, as on AWS. The access key `test` belongs to the
+            # operator, who may do everything.
             "AUTH": "true",
-            # Without it, functions would look for AWS itself.
+            # Without this address, functions would contact AWS itself.
             "AWS_ENDPOINT_URL": self.url,
             "LOG_LEVEL": "WARNING",
         }
@@ -66,7 +67,7 @@ class Emulator:
 
 
 class Stack:
-    """What an operator has: `sam deploy`, and the outputs of the stack."""
+    """An operator's tools: `sam deploy`, and the outputs of the stack."""
 
     def __init__(self, emulator, tools):
         self.endpoint = emulator.url
@@ -82,7 +83,7 @@ class Stack:
     def deploy(self, folder, **parameters):
         command = [self.tools / "python", HERE / "sam.py", "deploy", "--template", "infra/template.yaml", "--no-confirm-changeset", "--no-progressbar"]
         command += ["--parameter-overrides", *(f"{name}={value}" for name, value in parameters.items())]
-        # It leaves its archives where temporary files are, for the next deployment.
+        # `sam.py` keeps its archives in the temporary folder, for the next deployment.
         environment = {**os.environ, "AWS_ENDPOINT_URL": self.endpoint, "TMPDIR": str(folder.parent)}
         done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True)
         if done.returncode != 0:
@@ -90,7 +91,7 @@ class Stack:
         self.changed()
 
     def changed(self):
-        """Somebody has deployed, so that outputs are to be read again."""
+        """Clears the cached outputs after a deployment."""
         self.outputs = None
 
     def output(self, name):
@@ -102,7 +103,7 @@ class Stack:
 
     @property
     def url(self):
-        # Names below localhost lead nowhere on many machines, so the path names the API.
+        # Names below localhost do not resolve on many machines, so the path names the API.
         api = self.output("ApiEndpoint").split("//")[1].split(".")[0]
         return f"{self.endpoint}/_aws/execute-api/{api}/$default"
 
@@ -110,7 +111,7 @@ class Stack:
         return self.aws("secretsmanager").get_secret_value(SecretId=self.output("SecretArn"))["SecretString"]
 
     def logged(self, group, name, value):
-        """The line of a log whose field has this value, within some seconds."""
+        """Waits some seconds for a line of a log whose field has this value, and returns it."""
         for _ in range(100):
             events = self.aws("logs").filter_log_events(logGroupName=f"/gatelet/prod/{group}")["events"]
             lines = [json.loads(event["message"]) for event in events if event["message"].startswith("{")]

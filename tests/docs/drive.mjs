@@ -1,4 +1,5 @@
-// Somebody who uses the app of examples/react in a browser: `node drive.mjs APP SERVER INBOX`, with the page key in GATELET_PAGE_KEY.
+// A user of the app of examples/react in a browser: `node drive.mjs APP SERVER INBOX`, with the
+// page key in GATELET_PAGE_KEY.
 
 import assert from "node:assert/strict";
 import { launch } from "../sdk/browser/chromium.js";
@@ -50,7 +51,7 @@ try {
   await shows("#who", `${email} verified`);
   assert.deepEqual(complaints, []);
 
-  // Nobody gets the notes without a token that the project signed.
+  // Without a token signed by the project, there are no notes.
   for (const authorization of [undefined, "Bearer", "Bearer x", "Bearer eyJhbGciOiJub25lIn0.eyJzdWIiOiJtZSJ9."]) {
     const answer = await fetch(`${server}/notes`, { headers: authorization ? { authorization } : {} });
     assert.equal(answer.status, 401, authorization);

@@ -1,4 +1,5 @@
-"""Builds and starts the examples as their READMEs say, against a gateway of this clone, and uses the app in a browser."""
+"""Builds and starts the examples as described in their READMEs, against a gateway of this clone,
+and uses the app in a browser."""
 
 import pathlib
 import shutil
@@ -12,13 +13,13 @@ APP, SERVER = "http://localhost:5173/", "http://localhost:4000"
 
 
 def copied(name, folder):
-    """A copy of an example without what was built or installed in it."""
+    """A copy of an example without build outputs and installed packages."""
     ignored = shutil.ignore_patterns("node_modules", "dist", ".env.local")
     return shutil.copytree(ROOT / "examples" / name, folder / name, ignore=ignored)
 
 
 def drive(newcomer):
-    """The app, as somebody in a browser uses it."""
+    """Uses the app in a browser."""
     script = ROOT / "tests/docs/drive.mjs"
     newcomer.shell(f"node '{script}' {APP} {SERVER} {URL}/inbox/api/messages")
 
@@ -28,7 +29,7 @@ def main():
         folder = pathlib.Path(name)
         newcomer = Newcomer(folder)
         (install, start), (build, preview) = blocks("examples/server/README.md"), blocks("examples/react/README.md")
-        check(start.lines() == ["npm start"] and preview.lines() == ["npm run preview"], start, "these are other commands")
+        check(start.lines() == ["npm start"] and preview.lines() == ["npm run preview"], start, "expected other commands")
         with newcomer.started("cargo run"):
             server, app = copied("server", folder), copied("react", folder)
             newcomer.shell(install.text, cwd=server)

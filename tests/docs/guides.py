@@ -1,5 +1,6 @@
-"""Does what the pages of docs/guides/ say, each in a folder of its own: shells run, files are written under the names that the pages
-give them, servers stay up until the page ends, and what a page shows is printed by the commands before it."""
+"""Follows the pages of docs/guides/, each in a separate folder: runs commands, writes files under
+the names on the page, keeps servers running until the page ends, and compares output shown on the
+page with that of the commands before it."""
 
 import contextlib
 import re
@@ -8,19 +9,20 @@ from newcomer import ROOT, Shell, blocks, check
 
 PAGES = sorted(str(path.relative_to(ROOT)) for path in ROOT.glob("docs/guides/*.md"))
 
-# Needs the app of examples/react: `examples.py` reads it while that runs.
+# Needs the app of examples/react, so `examples.py` follows this page while the app runs.
 WITH_THE_APP = "docs/guides/testing-your-app.md"
 
-# What these pages print is the code of an example.
+# The files shown on these pages must be the same as those of an example.
 EXAMPLES = {"docs/guides/react.md": "examples/react", "docs/guides/node-backend.md": "examples/server"}
 
-# What starts a server, and the port where it answers.
+# Commands that start a server, and its port.
 SERVERS = {"node server.mjs": 4000, "npm run preview": 5173, "npx next start": 3000}
 
-AWS = "needs an account of AWS; tests/deploy/run rehearses a deployment on one machine"
-NEWER = "needs a newer version than this clone is"
+AWS = "needs an AWS account; tests/deploy/run rehearses a deployment on one machine"
+NEWER = "needs a newer version than this clone"
 # Blocks that cannot run here, by page and first line.
 NOT_RUN = {
+    ("deploying-to-aws", "pip install aws-sam-cli cargo-lambda"): "changes the Python of whoever runs it; tests/deploy/run installs its own",
     ("deploying-to-aws", "aws sts get-caller-identity"): AWS,
     ("deploying-to-aws", "git clone https://example.com/gatelet.git && cd gatelet"): "needs the address of the clone",
     ("deploying-to-aws", "cargo lambda build --release --arm64"): AWS,
@@ -38,7 +40,7 @@ NOT_RUN = {
 
 
 def name_of(block):
-    """The file that a block is: as its first line says, or the text before it."""
+    """The file name of a block, from its first line or the text before it; None without one."""
     first = re.match(r"(?://|#) (\S+\.\w+)$", block.text.splitlines()[0])
     named = re.match(r"(?:As )?`([^`\s]+\.\w+)`", block.before)
     return first[1] if first else named[1] if named else None
@@ -46,7 +48,7 @@ def name_of(block):
 
 def write(block, folder):
     name = name_of(block)
-    check(name, block, "neither its first line nor the text before it names the file that this is")
+    check(name, block, "neither its first line nor the text before it names its file")
     (folder / name).parent.mkdir(parents=True, exist_ok=True)
     (folder / name).write_text(block.text)
     example = EXAMPLES.get(block.file)
@@ -54,14 +56,14 @@ def write(block, folder):
 
 
 def is_printed(block, printed):
-    """Every line of what a page shows is in what was printed; `…` stands for anything."""
+    """Asserts that every line shown on the page was printed; `…` matches anything."""
     for line in filter(None, block.text.splitlines()):
         shown = ".*".join(map(re.escape, line.strip().split("…")))
-        check(re.search(shown, printed), block, f"this is not printed: {line}\nbut: {printed}")
+        check(re.search(shown, printed), block, f"missing in the output: {line}\nprinted: {printed}")
 
 
 def read(newcomer, page):
-    """Does what a page says; gives how many blocks it has, and how many of them were left out."""
+    """Follows a page; returns how many of its blocks were followed, and how many were skipped."""
     stem = page.removesuffix(".md").rpartition("/")[2]
     folder = newcomer.folder / stem
     folder.mkdir()
@@ -84,9 +86,9 @@ def read(newcomer, page):
 
 
 def read_all(newcomer):
-    """All pages but the one that needs the app."""
+    """Follows all pages except the one that needs the app."""
     known = {(page.removesuffix(".md").rpartition("/")[2], block.text.splitlines()[0]) for page in PAGES for block in blocks(page)}
     if gone := set(NOT_RUN) - known:
-        raise SystemExit(f"these blocks are gone: {gone}")
+        raise SystemExit(f"these blocks no longer exist: {gone}")
     counts = [read(newcomer, page) for page in PAGES if page != WITH_THE_APP]
     return sum(run for run, _ in counts), sum(left_out for _, left_out in counts)

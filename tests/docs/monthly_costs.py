@@ -1,4 +1,5 @@
-"""Computes the table of docs/operations/monthly-costs.md from infra/COSTS.md; fails when the page says anything else, and writes it with `--write`."""
+"""Computes the table of docs/operations/monthly-costs.md from infra/COSTS.md; fails if the page
+differs, and updates it with `--write`."""
 
 import re
 import sys
@@ -8,7 +9,7 @@ from newcomer import ROOT
 PAGE = ROOT / "docs/operations/monthly-costs.md"
 USERS = [1_000, 100_000, 1_000_000]
 
-# What an active user does in a month: how often, and the milliseconds of Lambda that it takes.
+# The monthly use of an active user: the number of calls, and the milliseconds of Lambda per call.
 USE = {
     "auth-password-sign-in": (2, 60),
     "auth-session-refresh": (60, 5),
@@ -18,18 +19,19 @@ USE = {
     "auth-password-send-reset-code": (0.05, 5),
     "auth-password-reset": (0.05, 60),
 }
-# Of each: an email of the sign-up, of the reset, and the notice that the password was changed.
+# Emails: one for each sign-up, one for each reset, and one notice of each changed password.
 EMAILS = 0.1 + 0.05 + 0.05
-# Entries of the audit log: a sign-up, a verified address, two of a reset, two sign-ins.
+# Entries of the audit log: a sign-up, a verified address, two for a reset, two sign-ins.
 ENTRIES = 0.1 + 0.1 + 0.1 + 2
-# Dollars.
+# Prices in dollars.
 SES_EMAIL, LOG_GB, STORED_GB, BACKUP_GB, SECRET, METRIC, ALARM = 100e-6, 0.50, 0.25, 0.20, 0.40, 0.30, 0.10
 LINE_BYTES, USER_BYTES = 600, 10_000
 METRICS = 2 * len(USE) + 1
 
 
 def prices():
-    """Dollars for a million calls with requests, and for a millisecond of them, by operation."""
+    """Dollars per million calls including requests, and per millisecond of these calls, by
+    operation."""
     rows = re.findall(r"^\| (.+?) \|.*\| ([\d.]+) \| ([\d.]+) \|$", (ROOT / "infra/COSTS.md").read_text(), re.MULTILINE)
     return {name: (float(request), float(millisecond)) for name, request, millisecond in rows}
 
@@ -45,13 +47,13 @@ def table():
         request, millisecond = price[name]
         return times * (request + milliseconds * millisecond) / 1e6
     calls = sum(times for times, _ in USE.values())
-    # For one user.
+    # The cost of one active user in a month.
     sign_ins = of("auth-password-sign-in", *USE["auth-password-sign-in"])
     rows = {
         "sign-ins with a password": sign_ins,
         "all other requests": sum(of(name, *use) for name, use in USE.items()) - sign_ins,
         "audit log": of("workers-trail, one entry", ENTRIES, 5),
-        "emails: SES and the worker": EMAILS * SES_EMAIL + of("workers-outbox, one mail", EMAILS, 100),
+        "emails: SES and the worker": EMAILS * SES_EMAIL + of("workers-outbox, one email", EMAILS, 100),
         "logs": calls * 2 * LINE_BYTES / 1e9 * LOG_GB,
         "storage and its backups": USER_BYTES / 1e9 * (STORED_GB + BACKUP_GB),
     }
@@ -70,7 +72,7 @@ def main():
     if "--write" in sys.argv[1:]:
         PAGE.write_text(new)
     elif new != text:
-        raise SystemExit(f"{PAGE.name} says something else than infra/COSTS.md: python3 tests/docs/monthly_costs.py --write")
+        raise SystemExit(f"{PAGE.name} differs from infra/COSTS.md: run python3 tests/docs/monthly_costs.py --write")
 
 
 if __name__ == "__main__":

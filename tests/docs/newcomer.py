@@ -1,4 +1,4 @@
-"""What the tests of the documents work with: the blocks of a page, and a newcomer who types them."""
+"""Common parts of the documentation tests: the blocks of a page, and a newcomer who runs them."""
 
 import contextlib
 import json
@@ -19,7 +19,7 @@ URL = "http://localhost:8787"
 class Block:
     def __init__(self, file, line, kind, text, before=""):
         self.file, self.line, self.kind, self.text = file, line, kind, text
-        # The paragraph before it.
+        # The paragraph before the block.
         self.before = before
 
     def __str__(self):
@@ -39,7 +39,7 @@ def blocks(name):
 
 
 class Shell:
-    """A shell that stays open: what one block sets, the next one has."""
+    """A shell that stays open: later blocks see the variables of earlier ones."""
 
     def __init__(self, newcomer, folder):
         self.errors = tempfile.TemporaryFile("w+")
@@ -57,9 +57,9 @@ class Shell:
         self.process.wait(timeout=30)
 
     def run(self, text):
-        """What a block prints."""
+        """Runs a block and returns its output."""
         end = f"end-{secrets.token_hex(8)}"
-        # What the block starts reads nothing of what is typed after it.
+        # Programs started by the block do not read the following commands.
         self.process.stdin.write(f"{{\n{text}\n}} </dev/null\nprintf '\\n{end}\\n'\n")
         self.process.stdin.flush()
         printed = []
@@ -72,17 +72,18 @@ class Shell:
 
 
 class Newcomer:
-    """A folder, and the shell of somebody who types there what the documents say."""
+    """A folder, and a shell that runs the documented commands there."""
 
     def __init__(self, folder):
         self.folder = folder
-        # `cargo run` is typed in the clone; its data is in the folder, so that no other gateway's data is touched.
+        # `cargo run` is run in the clone; its data is in the folder, so that no other gateway's
+        # data is touched.
         self.environment = {**os.environ, "GATELET_DATA": str(folder / ".gatelet")}
         for name in [name for name in self.environment if name.startswith("GATELET_") and name != "GATELET_DATA"]:
             del self.environment[name]
 
     def shell(self, text, cwd=None, keys=True):
-        """What a block prints."""
+        """Runs a block and returns its output."""
         load = '. "$GATELET_DATA/keys.env"\n' if keys else ""
         command = ["bash", "-eu", "-o", "pipefail", "-c", load + text]
         done = subprocess.run(command, cwd=cwd or self.folder, env=self.environment, stdin=subprocess.DEVNULL, capture_output=True, text=True)
@@ -91,12 +92,12 @@ class Newcomer:
         return done.stdout
 
     def gateway(self):
-        """The command of an installed gateway, as a function of the shell; here it is the one of this clone."""
+        """The definition of a shell function `gateway`, which runs the gateway of this clone."""
         return f'gateway() {{ cargo run --quiet --manifest-path "{ROOT}/Cargo.toml" -- "$@"; }}\n'
 
     @contextlib.contextmanager
     def runs(self, command, port, cwd):
-        """What a block starts and leaves running; it answers at this port of the machine."""
+        """Starts a block that keeps running, and waits until it answers on this port."""
         expect_nobody(port)
         load = '. "$GATELET_DATA/keys.env"\nexec '
         with tempfile.TemporaryFile("w+") as log:
@@ -110,7 +111,7 @@ class Newcomer:
                         break
                     if process.poll() is not None:
                         log.seek(0)
-                        raise SystemExit(f"this ends with {process.returncode}:\n{command}\n{log.read()}")
+                        raise SystemExit(f"this exits with {process.returncode}:\n{command}\n{log.read()}")
                     time.sleep(0.1)
                 else:
                     raise SystemExit(f"this does not answer at port {port} within a minute: {command}")
@@ -121,13 +122,13 @@ class Newcomer:
                 process.wait(timeout=30)
 
     def script(self, text):
-        """What a script of Node.js prints."""
+        """Runs a Node.js script and returns its output."""
         (self.folder / "script.mjs").write_text(text)
         return self.shell("node script.mjs")
 
     @contextlib.contextmanager
     def started(self, command):
-        """The gateway, as the README starts it; gives the lines that it prints."""
+        """Starts the gateway like the README; yields its output."""
         expect_nobody(8787)
         process = subprocess.Popen(command.split(), cwd=ROOT, env=self.environment, stdout=subprocess.PIPE, text=True, start_new_session=True)
         try:
@@ -143,7 +144,7 @@ class Newcomer:
 
 
 def answers(port):
-    # A server may listen at one of the two addresses of `localhost` alone.
+    # A server may listen on only one of the two addresses of `localhost`.
     for family, address in [(socket.AF_INET, "127.0.0.1"), (socket.AF_INET6, "::1")]:
         with contextlib.closing(socket.socket(family)) as probe:
             if probe.connect_ex((address, port)) == 0:
@@ -153,7 +154,7 @@ def answers(port):
 
 def expect_nobody(port):
     if answers(port):
-        raise SystemExit(f"something answers at port {port}, which the documents use: stop it first")
+        raise SystemExit(f"port {port}, which the documents use, is in use: stop the program first")
 
 
 def has_mail(newcomer, to):

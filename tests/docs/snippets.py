@@ -1,6 +1,7 @@
-"""Runs every block of README.md and docs/ as it is printed, in the order in which they stand there, as a newcomer would.
+"""Runs every block of README.md and docs/ as printed, in order, as a newcomer would.
 
-A block that nothing here claims fails the test, and so does a claim of a block that is gone.
+A block that is not handled here fails the test, and so does handling of a block that no longer
+exists.
 """
 
 import json
@@ -17,9 +18,9 @@ LONG = "--long" in sys.argv[1:]
 
 
 def start(newcomer, first, banner):
-    """The README's first two blocks; what the gateway prints is what the second one shows."""
+    """The README's first two blocks; the gateway's output must match the second one."""
     run, test = first.lines()
-    check(run == "cargo run" and test == "cargo test --workspace", first, "these are other commands than those that are checked")
+    check(run == "cargo run" and test == "cargo test --workspace", first, "the checks run other commands")
     check(f'"{test}"' in (ROOT / ".ci/checks.py").read_text(), first, "the checks run other tests")
     return newcomer.started(run), banner
 
@@ -32,11 +33,11 @@ def is_shown(lines, banner):
 
 def first_requests(newcomer, block):
     printed = newcomer.shell(block.text, keys=False)
-    check('"access_token":"eyJ' in printed, block, f"nobody is signed up: {printed}")
+    check('"access_token":"eyJ' in printed, block, f"no user was signed up: {printed}")
     check('"primary_email":"ada@example.com"' in printed, block, f"the user is not shown: {printed}")
     check('"displayName":"Lantern Notes"' in printed, block, f"no apps are listed: {printed}")
     check('"unread":' in printed, block, f"the inbox is not read: {printed}")
-    check(has_mail(newcomer, "ada@example.com"), block, "no mail was sent")
+    check(has_mail(newcomer, "ada@example.com"), block, "no email was sent")
 
 
 def sdk(newcomer, block):
@@ -47,31 +48,31 @@ def sdk(newcomer, block):
 def mail_server(newcomer, block):
     printed = newcomer.shell(block.text, cwd=ROOT)
     check("smtp.example.com" in printed, block, f"it prints {printed}")
-    # As it was, for what comes after.
+    # Restores the setting for the following blocks.
     newcomer.shell("""cargo run -- project set $GATELET_PROJECT_ID 'config.email_config={"type": "shared"}'""", cwd=ROOT)
 
 
 def install(newcomer, block):
-    """Docker's two lines need an engine; `tests/packaging/run` reads the Dockerfile."""
+    """The lines with Docker need a container engine; `tests/packaging/run` checks the Dockerfile."""
     command = block.lines()[0]
-    check(command == "cargo install --path infra/gateway --locked", block, "this is another command than the one that is checked")
+    check(command == "cargo install --path infra/gateway --locked", block, "the test runs another command")
     if LONG:
         newcomer.shell(f"{command} --root '{newcomer.folder}/installed'", cwd=ROOT)
         printed = newcomer.shell("installed/bin/gateway health")
-        check("answers" in printed or "ok" in printed, block, f"an installed gateway says {printed}")
+        check("answers" in printed or "ok" in printed, block, f"an installed gateway prints {printed}")
 
 
 def deploy(_, block):
     """`tests/lambda/run` builds functions, and `tests/deploy/run` deploys the template with `sam`."""
-    check(block.lines() == ["cargo lambda build --release --arm64", "sam deploy --template infra/template.yaml --guided"], block, "other commands are rehearsed")
+    check(block.lines() == ["cargo lambda build --release --arm64", "sam deploy --template infra/template.yaml --guided"], block, "the rehearsal runs other commands")
 
 
 def map_of_folders(_, block):
     for name in re.findall(r"^(\w+)", block.text, re.MULTILINE):
-        check((ROOT / name).is_dir(), block, f"there is no folder {name}")
+        check((ROOT / name).is_dir(), block, f"the folder {name} does not exist")
     tests = block.text.split("tests       ")[1]
     for name in re.findall(r"(\w+)(?: \(|,|$)", re.sub(r"\([^)]*\)", "(", tests)):
-        check((ROOT / "tests" / name).is_dir(), block, f"there is no folder tests/{name}")
+        check((ROOT / "tests" / name).is_dir(), block, f"the folder tests/{name} does not exist")
 
 
 def keys(newcomer, block):
@@ -88,9 +89,10 @@ def on_a_server(newcomer, block):
 
 
 def by_email(newcomer, app, send, page, typed):
-    """One script: it asks for an email, and comes back as the page of the link, or with the code that was typed."""
+    """One script: it requests an email, and continues as the page behind the link, or with the
+    typed code."""
     client = app.text.split("await app.signUp")[0]
-    # A script has no page; what a page would know is set here.
+    # A script has no page; this sets what a page would know.
     wait = """
 const code = async () => {
   for (;;) {
@@ -111,18 +113,18 @@ const code = async () => {
 
 
 def without_the_sdk(newcomer, block):
-    check('"access_token":"eyJ' in newcomer.shell(block.text), block, "nobody is signed up")
+    check('"access_token":"eyJ' in newcomer.shell(block.text), block, "no user was signed up")
 
 
 def audit_log(newcomer, read, export, keep, verify, expect):
-    """The operator's commands, by the gateway of this clone."""
+    """The operator's commands, run by the gateway of this clone."""
     command = newcomer.gateway()
     check('"operation":"auth-password-sign-up"' in newcomer.shell(read.text), read, "no sign-up is in the audit log")
     newcomer.shell(command + export.text)
     lines = (newcomer.folder / "audit-log.jsonl").read_text().splitlines()
     check(any(json.loads(line)["operation"] == "auth-password-sign-up" for line in lines), export, "no sign-up is exported")
     check('"audit_log_retention_days": 365' in newcomer.shell(command + keep.text), keep, "the setting is not shown")
-    # The gateway links what is some seconds old.
+    # The gateway links entries after some seconds.
     for _ in range(100):
         printed = newcomer.shell(command + verify.text)
         if "not yet linked" not in printed:
@@ -139,14 +141,13 @@ def npm_install(newcomer, block):
 def main():
     readme, guide = blocks("README.md"), blocks("docs/getting-started.md")
     audit, emails = blocks("docs/operations/audit-log.md"), blocks("docs/emails.md")
-    # Figures, which `tests/benches/run` and the benchmarks print.
+    # Figures printed by `tests/benches/run` and the benchmarks.
     figures = blocks("docs/operations/figures.md")
     for name in sorted(str(path.relative_to(ROOT)) for path in ROOT.glob("docs/**/*.md")):
         if name not in {block.file for block in [*guide, *audit, *emails, *figures]} and name not in guides.PAGES:
-            check(all(block.kind == "mermaid" for block in blocks(name)), name, "its blocks are run by nothing")
-    check({block.kind for block in figures} == {"text"}, figures[-1], "these are blocks that nothing runs")
-    picture, first, banner, requests, script, installed, deployed = readme
-    check(picture.kind == "mermaid", picture, "this is no picture")
+            check(not blocks(name), name, "its blocks are not run")
+    check({block.kind for block in figures} == {"text"}, figures[-1], "these blocks are not run")
+    first, banner, requests, script, installed, deployed = readme
     (server,), (folders,) = emails, blocks("CONTRIBUTING.md")[:1]
     load, npm, browser, on_server, send, page, typed, curl = guide
 
@@ -171,8 +172,8 @@ def main():
             deploy(newcomer, deployed)
             map_of_folders(newcomer, folders)
             run, left_out = guides.read_all(newcomer)
-    print(f"{len(readme) - 1 + len(guide) + len(audit) + len(emails) + run} blocks of README.md and docs/ do what they say")
-    print(f"{left_out} blocks need what is not here, see NOT_RUN in tests/docs/guides.py")
+    print(f"{len(readme) + len(guide) + len(audit) + len(emails) + run} blocks of README.md and docs/ work as documented")
+    print(f"{left_out} blocks were skipped, see NOT_RUN in tests/docs/guides.py")
 
 
 if __name__ == "__main__":

@@ -1,8 +1,8 @@
-"""Compares the sizes of functions with those of `sizes.json`: what a function weighs, each of its cold starts carries. No function that is
-there may weigh more than 2.5 MB zipped.
+"""Compares the sizes of functions with those of `sizes.json`, as a function's size slows down each
+cold start. No built function may exceed 2.5 MB zipped.
 
-    python3 tests/lambda/sizes.py DIR            # DIR is where `cargo lambda build --release` has put the functions
-    python3 tests/lambda/sizes.py DIR --accept   # takes today's sizes
+    python3 tests/lambda/sizes.py DIR            # DIR is the output folder of `cargo lambda build --release`
+    python3 tests/lambda/sizes.py DIR --accept   # accepts the current sizes
 """
 
 import json
@@ -13,14 +13,15 @@ import zlib
 TABLE = pathlib.Path(__file__).with_name("sizes.json")
 # A new compiler alone changes sizes by a percent or two.
 MOST_GROWTH = 1.05
-# Zipped, in bytes.
+# The maximum size of a zipped function, in bytes.
 MOST = 2_500_000
-# The fingerprints of common passwords, which only functions that take a new password may carry.
+# The fingerprints of common passwords. Every function that sets a password must contain them, and
+# no other function may.
 COMMON = pathlib.Path(__file__).parent.parent.parent / "shared/model/src/password/common.bin"
 TAKE_PASSWORDS = {
     "auth-password-reset", "auth-password-set", "auth-password-sign-up", "auth-password-update", "users-me-update", "users-user-create", "users-user-update"
 }
-# A build of the whole workspace puts them beside the functions.
+# Binaries that a build of the whole workspace puts beside the functions.
 NO_FUNCTIONS = {"gateway", "infra"}
 
 
@@ -41,9 +42,9 @@ def main():
     for file in sorted(folder.glob("*/bootstrap")):
         name = file.parent.name
         if name not in NO_FUNCTIONS and (common in file.read_bytes()) != (name in TAKE_PASSWORDS):
-            raise SystemExit(f"{name}: the list of common passwords is {'missing' if name in TAKE_PASSWORDS else 'in it for nothing'}")
+            raise SystemExit(f"{name}: the list of common passwords is {'missing' if name in TAKE_PASSWORDS else 'included unnecessarily'}")
     if heavy:
-        raise SystemExit(f"heavier than a function may be, zipped: {', '.join(heavy)}")
+        raise SystemExit(f"above the size limit, zipped: {', '.join(heavy)}")
     if accept:
         TABLE.write_text(json.dumps(sizes, indent=4) + "\n", encoding="utf-8")
     elif grown:

@@ -1,4 +1,5 @@
-//! The code, broken on purpose: conditions of writes are taken away, and a rule has to be broken for each.
+//! The code, broken on purpose: conditions of writes are removed one by one, and each removal must
+//! break a rule.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -7,20 +8,20 @@ use crate::check::broken_rule;
 use crate::explored::Break;
 use crate::scenarios::ALL;
 
-const RANDOM: &str = "the key is random: nobody else has it, and a transaction that comes again has its token";
-const VERSION: &str = "the version of the user, whom the same transaction writes, says the same";
-const OTHERS: &str = "its siblings say the same; taken away together they are missed";
+const RANDOM: &str = "the key is random, hence unique, and a repeated transaction is recognised by its token";
+const VERSION: &str = "the condition on the user's version, in the same transaction, implies it";
+const OTHERS: &str = "the other conditions of this write imply it; removing all of them breaks a rule";
 const STILL: &str = "time stands still";
-const GUESSES: &str = "no client guesses so often that the account closes";
+const GUESSES: &str = "no client guesses often enough to lock the account";
 const TEAM: &str = "no client deletes the team, or adds its member in another way";
 
-/// The conditions without which no rule is broken here, and why they are there nevertheless.
+/// Conditions whose removal breaks no rule here, each with the reason why it exists nevertheless.
 const SPARE: &[(&str, &str)] = &[
     ("ConditionCheck U/SESSION: attribute_exists(pk)", OTHERS),
     ("ConditionCheck U/SESSION: d.expires_at > :now", STILL),
     ("ConditionCheck U/SESSION: d.last_used_at > :idle", STILL),
     ("Delete E/CLAIM: attribute_not_exists(pk) OR d.user_id = :user", VERSION),
-    ("Delete U/SESSION: attribute_exists(pk)", "it decides what the second of two who end a session is told, and nothing else"),
+    ("Delete U/SESSION: attribute_exists(pk)", "if two clients end a session, it only decides the response to the second"),
     ("Put E/CLAIM: attribute_not_exists(pk) OR d.user_id = :user", VERSION),
     ("Put E/CLAIM: d.user_id = :from", OTHERS),
     ("Put M/ENTRY: attribute_not_exists(pk)", RANDOM),
@@ -30,7 +31,7 @@ const SPARE: &[(&str, &str)] = &[
     ("Put U/TEAM: attribute_not_exists(pk)", TEAM),
     ("Put U/USER: attribute_not_exists(pk)", RANDOM),
     ("Put V/NOT-ME: attribute_not_exists(pk)", RANDOM),
-    ("Update C/CODE: attribute_exists(pk)", "no client tries a code that is not there"),
+    ("Update C/CODE: attribute_exists(pk)", "no client tries an unknown code"),
     ("Update T/TEAM: attribute_exists(pk)", TEAM),
     ("Update T/TEAM: attribute_exists(pk) AND attribute_not_exists(deleting)", TEAM),
     ("Update T/TEAM: attribute_not_exists(deleting)", TEAM),
@@ -39,19 +40,20 @@ const SPARE: &[(&str, &str)] = &[
     ("Update U/SESSION: d.last_used_at > :idle", STILL),
     ("Update U/USER: (attribute_not_exists(d.wrong_passwords) OR d.wrong_passwords < :most)", GUESSES),
     ("Update U/USER: attribute_exists(pk) AND (attribute_not_exists(d.wrong_passwords) OR d.wrong_passwords < :most)", GUESSES),
-    ("Update U/USER: d.session_epoch = :epoch", "whatever raises the epoch of sessions raises that of credentials"),
+    ("Update U/USER: d.session_epoch = :epoch", "every write that raises the session epoch also raises the credential epoch"),
     ("Update U/USER: d.totp.secret = :secret", "no client changes the authenticator app"),
-    ("Update V/RELEASE: d.used = :no", "the address that the link releases is gone after its first use"),
+    ("Update V/RELEASE: d.used = :no", "the link's address is already released after its first use"),
 ];
 
 fn is_spare(condition: &Condition) -> bool {
     SPARE.iter().any(|(spare, _)| *spare == condition.0)
 }
 
-/// In which scenario a condition is missed, and by which rule.
+/// The scenario that needs a condition, and the rule that breaks without it.
 type Missed = Option<(&'static str, &'static str)>;
 
-/// Takes away, one by one, the conditions of all scenarios that are asked for.
+/// Removes the conditions of the given scenarios one by one, and returns the result of each
+/// removal.
 fn missed(is_asked: impl Fn(&Condition) -> bool) -> BTreeMap<Condition, Missed> {
     let mut missed: BTreeMap<Condition, Missed> = BTreeMap::new();
     for scene in ALL.iter() {
@@ -68,31 +70,31 @@ fn missed(is_asked: impl Fn(&Condition) -> bool) -> BTreeMap<Condition, Missed> 
 }
 
 #[test]
-fn without_a_condition_a_rule_is_broken() {
+fn removing_a_condition_breaks_a_rule() {
     let missed = missed(|condition| !is_spare(condition));
     let idle: Vec<_> = missed.iter().filter(|(_, missed)| missed.is_none()).map(|(condition, _)| &condition.0).collect();
     for (condition, (scenario, rule)) in missed.iter().filter_map(|(condition, missed)| Some((&condition.0, (*missed)?))) {
-        println!("without {condition}\n    {scenario}: it is not so that {rule}");
+        println!("without {condition}\n    {scenario}: violated: {rule}");
     }
-    assert!(idle.is_empty(), "nothing is broken without {idle:#?}");
+    assert!(idle.is_empty(), "removing these breaks no rule: {idle:#?}");
 }
 
 #[test]
-fn a_spare_condition_is_one_of_the_code() {
+fn every_redundant_condition_exists_in_the_code() {
     let all: BTreeSet<Condition> = ALL.iter().flat_map(|scene| scene.checked().conditions.lock().unwrap().clone()).collect();
     let gone: Vec<_> = SPARE.iter().filter(|(spare, _)| !all.iter().any(|condition| condition.0 == *spare)).collect();
     assert!(gone.is_empty(), "{gone:#?}");
 }
 
 #[test]
-#[ignore = "it takes a minute, as it explores every scenario to its end for each"]
-fn without_a_spare_condition_no_rule_is_broken() {
+#[ignore = "takes a minute, as it explores every scenario exhaustively for each"]
+fn removing_a_redundant_condition_breaks_no_rule() {
     let needed: Vec<_> = missed(is_spare).into_iter().filter(|(_, missed)| missed.is_some()).collect();
     assert!(needed.is_empty(), "{needed:#?}");
 }
 
 #[test]
-fn without_what_recognises_a_retry_or_ends_an_epoch_a_rule_is_broken() {
+fn removing_retry_detection_or_epochs_breaks_a_rule() {
     for broken in [Break::ForgottenTokens, Break::NoMarks, Break::Stays("credential_epoch"), Break::Stays("session_epoch")] {
         let found = ALL.iter().find_map(|scene| {
             let scenario = scene.checked();

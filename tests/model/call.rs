@@ -1,4 +1,4 @@
-//! Calls of the table, and how one is changed to break the code on purpose.
+//! Calls to the table, and changes to them that break the code on purpose.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -9,13 +9,13 @@ use serde_json::Value;
 /// The primary key of an item.
 pub(crate) type Key = (Arc<str>, Arc<str>);
 
-/// A call of the table: an operation of DynamoDB and its input. Of equal calls the texts are equal.
+/// A call to the table: an operation of DynamoDB and its input. Equal calls have equal texts.
 #[derive(Debug, Clone)]
 pub(crate) struct Call {
     pub(crate) operation: Arc<str>,
     pub(crate) text: Arc<str>,
     pub(crate) input: Arc<Value>,
-    /// The items that it reads or writes; `None` when a query decides.
+    /// The items that the call reads or writes; `None` for a query, which does not name its items.
     pub(crate) keys: Option<Arc<[Key]>>,
 }
 
@@ -40,7 +40,7 @@ pub(crate) fn digest(value: &impl Hash) -> u64 {
     hasher.finish()
 }
 
-/// The same with everything in order that has none: fields, and the keys of a batch.
+/// The call with a canonical order of fields, and of the keys of a batch.
 pub(crate) fn ordered(value: Value) -> Value {
     match value {
         Value::Object(fields) => {
@@ -63,12 +63,12 @@ pub(crate) fn key_of(item: &Value) -> Key {
     (part("pk"), part("sk"))
 }
 
-/// The key of a write, as it is alone or in a transaction.
+/// The key of a write, whether it is a call by itself or a part of a transaction.
 fn key_of_write(write: &Value) -> Key {
     key_of(if write["Item"].is_object() { &write["Item"] } else { &write["Key"] })
 }
 
-/// A write of a call.
+/// A write in a call.
 pub(crate) struct Write<'a> {
     /// `Put`, `Update`, `Delete` or `ConditionCheck`.
     pub(crate) kind: &'a str,
@@ -80,13 +80,15 @@ impl Write<'_> {
         key_of_write(self.input)
     }
 
-    /// Whether it marks as used what may be used once: a code, a link, an authorization, or its code.
+    /// Whether the write marks a single-use item as used: a code, a link, an OAuth authorization,
+    /// or the code of an authorization.
     pub(crate) fn redeems(&self) -> bool {
         let expression = self.input["UpdateExpression"].as_str().unwrap_or_default();
         ["d.used = ", "d.session_id = ", "taken_by = "].iter().any(|set| expression.contains(set))
     }
 
-    /// Whether it was made before on this item, by the mark that an authorization is taken with.
+    /// Whether the item already has the mark of this write, so that the write is a repetition. Only
+    /// writes to authorizations have marks.
     pub(crate) fn comes_again(&self, item: &Value) -> bool {
         let mark = &self.input["ExpressionAttributeValues"][":mark"]["S"];
         mark.is_string() && item["taken_by"] == *mark
@@ -120,12 +122,12 @@ impl Call {
         writes_of(&self.operation, &self.input)
     }
 
-    /// By what DynamoDB knows a transaction that comes again.
+    /// The token by which DynamoDB recognizes a repeated transaction.
     pub(crate) fn token(&self) -> Option<&str> {
         self.input["ClientRequestToken"].as_str()
     }
 
-    /// The same call with every write changed by `change`, which gets its kind.
+    /// The same call with every write changed by `change`, which receives the kind of each write.
     pub(crate) fn map_writes(&self, mut change: impl FnMut(&str, &mut Value)) -> Self {
         let mut input = (*self.input).clone();
         match &*self.operation {
@@ -157,7 +159,8 @@ fn writes_of<'a>(operation: &'a str, input: &'a Value) -> Vec<Write<'a>> {
     }
 }
 
-/// A condition of a write, or one of those of it that all have to hold: what is written, how, and on which condition.
+/// A condition of a write, or one conjunct of it: the item written, the kind of write, and the
+/// condition.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct Condition(pub(crate) String);
 
@@ -167,7 +170,7 @@ impl Condition {
         Self(format!("{kind} {}/{}: {condition}", item(&key.0), item(&key.1)))
     }
 
-    /// All of a call: the parts, and what they are together.
+    /// All conditions of a call: each conjunct, and each whole condition.
     pub(crate) fn all(call: &Call) -> BTreeSet<Self> {
         let mut all = BTreeSet::new();
         for write in call.writes() {
@@ -178,7 +181,8 @@ impl Condition {
         all
     }
 
-    /// The same call, in which this condition always holds. What it names is still named: DynamoDB refuses values that nothing names.
+    /// The same call with this condition replaced by one that is always true. The names and values
+    /// of the condition are still used, as DynamoDB rejects unused ones.
     pub(crate) fn dropped_from(&self, call: &Call) -> Call {
         call.map_writes(|kind, write| {
             let Some(condition) = write["ConditionExpression"].as_str() else { return };
@@ -196,7 +200,7 @@ impl Condition {
     }
 }
 
-/// What `AND` joins outside of parentheses.
+/// The operands of `AND` outside of parentheses.
 fn parts(condition: &str) -> Vec<&str> {
     let (mut parts, mut depth, mut begin) = (Vec::new(), 0_usize, 0);
     for (index, character) in condition.char_indices() {
@@ -215,7 +219,7 @@ fn parts(condition: &str) -> Vec<&str> {
 }
 
 #[test]
-fn a_condition_falls_into_what_has_to_hold_together() {
+fn a_condition_is_split_into_its_conjuncts() {
     assert_eq!(parts("a = :b AND (c OR d AND e) AND attribute_exists(pk)"), ["a = :b", "(c OR d AND e)", "attribute_exists(pk)"]);
     assert_eq!(parts("a OR b"), ["a OR b"]);
 }

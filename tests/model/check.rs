@@ -1,4 +1,4 @@
-//! A scenario, explored to its end.
+//! A scenario, explored exhaustively.
 
 use std::fmt::Write as _;
 use std::sync::Arc;
@@ -8,7 +8,7 @@ use stateright::{Checker as _, Expectation, HasDiscoveries, Model as _};
 
 use crate::explored::{Break, Explored, Scenario, State, Step};
 
-/// Explores a scenario as the code is, and says where it breaks a rule.
+/// Explores a scenario with the unmodified code, and reports broken rules.
 pub(crate) fn check(scenario: &Arc<Scenario>) {
     let begun = Instant::now();
     let model = Explored { scenario: Arc::clone(scenario), broken: None };
@@ -26,14 +26,14 @@ pub(crate) fn check(scenario: &Arc<Scenario>) {
     for property in checker.model().properties() {
         let found = discoveries.remove(property.name);
         match (property.expectation, found) {
-            (Expectation::Sometimes, None) => panic!("{}: it never happens that {}", scenario.name, property.name),
+            (Expectation::Sometimes, None) => panic!("{}: never reached: {}", scenario.name, property.name),
             (Expectation::Sometimes, Some(_)) | (_, None) => {}
-            (_, Some(path)) => panic!("{}: it is not so that {}:\n{}", scenario.name, property.name, told(path.into_vec())),
+            (_, Some(path)) => panic!("{}: violated: {}:\n{}", scenario.name, property.name, told(path.into_vec())),
         }
     }
 }
 
-/// The rule that the broken code breaks, if there is one.
+/// The rule that the broken code breaks, if any.
 pub(crate) fn broken_rule(scenario: &Arc<Scenario>, broken: Break) -> Option<&'static str> {
     let model = Explored { scenario: Arc::clone(scenario), broken: Some(broken) };
     let checker = model.checker().finish_when(HasDiscoveries::AnyFailures).spawn_bfs().join();

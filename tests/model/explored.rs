@@ -12,24 +12,25 @@ use crate::service::{Reply, Task};
 use crate::services::{Place, Services};
 use crate::table::{Effect, Engines, Table};
 
-/// A client: what it does, one after the other.
+/// A client and its consecutive tasks.
 pub(crate) struct Client {
     pub(crate) tasks: Vec<Task>,
-    /// Whether its one task redeems something, so that it has to be told what became of it.
+    /// Whether the client's only task redeems something. Its response must then agree with the
+    /// effect.
     pub(crate) redeems: bool,
 }
 
-/// Some clients at a table, and what has to hold.
+/// Clients that share a table, and the rules that must hold.
 pub(crate) struct Scenario {
     pub(crate) name: &'static str,
     pub(crate) clients: Vec<Client>,
-    /// Besides those of every scenario.
+    /// The rules of this scenario, besides those of every scenario.
     pub(crate) rules: Vec<Property<Explored>>,
-    /// How many answers of the table may be lost.
+    /// How many responses of the table may be lost.
     pub(crate) faults: u8,
-    /// What the rules know by name: ids of users and sessions.
+    /// Ids of users and sessions that the rules refer to.
     pub(crate) known: BTreeMap<&'static str, String>,
-    /// What the rules want to know of the past: whether one of these happened to the table.
+    /// Events of the past that the rules refer to.
     pub(crate) events: Vec<Event>,
     pub(crate) table: Table,
     pub(crate) services: Services,
@@ -38,23 +39,24 @@ pub(crate) struct Scenario {
     pub(crate) conditions: Mutex<BTreeSet<Condition>>,
 }
 
-/// Whether something is so in a table; once it was, the state remembers it.
+/// Whether a table shows that an event happened; the state remembers that it did.
 pub(crate) type Event = fn(&Scenario, &Table) -> bool;
 
-/// What a state remembers of how it came about.
+/// The history that a state remembers.
 #[derive(Clone, PartialEq, Hash, Default)]
 pub(crate) struct Past {
     /// How often each client redeemed something.
     pub(crate) redeemed: Vec<u8>,
-    /// Whether something that had been redeemed was redeemed again.
+    /// Whether something was redeemed twice.
     pub(crate) twice: bool,
-    /// Whether a code was redeemed after its user's credential epoch had been raised.
+    /// Whether a code was redeemed after the credential epoch of its user had been raised.
     pub(crate) late: bool,
-    /// Which of the scenario's events happened, as bits.
+    /// The events of the scenario that have happened, as bits.
     pub(crate) happened: u32,
-    /// Which had happened when each client first looked at what others change, in the task that it is at or was at last.
+    /// For each client, the events that had happened when it first read changeable items in its
+    /// current or last task.
     pub(crate) knew: Vec<Option<u32>>,
-    /// Who began which session, by its sort key.
+    /// The client that began each session, by the sort key of the session.
     pub(crate) began: BTreeMap<Arc<str>, usize>,
 }
 
@@ -62,17 +64,17 @@ pub(crate) struct Past {
 pub(crate) struct State {
     pub(crate) table: Table,
     pub(crate) places: Vec<Place>,
-    /// The transactions that were made and whose answers were lost.
+    /// The executed transactions whose responses were lost.
     made: BTreeSet<Arc<str>>,
     pub(crate) faults: u8,
     pub(crate) past: Past,
 }
 
-/// What becomes of a call that is pending.
+/// The fate of a pending call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Fate {
     Answered,
-    /// The call is made, and its answer is lost.
+    /// The call is executed, and its response is lost.
     AnswerLost,
     /// The connection breaks before the call arrives.
     NotMade,
@@ -88,24 +90,24 @@ pub(crate) struct Step {
 /// How the code is broken on purpose.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Break {
-    /// A condition is not there.
+    /// The writes lack this condition.
     Dropped(Condition),
-    /// The table does not know a transaction that comes again.
+    /// The table does not recognize a repeated transaction.
     ForgottenTokens,
-    /// Writes that are made alone leave no mark.
+    /// Single writes do not mark the item, so a repetition is not recognized.
     NoMarks,
-    /// An attribute of a user stays as it was, whatever is written.
+    /// This attribute of a user never changes, whatever is written.
     Stays(&'static str),
 }
 
-/// A scenario, with the code as it is or broken.
+/// A scenario, with the unmodified or the broken code.
 pub(crate) struct Explored {
     pub(crate) scenario: Arc<Scenario>,
     pub(crate) broken: Option<Break>,
 }
 
 impl Explored {
-    /// A call as the broken code would make it.
+    /// Returns the call that the broken code would make instead of this one.
     fn as_broken(&self, call: &Call, table: &Table) -> Call {
         match &self.broken {
             Some(Break::Dropped(condition)) => condition.dropped_from(call),
@@ -131,7 +133,7 @@ impl Explored {
         self.scenario.engines.effect(&self.as_broken(call, table), table)
     }
 
-    /// What is remembered of a call that was made.
+    /// The history after an executed call.
     fn remember(&self, past: &mut Past, client: usize, call: &Call, before: &Table, after: &Table) {
         for write in call.writes() {
             let key = write.key();
@@ -153,8 +155,8 @@ impl Explored {
     }
 }
 
-/// Whether the user that a code is for is gone, or in another credential epoch than the code. A sign-in code that was sent to nobody's
-/// address is for whoever has the address by now.
+/// Whether the user of a code has been deleted, or has another credential epoch than the code. A
+/// sign-in code for an address without an account belongs to the user who has the address now.
 fn is_late(code: &Value, table: &Table) -> bool {
     let epoch = if code["credential_epoch"].is_u64() { &code["credential_epoch"] } else { &code["epoch"] };
     let user = match (code["user_id"].as_str(), code["email"].as_str()) {
@@ -185,7 +187,8 @@ impl Model for Explored {
             for call in &place.pending {
                 let step = Step { client, call: *call, fate: Fate::Answered };
                 let made = &place.calls[*call];
-                // What nobody changes is read at any time with the same outcome: now.
+                // The result of reading items that nobody changes is the same at any time, so only
+                // reading them now is explored.
                 if is_of_constants(made) {
                     *steps = vec![step];
                     return;
@@ -193,7 +196,8 @@ impl Model for Explored {
                 steps.push(step);
                 if state.faults > 0 && !made.is_read() {
                     steps.push(Step { fate: Fate::AnswerLost, ..step });
-                    // A transaction that comes again later is one that comes later: its token says nothing else.
+                    // A transaction that never arrives is not explored: the client repeats it with
+                    // the same token, which is equivalent to executing the first attempt later.
                     steps.extend(Some(Step { fate: Fate::NotMade, ..step }).filter(|_| !made.is_transaction()));
                 }
             }
@@ -247,7 +251,7 @@ impl Model for Explored {
 }
 
 impl State {
-    /// A step in words.
+    /// Describes a step in words.
     pub(crate) fn describe(&self, Step { client, call, fate }: Step) -> String {
         let made = &self.places[client].0.calls[call];
         let of_item = |(pk, sk): &(Arc<str>, Arc<str>)| {
@@ -257,14 +261,14 @@ impl State {
         let keys: Vec<String> = made.keys.iter().flat_map(|keys| keys.iter()).map(of_item).collect();
         let fate = match fate {
             Fate::Answered => "",
-            Fate::AnswerLost => ", and its answer is lost",
+            Fate::AnswerLost => ", and its response is lost",
             Fate::NotMade => ", which is lost",
         };
         format!("client {client}: {} [{}]{fate}", made.operation, keys.join(", "))
     }
 }
 
-/// Whether a call reads nothing but projects and their keys, which no client changes.
+/// Whether a call only reads projects and their keys, which no client changes.
 fn is_of_constants(call: &Call) -> bool {
     call.is_read() && call.keys.as_ref().is_some_and(|keys| keys.iter().all(|(pk, _)| pk.starts_with("P#")))
 }

@@ -1,4 +1,4 @@
-//! What has to hold in every scenario.
+//! The rules that every scenario must follow.
 
 use stateright::Property;
 
@@ -8,13 +8,13 @@ use crate::table::{Entity, Table};
 pub(crate) fn of_all() -> Vec<Property<Explored>> {
     vec![
         Property::always("nothing is redeemed twice", |_, state: &State| !state.past.twice),
-        Property::always("no code outlives the credential epoch that it is of", |_, state: &State| !state.past.late),
-        Property::always("an address belongs to one account, which says so itself", |_, state: &State| claims_agree(&state.table)),
-        Property::always("who redeems is told so, and who is told so redeemed", answers_are_true),
-        Property::always("users and sessions are whole", |_, state: &State| {
+        Property::always("no code outlives its credential epoch", |_, state: &State| !state.past.late),
+        Property::always("an address belongs to one account, which has it as a channel", |_, state: &State| claims_agree(&state.table)),
+        Property::always("a client gets a success if and only if it redeemed something", answers_are_true),
+        Property::always("users and sessions are complete", |_, state: &State| {
             state.table.iter().all(|(_, item)| !matches!(item.entity, Entity::Broken))
         }),
-        Property::always("no request fails for what others do at the table, or for a lost answer", |model: &Explored, state: &State| {
+        Property::always("no request fails because of concurrent clients or a lost response", |model: &Explored, state: &State| {
             answers(model, state).all(|answer| answer.is_none_or(|status| status < 500))
         }),
         Property::sometimes("somebody succeeds", |model: &Explored, state: &State| {
@@ -23,23 +23,24 @@ pub(crate) fn of_all() -> Vec<Property<Explored>> {
     ]
 }
 
-/// The status that each client was told last, once it has done all.
+/// The final status that each client received; `None` for a client that is not done.
 pub(crate) fn answers(model: &Explored, state: &State) -> impl Iterator<Item = Option<u16>> {
     let clients = state.places.iter().zip(&model.scenario.clients);
     clients.map(|(place, client)| place.told(client.tasks.len()).map(|answer| answer.status))
 }
 
-/// Whether all clients have done all they do.
+/// Whether all clients are done.
 pub(crate) fn is_over(model: &Explored, state: &State) -> bool {
     answers(model, state).all(|answer| answer.is_some())
 }
 
-/// How many clients were told of success.
+/// How many clients received a successful response.
 pub(crate) fn successes(model: &Explored, state: &State) -> usize {
     answers(model, state).flatten().filter(|status| *status < 300).count()
 }
 
-/// Each channel that signs in has the claim of its address, and there is no other claim.
+/// Whether each channel that signs in has a claim of its address with the same user, verification
+/// and epoch, and there are no other claims.
 fn claims_agree(table: &Table) -> bool {
     let claims = table.iter().filter_map(|(key, item)| match &item.entity {
         Entity::Claim(claim) => {
@@ -57,7 +58,8 @@ fn claims_agree(table: &Table) -> bool {
     claims == channels
 }
 
-/// What a client that redeems hears is what it did, and it did it once; the others redeem nothing.
+/// Whether the responses agree with the effects: a client that redeems something gets a success if
+/// and only if it redeemed it, and other clients redeem nothing.
 fn answers_are_true(model: &Explored, state: &State) -> bool {
     let clients = answers(model, state).zip(&model.scenario.clients).zip(&state.past.redeemed);
     clients.into_iter().all(|((answer, client), redeemed)| match answer {

@@ -1,8 +1,9 @@
-//! Requests, run by the service itself as far as the table has answered them.
+//! Runs requests in the service itself, until they wait for a response of the table.
 //!
-//! A run begins with the request and hands over the answers of the table that the client has had, in their order. Then either the
-//! request is answered, or calls of the table are pending. Time stands still and randomness is seeded, so that the same answers lead
-//! to the same calls: a client's state is the answers that it has had, and nothing of a running request has to be copied.
+//! A run starts the request and passes to it the responses that the client has received from the
+//! table, in their order. Then either the request is answered, or calls to the table are pending.
+//! The clock stands still and randomness is seeded, so that the same responses lead to the same
+//! calls: a client's state consists of its responses, and running requests need not be copied.
 
 use std::pin::Pin;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -33,45 +34,46 @@ use wire::entropy::Entropy;
 
 use crate::call::Call;
 
-/// What a client does: asks the service, or a part of it.
+/// A task of a client: a call to the service, or to a part of it.
 pub(crate) type Task = Arc<dyn Fn(App, Router) -> BoxFuture<'static, Answer> + Send + Sync>;
 
-/// What a client hears in the end.
+/// The final response to a client.
 #[derive(Debug, Clone)]
 pub(crate) struct Answer {
     pub(crate) status: u16,
-    /// That of an error.
+    /// The error code, if the response is an error.
     pub(crate) code: Option<String>,
 }
 
-/// What a client hears of one call of the table.
+/// The outcome of one call to the table, as the client sees it.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(crate) enum Reply {
     Said {
         status: u16,
         body: Arc<str>,
     },
-    /// The connection broke before an answer came.
+    /// The connection broke before a response arrived.
     Broken,
 }
 
-/// How far a request gets.
+/// The progress of a request.
 #[derive(Debug)]
 pub(crate) struct Run {
-    /// All calls that it has made, in their order.
+    /// All calls that the request has made, in order.
     pub(crate) calls: Vec<Call>,
-    /// The positions of those without an answer.
+    /// The positions of the calls without a response.
     pub(crate) pending: Vec<usize>,
     pub(crate) answer: Option<Answer>,
-    /// How much randomness it has used.
+    /// How much randomness the request has used.
     pub(crate) drawn: u64,
 }
 
-/// How long a request that waits for the table alone is watched, on a clock that moves when nobody can do anything else: longer than the
-/// waits before a second and a third try, and much shorter than a try may take.
+/// How long to watch a request that only waits for the table. The clock advances only when nothing
+/// else can happen. The time is longer than the waits before a second and a third attempt, and much
+/// shorter than the timeout of an attempt.
 const WATCHED: Duration = Duration::from_millis(50);
 
-/// A service whose table answers when it is told to.
+/// A service whose table answers only when the model decides.
 pub(crate) struct Service {
     runtime: Runtime,
     table: PendingTable,
@@ -135,14 +137,14 @@ impl Service {
         Self { runtime, table, random, app, router }
     }
 
-    /// Runs a task with these answers of the table, each with the position of its call.
+    /// Runs a task with these responses of the table, each with the position of its call.
     pub(crate) fn run(&self, task: &Task, seed: u64, replies: &[(usize, Reply)]) -> Run {
         self.table.clear();
         self.random.seed(seed);
         self.runtime.block_on(async {
             let mut answer = task(self.app.clone(), self.router.clone());
             for (call, reply) in replies {
-                assert!(self.settle(&mut answer).await.is_none(), "the same answers led elsewhere");
+                assert!(self.settle(&mut answer).await.is_none(), "the same responses led to another result");
                 self.table.answer(*call, reply.clone());
             }
             let answer = self.settle(&mut answer).await;
@@ -151,7 +153,7 @@ impl Service {
         })
     }
 
-    /// Goes on until there is an answer, or nothing but answers of the table is waited for.
+    /// Continues until there is a response, or only responses of the table are awaited.
     async fn settle(&self, answer: &mut Pin<Box<dyn Future<Output = Answer> + Send>>) -> Option<Answer> {
         tokio::select! {
             biased;
@@ -161,10 +163,10 @@ impl Service {
     }
 }
 
-/// A call, and who waits for its answer.
+/// A call, and the channel that sends the response to the waiting caller.
 type Pending = (Call, Option<oneshot::Sender<Reply>>);
 
-/// The table, whose calls wait for their answers.
+/// A table whose calls wait until they are given their responses.
 #[derive(Debug, Clone, Default)]
 struct PendingTable {
     calls: Arc<Mutex<Vec<Pending>>>,
@@ -178,7 +180,7 @@ impl PendingTable {
 
     fn answer(&self, call: usize, reply: Reply) {
         let sender = self.calls.lock().unwrap()[call].1.take().unwrap();
-        // Whoever called may have given up on it, as another call of the same request failed.
+        // The receiver is gone if another call of the same request failed.
         sender.send(reply).ok();
     }
 

@@ -1,4 +1,5 @@
-//! Where clients get by what they hear: each run of a request is made once, and kept.
+//! The progress of clients. The responses that a client received determine its position, so each
+//! position is computed by a single run of the request, and cached.
 
 use std::collections::HashMap;
 use std::hash::{Hash, Hasher};
@@ -15,15 +16,15 @@ pub(crate) struct Services {
     settings: Settings,
     clock: Clock,
     idle: Mutex<Vec<Service>>,
-    /// By the client and what it heard.
+    /// Positions by the client and the responses it received.
     known: Mutex<HashMap<u64, Arc<Local>>>,
-    /// By what the run became.
+    /// Positions by the result of the run.
     same: Mutex<HashMap<u64, Arc<Local>>>,
 }
 
-/// Where a client is.
+/// The position of a client in its tasks.
 pub(crate) struct Local {
-    /// Which of its tasks it is at, or how many there are.
+    /// The index of its current task, or the number of tasks if it is done.
     pub(crate) at: usize,
     pub(crate) heard: Vec<(usize, Reply)>,
     pub(crate) calls: Vec<Call>,
@@ -37,7 +38,7 @@ impl Services {
         Self { settings, clock, idle: Mutex::default(), known: Mutex::default(), same: Mutex::default() }
     }
 
-    /// How many runs it took.
+    /// How many positions were computed so far.
     pub(crate) fn runs(&self) -> usize {
         self.known.lock().unwrap().len()
     }
@@ -50,7 +51,7 @@ impl Services {
         run
     }
 
-    /// Where a client gets that has heard this in the task that it is at.
+    /// The position of a client after these responses in its current task.
     pub(crate) fn local(&self, client: usize, tasks: &[Task], before: Option<&Local>, at: usize, heard: Vec<(usize, Reply)>) -> Arc<Local> {
         let mut answers = before.map(|before| before.answers.clone()).unwrap_or_default();
         let id = digest(&(client, at, &heard, answers.iter().map(|answer| (answer.status, &answer.code)).collect::<Vec<_>>()));
@@ -63,7 +64,7 @@ impl Services {
         let seed = u64::try_from(client * 16 + at + 1).unwrap();
         let Run { calls, pending, answer, drawn } = self.run(task, seed, &heard);
         if let Some(before) = before.filter(|before| before.at == at) {
-            assert_eq!(calls.get(..before.calls.len()), Some(&before.calls[..]), "the same answers led to other calls");
+            assert_eq!(calls.get(..before.calls.len()), Some(&before.calls[..]), "the same responses led to other calls");
         }
         if let Some(answer) = answer {
             answers.push(answer);
@@ -72,7 +73,7 @@ impl Services {
             self.known.lock().unwrap().insert(id, Arc::clone(&next));
             return next;
         }
-        assert!(!pending.is_empty(), "a request waits for nothing");
+        assert!(!pending.is_empty(), "a request is stuck without pending calls");
         let mut had: Vec<_> = heard.iter().map(|(call, reply)| digest(&(&calls[*call], reply))).collect();
         had.sort_unstable();
         let mut waits: Vec<_> = pending.iter().map(|call| digest(&calls[*call])).collect();
@@ -82,7 +83,9 @@ impl Services {
         self.kept(id, Local { at, heard, calls, pending, answers, digest })
     }
 
-    /// Requests that got the same answers in another order, and wait for the same calls, go on alike: the first of them stands for all.
+    /// Two requests behave the same from here on if they received the same responses, in any
+    /// order, wait for the same calls and have used the same amount of randomness. So the position
+    /// of the first such request represents all of them.
     fn kept(&self, id: u64, local: Local) -> Arc<Local> {
         let local = Arc::clone(self.same.lock().unwrap().entry(local.digest).or_insert_with(|| Arc::new(local)));
         self.known.lock().unwrap().insert(id, Arc::clone(&local));
@@ -90,7 +93,7 @@ impl Services {
     }
 }
 
-/// A place, equal to those with the same digest.
+/// A position; positions with the same digest are equal.
 #[derive(Clone)]
 pub(crate) struct Place(pub(crate) Arc<Local>);
 
@@ -107,7 +110,7 @@ impl Hash for Place {
 }
 
 impl Place {
-    /// What the client was told last, once it has done all.
+    /// The last response to the client, if all its tasks are done.
     pub(crate) fn told(&self, tasks: usize) -> Option<&Answer> {
         if self.0.at == tasks { self.0.answers.last() } else { None }
     }

@@ -1,7 +1,8 @@
-//! The table of a state, and what a call does to it.
+//! The table of a state, and the effect of calls on it.
 //!
-//! Calls are made by the engine behind the gateway, so that expressions mean what they mean there. It is asked once for each call and the
-//! items that the call touches.
+//! Calls are executed by the engine behind the gateway, so that expressions have their usual
+//! meaning. For the same call and the same content of the items that it touches, the engine runs
+//! only once.
 
 use std::collections::{BTreeMap, HashMap};
 use std::hash::{Hash, Hasher};
@@ -19,11 +20,11 @@ use wire::entropy::Entropy;
 use crate::call::{Call, Key, digest, key_of, ordered};
 use crate::service::Reply;
 
-/// An item, with what the rules read of it.
+/// An item, with the parts that the rules read.
 #[derive(Debug)]
 pub(crate) struct Item {
     stored: Value,
-    /// Without the types of DynamoDB.
+    /// The item as plain JSON, without the types of DynamoDB.
     pub(crate) plain: Value,
     pub(crate) entity: Entity,
     digest: u64,
@@ -33,10 +34,10 @@ pub(crate) struct Item {
 pub(crate) enum Entity {
     User(Box<User>),
     Session(Box<Session>),
-    /// The address that it is of is in its key.
+    /// A claim; its address is part of the item's key.
     Claim(EmailClaim),
     Other,
-    /// One of the above that is not whole.
+    /// An incomplete item of one of the above kinds.
     Broken,
 }
 
@@ -78,13 +79,13 @@ impl Item {
         if let Entity::User(user) = &self.entity { Some(user) } else { None }
     }
 
-    /// An attribute of the entity, as DynamoDB has it.
+    /// The value of an attribute of the entity, in DynamoDB's form.
     pub(crate) fn stored(&self, attribute: &str) -> &Value {
         &self.stored["d"]["M"][attribute]
     }
 }
 
-/// All items. Of equal tables the digests are equal.
+/// All items. Equal tables have equal digests.
 #[derive(Clone)]
 pub(crate) struct Table {
     items: Arc<BTreeMap<Key, Arc<Item>>>,
@@ -130,12 +131,12 @@ impl Table {
         self.items.values().find(|item| item.user().is_some_and(|user| user.id.to_string() == id))
     }
 
-    /// How many items of a kind there are, by how their keys begin.
+    /// The number of items whose keys have these prefixes.
     pub(crate) fn count(&self, pk: &str, sk: &str) -> usize {
         self.items.keys().filter(|key| key.0.starts_with(pk) && key.1.starts_with(sk)).count()
     }
 
-    /// The sessions that open the account of a user who is there.
+    /// The sessions that give access to an existing user's account.
     pub(crate) fn live_sessions(&self) -> impl Iterator<Item = &Session> {
         let sessions = self.items.values().filter_map(|item| match &item.entity {
             Entity::Session(session) => Some(&**session),
@@ -156,13 +157,14 @@ impl Table {
         Self { items: Arc::new(items), digest }
     }
 
-    /// What decides on a call: the items that it touches, or all.
+    /// A digest of the items that determine the result of a call: those that it touches, or, for a
+    /// query, all items.
     fn seen_by(&self, call: &Call) -> u64 {
         call.keys.as_ref().map_or(self.digest, |keys| keys.iter().filter_map(|key| self.get(key)).fold(0, |seen, item| seen ^ item.digest))
     }
 }
 
-/// What a call does: what is answered, and the items that are other ones afterwards.
+/// The effect of a call: its response, and the changed items.
 pub(crate) struct Effect {
     pub(crate) reply: Reply,
     changes: Vec<(Key, Option<Arc<Item>>)>,
@@ -178,7 +180,7 @@ impl Effect {
     }
 }
 
-/// Makes calls.
+/// Executes calls.
 #[derive(Default)]
 pub(crate) struct Engines {
     idle: Mutex<Vec<Emulator>>,
@@ -200,7 +202,7 @@ impl Engines {
     }
 }
 
-/// An engine, and what its table has.
+/// An engine, and the current content of its table.
 struct Emulator {
     database: Database,
     content: BTreeMap<Key, Arc<Item>>,
@@ -214,7 +216,8 @@ impl Emulator {
     }
 
     fn ask(&self, operation: &str, input: &Value) -> Reply {
-        // Tokens of transactions are the model's: what an engine was asked on one path is not known on another.
+        // The model handles transaction tokens itself, because an engine executes calls of many
+        // paths, and must not recognize a token from another path.
         let (status, body) = match dispatch(&self.database, operation, input.to_string().as_bytes(), false) {
             Ok(body) => (200, body),
             Err(error) => (error.status_code(), error.to_json()),
@@ -229,7 +232,7 @@ impl Emulator {
         answer.get_mut("Item").map(|item| Arc::new(Item::new(item.take())))
     }
 
-    /// Makes the engine's table that of a state.
+    /// Makes the engine's table equal to that of a state.
     fn load(&mut self, table: &Table) {
         let gone: Vec<Key> = self.content.keys().filter(|key| table.get(key).is_none()).cloned().collect();
         for (pk, sk) in &gone {
@@ -254,7 +257,7 @@ impl Emulator {
         let mut changes = Vec::new();
         for write in call.writes() {
             let key = write.key();
-            // No request reads what the trail tells.
+            // The trail is left out, as no request reads it.
             if key.0.contains("#TRAIL#") {
                 continue;
             }
@@ -262,7 +265,7 @@ impl Emulator {
             if old.as_ref().map(|item| item.digest) == new.as_ref().map(|item| item.digest) {
                 continue;
             }
-            assert!(!key.0.starts_with("P#"), "projects are taken for constant, and {} changes one", call.text);
+            assert!(!key.0.starts_with("P#"), "projects are assumed constant, but {} changes one", call.text);
             match &new {
                 Some(item) => self.content.insert(key.clone(), Arc::clone(item)),
                 None => self.content.remove(&key),

@@ -1,4 +1,4 @@
-// What an attacker has at hand: states, codes and answers of other flows (RFC 9700, RFC 7636).
+// Attacks with states, codes and callbacks of other flows (RFC 9700, RFC 7636).
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -24,13 +24,13 @@ async function assertInvalidCode({ status, body }) {
   assert.deepEqual([status, body.code], [400, "INVALID_AUTHORIZATION_CODE"]);
 }
 
-test("an answer that comes to another browser than the flow began in gives it nothing", async () => {
+test("a callback in another browser than the flow's fails", async () => {
   const [attacker, victim] = [new Visitor(), new Visitor()];
   const { url } = await w.toCallback(attacker, { login: account() });
-  // The victim has a flow of its own, and so a cookie, but of another state.
+  // The victim has started another flow, so their browser has a cookie, but for another state.
   await w.authorize(victim);
   await assertNotFound(await victim.ask(url));
-  // The state is used up, whoever came with it.
+  // The state is consumed, whoever used it.
   await assertNotFound(await attacker.ask(url));
 });
 
@@ -43,7 +43,7 @@ test("a state works once", async () => {
   await assertNotFound(await fetch(url, { headers: { cookie: cookies }, redirect: "manual" }));
 });
 
-test("a state that nobody was given is no state", async () => {
+test("a made-up state is rejected", async () => {
   const { url } = await w.toCallback(new Visitor(), { login: account() });
   for (const state of ["", "x", `${url.searchParams.get("state")}x`]) {
     const forged = new URL(url);
@@ -54,7 +54,7 @@ test("a state that nobody was given is no state", async () => {
   }
 });
 
-test("a code that is exchanged a second time gives nothing and ends the session that it gave", async () => {
+test("a reused code fails and ends the session it started", async () => {
   const first = await w.signIn(account());
   assert.equal((await w.refresh(first.refresh_token)).status, 200);
   await assertInvalidCode(await w.exchange(first.code, first.verifier));
@@ -62,22 +62,23 @@ test("a code that is exchanged a second time gives nothing and ends the session 
   assert.deepEqual([status, body.code], [401, "REFRESH_TOKEN_NOT_FOUND_OR_EXPIRED"]);
 });
 
-test("a code is worth nothing without the verifier of its flow, nor at another redirect URI", async () => {
+test("a code requires its flow's verifier and redirect URI", async () => {
   const [mine, other] = [await w.toApp(new Visitor(), { login: account() }), await w.toApp(new Visitor(), { login: account() })];
   const code = mine.landed.searchParams.get("code");
   await assertInvalidCode(await w.exchange(code, other.verifier));
   await assertInvalidCode(await w.exchange(code, other.verifier, { redirect_uri: `${REDIRECT_URI}/other` }));
   const { status, body } = await w.exchange(code, mine.verifier);
-  assert.equal(status, 200, "whoever guessed wrong did not take the code from its owner");
+  assert.equal(status, 200, "a wrong attempt does not consume the owner's code");
   assert.ok((await w.me(body.access_token)).id);
 
-  // Its owner, who has the verifier, was led to another place: the code is over.
+  // If the verifier is right, the code's owner was led to another redirect URI: the code is
+  // invalidated.
   const astray = other.landed.searchParams.get("code");
   await assertInvalidCode(await w.exchange(astray, other.verifier, { redirect_uri: `${REDIRECT_URI}/other` }));
   await assertInvalidCode(await w.exchange(astray, other.verifier));
 });
 
-test("a code of the provider that belongs to another flow is not taken", async () => {
+test("a provider code of another flow is rejected", async () => {
   const [victim, attacker] = [new Visitor(), new Visitor()];
   const stolen = await w.toCallback(victim, { login: account() });
   const own = await w.toCallback(attacker, { login: account() });
@@ -88,17 +89,17 @@ test("a code of the provider that belongs to another flow is not taken", async (
   assert.equal(refusalOf(new URL(response.headers.get("location"))), "INVALID_AUTHORIZATION_CODE");
 });
 
-test("an answer that names another issuer is not taken", async () => {
+test("a response that names another issuer is rejected", async () => {
   const visitor = new Visitor();
   const { url } = await w.toCallback(visitor, { login: account() });
   url.searchParams.set("iss", "https://evil.example");
   w.provider.asked();
   const response = await visitor.ask(url);
   assert.equal(refusalOf(new URL(response.headers.get("location"))), "INVALID_AUTHORIZATION_CODE");
-  assert.ok(!w.provider.asked().some((call) => call.startsWith("POST /token")), "the code was sent to nobody");
+  assert.ok(!w.provider.asked().some((call) => call.startsWith("POST /token")), "the code was not exchanged");
 });
 
-test("the user is sent to no address that the project does not trust", async () => {
+test("the user is never redirected to an untrusted URL", async () => {
   for (const name of ["redirect_uri", "error_redirect_url", "after_callback_redirect_url"]) {
     const { response } = await w.authorize(new Visitor(), { [name]: "https://evil.example/callback" });
     assert.equal(response.status, 400);

@@ -1,4 +1,5 @@
-// An app in a browser: the published SDK's `signInWithOAuth` and `callOAuthCallback`, with the pages of the provider between them.
+// An app in a browser: the published SDK's `signInWithOAuth` and `callOAuthCallback`, with the
+// pages of the provider between them.
 
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
@@ -31,7 +32,7 @@ after(async () => {
   await site?.stop();
 });
 
-/** A browser that was never here before, with the app open. */
+/** A fresh browser with the app open. */
 async function visitor(t) {
   const context = await browser.newContext();
   t.after(() => context.close());
@@ -48,7 +49,7 @@ async function visitor(t) {
   return { context, page, errors, at, who: () => page.textContent("#who") };
 }
 
-test("who signs in with a provider is signed in, stays it, and is the same user the next time", async (t) => {
+test("a provider sign-in persists, and returns the same user the next time", async (t) => {
   const ada = w.provider.account("ada", { email: "ada@example.com", email_verified: true, name: "Ada Lovelace" });
   const { context, page, errors, at, who } = await visitor(t);
   assert.equal(await who(), "nobody");
@@ -75,7 +76,7 @@ test("who signs in with a provider is signed in, stays it, and is the same user 
   assert.deepEqual(errors, []);
 });
 
-test("a flow in redirect mode ends in the browser that has its cookie, and in no other", async (t) => {
+test("a flow in redirect mode only ends in the browser with its cookie", async (t) => {
   const { page, at } = await visitor(t);
   const { projectId: client_id, publishableClientKey: client_secret, url } = w.gateway;
   const query = new URLSearchParams({
@@ -99,7 +100,7 @@ test("a flow in redirect mode ends in the browser that has its cookie, and in no
   assert.equal((await w.me(body.access_token)).primary_email, "hedy@example.com");
 });
 
-test("who says no at the provider is told so by the app, and is nobody", async (t) => {
+test("denying consent is reported by the app and signs nobody in", async (t) => {
   const { page, errors, who } = await visitor(t);
   await page.click("#sign-in");
   await page.fill("#login input", w.provider.account("eve"));

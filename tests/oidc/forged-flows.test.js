@@ -1,5 +1,6 @@
-// Flows that an attacker begins in JSON mode, where no cookie ties them to a browser, and that a victim is led through. The code goes to the
-// victim's app, which did not begin the flow and exchanges nothing: so nothing may have happened.
+// Flows that an attacker starts in JSON mode, where no cookie binds them to a browser, and that a
+// victim completes. The code goes to the victim's app, which did not start the flow and therefore
+// does not exchange the code. So the flow must have had no effect.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -9,7 +10,7 @@ import { refusalOf, world } from "./support/world.js";
 
 const w = world();
 
-/** The victim follows a link to the provider, logs in and says yes. */
+/** The victim follows a link to the provider, logs in and consents. */
 async function lead(login, parameters) {
   const { response } = await w.authorize(new Visitor(), { stack_response_mode: "json", ...parameters });
   const victim = new Visitor();
@@ -17,7 +18,7 @@ async function lead(login, parameters) {
   await victim.ask(url);
 }
 
-test("a victim's account is not linked to the user of an attacker who began the flow", async () => {
+test("a victim's account is not linked to an attacker's user", async () => {
   const attacker = await w.signUp("attacker@example.com");
   const ada = w.provider.account("ada", { email: "ada@example.com", email_verified: true });
   await lead(ada, { type: "link", token: attacker.access_token });
@@ -25,7 +26,7 @@ test("a victim's account is not linked to the user of an attacker who began the 
   assert.notEqual((await w.signIn(ada)).me.id, attacker.user_id);
 });
 
-test("an attacker's anonymous user does not become the victim's, with a session of the attacker in it", async () => {
+test("an attacker's anonymous user does not become the victim's", async () => {
   const { body: attacker } = await w.client("POST", "/auth/anonymous/sign-up", {});
   const grace = w.provider.account("grace", { email: "grace@example.com", email_verified: true });
   await lead(grace, { token: attacker.access_token });
@@ -33,7 +34,7 @@ test("an attacker's anonymous user does not become the victim's, with a session 
   assert.notEqual((await w.signIn(grace)).me.id, attacker.user_id);
 });
 
-test("an answer without an issuer is not taken from a provider that says it names it (RFC 9207 §2.4)", async () => {
+test("a response without the announced issuer is rejected (RFC 9207 §2.4)", async () => {
   const visitor = new Visitor();
   const { url } = await w.toCallback(visitor, { login: w.provider.account("hedy") });
   url.searchParams.delete("iss");

@@ -1,4 +1,4 @@
-// A provider changes its keys while the gateway keeps the ones of before.
+// A provider rotates its keys while the gateway caches the earlier ones.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -6,17 +6,17 @@ import { setTimeout as sleep } from "node:timers/promises";
 
 import { world } from "./support/world.js";
 
-/** How soon the gateway asks for the keys again when one is missing, and a little. */
+/** How soon the gateway refetches the keys when one is missing, plus a margin. */
 const AGAIN_MILLIS = 31_000;
 
 const w = world();
 
-test("keys are kept, and a sign-in after their rotation reads the new ones", async () => {
+test("keys are cached, and refetched after a rotation", async () => {
   const ada = w.provider.account("ada", { email: "ada@example.com", email_verified: true });
   const first = await w.signIn(ada);
   assert.ok(w.provider.asked().includes("GET /jwks"));
   await w.signIn(ada);
-  assert.ok(!w.provider.asked().includes("GET /jwks"), "the keys are kept");
+  assert.ok(!w.provider.asked().includes("GET /jwks"), "the keys are cached");
 
   await sleep(AGAIN_MILLIS);
   w.provider.rotateKeys();

@@ -1,4 +1,5 @@
-// The whole way in, and who is let in: the account becomes a user, and stays the same one.
+// The complete sign-in, and its result: an account at the provider becomes a user, and later signs
+// in as the same user.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -8,7 +9,7 @@ import { REDIRECT_URI, landed, refusalOf, world } from "./support/world.js";
 
 const w = world();
 
-test("a new account signs up in redirect mode, and signs in to the same user the next time", async () => {
+test("a new account signs up in redirect mode, and later signs in again", async () => {
   const ada = w.provider.account("ada", { email: "ada@example.com", email_verified: true, name: "Ada Lovelace" });
   const visitor = new Visitor();
   const app = await w.authorize(visitor, { after_callback_redirect_url: "http://localhost:3000/welcome" });
@@ -26,7 +27,7 @@ test("a new account signs up in redirect mode, and signs in to the same user the
   const response = await visitor.ask(back.url);
   const url = landed(response, app.state);
   assert.match(url.searchParams.get("code"), /^[0-9a-f]{64}$/);
-  assert.deepEqual(visitor.cookiesOf(w.callback), [], "the cookie has done its work");
+  assert.deepEqual(visitor.cookiesOf(w.callback), [], "the cookie is removed");
 
   const { status, headers, body } = await w.exchange(url.searchParams.get("code"), app.verifier);
   assert.equal(status, 200, JSON.stringify(body));
@@ -36,16 +37,16 @@ test("a new account signs up in redirect mode, and signs in to the same user the
   assert.deepEqual([me.primary_email, me.primary_email_verified, me.display_name], ["ada@example.com", true, "Ada Lovelace"]);
   assert.deepEqual(me.oauth_providers.map(({ id, account_id, email }) => ({ id, account_id, email })), [{ id: "acme", account_id: "ada", email: "ada@example.com" }]);
   const calls = w.provider.asked();
-  assert.ok(calls.includes("POST /token with Basic"), "the way of RFC 6749 §2.3.1 that every provider has");
-  assert.ok(calls.includes("GET /me with Bearer"), "the provider tells addresses at its userinfo endpoint");
+  assert.ok(calls.includes("POST /token with Basic"), "the method of RFC 6749 §2.3.1 that every provider supports");
+  assert.ok(calls.includes("GET /me with Bearer"), "the provider has addresses at its userinfo endpoint");
 
   const again = await w.signIn(ada, { visitor });
-  assert.deepEqual(again.questions, ["consent"], "the provider knows the browser, and is told to ask again");
+  assert.deepEqual(again.questions, ["consent"], "the provider knows the browser, and is asked for consent again");
   assert.deepEqual([again.me.id, again.is_new_user], [me.id, false]);
-  assert.equal((await w.refresh(body.refresh_token)).status, 200, "the first session goes on");
+  assert.equal((await w.refresh(body.refresh_token)).status, 200, "the first session continues");
 });
 
-test("in JSON mode the page goes to the provider by itself, and no cookie is asked for on the way back", async () => {
+test("in JSON mode the page navigates itself, and the callback needs no cookie", async () => {
   const visitor = new Visitor();
   const app = await w.authorize(visitor, { stack_response_mode: "json" });
   assert.equal(app.response.status, 200);
@@ -57,7 +58,7 @@ test("in JSON mode the page goes to the provider by itself, and no cookie is ask
   assert.equal((await w.me(body.access_token)).primary_email, "grace@example.com");
 });
 
-test("a user links an account and signs in with it; nobody else links it", async () => {
+test("a user links an account and signs in with it; others cannot link it", async () => {
   const linus = w.provider.account("linus", { email: "linus@work.example", email_verified: true });
   const here = await w.signUp("linus@home.example");
   const linked = await w.signIn(linus, { type: "link", token: here.access_token });
@@ -79,7 +80,7 @@ test("an anonymous user is upgraded and keeps its id", async () => {
   assert.deepEqual([upgraded.me.primary_email, upgraded.me.display_name], ["barbara@example.com", "Barbara"]);
 });
 
-test("addresses that are verified on both sides are one user", async () => {
+test("accounts with an address verified on both sides are merged", async () => {
   const here = await w.signInByMail("edsger@example.com");
   const edsger = w.provider.account("edsger", { email: "Edsger@Example.com", email_verified: true });
   const there = await w.signIn(edsger);
@@ -87,7 +88,7 @@ test("addresses that are verified on both sides are one user", async () => {
   assert.deepEqual(there.me.oauth_providers.map(({ account_id }) => account_id), ["edsger"]);
 });
 
-test("an address that is unverified at the provider merges nothing", async () => {
+test("an address unverified by the provider is not merged", async () => {
   const here = await w.signInByMail("donald@example.com");
   const impostor = w.provider.account("impostor", { email: "donald@example.com", email_verified: false });
   const { landed: url } = await w.toApp(new Visitor(), { login: impostor });
@@ -96,7 +97,7 @@ test("an address that is unverified at the provider merges nothing", async () =>
   assert.deepEqual((await w.me(here.access_token)).oauth_providers, []);
 });
 
-test("an account whose address nobody proved belongs to the provider account that proves it", async () => {
+test("a provider that vouches for an unproved address takes the account", async () => {
   const squatter = await w.signUp("niklaus@example.com");
   const niklaus = w.provider.account("niklaus", { email: "niklaus@example.com", email_verified: true });
   const owner = await w.signIn(niklaus);
@@ -104,14 +105,14 @@ test("an account whose address nobody proved belongs to the provider account tha
   assert.notEqual((await w.client("GET", "/users/me", undefined, squatter.access_token)).status, 200);
 });
 
-test("an account without an address is a user, known by its id", async () => {
+test("an account without an address is identified by its id", async () => {
   const nobody = w.provider.account("no-address", { name: "No Address" });
   const first = await w.signIn(nobody);
   assert.deepEqual([first.me.primary_email, first.me.display_name, first.is_new_user], [null, "No Address", true]);
   assert.equal((await w.signIn(nobody)).me.id, first.me.id);
 });
 
-test("who says no at the provider comes back to the app with that, and may try again", async () => {
+test("denying consent returns an error to the app, and the user can retry", async () => {
   const tony = w.provider.account("tony", { email: "tony@example.com", email_verified: true });
   for (const denies of ["login", "consent"]) {
     const { landed: url } = await w.toApp(new Visitor(), { login: tony, denies });

@@ -1,4 +1,5 @@
-"""What no linter knows of the packaging: facts that are written in two places, and how little the workflows may do."""
+"""Checks of the packaging that no linter makes: facts that are stated twice, and minimal
+permissions of the workflows."""
 
 import fnmatch
 import pathlib
@@ -10,7 +11,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 
 
 def profiles():
-    """An installed gateway is built as `--profile gateway` builds it."""
+    """An installed gateway is built with the settings of `--profile gateway`."""
     wanted = tomllib.loads((ROOT / "Cargo.toml").read_text())["profile"]["gateway"]
     found = tomllib.loads((ROOT / "infra/gateway/.cargo/config.toml").read_text())["profile"]["release"]
     assert wanted.pop("inherits") == "release"
@@ -19,7 +20,7 @@ def profiles():
 
 
 def workflows():
-    """Actions have a version, and a token may read unless a job says what else it needs."""
+    """Actions are pinned, and tokens are read-only unless a job declares more permissions."""
     for file in sorted((ROOT / ".github/workflows").glob("*.yml")):
         text = file.read_text()
         uses = re.findall(r"uses: *(\S+)", text)
@@ -27,16 +28,17 @@ def workflows():
         for action in uses:
             assert re.fullmatch(r"actions/[a-z-]+@(v\d+(\.\d+)*|[0-9a-f]{40})", action), f"{file.name}: {action}"
         assert re.search(r"^permissions:\n  contents: read\n(?! )", text, re.MULTILINE), f"{file.name}: permissions of all jobs"
-        assert "pull_request_target" not in text, f"{file.name} runs what strangers send with rights"
+        assert "pull_request_target" not in text, f"{file.name} runs untrusted code with privileges"
         writes = re.findall(r"^ +([a-z-]+): write", text, re.MULTILINE)
         assert file.name == "release.yml" or not writes, f"{file.name} may write {writes}"
-        # What somebody else has named (a branch, a title) is data of a script, never a part of it.
+        # Values that others choose (a branch, a title) are passed to a script as data, and are
+        # never a part of it.
         for script in re.findall(r"run: (?:\|\n)?((?:.|\n)*?)(?=\n      -|\n    \S|\n  \S|\Z)", text):
             assert "${{ github.event" not in script and "${{ github.head_ref" not in script, f"{file.name}: {script}"
 
 
 def context():
-    """The image is built of all that cargo reads."""
+    """The image's build has all files that cargo reads."""
     ignored = [line for line in (ROOT / ".dockerignore").read_text().splitlines() if line and not line.startswith("#")]
     files = subprocess.run(["git", "ls-files"], cwd=ROOT, check=True, capture_output=True, text=True).stdout.split("\n")
     for name in filter(None, files):

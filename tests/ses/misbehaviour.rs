@@ -1,4 +1,5 @@
-//! What becomes of a mail when SES refuses, is silent, or is cut off: tried again is only what surely did not go out.
+//! Sending when SES rejects a request, does not answer, or closes the connection: an email is
+//! retried only if it was certainly not sent.
 
 use std::net::TcpStream;
 use std::time::Duration;
@@ -18,7 +19,8 @@ fn refused(status: u16, code: &str) -> Behaviour {
     Behaviour::Answer(status, json!({ "__type": code, "message": format!("{code}, says SES") }))
 }
 
-/// Delivers one mail to an endpoint that behaves like this, and gives its entry.
+/// Delivers one email to an endpoint with these behaviours, and returns the email's outbox entry
+/// and its id.
 async fn delivered(behaviours: Vec<Behaviour>) -> (TestApp, Endpoint, Value, String) {
     let endpoint = Endpoint::start(behaviours).await;
     let (app, id) = outbox(json!({})).await;
@@ -28,7 +30,7 @@ async fn delivered(behaviours: Vec<Behaviour>) -> (TestApp, Endpoint, Value, Str
 }
 
 #[tokio::test]
-async fn a_mail_carries_its_content_its_tags_and_its_configuration_set() {
+async fn an_email_carries_its_content_tags_and_configuration_set() {
     let (app, endpoint, entry, id) = delivered(vec![taken()]).await;
     assert_eq!((&entry["status"], &entry["can_have_delivery_info"]), (&json!("sent"), &json!(true)));
     let requests = endpoint.requests();
@@ -48,7 +50,7 @@ async fn a_mail_carries_its_content_its_tags_and_its_configuration_set() {
 }
 
 #[tokio::test]
-async fn without_a_configuration_set_nothing_will_be_reported() {
+async fn without_a_configuration_set_no_reports_are_expected() {
     let endpoint = Endpoint::start(vec![taken()]).await;
     let (app, id) = outbox(json!({})).await;
     app.deliver_by(&ses(&endpoint.url, None)).await;
@@ -58,7 +60,7 @@ async fn without_a_configuration_set_nothing_will_be_reported() {
 }
 
 #[tokio::test]
-async fn what_ses_refuses_for_now_is_tried_again_and_sent_once() {
+async fn a_temporary_ses_rejection_is_retried_and_sent_once() {
     for (status, code) in
         [(429, "TooManyRequestsException"), (400, "LimitExceededException"), (400, "SendingPausedException"), (400, "ThrottlingException")]
     {
@@ -77,7 +79,7 @@ async fn what_ses_refuses_for_now_is_tried_again_and_sent_once() {
 }
 
 #[tokio::test]
-async fn after_five_attempts_it_is_a_server_error_that_tells_all_of_them() {
+async fn after_five_attempts_the_server_error_lists_all_of_them() {
     let (app, endpoint, _, id) = delivered(vec![refused(429, "TooManyRequestsException")]).await;
     for _ in 0..10 {
         app.advance(SignedDuration::from_mins(10));
@@ -90,7 +92,7 @@ async fn after_five_attempts_it_is_a_server_error_that_tells_all_of_them() {
 }
 
 #[tokio::test]
-async fn what_ses_refuses_for_good_is_not_tried_again() {
+async fn a_permanent_ses_rejection_is_not_retried() {
     for (status, code, class) in [
         (400, "MessageRejected", "REJECTED"),
         (400, "MailFromDomainNotVerifiedException", "REJECTED"),
@@ -111,7 +113,7 @@ async fn what_ses_refuses_for_good_is_not_tried_again() {
 }
 
 #[tokio::test]
-async fn a_mail_of_which_nobody_knows_whether_it_went_out_is_not_sent_again() {
+async fn an_email_of_unknown_outcome_is_not_resent() {
     for behaviour in [
         Behaviour::CutBeforeReading,
         Behaviour::CutAfterReading,
@@ -123,7 +125,7 @@ async fn a_mail_of_which_nobody_knows_whether_it_went_out_is_not_sent_again() {
         let (app, endpoint, entry, id) = delivered(vec![behaviour.clone(), taken()]).await;
         assert_eq!(entry["status"], "server-error", "{behaviour:?}");
         assert_eq!(entry["send_attempt_errors"][0]["external_details"]["errorType"], "UNKNOWN", "{behaviour:?}");
-        assert!(entry["server_error"].as_str().unwrap().contains("may have gone out"), "{entry}");
+        assert!(entry["server_error"].as_str().unwrap().contains("may or may not have been sent"), "{entry}");
         let before = endpoint.requests().len();
         app.advance(SignedDuration::from_hours(2));
         app.deliver_by(&ses(&endpoint.url, None)).await;
@@ -132,8 +134,8 @@ async fn a_mail_of_which_nobody_knows_whether_it_went_out_is_not_sent_again() {
 }
 
 #[tokio::test]
-async fn a_mail_service_that_cannot_be_reached_is_tried_again() {
-    // A port that nobody listens at.
+async fn an_unreachable_email_service_is_retried() {
+    // A port without a listener.
     let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let url = format!("http://{}", listener.local_addr().unwrap());
     drop(listener);
@@ -149,8 +151,9 @@ async fn a_mail_service_that_cannot_be_reached_is_tried_again() {
 }
 
 #[tokio::test]
-async fn a_mail_service_that_takes_no_connection_in_time_is_tried_again() {
-    // Nobody accepts, so that connections wait for their turn, and then for being established at all.
+async fn an_email_service_that_times_out_on_connect_is_retried() {
+    // The socket never accepts, so connections fill its queue, and further ones are not even
+    // established.
     let socket = tokio::net::TcpSocket::new_v4().unwrap();
     socket.bind("127.0.0.1:0".parse().unwrap()).unwrap();
     let listener = socket.listen(1).unwrap();

@@ -1,6 +1,6 @@
-//! Sending through a project's own mail server: the real client of the worker, against servers that misbehave and, with `tests/smtp/run`,
-//! against a real one.
-#![expect(clippy::unwrap_used, reason = "a test ends where something is missing")]
+//! Sending through a project's own mail server: the real client of the worker, against misbehaving
+//! servers and, with `tests/smtp/run`, against a real one.
+#![expect(clippy::unwrap_used, reason = "a test fails if something is missing")]
 
 mod misbehaviour;
 mod real;
@@ -14,12 +14,12 @@ use serde_json::{Value, json};
 use support::TestApp;
 use wire::clock::Clock;
 
-/// How long the client of a test waits for an answer.
+/// How long the client waits for a response.
 const PATIENCE: Duration = Duration::from_millis(500);
 
 const PASSWORD: &str = "s3cret of the mail server";
 
-/// The settings of a project with this server.
+/// The email settings of a project with this server.
 fn email_config(host: &str, port: u16) -> Value {
     json!({
         "type": "standard", "host": host, "port": port, "username": "notes", "password": PASSWORD,
@@ -27,7 +27,8 @@ fn email_config(host: &str, port: u16) -> Value {
     })
 }
 
-/// A service with one mail to `ada@example.com` in its outbox, of a project with this server, and the id of that.
+/// A service whose project has this server, with one email to `ada@example.com` in its outbox;
+/// returns the id of the email too.
 async fn outbox(config: Value, fields: Value) -> (TestApp, String) {
     let app = TestApp::start().await;
     app.configure(json!({ "config": { "email_config": config } })).await;
@@ -35,7 +36,7 @@ async fn outbox(config: Value, fields: Value) -> (TestApp, String) {
     (app, id)
 }
 
-/// Runs the worker until nothing is due; what has no server of its own goes into the inbox.
+/// Runs the worker until nothing is due; emails of projects without a mail server go to the inbox.
 async fn deliver(app: &TestApp) {
     let roots = RootCertStore::empty();
     deliver_by(app, Smtp::new(&app.app.settings, roots, PATIENCE, Clock::system())).await;

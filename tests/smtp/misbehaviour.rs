@@ -1,4 +1,5 @@
-//! What becomes of a mail when its project's server takes it, refuses, is silent, or is cut off: tried again is only what surely did not go out.
+//! Sending when the project's server accepts, rejects, does not answer, or closes the connection:
+//! an email is retried only if it was certainly not sent.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -12,7 +13,8 @@ use wire::clock::Clock;
 use super::server::{Behaviour, MailServer};
 use super::{PASSWORD, PATIENCE, deliver, email_config, outbox};
 
-/// Delivers one mail to a server that behaves like this, and gives its entry.
+/// Delivers one email to a server with this behaviour, and returns the email's outbox entry and its
+/// id.
 async fn delivered(behaviours: Vec<Behaviour>) -> (TestApp, MailServer, Value, String) {
     let server = MailServer::start(behaviours).await;
     let (app, id) = outbox(email_config("127.0.0.1", server.port), json!({})).await;
@@ -27,7 +29,7 @@ fn class(entry: &Value) -> &str {
 }
 
 #[tokio::test]
-async fn a_mail_is_a_message_from_the_projects_sender_to_its_recipient() {
+async fn an_email_is_a_message_from_the_project_s_sender_to_its_recipient() {
     let (app, server, entry, id) = delivered(vec![Behaviour::Well]).await;
     assert_eq!((&entry["status"], &entry["can_have_delivery_info"]), (&json!("sent"), &json!(false)), "{entry}");
     let login = STANDARD.encode(format!("\0notes\0{PASSWORD}"));
@@ -55,11 +57,11 @@ async fn a_mail_is_a_message_from_the_projects_sender_to_its_recipient() {
     let (plain, html) = (body.find("Content-Type: text/plain").unwrap(), body.find("Content-Type: text/html").unwrap());
     assert!(plain < html, "{body}");
     assert!(body[html..].contains("=C3=9Cnion") || body[html..].contains("base64"), "{body}");
-    assert!(app.inbox.messages(None).iter().all(|mail| mail.outbox_id != id), "it went into the inbox too");
+    assert!(app.inbox.messages(None).iter().all(|mail| mail.outbox_id != id), "it is also in the inbox");
 }
 
 #[tokio::test]
-async fn marketing_says_how_it_is_refused() {
+async fn marketing_emails_have_unsubscribe_headers() {
     let server = MailServer::start(vec![Behaviour::Open]).await;
     let mut config = email_config("127.0.0.1", server.port);
     (config["username"], config["password"]) = (json!(""), json!(""));
@@ -72,7 +74,7 @@ async fn marketing_says_how_it_is_refused() {
 }
 
 #[tokio::test]
-async fn what_the_server_refuses_for_now_is_tried_again_and_sent_once() {
+async fn a_temporary_smtp_rejection_is_retried_and_sent_once() {
     for (behaviour, expected) in [
         (Behaviour::Answers("RCPT", "450 mailbox busy"), "TEMPORARY"),
         (Behaviour::Answers("RCPT", "451 greylisted"), "TRANSIENT_NEGATIVE_COMPLETION_REPLY"),
@@ -94,7 +96,7 @@ async fn what_the_server_refuses_for_now_is_tried_again_and_sent_once() {
 }
 
 #[tokio::test]
-async fn what_the_server_refuses_for_good_is_not_tried_again() {
+async fn a_permanent_smtp_rejection_is_not_retried() {
     for (behaviour, expected) in [
         (Behaviour::Answers("AUTH", "535 no such user or password"), "AUTH_FAILED"),
         (Behaviour::Answers("MAIL", "530 sign in first"), "AUTH_FAILED"),
@@ -122,11 +124,11 @@ async fn what_the_server_refuses_for_good_is_not_tried_again() {
 }
 
 #[tokio::test]
-async fn a_mail_of_which_nobody_knows_whether_it_went_out_is_not_sent_again() {
+async fn an_email_of_unknown_outcome_is_not_resent() {
     for behaviour in [Behaviour::Cuts("."), Behaviour::Silent("."), Behaviour::Babbles("."), Behaviour::Answers(".", "what?")] {
         let (app, server, entry, id) = delivered(vec![behaviour, Behaviour::Well]).await;
         assert_eq!((&entry["status"], class(&entry)), (&json!("server-error"), "UNKNOWN"), "{behaviour:?} {entry}");
-        assert!(entry["server_error"].as_str().unwrap().contains("may have gone out"), "{entry}");
+        assert!(entry["server_error"].as_str().unwrap().contains("may or may not have been sent"), "{entry}");
         app.advance(SignedDuration::from_hours(2));
         deliver(&app).await;
         assert_eq!((server.messages().len(), app.outbox_entry(&id).await), (1, entry), "{behaviour:?}");
@@ -134,22 +136,22 @@ async fn a_mail_of_which_nobody_knows_whether_it_went_out_is_not_sent_again() {
 }
 
 #[tokio::test]
-async fn a_password_that_the_server_repeats_is_not_repeated_by_us() {
+async fn a_password_echoed_by_the_server_is_not_exposed() {
     let said: &'static str = Box::leak(format!("535 {PASSWORD} is wrong").into_boxed_str());
     let (_, _, entry, _) = delivered(vec![Behaviour::Answers("AUTH", said)]).await;
     assert!(entry["send_attempt_errors"][0]["internal_message"].as_str().unwrap().contains("… is wrong"), "{entry}");
 }
 
 #[tokio::test]
-async fn what_was_said_before_tls_began_is_not_believed_after_it() {
+async fn responses_before_starttls_are_discarded() {
     let (_, server, entry, _) = delivered(vec![Behaviour::StartTls]).await;
     assert_eq!(entry["status"], "server-error");
     assert!(server.commands().iter().all(|command| !command.starts_with("AUTH")), "{:?}", server.commands());
 }
 
 #[tokio::test]
-async fn a_server_that_cannot_be_reached_is_tried_again() {
-    // A port that nobody listens at.
+async fn an_unreachable_server_is_retried() {
+    // A port without a listener.
     let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let port = listener.local_addr().unwrap().port();
     drop(listener);
@@ -160,7 +162,7 @@ async fn a_server_that_cannot_be_reached_is_tried_again() {
 }
 
 #[tokio::test]
-async fn a_server_that_did_not_answer_is_left_alone_for_a_moment() {
+async fn an_unresponsive_server_is_paused_briefly() {
     let server = MailServer::start(vec![Behaviour::Silent("EHLO"), Behaviour::Well]).await;
     let (app, id) = outbox(email_config("127.0.0.1", server.port), json!({})).await;
     let own = Smtp::new(&app.app.settings, RootCertStore::empty(), PATIENCE, Clock::system());
@@ -175,7 +177,7 @@ async fn a_server_that_did_not_answer_is_left_alone_for_a_moment() {
 }
 
 #[tokio::test]
-async fn a_mail_server_is_never_on_this_machine_or_in_a_private_network() {
+async fn mail_servers_at_loopback_or_private_addresses_are_rejected() {
     let server = MailServer::start(vec![Behaviour::Well]).await;
     for host in ["127.0.0.1", "localhost", "[::ffff:127.0.0.1]"] {
         let (app, id) = outbox(email_config(host, server.port), json!({})).await;
@@ -188,7 +190,7 @@ async fn a_mail_server_is_never_on_this_machine_or_in_a_private_network() {
 }
 
 #[tokio::test]
-async fn mails_of_a_project_without_a_server_go_where_they_went() {
+async fn emails_of_a_project_without_a_server_go_to_the_default_sender() {
     let server = MailServer::start(vec![Behaviour::Well]).await;
     let mut config = email_config("", 0);
     (config["username"], config["password"]) = (json!(""), json!(""));

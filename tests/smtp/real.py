@@ -2,7 +2,7 @@
 
     real.py CERTIFICATE KEY
 
-Prints the port of STARTTLS, then listens at 2465 for TLS from the first byte.
+Prints the port of STARTTLS, then listens on 2465 for implicit TLS.
 """
 
 import asyncio
@@ -14,7 +14,8 @@ import warnings
 
 from aiosmtpd.smtp import SMTP, AuthResult, LoginPassword
 
-# Clients that do not trust it and clients with a wrong password are what is tested.
+# Nothing is logged, because the tests cause errors on purpose: by clients that do not trust the
+# server, and by wrong passwords.
 logging.disable(logging.CRITICAL)
 warnings.simplefilter("ignore")
 

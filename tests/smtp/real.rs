@@ -1,4 +1,5 @@
-//! Against a real mail server, for which `tests/smtp/run` installs what it needs and names the interpreter by `PYTHON`.
+//! Tests against a real mail server. `tests/smtp/run` installs its requirements and names the
+//! Python interpreter in `PYTHON`.
 
 use std::io::{BufRead as _, BufReader};
 use std::path::PathBuf;
@@ -13,19 +14,20 @@ use wire::clock::Clock;
 
 use super::{PASSWORD, PATIENCE, deliver_by, email_config, outbox};
 
-/// A server whose certificate is for `localhost`. It ends with the test.
+/// A server with a certificate for `localhost`, stopped at the end of the test.
 struct Real {
     child: Child,
     stdout: BufReader<ChildStdout>,
     folder: PathBuf,
-    /// Where TLS begins with STARTTLS; at 2465 it begins with the first byte.
+    /// The port for STARTTLS; port 2465 uses TLS from the start.
     port: u16,
     certificate: CertificateDer<'static>,
 }
 
 impl Real {
     fn start() -> Self {
-        let python = std::env::var("PYTHON").unwrap_or_else(|_| panic!("tests/smtp/run installs the mail server, and names its PYTHON"));
+        let python =
+            std::env::var("PYTHON").unwrap_or_else(|_| panic!("PYTHON is not set: run tests/smtp/run, which installs the mail server"));
         let made = rcgen::generate_simple_self_signed(["localhost".to_owned()]).unwrap();
         let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(format!("smtp-{}", std::process::id()));
         std::fs::create_dir_all(&folder).unwrap();
@@ -39,12 +41,12 @@ impl Real {
         Self { child, stdout, folder, port, certificate: made.cert.der().clone() }
     }
 
-    /// The next message that it took.
+    /// The next message that the server received.
     fn message(&mut self) -> Value {
         serde_json::from_str(&line(&mut self.stdout)).unwrap()
     }
 
-    /// Delivers with this trust what is due.
+    /// Delivers due emails. The client trusts the server's certificate if `is_trusted`.
     async fn deliver(&self, app: &TestApp, is_trusted: bool) {
         let mut roots = RootCertStore::empty();
         if is_trusted {
@@ -64,14 +66,14 @@ impl Drop for Real {
 
 fn line(stdout: &mut BufReader<ChildStdout>) -> String {
     let mut line = String::new();
-    assert!(stdout.read_line(&mut line).unwrap() > 0, "the mail server ended");
+    assert!(stdout.read_line(&mut line).unwrap() > 0, "the mail server exited");
     line
 }
 
-/// One test, as there is one port 2465.
+/// A single test, because the server always uses port 2465.
 #[tokio::test]
 #[ignore = "needs the mail server of tests/smtp/run"]
-async fn a_real_server_takes_mails_over_tls_from_who_signs_in() {
+async fn a_real_server_accepts_authenticated_emails_over_tls() {
     let mut server = Real::start();
     for port in [server.port, 2465] {
         let (app, id) = outbox(email_config("localhost", port), json!({})).await;
@@ -89,7 +91,7 @@ async fn a_real_server_takes_mails_over_tls_from_who_signs_in() {
         server.deliver(&app, true).await;
         assert_failed(&app.outbox_entry(&id).await, "AUTH_FAILED");
 
-        // Nobody is told the password who does not prove to be that server.
+        // The password is not sent to a server that does not prove its identity.
         let (app, id) = outbox(email_config("localhost", port), json!({})).await;
         server.deliver(&app, false).await;
         assert_failed(&app.outbox_entry(&id).await, "UNKNOWN");

@@ -1,4 +1,4 @@
-//! A mail server that does as a test says, and keeps what it was sent.
+//! A mail server that behaves as a test specifies, and records what it receives.
 
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -6,22 +6,23 @@ use std::time::Duration;
 use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader};
 use tokio::net::{TcpListener, TcpStream};
 
-/// What the server does instead of what it should.
+/// How the server behaves.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Behaviour {
-    /// Takes the mail.
+    /// Accepts the email.
     Well,
-    /// Answers a command (by its first four letters; `.` for the end of the message) with this.
+    /// Answers a command (by its first four letters; `.` for the end of the message) with this
+    /// line.
     Answers(&'static str, &'static str),
-    /// Closes the connection in place of an answer.
+    /// Closes the connection instead of answering this command.
     Cuts(&'static str),
-    /// Says nothing.
+    /// Never answers this command.
     Silent(&'static str),
-    /// Answers with a line that does not end.
+    /// Answers this command with an endless line.
     Babbles(&'static str),
-    /// Wants nobody to sign in.
+    /// Requires no authentication.
     Open,
-    /// Offers TLS, and answers with more than it was asked for.
+    /// Offers STARTTLS, and answers that command with more lines than expected.
     StartTls,
 }
 
@@ -32,7 +33,8 @@ pub(crate) struct MailServer {
 }
 
 impl MailServer {
-    /// Behaves in these ways, one connection after another, and in the last one from then on.
+    /// Starts a server with a behaviour for each connection; the last one applies to all further
+    /// connections.
     pub(crate) async fn start(behaviours: Vec<Behaviour>) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let server = Self { port: listener.local_addr().unwrap().port(), messages: Arc::default(), commands: Arc::default() };
@@ -48,17 +50,17 @@ impl MailServer {
         server
     }
 
-    /// The messages that came to their end.
+    /// The messages that were received completely.
     pub(crate) fn messages(&self) -> Vec<String> {
         self.messages.lock().unwrap().clone()
     }
 
-    /// What was said to it, line by line, without messages.
+    /// The commands that the server received, line by line, without the messages.
     pub(crate) fn commands(&self) -> Vec<String> {
         self.commands.lock().unwrap().clone()
     }
 
-    /// How many connections got as far as the message.
+    /// The number of attempts to deliver, as each of them sends EHLO.
     pub(crate) fn attempts(&self) -> usize {
         self.commands().iter().filter(|command| command.starts_with("EHLO")).count()
     }
@@ -100,7 +102,8 @@ async fn serve(stream: TcpStream, behaviour: Behaviour, messages: Arc<Mutex<Vec<
     }
 }
 
-/// Answers as it should, or as it behaves; none: the connection is over.
+/// Sends the regular answer, or misbehaves if `behaviour` applies to this command; `None` closes
+/// the connection.
 async fn answer(stream: &mut BufReader<TcpStream>, behaviour: Behaviour, to: &str, well: &str) -> Option<()> {
     let text = match behaviour {
         Behaviour::Answers(verb, text) if verb == to => text,

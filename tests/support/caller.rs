@@ -1,4 +1,4 @@
-//! Callers: who sends a request, as the headers that it has.
+//! Callers, represented by the headers of their requests.
 
 use std::net::SocketAddr;
 
@@ -14,7 +14,7 @@ use serde_json::Value;
 
 use crate::{SignedIn, TestApp, record};
 
-/// Somebody who sends requests.
+/// A sender of requests.
 #[derive(Clone)]
 pub struct Caller {
     app: App,
@@ -22,26 +22,26 @@ pub struct Caller {
     headers: HeaderMap,
 }
 
-/// A request on its way.
+/// A request to be sent.
 pub struct RequestBuilder {
     app: App,
     router: Router,
     request: Request<Body>,
 }
 
-/// An answer, read to its end.
+/// A complete response.
 #[derive(Debug)]
 pub struct Answer {
     response: Response<Vec<u8>>,
 }
 
 impl TestApp {
-    /// Nobody: no header at all.
+    /// A caller without any headers.
     pub fn anonymous(&self) -> Caller {
         Caller { app: self.app.clone(), router: self.router.clone(), headers: HeaderMap::new() }
     }
 
-    /// Answers a request as it is.
+    /// Sends a request to the service unchanged.
     pub async fn answer(&self, request: Request<Body>) -> Response<Body> {
         record::answer(&self.app, self.router.clone(), request).await
     }
@@ -61,7 +61,7 @@ impl TestApp {
         self.admin_of(&self.keys)
     }
 
-    /// A client in which a user is signed in.
+    /// A client with a signed-in user.
     pub fn signed_in(&self, user: &SignedIn) -> Caller {
         self.client().with("x-stack-access-token", &user.access_token).with("x-stack-refresh-token", &user.refresh_token)
     }
@@ -84,7 +84,7 @@ impl TestApp {
 }
 
 impl Caller {
-    /// The same caller with another header, in place of one of that name.
+    /// The same caller with this header, which replaces any header of the same name.
     pub fn with(mut self, name: &str, value: &str) -> Self {
         self.headers.insert(name.parse::<HeaderName>().unwrap(), value.parse::<HeaderValue>().unwrap());
         self
@@ -122,7 +122,7 @@ impl Caller {
 }
 
 impl RequestBuilder {
-    /// Adds a header, beside any of that name.
+    /// Adds a header, even if the request has one of the same name.
     #[must_use]
     pub fn header(mut self, name: &str, value: &str) -> Self {
         self.request.headers_mut().append(name.parse::<HeaderName>().unwrap(), value.parse::<HeaderValue>().unwrap());
@@ -146,7 +146,7 @@ impl RequestBuilder {
         self
     }
 
-    /// The request as it is sent.
+    /// The request in the form in which it is sent.
     pub fn build(self) -> Request<Body> {
         self.request
     }
@@ -183,7 +183,7 @@ impl Answer {
         serde_json::from_slice(self.response.body()).unwrap_or_else(|_| panic!("not JSON: {}", self.text()))
     }
 
-    /// The code of an error of interface B, after checking that the answer has the form of one.
+    /// The error code of interface B; asserts that the response has the form of an error.
     pub fn code(&self) -> String {
         let body = self.json();
         assert!(self.status() >= 400 && body["error"].is_string(), "not an error: {} {body}", self.status());

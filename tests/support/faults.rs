@@ -1,4 +1,4 @@
-//! What a test sees of the calls to the table, and how it lets them go wrong.
+//! Lets tests observe the calls to the table, and make calls fail.
 
 use std::sync::Mutex;
 use std::time::Duration;
@@ -10,7 +10,7 @@ pub use gateway::engine::Fault;
 
 use crate::roles;
 
-/// Records the calls to the table, and breaks those that a test wants to break.
+/// Records the calls to the table, and makes the selected ones fail.
 #[derive(Default)]
 pub struct Recorder {
     calls: Mutex<Vec<(String, String)>>,
@@ -18,30 +18,30 @@ pub struct Recorder {
     consumed: Mutex<Option<Consumed>>,
 }
 
-/// How long a measured call takes; far above the rounding of timers.
+/// The time that a call takes while it is measured, far above the precision of timers.
 pub const ROUND_TRIP: Duration = Duration::from_millis(100);
 
-/// What the calls since [`Recorder::measure`] consumed.
+/// The capacity consumed by the calls since [`Recorder::measure`].
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Consumed {
     pub calls: u32,
-    /// Read units: 4 KB read strongly, or 8 KB read eventually.
+    /// Read units: one per 4 KB read with strong consistency, or 8 KB with eventual consistency.
     pub read: f64,
-    /// Write units: 1 KB written, twice in a transaction, and once more in each index.
+    /// Write units: one per 1 KB, two per 1 KB in a transaction, and one more for each index.
     pub write: f64,
 }
 
 struct Plan {
     fault: Fault,
-    /// Whether reads are counted and broken too.
+    /// Whether reads are counted and fail too, and not only writes.
     reads: bool,
-    /// How many calls are let through before.
+    /// The number of calls that succeed first.
     after: usize,
-    /// How many are broken then.
+    /// The number of calls that fail after them.
     times: usize,
 }
 
-/// A refusal of DynamoDB.
+/// An error response of DynamoDB.
 pub fn refused(kind: &str) -> Fault {
     let body = json!({ "__type": format!("com.amazonaws.dynamodb.v20120810#{kind}"), "message": "injected by a test" });
     let status = if matches!(kind, "InternalServerError" | "ServiceUnavailable") { 500 } else { 400 };
@@ -56,47 +56,48 @@ impl Recorder {
         *self.consumed.lock().unwrap() = None;
     }
 
-    /// From now on each call takes [`ROUND_TRIP`] of tokio's clock, so that a paused clock counts the calls one after another.
+    /// Starts to measure: each call takes [`ROUND_TRIP`] on tokio's clock, so that a paused clock
+    /// shows how many calls were made one after another.
     pub fn measure(&self) {
         *self.consumed.lock().unwrap() = Some(Consumed::default());
     }
 
-    /// What was consumed since [`Self::measure`].
+    /// The capacity consumed since [`Self::measure`].
     pub fn consumed(&self) -> Consumed {
         self.consumed.lock().unwrap().unwrap_or_default()
     }
 
-    /// The operations since the last [`Self::clear`], with their bodies.
+    /// The calls since the last [`Self::clear`]: their DynamoDB operations and bodies.
     pub fn calls(&self) -> Vec<(String, String)> {
         self.calls.lock().unwrap().clone()
     }
 
-    /// The writes since the last [`Self::clear`], with their bodies.
+    /// The writes since the last [`Self::clear`]: their DynamoDB operations and bodies.
     pub fn writes(&self) -> Vec<(String, String)> {
         self.calls().into_iter().filter(|(operation, _)| is_write(operation)).collect()
     }
 
-    /// Fails the write of this number, counted from 0 from now on, with an error of DynamoDB.
+    /// Makes one write fail with an error of DynamoDB. Writes are counted from 0, starting now.
     pub fn fail_write(&self, write: usize, kind: &str) {
         self.break_writes(write, 1, refused(kind));
     }
 
-    /// Lets `after` writes through and breaks the next `times` ones.
+    /// Lets `after` writes succeed and makes the next `times` fail.
     pub fn break_writes(&self, after: usize, times: usize, fault: Fault) {
         *self.plan.lock().unwrap() = Some(Plan { fault, reads: false, after, times });
     }
 
-    /// Breaks the next `times` calls, reads as well.
+    /// Makes the next `times` calls fail, including reads.
     pub fn break_calls(&self, times: usize, fault: Fault) {
         *self.plan.lock().unwrap() = Some(Plan { fault, reads: true, after: 0, times });
     }
 
-    /// Breaks one call, a read or a write, after as many others.
+    /// Lets `after` calls succeed and makes the next call fail, whether it is a read or a write.
     pub fn break_call(&self, after: usize, fault: Fault) {
         *self.plan.lock().unwrap() = Some(Plan { fault, reads: true, after, times: 1 });
     }
 
-    /// Whether everything that was to be broken was.
+    /// Whether all injected faults have occurred.
     pub fn is_done(&self) -> bool {
         self.plan.lock().unwrap().is_none()
     }

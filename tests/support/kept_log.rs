@@ -1,9 +1,9 @@
-//! A log in memory, for tests of what is logged.
+//! A log in memory, for tests of logging.
 
 use std::io::{self, Write};
 use std::sync::{Arc, Mutex};
 
-/// What was written so far; clones write to the same.
+/// Everything written so far; clones share it.
 #[derive(Clone, Default)]
 pub struct KeptLog(Arc<Mutex<Vec<u8>>>);
 

@@ -1,6 +1,7 @@
-//! What every test of the API starts from: the whole service in process, on an embedded engine in memory, with a clock that the test
-//! moves and a mail sink that it reads. Requests go through HTTP's types and all layers; nothing goes through a socket.
-#![expect(clippy::unwrap_used, reason = "a test ends where something is missing")]
+//! The basis of every test of the API: the whole service in process, on an embedded engine in
+//! memory, with a clock that the test controls and an inbox that it reads. Requests go through
+//! HTTP's types and all layers, but not through sockets.
+#![expect(clippy::unwrap_used, reason = "a test fails if something is missing")]
 
 mod caller;
 mod faults;
@@ -46,16 +47,16 @@ pub use users::{SignedIn, authenticator_code};
 
 use crate::stand_in::StandIn;
 
-/// Where the service of a test is.
+/// The base URL of the service in a test.
 pub const API_URL: &str = "http://localhost:8787";
 
-/// When every test begins.
+/// The time when every test begins.
 pub const START: &str = "2026-01-01T12:00:00Z";
 
 /// The items of a table by partition and sort key.
 pub type Items = BTreeMap<(String, String), serde_json::Value>;
 
-/// A service of one test, with one project.
+/// The service of one test, with one project.
 pub struct TestApp {
     pub app: App,
     pub keys: Keys,
@@ -66,7 +67,7 @@ pub struct TestApp {
     now: Arc<AtomicI64>,
 }
 
-/// What the table of a service had at a moment.
+/// A snapshot of a service's table.
 pub struct Snapshot {
     file: PathBuf,
     keys: Keys,
@@ -74,7 +75,8 @@ pub struct Snapshot {
     seed: u64,
 }
 
-/// The folder of this process's snapshots; those of processes that ended are deleted.
+/// The folder for snapshots of tables. Snapshots older than an hour are deleted, as their processes
+/// have ended.
 fn snapshots() -> PathBuf {
     let folder = record::scratch().join("snapshots");
     std::fs::create_dir_all(&folder).unwrap();
@@ -82,7 +84,7 @@ fn snapshots() -> PathBuf {
     for file in std::fs::read_dir(&folder).unwrap().flatten() {
         let is_old = file.metadata().and_then(|it| it.modified()).is_ok_and(|at| at.elapsed().is_ok_and(|age| age > hour));
         if is_old {
-            // Another process may have been faster.
+            // Another process may have deleted the file already.
             std::fs::remove_file(file.path()).ok();
         }
     }
@@ -90,41 +92,42 @@ fn snapshots() -> PathBuf {
 }
 
 impl TestApp {
-    /// A service whose project has password and magic link on, sign-up on, and localhost allowed.
+    /// A service whose project has password, magic link, sign-up and localhost enabled.
     ///
-    /// Its limits are off, as tests of other things do more than people do.
+    /// Its limits are off, as tests of other features send more requests than users do.
     pub async fn start() -> Self {
         Self::start_with(Limits::off()).await
     }
 
-    /// The same with limits.
+    /// Like [`TestApp::start`], with these limits.
     pub async fn start_with(limits: Limits) -> Self {
-        // The cheapest parameters that argon2 takes well: its cost is not what tests are about.
+        // The cheapest valid parameters of argon2, as these tests are not about its cost.
         Self::start_hashing(limits, Hasher::new(64, 1)).await
     }
 
-    /// The same, without limits, and with a quota of mails.
+    /// Like [`TestApp::start`], with an email quota.
     pub async fn start_sending(mails_per_hour: u32) -> Self {
         Self::start_as(Settings { mails_per_hour: Some(mails_per_hour), ..settings(Limits::off()) }, Hasher::new(64, 1)).await
     }
 
-    /// The same with a cost of passwords.
+    /// Like [`TestApp::start_with`], with other parameters of the password hash.
     pub async fn start_hashing(limits: Limits, hasher: Hasher) -> Self {
         Self::start_as(settings(limits), hasher).await
     }
 
-    /// The same with what stands in for all providers.
+    /// Like [`TestApp::start`], with a stand-in for all providers of the catalog.
     pub async fn start_at(provider: &StandIn) -> Self {
         let settings = Settings { provider_stand_in: Some(provider.url.clone()), ..settings(Limits::off()) };
         Self::start_as(settings, Hasher::new(64, 1)).await
     }
 
-    /// A service with limits that begins with what another one had.
+    /// A service with these limits that starts from a snapshot of another service's table.
     pub async fn start_from(snapshot: &Snapshot, limits: Limits) -> Self {
         Self::start_from_as(snapshot, settings(limits)).await
     }
 
-    /// A service that begins with what another one had, and whose projects may send from these domains and addresses.
+    /// A service that starts from a snapshot of another service's table. Its projects may send from
+    /// the domains and addresses in `list`.
     pub async fn start_sending_from(snapshot: &Snapshot, list: &str) -> Self {
         let senders = Senders::new(settings(Limits::off()).senders.own().to_owned(), list).unwrap();
         Self::start_from_as(snapshot, Settings { senders, ..settings(Limits::off()) }).await
@@ -137,7 +140,7 @@ impl TestApp {
         app
     }
 
-    /// What the table has now, for other services to begin with. Their randomness is that of the `seed`.
+    /// A snapshot of the table, for other services to start from; `seed` seeds their randomness.
     pub fn snapshot(&self, name: &str, seed: u64) -> Snapshot {
         let file = snapshots().join(format!("{name}-{}.sqlite", std::process::id()));
         self.engine.database().vacuum_into(file.to_str().unwrap()).unwrap();
@@ -151,7 +154,7 @@ impl TestApp {
         app
     }
 
-    /// A service on an empty table.
+    /// A service with an empty table.
     async fn assemble(settings: Settings, hasher: Hasher, seed: u64, keys: Option<Keys>) -> Self {
         record::start();
         let now = Arc::new(AtomicI64::new(START.parse::<Timestamp>().unwrap().as_millisecond()));
@@ -170,12 +173,12 @@ impl TestApp {
         Self { app: service.app, keys, inbox, recorder, engine, router: service.router, now }
     }
 
-    /// The engine behind the table, to serve it over HTTP.
+    /// The engine behind the table, for tests that serve it over HTTP.
     pub fn database(&self) -> Database {
         self.engine.database()
     }
 
-    /// The same table under a deployment with other settings.
+    /// A service on the same table, with other settings.
     pub fn redeployed(&self, change: impl FnOnce(&mut Settings)) -> Self {
         let Parts { mut settings, .. } = self.parts();
         change(&mut settings);
@@ -203,7 +206,7 @@ impl TestApp {
         }
     }
 
-    /// Everything that the table has, by key: for the tests of what a failure leaves behind.
+    /// All items of the table, by key. Tests use it to check what a failed request leaves behind.
     pub fn table(&self) -> Items {
         let request = serde_json::json!({ "TableName": gateway::engine::TABLE });
         let answer = self.engine.database().scan(serde_json::from_value(request).unwrap()).unwrap();
@@ -213,7 +216,7 @@ impl TestApp {
         answer["Items"].as_array().unwrap().iter().map(|item| ((key(item, "pk"), key(item, "sk")), item.clone())).collect()
     }
 
-    /// Moves the clock on.
+    /// Advances the clock.
     pub fn advance(&self, by: SignedDuration) {
         self.now.fetch_add(i64::try_from(by.as_millis()).unwrap(), Ordering::SeqCst);
     }
@@ -237,33 +240,34 @@ impl TestApp {
         assert_eq!(answer.status(), 200, "{}", answer.text());
     }
 
-    /// The project whose users own projects: creates it, lets people sign up there, and gives its keys.
+    /// Creates the project `internal`, enables sign-up in it, and returns its keys.
     pub async fn internal_project(&self) -> Keys {
         let keys = Keys::generate(&self.app.entropy, ProjectId::internal());
         keys.install(&self.app.store, &self.app.clock, &self.app.entropy).await.unwrap();
         let mut row = self.app.store.project(&keys.project_id).await.unwrap().unwrap();
         row.project.config.sign_up_enabled = true;
-        self.app.store.update_project(&row.project, row.version).await.unwrap();
+        self.app.store.update_project(&row.project, row.version, None).await.unwrap();
         keys
     }
 
-    /// Ends deletions as the worker does; says how many are done.
+    /// Completes pending deletions like the worker; returns how many were completed.
     pub async fn end_deletions(&self) -> usize {
         let end = tokio::time::Instant::now() + std::time::Duration::from_secs(30);
         workers::endings::step(&self.app, end).await.unwrap()
     }
 
-    /// Deletes what has expired by the clock of this machine, as a gateway does each day.
+    /// Deletes the items that have expired by the clock of this machine, as a gateway does every
+    /// day.
     pub async fn delete_expired(&self) -> usize {
         self.engine.expire().await.unwrap()
     }
 
-    /// Links the trail of the project as the worker does; says how many entries.
+    /// Links the entries of the project's trail like the worker; returns how many were linked.
     pub async fn link_trail(&self) -> usize {
         workers::trail::link(&self.app, self.project_id()).await.unwrap()
     }
 
-    /// Creates another project in the same table, and gives its keys.
+    /// Creates another project in the same table, and returns its keys.
     pub async fn another_project(&self) -> Keys {
         let keys = Keys::generate(&self.app.entropy, ProjectId::from(self.app.entropy.uuid()));
         keys.install(&self.app.store, &self.app.clock, &self.app.entropy).await.unwrap();
@@ -293,7 +297,7 @@ fn settings(limits: Limits) -> Settings {
     }
 }
 
-/// Randomness that is the same in every run of a test.
+/// Random numbers that are the same in every run of a test.
 fn seeded_entropy(seed: u64) -> Entropy {
     let generator = Mutex::new(ChaCha20Rng::seed_from_u64(seed));
     Entropy::new(move |bytes| generator.lock().unwrap().fill_bytes(bytes))

@@ -1,4 +1,4 @@
-//! Mails of a test: the worker is run by hand, so that a test decides when.
+//! The emails of a test. The outbox worker runs only when a test calls it.
 
 use email::send::Mailer;
 use jiff::SignedDuration;
@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use crate::{TestApp, record, secrets};
 
-/// A mail in the inbox.
+/// An email in the inbox.
 #[derive(Debug, Clone)]
 pub struct Mail(pub gateway::inbox::Message);
 
@@ -21,7 +21,8 @@ impl TestApp {
         workers::outbox::drain(&self.app, mailer, self.now() + SignedDuration::from_hours(1)).await.unwrap();
     }
 
-    /// Asks for a mail to a new user, `ada@example.com`, with these fields besides or in place of its own; gives the id of its entry.
+    /// Requests an email to a new user, `ada@example.com`, with these fields added or replaced;
+    /// returns the id of its entry.
     pub async fn send_mail(&self, fields: Value) -> String {
         let ada = self.sign_up("ada@example.com").await;
         let mut body = json!({ "user_ids": [ada.user_id], "subject": "Grüße aus Köln", "html": "<p>Hello Ünion</p>", "theme_id": false });
@@ -31,12 +32,12 @@ impl TestApp {
         list["items"][0]["id"].as_str().unwrap().to_owned()
     }
 
-    /// An entry of the outbox, as the API gives it.
+    /// An entry of the outbox, as the API returns it.
     pub async fn outbox_entry(&self, id: &str) -> Value {
         self.server().get(&format!("/api/v1/emails/outbox/{id}")).await.json()
     }
 
-    /// Delivers, and gives the mails to an address, newest first.
+    /// Delivers what is due, and returns the emails to an address, newest first.
     pub async fn mails(&self, to: &str) -> Vec<Mail> {
         self.deliver().await;
         let mails = self.inbox.messages(Some(to));
@@ -44,21 +45,22 @@ impl TestApp {
         mails.into_iter().map(Mail).collect()
     }
 
-    /// Delivers, and gives the newest mail to an address but for notices of changes, which come with what tests do on their way.
+    /// Delivers what is due, and returns the newest email to an address. Notices of changes are
+    /// left out, as many tests cause them incidentally.
     pub async fn last_mail(&self, to: &str) -> Mail {
         let is_notice = |mail: &Mail| mail.0.subject.ends_with(" was changed");
-        self.mails(to).await.into_iter().find(|mail| !is_notice(mail)).unwrap_or_else(|| panic!("no mail to {to}"))
+        self.mails(to).await.into_iter().find(|mail| !is_notice(mail)).unwrap_or_else(|| panic!("no email to {to}"))
     }
 }
 
 impl Mail {
-    /// The link in the text.
+    /// The first link in the email's text.
     pub fn link(&self) -> String {
         let word = self.0.text.split_whitespace().find(|word| url::Url::parse(word).is_ok_and(|url| url.has_host()));
         word.unwrap_or_else(|| panic!("no link in {}", self.0.text)).to_owned()
     }
 
-    /// The code in the link.
+    /// The code in the first link of the email's text.
     pub fn code(&self) -> String {
         let link = url::Url::parse(&self.link()).unwrap();
         link.query_pairs().find(|(name, _)| name == "code").unwrap().1.into_owned()

@@ -1,4 +1,5 @@
-//! An OpenID provider of a test, over HTTP on this machine: it checks what a provider has to check, and misbehaves when it is told to.
+//! An OpenID provider for tests, served over HTTP on this machine. It makes the checks that a real
+//! provider makes, and misbehaves on demand.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
@@ -41,7 +42,7 @@ pub enum Fault {
     OtherUserinfo,
 }
 
-/// A provider that answers until it is dropped.
+/// A running provider; stops on drop.
 pub struct Provider {
     pub issuer: String,
     inner: Arc<Inner>,
@@ -112,7 +113,7 @@ impl Provider {
         Self { issuer, inner, server }
     }
 
-    /// As a project's setting.
+    /// The provider as an entry of a project's settings.
     pub fn setting(&self) -> Value {
         json!({ "id": "acme", "client_id": CLIENT_ID, "client_secret": CLIENT_SECRET, "issuer": self.issuer })
     }
@@ -121,19 +122,21 @@ impl Provider {
         self.inner.state.lock().unwrap().fault = Some(fault);
     }
 
-    /// Signs with a new key from now on, and forgets the old one.
+    /// Signs with a new key from now on, and stops publishing the old one.
     pub fn rotate_key(&self) {
         let mut state = self.inner.state.lock().unwrap();
         let number = state.key.id.trim_start_matches("key-").parse::<u8>().unwrap() + 1;
         state.key = Key::new(number);
     }
 
-    /// The paths that were asked for since the last call.
+    /// The endpoints that were requested since the last call: `metadata`, `jwks`, `token` or
+    /// `userinfo`.
     pub fn requests(&self) -> Vec<String> {
         std::mem::take(&mut self.inner.state.lock().unwrap().requests)
     }
 
-    /// The user allows what `location` asks for, with this account; gives the provider's code and the state.
+    /// Plays the user who consents to the request in `location` with this account. Returns the
+    /// provider's code and the state.
     pub fn allow(&self, app: &TestApp, location: &Url, account: Value) -> (String, String) {
         let query: HashMap<String, String> = location.query_pairs().into_owned().collect();
         assert_eq!((query["client_id"].as_str(), query["response_type"].as_str()), (CLIENT_ID, "code"), "{location}");
@@ -208,7 +211,8 @@ async fn token(State(inner): State<Arc<Inner>>, headers: HeaderMap, Form(form): 
     }
     let mut claims = json!({ "iss": inner.issuer, "aud": CLIENT_ID, "iat": state.now, "exp": state.now + 300, "nonce": pending.nonce });
     for (name, value) in pending.account.as_object().unwrap() {
-        // An account with `userinfo` tells its address there alone.
+        // If the account has `userinfo`, the ID token has only `sub`, and the other claims are read
+        // from userinfo.
         if pending.account["userinfo"] != true || name == "sub" {
             claims[name] = value.clone();
         }
@@ -223,7 +227,7 @@ async fn token(State(inner): State<Arc<Inner>>, headers: HeaderMap, Form(form): 
     Json(answer).into_response()
 }
 
-/// A new access token; the refresh token is not rotated.
+/// Issues a new access token; the refresh token is not rotated.
 fn renewed() -> Response {
     Json(json!({ "access_token": "renewed", "token_type": "Bearer", "expires_in": "3600" })).into_response()
 }

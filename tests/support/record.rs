@@ -1,5 +1,6 @@
-//! A full run of the API tests leaves a record: what operations did to the table, what was logged, and the secrets that went in and out.
-//! The tests named `whole` check it.
+//! A full run of the API tests leaves a record: the IAM actions that operations used on the table,
+//! the log, and the secrets that were sent and received. The test program `whole` checks the
+//! record.
 
 use std::collections::HashSet;
 use std::fs::File;
@@ -20,7 +21,7 @@ use tower::ServiceExt as _;
 use crate::roles;
 use crate::secrets::{self, Secret};
 
-/// The name of the tests whose run is recorded.
+/// The name of the test program whose run is recorded.
 const RECORDED: &str = "api";
 
 static RUN: LazyLock<Option<Run>> = LazyLock::new(|| {
@@ -39,7 +40,7 @@ static RUN: LazyLock<Option<Run>> = LazyLock::new(|| {
     })
 });
 
-/// The folder for what tests leave to each other, in that of what was compiled.
+/// The folder inside the target folder where tests leave files for each other.
 pub(crate) fn scratch() -> PathBuf {
     std::env::current_exe().unwrap().ancestors().nth(3).unwrap().join("tmp")
 }
@@ -49,13 +50,13 @@ pub fn folder() -> PathBuf {
     scratch().join("record")
 }
 
-/// Which build of the tests a record is of.
+/// Identifies the build of the test program that made a record.
 fn identity(program: &Path) -> String {
     let compiled = program.metadata().and_then(|it| it.modified()).unwrap();
     format!("{}\n{}", program.display(), jiff::Timestamp::try_from(compiled).unwrap())
 }
 
-/// Whether there is a record, made by the tests as they are compiled now.
+/// Whether there is a record of the current build of the tests.
 pub fn is_current() -> bool {
     let of = std::fs::read_to_string(folder().join("of")).unwrap_or_default();
     let program = Path::new(of.lines().next().unwrap_or_default());
@@ -75,7 +76,8 @@ fn is_whole(mut arguments: impl Iterator<Item = String>) -> bool {
     true
 }
 
-/// Tests that send what nobody does, millions of times: no other is like them, and they prove nothing of an operation.
+/// Whether this is a test that sends many absurd requests. They say nothing about an operation's
+/// normal use, so they are not recorded.
 fn is_left_out() -> bool {
     std::thread::current().name().is_some_and(|name| name.starts_with("bad_input::sweep::"))
 }
@@ -88,7 +90,7 @@ struct Run {
     log: Mutex<Lines>,
 }
 
-/// A file of lines, each there once.
+/// A file without duplicate lines.
 struct Lines {
     file: File,
     known: HashSet<String>,
@@ -107,7 +109,8 @@ impl Lines {
     }
 }
 
-/// Where the log of this process goes, as functions write it and as much as they can be told to.
+/// Writes the log of this process to a file, in the format of the Lambdas and at their most verbose
+/// level.
 struct Log;
 
 impl std::io::Write for Log {
@@ -123,7 +126,7 @@ impl std::io::Write for Log {
     }
 }
 
-/// Takes the log of this process, if this is such a run.
+/// Redirects the log of this process to the record, if this run is recorded.
 pub(crate) fn start() {
     static STARTED: Once = Once::new();
     if RUN.is_some() {
@@ -131,14 +134,14 @@ pub(crate) fn start() {
     }
 }
 
-/// Notes an IAM action of an operation.
+/// Records an IAM action that an operation used.
 pub(crate) fn action(operation: &str, action: &str) {
     if let Some(run) = RUN.as_ref() {
         run.actions.lock().unwrap().add(format!("{operation} {action}"));
     }
 }
 
-/// Notes secrets.
+/// Records the secrets of a request or response.
 pub(crate) fn secrets(found: impl IntoIterator<Item = Secret>) {
     if let Some(run) = RUN.as_ref() {
         let mut lines = run.secrets.lock().unwrap();
@@ -148,12 +151,13 @@ pub(crate) fn secrets(found: impl IntoIterator<Item = Secret>) {
     }
 }
 
-/// Whether what this test does is recorded.
+/// Whether this test is recorded.
 pub(crate) fn is_on() -> bool {
     RUN.is_some() && !is_left_out()
 }
 
-/// Answers a request as the operation that it is for.
+/// Answers a request. If this test is recorded, also records the request under the operation that
+/// it calls.
 pub(crate) async fn answer(app: &App, router: Router, request: Request<Body>) -> Response<Body> {
     if !is_on() {
         return router.oneshot(request).await.unwrap();

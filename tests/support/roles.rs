@@ -1,4 +1,4 @@
-//! What operations do to the table in a run of the tests, for the comparison with their roles.
+//! Records the IAM actions that operations use on the table, to compare them with their roles.
 
 use std::collections::BTreeSet;
 use std::future::Future;
@@ -11,12 +11,13 @@ tokio::task_local! {
     static OPERATION: Option<&'static str>;
 }
 
-/// Answers a request as the operation that it is for.
+/// Answers a request in the context of its operation, so that its calls are recorded as the
+/// operation's.
 pub(crate) async fn within<F: Future>(operation: Option<&'static str>, answer: F) -> F::Output {
     OPERATION.scope(operation, answer).await
 }
 
-/// Writes a call down, if this is a run that does and the call is an operation's.
+/// Records a call to the table, if the run is recorded and an operation made the call.
 pub(crate) fn note(call: &str, body: &str) {
     if let (true, Ok(Some(operation))) = (record::is_on(), OPERATION.try_with(|operation| *operation)) {
         for action in actions(call, body) {
@@ -25,7 +26,7 @@ pub(crate) fn note(call: &str, body: &str) {
     }
 }
 
-/// The IAM actions of one call.
+/// The IAM actions that a call requires.
 pub fn actions(call: &str, body: &str) -> BTreeSet<String> {
     if call != "TransactWriteItems" {
         return BTreeSet::from([call.to_owned()]);

@@ -1,4 +1,4 @@
-//! The secrets that requests, answers and mails have, found by the names that they go by.
+//! Finds the secrets in requests, responses and emails by their names.
 
 use axum::body::Bytes;
 use http::header::{AUTHORIZATION, COOKIE, LOCATION, SET_COOKIE};
@@ -6,14 +6,14 @@ use http::{HeaderMap, Uri, request, response};
 use model::code::Code;
 use serde_json::Value;
 
-/// Parts of the names of whatever is a secret.
+/// A value is secret if its name contains one of these.
 const NAMES: &[&str] = &["password", "secret", "token", "code", "otp", "key", "verifier", "nonce", "state", "cookie", "authorization"];
-/// Names with such a part whose values are none.
+/// Names that contain such a part but whose values are not secret.
 const HARMLESS: &[&str] = &["country_code", "countrycode", "code_challenge_method", "token_type", "authorization_endpoint"];
-/// Shorter ones are found everywhere.
+/// The length of the shortest value that counts as a secret; shorter values also occur by chance.
 const LEAST: usize = 6;
 
-/// A secret with the name that it went by.
+/// A secret with its name.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Secret {
     pub name: String,
@@ -21,7 +21,7 @@ pub struct Secret {
 }
 
 impl Secret {
-    /// As a line, which a value with line breaks is, too.
+    /// The secret as one line, even if its value has line breaks.
     pub(crate) fn line(&self) -> String {
         serde_json::json!([self.name, self.value]).to_string()
     }
@@ -34,7 +34,7 @@ impl Secret {
     fn of(name: &str, value: &str) -> Option<Self> {
         let name = name.to_lowercase().trim_start_matches("x-stack-").trim_start_matches("x-service-").to_owned();
         let is_secret = NAMES.iter().any(|part| name.contains(part)) && !HARMLESS.contains(&name.as_str()) && !name.ends_with("_id");
-        // The codes of errors are words, and what tests send in place of a secret is a word, or one letter again and again.
+        // Error codes are words, and placeholders in tests are words or repeated letters.
         let is_word = value.bytes().all(|byte| byte.is_ascii_uppercase() || byte == b'_')
             || value.len() < 12 && value.bytes().all(|byte| byte.is_ascii_lowercase())
             || value.as_bytes().windows(2).all(|pair| pair[0] == pair[1]);
@@ -50,7 +50,7 @@ pub fn of_answer(answer: &response::Parts, body: &Bytes) -> Vec<Secret> {
     [of_headers(&answer.headers), of_body(&answer.headers, body)].concat()
 }
 
-/// Those of the links of a mail, and the codes of them that may be typed where the text has them.
+/// The codes in an email's links, and their typed parts if the text contains them.
 pub(crate) fn of_text(text: &str) -> Vec<Secret> {
     let words: Vec<&str> = text.split(|c: char| c.is_whitespace() || "\"'<>()[]".contains(c)).collect();
     let links = words.iter().filter(|word| word.starts_with("http"));
@@ -81,7 +81,8 @@ fn of_headers(headers: &HeaderMap) -> Vec<Secret> {
     found.collect()
 }
 
-/// A cookie's name may be the secret: that of a flow with a provider has its state.
+/// The name of a cookie can be a secret too: the cookie of a provider flow has its state in its
+/// name.
 fn of_cookie((name, value): (&str, &str)) -> Vec<Secret> {
     [name, value].into_iter().filter_map(|text| Secret::of("cookie", text.trim())).collect()
 }
@@ -118,7 +119,7 @@ fn of_value(name: &str, value: &Value, found: &mut Vec<Secret>) {
             }
         }
         Value::String(text) => match text.parse::<Uri>() {
-            // A place to go to, with what it brings there.
+            // The text may be a URL with a query.
             Ok(url) if url.query().is_some() => found.extend(of_url(&url)),
             _ => found.extend(Secret::of(name, text)),
         },

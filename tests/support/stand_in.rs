@@ -1,5 +1,5 @@
-//! What stands in for the providers of the catalog: at `/<host>/<path>` it answers what `https://<host>/<path>` is said to, and refuses
-//! what that provider would refuse.
+//! Stands in for the providers of the catalog: `/<host>/<path>` answers like
+//! `https://<host>/<path>`, and rejects what that provider would reject.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
@@ -25,7 +25,7 @@ const CLIENT_SECRET: &str = "secret: 100%";
 const ACCESS_TOKEN: &str = "the provider's token";
 const CODE: &str = "the provider's code";
 
-/// A provider of the catalog that answers until it is dropped.
+/// A stand-in for a provider of the catalog; stops on drop.
 pub struct StandIn {
     pub url: String,
     inner: Arc<Inner>,
@@ -34,9 +34,9 @@ pub struct StandIn {
 
 struct Inner {
     provider: &'static catalog::Provider,
-    /// What the account is, by the URLs at which the provider tells it; `""` is the ID token.
+    /// The account's documents, by the URLs of the provider; `""` is the ID token.
     documents: HashMap<String, Value>,
-    /// What the browser brought: the challenge, the nonce and the redirect URI.
+    /// The challenge, the nonce and the redirect URI that the browser sent.
     asked: Mutex<HashMap<String, String>>,
     key: Key,
     now: i64,
@@ -59,12 +59,13 @@ impl StandIn {
         Self { url, inner, server }
     }
 
-    /// As a project's setting.
+    /// The provider as an entry of a project's settings.
     pub fn setting(&self) -> Value {
         json!({ "id": self.inner.provider.id, "client_id": CLIENT_ID, "client_secret": CLIENT_SECRET })
     }
 
-    /// The user allows what `location` asks for; gives the provider's code and the state.
+    /// Plays the user who consents to the request in `location`. Returns the provider's code and
+    /// the state.
     pub fn allow(&self, location: &Url) -> (String, String) {
         let provider = self.inner.provider;
         let asked: HashMap<String, String> = location.query_pairs().into_owned().collect();
@@ -130,7 +131,7 @@ impl Inner {
         Json(answer).into_response()
     }
 
-    /// Whether the client proves itself in the way that the provider wants, and in no other.
+    /// Whether the client authenticates in exactly the way that the provider requires.
     fn proves(&self, headers: &HeaderMap, form: &HashMap<String, String>) -> bool {
         let encode = |text: &str| url::form_urlencoded::byte_serialize(text.as_bytes()).collect::<String>();
         let basic = format!("Basic {}", STANDARD.encode(format!("{}:{}", encode(CLIENT_ID), encode(CLIENT_SECRET))));

@@ -1,4 +1,5 @@
-//! What stands in for Cloudflare Turnstile: it gives tokens as its widget does, and checks them as `siteverify` does, once each.
+//! Stands in for Cloudflare Turnstile. It issues tokens like the widget, and verifies each of them
+//! once like `siteverify`.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
@@ -24,12 +25,12 @@ pub enum Fault {
     Slow,
     Garbage,
     Redirects,
-    /// It knows no such secret key.
+    /// The secret key is unknown.
     UnknownSecret,
     InternalError,
 }
 
-/// A Turnstile that answers until it is dropped.
+/// A running stand-in; stops on drop.
 pub struct Turnstile {
     pub url: String,
     inner: Arc<Mutex<Inner>>,
@@ -39,10 +40,10 @@ pub struct Turnstile {
 #[derive(Default)]
 struct Inner {
     fault: Option<Fault>,
-    /// What is said of each token that is not used up.
+    /// The response for each unused token.
     tokens: HashMap<String, Value>,
     given: usize,
-    /// The forms that were sent.
+    /// The forms that the service sent.
     asked: Vec<HashMap<String, String>>,
 }
 
@@ -57,7 +58,8 @@ impl Turnstile {
         Self { url, inner, server }
     }
 
-    /// A visitor solves the widget on a page at `localhost`; `fields` are in place of what is said of the token then.
+    /// Plays a visitor who solves the widget on a page at `localhost`. `fields` replace fields of
+    /// the response when the token is verified.
     pub fn solve(&self, app: &TestApp, action: &str, fields: Value) -> String {
         let mut answer = json!({
             "success": true, "challenge_ts": app.now().to_string(), "hostname": "localhost", "action": action, "error-codes": [], "cdata": "",
@@ -74,7 +76,7 @@ impl Turnstile {
         self.inner.lock().unwrap().fault = fault;
     }
 
-    /// The forms that were sent since the last call.
+    /// The forms that the service sent since the last call.
     pub fn asked(&self) -> Vec<HashMap<String, String>> {
         std::mem::take(&mut self.inner.lock().unwrap().asked)
     }

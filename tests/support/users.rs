@@ -1,11 +1,11 @@
-//! Users of a test.
+//! The users of a test.
 
 use ring::hmac;
 use serde_json::{Value, json};
 
 use crate::TestApp;
 
-/// A user who is signed in.
+/// A signed-in user.
 #[derive(Debug, Clone)]
 pub struct SignedIn {
     pub user_id: String,
@@ -15,7 +15,7 @@ pub struct SignedIn {
 }
 
 impl SignedIn {
-    /// Reads the answer of a sign-in or sign-up.
+    /// Reads the response of a sign-in or sign-up.
     pub fn of(email: &str, answer: &Value) -> Self {
         let field = |name: &str| answer[name].as_str().unwrap_or_else(|| panic!("no {name} in {answer}")).to_owned();
         Self {
@@ -45,7 +45,7 @@ impl TestApp {
         SignedIn::of(email, &answer.json())
     }
 
-    /// Signs in, or up, with a code from a mail.
+    /// Signs in with a code from an email; the first sign-in creates the user.
     pub async fn sign_in_by_mail(&self, email: &str) -> SignedIn {
         let code = self.sign_in_code(email).await;
         let answer = self.client().post("/api/v1/auth/otp/sign-in", json!({ "code": code })).await;
@@ -53,7 +53,7 @@ impl TestApp {
         SignedIn::of(email, &answer.json())
     }
 
-    /// Asks for a sign-in code and reads it from the mail.
+    /// Requests a sign-in code and reads it from the email.
     pub async fn sign_in_code(&self, email: &str) -> String {
         let body = json!({ "email": email, "callback_url": "http://localhost:3000/magic" });
         let answer = self.client().post("/api/v1/auth/otp/send-sign-in-code", body).await;
@@ -62,7 +62,8 @@ impl TestApp {
     }
 }
 
-/// What an authenticator app shows at a time (RFC 6238), by other code than the service's.
+/// The code that an authenticator app shows at this time (RFC 6238), computed independently of the
+/// service.
 pub fn authenticator_code(secret: &[u8], second: i64) -> String {
     let key = hmac::Key::new(hmac::HMAC_SHA1_FOR_LEGACY_USE_ONLY, secret);
     let tag = hmac::sign(&key, &(second / 30).to_be_bytes());

@@ -1,4 +1,5 @@
-//! No secret is in a log: whatever the tests send, and get, and log at the most that a deployment can be told to.
+//! No log contains a secret that the tests send or receive, even at the most verbose level that a
+//! deployment allows.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,10 +10,11 @@ use support::secrets::Secret;
 
 use crate::WHOLE_RUN;
 
-/// From this length on a secret is one wherever it is; a shorter one may be a part of another word or number.
+/// Values of at least this length are searched everywhere; a shorter value may be a part of another
+/// word or number.
 const LONG: usize = 16;
 
-/// The secrets that a log has, as they are or as JSON and URLs write them.
+/// The values of the secrets that a log contains, verbatim or as encoded in JSON and URLs.
 fn leaked<'s>(log: &str, secrets: &'s [Secret]) -> BTreeSet<&'s str> {
     let in_json = |text: &str| serde_json::to_string(text).unwrap().trim_matches('"').to_owned();
     let in_url = |text: &str| url::form_urlencoded::byte_serialize(text.as_bytes()).collect::<String>();
@@ -27,7 +29,7 @@ fn leaked<'s>(log: &str, secrets: &'s [Secret]) -> BTreeSet<&'s str> {
     found.map(|it| forms[it.pattern()].1.value.as_str()).collect()
 }
 
-/// How many secrets there are of each name.
+/// The number of secrets of each name.
 fn counts(secrets: &[Secret]) -> BTreeMap<&str, usize> {
     let mut counts = BTreeMap::new();
     for secret in secrets {
@@ -37,7 +39,7 @@ fn counts(secrets: &[Secret]) -> BTreeMap<&str, usize> {
 }
 
 #[test]
-fn no_log_has_a_secret_that_the_tests_sent_or_got() {
+fn no_log_contains_a_secret_of_the_tests() {
     let run = &*WHOLE_RUN;
     let (counts, lines) = (counts(&run.secrets), run.log.lines().count());
     for (name, least) in [
@@ -63,17 +65,17 @@ fn no_log_has_a_secret_that_the_tests_sent_or_got() {
         ("totp_secret_base64", 3),
     ] {
         let count = counts.get(name).copied().unwrap_or_default();
-        assert!(count >= least, "only {count} secrets are called {name}: {counts:?}");
+        assert!(count >= least, "only {count} secrets are named {name}: {counts:?}");
     }
     assert!(lines > 10_000, "only {lines} lines were logged");
-    // The names alone: the log of a test is no place for a secret either.
+    // Only the names are shown, as the log of this test must not contain secrets either.
     let leaked = leaked(&run.log, &run.secrets);
     let names: BTreeSet<&str> = run.secrets.iter().filter(|it| leaked.contains(it.value.as_str())).map(|it| it.name.as_str()).collect();
-    assert!(names.is_empty(), "the log has {} secrets: {names:?}", leaked.len());
+    assert!(names.is_empty(), "the log contains {} secrets: {names:?}", leaked.len());
 }
 
 #[test]
-fn a_secret_that_is_logged_is_found() {
+fn a_logged_secret_is_detected() {
     let secrets = &WHOLE_RUN.secrets;
     let first: BTreeMap<&str, &str> = secrets.iter().rev().map(|it| (it.name.as_str(), it.value.as_str())).collect();
     let kept = KeptLog::default();
@@ -86,6 +88,6 @@ fn a_secret_that_is_logged_is_found() {
     let log = kept.text();
     let leaked = leaked(&log, secrets);
     for (name, secret) in first {
-        assert!(leaked.contains(secret), "a {name} in the log is not found");
+        assert!(leaked.contains(secret), "a {name} in the log is not detected");
     }
 }

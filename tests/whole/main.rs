@@ -1,5 +1,6 @@
-//! What is judged of a run of all tests of the API, which it recorded. Cargo runs these after those.
-#![expect(clippy::unwrap_used, reason = "a test ends where something is missing")]
+//! Checks on the record of a complete run of the API tests. Cargo runs these checks after the API
+//! tests.
+#![expect(clippy::unwrap_used, reason = "a test fails if something is missing")]
 
 mod logs;
 mod roles;
@@ -10,16 +11,16 @@ use std::sync::LazyLock;
 use support::record;
 use support::secrets::Secret;
 
-/// What that run left behind.
+/// The record of a complete run.
 pub(crate) struct WholeRun {
-    /// A line each: an operation and an IAM action.
+    /// The IAM actions that operations used: one line for each operation and action.
     pub(crate) actions: String,
-    /// All that was logged, each line once.
+    /// The whole log, without repeated lines.
     pub(crate) log: String,
     pub(crate) secrets: Vec<Secret>,
 }
 
-/// The run, which the tests that judge it share. Without one of the newest build, all tests of the API run now.
+/// The run that the tests check. Without a record of the current build, all API tests run now.
 pub(crate) static WHOLE_RUN: LazyLock<WholeRun> = LazyLock::new(|| {
     if !record::is_current() {
         let run = Command::new(env!("CARGO")).args(["test", "--quiet", "--package", "tests", "--test", "api"]).output().unwrap();

@@ -1,4 +1,5 @@
-//! What an operation's role may do is done in some test: what is never done is only good for whoever breaks in.
+//! Every permission of an operation's role is used in some test, as unused permissions would only
+//! help an attacker.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -6,16 +7,17 @@ use infra::operations;
 
 use crate::WHOLE_RUN;
 
-/// Operations that are another's under one more path, which is the one that is tested most.
+/// Operations that are aliases of another operation, which has most of the tests.
 const SAME: &[(&str, &str)] = &[
     ("auth-oauth-callback-form", "auth-oauth-callback"),
     ("auth-connected-account-token-of", "auth-connected-account-token"),
     ("users-me-delete", "users-user-delete"),
 ];
 
-/// In a run of all the other tests. What is counted may read an item beside it: where an answer of the table was lost, or a race was, which is too rare to wait for.
+/// Compares the permissions with the record of the API tests. Operations with a limit need
+/// `GetItem` after a lost response or a lost race, which not every run causes.
 #[test]
-fn a_role_has_nothing_to_spare() {
+fn roles_have_no_unused_permissions() {
     let mut done: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
     for (operation, action) in WHOLE_RUN.actions.lines().map(|line| line.split_once(' ').unwrap()) {
         done.entry(operation).or_default().insert(action);
@@ -35,5 +37,5 @@ fn a_role_has_nothing_to_spare() {
             differ.push(format!("{}: spare {spare:?}, missing {missing:?}", operation.route.name));
         }
     }
-    assert!(differ.is_empty(), "roles differ from what is done:\n{}", differ.join("\n"));
+    assert!(differ.is_empty(), "roles differ from the recorded actions:\n{}", differ.join("\n"));
 }

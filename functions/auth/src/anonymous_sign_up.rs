@@ -1,4 +1,5 @@
-//! `POST /api/v1/auth/anonymous/sign-up`: creates a user with nothing but an id, who may sign up later and stay the same.
+//! `POST /api/v1/auth/anonymous/sign-up`: creates a user with nothing but an id. A later sign-up
+//! keeps that user and its id.
 
 use api::http::TableAction::{BatchGetItem, PutItem};
 use api::http::{Json, Route};

@@ -1,7 +1,9 @@
-//! `GET /api/v1/auth/challenge`: a proof-of-work challenge, as the widget of ALTCHA fetches it.
+//! `GET /api/v1/auth/challenge`: issues a proof-of-work challenge in the form that the ALTCHA
+//! widget fetches.
 //!
-//! The widget sends no headers, so the project is in the query. Nothing is stored but the count: a challenge carries its own signature.
-//! The further the caller or the project is above its usual rate, the more work it is.
+//! The widget sends no headers, so the project is in the query. A challenge carries its own
+//! signature, so only the request count is stored. The difficulty rises with how far the caller or
+//! the project is above its usual rate.
 
 use api::http::TableAction::{BatchGetItem, UpdateItem};
 use api::http::client::Caller;
@@ -23,9 +25,9 @@ use utoipa::ToSchema;
 use wire::id::ProjectId;
 
 pub const ROUTE: Route = Route::get("auth-challenge-create", "/api/v1/auth/challenge")
-    .summary("Makes a proof-of-work challenge for the widget of ALTCHA")
+    .summary("Creates a proof-of-work challenge for the ALTCHA widget")
     .limit(Limit::Challenge)
-    .leaves_no_trail("a challenge changes nothing: it carries its own signature")
+    .leaves_no_trail("a challenge carries its own signature, so nothing is stored")
     .table(&[BatchGetItem, UpdateItem])
     .errors(&[ErrorCode::ProjectNotFound, ErrorCode::BotChallengeNotEnabled]);
 
@@ -36,8 +38,8 @@ pub struct ChallengeQuery {
     project_id: String,
 }
 
-/// A challenge, good for one request within five minutes. The widget gives its solution as base64 of
-/// `{"challenge": …, "solution": {"counter": …}}`, which is the `bot_challenge_token`.
+/// Returns a challenge that is valid for one request within five minutes. The widget sends the
+/// solution as base64 of `{"challenge": …, "solution": {"counter": …}}` in `bot_challenge_token`.
 pub async fn handle(
     State(app): State<App>,
     caller: Caller,

@@ -1,8 +1,10 @@
-//! `GET /api/v1/connected-accounts/{user_id}`: the accounts at OAuth providers that a user's app gets tokens for.
+//! `GET /api/v1/connected-accounts/{user_id}`: lists a user's accounts at OAuth providers for which
+//! the app can get access tokens.
 
 use api::http::TableAction::BatchGetItem;
 use api::http::{Json, Named, Route};
 use api::product::input::{Ignored, Nothing};
+use api::product::page::List;
 use api::product::{Access, Client, Input};
 use deserr::Deserr;
 use errors::{Error, ErrorCode, KnownError};
@@ -14,7 +16,7 @@ use wire::id::UserId;
 use crate::oauth::connected_accounts::user;
 
 pub const ROUTE: Route = Route::get("auth-connected-account-list", "/api/v1/connected-accounts/{user_id}")
-    .summary("Lists the accounts at providers that give access tokens for a user")
+    .summary("Lists a user's connected accounts, for which the app can get provider access tokens")
     .table(&[BatchGetItem])
     .reads(&[Named::User])
     .errors(&[ErrorCode::CannotGetOwnUserWithoutUser, ErrorCode::Forbidden, ErrorCode::UserNotFound]);
@@ -31,29 +33,19 @@ pub struct AccountsPath {
 pub struct ConnectedAccount {
     user_id: UserId,
     provider: String,
-    /// The provider's own id of the account.
+    /// The account's id at the provider.
     provider_account_id: String,
-}
-
-#[derive(Serialize, ToSchema)]
-pub struct ConnectedAccounts {
-    items: Vec<ConnectedAccount>,
-    /// Always false: a user has few.
-    is_paginated: bool,
 }
 
 pub async fn handle(
     access: Access<Client>,
     Input { path, .. }: Input<Ignored, Nothing, AccountsPath>,
-) -> Result<Json<ConnectedAccounts>, Error> {
+) -> Result<Json<List<ConnectedAccount>>, Error> {
     let user = user(&access, path.user_id).await?.ok_or(KnownError::UserNotFound)?;
     let item = |account: model::user::ProviderAccount| ConnectedAccount {
         user_id: user.id,
         provider: account.provider_id,
         provider_account_id: account.account_id,
     };
-    Ok(Json(ConnectedAccounts {
-        items: user.provider_accounts.into_iter().filter(|account| account.allow_connected_accounts).map(item).collect(),
-        is_paginated: false,
-    }))
+    Ok(Json(List::whole(user.provider_accounts.into_iter().filter(|account| account.allow_connected_accounts).map(item).collect())))
 }

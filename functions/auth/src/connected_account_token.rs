@@ -1,4 +1,5 @@
-//! `POST /api/v1/connected-accounts/{user_id}/{provider_id}/access-token`: an access token of the provider, for the first of the user's accounts there.
+//! `POST /api/v1/connected-accounts/{user_id}/{provider_id}/access-token`: returns a provider
+//! access token for the user's first account at the provider.
 
 use api::http::TableAction::{BatchGetItem, GetItem, PutItem};
 use api::http::{Json, Named, Route};
@@ -12,8 +13,8 @@ use utoipa::ToSchema;
 use crate::oauth::connected_accounts::{ERRORS, ProviderAccessToken, TokenScope, access_token};
 
 pub const ROUTE: Route = Route::post("auth-connected-account-token", "/api/v1/connected-accounts/{user_id}/{provider_id}/access-token")
-    .summary("Gives an access token for a user's account at a provider")
-    .leaves_no_trail("a provider's token that is renewed is the same in effect")
+    .summary("Returns a provider access token for a user's account at the provider")
+    .leaves_no_trail("refreshing a provider's token changes nothing about the account")
     .table(&[BatchGetItem, GetItem, PutItem])
     .reads(&[Named::User])
     .errors(ERRORS);

@@ -1,4 +1,5 @@
-//! `POST /api/v1/connected-accounts/{user_id}/{provider_id}/{provider_account_id}/access-token`: an access token of the provider, for the account that is named.
+//! `POST /api/v1/connected-accounts/{user_id}/{provider_id}/{provider_account_id}/access-token`:
+//! returns a provider access token for the named account.
 
 use api::http::TableAction::{BatchGetItem, GetItem, PutItem};
 use api::http::{Json, Named, Route};
@@ -13,21 +14,21 @@ use crate::oauth::connected_accounts::{ERRORS, ProviderAccessToken, TokenScope, 
 
 pub const ROUTE: Route =
     Route::post("auth-connected-account-token-of", "/api/v1/connected-accounts/{user_id}/{provider_id}/{provider_account_id}/access-token")
-        .summary("Gives an access token for one of several accounts of a user at a provider")
-        .leaves_no_trail("a provider's token that is renewed is the same in effect")
+        .summary("Returns a provider access token for one of a user's accounts at the provider")
+        .leaves_no_trail("refreshing a provider's token changes nothing about the account")
         .table(&[BatchGetItem, GetItem, PutItem])
         .reads(&[Named::User])
         .errors(ERRORS);
 
 #[derive(Deserr, ToSchema)]
 #[deserr(deny_unknown_fields)]
-#[expect(clippy::struct_field_names, reason = "they are the path's")]
+#[expect(clippy::struct_field_names, reason = "the names are those of the path")]
 pub struct AccountOfUser {
     /// A user's id, or `me`.
     #[schema(value_type = String)]
     user_id: UserRef,
     provider_id: String,
-    /// The provider's own id of the account.
+    /// The account's id at the provider.
     provider_account_id: String,
 }
 

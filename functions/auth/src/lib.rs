@@ -1,10 +1,12 @@
-//! Signing up, signing in, sessions and OAuth.
+//! Sign-up, sign-in, sessions and OAuth.
 
 pub mod anonymous_sign_up;
 pub mod challenge_create;
 pub mod connected_account_list;
 pub mod connected_account_token;
 pub mod connected_account_token_of;
+pub mod mfa_recovery_codes_create;
+pub mod mfa_recovery_codes_read;
 pub mod mfa_sign_in;
 pub mod not_me;
 pub mod not_me_show;
@@ -76,4 +78,6 @@ pub fn operations(register: &mut impl Register) {
     register.operation(challenge_create::ROUTE, challenge_create::handle);
     register.operation(not_me_show::ROUTE, not_me_show::handle);
     register.operation(not_me::ROUTE, not_me::handle);
+    register.operation(mfa_recovery_codes_create::ROUTE, mfa_recovery_codes_create::handle);
+    register.operation(mfa_recovery_codes_read::ROUTE, mfa_recovery_codes_read::handle);
 }

@@ -1,7 +1,8 @@
-//! `POST /api/v1/auth/mfa/sign-in`: ends a sign-in that waits for its second factor.
+//! `POST /api/v1/auth/mfa/sign-in`: completes a sign-in that is waiting for its second factor.
 //!
-//! A wrong code leaves the attempt as it is, but for its count. A right one is accepted once: the attempt, the time step of the code and
-//! the session are one transaction.
+//! A wrong code does not end the sign-in, but counts against it and against the account. A right
+//! code is accepted once: the attempt, the time step of the code or the remaining recovery codes,
+//! and the session are written in one transaction.
 
 use api::http::TableAction::{BatchGetItem, ConditionCheckItem, GetItem, PutItem, Query, UpdateItem};
 use api::http::{Json, Route};
@@ -17,38 +18,58 @@ use model::limit::Limit;
 use model::session::Amr;
 use model::trail::Event;
 use serde::Serialize;
-use store::{Label, code, user};
+use store::{Label, code};
 use utoipa::ToSchema;
+use wire::problem::Problems;
 
 use crate::sign_in::notice;
+use crate::sign_in::second_factor_code::SecondFactorCode;
 use crate::sign_in::tokens::{NewSession, SignedInOrUp};
 
 pub const ROUTE: Route = Route::post("auth-mfa-sign-in", "/api/v1/auth/mfa/sign-in")
-    .summary("Ends a sign-in with a code of the user's authenticator app")
+    .summary("Completes a sign-in with a code from the authenticator app, or a recovery code")
     .limit(Limit::SignIn)
     .open_to_restricted()
     .table(&[BatchGetItem, ConditionCheckItem, GetItem, PutItem, Query, UpdateItem])
     .errors(CODE_ERRORS)
-    .errors(&[ErrorCode::InvalidTotpCode]);
+    .errors(&[ErrorCode::InvalidTotpCode, ErrorCode::InvalidRecoveryCode])
+    .hashes_passwords();
 
 #[derive(Deserr, ToSchema)]
 #[deserr(deny_unknown_fields)]
 pub struct MfaSignIn {
-    /// The `attempt_code` of `MULTI_FACTOR_AUTHENTICATION_REQUIRED`.
+    /// The `attempt_code` of the `MULTI_FACTOR_AUTHENTICATION_REQUIRED` error.
     code: Code,
     #[deserr(rename = "type")]
     #[schema(rename = "type")]
-    _type: Factor,
-    /// The six digits that the app shows.
-    totp: String,
+    factor: Factor,
+    /// The six digits that the app shows, or a recovery code. Required for the type `totp`.
+    #[deserr(default)]
+    totp: Option<String>,
+    /// A recovery code. Required for the type `recovery-code`.
+    #[deserr(default)]
+    recovery_code: Option<String>,
 }
 
 /// A kind of second factor.
 #[derive(Deserr, Serialize, ToSchema)]
-#[serde(rename_all = "lowercase")]
+#[serde(rename_all = "kebab-case")]
 pub enum Factor {
     #[deserr(rename = "totp")]
     Totp,
+    #[deserr(rename = "recovery-code")]
+    RecoveryCode,
+}
+
+impl MfaSignIn {
+    fn second_factor(&self) -> Result<SecondFactorCode, KnownError> {
+        match (&self.factor, &self.totp, &self.recovery_code) {
+            (Factor::Totp, Some(text), None) => Ok(SecondFactorCode::of_app(text)),
+            (Factor::RecoveryCode, None, Some(text)) => Ok(SecondFactorCode::of_recovery(text)),
+            (Factor::Totp, ..) => Err(ROUTE.schema_error(&Problems::one("body", "must have totp, and not recovery_code"))),
+            (Factor::RecoveryCode, ..) => Err(ROUTE.schema_error(&Problems::one("body", "must have recovery_code, and not totp"))),
+        }
+    }
 }
 
 pub async fn handle(
@@ -56,6 +77,7 @@ pub async fn handle(
     CodeAccess { access, hint, .. }: CodeAccess<AttemptCode>,
     Input { body, .. }: Input<MfaSignIn>,
 ) -> Result<Json<SignedInOrUp>, Error> {
+    let given = body.second_factor()?;
     let (project, now) = (&access.project.id, app.clock.now());
     let hinted = hint.as_ref().map(|attempt| (attempt.user_id, Failures::of_second_factor(&app, project, attempt.user_id)));
     let early = async {
@@ -66,36 +88,32 @@ pub async fn handle(
     };
     let (decision, row) = tokio::try_join!(app.store.try_attempt(project, &body.code, now), early)?;
     let attempt = decision?;
-    // What was read early was a hint alone.
+    // The row was read early for the user that the hint names, which need not be the attempt's
+    // user.
     let row = match row.filter(|row| row.user.id == attempt.user_id) {
         Some(row) => Some(row),
         None => app.store.user(project, attempt.user_id).await?,
     };
-    // What ended the user's sessions or codes ended this sign-in, too.
+    // Anything that ended the user's sessions or codes has ended this sign-in too.
     let row = row.filter(|row| attempt.is_of_epoch(&row.user)).ok_or(Rejected::NotFound)?;
-    let totp = row.user.totp.as_ref().ok_or(KnownError::InvalidTotpCode)?;
-    // An attempt counts its own guesses; whoever has the password gets new attempts, so the account's are counted as well.
+    // Guesses are counted per attempt. Anybody with the password can start new attempts, so guesses
+    // are also counted per account.
     let failures = hinted.filter(|(user, _)| *user == row.user.id).map(|(_, failures)| failures);
     let failures = failures.unwrap_or_else(|| Failures::of_second_factor(&app, project, row.user.id));
-    let Some(step) = totp.check(&app.sealer, project, row.user.id, body.totp.trim(), now)? else {
-        failures.count().await?;
-        app.store.record_failure(Some(row.user.id), Event::SignInFailed).await?;
-        return Err(KnownError::InvalidTotpCode.into());
-    };
+    let right = given.check(&access, &row.user, &failures, Event::SignInFailed).await?;
 
     let amr = attempt.amr.into_iter().chain([Amr::Otp, Amr::Mfa]).collect();
     let session = NewSession::start(&app, &access.project, &row.user, &access.place, amr);
-    let mut writes = vec![code::redeem_attempt(project, &body.code), user::use_totp_step(project, &row.user, totp, step)?];
+    let mut writes = vec![code::redeem_attempt(project, &body.code)];
     writes.extend(session.writes(&access.project)?);
     writes.extend(notice::write(&app, &access.project, &row.user, &access.place).await?);
     writes.extend(failures.still_allowed());
-    match app.store.transact(writes).await {
+    match given.redeem(&access, &row, right, writes).await {
         Ok(()) => {
             let signed_in = session.signed_in(&app, &access.project, &row.user);
             Ok(Json(SignedInOrUp { signed_in, is_new_user: attempt.is_new_user }))
         }
-        Err(store::Error::Conflict(conflict)) if conflict.is_of(Label::Code) => Err(Rejected::AlreadyUsed.into()),
-        Err(store::Error::Conflict(conflict)) if conflict.is_of(Label::TotpStep) => Err(KnownError::InvalidTotpCode.into()),
-        Err(error) => Err(error.into()),
+        Err(Error::Store(store::Error::Conflict(conflict))) if conflict.is_of(Label::Code) => Err(Rejected::AlreadyUsed.into()),
+        Err(error) => Err(error),
     }
 }

@@ -1,6 +1,8 @@
-//! `POST /api/v1/auth/not-me-link`: undoes a change of an account that its owner did not make, shuts everybody out and emails a way back
-//! in. The page behind the "This wasn't me" link of an email about an account sends its form here. Who may undo what, and why, is in
-//! [`notice`](model::notice).
+//! `POST /api/v1/auth/not-me-link`: undoes a change that the owner of an account did not make,
+//! signs everybody out and emails the owner a way back in.
+//!
+//! The page behind the "This wasn't me" link of an email about an account posts its form here.
+//! [`notice`](model::notice) says who may undo what, and why.
 
 use api::http::Route;
 use api::http::TableAction::{DeleteItem, GetItem, PutItem, UpdateItem};
@@ -22,21 +24,23 @@ use model::project::Project;
 use model::user::{Channel, User};
 use store::link::{self, Link};
 use store::user::UserRow;
-use store::user::account::Outcome;
+use store::user::account::{self, Outcome};
 use store::{Contention as _, Label, Write, optimistic, record};
 
 use crate::pages::not_me::{WayBack, done, find, nothing_to_undo, used};
 
 pub const ROUTE: Route = Route::post("auth-not-me", NOT_ME_PATH)
-    .summary("Undoes a change of an account that its owner did not make")
+    .summary("Undoes a change that the owner of an account did not make")
     .limit(Limit::Code)
     .ignores_body()
     .table(&[DeleteItem, GetItem, PutItem, UpdateItem])
     .errors(&[ErrorCode::VerificationCodeNotFound, ErrorCode::VerificationCodeExpired]);
 
-/// How often it looks again: once for each address or account that somebody else signs in with by now, and for changes meanwhile.
+/// Maximum number of attempts: one for each email address or provider account that somebody else
+/// now signs in with, and some for concurrent changes.
 const ROUNDS: u32 = 20;
-/// How many claims of addresses and accounts one transaction takes beside everything else.
+/// How many claims of email addresses and provider accounts fit into one transaction besides its
+/// other writes.
 const MOST_CLAIMS: usize = 60;
 
 pub async fn handle(State(app): State<App>, caller: Caller, Input { query, .. }: Input<Ignored, LinkQuery>) -> Result<LinkPage, Error> {
@@ -55,14 +59,14 @@ pub async fn handle(State(app): State<App>, caller: Caller, Input { query, .. }:
     Undo { app: &app, project: &project.project, code: &query.code, link: &link, taken: Taken::default(), squatter: None }.of(row).await
 }
 
-/// What follows from a link.
+/// An undo in progress.
 struct Undo<'a> {
     app: &'a App,
     project: &'a Project,
     code: &'a Code,
     link: &'a Link<NotMe>,
     taken: Taken,
-    /// Claims the recipient's address without having verified it.
+    /// The user who claims the recipient's email address without having verified it.
     squatter: Option<UserRow>,
 }
 
@@ -91,7 +95,7 @@ impl Undo<'_> {
                 Ok(Outcome::AccountTaken(account)) => self.taken.accounts.push(account),
                 Ok(Outcome::Changed | Outcome::Done) => {}
                 Err(store::Error::Conflict(conflict)) if conflict.is_of(Label::Code) => return Ok(used()),
-                // The squatter changed.
+                // The user who holds the address was changed concurrently.
                 Err(store::Error::Conflict(_)) => self.lose(self.link.purpose.email.clone()).await?,
                 Err(error) => return Err(error.into()),
             }
@@ -99,7 +103,7 @@ impl Undo<'_> {
         })
     }
 
-    /// Uses the link, and emails the way back in.
+    /// The way back in, with the writes that redeem the link and email that way back if possible.
     fn writes(&self, user: &User) -> Result<(WayBack, Vec<Write>), store::Error> {
         let email = &self.link.purpose.email;
         let mut writes = vec![link::redeem::<NotMe>(self.code)];
@@ -118,13 +122,17 @@ impl Undo<'_> {
     async fn write(&self, row: &UserRow, user: &User, writes: Vec<Write>) -> Result<Outcome, store::Error> {
         let (store, project) = (&self.app.store, &self.project.id);
         match &self.squatter {
-            Some(holder) => store.take_email(project, row, user, &self.link.purpose.email, holder, writes).await,
+            Some(holder) => {
+                let taken = account::Taken { email: &self.link.purpose.email, holder };
+                store.take_email(project, row, user, taken, writes).await
+            }
             None => store.change_account(project, row, user, writes).await,
         }
     }
 
-    /// Somebody else signs in with an address of the account: it is theirs, but for one that they never verified and whose emails the
-    /// recipient of the link reads.
+    /// Handles an email address of the account that somebody else now signs in with. The address
+    /// stays theirs, unless they never verified it and it is the address that the link was sent
+    /// to.
     async fn lose(&mut self, email: Email) -> Result<(), store::Error> {
         let (store, project) = (&self.app.store, &self.project.id);
         self.squatter = None;
@@ -139,7 +147,7 @@ impl Undo<'_> {
                 let cedes = holder.as_mut().is_some_and(|holder| holder.user.cede(&email));
                 self.squatter = holder.filter(|_| cedes);
             }
-            // It is free by now.
+            // The email address has become free.
             None => {}
         }
         Ok(())
@@ -151,7 +159,7 @@ fn claims(user: &User, link: &Link<NotMe>) -> usize {
     user.channels.len() + 2 * user.provider_accounts.len() + channels + accounts
 }
 
-/// Whether there is nothing to remove.
+/// Whether undoing the additions has removed nothing.
 fn same(user: &User, row: &UserRow) -> bool {
     (user.channels.len(), user.provider_accounts.len()) == (row.user.channels.len(), row.user.provider_accounts.len())
 }

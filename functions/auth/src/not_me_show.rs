@@ -1,5 +1,5 @@
-//! `GET /api/v1/auth/not-me-link`: asks whoever followed the "This wasn't me" link of an email about an account. Nothing changes by it, as
-//! mail scanners follow links.
+//! `GET /api/v1/auth/not-me-link`: shows the page behind the "This wasn't me" link of an email
+//! about an account. It changes nothing, because mail scanners follow links.
 
 use api::http::Route;
 use api::http::TableAction::GetItem;
@@ -15,7 +15,7 @@ use flows::email::notice::NOT_ME_PATH;
 use crate::pages::not_me::{find, question, used};
 
 pub const ROUTE: Route = Route::get("auth-not-me-show", NOT_ME_PATH)
-    .summary("Shows the page by which a change of an account is undone")
+    .summary("Shows the page that undoes a change to an account")
     .without_secret()
     .table(&[GetItem])
     .errors(&[ErrorCode::VerificationCodeNotFound, ErrorCode::VerificationCodeExpired]);

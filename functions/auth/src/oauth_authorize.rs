@@ -1,7 +1,8 @@
 //! `GET /api/v1/auth/oauth/authorize/{provider_id}`: starts an OAuth flow with a provider.
 //!
-//! Everything is checked before the user leaves: client, provider, URLs, token. What the callback needs is stored under the digest of a
-//! random state, for ten minutes; the PKCE verifier is sealed. In redirect mode a cookie ties the flow to the browser (RFC 9700 §4.7).
+//! Everything is checked before the user leaves: client, provider, URLs, token. The data for the
+//! callback is stored for ten minutes under the digest of a random state, with the PKCE verifier
+//! sealed. In redirect mode a cookie ties the flow to the browser (RFC 9700 §4.7).
 
 use api::http::TableAction::{BatchGetItem, PutItem};
 use api::http::client::Caller;
@@ -41,9 +42,9 @@ use crate::oauth::flow;
 use crate::oauth::provider_answer::ProviderPath;
 
 pub const ROUTE: Route = Route::get("auth-oauth-authorize", "/api/v1/auth/oauth/authorize/{provider_id}")
-    .summary("Starts signing in with a provider, or linking an account of it")
+    .summary("Starts an OAuth flow that signs in with a provider or links an account")
     .limit(Limit::Authorize)
-    .leaves_no_trail("it begins a flow, and nothing changes before that ends")
+    .leaves_no_trail("it only starts a flow, and nothing changes until the flow ends")
     .table(&[BatchGetItem, PutItem])
     .errors(&[
         ErrorCode::InvalidOauthClientIdOrSecret,
@@ -62,14 +63,15 @@ pub const ROUTE: Route = Route::get("auth-oauth-authorize", "/api/v1/auth/oauth/
         ErrorCode::BotChallengeFailed,
     ]);
 
-/// The answer of the JSON mode; in the redirect mode the same URL is the `Location` of a 307.
+/// The answer in JSON mode. In redirect mode the same URL is the `Location` of a 307.
 #[derive(Serialize, ToSchema)]
 pub struct Location {
     /// The URL to send the user to.
     location: Url,
 }
 
-/// The user is sent to the provider, by whoever the mode says.
+/// The response that sends the user to the provider: a redirect, or in JSON mode the URL for the
+/// app to open.
 pub enum Authorized {
     Json(Location),
     Redirect { location: Url, cookie: String },
@@ -121,7 +123,7 @@ pub async fn handle(
     begin(Scope { app: &app, project: &project, place: &caller.place }, provider, query, current.as_ref(), admitted).await
 }
 
-/// Whoever links an account is signed in already.
+/// Runs the bot check. Only a signed-in user can link an account, so linking needs no check.
 async fn admit<'a>(app: &'a App, project: &'a Project, caller: &'a Caller, query: &AuthorizeQuery) -> Result<Option<Admitted<'a>>, Error> {
     if query.purpose() == Purpose::Link {
         return Ok(None);
@@ -134,13 +136,14 @@ async fn admit<'a>(app: &'a App, project: &'a Project, caller: &'a Caller, query
     Check::at(app, project, &caller.place, Guarded::OAuth).admit(presented).await.map(Some)
 }
 
-/// The claims of the token in the query, if there is one.
+/// The claims of the token in the query, if it has one.
 fn read_token(app: &App, query: &AuthorizeQuery) -> Result<Option<Claims>, KnownError> {
     let token = query.token.as_deref().filter(|token| !token.is_empty());
     token.map(|token| app.signer.verify(token, app.clock.now()).map_err(token_error)).transpose()
 }
 
-/// The project that the client proves, and the items of the token's user: one round trip.
+/// Fetches the client's project and the items of the token's user in one round trip, and checks the
+/// client's key.
 async fn look_up(app: &App, caller: &Caller, query: &AuthorizeQuery, claims: Option<&Claims>) -> Result<(Project, Items), Error> {
     let invalid = || KnownError::InvalidOauthClientIdOrSecret { client_id: Some(query.client_id.clone()) };
     let id = client_project(&query.client_id).ok_or_else(invalid)?;
@@ -165,7 +168,7 @@ async fn look_up(app: &App, caller: &Caller, query: &AuthorizeQuery, claims: Opt
     Ok((project, items))
 }
 
-/// The user of the token, if its session lives and no administrator has restricted it.
+/// The user of the token, if its session is live and no administrator has restricted the user.
 fn current_user(app: &App, project: &Project, claims: &Claims, items: &Items) -> Result<CurrentUser, Error> {
     if claims.project_id != project.id {
         return Err(KnownError::InvalidProjectForAccessToken {
@@ -181,7 +184,7 @@ fn current_user(app: &App, project: &Project, claims: &Claims, items: &Items) ->
     Ok(current)
 }
 
-/// Stores what the callback needs, and makes the URL of the provider.
+/// Stores the data for the callback and builds the URL of the provider.
 async fn begin(
     Scope { app, project, .. }: Scope<'_>,
     provider: &OAuthProvider,
@@ -233,7 +236,7 @@ async fn begin(
     })
 }
 
-/// Where the provider authorizes; an issuer that is not in the catalog is asked.
+/// The provider's authorization endpoint, which is discovered for issuers outside the catalog.
 async fn authorization_endpoint(app: &App, provider: &OAuthProvider) -> Result<String, KnownError> {
     let outgoing = Outgoing::new(&app.settings);
     if let Some(endpoint) = authorization::known_endpoint(provider) {
@@ -241,7 +244,7 @@ async fn authorization_endpoint(app: &App, provider: &OAuthProvider) -> Result<S
     }
     let issuer = provider.issuer.as_deref().unwrap_or_default();
     let metadata = metadata::discover(outgoing, issuer, app.clock.now()).await.map_err(|fault| {
-        tracing::warn!(%fault, provider = provider.id, "an issuer cannot be asked for its endpoints");
+        tracing::warn!(%fault, provider = provider.id, "an issuer's endpoints cannot be discovered");
         KnownError::OauthProviderTemporarilyUnavailable
     })?;
     Ok(metadata.authorization_endpoint)

@@ -1,7 +1,8 @@
-//! `GET /api/v1/auth/oauth/callback/{provider_id}`: where a provider sends the user back (RFC 6749 §4.1.2).
+//! `GET /api/v1/auth/oauth/callback/{provider_id}`: the redirect URI for providers (RFC 6749
+//! §4.1.2).
 //!
-//! It is a GET that changes things, as RFC 6749 has it; the state in it was made by us, works once, and in the redirect mode only in the
-//! browser that began the flow (RFC 9700 §4.7).
+//! RFC 6749 requires a GET that changes state. The `state` parameter is issued by Gatelet and works
+//! once; in redirect mode, it works only in the browser that began the flow (RFC 9700 §4.7).
 
 use api::http::Route;
 use api::http::client::Caller;
@@ -17,7 +18,7 @@ use crate::oauth::flow;
 use crate::oauth::provider_answer::{ERRORS, ProviderAnswer, ProviderPath, TABLE};
 
 pub const ROUTE: Route = Route::get("auth-oauth-callback", "/api/v1/auth/oauth/callback/{provider_id}")
-    .summary("Takes the user back from a provider, and sends it on to the app")
+    .summary("Receives a user returning from a provider and redirects to the app")
     .limit(Limit::Code)
     .leaves_trail()
     .table(TABLE)
@@ -30,7 +31,7 @@ pub async fn handle(
     headers: HeaderMap,
     Input { query, path, .. }: Input<Ignored, ProviderAnswer, ProviderPath>,
 ) -> Response {
-    // Who only asks what there would be ends no flow.
+    // A HEAD request must not end the flow.
     if method == Method::HEAD {
         return StatusCode::NO_CONTENT.into_response();
     }

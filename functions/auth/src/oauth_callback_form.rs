@@ -1,4 +1,5 @@
-//! `POST /api/v1/auth/oauth/callback/{provider_id}`: the same for providers that post a form (OAuth 2.0 Form Post Response Mode).
+//! `POST /api/v1/auth/oauth/callback/{provider_id}`: the redirect URI for providers that post a
+//! form (OAuth 2.0 Form Post Response Mode).
 
 use api::http::Route;
 use api::http::client::Caller;
@@ -14,7 +15,7 @@ use crate::oauth::flow;
 use crate::oauth::provider_answer::{ERRORS, ProviderAnswer, ProviderPath, TABLE};
 
 pub const ROUTE: Route = Route::post("auth-oauth-callback-form", "/api/v1/auth/oauth/callback/{provider_id}")
-    .summary("Takes the user back from a provider that posts its answer as a form")
+    .summary("Receives a user returning from a provider that posts its answer as a form")
     .limit(Limit::Code)
     .takes_forms()
     .table(TABLE)

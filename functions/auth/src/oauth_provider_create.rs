@@ -1,4 +1,5 @@
-//! `POST /api/v1/oauth-providers`: a server gives a user an account at an OAuth provider. Of many who want it at once, one gets it.
+//! `POST /api/v1/oauth-providers`: links an account at an OAuth provider to a user. Requires server
+//! access. If several requests link the same account at once, one succeeds.
 
 use api::http::TableAction::{BatchGetItem, GetItem, PutItem, UpdateItem};
 use api::http::{Created, Named, Route};
@@ -18,7 +19,7 @@ use wire::id::ProviderAccountId;
 use crate::oauth::provider_accounts::{AccountId, change};
 
 pub const ROUTE: Route = Route::post("auth-oauth-provider-create", "/api/v1/oauth-providers")
-    .summary("Gives a user an account at an OAuth provider")
+    .summary("Links an account at an OAuth provider to a user")
     .table(&[BatchGetItem, GetItem, PutItem, UpdateItem])
     .reads(&[Named::User])
     .errors(&[
@@ -35,16 +36,16 @@ pub struct CreateProviderAccount {
     /// A user's id, or `me`.
     #[schema(value_type = String)]
     user_id: UserRef,
-    /// Id of a provider of the project.
+    /// The id of a provider of the project.
     provider_config_id: String,
-    /// The user's id at the provider. An account belongs to one user of a project.
+    /// The user's id at the provider. Each account belongs to at most one user of a project.
     #[schema(value_type = String, min_length = 1, max_length = 512)]
     account_id: AccountId,
     #[deserr(default)]
     email: Option<Email>,
-    /// Whether it signs the user in.
+    /// Whether the user can sign in with the account.
     allow_sign_in: bool,
-    /// Whether the app gets the provider's access tokens for it.
+    /// Whether the app can get the provider's access tokens for the account.
     allow_connected_accounts: bool,
 }
 

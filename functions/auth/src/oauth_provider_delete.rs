@@ -1,5 +1,5 @@
-//! `DELETE /api/v1/oauth-providers/{user_id}/{provider_id}`: unlinks an account at an OAuth provider. It is free for others at once, and
-//! its tokens are forgotten.
+//! `DELETE /api/v1/oauth-providers/{user_id}/{provider_id}`: unlinks an account at an OAuth
+//! provider. The account's tokens are deleted, and another user can link the account at once.
 
 use api::http::TableAction::{BatchGetItem, DeleteItem, GetItem, PutItem, UpdateItem};
 use api::http::{Json, Named, Route};
@@ -12,7 +12,7 @@ use flows::literal::{SUCCESS, Success};
 use crate::oauth::provider_accounts::{ProviderAccountPath, change};
 
 pub const ROUTE: Route = Route::delete("auth-oauth-provider-delete", "/api/v1/oauth-providers/{user_id}/{provider_id}")
-    .summary("Unlinks an account of a user at an OAuth provider")
+    .summary("Unlinks a user's account at an OAuth provider")
     .table(&[BatchGetItem, DeleteItem, GetItem, PutItem, UpdateItem])
     .reads(&[Named::User])
     .errors(&[

@@ -1,19 +1,20 @@
-//! `GET /api/v1/oauth-providers`: the accounts of a user at OAuth providers, in the order in which they were linked.
+//! `GET /api/v1/oauth-providers`: lists a user's accounts at OAuth providers in the order in which
+//! they were linked.
 
 use api::http::TableAction::BatchGetItem;
 use api::http::{Json, Named, Route};
 use api::product::input::Ignored;
+use api::product::page::List;
 use api::product::{Access, Client, Input};
 use deserr::Deserr;
 use errors::{Error, ErrorCode};
 use flows::accounts::read;
 use model::user::provider_account::ProviderAccountRead;
 use model::user::reference::UserRef;
-use serde::Serialize;
 use utoipa::ToSchema;
 
 pub const ROUTE: Route = Route::get("auth-oauth-provider-list", "/api/v1/oauth-providers")
-    .summary("Lists the accounts of a user at OAuth providers")
+    .summary("Lists a user's accounts at OAuth providers")
     .table(&[BatchGetItem])
     .reads(&[Named::User])
     .errors(&[ErrorCode::CannotGetOwnUserWithoutUser, ErrorCode::Forbidden]);
@@ -21,25 +22,18 @@ pub const ROUTE: Route = Route::get("auth-oauth-provider-list", "/api/v1/oauth-p
 #[derive(Deserr, ToSchema)]
 #[deserr(deny_unknown_fields)]
 pub struct ProviderAccountsQuery {
-    /// A user's id, or `me`. A client names itself: without this it would ask for everybody's.
+    /// A user's id, or `me`. Required: the accounts of all users cannot be listed.
     #[deserr(default)]
     #[schema(value_type = Option<String>)]
     user_id: Option<UserRef>,
 }
 
-#[derive(Serialize, ToSchema)]
-pub struct ProviderAccounts {
-    items: Vec<ProviderAccountRead>,
-    /// Always false: a user has few.
-    is_paginated: bool,
-}
-
 pub async fn handle(
     access: Access<Client>,
     Input { query, .. }: Input<Ignored, ProviderAccountsQuery>,
-) -> Result<Json<ProviderAccounts>, Error> {
+) -> Result<Json<List<ProviderAccountRead>>, Error> {
     let user_id = access.listed_user(query.user_id, &ROUTE)?;
     let accounts = read(&access, user_id).await?.map(|row| row.user.provider_accounts).unwrap_or_default();
     let items = accounts.iter().map(|account| ProviderAccountRead::of(user_id, account, access.level)).collect();
-    Ok(Json(ProviderAccounts { items, is_paginated: false }))
+    Ok(Json(List::whole(items)))
 }

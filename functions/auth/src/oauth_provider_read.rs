@@ -1,4 +1,5 @@
-//! `GET /api/v1/oauth-providers/{user_id}/{provider_id}`: one account of a user at an OAuth provider.
+//! `GET /api/v1/oauth-providers/{user_id}/{provider_id}`: returns a user's account at an OAuth
+//! provider.
 
 use api::http::TableAction::BatchGetItem;
 use api::http::{Json, Named, Route};
@@ -11,7 +12,7 @@ use model::user::provider_account::ProviderAccountRead;
 use crate::oauth::provider_accounts::ProviderAccountPath;
 
 pub const ROUTE: Route = Route::get("auth-oauth-provider-read", "/api/v1/oauth-providers/{user_id}/{provider_id}")
-    .summary("Reads an account of a user at an OAuth provider")
+    .summary("Returns a user's account at an OAuth provider")
     .table(&[BatchGetItem])
     .reads(&[Named::User])
     .errors(&[ErrorCode::CannotGetOwnUserWithoutUser, ErrorCode::Forbidden, ErrorCode::ProviderAccountNotFound]);

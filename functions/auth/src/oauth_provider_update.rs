@@ -1,5 +1,6 @@
-//! `PATCH /api/v1/oauth-providers/{user_id}/{provider_id}`: changes what an account at an OAuth provider is good for; a server also says
-//! which account it is.
+//! `PATCH /api/v1/oauth-providers/{user_id}/{provider_id}`: changes what an account at an OAuth
+//! provider may be used for. A server can also change the account's email address and its id at the
+//! provider.
 
 use api::http::TableAction::{BatchGetItem, DeleteItem, GetItem, PutItem, UpdateItem};
 use api::http::{Json, Named, Route};
@@ -17,7 +18,7 @@ use wire::problem::Problems;
 use crate::oauth::provider_accounts::{AccountId, ProviderAccountPath, change};
 
 pub const ROUTE: Route = Route::patch("auth-oauth-provider-update", "/api/v1/oauth-providers/{user_id}/{provider_id}")
-    .summary("Changes an account of a user at an OAuth provider")
+    .summary("Updates a user's account at an OAuth provider")
     .table(&[BatchGetItem, DeleteItem, GetItem, PutItem, UpdateItem])
     .reads(&[Named::User])
     .errors(&[
@@ -32,16 +33,16 @@ pub const ROUTE: Route = Route::patch("auth-oauth-provider-update", "/api/v1/oau
 #[derive(Deserr, ToSchema)]
 #[deserr(deny_unknown_fields)]
 pub struct UpdateProviderAccount {
-    /// Whether it signs the user in.
+    /// Whether the user can sign in with the account.
     #[deserr(default)]
     allow_sign_in: Option<bool>,
-    /// Whether the app gets the provider's access tokens for it.
+    /// Whether the app can get the provider's access tokens for the account.
     #[deserr(default)]
     allow_connected_accounts: Option<bool>,
-    /// With server access only.
+    /// Requires server access.
     #[deserr(default)]
     email: Option<Email>,
-    /// With server access only. The tokens of the account that it was are forgotten.
+    /// Requires server access. The tokens of the previous account are deleted.
     #[deserr(default)]
     #[schema(value_type = Option<String>, min_length = 1, max_length = 512)]
     account_id: Option<AccountId>,
@@ -53,7 +54,7 @@ pub async fn handle(
 ) -> Result<Json<ProviderAccountRead>, Error> {
     for (field, is_given) in [("email", body.email.is_some()), ("account_id", body.account_id.is_some())] {
         if is_given && access.level < Level::Server {
-            let problem = Problems::one(&format!("body.{field}"), "may be set with server access only");
+            let problem = Problems::one(&format!("body.{field}"), "can be set only with server access");
             return Err(ROUTE.schema_error(&problem).into());
         }
     }

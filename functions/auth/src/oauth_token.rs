@@ -1,7 +1,9 @@
-//! `POST /api/v1/auth/oauth/token`: the token endpoint (RFC 6749 §3.2): a code of a flow, or a refresh token, becomes an access token.
+//! `POST /api/v1/auth/oauth/token`: the token endpoint (RFC 6749 §3.2), which exchanges an
+//! authorization code or a refresh token for an access token.
 //!
-//! Client id and secret are in the body, as JSON or as a form. Headers of access are not needed; those that are there must be right.
-//! Its errors are those of RFC 6749 §5.2 with our `code` and `details` beside them: the layer writes them, as some are found before this runs.
+//! Client id and secret are in the body, as JSON or as a form. Access headers are optional; those
+//! that are sent must be valid. Errors have the form of RFC 6749 §5.2 with Gatelet's `code` and
+//! `details` added. A layer writes this form, because some errors occur before the handler runs.
 
 use api::http::Route;
 use api::http::TableAction::{BatchGetItem, ConditionCheckItem, DeleteItem, GetItem, PutItem, Query, UpdateItem};
@@ -60,19 +62,20 @@ pub struct TokenRequest {
     grant_type: String,
     /// The project's id.
     client_id: String,
-    /// A publishable client key; absent, or `__stack_public_client__`, when the project requires none.
+    /// A publishable client key. May be omitted, or be `__stack_public_client__`, if the project
+    /// requires no key.
     #[deserr(default)]
     client_secret: Option<String>,
-    /// With `refresh_token`.
+    /// Required with `refresh_token`.
     #[deserr(default)]
     refresh_token: Option<String>,
-    /// With `authorization_code`.
+    /// Required with `authorization_code`.
     #[deserr(default)]
     code: Option<String>,
-    /// With `authorization_code`: the one that the flow began with.
+    /// Required with `authorization_code`: the redirect URI that the flow began with.
     #[deserr(default)]
     redirect_uri: Option<RedirectUrl>,
-    /// With `authorization_code`: PKCE (RFC 7636 §4.5).
+    /// Required with `authorization_code`: the PKCE verifier (RFC 7636 §4.5).
     #[deserr(default)]
     code_verifier: Option<String>,
 }
@@ -88,7 +91,8 @@ pub enum TokenGrant {
 /// Why there is no token.
 pub enum TokenError {
     Refused(Error),
-    /// A schema error for every client, and an error of its own in OAuth.
+    /// The grant type is unknown. Other operations would report a schema error; OAuth has its own
+    /// error for this.
     UnsupportedGrantType,
 }
 
@@ -113,7 +117,7 @@ impl IntoResponse for TokenError {
     }
 }
 
-/// What a request wants to exchange.
+/// The parsed grant of a request.
 enum Grant {
     Code(redemption::Redemption),
     Refresh(SecretString),
@@ -136,7 +140,7 @@ impl TokenRequest {
 }
 
 impl Grant {
-    /// What has to be read for it beside the project and its key.
+    /// The keys to read besides those of the project and its API key.
     fn keys(&self, project: &ProjectId) -> Vec<Key> {
         match self {
             Self::Refresh(token) => vec![token_key(project, token)],
@@ -194,7 +198,8 @@ pub async fn handle(
     };
     let key = key_key.map(|key| items.entity::<ApiKey>(&key)).transpose()?.flatten();
     prove_client(Scope { app: &app, project: &project, place: &caller.place }, secret.is_some(), key.as_ref(), invalid).await?;
-    // What is proved here is the client, whatever the headers prove.
+    // The audit trail records a client without a user, even if the access headers prove more,
+    // because the exchange does not use these headers.
     record::by(&project, trail::Access::Client, Actor::Anonymous, None);
     Ok(grant.exchange(&app, &project, items, &caller).await?)
 }

@@ -1,4 +1,5 @@
-//! `POST /api/v1/auth/otp/send-sign-in-code`: mails a code and a link that sign in, or sign up who has no account yet.
+//! `POST /api/v1/auth/otp/send-sign-in-code`: emails a code and a link for signing in. If the
+//! email address has no account, redeeming the code creates an account.
 
 use api::http::TableAction::{BatchGetItem, GetItem, PutItem};
 use api::http::{Json, Named, Route};
@@ -25,7 +26,7 @@ use wire::clock::after;
 use crate::sign_in::otp::may_sign_in;
 
 pub const ROUTE: Route = Route::post("auth-otp-send-sign-in-code", "/api/v1/auth/otp/send-sign-in-code")
-    .summary("Mails a code and a link that sign in")
+    .summary("Emails a code and a link for signing in")
     .limit(Limit::SendCode)
     .open_to_restricted()
     .table(&[BatchGetItem, GetItem, PutItem])
@@ -42,14 +43,15 @@ pub const ROUTE: Route = Route::post("auth-otp-send-sign-in-code", "/api/v1/auth
 guarded_body! {
     pub struct SendSignInCode {
         email: Email,
-        /// Base of the link in the mail, which gets the query parameter `code`.
+        /// The base of the link in the email. The query parameter `code` is added to it.
         callback_url: RedirectUrl,
     }
 }
 
 #[derive(Serialize, ToSchema)]
 pub struct Sent {
-    /// The last 39 characters of the code: with the six typed ones before it, it is what sign-in takes.
+    /// The last 39 characters of the code. To sign in, send the six typed characters followed by
+    /// the nonce.
     nonce: String,
 }
 
@@ -67,7 +69,7 @@ pub async fn handle(
     access.project.redirects().check(&body.callback_url)?;
     let now = app.clock.now();
     if claim.is_none() {
-        // Whom the rules will reject gets no mail.
+        // No email is sent to a user whom the sign-up rules would reject.
         let mut user = User::new(&app.entropy, now);
         user.add_primary_email(&app.entropy, body.email.clone(), true);
         admit(&access.project.config, &mut user, AuthMethod::Otp, &access.place)?;

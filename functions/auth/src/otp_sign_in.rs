@@ -1,7 +1,9 @@
-//! `POST /api/v1/auth/otp/sign-in`: redeems a sign-in code; who has no account yet gets one, and whoever proves an address that nobody had
-//! proved becomes the owner of its account ([`ownership`](model::user::ownership)).
+//! `POST /api/v1/auth/otp/sign-in`: redeems a sign-in code. If the code's email address has no
+//! account, an account is created. The first to prove an unverified address becomes the owner of
+//! its account ([`ownership`](model::user::ownership)).
 //!
-//! The code is redeemed in the transaction that begins the session: of many who try, one has a session, and a failure burns no code.
+//! The code is redeemed in the transaction that begins the session: of several concurrent requests
+//! only one gets a session, and a failed request does not use up the code.
 
 use api::http::TableAction::{BatchGetItem, ConditionCheckItem, DeleteItem, GetItem, PutItem, Query, UpdateItem};
 use api::http::{Json, Route};
@@ -32,7 +34,7 @@ use crate::sign_in::tokens::{NewSession, SignedInOrUp};
 use crate::sign_in::{notice, second_factor};
 
 pub const ROUTE: Route = Route::post("auth-otp-sign-in", "/api/v1/auth/otp/sign-in")
-    .summary("Signs in with a code from a mail")
+    .summary("Signs in with a code from an email")
     .limit(Limit::Code)
     .table(&[BatchGetItem, ConditionCheckItem, DeleteItem, GetItem, PutItem, Query, UpdateItem])
     .errors(CODE_ERRORS)
@@ -46,11 +48,11 @@ pub const ROUTE: Route = Route::post("auth-otp-sign-in", "/api/v1/auth/otp/sign-
 #[derive(Deserr, ToSchema)]
 #[deserr(deny_unknown_fields)]
 pub struct SignIn {
-    /// The code of the link, or the six typed characters followed by the nonce.
+    /// The code from the link, or the six typed characters followed by the nonce.
     code: Code,
 }
 
-/// How often a sign-in looks again when the account changed under it.
+/// Maximum number of attempts when the account is changed concurrently.
 const ROUNDS: u32 = 3;
 
 pub async fn handle(
@@ -69,7 +71,9 @@ pub async fn handle(
     let stored = match decision {
         Ok(stored) => stored,
         Err(rejected) => {
-            // Whoever asked for a code knows all of it but what the email says: a wrong guess at an account's is a failed sign-in.
+            // The response to a request for a code contains the code without the characters that
+            // are typed from the email. A wrong guess at these characters is recorded as a failed
+            // sign-in of the account.
             if let (Rejected::NotFound, Some(guessed)) = (&rejected, &hint) {
                 app.store.record_failure(guessed.user_id, Event::SignInFailed).await?;
             }
@@ -91,14 +95,14 @@ pub async fn handle(
     })
 }
 
-/// Who has the address of a code.
+/// The claim and the account of a code's email address.
 struct Account {
     claim: Option<EmailClaim>,
     row: Option<UserRow>,
 }
 
 impl Account {
-    /// One round trip when the account is the one that the code was sent to.
+    /// Takes a second round trip only if the code's email address now belongs to another account.
     async fn of(app: &App, project: &ProjectId, stored: &StoredCode) -> Result<Self, store::Error> {
         let claim_key = user::email_claim_key(project, &stored.email);
         let user_key = stored.user_id.map(|id| keys::user_key(project, id));
@@ -116,7 +120,8 @@ impl Account {
 
 async fn sign_in(access: &Access<Client>, code: &Code, stored: &StoredCode, account: &Account) -> Result<SignedInOrUp, Error> {
     let project = &access.project.id;
-    // A code that was sent to an account signs nobody up when the account, or its address, is gone.
+    // A code that was sent to an account must not sign up a new one once the account, or its
+    // address, is gone.
     if account.claim.is_none() && stored.user_id.is_some() {
         return Err(Rejected::NotFound.into());
     }
@@ -146,9 +151,9 @@ async fn sign_in(access: &Access<Client>, code: &Code, stored: &StoredCode, acco
     Ok(SignedInOrUp { signed_in: session.signed_in(&access.app, &access.project, &user), is_new_user })
 }
 
-/// The user of an account as the proof of its address by a code leaves it.
+/// The user after the code has proved the email address that it was sent to.
 fn proved(access: &Access<Client>, stored: &StoredCode, row: &UserRow, writes: &mut Vec<Write>) -> Result<User, Error> {
-    // A code that was sent to somebody's account is for no other.
+    // A code that was sent to an account is not valid for another one.
     let is_for = stored.user_id.is_none_or(|user| user == row.user.id);
     if !is_for || !stored.is_of_epoch(&row.user) {
         return Err(Rejected::NotFound.into());
@@ -168,7 +173,7 @@ fn proved(access: &Access<Client>, stored: &StoredCode, row: &UserRow, writes: &
     Ok(user)
 }
 
-/// Writes a sign-in, on the condition that the account is still as it was read.
+/// Writes a sign-in on condition that the account has not changed since it was read.
 async fn write(app: &App, project: &ProjectId, before: Option<&UserRow>, user: &User, mut writes: Vec<Write>) -> Result<(), Error> {
     let Some(row) = before.filter(|row| row.user != *user) else {
         writes.extend(before.map(|row| user::unchanged(project, user.id, row.version)));
@@ -176,7 +181,7 @@ async fn write(app: &App, project: &ProjectId, before: Option<&UserRow>, user: &
     };
     match app.store.change_account(project, row, user, writes).await? {
         Outcome::Done => Ok(()),
-        // As when the check that it is unchanged fails: the account is looked at again.
+        // The same error as if the check of the version had failed: the account is read again.
         _ => Err(store::Error::Conflict(Conflict::default()).into()),
     }
 }

@@ -1,8 +1,10 @@
-//! `POST /api/v1/auth/password/reset`: sets a new password with the code from an email, and ends all sessions. Whoever proves by it an
-//! address that nobody had proved becomes the owner of the account ([`ownership`](model::user::ownership)).
+//! `POST /api/v1/auth/password/reset`: sets a new password with the code from an email and ends all
+//! sessions. If the code proves an email address that was never verified, its recipient becomes
+//! the owner of the account ([`ownership`](model::user::ownership)).
 //!
-//! The password is checked before the code is redeemed, so that one that is too short burns nothing. What strangers
-//! guessed wrong closes nothing any more: the owner signs in with the new password at once.
+//! The password is checked before the code is redeemed, so a password that is too short does not
+//! use up the code. The reset also clears the count of wrong passwords: the owner can sign in with
+//! the new password at once.
 
 use api::http::TableAction::{BatchGetItem, DeleteItem, GetItem, PutItem, UpdateItem};
 use api::http::{Json, Route};
@@ -26,7 +28,7 @@ use store::code;
 use utoipa::ToSchema;
 
 pub const ROUTE: Route = Route::post("auth-password-reset", "/api/v1/auth/password/reset")
-    .summary("Sets a new password with the code from a mail")
+    .summary("Sets a new password with the code from an email")
     .limit(Limit::Code)
     .open_to_restricted()
     .table(&[BatchGetItem, DeleteItem, GetItem, PutItem, UpdateItem])
@@ -43,7 +45,7 @@ pub const ROUTE: Route = Route::post("auth-password-reset", "/api/v1/auth/passwo
 #[deserr(deny_unknown_fields)]
 pub struct Reset {
     code: Code,
-    /// The new password, under the rules of sign-up.
+    /// The new password. The rules of sign-up apply.
     password: Password,
 }
 
@@ -65,11 +67,12 @@ pub async fn handle(
         if !stored.is_of_epoch(user) {
             return Err(Rejected::NotFound.into());
         }
-        // Whoever reads the emails of an address that the user has given up is not the user.
+        // Somebody who reads the emails to an email address that the user has given up is not the
+        // user.
         let (prover, before) = (access.access.prover(user), user.clone());
         let proof = user.prove(&stored.email, prover, app.entropy.uuid().into()).ok_or(Rejected::NotFound)?;
         user.set_password(hash.clone(), None);
-        // Those who had the account before its owner proved to be it have nothing to say any more.
+        // A first proof shuts out whoever had the account before, so they are not notified.
         let told = if proof == Proof::First {
             account_claimed(&app, project, user, app.clock.now())?.into_iter().collect()
         } else {

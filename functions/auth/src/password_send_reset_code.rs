@@ -1,6 +1,7 @@
-//! `POST /api/v1/auth/password/send-reset-code`: mails a link that sets a new password, to whoever has an account.
+//! `POST /api/v1/auth/password/send-reset-code`: emails a link for setting a new password.
 //!
-//! The answer is the same for an address without an account, after the same work: then a code and a mail are written that nobody gets.
+//! An email address without an account gets the same answer after the same work: a code and an
+//! email are written that nobody receives.
 
 use api::http::TableAction::{BatchGetItem, GetItem, PutItem};
 use api::http::{Json, Named, Route};
@@ -23,7 +24,7 @@ use wire::clock::after;
 use wire::id::UserId;
 
 pub const ROUTE: Route = Route::post("auth-password-send-reset-code", "/api/v1/auth/password/send-reset-code")
-    .summary("Mails a link that sets a new password")
+    .summary("Emails a link for setting a new password")
     .limit(Limit::SendCode)
     .open_to_restricted()
     .hides_accounts()
@@ -35,13 +36,13 @@ pub const ROUTE: Route = Route::post("auth-password-send-reset-code", "/api/v1/a
 #[deserr(deny_unknown_fields)]
 pub struct SendResetCode {
     email: Email,
-    /// Base of the link in the mail, which gets the query parameter `code`.
+    /// The base of the link in the email. The query parameter `code` is added to it.
     callback_url: RedirectUrl,
 }
 
 #[derive(Serialize, ToSchema)]
 pub struct MaybeSent {
-    /// The same sentence whether or not there is an account.
+    /// The same text whether or not there is an account.
     success: &'static str,
 }
 

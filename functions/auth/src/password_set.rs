@@ -1,4 +1,5 @@
-//! `POST /api/v1/auth/password/set`: gives a user without a password its first. Sessions go on; codes do not.
+//! `POST /api/v1/auth/password/set`: sets the first password of a user without one. The user's
+//! sessions stay valid; codes that were sent before become invalid.
 
 use api::http::TableAction::{BatchGetItem, GetItem, PutItem, UpdateItem};
 use api::http::{Json, Route};
@@ -14,7 +15,7 @@ use model::password;
 use utoipa::ToSchema;
 
 pub const ROUTE: Route = Route::post("auth-password-set", "/api/v1/auth/password/set")
-    .summary("Gives the signed-in user a first password")
+    .summary("Sets the first password of the signed-in user")
     .table(&[BatchGetItem, GetItem, PutItem, UpdateItem])
     .errors(&[
         ErrorCode::UserAuthenticationRequired,
@@ -30,7 +31,7 @@ pub const ROUTE: Route = Route::post("auth-password-set", "/api/v1/auth/password
 #[derive(Deserr, ToSchema)]
 #[deserr(deny_unknown_fields)]
 pub struct SetPassword {
-    /// Under the rules of sign-up.
+    /// The rules of sign-up apply.
     password: Password,
 }
 

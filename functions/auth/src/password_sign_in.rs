@@ -1,7 +1,8 @@
-//! `POST /api/v1/auth/password/sign-in`: signs in with address and password.
+//! `POST /api/v1/auth/password/sign-in`: signs in with email address and password.
 //!
-//! An unknown address, an account without a password, one that is closed to passwords and a wrong
-//! password get the same answer after the same work: as many reads and writes, and one check.
+//! An unknown email address, an account without a password, an account that is closed to passwords
+//! and a wrong password all get the same answer after the same work: the same number of reads and
+//! writes, and one password check.
 
 use api::http::TableAction::{BatchGetItem, ConditionCheckItem, GetItem, PutItem, Query, UpdateItem};
 use api::http::{Json, Named, Route};
@@ -25,7 +26,7 @@ use crate::sign_in::tokens::{NewSession, SignedIn};
 use crate::sign_in::{notice, second_factor, wrong_password};
 
 pub const ROUTE: Route = Route::post("auth-password-sign-in", "/api/v1/auth/password/sign-in")
-    .summary("Signs in with address and password")
+    .summary("Signs in with email address and password")
     .limit(Limit::SignIn)
     .open_to_restricted()
     .table(&[BatchGetItem, ConditionCheckItem, GetItem, PutItem, Query, UpdateItem])
@@ -36,7 +37,7 @@ pub const ROUTE: Route = Route::post("auth-password-sign-in", "/api/v1/auth/pass
 #[derive(Deserr, ToSchema)]
 #[deserr(deny_unknown_fields)]
 pub struct SignIn {
-    /// What is no address belongs to no account.
+    /// An email address. A malformed address matches no account.
     email: String,
     password: Password,
 }
@@ -78,7 +79,8 @@ pub async fn handle(State(app): State<App>, access: Access<Client>, Input { body
     Ok(Json(session.signed_in(&app, &access.project, &row.user)))
 }
 
-/// The user who signs in with this address. Nobody is looked up as well, so that an unknown address takes as many reads.
+/// The user who signs in with this email address. An unknown address also reads a user, so that it
+/// costs as many reads as a known one.
 async fn find(access: &Access<Client>, email: &str) -> Result<Option<UserRow>, store::Error> {
     let project = &access.project.id;
     let claim = match Email::parse(email) {
@@ -89,7 +91,8 @@ async fn find(access: &Access<Client>, email: &str) -> Result<Option<UserRow>, s
     access.app.store.user(project, claim.map_or(nobody, |claim| claim.user_id)).await
 }
 
-/// Replaces a hash of weaker parameters. Who loses a race against another change leaves it for the next sign-in.
+/// Replaces a hash with outdated parameters. If another change wins the race, the next sign-in
+/// replaces the hash.
 async fn rehash(access: &Access<Client>, row: &mut UserRow, password: &Password) -> Result<(), store::Error> {
     row.user.password = Some(access.app.hasher.hash(&access.app.entropy, password.secret()).await);
     row.user.forget_wrong_passwords();

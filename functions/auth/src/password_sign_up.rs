@@ -44,11 +44,12 @@ pub const ROUTE: Route = Route::post("auth-password-sign-up", "/api/v1/auth/pass
 guarded_body! {
     pub struct SignUp {
         email: Email,
-        /// 8 to 128 characters (code points after NFC); a project may ask for more than 8. Refused with
-        /// `PASSWORD_REQUIREMENTS_NOT_MET`: common passwords, plain sequences, the address or its part
-        /// before the `@`, and the project's name.
+        /// 8 to 128 code points after NFC; a project can require more than 8. Common passwords,
+        /// plain sequences, the email address or its local part, and the project's name are
+        /// rejected with `PASSWORD_REQUIREMENTS_NOT_MET`.
         password: Password,
-        /// Base of the link in the verification mail, which gets the query parameter `code`. Without it no mail is sent.
+        /// The base of the link in the verification email. The query parameter `code` is added to
+        /// it. If omitted, no email is sent.
         #[deserr(default)]
         verification_callback_url: Option<RedirectUrl>,
     }

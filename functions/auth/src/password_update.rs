@@ -1,5 +1,5 @@
-//! `POST /api/v1/auth/password/update`: replaces the password of the signed-in user, who proves the old one. Other sessions end: all but
-//! that of the refresh token in the header.
+//! `POST /api/v1/auth/password/update`: replaces the password of the signed-in user, who must give
+//! the old one. All sessions end except that of the refresh token in the header.
 
 use api::http::TableAction::{BatchGetItem, ConditionCheckItem, GetItem, PutItem, UpdateItem};
 use api::http::{Json, Route};
@@ -39,7 +39,7 @@ pub const ROUTE: Route = Route::post("auth-password-update", "/api/v1/auth/passw
 #[deserr(deny_unknown_fields)]
 pub struct UpdatePassword {
     old_password: Password,
-    /// Under the rules of sign-up.
+    /// The rules of sign-up apply.
     new_password: Password,
 }
 
@@ -61,7 +61,7 @@ pub async fn handle(
     let old = user.password.as_ref();
     let hash = app.hasher.hash(&app.entropy, body.new_password.secret()).await;
     change_as(&access, row.clone(), KnownError::UserAuthenticationRequired, |user| {
-        // Whoever changed the password meanwhile has not proved this one.
+        // If the password has changed in the meantime, the old one no longer proves anything.
         if user.password.as_ref() != old {
             return Err(KnownError::PasswordConfirmationMismatch.into());
         }
@@ -72,7 +72,7 @@ pub async fn handle(
     Ok(Json(SUCCESS))
 }
 
-/// The session of the refresh token in the header, if it is this user's.
+/// The session of the refresh token in the header, if it belongs to this user.
 async fn kept_session(access: &Access<Client>, headers: &HeaderMap, user: UserId) -> Result<Option<SessionId>, Error> {
     let Some(token) = header(headers, "refresh-token")? else { return Ok(None) };
     let claim = access.app.store.token_claim(&access.project.id, &SecretString::from(token.to_owned())).await?;

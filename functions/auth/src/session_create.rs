@@ -1,4 +1,5 @@
-//! `POST /api/v1/auth/sessions`: a server begins a session of a user, for its own use or to act as that user.
+//! `POST /api/v1/auth/sessions`: creates a session for a user, with which a server can also act as
+//! that user. Requires server access.
 
 use api::http::TableAction::{BatchGetItem, GetItem, PutItem};
 use api::http::{Json, Named, Route};
@@ -21,7 +22,7 @@ use wire::problem::Problems;
 use crate::sign_in::tokens::access_token;
 
 pub const ROUTE: Route = Route::post("auth-session-create", "/api/v1/auth/sessions")
-    .summary("Begins a session of a user")
+    .summary("Creates a session for a user")
     .table(&[BatchGetItem, GetItem, PutItem])
     .reads(&[Named::User])
     .errors(&[ErrorCode::UserIdDoesNotExist, ErrorCode::CannotGetOwnUserWithoutUser]);
@@ -32,11 +33,11 @@ pub struct CreateSession {
     /// A user's id, or `me`.
     #[schema(value_type = String)]
     user_id: UserRef,
-    /// Milliseconds, up to 31,708,800,000 (367 days); by default 365 days.
+    /// Milliseconds, 1 to 31,708,800,000 (367 days). Default: 365 days.
     #[deserr(default)]
     #[schema(minimum = 1, maximum = 31_708_800_000_i64)]
     expires_in_millis: Option<i64>,
-    /// Whether the server acts as the user; such sessions are listed for administrators alone.
+    /// Whether the server acts as the user. Only administrators see such sessions in lists.
     #[deserr(default)]
     is_impersonation: Option<bool>,
 }
@@ -56,7 +57,9 @@ pub async fn handle(
 ) -> Result<Json<CreatedSession>, Error> {
     let life = body.expires_in_millis.map_or(DEFAULT_LIFE, SignedDuration::from_millis);
     if !life.is_positive() || life > MAX_LIFE {
-        return Err(ROUTE.schema_error(&Problems::one("body.expires_in_millis", "must be from 1 to 31708800000")).into());
+        return Err(ROUTE
+            .schema_error(&Problems::one("body.expires_in_millis", "must be from 1 to 31,708,800,000 milliseconds (367 days)"))
+            .into());
     }
     let project = &access.project;
     let id = access.user_id(body.user_id)?;

@@ -1,6 +1,8 @@
-//! `DELETE /api/v1/auth/sessions/{id}`: ends another session; the current one ends by signing out.
+//! `DELETE /api/v1/auth/sessions/{id}`: ends a session other than the current one. To end the
+//! current session, sign out.
 //!
-//! A client ends sessions of its own user. A server may leave the user out, as the published SDK does: then it names the session alone.
+//! A client can end only its own user's sessions. A server may omit the user, as the published SDK
+//! does.
 
 use api::http::TableAction::{BatchGetItem, DeleteItem, Query};
 use api::http::{Json, Route};
@@ -37,7 +39,7 @@ pub struct SessionPath {
 #[derive(Deserr, ToSchema)]
 #[deserr(deny_unknown_fields)]
 pub struct SessionQuery {
-    /// The session's user, or `me`.
+    /// The session's user, or `me`. Servers may omit it.
     #[deserr(default)]
     #[schema(value_type = Option<String>)]
     user_id: Option<UserRef>,

@@ -1,4 +1,5 @@
-//! `DELETE /api/v1/auth/sessions`: ends all sessions of a user but the current one, and every code that was made until now.
+//! `DELETE /api/v1/auth/sessions`: ends all sessions of a user, except the current one unless
+//! `include_current` is set, and invalidates all codes that were issued before.
 
 use api::http::TableAction::{BatchGetItem, GetItem, PutItem, UpdateItem};
 use api::http::{Json, Named, Route};
@@ -14,7 +15,7 @@ use wire::level::Level;
 use wire::problem::Problems;
 
 pub const ROUTE: Route = Route::delete("auth-session-delete-all", "/api/v1/auth/sessions")
-    .summary("Ends all sessions of a user")
+    .summary("Ends all sessions of a user except the current one")
     .table(&[BatchGetItem, GetItem, PutItem, UpdateItem])
     .reads(&[Named::User])
     .errors(&[ErrorCode::CannotGetOwnUserWithoutUser, ErrorCode::Forbidden, ErrorCode::UserIdDoesNotExist]);
@@ -22,11 +23,11 @@ pub const ROUTE: Route = Route::delete("auth-session-delete-all", "/api/v1/auth/
 #[derive(Deserr, ToSchema)]
 #[deserr(deny_unknown_fields)]
 pub struct EndQuery {
-    /// A user's id, or `me`, which is the default; required for server access.
+    /// A user's id, or `me`. Default: `me`; required with server access.
     #[deserr(default)]
     #[schema(value_type = Option<String>)]
     user_id: Option<UserRef>,
-    /// `true`: the current session ends, too.
+    /// Whether the current session ends as well. Default: `false`.
     #[deserr(default)]
     #[schema(value_type = Option<bool>)]
     include_current: Option<Param<bool>>,

@@ -1,4 +1,5 @@
-//! `DELETE /api/v1/auth/sessions/current`: signs out. Access tokens of the session stop working at once.
+//! `DELETE /api/v1/auth/sessions/current`: signs out. The session's access tokens stop working at
+//! once.
 
 use api::http::TableAction::{BatchGetItem, DeleteItem};
 use api::http::{Json, Route};

@@ -1,10 +1,12 @@
-//! `GET /api/v1/auth/sessions`: the live sessions of a user, newest first, in pages.
+//! `GET /api/v1/auth/sessions`: lists the live sessions of a user page by page, newest first.
+//! Sessions in which a server acts as the user are listed only with admin access.
 
 use api::http::TableAction::{BatchGetItem, Query};
 use api::http::{Json, Named, Route};
+use api::product::cursor::Cursors;
 use api::product::input::{Ignored, Param};
-use api::product::page::{self, Pagination};
-use api::product::{Access, Client, Input, cursor};
+use api::product::page::{self, Page};
+use api::product::{Access, Client, Input};
 use axum::extract::State;
 use deserr::Deserr;
 use errors::{Error, ErrorCode, KnownError};
@@ -28,24 +30,17 @@ pub const ROUTE: Route = Route::get("auth-session-list", "/api/v1/auth/sessions"
 #[derive(Deserr, ToSchema)]
 #[deserr(deny_unknown_fields)]
 pub struct ListQuery {
-    /// A user's id, or `me`, which is the default; required for server access.
+    /// A user's id, or `me`. Default: `me`; required with server access.
     #[schema(value_type = Option<String>)]
     #[deserr(default)]
     user_id: Option<UserRef>,
-    /// 1 to 100; 50 by default.
+    /// 1 to 100. Default: 50.
     #[schema(value_type = Option<u8>, minimum = 1, maximum = 100)]
     #[deserr(default)]
     limit: Option<Param<usize>>,
-    /// The `next_cursor` of the page before.
+    /// The `next_cursor` of the previous page.
     #[deserr(default)]
     cursor: Option<String>,
-}
-
-#[derive(Serialize, ToSchema)]
-pub struct Sessions {
-    items: Vec<SessionView>,
-    is_paginated: bool,
-    pagination: Pagination,
 }
 
 /// A session.
@@ -71,7 +66,7 @@ pub async fn handle(
     State(app): State<App>,
     access: Access<Client>,
     Input { query, .. }: Input<Ignored, ListQuery>,
-) -> Result<Json<Sessions>, Error> {
+) -> Result<Json<Page<SessionView>>, Error> {
     let limit = page::limit(query.limit, DEFAULT_LIMIT, MAX_LIMIT, &ROUTE)?;
     let user_id = match query.user_id {
         None if access.level >= Level::Server => {
@@ -81,17 +76,14 @@ pub async fn handle(
     };
     let project = &access.project.id;
     let user = read(&access, user_id).await?.ok_or_else(|| KnownError::UserIdDoesNotExist { user_id: user_id.to_string() })?.user;
-    let list = format!("sessions/{user_id}");
-    let start = query.cursor.map(|cursor| cursor::decode(&app, project, &list, &cursor)).transpose()?;
+    let cursors = Cursors::of(&access, format_args!("sessions/{user_id}"));
+    let start = cursors.position(query.cursor.as_deref())?;
     let (now, settings) = (app.clock.now(), &access.project.config.sessions);
     let shown = |session: &Session| session.is_live(&user, settings, now) && (access.level == Level::Admin || !session.is_impersonation);
     let page = app.store.sessions(project, user_id, start, limit, shown).await?;
     let current = access.user.as_ref().map(|own| own.session.id);
-    Ok(Json(Sessions {
-        items: page.sessions.into_iter().map(|session| view(session, current)).collect(),
-        is_paginated: true,
-        pagination: Pagination { next_cursor: page.next.map(|next| cursor::encode(&app, project, &list, &next)).transpose()? },
-    }))
+    let next_cursor = cursors.next(page.next.as_ref())?;
+    Ok(Json(Page::new(page.sessions.into_iter().map(|session| view(session, current)).collect(), next_cursor)))
 }
 
 fn view(session: Session, current: Option<SessionId>) -> SessionView {

@@ -1,12 +1,14 @@
-//! `POST /api/v1/auth/sessions/current/reauthenticate`: the user proves again that the session is theirs. Projects can require a recent
-//! proof for changes to how a user signs in.
+//! `POST /api/v1/auth/sessions/current/reauthenticate`: accepts a new proof that the session
+//! belongs to the user. Projects can require a recent proof for changes to how a user signs in.
 //!
-//! The proof is a credential that would also sign in: the password, a code from the authenticator app, or a sign-in code sent to the
-//! user by email. Wrong attempts are counted as they are elsewhere, and a code works once.
+//! The proof is a credential that would also sign in: the password, a code from the authenticator
+//! app or a recovery code, or a sign-in code sent to the user by email. Wrong attempts are counted
+//! as they are elsewhere, and a code works once.
 //!
-//! A credential that was added since the session's last proof is none: whoever stole the session would add one of their own, and stay.
+//! A credential that was added since the session's last proof is not accepted. Otherwise somebody
+//! who stole a session could add a credential of their own and keep access.
 
-use api::http::TableAction::{BatchGetItem, ConditionCheckItem, GetItem, UpdateItem};
+use api::http::TableAction::{BatchGetItem, ConditionCheckItem, GetItem, PutItem, UpdateItem};
 use api::http::{Json, Route};
 use api::product::{Access, Client, Input};
 use axum::extract::State;
@@ -27,11 +29,12 @@ use utoipa::ToSchema;
 use wire::problem::Problems;
 
 use crate::sign_in::old_password;
+use crate::sign_in::second_factor_code::SecondFactorCode;
 
 pub const ROUTE: Route = Route::post("auth-session-reauthenticate", "/api/v1/auth/sessions/current/reauthenticate")
-    .summary("Proves that the signed-in user is there")
+    .summary("Proves again that the session belongs to the signed-in user")
     .limit(Limit::SignIn)
-    .table(&[BatchGetItem, ConditionCheckItem, GetItem, UpdateItem])
+    .table(&[BatchGetItem, ConditionCheckItem, GetItem, PutItem, UpdateItem])
     .errors(CODE_ERRORS)
     .errors(&[
         ErrorCode::UserAuthenticationRequired,
@@ -39,29 +42,33 @@ pub const ROUTE: Route = Route::post("auth-session-reauthenticate", "/api/v1/aut
         ErrorCode::UserDoesNotHavePassword,
         ErrorCode::PasswordConfirmationMismatch,
         ErrorCode::InvalidTotpCode,
+        ErrorCode::InvalidRecoveryCode,
     ])
     .hashes_passwords();
 
-/// Exactly one of them.
+/// Set exactly one of the fields.
 #[derive(Deserr, ToSchema)]
 #[deserr(deny_unknown_fields)]
 pub struct Reauthenticate {
     /// The user's password.
     #[deserr(default)]
     password: Option<Password>,
-    /// Six digits of the authenticator app.
+    /// Six digits from the authenticator app, or a recovery code.
     #[deserr(default)]
     totp: Option<String>,
-    /// A sign-in code that was mailed to the user.
+    /// A recovery code.
+    #[deserr(default)]
+    recovery_code: Option<String>,
+    /// A sign-in code that was emailed to the user.
     #[deserr(default)]
     code: Option<Code>,
 }
 
-/// What is written when the proof is right.
+/// The writes that follow a right proof.
 struct Proof {
     writes: Vec<Write>,
     amr: Amr,
-    /// Which of them fails if somebody else has used the proof in the meantime.
+    /// The label of the write that fails if the proof was used in the meantime.
     label: Label,
     /// The error in that case.
     used: KnownError,
@@ -73,12 +80,13 @@ pub async fn handle(
     Input { body, .. }: Input<Reauthenticate>,
 ) -> Result<Json<Success>, Error> {
     let current = access.user.as_ref().ok_or(KnownError::UserAuthenticationRequired)?;
-    let proof = match (&body.password, &body.totp, &body.code) {
-        (Some(password), None, None) => by_password(&access, current, password).await?,
-        (None, Some(totp), None) => by_totp(&access, current, totp).await?,
-        (None, None, Some(code)) => by_code(&access, current, code).await?,
+    let proof = match (&body.password, &body.totp, &body.recovery_code, &body.code) {
+        (Some(password), None, None, None) => by_password(&access, current, password).await?,
+        (None, Some(text), None, None) => return by_second_factor(&access, current, &SecondFactorCode::of_app(text)).await,
+        (None, None, Some(text), None) => return by_second_factor(&access, current, &SecondFactorCode::of_recovery(text)).await,
+        (None, None, None, Some(code)) => by_code(&access, current, code).await?,
         _ => {
-            let problem = Problems::one("body", "must have one of password, totp and code");
+            let problem = Problems::one("body", "must have exactly one of password, totp, recovery_code and code");
             return Err(ROUTE.schema_error(&problem).into());
         }
     };
@@ -91,7 +99,7 @@ pub async fn handle(
     }
 }
 
-/// Refuses a credential that the user has only since the session's last proof.
+/// Rejects a credential that was added after the session's last proof.
 fn check_age(current: &CurrentUser, since: Option<Timestamp>) -> Result<(), KnownError> {
     if current.session.is_proved_by(since) { Ok(()) } else { Err(KnownError::ReauthenticationRequired) }
 }
@@ -104,25 +112,23 @@ async fn by_password(access: &Access<Client>, current: &CurrentUser, password: &
     Ok(Proof { writes, amr: Amr::Pwd, label: Label::User, used: KnownError::PasswordConfirmationMismatch })
 }
 
-async fn by_totp(access: &Access<Client>, current: &CurrentUser, code: &str) -> Result<Proof, Error> {
-    let (project, user) = (&access.project.id, &current.row.user);
-    let totp = user.totp.as_ref().ok_or(KnownError::InvalidTotpCode)?;
-    check_age(current, totp.set_at)?;
-    let failures = Failures::of_second_factor(&access.app, project, user.id);
+async fn by_second_factor(access: &Access<Client>, current: &CurrentUser, given: &SecondFactorCode) -> Result<Json<Success>, Error> {
+    let (project, row) = (&access.project.id, &current.row);
+    check_age(current, given.since(&row.user))?;
+    let failures = Failures::of_second_factor(&access.app, project, row.user.id);
     failures.look().await?;
-    let Some(step) = totp.check(&access.app.sealer, project, user.id, code.trim(), access.app.clock.now())? else {
-        failures.count().await?;
-        access.app.store.record_failure(Some(user.id), Event::ProofFailed).await?;
-        return Err(KnownError::InvalidTotpCode.into());
-    };
-    let writes = [user::use_totp_step(project, user, totp, step)?].into_iter().chain(failures.still_allowed()).collect();
-    Ok(Proof { writes, amr: Amr::Otp, label: Label::TotpStep, used: KnownError::InvalidTotpCode })
+    let right = given.check(access, &row.user, &failures, Event::ProofFailed).await?;
+    let proved = session::reauthenticate(project, &current.session, &[Amr::Otp], access.app.clock.now())?;
+    let writes = [proved].into_iter().chain(failures.still_allowed()).collect();
+    given.redeem(access, row, right, writes).await?;
+    Ok(Json(SUCCESS))
 }
 
 async fn by_code(access: &Access<Client>, current: &CurrentUser, code: &Code) -> Result<Proof, Error> {
     let (project, user) = (&access.project.id, &current.row.user);
     let stored = access.app.store.try_code(project, Purpose::SignIn, code, access.app.clock.now()).await??;
-    // A code proves an address that signs this user in, and was sent for no other account.
+    // The code must be for this user, and for a verified email address with which the user can
+    // sign in.
     let signs_in = user.channel_of(&stored.email).is_some_and(|channel| channel.signs_in() && channel.is_verified);
     if stored.user_id != Some(user.id) || !stored.is_of_epoch(user) || !signs_in {
         return Err(Rejected::NotFound.into());

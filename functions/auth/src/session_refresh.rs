@@ -1,4 +1,5 @@
-//! `POST /api/v1/auth/sessions/current/refresh`: a new access token for a refresh token.
+//! `POST /api/v1/auth/sessions/current/refresh`: exchanges the refresh token for a new access
+//! token.
 
 use api::http::TableAction::{BatchGetItem, GetItem, UpdateItem};
 use api::http::{Json, Route};
@@ -17,10 +18,10 @@ use wire::problem::Problems;
 use crate::sign_in::tokens::refresh;
 
 pub const ROUTE: Route = Route::post("auth-session-refresh", "/api/v1/auth/sessions/current/refresh")
-    .summary("Gives a new access token for the refresh token in the header")
+    .summary("Exchanges the refresh token in the header for a new access token")
     .limit(Limit::Token)
     .open_to_restricted()
-    .leaves_no_trail("a session that is used stays as it is, but for when it was last used")
+    .leaves_no_trail("only the session's time of last use changes")
     .table(&[BatchGetItem, GetItem, UpdateItem])
     .errors(&[ErrorCode::RefreshTokenNotFoundOrExpired]);
 

@@ -1,4 +1,4 @@
-//! `GET /api/v1/apps/{app_id}`: one visible app. A hidden one is not there.
+//! `GET /api/v1/apps/{app_id}`: returns a visible app. A hidden app is not found.
 
 use api::content::{Data, Problem};
 use api::http::describe::{Describe, Described, Description};
@@ -12,14 +12,15 @@ use utoipa::ToSchema;
 
 pub const ROUTE: Route = Route::get("content-get-app", "/api/v1/apps/{app_id}")
     .content()
-    .summary("Gives one public app")
+    .summary("Returns a public app")
     .table(&[TableAction::GetItem])
     .problems(&["app_not_found"]);
 
-/// Which app is asked for. No text is malformed here, not even one that is not UTF-8: it is the id of no app.
+/// The requested app. No identifier is rejected as malformed: one that is not UTF-8, for example,
+/// just matches no app.
 #[derive(Debug, Deserialize, ToSchema)]
 pub struct AppPath {
-    /// The identifier of the app in the directory.
+    /// The app's identifier in the directory.
     app_id: String,
 }
 

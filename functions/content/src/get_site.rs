@@ -1,4 +1,5 @@
-//! `GET /api/v1/site`: who the site is, and where its documentation is for people and for agents.
+//! `GET /api/v1/site`: returns the identity of the site and the URLs of its documentation, for
+//! people and for agents.
 
 use api::content::{Data, Problem};
 use api::http::{Json, Route, TableAction};
@@ -8,7 +9,7 @@ use model::content::Site;
 
 pub const ROUTE: Route = Route::get("content-get-site", "/api/v1/site")
     .content()
-    .summary("Tells the identity of the site and the URLs of its documentation")
+    .summary("Returns the identity of the site and the URLs of its documentation")
     .table(&[TableAction::GetItem]);
 
 pub async fn handle(State(app): State<App>) -> Result<Json<Data<Site>>, Problem> {

@@ -1,7 +1,9 @@
-//! Interface A: the public content of a site. Four reads of what the last publication wrote; they need no
-//! credentials, take no query and change nothing. `api::content` gives their answers validators, cache rules and errors.
+//! Interface A: the public content of a site. Its four operations read what was last published.
+//! They need no credentials, take no query and change nothing. `api::content` adds validators,
+//! cache rules and errors to their answers.
 //!
-//! Before the first publication there are no apps and no posts, and the site is known by its address alone.
+//! Before the first publication there are no apps and no posts, and only the URL of the site is
+//! known.
 
 pub mod get_app;
 pub mod get_site;

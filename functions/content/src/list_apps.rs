@@ -1,4 +1,4 @@
-//! `GET /api/v1/apps`: the visible apps, in the order of their directory.
+//! `GET /api/v1/apps`: lists the visible apps in the order of the directory.
 
 use api::content::{Data, Problem};
 use api::http::{Json, Route, TableAction};

@@ -1,4 +1,4 @@
-//! `GET /api/v1/blog-posts`: the metadata of all posts, newest first.
+//! `GET /api/v1/blog-posts`: lists the metadata of all posts, newest first.
 
 use api::content::{Data, Problem};
 use api::http::{Json, Route, TableAction};
@@ -8,7 +8,7 @@ use model::content::BlogPost;
 
 pub const ROUTE: Route = Route::get("content-list-blog-posts", "/api/v1/blog-posts")
     .content()
-    .summary("Lists the posts of the blog with short excerpts")
+    .summary("Lists the blog posts with short excerpts")
     .table(&[TableAction::Query]);
 
 pub async fn handle(State(app): State<App>) -> Result<Json<Data<Vec<BlogPost>>>, Problem> {

@@ -1,4 +1,5 @@
-//! `GET /api/v1/internal/backend-urls`: where the API answers. SDKs that were told no address look it up, and fall back along the list.
+//! `GET /api/v1/internal/backend-urls`: lists the base URLs of the API. SDKs without a configured
+//! URL fetch the list and try its entries in order.
 
 use api::http::{Json, Route};
 use api::product::Input;
@@ -8,13 +9,12 @@ use flows::App;
 use serde::Serialize;
 use utoipa::ToSchema;
 
-pub const ROUTE: Route = Route::get("edge-backend-urls", "/api/v1/internal/backend-urls")
-    .summary("Lists the base URLs at which the API answers")
-    .without_secret();
+pub const ROUTE: Route =
+    Route::get("edge-backend-urls", "/api/v1/internal/backend-urls").summary("Lists the base URLs of the API").without_secret();
 
 #[derive(Serialize, ToSchema)]
 pub struct BackendUrls {
-    /// The first is the one to prefer.
+    /// In order of preference.
     urls: Vec<String>,
 }
 

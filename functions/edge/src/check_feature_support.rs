@@ -1,4 +1,5 @@
-//! `POST /api/v1/check-feature-support`: the text that an SDK shows when somebody calls what it has no operation for.
+//! `POST /api/v1/check-feature-support`: returns the message that an SDK shows when an app calls a
+//! feature that has no operation.
 
 use api::http::{Route, Text};
 use api::product::Input;
@@ -9,24 +10,24 @@ use flows::App;
 use utoipa::ToSchema;
 
 pub const ROUTE: Route = Route::post("edge-check-feature-support", "/api/v1/check-feature-support")
-    .summary("Says in words that a feature of an SDK is not supported")
+    .summary("Returns a message that an SDK feature is not supported")
     .writes_nothing()
     .without_secret()
     .ignores_unknown_fields();
 
-/// The feature; whatever options its call has come along and are not looked at.
+/// The feature. Options of the call are accepted and ignored.
 #[derive(Deserr, ToSchema)]
 pub struct Feature {
-    /// As the SDK names it.
+    /// The SDK's name of the feature.
     #[deserr(default)]
     name: Option<String>,
 }
 
-/// Longest name that is repeated, in characters.
+/// Longest name that the message repeats, in characters.
 const LONGEST: usize = 100;
 
 pub async fn handle(State(app): State<App>, Input { body, .. }: Input<Feature>) -> Result<Text, Error> {
     let name: String = body.name.as_deref().unwrap_or("this").chars().filter(|c| !c.is_control()).take(LONGEST).collect();
     let reference = format!("{}/docs/api", app.settings.site_url);
-    Ok(Text(format!("This service does not support {name}. What it can do is at {reference}.\n")))
+    Ok(Text(format!("This service does not support {name}. Supported operations: {reference}\n")))
 }

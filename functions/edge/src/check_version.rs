@@ -1,4 +1,5 @@
-//! `POST /api/v1/check-version`: says whether another installation, which names its version, is as new as this one.
+//! `POST /api/v1/check-version`: compares the version of another installation with the version of
+//! this one.
 
 use api::http::{Json, Route};
 use api::product::Input;
@@ -11,7 +12,7 @@ use serde::Serialize;
 use utoipa::ToSchema;
 
 pub const ROUTE: Route = Route::post("edge-check-version", "/api/v1/check-version")
-    .summary("Says whether a version is up to date")
+    .summary("Checks whether a version is up to date")
     .writes_nothing()
     .without_secret();
 
@@ -22,7 +23,7 @@ const OWN: &str = env!("CARGO_PKG_VERSION");
 #[deserr(deny_unknown_fields, rename_all = camelCase)]
 #[schema(rename_all = "camelCase")]
 pub struct CheckVersion {
-    /// A semantic version, as `1.2.3`.
+    /// A semantic version, such as `1.2.3`.
     #[schema(value_type = String)]
     client_version: ClientVersion,
 }
@@ -41,10 +42,10 @@ impl<E: deserr::DeserializeError> Deserr<E> for ClientVersion {
 #[serde(rename_all = "camelCase")]
 pub struct CheckedVersion {
     up_to_date: bool,
-    /// Why it is not up to date.
+    /// Why the version is outdated.
     #[serde(skip_serializing_if = "Option::is_none")]
     error: Option<String>,
-    /// Whether the newer version is one that may break what works with the older one.
+    /// Whether the newer version may be incompatible with the older one.
     #[serde(skip_serializing_if = "Option::is_none")]
     severe: Option<bool>,
 }
@@ -53,7 +54,7 @@ pub async fn handle(State(_): State<App>, Input { body, .. }: Input<CheckVersion
     Ok(Json(compare(&body.client_version.0, OWN)))
 }
 
-/// Compares a version with a newer or older one, by the rules of semantic versions.
+/// Compares a version with that of this installation by the rules of semantic versioning.
 fn compare(client: &Version, own: &str) -> CheckedVersion {
     let Some(own) = Version::parse(own).ok().filter(|own| client < own) else {
         return CheckedVersion { up_to_date: true, error: None, severe: None };
@@ -62,7 +63,7 @@ fn compare(client: &Version, own: &str) -> CheckedVersion {
         Comparator { op: Op::Caret, major: client.major, minor: Some(client.minor), patch: Some(client.patch), pre: client.pre.clone() };
     CheckedVersion {
         up_to_date: false,
-        error: Some(format!("version {own} is out; this is version {client}")),
+        error: Some(format!("version {own} is available, but version {client} is installed: update the installation")),
         severe: Some(!compatible.matches(&own)),
     }
 }
@@ -72,7 +73,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_older_version_is_severely_old_when_the_newer_one_may_break_it() {
+    fn reports_incompatible_updates_as_severe() {
         let compared = |client: &str, own| {
             Version::parse(client).map(|client| compare(&client, own)).map(|checked| (checked.up_to_date, checked.severe))
         };

@@ -1,5 +1,5 @@
-//! The page that the `documentation_url` of every error leads to, in a deployment. The gateway has a page of its own at this address, with
-//! links to the operations that it documents.
+//! The page behind the `documentation_url` of every error, for deployments. The gateway serves its
+//! own page at this path, with links to the operations.
 
 use api::content::Problem;
 use api::http::{Page, escape_html};
@@ -7,7 +7,7 @@ use axum::response::{IntoResponse, Response};
 use errors::KnownError;
 use http::StatusCode;
 
-/// Where the page is.
+/// The path of the page.
 pub(crate) const PATH: &str = "/docs/errors";
 
 pub(crate) fn show() -> Response {
@@ -21,7 +21,7 @@ fn entry(code: &str, status: StatusCode, meaning: &str, hint: &str) -> String {
     format!("<p id=\"{code}\"><b>{code}</b> ({})<br>{}<br>{}</p>\n", status.as_u16(), prose(meaning), prose(hint))
 }
 
-/// A sentence as HTML, with its `code` as such.
+/// Renders a sentence as HTML, with text in backticks as code.
 fn prose(text: &str) -> String {
     let parts = text.split('`').enumerate().map(|(number, part)| match number % 2 {
         0 => escape_html(part),
@@ -35,7 +35,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn code_in_a_sentence_is_code_and_nothing_is_markup() {
+    fn renders_backticks_as_code_and_escapes_markup() {
         assert_eq!(prose("Send `a: <b>` & more."), "Send <code>a: &lt;b&gt;</code> &amp; more.");
     }
 }

@@ -1,7 +1,9 @@
-//! What no operation matches: 404, 405 with `Allow`, every `OPTIONS`, and the page about errors.
+//! Answers requests that match no operation: 404, 405 with `Allow`, every `OPTIONS`, and the page
+//! about errors.
 //!
-//! API Gateway by itself would answer a wrong method with 404, so the template sends its `$default` here; the gateway uses the same
-//! handler. It knows the routes of all operations and links none of their handlers.
+//! API Gateway itself would answer a wrong method with 404, so the template directs API Gateway's
+//! route `$default` to this function. The gateway, which serves the API on one machine, uses the
+//! same handler. The Lambda knows the routes of all operations but links none of their handlers.
 
 use api::content::Problem;
 use api::http::{Interface, Register, Route, Signature, Verb, fallback_router};
@@ -40,7 +42,7 @@ pub fn all_routes() -> Vec<Route> {
     routes.0
 }
 
-/// Which interface a path that no operation has belongs to.
+/// The interface of a path that matches no operation.
 pub fn interface(path: &str) -> Interface {
     let content = ["/api/v1/apps", "/api/v1/blog-posts", "/api/v1/site"];
     let is_content = content.iter().any(|start| path == *start || path.strip_prefix(start).is_some_and(|rest| rest.starts_with('/')));
@@ -65,7 +67,7 @@ pub async fn handle(request: Request) -> Response {
     }
 }
 
-/// The methods of a path: those of the routes that match it best, as `/users/me` does better than `/users/{user_id}`.
+/// The methods of a path. Only the best matches count: `/users/me` wins over `/users/{user_id}`.
 fn methods(path: &str) -> Vec<Verb> {
     let parameters = |route: &Route| route.path.matches('{').count();
     let matching: Vec<Route> = all_routes().into_iter().filter(|route| route.matches(path)).collect();
@@ -73,7 +75,7 @@ fn methods(path: &str) -> Vec<Verb> {
     matching.iter().filter(|route| Some(parameters(route)) == least).map(|route| route.verb).collect()
 }
 
-/// `Allow` names the methods of the path (RFC 9110 §10.2.1); HEAD comes with GET.
+/// Adds `Allow` with the methods of the path (RFC 9110 §10.2.1). GET implies HEAD.
 fn with_allow(mut response: Response, verbs: &[Verb]) -> Response {
     let mut names: Vec<&str> = verbs.iter().map(|verb| verb.name()).collect();
     names.sort_unstable();
@@ -87,7 +89,7 @@ fn with_allow(mut response: Response, verbs: &[Verb]) -> Response {
     response
 }
 
-/// The fallback with what the path's interface does for its answers.
+/// The fallback with the layers of the path's interface.
 pub fn router(app: &App) -> axum::Router<App> {
     let of = |interface| fallback_router(app, interface, handle).with_state::<()>(app.clone());
     let (content, product) = (of(Interface::Content), of(Interface::Product));

@@ -1,4 +1,5 @@
-//! `GET /health`: says that the service answers. It asks nothing of the table, so that an outage there does not look like one here.
+//! `GET /health`: reports that the service is up. It does not read the table, so a table outage
+//! does not look like an outage of the service.
 
 use api::http::{Json, Route};
 use axum::extract::State;
@@ -7,7 +8,7 @@ use flows::App;
 use serde::Serialize;
 use utoipa::ToSchema;
 
-pub const ROUTE: Route = Route::get("edge-health", "/health").summary("Says that the service answers").without_secret();
+pub const ROUTE: Route = Route::get("edge-health", "/health").summary("Reports that the service is up").without_secret();
 
 #[derive(Serialize, ToSchema)]
 pub struct Health {

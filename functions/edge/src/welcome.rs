@@ -1,6 +1,7 @@
-//! `GET /api/v1`: greets whoever looks at the API with a browser, and says which access and project the request's key proved.
+//! `GET /api/v1`: shows a greeting in a browser, with the access level and the project of the
+//! request's key.
 //!
-//! It says nothing of a user: verifying tokens takes the deployment secret, which a greeting is not worth.
+//! The greeting does not name the user, because verifying a token would need the deployment secret.
 
 use std::fmt::Write as _;
 
@@ -12,7 +13,7 @@ use errors::Error;
 use flows::App;
 
 pub const ROUTE: Route =
-    Route::get("edge-welcome", "/api/v1").summary("Says how the request is authenticated").without_secret().table(&[BatchGetItem]);
+    Route::get("edge-welcome", "/api/v1").summary("Reports how the request is authenticated").without_secret().table(&[BatchGetItem]);
 
 pub async fn handle(State(app): State<App>, access: Option<Access<Client>>, _: Input) -> Result<Text, Error> {
     let mut text = "Welcome to the Gatelet API, version 1.\n\n".to_owned();

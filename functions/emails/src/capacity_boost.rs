@@ -1,5 +1,5 @@
-//! `POST /api/v1/emails/capacity-boost`: for four hours the project sends four times as fast. One boost at a time: of many who ask at
-//! once, one begins it.
+//! `POST /api/v1/emails/capacity-boost`: quadruples the project's sending rate for four hours. Only
+//! one boost can be active; of several concurrent requests, one starts it.
 
 use api::http::TableAction::{BatchGetItem, GetItem, PutItem};
 use api::http::{Json, Route};
@@ -13,7 +13,7 @@ use utoipa::ToSchema;
 use wire::clock::after;
 
 pub const ROUTE: Route = Route::post("emails-capacity-boost", "/api/v1/emails/capacity-boost")
-    .summary("Lets the project send faster for some hours")
+    .summary("Quadruples the project's sending rate for four hours")
     .table(&[BatchGetItem, GetItem, PutItem])
     .errors(&[ErrorCode::EmailCapacityBoostAlreadyActive]);
 

@@ -1,4 +1,5 @@
-//! `GET /api/v1/emails/delivery-info`: how the project's mails fared, and how fast it may send by that.
+//! `GET /api/v1/emails/delivery-info`: returns the delivery figures of the project's emails, and
+//! the sending rate that follows from them.
 
 use api::http::TableAction::{BatchGetItem, GetItem, Query};
 use api::http::{Json, Route};
@@ -11,7 +12,7 @@ use serde::Serialize;
 use utoipa::ToSchema;
 
 pub const ROUTE: Route = Route::get("emails-delivery-info", "/api/v1/emails/delivery-info")
-    .summary("Reads how many mails were sent, bounced and marked as spam")
+    .summary("Returns how many emails were sent, bounced and marked as spam")
     .table(&[BatchGetItem, GetItem, Query]);
 
 #[derive(Serialize, ToSchema)]

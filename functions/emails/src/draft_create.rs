@@ -1,4 +1,5 @@
-//! `POST /api/v1/internal/email-drafts`: creates a draft of a mail. With its name alone it has sources to go on from.
+//! `POST /api/v1/internal/email-drafts`: creates an email draft. If only a name is given, the draft
+//! gets sample sources.
 
 use api::http::TableAction::{BatchGetItem, GetItem, PutItem, UpdateItem};
 use api::http::{Json, Route};
@@ -9,7 +10,7 @@ use model::document::{DocumentKind, NewDocument};
 use crate::documents::changes::{CreatedDocument, create_from};
 
 pub const ROUTE: Route = Route::post("emails-draft-create", "/api/v1/internal/email-drafts")
-    .summary("Creates a draft of a mail")
+    .summary("Creates an email draft")
     .table(&[BatchGetItem, GetItem, PutItem, UpdateItem])
     .errors(&[ErrorCode::TooManyEmailDocuments]);
 

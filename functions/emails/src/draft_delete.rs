@@ -1,4 +1,4 @@
-//! `DELETE /api/v1/internal/email-drafts/{id}`: deletes a draft of a mail.
+//! `DELETE /api/v1/internal/email-drafts/{id}`: deletes an email draft.
 
 use api::http::TableAction::{BatchGetItem, DeleteItem, UpdateItem};
 use api::http::{Json, Route};
@@ -10,7 +10,7 @@ use model::document::DocumentKind;
 use crate::documents::changes::{Changed, DocumentPath, delete};
 
 pub const ROUTE: Route = Route::delete("emails-draft-delete", "/api/v1/internal/email-drafts/{id}")
-    .summary("Deletes a draft of a mail")
+    .summary("Deletes an email draft")
     .table(&[BatchGetItem, DeleteItem, UpdateItem])
     .errors(&[ErrorCode::EmailDraftNotFound]);
 

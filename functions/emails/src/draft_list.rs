@@ -1,4 +1,4 @@
-//! `GET /api/v1/internal/email-drafts`: the drafts of the project, without their sources.
+//! `GET /api/v1/internal/email-drafts`: lists the project's email drafts, without their sources.
 
 use api::http::TableAction::{BatchGetItem, Query};
 use api::http::{Json, Route};
@@ -14,7 +14,7 @@ use wire::id::DocumentId;
 use crate::documents::changes::list;
 
 pub const ROUTE: Route =
-    Route::get("emails-draft-list", "/api/v1/internal/email-drafts").summary("Lists the drafts of mails").table(&[BatchGetItem, Query]);
+    Route::get("emails-draft-list", "/api/v1/internal/email-drafts").summary("Lists the email drafts").table(&[BatchGetItem, Query]);
 
 #[derive(Serialize, ToSchema)]
 pub struct Drafts {
@@ -25,9 +25,9 @@ pub struct Drafts {
 pub struct DraftLine {
     id: DocumentId,
     display_name: String,
-    /// `false` for no theme, `null` for the project's.
+    /// `false` for no theme, `null` for the project's theme.
     theme_id: Option<Theme>,
-    /// Milliseconds since the epoch; `null` when it was not sent yet.
+    /// Milliseconds since the epoch; `null` if the draft has not been sent.
     sent_at_millis: Option<i64>,
 }
 

@@ -1,4 +1,4 @@
-//! `GET /api/v1/internal/email-drafts/{id}`: a draft of a mail with its sources.
+//! `GET /api/v1/internal/email-drafts/{id}`: returns an email draft with its sources.
 
 use api::http::TableAction::BatchGetItem;
 use api::http::{Json, Named, Route};
@@ -13,7 +13,7 @@ use utoipa::ToSchema;
 use crate::documents::changes::{DocumentPath, DocumentView, read};
 
 pub const ROUTE: Route = Route::get("emails-draft-read", "/api/v1/internal/email-drafts/{id}")
-    .summary("Reads a draft of a mail")
+    .summary("Returns an email draft")
     .table(&[BatchGetItem])
     .reads(&[Named::Document(DocumentKind::Draft)])
     .errors(&[ErrorCode::EmailDraftNotFound]);
@@ -22,7 +22,7 @@ pub const ROUTE: Route = Route::get("emails-draft-read", "/api/v1/internal/email
 pub struct DraftView {
     #[serde(flatten)]
     document: DocumentView,
-    /// Milliseconds since the epoch; `null` when it was not sent yet.
+    /// Milliseconds since the epoch; `null` if the draft has not been sent.
     sent_at_millis: Option<i64>,
 }
 

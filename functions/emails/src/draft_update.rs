@@ -1,4 +1,4 @@
-//! `PATCH /api/v1/internal/email-drafts/{id}`: changes a draft of a mail.
+//! `PATCH /api/v1/internal/email-drafts/{id}`: updates an email draft.
 
 use api::http::TableAction::{BatchGetItem, GetItem, UpdateItem};
 use api::http::{Json, Named, Route};
@@ -10,7 +10,7 @@ use model::document::{DocumentKind, DocumentPatch};
 use crate::documents::changes::{Changed, DocumentPath, patch};
 
 pub const ROUTE: Route = Route::patch("emails-draft-update", "/api/v1/internal/email-drafts/{id}")
-    .summary("Changes a draft of a mail")
+    .summary("Updates an email draft")
     .table(&[BatchGetItem, GetItem, UpdateItem])
     .reads(&[Named::Document(DocumentKind::Draft)])
     .errors(&[ErrorCode::EmailDraftNotFound]);

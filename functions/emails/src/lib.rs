@@ -1,4 +1,5 @@
-//! Sending mail, what mails are made from, and the outbox in which a mail can be looked at and changed until it is sent.
+//! Sending emails, their templates, themes and drafts, and the outbox, where an email can be
+//! inspected and edited until it is sent.
 
 pub mod capacity_boost;
 pub mod delivery_info;
@@ -8,6 +9,8 @@ pub mod draft_delete;
 pub mod draft_list;
 pub mod draft_read;
 pub mod draft_update;
+pub mod internal_list;
+pub mod managed_onboarding_list;
 mod outbox;
 pub mod outbox_list;
 pub mod outbox_read;
@@ -61,4 +64,6 @@ pub fn operations(register: &mut impl Register) {
     register.operation(preference_update::ROUTE, preference_update::handle);
     register.operation(unsubscribe_show::ROUTE, unsubscribe_show::handle);
     register.operation(unsubscribe::ROUTE, unsubscribe::handle);
+    register.operation(managed_onboarding_list::ROUTE, managed_onboarding_list::handle);
+    register.operation(internal_list::ROUTE, internal_list::handle);
 }

@@ -1,10 +1,11 @@
-//! `GET /api/v1/emails/outbox`: the entries of the outbox, newest first.
+//! `GET /api/v1/emails/outbox`: lists the outbox, newest first.
 
 use api::http::TableAction::{BatchGetItem, Query};
 use api::http::{Json, Route};
+use api::product::cursor::Cursors;
 use api::product::input::{Ignored, Param};
-use api::product::page::{self, Pagination};
-use api::product::{Access, Input, Server, cursor};
+use api::product::page::{self, Page};
+use api::product::{Access, Input, Server};
 use axum::extract::State;
 use deserr::Deserr;
 use errors::{Error, ErrorCode};
@@ -12,12 +13,11 @@ use flows::App;
 use model::outbox::OutboxEntry;
 use model::outbox::status::{SimpleStatus, Status};
 use model::outbox::view::OutboxView;
-use serde::Serialize;
 use store::outbox::list::{ListPosition, OutboxListing};
 use utoipa::ToSchema;
 
 pub const ROUTE: Route = Route::get("emails-outbox-list", "/api/v1/emails/outbox")
-    .summary("Lists the entries of the outbox, newest first")
+    .summary("Lists the emails in the outbox, newest first")
     .table(&[BatchGetItem, Query])
     .errors(&[ErrorCode::InvalidCursor]);
 
@@ -30,47 +30,39 @@ pub struct ListQuery {
     #[schema(value_type = Option<SimpleStatus>)]
     #[deserr(default)]
     simple_status: Option<Param<SimpleStatus>>,
-    /// 1 to 100; 100 by default.
+    /// 1 to 100. Default: 100.
     #[schema(value_type = Option<u8>, minimum = 1, maximum = 100)]
     #[deserr(default)]
     limit: Option<Param<usize>>,
-    /// The `next_cursor` of the page before.
+    /// The `next_cursor` of the previous page.
     #[deserr(default)]
     cursor: Option<String>,
 }
 
-#[derive(Serialize, ToSchema)]
-pub struct Entries {
-    /// A search may give pages that are short, or empty, before the last.
-    items: Vec<OutboxView>,
-    is_paginated: bool,
-    pagination: Pagination,
-}
-
-const LIST: &str = "outbox";
 const MAX_LIMIT: usize = 100;
-/// How many entries a search reads at once.
+/// Number of entries that a search reads at once.
 const READ_AT_ONCE: usize = 200;
 
 pub async fn handle(
     State(app): State<App>,
     access: Access<Server>,
     Input { query, .. }: Input<Ignored, ListQuery>,
-) -> Result<Json<Entries>, Error> {
+) -> Result<Json<Page<OutboxView>>, Error> {
     let limit = page::limit(query.limit, MAX_LIMIT, MAX_LIMIT, &ROUTE)?;
     let (project, now) = (&access.project, app.clock.now());
-    let start: Option<ListPosition> = query.cursor.map(|cursor| cursor::decode(&app, &project.id, LIST, &cursor)).transpose()?;
+    let cursors = Cursors::of(&access, "outbox");
+    let start: Option<ListPosition> = cursors.position(query.cursor.as_deref())?;
     let wanted = |entry: &OutboxEntry| {
         let status = entry.status();
         query.status.is_none_or(|wanted| wanted.0 == status) && query.simple_status.is_none_or(|wanted| wanted.0 == status.simple())
     };
-    // A search passes over many entries, a list only looks whether there is one more.
+    // A search skips many entries. A plain list reads only one entry more than a page has, to find
+    // out whether another page follows.
     let is_search = query.status.is_some() || query.simple_status.is_some();
     let read = if is_search { READ_AT_ONCE } else { limit + 1 };
     let listing = OutboxListing { start: start.as_ref(), oldest: project.created_at, limit, read, now };
     let page = app.store.outbox_entries(&project.id, listing, wanted).await?;
-    let next_cursor = page.next.map(|next| cursor::encode(&app, &project.id, LIST, &next)).transpose()?;
+    let next_cursor = cursors.next(page.next.as_ref())?;
     let entries = app.store.with_bodies(&project.id, page.entries, now).await?;
-    let items = entries.iter().map(|entry| OutboxView::of(entry, now)).collect();
-    Ok(Json(Entries { items, is_paginated: true, pagination: Pagination { next_cursor } }))
+    Ok(Json(Page::new(entries.iter().map(|entry| OutboxView::of(entry, now)).collect(), next_cursor)))
 }

@@ -1,4 +1,4 @@
-//! `GET /api/v1/emails/outbox/{id}`: one entry of the outbox, with its `ETag`.
+//! `GET /api/v1/emails/outbox/{id}`: returns an email in the outbox, with its `ETag`.
 
 use api::http::TableAction::BatchGetItem;
 use api::http::{Named, Route};
@@ -11,7 +11,7 @@ use flows::App;
 use crate::outbox::entry::{Entry, EntryPath};
 
 pub const ROUTE: Route = Route::get("emails-outbox-read", "/api/v1/emails/outbox/{id}")
-    .summary("Reads an entry of the outbox")
+    .summary("Returns an email in the outbox")
     .table(&[BatchGetItem])
     .reads(&[Named::Mail])
     .errors(&[ErrorCode::EmailNotFound]);

@@ -1,7 +1,8 @@
-//! `PATCH /api/v1/emails/outbox/{id}`: edits, pauses, resumes or cancels a mail until it is being sent.
+//! `PATCH /api/v1/emails/outbox/{id}`: edits, pauses, resumes or cancels an email until it is being
+//! sent.
 //!
-//! State check and write are one conditional update: when a worker moved the entry meanwhile, the rule decides
-//! again on what it is now.
+//! The state check and the write are one conditional update. If a worker has moved the entry in the
+//! meantime, the patch is applied again to its new state.
 
 use api::http::TableAction::{BatchGetItem, GetItem, UpdateItem};
 use api::http::{Named, Route};
@@ -24,12 +25,13 @@ use crate::documents::found::documents;
 use crate::outbox::entry::{Entry, EntryPath, etag};
 
 pub const ROUTE: Route = Route::patch("emails-outbox-update", "/api/v1/emails/outbox/{id}")
-    .summary("Edits, pauses, resumes or cancels a mail that is not being sent yet")
+    .summary("Edits, pauses, resumes or cancels an email that is not being sent yet")
     .table(&[BatchGetItem, GetItem, UpdateItem])
     .reads(&[Named::Mail])
     .errors(&[ErrorCode::EmailNotFound, ErrorCode::EmailNotEditable, ErrorCode::PreconditionFailed]);
 
-/// An entry moves at most six times on its way, so a patch meets it after fewer tries than these.
+/// Maximum number of attempts. An entry changes state at most six times, so no patch needs more
+/// attempts than this.
 const ROUNDS: u32 = 8;
 
 pub async fn handle(
@@ -52,7 +54,7 @@ pub async fn handle(
         }
         let entry = row.entry.clone().apply(body.clone(), app.clock.now()).map_err(|refused| error(path.id, refused))?;
         if entry.is_too_large() {
-            return Err(invalid("body", &format!("makes the mail larger than {MAX_BYTES} bytes")));
+            return Err(invalid("body", &format!("makes the email larger than {MAX_BYTES} bytes")));
         }
         app.store.replace_outbox_entry(&row, &entry).await?;
         Entry::of(&app, project, entry, row.version + 1).await
@@ -70,12 +72,12 @@ fn error(id: EmailId, refused: Refused) -> Error {
             KnownError::EmailNotEditable { email_id: id.to_string(), status }.into()
         }
         Refused::Redirected => {
-            invalid("body.to", "must stay as it is: this mail has a code, which goes to the address alone that it is for")
+            invalid("body.to", "must not change: this email contains a code, which may be sent only to its original address")
         }
     }
 }
 
-/// `If-Match` of RFC 9110 §13.1.1.
+/// Evaluates `If-Match` (RFC 9110 §13.1.1).
 fn matches(headers: &HeaderMap, version: u64) -> bool {
     let Some(wanted) = headers.get(header::IF_MATCH).and_then(|value| value.to_str().ok()) else { return true };
     wanted.split(',').map(str::trim).any(|tag| tag == "*" || tag == etag(version))

@@ -1,5 +1,5 @@
-//! `PATCH /api/v1/emails/notification-preference/{user_id}/{notification_category_id}`: sets whether a user wants mails of a kind. A client
-//! sets its own user's alone.
+//! `PATCH /api/v1/emails/notification-preference/{user_id}/{notification_category_id}`: sets
+//! whether a user wants emails of a category. A client can set only its own user's preferences.
 
 use api::http::TableAction::{BatchGetItem, UpdateItem};
 use api::http::{Json, Route};
@@ -20,7 +20,7 @@ use crate::preferences::categories::Preference;
 
 pub const ROUTE: Route =
     Route::patch("emails-preference-update", "/api/v1/emails/notification-preference/{user_id}/{notification_category_id}")
-        .summary("Sets whether a user wants mails of a kind")
+        .summary("Sets whether a user wants emails of a category")
         .table(&[BatchGetItem, UpdateItem])
         .errors(&[
             ErrorCode::CannotGetOwnUserWithoutUser,
@@ -52,7 +52,8 @@ pub async fn handle(
     let wanted = path.notification_category_id.uuid();
     let category = Category::ALL.into_iter().find(|category| category.id() == wanted).ok_or(KnownError::NotificationCategoryNotFound)?;
     if !body.enabled && !category.can_be_refused() {
-        let problem = Problems::one("body.enabled", "must be true: mails of this kind are a part of using the account");
+        let problem =
+            Problems::one("body.enabled", "must be true: emails of this category are needed to use the account and cannot be switched off");
         return Err(ROUTE.schema_error(&problem).into());
     }
     match app.store.write(user::set_refused(&access.project.id, user, category, !body.enabled)?).await {

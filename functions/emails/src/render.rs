@@ -1,4 +1,5 @@
-//! `POST /api/v1/emails/render-email`: shows what a template becomes, without sending it. Nothing is written.
+//! `POST /api/v1/emails/render-email`: renders a template without sending an email. Nothing is
+//! written.
 
 use api::http::TableAction::BatchGetItem;
 use api::http::{Json, Route};
@@ -24,7 +25,7 @@ use wire::problem::Problems;
 use crate::documents::found::documents;
 
 pub const ROUTE: Route = Route::post("emails-render", "/api/v1/emails/render-email")
-    .summary("Shows what a template becomes")
+    .summary("Renders a template without sending an email")
     .writes_nothing()
     .table(&[BatchGetItem])
     .errors(&[ErrorCode::EmailRenderingError]);
@@ -32,34 +33,34 @@ pub const ROUTE: Route = Route::post("emails-render", "/api/v1/emails/render-ema
 #[derive(Deserr, ToSchema)]
 #[deserr(deny_unknown_fields)]
 pub struct RenderEmail {
-    /// Either this or a source.
+    /// Required unless a source is given.
     #[deserr(default)]
     template_id: Option<DocumentId>,
     #[deserr(default)]
     template_html_source: Option<HtmlSource>,
-    /// Another name of `template_html_source`, which published SDKs use.
+    /// An alias of `template_html_source` for published SDKs.
     #[deserr(default)]
     template_tsx_source: Option<HtmlSource>,
-    /// In place of the template's subject.
+    /// Replaces the template's subject.
     #[deserr(default)]
     template_subject_source: Option<String>,
-    /// `false` for no theme; absent or `null` for the template's, or the project's.
+    /// `false` for no theme. If omitted or `null`: the template's theme or else the project's.
     #[deserr(default)]
     theme_id: Option<Theme>,
-    /// In place of a theme of the project.
+    /// MiniJinja source of a theme that replaces `theme_id`.
     #[deserr(default)]
     theme_html_source: Option<HtmlSource>,
-    /// Another name of `theme_html_source`, which published SDKs use.
+    /// An alias of `theme_html_source` for published SDKs.
     #[deserr(default)]
     theme_tsx_source: Option<HtmlSource>,
-    /// What the template may speak of as `variables`; those of our own mails have examples.
+    /// The template's `variables`. Built-in templates have sample values.
     #[schema(value_type = Option<Object>)]
     #[deserr(default)]
     variables: Option<Variables>,
-    /// Only `false`: there are no marks for an editor here.
+    /// Must be `false`, as editor markers are not supported.
     #[deserr(default)]
     editable_markers: Option<bool>,
-    /// Means nothing without marks.
+    /// Ignored, as editor markers are not supported.
     #[deserr(default, rename = "editable_source")]
     _editable_source: Option<String>,
 }
@@ -78,7 +79,7 @@ fn invalid(path: &str, message: &str) -> Error {
 
 pub async fn handle(State(app): State<App>, access: Access<Admin>, Input { body, .. }: Input<RenderEmail>) -> Result<Json<Preview>, Error> {
     if body.editable_markers == Some(true) {
-        return Err(invalid("body.editable_markers", "must be false: there are no marks for an editor here"));
+        return Err(invalid("body.editable_markers", "must be false: editor markers are not supported"));
     }
     let own = |problems: Problems| Error::from(ROUTE.schema_error(&problems));
     let html = html_of(body.template_html_source, body.template_tsx_source).map_err(own)?;
@@ -125,7 +126,7 @@ fn examples(template: Option<DocumentId>) -> Map<String, Value> {
     builtin.map(|mail| mail.sample_variables().as_object().cloned().unwrap_or_default()).unwrap_or_default()
 }
 
-/// A recipient who does not exist.
+/// The values that templates see, with a fictitious recipient.
 fn context(app: &App, project: &Project, category: Category, variables: Map<String, Value>) -> Context {
     let link = format!("{}/api/v1/emails/unsubscribe-link?code={}", app.settings.api_url, "0".repeat(45));
     Context {

@@ -1,4 +1,4 @@
-//! `POST /api/v1/emails/send-email`: puts a mail to each of some users, or to all, into the outbox.
+//! `POST /api/v1/emails/send-email`: queues an email to some users, or to all, in the outbox.
 
 use std::collections::HashSet;
 
@@ -21,7 +21,7 @@ use crate::sending::content::Content;
 use crate::sending::request::SendEmail;
 
 pub const ROUTE: Route = Route::post("emails-send", "/api/v1/emails/send-email")
-    .summary("Sends a mail to users of the project")
+    .summary("Sends an email to users of the project")
     .table(&[BatchGetItem, PutItem, Query, UpdateItem])
     .errors(&[ErrorCode::UserIdDoesNotExist]);
 
@@ -36,7 +36,7 @@ pub struct Recipient {
     user_id: UserId,
 }
 
-/// Keys of one batch of reads.
+/// Keys per batch read.
 const CHUNK: usize = 100;
 
 pub async fn handle(State(app): State<App>, access: Access<Server>, Input { body, .. }: Input<SendEmail>) -> Result<Json<Accepted>, Error> {
@@ -51,7 +51,7 @@ pub async fn handle(State(app): State<App>, access: Access<Server>, Input { body
     Ok(Json(Accepted { results: user_ids.into_iter().map(|user_id| Recipient { user_id }).collect() }))
 }
 
-/// The recipients, all of whom exist.
+/// The recipients. Fails if a named one does not exist.
 async fn user_ids(access: &Access<Server>, body: &SendEmail) -> Result<Vec<UserId>, Error> {
     match &body.user_ids {
         Some(ids) => {
@@ -62,9 +62,11 @@ async fn user_ids(access: &Access<Server>, body: &SendEmail) -> Result<Vec<UserI
     }
 }
 
-/// Puts the mail into the outbox, for all or for none: the entries themselves, or what a worker makes them from when they are many.
+/// Queues the email for all recipients or for none: as entries, or, for many recipients, as a
+/// broadcast from which a worker makes the entries.
 ///
-/// `draft` goes with it: it says when the draft was sent.
+/// `draft` is written in the same transaction; it records when the draft was sent. Without
+/// recipients, nothing is written.
 async fn accept(app: &App, project: &ProjectId, mail: NewEntry, draft: Option<Write>, user_ids: &[UserId]) -> Result<(), store::Error> {
     let mail = OutboxEntry::new(EmailId::from(app.entropy.uuid()), mail, app.clock.now());
     if user_ids.is_empty() {
@@ -78,7 +80,7 @@ async fn accept(app: &App, project: &ProjectId, mail: NewEntry, draft: Option<Wr
     app.store.transact(writes.into_iter().chain(draft)).await
 }
 
-/// Nothing is sent to anybody when one of them does not exist.
+/// Fails if one of the users does not exist; then nobody gets the email.
 async fn check_users(access: &Access<Server>, ids: &[UserId]) -> Result<(), Error> {
     let mut seen = HashSet::new();
     let distinct: Vec<UserId> = ids.iter().copied().filter(|id| seen.insert(*id)).collect();

@@ -1,4 +1,5 @@
-//! `POST /api/v1/internal/email-templates`: creates a template of mails. With its name alone it has sources to go on from.
+//! `POST /api/v1/internal/email-templates`: creates an email template. If only a name is given, the
+//! template gets sample sources.
 
 use api::http::TableAction::{BatchGetItem, GetItem, PutItem, UpdateItem};
 use api::http::{Json, Route};
@@ -9,7 +10,7 @@ use model::document::{DocumentKind, NewDocument};
 use crate::documents::changes::{CreatedDocument, create_from};
 
 pub const ROUTE: Route = Route::post("emails-template-create", "/api/v1/internal/email-templates")
-    .summary("Creates a template of mails")
+    .summary("Creates an email template")
     .table(&[BatchGetItem, GetItem, PutItem, UpdateItem])
     .errors(&[ErrorCode::TooManyEmailDocuments]);
 

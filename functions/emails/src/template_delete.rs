@@ -1,4 +1,5 @@
-//! `DELETE /api/v1/internal/email-templates/{id}`: deletes a template of mails. In place of one that a project wrote over ours, ours is back.
+//! `DELETE /api/v1/internal/email-templates/{id}`: deletes an email template. Deleting the
+//! project's version of a default template restores the default.
 
 use api::http::TableAction::{BatchGetItem, DeleteItem, UpdateItem};
 use api::http::{Json, Route};
@@ -10,7 +11,7 @@ use model::document::DocumentKind;
 use crate::documents::changes::{Changed, DocumentPath, delete};
 
 pub const ROUTE: Route = Route::delete("emails-template-delete", "/api/v1/internal/email-templates/{id}")
-    .summary("Deletes a template of mails")
+    .summary("Deletes an email template")
     .table(&[BatchGetItem, DeleteItem, UpdateItem])
     .errors(&[ErrorCode::EmailTemplateNotFound]);
 

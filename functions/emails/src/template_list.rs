@@ -1,4 +1,5 @@
-//! `GET /api/v1/internal/email-templates`: the templates of the project, with ours that it did not replace, without their sources.
+//! `GET /api/v1/internal/email-templates`: lists the project's email templates and the defaults
+//! that it has not replaced, without their sources.
 
 use api::http::TableAction::{BatchGetItem, Query};
 use api::http::{Json, Route};
@@ -13,7 +14,7 @@ use wire::id::DocumentId;
 use crate::documents::changes::list;
 
 pub const ROUTE: Route = Route::get("emails-template-list", "/api/v1/internal/email-templates")
-    .summary("Lists the templates of mails")
+    .summary("Lists the email templates")
     .table(&[BatchGetItem, Query]);
 
 #[derive(Serialize, ToSchema)]
@@ -25,7 +26,7 @@ pub struct Templates {
 pub struct TemplateLine {
     id: DocumentId,
     display_name: String,
-    /// `false` for no theme, `null` for the project's.
+    /// `false` for no theme, `null` for the project's theme.
     theme_id: Option<Theme>,
 }
 

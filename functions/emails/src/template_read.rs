@@ -1,4 +1,4 @@
-//! `GET /api/v1/internal/email-templates/{id}`: a template of mails with its sources.
+//! `GET /api/v1/internal/email-templates/{id}`: returns an email template with its sources.
 
 use api::http::TableAction::BatchGetItem;
 use api::http::{Json, Named, Route};
@@ -10,7 +10,7 @@ use model::document::DocumentKind;
 use crate::documents::changes::{DocumentPath, DocumentView, read};
 
 pub const ROUTE: Route = Route::get("emails-template-read", "/api/v1/internal/email-templates/{id}")
-    .summary("Reads a template of mails")
+    .summary("Returns an email template")
     .table(&[BatchGetItem])
     .reads(&[Named::Document(DocumentKind::Template)])
     .errors(&[ErrorCode::EmailTemplateNotFound]);

@@ -1,4 +1,5 @@
-//! `PATCH /api/v1/internal/email-templates/{id}`: changes a template of mails. One of ours becomes the project's own by it.
+//! `PATCH /api/v1/internal/email-templates/{id}`: updates an email template. Updating a default
+//! template creates the project's own version of it.
 
 use api::http::TableAction::{BatchGetItem, GetItem, PutItem, UpdateItem};
 use api::http::{Json, Named, Route};
@@ -10,7 +11,7 @@ use model::document::{DocumentKind, DocumentPatch};
 use crate::documents::changes::{Changed, DocumentPath, patch};
 
 pub const ROUTE: Route = Route::patch("emails-template-update", "/api/v1/internal/email-templates/{id}")
-    .summary("Changes a template of mails")
+    .summary("Updates an email template")
     .table(&[BatchGetItem, GetItem, PutItem, UpdateItem])
     .reads(&[Named::Document(DocumentKind::Template)])
     .errors(&[ErrorCode::EmailTemplateNotFound]);

@@ -1,4 +1,5 @@
-//! `POST /api/v1/internal/email-themes`: creates a theme of mails. With its name alone it has sources to go on from.
+//! `POST /api/v1/internal/email-themes`: creates an email theme. If only a name is given, the theme
+//! gets a sample source.
 
 use api::http::TableAction::{BatchGetItem, PutItem, UpdateItem};
 use api::http::{Json, Route};
@@ -12,7 +13,7 @@ use wire::id::DocumentId;
 use crate::documents::changes::{CreatedDocument, create};
 
 pub const ROUTE: Route = Route::post("emails-theme-create", "/api/v1/internal/email-themes")
-    .summary("Creates a theme of mails")
+    .summary("Creates an email theme")
     .table(&[BatchGetItem, PutItem, UpdateItem])
     .errors(&[ErrorCode::TooManyEmailDocuments]);
 

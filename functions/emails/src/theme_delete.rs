@@ -1,4 +1,5 @@
-//! `DELETE /api/v1/internal/email-themes/{id}`: deletes a theme of mails. In place of one that a project wrote over ours, ours is back.
+//! `DELETE /api/v1/internal/email-themes/{id}`: deletes an email theme. Deleting the project's
+//! version of a default theme restores the default.
 
 use api::http::TableAction::{BatchGetItem, DeleteItem, UpdateItem};
 use api::http::{Json, Route};
@@ -10,7 +11,7 @@ use model::document::DocumentKind;
 use crate::documents::changes::{Changed, DocumentPath, delete};
 
 pub const ROUTE: Route = Route::delete("emails-theme-delete", "/api/v1/internal/email-themes/{id}")
-    .summary("Deletes a theme of mails")
+    .summary("Deletes an email theme")
     .table(&[BatchGetItem, DeleteItem, UpdateItem])
     .errors(&[ErrorCode::EmailThemeNotFound]);
 

@@ -1,4 +1,5 @@
-//! `GET /api/v1/internal/email-themes`: the themes of the project, with ours that it did not replace, without their sources.
+//! `GET /api/v1/internal/email-themes`: lists the project's email themes and the defaults that it
+//! has not replaced, without their sources.
 
 use api::http::TableAction::{BatchGetItem, Query};
 use api::http::{Json, Route};
@@ -12,7 +13,7 @@ use wire::id::DocumentId;
 use crate::documents::changes::list;
 
 pub const ROUTE: Route =
-    Route::get("emails-theme-list", "/api/v1/internal/email-themes").summary("Lists the themes of mails").table(&[BatchGetItem, Query]);
+    Route::get("emails-theme-list", "/api/v1/internal/email-themes").summary("Lists the email themes").table(&[BatchGetItem, Query]);
 
 #[derive(Serialize, ToSchema)]
 pub struct Themes {

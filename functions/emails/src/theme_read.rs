@@ -1,4 +1,4 @@
-//! `GET /api/v1/internal/email-themes/{id}`: a theme of mails with its sources.
+//! `GET /api/v1/internal/email-themes/{id}`: returns an email theme with its source.
 
 use api::http::TableAction::BatchGetItem;
 use api::http::{Json, Named, Route};
@@ -13,7 +13,7 @@ use wire::id::DocumentId;
 use crate::documents::changes::{DocumentPath, read};
 
 pub const ROUTE: Route = Route::get("emails-theme-read", "/api/v1/internal/email-themes/{id}")
-    .summary("Reads a theme of mails")
+    .summary("Returns an email theme")
     .table(&[BatchGetItem])
     .reads(&[Named::Document(DocumentKind::Theme)])
     .errors(&[ErrorCode::EmailThemeNotFound]);
@@ -22,7 +22,7 @@ pub const ROUTE: Route = Route::get("emails-theme-read", "/api/v1/internal/email
 pub struct ThemeView {
     id: DocumentId,
     display_name: String,
-    /// MiniJinja in HTML or MJML; `{{ content }}` is the body of the mail.
+    /// MiniJinja in HTML or MJML; `{{ content }}` is the body of the email.
     html_source: String,
 }
 

@@ -1,4 +1,5 @@
-//! `PATCH /api/v1/internal/email-themes/{id}`: changes a theme of mails. One of ours becomes the project's own by it.
+//! `PATCH /api/v1/internal/email-themes/{id}`: updates an email theme. Updating a default theme
+//! creates the project's own version of it.
 
 use api::http::TableAction::{BatchGetItem, GetItem, PutItem, UpdateItem};
 use api::http::{Json, Named, Route};
@@ -12,7 +13,7 @@ use model::document::{DocumentKind, ThemePatch};
 use crate::documents::changes::{Changed, DocumentPath, update};
 
 pub const ROUTE: Route = Route::patch("emails-theme-update", "/api/v1/internal/email-themes/{id}")
-    .summary("Changes a theme of mails")
+    .summary("Updates an email theme")
     .table(&[BatchGetItem, GetItem, PutItem, UpdateItem])
     .reads(&[Named::Document(DocumentKind::Theme)])
     .errors(&[ErrorCode::EmailThemeNotFound]);

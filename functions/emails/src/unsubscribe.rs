@@ -1,5 +1,6 @@
-//! `POST /api/v1/emails/unsubscribe-link`: takes a user off the mails of a kind. The page behind the link sends its form here, and mail
-//! programs their one click (RFC 8058), whose body says nothing that the address does not.
+//! `POST /api/v1/emails/unsubscribe-link`: unsubscribes a user from a category of emails. The page
+//! behind the link posts its form here, and so do mail clients for one-click unsubscribe (RFC
+//! 8058). The body is ignored, because it adds nothing to the URL.
 
 use api::http::Route;
 use api::http::TableAction::{GetItem, UpdateItem};
@@ -17,7 +18,7 @@ use store::record;
 use crate::preferences::unsubscribe_page::{done, find, used};
 
 pub const ROUTE: Route = Route::post("emails-unsubscribe", "/api/v1/emails/unsubscribe-link")
-    .summary("Takes a user off the mails of a kind by the link of one of them")
+    .summary("Unsubscribes a user from a category of emails by the link in an email")
     .limit(Limit::Code)
     .ignores_body()
     .without_secret()
@@ -29,7 +30,8 @@ pub async fn handle(State(app): State<App>, caller: Caller, Input { query, .. }:
         Ok(link) => link,
         Err(page) => return Ok(page),
     };
-    // By the link: the one click comes from the few addresses of a mail provider, for all its users.
+    // The limit is per link, because one-click requests for all users of a mail provider come from
+    // a few IP addresses.
     let secret = query.code.text().to_owned().into();
     let count = by_secret(&app, &link.project_id, Rule::Code, &secret);
     let ((), project) = tokio::try_join!(count, app.store.project(&link.project_id))?;
@@ -37,7 +39,7 @@ pub async fn handle(State(app): State<App>, caller: Caller, Input { query, .. }:
     record::on(&project.project);
     match app.store.unsubscribe(&query.code, &link).await {
         Ok(()) => Ok(done(link.purpose.category)),
-        // Another request was faster, or the account is gone: either way there is nothing left to refuse.
+        // Another request was faster, or the account is gone. Either way nothing is left to do.
         Err(store::Error::Conflict(_)) => Ok(used()),
         Err(error) => Err(error.into()),
     }

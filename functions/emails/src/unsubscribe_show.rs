@@ -1,4 +1,5 @@
-//! `GET /api/v1/emails/unsubscribe-link`: asks whoever followed the link of a mail. Nothing changes by it, as mail scanners follow links.
+//! `GET /api/v1/emails/unsubscribe-link`: shows the page behind the unsubscribe link of an email.
+//! It changes nothing, because mail scanners follow links.
 
 use api::http::Route;
 use api::http::TableAction::GetItem;
@@ -13,7 +14,7 @@ use flows::App;
 use crate::preferences::unsubscribe_page::{find, question, used};
 
 pub const ROUTE: Route = Route::get("emails-unsubscribe-show", "/api/v1/emails/unsubscribe-link")
-    .summary("Shows the page behind the unsubscribe link of a mail")
+    .summary("Shows the page behind the unsubscribe link of an email")
     .without_secret()
     .table(&[GetItem])
     .errors(&[ErrorCode::VerificationCodeNotFound, ErrorCode::VerificationCodeExpired]);

@@ -1,4 +1,4 @@
-//! `POST /api/v1/internal/api-keys`: makes a set of API keys. The keys are in this answer and nowhere else, ever.
+//! `POST /api/v1/internal/api-keys`: creates a set of API keys. Only this answer contains the keys.
 
 use api::http::TableAction::{BatchGetItem, PutItem};
 use api::http::{Json, Route};
@@ -19,7 +19,7 @@ use wire::problem::Problems;
 use crate::api_keys::input::check_description;
 
 pub const ROUTE: Route = Route::post("projects-api-key-create", "/api/v1/internal/api-keys")
-    .summary("Makes a set of API keys, which are shown this once")
+    .summary("Creates a set of API keys and returns them once")
     .table(&[BatchGetItem, PutItem]);
 
 #[derive(Deserr, ToSchema)]
@@ -68,7 +68,7 @@ pub async fn handle(
     ];
     let kinds: Vec<KeyKind> = wanted.into_iter().filter(|(wanted, _)| *wanted).map(|(_, kind)| kind).collect();
     if kinds.is_empty() {
-        return Err(problem("body", "must ask for one key at least").into());
+        return Err(problem("body", "must request at least one key").into());
     }
     let mut new = NewKeys::random(&app.entropy, kinds, body.description, now);
     new.set.expires_at = Some(body.expires_at_millis.0);

@@ -1,4 +1,4 @@
-//! `GET /api/v1/internal/api-keys/{id}`: one set of API keys.
+//! `GET /api/v1/internal/api-keys/{id}`: returns a set of API keys, without the keys.
 
 use api::http::TableAction::BatchGetItem;
 use api::http::{Json, Named, Route};
@@ -10,7 +10,7 @@ use model::project::key_set::KeySetRead;
 use crate::api_keys::input::ApiKeyPath;
 
 pub const ROUTE: Route = Route::get("projects-api-key-read", "/api/v1/internal/api-keys/{id}")
-    .summary("Reads a set of API keys")
+    .summary("Returns a set of API keys")
     .table(&[BatchGetItem])
     .reads(&[Named::KeySet])
     .errors(&[ErrorCode::ApiKeyNotFound]);

@@ -1,4 +1,5 @@
-//! `PATCH /api/v1/internal/api-keys/{id}`: describes a set of API keys anew, or revokes it. From the answer on its keys open nothing.
+//! `PATCH /api/v1/internal/api-keys/{id}`: changes the description of a set of API keys, or revokes
+//! the set. Revoked keys stop working at once.
 
 use api::http::TableAction::{BatchGetItem, GetItem, UpdateItem};
 use api::http::{Json, Named, Route};
@@ -15,7 +16,7 @@ use utoipa::ToSchema;
 use crate::api_keys::input::{ApiKeyPath, check_description};
 
 pub const ROUTE: Route = Route::patch("projects-api-key-update", "/api/v1/internal/api-keys/{id}")
-    .summary("Describes or revokes a set of API keys")
+    .summary("Updates or revokes a set of API keys")
     .table(&[BatchGetItem, GetItem, UpdateItem])
     .reads(&[Named::KeySet])
     .errors(&[ErrorCode::ApiKeyNotFound]);
@@ -26,7 +27,7 @@ pub struct UpdateApiKey {
     /// One line of at most 256 characters.
     #[deserr(default)]
     description: Option<String>,
-    /// Only `true`: a key that is revoked is so for good.
+    /// Only `true` is accepted: revoking a set cannot be undone.
     #[deserr(default)]
     #[schema(value_type = Option<bool>)]
     revoked: Option<True>,

@@ -1,6 +1,7 @@
-//! `GET /api/v1/internal/config/override/{level}`: what a level of the configuration says that is not by default so.
+//! `GET /api/v1/internal/config/override/{level}`: returns the values that a level of the
+//! configuration sets, as they were written, without defaults and secrets.
 
-use api::http::TableAction::{BatchGetItem, Query};
+use api::http::TableAction::{BatchGetItem, GetItem, Query};
 use api::http::{Json, Route};
 use api::product::input::{Ignored, Nothing};
 use api::product::{Access, Input, Server};
@@ -9,12 +10,12 @@ use errors::Error;
 use flows::App;
 use model::project::config::settings::Config;
 
-use crate::configuration::overrides::{self, Documents, LevelPath, permit};
+use crate::configuration::overrides::{self, LevelPath, Stored, permit};
 use crate::configuration::text::ConfigString;
 
 pub const ROUTE: Route = Route::get("projects-config-override-read", "/api/v1/internal/config/override/{level}")
-    .summary("Reads what a level of the configuration says")
-    .table(&[BatchGetItem, Query])
+    .summary("Returns the values that a level of the configuration sets")
+    .table(&[BatchGetItem, GetItem, Query])
     .errors(overrides::ERRORS);
 
 pub async fn handle(
@@ -23,6 +24,6 @@ pub async fn handle(
     Input { path, .. }: Input<Ignored, Nothing, LevelPath>,
 ) -> Result<Json<ConfigString>, Error> {
     permit(&access, path.level)?;
-    let documents = Documents::of(&app, &access.project.id).await?;
-    Ok(Json(ConfigString { config_string: Config::of(&access.project, &documents.own).overrides(path.level).to_string() }))
+    let stored = Stored::of(&app, &access.project).await?;
+    Ok(Json(ConfigString { config_string: Config::of_level(&stored.levels, &stored.documents, path.level).to_string() }))
 }

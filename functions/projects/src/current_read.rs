@@ -1,4 +1,4 @@
-//! `GET /api/v1/projects/current`: what any client may know of its project.
+//! `GET /api/v1/projects/current`: returns the public settings of the project.
 
 use api::http::TableAction::BatchGetItem;
 use api::http::{Json, Route};
@@ -8,8 +8,9 @@ use errors::Error;
 use flows::App;
 use model::project::view::ClientProject;
 
-pub const ROUTE: Route =
-    Route::get("projects-current-read", "/api/v1/projects/current").summary("Reads the project, as its clients may").table(&[BatchGetItem]);
+pub const ROUTE: Route = Route::get("projects-current-read", "/api/v1/projects/current")
+    .summary("Returns the public settings of the project")
+    .table(&[BatchGetItem]);
 
 pub async fn handle(State(_): State<App>, access: Access<Client>, _: Input) -> Result<Json<ClientProject>, Error> {
     Ok(Json(ClientProject::of(&access.project)))

@@ -1,16 +1,19 @@
-//! `GET /api/v1/internal/audit-log`: what happened to the project and its accounts, newest first, as pages or as JSON lines.
+//! `GET /api/v1/internal/audit-log`: lists what happened to the project and its accounts, newest
+//! first, as pages or as JSON lines.
 //!
-//! Entries are listed day by day, those of a user by an index. A search passes over a bounded number of them for each page: a page may be
-//! short, or empty, and have a `next_cursor` nevertheless; who follows it misses nothing.
+//! Entries are listed day by day; entries of a user are listed by an index. A search reads a
+//! bounded number of entries per page. A page may therefore be short or empty and still have a
+//! `next_cursor`; following it finds every match.
 
 use std::str::FromStr;
 
 use api::http::TableAction::{BatchGetItem, Query};
 use api::http::describe::{Describe, Described, Description};
 use api::http::{Json, JsonLines, Route};
+use api::product::cursor::Cursors;
 use api::product::input::{Ignored, Param};
-use api::product::page::{self, Pagination};
-use api::product::{Access, Admin, Input, cursor};
+use api::product::page::{self, Page};
+use api::product::{Access, Admin, Input};
 use axum::extract::State;
 use axum::response::{IntoResponse, Response};
 use deserr::Deserr;
@@ -35,41 +38,41 @@ pub const ROUTE: Route = Route::get("projects-internal-audit-log", "/api/v1/inte
 #[derive(Deserr, ToSchema)]
 #[deserr(deny_unknown_fields)]
 pub struct AuditQuery {
-    /// Entries about this user alone.
+    /// Only entries about this user.
     #[schema(value_type = Option<Uuid>)]
     #[deserr(default)]
     user_id: Option<UserId>,
-    /// Entries of whoever has this id alone: a user, an operator or a set of API keys.
+    /// Only entries of the actor with this id: a user, an operator or a set of API keys.
     #[schema(value_type = Option<Uuid>)]
     #[deserr(default)]
     actor: Option<UserId>,
-    /// Entries of this operation alone, by its name, as in `auth-password-sign-in`.
+    /// Only entries of the operation with this name, such as `auth-password-sign-in`.
     #[deserr(default)]
     operation: Option<String>,
-    /// Entries with this event alone.
+    /// Only entries with this event.
     #[deserr(default)]
     event: Option<Event>,
-    /// The time (RFC 3339) of the oldest entry. Send a `+` as `%2B`.
+    /// Earliest time of an entry (RFC 3339). Send a `+` as `%2B`.
     #[schema(value_type = Option<String>, format = DateTime)]
     #[deserr(default)]
     from: Option<Param<Time>>,
-    /// Entries before this time (RFC 3339).
+    /// Only entries before this time (RFC 3339). Send a `+` as `%2B`.
     #[schema(value_type = Option<String>, format = DateTime)]
     #[deserr(default)]
     until: Option<Param<Time>>,
-    /// 1 to 100; 50 by default.
+    /// 1 to 100. Default: 50.
     #[schema(value_type = Option<u8>, minimum = 1, maximum = 100)]
     #[deserr(default)]
     limit: Option<Param<usize>>,
-    /// The `next_cursor` of the page before, with the same filters.
+    /// The `next_cursor` of the previous page. Send it with the same filters.
     #[deserr(default)]
     cursor: Option<String>,
-    /// `jsonl`: an entry on each line, and the next page in the header `Link`.
+    /// `jsonl` returns one entry per line, and the URL of the next page in the `Link` header.
     #[deserr(default)]
     format: Option<Format>,
 }
 
-/// How entries are written.
+/// The format of the entries.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserr, ToSchema)]
 #[schema(rename_all = "lowercase")]
 #[deserr(rename_all = lowercase)]
@@ -78,7 +81,7 @@ pub enum Format {
     Jsonl,
 }
 
-/// A time of RFC 3339.
+/// An RFC 3339 time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 pub struct Time(Timestamp);
 
@@ -86,25 +89,17 @@ impl FromStr for Time {
     type Err = &'static str;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
-        text.parse().map(Self).map_err(|_| "must be a time of RFC 3339, as in 2026-01-01T12:00:00Z; a + is sent as %2B")
+        text.parse().map(Self).map_err(|_| "must be an RFC 3339 time such as 2026-01-01T12:00:00Z, with a + sent as %2B")
     }
 }
 
-#[derive(Serialize, ToSchema)]
-pub struct AuditLog {
-    /// A search may give pages that are short, or empty, before the last.
-    items: Vec<AuditEntry>,
-    is_paginated: bool,
-    pagination: Pagination,
-}
-
-/// A page in the format that was asked for.
-pub enum Page {
-    Json(Json<AuditLog>),
+/// A page in the requested format.
+pub enum Entries {
+    Json(Json<Page<AuditEntry>>),
     Lines(JsonLines<AuditEntry>),
 }
 
-impl IntoResponse for Page {
+impl IntoResponse for Entries {
     fn into_response(self) -> Response {
         match self {
             Self::Json(page) => page.into_response(),
@@ -113,25 +108,29 @@ impl IntoResponse for Page {
     }
 }
 
-impl Describe for Page {
+impl Describe for Entries {
     fn describe(description: &mut Description) {
-        description.answer = Some(Described::of::<AuditLog>());
+        description.answer = Some(Described::of::<Page<AuditEntry>>());
         description.text = Some(JsonLines::<AuditEntry>::MEDIA_TYPE);
     }
 }
 
 const DEFAULT_LIMIT: usize = 50;
 const MAX_LIMIT: usize = 100;
-/// How many entries a search reads at once.
+/// Number of entries that a search reads at once.
 const READ_AT_ONCE: usize = 250;
-/// Longest name that an operation can have.
+/// Longest name of an operation.
 const MAX_NAME: usize = 64;
 
-pub async fn handle(State(app): State<App>, access: Access<Admin>, Input { query, .. }: Input<Ignored, AuditQuery>) -> Result<Page, Error> {
+pub async fn handle(
+    State(app): State<App>,
+    access: Access<Admin>,
+    Input { query, .. }: Input<Ignored, AuditQuery>,
+) -> Result<Entries, Error> {
     let limit = page::limit(query.limit, DEFAULT_LIMIT, MAX_LIMIT, &ROUTE)?;
     check(&query)?;
-    let (project, list) = (&access.project, list(&query));
-    let after: Option<String> = query.cursor.as_deref().map(|cursor| cursor::decode(&app, &project.id, &list, cursor)).transpose()?;
+    let (project, cursors) = (&access.project, Cursors::of(&access, list(&query)));
+    let after: Option<String> = cursors.position(query.cursor.as_deref())?;
     let is_search = query.actor.is_some() || query.operation.is_some() || query.event.is_some();
     let listing = TrailListing {
         user: query.user_id,
@@ -143,13 +142,13 @@ pub async fn handle(State(app): State<App>, access: Access<Admin>, Input { query
         now: app.clock.now(),
     };
     let page = app.store.trail(&project.id, listing, |entry| is_wanted(&query, entry)).await?;
-    let next_cursor = page.next.map(|next| cursor::encode(&app, &project.id, &list, &next)).transpose()?;
+    let next_cursor = cursors.next(page.next.as_ref())?;
     let items: Vec<AuditEntry> = page.rows.into_iter().map(AuditEntry::from).collect();
     if query.format == Some(Format::Jsonl) {
         let next = next_cursor.map(|cursor| format!("{}?{}", ROUTE.path, next_query(&query, limit, &cursor)));
-        return Ok(Page::Lines(JsonLines { items, next }));
+        return Ok(Entries::Lines(JsonLines { items, next }));
     }
-    Ok(Page::Json(Json(AuditLog { items, is_paginated: true, pagination: Pagination { next_cursor } })))
+    Ok(Entries::Json(Json(Page::new(items, next_cursor))))
 }
 
 fn check(query: &AuditQuery) -> Result<(), KnownError> {
@@ -159,7 +158,7 @@ fn check(query: &AuditQuery) -> Result<(), KnownError> {
         (1..=MAX_NAME).contains(&text.len()) && text.bytes().all(is_of_name)
     };
     if query.operation.as_deref().is_some_and(|name| !is_name(name)) {
-        return problem("query.operation", "must be the name of an operation, as in auth-password-sign-in");
+        return problem("query.operation", "must be the name of an operation, such as auth-password-sign-in");
     }
     if query.from.zip(query.until).is_some_and(|(from, until)| from.0 >= until.0) {
         return problem("query.from", "must be before until");
@@ -181,13 +180,13 @@ fn id_of(actor: Actor) -> Option<Uuid> {
     }
 }
 
-/// What a cursor belongs to: the list with these filters.
+/// What a cursor is bound to: the list with these filters.
 fn list(query: &AuditQuery) -> String {
     let times = (query.from.map(|from| from.0), query.until.map(|until| until.0));
     serde_json::json!(["audit-log", query.user_id, query.actor, query.operation, query.event, times.0, times.1]).to_string()
 }
 
-/// The query of the page after, in the same format.
+/// The query of the next page, in the same format.
 fn next_query(query: &AuditQuery, limit: usize, cursor: &str) -> String {
     let event = query.event.and_then(|event| serde_json::to_value(event).ok());
     let optional = [

@@ -1,5 +1,6 @@
-//! `POST /api/v1/internal/projects`: a user of the project `internal` creates a project that one of the user's teams owns. It has no keys
-//! yet: the user's access token opens it, and makes them.
+//! `POST /api/v1/internal/projects`: creates a project that is owned by one of the caller's teams
+//! in the project `internal`. It has no keys yet; the caller's access token gives access to it and
+//! can create keys.
 
 use api::http::TableAction::{BatchGetItem, ConditionCheckItem, PutItem, UpdateItem};
 use api::http::{Created, Route};

@@ -1,7 +1,8 @@
-//! `DELETE /api/v1/internal/projects/current`: deletes the project with everything that it has. From the answer on its keys open nothing.
+//! `DELETE /api/v1/internal/projects/current`: deletes the project with all its data. Its keys stop
+//! working at once.
 //!
-//! What it had is deleted by a worker, within minutes: it may be more than a request has time for. The project is the one that the header
-//! names; whoever wants to be asked for it once more says its id in the body.
+//! A worker deletes the data within minutes, as it may take longer than a request allows. The
+//! header names the project. To guard against mistakes, the body can repeat its id.
 
 use api::http::TableAction::{BatchGetItem, DeleteItem, PutItem};
 use api::http::{Json, Route};
@@ -15,14 +16,14 @@ use utoipa::ToSchema;
 use wire::problem::Problems;
 
 pub const ROUTE: Route = Route::delete("projects-internal-current-delete", "/api/v1/internal/projects/current")
-    .summary("Deletes the project with everything that it has")
+    .summary("Deletes the project with all its data")
     .table(&[BatchGetItem, DeleteItem, PutItem])
     .errors(&[ErrorCode::InternalProjectStays]);
 
 #[derive(Deserr, ToSchema)]
 #[deserr(deny_unknown_fields)]
 pub struct DeleteProject {
-    /// The id of the project: another one than the header's is refused.
+    /// The id of the project. It must match the header's.
     #[deserr(default)]
     project_id: Option<String>,
 }
@@ -35,7 +36,7 @@ pub async fn handle(
     let project = &access.project;
     let confirmed = body.and_then(|body| body.project_id);
     if confirmed.is_some_and(|id| id != project.id.as_str()) {
-        return Err(ROUTE.schema_error(&Problems::one("body.project_id", "must be the id of the project")).into());
+        return Err(ROUTE.schema_error(&Problems::one("body.project_id", "must be the id of the project in the header")).into());
     }
     if project.id.is_internal() {
         return Err(KnownError::InternalProjectStays.into());

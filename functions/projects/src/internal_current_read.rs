@@ -1,4 +1,5 @@
-//! `GET /api/v1/internal/projects/current`: the project with all its settings, for administrators.
+//! `GET /api/v1/internal/projects/current`: returns the project with all its settings, for
+//! administrators.
 
 use api::http::TableAction::BatchGetItem;
 use api::http::{Json, Route};
@@ -9,7 +10,7 @@ use flows::App;
 use model::project::view::AdminProject;
 
 pub const ROUTE: Route = Route::get("projects-internal-current-read", "/api/v1/internal/projects/current")
-    .summary("Reads the project with all its settings")
+    .summary("Returns the project with all its settings")
     .table(&[BatchGetItem]);
 
 pub async fn handle(State(app): State<App>, access: Access<Admin>, _: Input) -> Result<Json<AdminProject>, Error> {

@@ -1,4 +1,5 @@
-//! `PATCH /api/v1/internal/projects/current`: changes settings of the project. A wrong setting changes nothing.
+//! `PATCH /api/v1/internal/projects/current`: changes settings of the project. If one setting is
+//! invalid, nothing changes.
 
 use api::http::TableAction::{BatchGetItem, GetItem, PutItem, UpdateItem};
 use api::http::{Json, Route};
@@ -23,14 +24,16 @@ pub async fn handle(
 ) -> Result<Json<AdminProject>, Error> {
     check_theme(&access, &body).await?;
     let Context { project, project_version, .. } = access.into_context();
-    let deployment = app.deployment();
+    let (deployment, keys) = (app.deployment(), body.keys());
+    let levels = if keys.is_empty() { None } else { Some(app.store.levels(&project).await?) };
     let project = body.apply(project, &deployment);
     let project = project.map_err(|error| ROUTE.schema_error(&Problems::one(&format!("body.{}", error.path), error.message)))?;
-    app.store.update_project(&project, project_version).await?;
+    let levels = levels.map(|levels| levels.noted(&project, &keys));
+    app.store.update_project(&project, project_version, levels.as_ref()).await?;
     Ok(Json(AdminProject::of(&project, app.settings.development)))
 }
 
-/// The theme that mails get by default exists. One that is deleted later gives way to ours.
+/// Checks that the default email theme exists. If it is deleted later, the built-in theme is used.
 async fn check_theme(access: &Access<Admin>, body: &ProjectPatch) -> Result<(), Error> {
     match body.config.as_ref().map(|config| &config.email_theme) {
         Some(Change::Set(theme)) if !access.app.store.has_theme(&access.project.id, theme.0).await? => {

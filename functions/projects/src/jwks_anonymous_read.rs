@@ -1,5 +1,5 @@
-//! `GET /api/v1/projects-anonymous-users/{project_id}/.well-known/jwks.json`: leads to the keys of anonymous users' tokens, whose issuer this
-//! path is below.
+//! `GET /api/v1/projects-anonymous-users/{project_id}/.well-known/jwks.json`: redirects to the keys
+//! of anonymous users' tokens. The path is below the issuer of those tokens.
 
 use api::http::Route;
 use api::product::Input;
@@ -11,7 +11,7 @@ use flows::App;
 use crate::jwks::elsewhere::{KeysElsewhere, ProjectPath};
 
 pub const ROUTE: Route = Route::get("projects-jwks-anonymous-read", "/api/v1/projects-anonymous-users/{project_id}/.well-known/jwks.json")
-    .summary("Leads to the public keys of anonymous users' access tokens")
+    .summary("Redirects to the public keys of anonymous users' access tokens")
     .without_secret()
     .errors(&[ErrorCode::ProjectNotFound]);
 

@@ -1,4 +1,5 @@
-//! `GET /api/v1/projects/{project_id}/.well-known/jwks.json`: the public keys of the project's access tokens (RFC 7517).
+//! `GET /api/v1/projects/{project_id}/.well-known/jwks.json`: returns the public keys of the
+//! project's access tokens (RFC 7517).
 
 use api::http::TableAction::GetItem;
 use api::http::{Describe, Description, Json, Route};
@@ -18,24 +19,24 @@ use wire::id::ProjectId;
 use crate::jwks::elsewhere::ProjectPath;
 
 pub const ROUTE: Route = Route::get("projects-jwks-read", "/api/v1/projects/{project_id}/.well-known/jwks.json")
-    .summary("Reads the public keys of the project's access tokens")
+    .summary("Returns the public keys of the project's access tokens")
     .table(&[GetItem])
     .errors(&[ErrorCode::ProjectNotFound]);
 
 #[derive(Deserr, ToSchema)]
 #[deserr(deny_unknown_fields)]
 pub struct JwksQuery {
-    /// Also the keys of restricted users' tokens.
+    /// Whether to include the keys of restricted users' tokens. Default: `false`.
     #[schema(value_type = Option<bool>)]
     #[deserr(default)]
     include_restricted: Option<Param<bool>>,
-    /// Also the keys of restricted and anonymous users' tokens.
+    /// Whether to include the keys of restricted and anonymous users' tokens. Default: `false`.
     #[schema(value_type = Option<bool>)]
     #[deserr(default)]
     include_anonymous: Option<Param<bool>>,
 }
 
-/// A JWK set; it may be kept for an hour.
+/// A JWK set that may be cached for an hour.
 #[derive(Serialize, ToSchema)]
 pub struct KeySet {
     #[schema(value_type = Vec<Object>)]

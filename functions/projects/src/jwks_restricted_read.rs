@@ -1,5 +1,5 @@
-//! `GET /api/v1/projects-restricted-users/{project_id}/.well-known/jwks.json`: leads to the keys of restricted users' tokens, whose issuer this
-//! path is below.
+//! `GET /api/v1/projects-restricted-users/{project_id}/.well-known/jwks.json`: redirects to the
+//! keys of restricted users' tokens. The path is below the issuer of those tokens.
 
 use api::http::Route;
 use api::product::Input;
@@ -12,7 +12,7 @@ use crate::jwks::elsewhere::{KeysElsewhere, ProjectPath};
 
 pub const ROUTE: Route =
     Route::get("projects-jwks-restricted-read", "/api/v1/projects-restricted-users/{project_id}/.well-known/jwks.json")
-        .summary("Leads to the public keys of restricted users' access tokens")
+        .summary("Redirects to the public keys of restricted users' access tokens")
         .without_secret()
         .errors(&[ErrorCode::ProjectNotFound]);
 

@@ -10,6 +10,8 @@ pub mod config_override_replace;
 pub mod config_override_reset_keys;
 pub mod config_override_update;
 pub mod config_read;
+pub mod config_source_delete;
+pub mod config_source_read;
 mod configuration;
 pub mod current_read;
 pub mod internal_audit_log;
@@ -18,11 +20,13 @@ pub mod internal_current_delete;
 pub mod internal_current_read;
 pub mod internal_current_update;
 pub mod internal_list;
+pub mod internal_transfer;
 mod jwks;
 pub mod jwks_anonymous_read;
 pub mod jwks_read;
 pub mod jwks_restricted_read;
 mod owners;
+pub mod sign_up_rules_test;
 
 use api::http::Register;
 
@@ -47,4 +51,8 @@ pub fn operations(register: &mut impl Register) {
     register.operation(jwks_read::ROUTE, jwks_read::handle);
     register.operation(jwks_restricted_read::ROUTE, jwks_restricted_read::handle);
     register.operation(jwks_anonymous_read::ROUTE, jwks_anonymous_read::handle);
+    register.operation(sign_up_rules_test::ROUTE, sign_up_rules_test::handle);
+    register.operation(config_source_read::ROUTE, config_source_read::handle);
+    register.operation(config_source_delete::ROUTE, config_source_delete::handle);
+    register.operation(internal_transfer::ROUTE, internal_transfer::handle);
 }

@@ -1,22 +1,23 @@
-//! `POST /api/v1/team-invitations/accept`: the signed-in user joins a team with the code of an invitation to one of its verified addresses.
-//! Of all who try at once, one does.
+//! `POST /api/v1/team-invitations/accept`: adds the signed-in user to a team by an invitation's
+//! code. The invitation must be to one of the user's verified email addresses. Only one of several
+//! concurrent requests succeeds.
 
 use api::http::TableAction::{BatchGetItem, DeleteItem, GetItem, PutItem, UpdateItem};
 use api::http::{Json, Route};
 use api::product::Input;
-use api::product::code_access::{CodeAccess, InvitationCode};
+use api::product::code_access::{CodeAccess, CodeBody, InvitationCode};
 use axum::extract::State;
 use errors::{CODE_ERRORS, Error, ErrorCode, KnownError};
 use flows::App;
 use model::limit::{Limit, Subject};
 
 use crate::invitations::accepting::accept;
-use crate::invitations::input::{Accepted, InvitationCodeBody};
+use crate::invitations::input::Accepted;
 
 pub const ROUTE: Route = Route::post("teams-invitation-accept", "/api/v1/team-invitations/accept")
-    .summary("Joins a team with the code of an invitation")
+    .summary("Joins a team with an invitation's code")
     .limit(Limit::Code)
-    // It refuses them by an error of its own.
+    // Restricted users are rejected below with a more specific error.
     .open_to_restricted()
     .table(&[BatchGetItem, DeleteItem, GetItem, PutItem, UpdateItem])
     .errors(CODE_ERRORS)
@@ -30,7 +31,7 @@ pub const ROUTE: Route = Route::post("teams-invitation-accept", "/api/v1/team-in
 pub async fn handle(
     State(app): State<App>,
     access: CodeAccess<InvitationCode>,
-    Input { body, .. }: Input<InvitationCodeBody>,
+    Input { body, .. }: Input<CodeBody>,
 ) -> Result<Json<Accepted>, Error> {
     let user = &access.access.user.as_ref().ok_or(KnownError::UserAuthenticationRequired)?.row.user;
     let (project, caller) = (&access.access.project, Subject::user(user.id));

@@ -1,5 +1,6 @@
-//! `POST /api/v1/team-invitations/{invitation_id}/accept`: a user joins a team by an invitation to one of its verified addresses, without
-//! the mail's code. A client accepts for its user, a server for any.
+//! `POST /api/v1/team-invitations/{invitation_id}/accept`: adds a user to a team by an invitation
+//! to one of the user's verified email addresses, without its code. A client accepts for its own
+//! user, a server for any user.
 
 use api::http::TableAction::{BatchGetItem, DeleteItem, GetItem, PutItem, UpdateItem};
 use api::http::{Json, Named, Route};

@@ -1,36 +1,28 @@
-//! `POST /api/v1/team-invitations/accept/check-code`: says whether the code of an invitation would be accepted. It counts an attempt.
+//! `POST /api/v1/team-invitations/accept/check-code`: checks whether an invitation's code would be
+//! accepted. The check counts as an attempt.
 
 use api::http::TableAction::{BatchGetItem, GetItem, UpdateItem};
 use api::http::{Json, Route};
 use api::product::Input;
-use api::product::code_access::{CodeAccess, InvitationCode};
+use api::product::code_access::{CheckedCode, CodeAccess, CodeBody, InvitationCode};
 use axum::extract::State;
 use errors::{CODE_ERRORS, Error};
 use flows::App;
 use model::limit::Limit;
-use serde::Serialize;
-use utoipa::ToSchema;
-
-use crate::invitations::input::InvitationCodeBody;
 
 pub const ROUTE: Route = Route::post("teams-invitation-check-code", "/api/v1/team-invitations/accept/check-code")
-    .summary("Checks the code of an invitation without accepting it")
+    .summary("Checks an invitation's code without accepting the invitation")
     .limit(Limit::Code)
     .open_to_restricted()
-    .leaves_no_trail("it counts a try at a code, which stays as good as it was")
+    .leaves_no_trail("it only counts an attempt; the code stays valid")
     .table(&[BatchGetItem, GetItem, UpdateItem])
     .errors(CODE_ERRORS);
-
-#[derive(Serialize, ToSchema)]
-pub struct ValidInvitationCode {
-    is_code_valid: bool,
-}
 
 pub async fn handle(
     State(app): State<App>,
     access: CodeAccess<InvitationCode>,
-    Input { body, .. }: Input<InvitationCodeBody>,
-) -> Result<Json<ValidInvitationCode>, Error> {
+    Input { body, .. }: Input<CodeBody>,
+) -> Result<Json<CheckedCode>, Error> {
     access.try_invitation(&app, &body.code, &access.access.subject()).await??;
-    Ok(Json(ValidInvitationCode { is_code_valid: true }))
+    Ok(Json(CheckedCode { is_code_valid: true }))
 }

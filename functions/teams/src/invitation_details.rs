@@ -1,9 +1,10 @@
-//! `POST /api/v1/team-invitations/accept/details`: which team the code of an invitation is for. It counts an attempt.
+//! `POST /api/v1/team-invitations/accept/details`: returns the team that an invitation's code is
+//! for. The request counts as an attempt.
 
 use api::http::TableAction::{BatchGetItem, GetItem, UpdateItem};
 use api::http::{Json, Route};
 use api::product::Input;
-use api::product::code_access::{CodeAccess, InvitationCode};
+use api::product::code_access::{CodeAccess, CodeBody, InvitationCode};
 use axum::extract::State;
 use errors::{CODE_ERRORS, Error, ErrorCode};
 use flows::App;
@@ -13,13 +14,11 @@ use serde::Serialize;
 use utoipa::ToSchema;
 use wire::id::TeamId;
 
-use crate::invitations::input::InvitationCodeBody;
-
 pub const ROUTE: Route = Route::post("teams-invitation-details", "/api/v1/team-invitations/accept/details")
-    .summary("Tells which team an invitation is for")
+    .summary("Returns the team that an invitation is for")
     .limit(Limit::Code)
     .open_to_restricted()
-    .leaves_no_trail("it counts a try at a code, which stays as good as it was")
+    .leaves_no_trail("it only counts an attempt; the code stays valid")
     .table(&[BatchGetItem, GetItem, UpdateItem])
     .errors(CODE_ERRORS)
     .errors(&[ErrorCode::TeamNotFound]);
@@ -33,7 +32,7 @@ pub struct InvitationDetails {
 pub async fn handle(
     State(app): State<App>,
     access: CodeAccess<InvitationCode>,
-    Input { body, .. }: Input<InvitationCodeBody>,
+    Input { body, .. }: Input<CodeBody>,
 ) -> Result<Json<InvitationDetails>, Error> {
     let (project, caller) = (&access.access.project.id, access.access.subject());
     let team = async {

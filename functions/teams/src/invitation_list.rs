@@ -1,9 +1,11 @@
-//! `GET /api/v1/team-invitations`: the open invitations to a team, or those to the verified addresses of a user. For a team a client needs
-//! `$read_members` and `$invite_members`; of users it lists its own.
+//! `GET /api/v1/team-invitations`: lists the open invitations to a team, or those to a user's
+//! verified email addresses. For a team, a client needs `$read_members` and `$invite_members`;
+//! otherwise it can list only the invitations for its own user.
 
 use api::http::TableAction::{BatchGetItem, GetItem, Query};
 use api::http::{Json, Route};
 use api::product::input::Ignored;
+use api::product::page::List;
 use api::product::{Access, Client, Input};
 use axum::extract::State;
 use deserr::Deserr;
@@ -23,7 +25,7 @@ use wire::id::{InvitationId, TeamId, UserId};
 use crate::members::paths::user_problem;
 
 pub const ROUTE: Route = Route::get("teams-invitation-list", "/api/v1/team-invitations")
-    .summary("Lists the invitations to a team, or of a user")
+    .summary("Lists the invitations to a team or for a user")
     .table(&[BatchGetItem, GetItem, Query])
     .errors(&[
         ErrorCode::UserAuthenticationRequired,
@@ -37,20 +39,13 @@ pub const ROUTE: Route = Route::get("teams-invitation-list", "/api/v1/team-invit
 #[derive(Deserr, ToSchema)]
 #[deserr(deny_unknown_fields)]
 pub struct InvitationsQuery {
-    /// One of both.
+    /// Either this or `user_id` is required.
     #[deserr(default)]
     team_id: Option<TeamId>,
-    /// A user's id, or `me`.
+    /// A user's id, or `me`. Either this or `team_id` is required.
     #[deserr(default)]
     #[schema(value_type = Option<String>)]
     user_id: Option<UserRef>,
-}
-
-#[derive(Serialize, ToSchema)]
-pub struct Invitations {
-    items: Vec<TeamInvitation>,
-    /// Always false: a team has few.
-    is_paginated: bool,
 }
 
 #[derive(Serialize, ToSchema)]
@@ -67,13 +62,13 @@ pub async fn handle(
     State(app): State<App>,
     access: Access<Client>,
     Input { query, .. }: Input<Ignored, InvitationsQuery>,
-) -> Result<Json<Invitations>, Error> {
+) -> Result<Json<List<TeamInvitation>>, Error> {
     let (now, own) = (app.clock.now(), limited_to(&access)?);
     let found = match (query.team_id, query.user_id) {
         (Some(team), None) => to_team(&access, team).await?,
         (None, Some(user)) => for_user(&access, access.user_id(user)?).await?,
         (None, None) if own.is_some() => return Err(KnownError::Forbidden.into()),
-        _ => return Err(user_problem("query.team_id", "or user_id is required, and not both", ROUTE).into()),
+        _ => return Err(user_problem("query.team_id", "or user_id is required, but not both", ROUTE).into()),
     };
     let open = found.into_iter().filter(|(invitation, _)| invitation.is_open(now));
     let items = open.map(|(invitation, team)| TeamInvitation {
@@ -83,12 +78,13 @@ pub async fn handle(
         recipient_email: invitation.email,
         expires_at_millis: invitation.expires_at.as_millisecond(),
     });
-    Ok(Json(Invitations { items: items.collect(), is_paginated: false }))
+    Ok(Json(List::whole(items.collect())))
 }
 
 async fn to_team(access: &Access<Client>, team: TeamId) -> Result<Vec<(Invitation, Team)>, Error> {
     let needed = [System::ReadMembers, System::InviteMembers];
-    // Read beside the permission to do so, which decides first.
+    // The invitations are read in parallel with the permission check, whose result is evaluated
+    // first.
     let entering = enter(&access.prefetched, access, team, &[], &needed);
     let (entered, invitations) = tokio::join!(entering, access.app.store.invitations_to(&access.project.id, team));
     let team = entered?.row.team;

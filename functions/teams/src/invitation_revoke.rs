@@ -1,5 +1,5 @@
-//! `DELETE /api/v1/team-invitations/{invitation_id}`: revokes an invitation; its code is worth nothing any more. A client needs
-//! `$remove_members`.
+//! `DELETE /api/v1/team-invitations/{invitation_id}`: revokes an invitation and invalidates its
+//! code. A client needs `$remove_members`.
 
 use api::http::TableAction::{BatchGetItem, DeleteItem, GetItem};
 use api::http::{Json, Route};

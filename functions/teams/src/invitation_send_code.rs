@@ -1,4 +1,5 @@
-//! `POST /api/v1/team-invitations/send-code`: mails an invitation to a team. A client needs `$invite_members`.
+//! `POST /api/v1/team-invitations/send-code`: emails an invitation to a team. A client needs
+//! `$invite_members`.
 
 use api::http::TableAction::{BatchGetItem, PutItem, UpdateItem};
 use api::http::{Json, Named, Route};
@@ -19,7 +20,7 @@ use utoipa::ToSchema;
 use wire::id::{InvitationId, TeamId};
 
 pub const ROUTE: Route = Route::post("teams-invitation-send-code", "/api/v1/team-invitations/send-code")
-    .summary("Mails an invitation to a team")
+    .summary("Emails an invitation to a team")
     .limit(Limit::SendCode)
     .table(&[BatchGetItem, PutItem, UpdateItem])
     .reads(&[Named::Team])
@@ -36,7 +37,7 @@ guarded_body! {
     pub struct SendInvitation {
         team_id: TeamId,
         email: Email,
-        /// Base of the link in the mail, which gets the query parameter `code`.
+        /// The base of the link in the email. The query parameter `code` is added to it.
         callback_url: RedirectUrl,
     }
 }
@@ -57,13 +58,13 @@ pub async fn handle(
     let team = &entered.row.team;
     let check = match &access.user {
         Some(user) => Check::of_email(&access, &user.row.user),
-        // A server invites in nobody's name.
+        // Only a server can send an invitation without a user.
         None => Check::none(&app, &access.project, &access.place),
     };
     let admitted = check.admit(body.presented()).await?;
     let recipient = recipient(&access, &body.email).await?;
-    let (id, mut writes) = invitation::writes(&app, &access.project.id, recipient, team, &body.email, &body.callback_url)?;
-    writes.extend(admitted.by_sender());
+    let (id, mut writes) = invitation::writes(&app, &access.project.id, team, &body.email, &body.callback_url)?;
+    writes.extend(recipient.into_iter().chain(admitted.by_sender()));
     admitted.beside(app.store.transact(writes)).await?;
     Ok(Json(SentInvitation { success: true, id }))
 }

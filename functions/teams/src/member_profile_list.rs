@@ -1,10 +1,11 @@
-//! `GET /api/v1/team-member-profiles`: what the members of a team are called and look like there, in pages. For all of them a client needs
-//! `$read_members`.
+//! `GET /api/v1/team-member-profiles`: lists the names and pictures that the members of a team use
+//! there, page by page. A client needs `$read_members` for profiles of other users.
 
 use api::http::TableAction::{BatchGetItem, Query};
 use api::http::{Json, Route};
+use api::product::cursor::Cursors;
 use api::product::input::{Ignored, Param};
-use api::product::page::{self, Pagination};
+use api::product::page::{self, Page};
 use api::product::{Access, Client, Input};
 use axum::extract::State;
 use deserr::Deserr;
@@ -14,17 +15,15 @@ use flows::teams::{enter, limited_to};
 use model::permission::System;
 use model::team::member_profile::MemberProfileView;
 use model::user::reference::UserRef;
-use serde::Serialize;
 use store::team::membership::MemberRow;
 use utoipa::ToSchema;
 use wire::id::{TeamId, UserId};
 
-use crate::members::listing;
 use crate::members::named::named;
 use crate::members::profiles::views;
 
 pub const ROUTE: Route = Route::get("teams-member-profile-list", "/api/v1/team-member-profiles")
-    .summary("Lists the profiles of the members of a team")
+    .summary("Lists the member profiles of a team")
     .table(&[BatchGetItem, Query])
     .errors(&[
         ErrorCode::UserAuthenticationRequired,
@@ -39,24 +38,17 @@ pub const ROUTE: Route = Route::get("teams-member-profile-list", "/api/v1/team-m
 #[deserr(deny_unknown_fields)]
 pub struct MemberProfilesQuery {
     team_id: TeamId,
-    /// A user's id, or `me`: this member alone.
+    /// Only the profile of this user, given by id or as `me`.
     #[deserr(default)]
     #[schema(value_type = Option<String>)]
     user_id: Option<UserRef>,
-    /// 1 to 1,000, which is the default.
+    /// 1 to 1,000. Default: 1,000.
     #[schema(value_type = Option<u16>, minimum = 1, maximum = 1000)]
     #[deserr(default)]
     limit: Option<Param<usize>>,
-    /// The `next_cursor` of the page before.
+    /// The `next_cursor` of the previous page.
     #[deserr(default)]
     cursor: Option<String>,
-}
-
-#[derive(Serialize, ToSchema)]
-pub struct MemberProfiles {
-    items: Vec<MemberProfileView>,
-    is_paginated: bool,
-    pagination: Pagination,
 }
 
 const MAX_LIMIT: usize = 1000;
@@ -65,17 +57,17 @@ pub async fn handle(
     State(app): State<App>,
     access: Access<Client>,
     Input { query, .. }: Input<Ignored, MemberProfilesQuery>,
-) -> Result<Json<MemberProfiles>, Error> {
+) -> Result<Json<Page<MemberProfileView>>, Error> {
     let limit = page::limit(query.limit, MAX_LIMIT, MAX_LIMIT, &ROUTE)?;
     let (team, project) = (query.team_id, &access.project);
     let user = query.user_id.map(|user| named(&access, user)).transpose()?;
     let is_own = user.is_some() && limited_to(&access)? == user;
     let needed: &[System] = if is_own { &[] } else { &[System::ReadMembers] };
-    let list = format!("member-profiles/{team}");
-    let after = listing::after(&app, project, &list, query.cursor.as_deref())?;
+    let cursors = Cursors::of(&access, format_args!("member-profiles/{team}"));
+    let after = cursors.position(query.cursor.as_deref())?;
     let others: Vec<UserId> = user.into_iter().collect();
     let entering = enter(&access.prefetched, &access, team, &others, needed);
-    // Members are read beside the permission to do so, which decides first.
+    // The page is read in parallel with the permission check, whose result is evaluated first.
     let page = async {
         match user {
             Some(_) => Ok((Vec::new(), false)),
@@ -90,5 +82,5 @@ pub async fn handle(
     };
     let last = members.last().map(|row| row.user_id).filter(|_| more);
     let items = views(&access, &entered.row.team, &members).await?;
-    Ok(Json(MemberProfiles { items, is_paginated: true, pagination: listing::next(&app, project, &list, last)? }))
+    Ok(Json(Page::new(items, cursors.next(last.as_ref())?)))
 }

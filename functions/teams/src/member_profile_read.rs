@@ -1,5 +1,5 @@
-//! `GET /api/v1/team-member-profiles/{team_id}/{user_id}`: what a member of a team is called and looks like there. For others than its
-//! user a client needs `$read_members`.
+//! `GET /api/v1/team-member-profiles/{team_id}/{user_id}`: returns the name and picture that a
+//! member of a team uses there. A client needs `$read_members` for other users' profiles.
 
 use api::http::TableAction::BatchGetItem;
 use api::http::{Json, Named, Route};
@@ -15,7 +15,7 @@ use crate::members::paths::MemberPath;
 use crate::members::profiles::views;
 
 pub const ROUTE: Route = Route::get("teams-member-profile-read", "/api/v1/team-member-profiles/{team_id}/{user_id}")
-    .summary("Reads the profile of a member of a team")
+    .summary("Returns a member's profile in a team")
     .table(&[BatchGetItem])
     .reads(&[Named::Team, Named::User])
     .errors(&[

@@ -1,5 +1,5 @@
-//! `PATCH /api/v1/team-member-profiles/{team_id}/{user_id}`: changes what a member of a team is called and looks like there. A client
-//! changes its user's own.
+//! `PATCH /api/v1/team-member-profiles/{team_id}/{user_id}`: changes the name and picture that a
+//! member of a team uses there. A client can change only its own user's profile.
 
 use api::http::TableAction::{BatchGetItem, DeleteItem, GetItem, PutItem, UpdateItem};
 use api::http::{Json, Named, Route};
@@ -21,7 +21,7 @@ use crate::members::paths::MemberPath;
 use crate::members::profiles::view_of;
 
 pub const ROUTE: Route = Route::patch("teams-member-profile-update", "/api/v1/team-member-profiles/{team_id}/{user_id}")
-    .summary("Changes the profile of a member of a team")
+    .summary("Updates a member's profile in a team")
     .table(&[BatchGetItem, DeleteItem, GetItem, PutItem, UpdateItem])
     .reads(&[Named::Team, Named::User])
     .errors(&[

@@ -1,4 +1,5 @@
-//! `POST /api/v1/team-memberships/{team_id}/{user_id}`: a server adds a user to a team, with the permissions of a member.
+//! `POST /api/v1/team-memberships/{team_id}/{user_id}`: adds a user to a team with the permissions
+//! of a member. Requires server access.
 
 use api::http::TableAction::{BatchGetItem, GetItem, PutItem, UpdateItem};
 use api::http::{Created, Named, Route};

@@ -1,5 +1,5 @@
-//! `DELETE /api/v1/team-memberships/{team_id}/{user_id}`: takes a user out of a team. A client may always leave; for others it needs
-//! `$remove_members`.
+//! `DELETE /api/v1/team-memberships/{team_id}/{user_id}`: removes a user from a team. A client's
+//! own user may always leave; to remove other users, the client needs `$remove_members`.
 
 use api::http::TableAction::{BatchGetItem, DeleteItem, UpdateItem};
 use api::http::{Json, Named, Route};
@@ -19,7 +19,7 @@ use crate::members::named::named;
 use crate::members::paths::MemberPath;
 
 pub const ROUTE: Route = Route::delete("teams-membership-delete", "/api/v1/team-memberships/{team_id}/{user_id}")
-    .summary("Takes a user out of a team")
+    .summary("Removes a user from a team")
     .table(&[BatchGetItem, DeleteItem, UpdateItem])
     .reads(&[Named::Team])
     .errors(&[

@@ -1,22 +1,17 @@
-//! `POST /api/v1/team-permission-definitions`: defines a permission of a team.
+//! `POST /api/v1/team-permission-definitions`: defines a team permission.
 
 use api::http::TableAction::{BatchGetItem, GetItem, PutItem, UpdateItem};
 use api::http::{Created, Route};
 use api::product::{Access, Admin, Input};
-use errors::{Error, ErrorCode};
+use errors::Error;
 use model::permission::{PermissionDefinition, Scope};
 
-use crate::permissions::definitions::{NewPermission, create};
+use crate::permissions::definitions::{CREATE_ERRORS, NewPermission, create};
 
 pub const ROUTE: Route = Route::post("teams-permission-definition-create", "/api/v1/team-permission-definitions")
-    .summary("Defines a permission of a team")
+    .summary("Defines a team permission")
     .table(&[BatchGetItem, GetItem, PutItem, UpdateItem])
-    .errors(&[
-        ErrorCode::PermissionIdAlreadyExists,
-        ErrorCode::ContainedPermissionNotFound,
-        ErrorCode::PermissionContainsItself,
-        ErrorCode::TooManyPermissions,
-    ]);
+    .errors(CREATE_ERRORS);
 
 pub async fn handle(access: Access<Admin>, Input { body, .. }: Input<NewPermission>) -> Result<Created<PermissionDefinition>, Error> {
     create(access, Scope::Team, body, ROUTE).await.map(Created)

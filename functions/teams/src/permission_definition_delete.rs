@@ -1,4 +1,5 @@
-//! `DELETE /api/v1/team-permission-definitions/{permission_id}`: deletes a permission of a team; nobody has it any more.
+//! `DELETE /api/v1/team-permission-definitions/{permission_id}`: deletes a team permission and with
+//! it all its grants.
 
 use api::http::TableAction::{BatchGetItem, GetItem, PutItem, UpdateItem};
 use api::http::{Json, Route};
@@ -11,7 +12,7 @@ use model::permission::Scope;
 use crate::permissions::definitions::{PermissionPath, delete};
 
 pub const ROUTE: Route = Route::delete("teams-permission-definition-delete", "/api/v1/team-permission-definitions/{permission_id}")
-    .summary("Deletes a permission of a team")
+    .summary("Deletes a team permission")
     .table(&[BatchGetItem, GetItem, PutItem, UpdateItem])
     .errors(&[ErrorCode::PermissionNotFound, ErrorCode::WrongPermissionScope]);
 

@@ -1,24 +1,19 @@
-//! `PATCH /api/v1/team-permission-definitions/{permission_id}`: changes a permission of a team; whoever has it keeps it.
+//! `PATCH /api/v1/team-permission-definitions/{permission_id}`: updates a team permission. Its
+//! grants stay.
 
 use api::http::TableAction::{BatchGetItem, GetItem, PutItem, UpdateItem};
 use api::http::{Json, Route};
 use api::product::input::Nothing;
 use api::product::{Access, Admin, Input};
-use errors::{Error, ErrorCode};
+use errors::Error;
 use model::permission::{PermissionDefinition, Scope};
 
-use crate::permissions::definitions::{PermissionPatch, PermissionPath, update};
+use crate::permissions::definitions::{PermissionPatch, PermissionPath, UPDATE_ERRORS, update};
 
 pub const ROUTE: Route = Route::patch("teams-permission-definition-update", "/api/v1/team-permission-definitions/{permission_id}")
-    .summary("Changes a permission of a team")
+    .summary("Updates a team permission")
     .table(&[BatchGetItem, GetItem, PutItem, UpdateItem])
-    .errors(&[
-        ErrorCode::PermissionNotFound,
-        ErrorCode::WrongPermissionScope,
-        ErrorCode::PermissionIdAlreadyExists,
-        ErrorCode::ContainedPermissionNotFound,
-        ErrorCode::PermissionContainsItself,
-    ]);
+    .errors(UPDATE_ERRORS);
 
 pub async fn handle(
     access: Access<Admin>,

@@ -1,29 +1,24 @@
-//! `POST /api/v1/team-permissions/{team_id}/{user_id}/{permission_id}`: a server grants a permission to a member. Once more changes nothing.
+//! `POST /api/v1/team-permissions/{team_id}/{user_id}/{permission_id}`: grants a permission to a
+//! member of a team. Requires server access. Granting it again changes nothing.
 
 use api::http::TableAction::{BatchGetItem, UpdateItem};
 use api::http::{Created, Named, Route};
 use api::product::input::{Ignored, Nothing};
 use api::product::{Access, Input, Server};
 use axum::extract::State;
-use errors::{Error, ErrorCode};
+use errors::Error;
 use flows::App;
 use flows::teams::{enter, no_member};
 use model::permission::Scope;
 use model::team::TeamPermission;
 
-use crate::permissions::paths::TeamPermissionPath;
+use crate::permissions::grants::{TEAM_GRANT_ERRORS, TeamPermissionPath};
 
 pub const ROUTE: Route = Route::post("teams-permission-grant", "/api/v1/team-permissions/{team_id}/{user_id}/{permission_id}")
     .summary("Grants a permission to a member of a team")
     .table(&[BatchGetItem, UpdateItem])
     .reads(&[Named::Team])
-    .errors(&[
-        ErrorCode::CannotGetOwnUserWithoutUser,
-        ErrorCode::TeamNotFound,
-        ErrorCode::TeamMembershipNotFound,
-        ErrorCode::PermissionNotFound,
-        ErrorCode::WrongPermissionScope,
-    ]);
+    .errors(TEAM_GRANT_ERRORS);
 
 pub async fn handle(
     State(app): State<App>,

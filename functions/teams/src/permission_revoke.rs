@@ -1,5 +1,6 @@
-//! `DELETE /api/v1/team-permissions/{team_id}/{user_id}/{permission_id}`: a server takes a permission from a member, that was granted as it
-//! is: what is contained in another one goes with that one.
+//! `DELETE /api/v1/team-permissions/{team_id}/{user_id}/{permission_id}`: revokes a permission that
+//! was granted directly to a member of a team. To revoke a contained permission, revoke the one
+//! that contains it. Requires server access.
 
 use api::http::TableAction::{BatchGetItem, UpdateItem};
 use api::http::{Json, Named, Route};
@@ -12,20 +13,14 @@ use flows::literal::{SUCCESS, Success};
 use flows::teams::enter;
 use model::permission::Scope;
 
-use crate::permissions::paths::TeamPermissionPath;
+use crate::permissions::grants::{TEAM_GRANT_ERRORS, TeamPermissionPath};
 
 pub const ROUTE: Route = Route::delete("teams-permission-revoke", "/api/v1/team-permissions/{team_id}/{user_id}/{permission_id}")
-    .summary("Takes a permission from a member of a team")
+    .summary("Revokes a permission of a team member")
     .table(&[BatchGetItem, UpdateItem])
     .reads(&[Named::Team])
-    .errors(&[
-        ErrorCode::CannotGetOwnUserWithoutUser,
-        ErrorCode::TeamNotFound,
-        ErrorCode::TeamMembershipNotFound,
-        ErrorCode::PermissionNotFound,
-        ErrorCode::WrongPermissionScope,
-        ErrorCode::TeamPermissionNotFound,
-    ]);
+    .errors(TEAM_GRANT_ERRORS)
+    .errors(&[ErrorCode::TeamPermissionNotFound]);
 
 pub async fn handle(
     State(app): State<App>,

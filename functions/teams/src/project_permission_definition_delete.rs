@@ -1,4 +1,5 @@
-//! `DELETE /api/v1/project-permission-definitions/{permission_id}`: deletes a permission of the project; nobody has it any more.
+//! `DELETE /api/v1/project-permission-definitions/{permission_id}`: deletes a project permission
+//! and with it all its grants.
 
 use api::http::TableAction::{BatchGetItem, GetItem, PutItem, UpdateItem};
 use api::http::{Json, Route};
@@ -12,7 +13,7 @@ use crate::permissions::definitions::{PermissionPath, delete};
 
 pub const ROUTE: Route =
     Route::delete("teams-project-permission-definition-delete", "/api/v1/project-permission-definitions/{permission_id}")
-        .summary("Deletes a permission of the project")
+        .summary("Deletes a project permission")
         .table(&[BatchGetItem, GetItem, PutItem, UpdateItem])
         .errors(&[ErrorCode::PermissionNotFound, ErrorCode::WrongPermissionScope]);
 

@@ -1,22 +1,24 @@
-//! `GET /api/v1/project-permission-definitions`: the permissions of the project that there are, and what each contains.
+//! `GET /api/v1/project-permission-definitions`: lists the project permissions and the permissions
+//! that each contains.
 
 use api::http::TableAction::BatchGetItem;
 use api::http::{Json, Route};
 use api::product::input::Ignored;
+use api::product::page::List;
 use api::product::{Access, Admin, Input};
 use errors::{Error, ErrorCode};
-use model::permission::Scope;
+use model::permission::{PermissionDefinition, Scope};
 
-use crate::permissions::definitions::{DefinitionsQuery, PermissionDefinitions, list};
+use crate::permissions::definitions::{DefinitionsQuery, list};
 
 pub const ROUTE: Route = Route::get("teams-project-permission-definition-list", "/api/v1/project-permission-definitions")
-    .summary("Lists the permissions of the project")
+    .summary("Lists the project permissions")
     .table(&[BatchGetItem])
     .errors(&[ErrorCode::InvalidCursor]);
 
 pub async fn handle(
     access: Access<Admin>,
     Input { query, .. }: Input<Ignored, DefinitionsQuery>,
-) -> Result<Json<PermissionDefinitions>, Error> {
+) -> Result<Json<List<PermissionDefinition>>, Error> {
     list(&access, Scope::Project, query, ROUTE).map(Json)
 }

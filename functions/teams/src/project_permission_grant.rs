@@ -1,29 +1,24 @@
-//! `POST /api/v1/project-permissions/{user_id}/{permission_id}`: a server grants a permission of the project to a user. Once more changes
-//! nothing.
+//! `POST /api/v1/project-permissions/{user_id}/{permission_id}`: grants a project permission to a
+//! user. Requires server access. Granting it again changes nothing.
 
 use api::http::TableAction::{BatchGetItem, GetItem, UpdateItem};
 use api::http::{Created, Named, Route};
 use api::product::input::{Ignored, Nothing};
 use api::product::{Access, Input, Server};
 use axum::extract::State;
-use errors::{Error, ErrorCode, KnownError};
+use errors::{Error, KnownError};
 use flows::App;
 use flows::accounts::{With, change_read, read};
 use model::permission::Scope;
 use model::team::ProjectPermission;
 
-use crate::permissions::paths::ProjectPermissionPath;
+use crate::permissions::grants::{PROJECT_GRANT_ERRORS, ProjectPermissionPath};
 
 pub const ROUTE: Route = Route::post("teams-project-permission-grant", "/api/v1/project-permissions/{user_id}/{permission_id}")
-    .summary("Grants a permission of the project to a user")
+    .summary("Grants a project permission to a user")
     .table(&[BatchGetItem, GetItem, UpdateItem])
     .reads(&[Named::User])
-    .errors(&[
-        ErrorCode::CannotGetOwnUserWithoutUser,
-        ErrorCode::UserNotFound,
-        ErrorCode::PermissionNotFound,
-        ErrorCode::WrongPermissionScope,
-    ]);
+    .errors(PROJECT_GRANT_ERRORS);
 
 pub async fn handle(
     State(app): State<App>,

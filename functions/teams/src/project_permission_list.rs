@@ -1,8 +1,10 @@
-//! `GET /api/v1/project-permissions`: what a user may do in the whole project. A client lists its user's own.
+//! `GET /api/v1/project-permissions`: lists the project permissions of a user. A client can list
+//! only its own user's permissions.
 
 use api::http::TableAction::BatchGetItem;
 use api::http::{Json, Named, Route};
 use api::product::input::{Ignored, Param};
+use api::product::page::List;
 use api::product::{Access, Client, Input};
 use deserr::Deserr;
 use errors::{Error, ErrorCode, KnownError};
@@ -11,13 +13,12 @@ use flows::teams::limited_to;
 use model::permission::{PermissionId, Scope};
 use model::team::ProjectPermission;
 use model::user::reference::UserRef;
-use serde::Serialize;
 use utoipa::ToSchema;
 
 use crate::members::paths::user_problem;
 
 pub const ROUTE: Route = Route::get("teams-project-permission-list", "/api/v1/project-permissions")
-    .summary("Lists what a user may do in the project")
+    .summary("Lists a user's project permissions")
     .table(&[BatchGetItem])
     .reads(&[Named::User])
     .errors(&[ErrorCode::UserAuthenticationRequired, ErrorCode::CannotGetOwnUserWithoutUser, ErrorCode::Forbidden]);
@@ -25,30 +26,23 @@ pub const ROUTE: Route = Route::get("teams-project-permission-list", "/api/v1/pr
 #[derive(Deserr, ToSchema)]
 #[deserr(deny_unknown_fields)]
 pub struct ProjectPermissionsQuery {
-    /// A user's id, or `me`.
+    /// A user's id, or `me`. Required.
     #[deserr(default)]
     #[schema(value_type = Option<String>)]
     user_id: Option<UserRef>,
-    /// This permission alone.
+    /// Only this permission.
     #[deserr(default)]
     permission_id: Option<PermissionId>,
-    /// Also what is contained in what was granted.
+    /// Whether to include contained permissions. Default: `false`.
     #[schema(value_type = Option<bool>)]
     #[deserr(default)]
     recursive: Option<Param<bool>>,
 }
 
-#[derive(Serialize, ToSchema)]
-pub struct ProjectPermissions {
-    items: Vec<ProjectPermission>,
-    /// Always false: a user has few.
-    is_paginated: bool,
-}
-
 pub async fn handle(
     access: Access<Client>,
     Input { query, .. }: Input<Ignored, ProjectPermissionsQuery>,
-) -> Result<Json<ProjectPermissions>, Error> {
+) -> Result<Json<List<ProjectPermission>>, Error> {
     let user_id = match (query.user_id, limited_to(&access)?) {
         (Some(user), _) => access.user_id(user)?,
         (None, Some(_)) => return Err(KnownError::Forbidden.into()),
@@ -58,5 +52,5 @@ pub async fn handle(
     let recursive = query.recursive.is_some_and(|recursive| recursive.0);
     let ids = access.project.config.rbac.granted(&grants, Scope::Project, recursive).into_iter();
     let ids = ids.filter(|id| query.permission_id.as_ref().is_none_or(|wanted| wanted == id));
-    Ok(Json(ProjectPermissions { items: ids.map(|id| ProjectPermission { id, user_id }).collect(), is_paginated: false }))
+    Ok(Json(List::whole(ids.map(|id| ProjectPermission { id, user_id }).collect())))
 }

@@ -1,29 +1,25 @@
-//! `DELETE /api/v1/project-permissions/{user_id}/{permission_id}`: a server takes a permission of the project from a user.
+//! `DELETE /api/v1/project-permissions/{user_id}/{permission_id}`: revokes a project permission of
+//! a user. Requires server access.
 
 use api::http::TableAction::{BatchGetItem, GetItem, UpdateItem};
 use api::http::{Json, Named, Route};
 use api::product::input::{Ignored, Nothing};
 use api::product::{Access, Input, Server};
 use axum::extract::State;
-use errors::{Error, ErrorCode, KnownError};
+use errors::{Error, KnownError};
 use flows::App;
 use flows::accounts::{With, change_read, read};
 use flows::literal::{SUCCESS, Success};
 use model::permission::Scope;
 use model::user::User;
 
-use crate::permissions::paths::ProjectPermissionPath;
+use crate::permissions::grants::{PROJECT_GRANT_ERRORS, ProjectPermissionPath};
 
 pub const ROUTE: Route = Route::delete("teams-project-permission-revoke", "/api/v1/project-permissions/{user_id}/{permission_id}")
-    .summary("Takes a permission of the project from a user")
+    .summary("Revokes a user's project permission")
     .table(&[BatchGetItem, GetItem, UpdateItem])
     .reads(&[Named::User])
-    .errors(&[
-        ErrorCode::CannotGetOwnUserWithoutUser,
-        ErrorCode::UserNotFound,
-        ErrorCode::PermissionNotFound,
-        ErrorCode::WrongPermissionScope,
-    ]);
+    .errors(PROJECT_GRANT_ERRORS);
 
 pub async fn handle(
     State(app): State<App>,

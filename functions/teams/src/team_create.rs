@@ -1,4 +1,5 @@
-//! `POST /api/v1/teams`: creates a team. Whoever creates it is its first member, with the permissions of a creator.
+//! `POST /api/v1/teams`: creates a team. The creator becomes the first member, with the permissions
+//! of a creator. A server can create a team without a creator.
 
 use api::http::TableAction::{BatchGetItem, GetItem, PutItem, UpdateItem};
 use api::http::{Created, Route};
@@ -46,7 +47,8 @@ pub async fn handle(
     let mut writes = Vec::new();
     match creator {
         Some(user) => {
-            // Of the user, the member keeps the time of its sign-up, for the order of lists.
+            // The user is needed because the member item stores the time of the user's sign-up, by
+            // which lists are sorted.
             let known = access.user.as_ref().map(|current| &current.row.user).filter(|own| own.id == user);
             let user = match known {
                 Some(own) => own.clone(),
@@ -69,6 +71,6 @@ fn creator(access: &Access<Client>, given: Option<UserRef>) -> Result<Option<Use
     if !access.project.config.client_team_creation_enabled {
         return Err(KnownError::TeamCreationNotEnabled);
     }
-    // A client that names nobody means its user: a team without members would be out of its reach.
+    // For a client the default is its own user, who could not reach a team without members.
     given.map_or(Ok(own), |user| access.user_id(user)).map(Some)
 }

@@ -1,7 +1,9 @@
-//! `DELETE /api/v1/teams/{team_id}`: deletes a team with all its memberships. A client needs `$delete_team`.
+//! `DELETE /api/v1/teams/{team_id}`: deletes a team with all its memberships. A client needs
+//! `$delete_team`.
 //!
-//! A team of very many members is gone at once, and its memberships take longer: an answer of 503 then asks to send the request again. A
-//! worker ends what nobody asks for again.
+//! A very large team disappears at once, but deleting its memberships takes longer. The answer is
+//! then 503 and asks the caller to repeat the request. If nobody repeats it, a worker completes
+//! the deletion.
 
 use api::http::TableAction::{BatchGetItem, DeleteItem, GetItem, PutItem, Query, UpdateItem};
 use api::http::{Json, Route};
@@ -37,7 +39,8 @@ pub async fn handle(
     };
     let (member, doomed) = tokio::try_join!(member, app.store.doomed(&project.id, team))?;
     if let Some(own) = own {
-        // Not by the team: one whose deletion was interrupted is gone for everybody but who deletes it.
+        // This does not require the team to exist: after an interrupted deletion it is hidden from
+        // everybody, but may still be deleted.
         require(project, team, own, member.as_ref().map(|member| &member.grants), System::DeleteTeam)?;
     }
     match app.store.delete_team(&project.id, team, own, doomed, app.clock.now()).await? {

@@ -1,6 +1,7 @@
-//! `GET /api/v1/projects/{project_id}/teams/{team_id}/images/{digest}`: a picture that was uploaded for a team or one of its members.
+//! `GET /api/v1/projects/{project_id}/teams/{team_id}/images/{digest}`: returns a picture that was
+//! uploaded for a team or one of its members.
 //!
-//! It needs no credentials, for the reasons of [`users_functions::user_image_read`].
+//! It needs no credentials, for the reasons given in [`users_functions::user_image_read`].
 
 use api::http::Route;
 use api::http::TableAction::GetItem;
@@ -16,7 +17,7 @@ use utoipa::ToSchema;
 use wire::id::{ProjectId, TeamId};
 
 pub const ROUTE: Route = Route::get("teams-team-image-read", "/api/v1/projects/{project_id}/teams/{team_id}/images/{digest}")
-    .summary("Reads a picture that was uploaded for a team or a member")
+    .summary("Returns an uploaded picture of a team or a member")
     .table(&[GetItem])
     .without_secret()
     .partitions(&["T#*"])

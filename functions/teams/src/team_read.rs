@@ -1,4 +1,4 @@
-//! `GET /api/v1/teams/{team_id}`: a team, for its members and for servers.
+//! `GET /api/v1/teams/{team_id}`: returns a team, for its members and for servers.
 
 use api::http::TableAction::BatchGetItem;
 use api::http::{Json, Named, Route};
@@ -11,7 +11,7 @@ use model::team::view::TeamView;
 use crate::members::paths::TeamPath;
 
 pub const ROUTE: Route = Route::get("teams-team-read", "/api/v1/teams/{team_id}")
-    .summary("Reads a team")
+    .summary("Returns a team")
     .table(&[BatchGetItem])
     .reads(&[Named::Team])
     .errors(&[ErrorCode::UserAuthenticationRequired, ErrorCode::TeamMembershipNotFound, ErrorCode::TeamNotFound]);

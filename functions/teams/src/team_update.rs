@@ -1,4 +1,4 @@
-//! `PATCH /api/v1/teams/{team_id}`: changes a team. A client needs `$update_team`.
+//! `PATCH /api/v1/teams/{team_id}`: updates a team. A client needs `$update_team`.
 
 use api::http::TableAction::{BatchGetItem, DeleteItem, GetItem, PutItem, UpdateItem};
 use api::http::{Json, Named, Route};
@@ -20,7 +20,7 @@ use crate::members::images::image_writes;
 use crate::members::paths::TeamPath;
 
 pub const ROUTE: Route = Route::patch("teams-team-update", "/api/v1/teams/{team_id}")
-    .summary("Changes a team")
+    .summary("Updates a team")
     .table(&[BatchGetItem, DeleteItem, GetItem, PutItem, UpdateItem])
     .reads(&[Named::Team])
     .errors(&[ErrorCode::UserAuthenticationRequired, ErrorCode::TeamPermissionRequired, ErrorCode::TeamNotFound]);

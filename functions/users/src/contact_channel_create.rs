@@ -1,5 +1,6 @@
-//! `POST /api/v1/contact-channels`: adds an address to a user. One that a client adds for signing in signs in once it is verified, and
-//! whoever verifies it first has it; one that a server adds does at once.
+//! `POST /api/v1/contact-channels`: adds an email address to a user. An address that a client adds
+//! for signing in can be used once it is verified; if several users add the same address, the
+//! first to verify it gets it. An address that a server adds for signing in can be used at once.
 
 use api::http::TableAction::{BatchGetItem, GetItem, PutItem, UpdateItem};
 use api::http::{Created, Named, Route};
@@ -41,13 +42,14 @@ pub struct CreateContactChannel {
     #[deserr(rename = "type")]
     #[schema(rename = "type")]
     _type: ChannelType,
-    /// Whether the address is to sign in: of all users of a project, one does with an address. With client access it does once it is
-    /// verified.
+    /// Whether the user can sign in with the email address, which only one user of a project can.
+    /// With client access this takes effect once the address is verified.
     used_for_auth: bool,
-    /// The one that was primary is no longer.
+    /// Whether the channel becomes the primary one. The previous primary channel stays as an
+    /// ordinary one.
     #[deserr(default)]
     is_primary: Option<bool>,
-    /// With server access only.
+    /// Requires server access.
     #[deserr(default)]
     is_verified: Option<bool>,
 }
@@ -68,7 +70,9 @@ pub async fn handle(
         is_verified: body.is_verified.unwrap_or(false),
         is_primary: body.is_primary.unwrap_or(false),
     };
-    let user = change(&access, row, missing, Some(&new.value), None, |user| user.add_channel(id, new.clone(), access.author())).await?;
+    let added =
+        change(&access, row, missing, Some(&new.value), |user| user.add_channel(id, new.clone(), access.author()).map(|()| Vec::new()));
+    let user = added.await?;
     let channel = user.channel(id).ok_or(KnownError::ContactChannelNotFound)?;
     Ok(Created(ContactChannel::of(user_id, channel)))
 }

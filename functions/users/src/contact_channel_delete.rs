@@ -1,4 +1,5 @@
-//! `DELETE /api/v1/contact-channels/{user_id}/{contact_channel_id}`: removes a contact channel. Its address is free for others at once.
+//! `DELETE /api/v1/contact-channels/{user_id}/{contact_channel_id}`: removes a contact channel.
+//! Another user can use its email address at once.
 
 use api::http::TableAction::{BatchGetItem, DeleteItem, GetItem, PutItem, UpdateItem};
 use api::http::{Json, Named, Route};
@@ -24,6 +25,6 @@ pub const ROUTE: Route = Route::delete("users-contact-channel-delete", "/api/v1/
 pub async fn handle(access: Access<Client>, Input { path, .. }: Input<Ignored, Nothing, ChannelPath>) -> Result<Json<Success>, Error> {
     let (user_id, missing) = (access.user_id(path.user_id)?, KnownError::ContactChannelNotFound);
     let row = read(&access, user_id).await?.ok_or_else(|| missing.clone())?;
-    change(&access, row, missing, None, None, |user| user.remove_channel(path.contact_channel_id)).await?;
+    change(&access, row, missing, None, |user| user.remove_channel(path.contact_channel_id).map(|()| Vec::new())).await?;
     Ok(Json(SUCCESS))
 }

@@ -1,4 +1,4 @@
-//! `GET /api/v1/contact-channels/{user_id}/{contact_channel_id}`: one contact channel.
+//! `GET /api/v1/contact-channels/{user_id}/{contact_channel_id}`: returns a contact channel.
 
 use api::http::TableAction::BatchGetItem;
 use api::http::{Json, Named, Route};
@@ -11,7 +11,7 @@ use model::user::channel::ContactChannel;
 use crate::channels::change::ChannelPath;
 
 pub const ROUTE: Route = Route::get("users-contact-channel-read", "/api/v1/contact-channels/{user_id}/{contact_channel_id}")
-    .summary("Reads a contact channel")
+    .summary("Returns a contact channel")
     .table(&[BatchGetItem])
     .reads(&[Named::User])
     .errors(&[ErrorCode::CannotGetOwnUserWithoutUser, ErrorCode::Forbidden, ErrorCode::ContactChannelNotFound]);

@@ -1,8 +1,10 @@
-//! `POST /api/v1/contact-channels/release-link`: removes an address from an account that is not its recipient's. The page behind the
-//! "This wasn't me" link of a verification email sends its form here.
+//! `POST /api/v1/contact-channels/release-link`: removes an email address from an account that
+//! somebody else created with it. The page behind the "This wasn't me" link of a verification
+//! email posts its form here.
 //!
-//! The link works whether or not the address was verified meanwhile, and whatever else became of the account: only when the account
-//! has changed hands, and so is the recipient's own, does it find nothing to remove.
+//! The link works even if the address has been verified or the account has changed in the meantime.
+//! Nothing is removed if the account is gone, no longer has the address, or has changed hands and
+//! now belongs to the recipient.
 
 use api::http::Route;
 use api::http::TableAction::{DeleteItem, GetItem, PutItem, UpdateItem};
@@ -24,7 +26,7 @@ use store::record;
 use crate::channels::release_page::{done, find, nothing_to_release, used};
 
 pub const ROUTE: Route = Route::post("users-contact-channel-release", RELEASE_PATH)
-    .summary("Removes an address from an account that its recipient did not make")
+    .summary("Removes an email address from an account that somebody else created")
     .limit(Limit::Code)
     .ignores_body()
     .table(&[DeleteItem, GetItem, PutItem, UpdateItem])
@@ -45,14 +47,15 @@ pub async fn handle(State(app): State<App>, caller: Caller, Input { query, .. }:
     let (Some(row), Some(project)) = (row, project) else { return Ok(nothing_to_release()) };
     record::on(&project.project);
     let released = change_read(&app, &link.project_id, row, gone.clone(), |user| {
-        // The user may have put another address in its place.
+        // The user may have replaced the email address.
         let before = user.clone();
         if user.channel(*channel_id).is_none_or(|channel| channel.value != *email) || !user.release(*channel_id) {
             return Err(gone.clone().into());
         }
         let mut writes = vec![link::redeem::<Release>(&query.code)];
-        // Whoever has only addresses that nobody has proved would be told at the one that goes. Where the link was followed is nobody's
-        // business who made the account.
+        // A user whose addresses are all unverified would be notified only at the address being
+        // removed. The notice omits the place, since the account's creator must not learn where the
+        // link was followed.
         if user.channels.iter().any(|channel| channel.is_verified) {
             writes.extend(notice::of_change(&app, &project.project, None, &before, user)?);
         }

@@ -1,5 +1,5 @@
-//! `GET /api/v1/contact-channels/release-link`: asks whoever followed the "This wasn't me" link of a verification email. Nothing changes
-//! by it, as mail scanners follow links.
+//! `GET /api/v1/contact-channels/release-link`: shows the page behind the "This wasn't me" link of
+//! a verification email. It changes nothing, because mail scanners follow links.
 
 use api::http::Route;
 use api::http::TableAction::GetItem;
@@ -15,7 +15,7 @@ use flows::email::code::RELEASE_PATH;
 use crate::channels::release_page::{find, question, used};
 
 pub const ROUTE: Route = Route::get("users-contact-channel-release-show", RELEASE_PATH)
-    .summary("Shows the page by which an address is removed from an account that is not its own")
+    .summary("Shows the page that removes an email address from an account that somebody else created")
     .without_secret()
     .table(&[GetItem])
     .errors(&[ErrorCode::VerificationCodeNotFound, ErrorCode::VerificationCodeExpired]);

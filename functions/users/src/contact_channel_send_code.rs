@@ -1,4 +1,5 @@
-//! `POST /api/v1/contact-channels/{user_id}/{contact_channel_id}/send-verification-code`: mails a code that verifies the address.
+//! `POST /api/v1/contact-channels/{user_id}/{contact_channel_id}/send-verification-code`: emails a
+//! code that verifies the email address of a channel.
 
 use api::http::TableAction::{BatchGetItem, GetItem, PutItem, UpdateItem};
 use api::http::{Json, Named, Route};
@@ -16,7 +17,7 @@ use crate::channels::sending::send;
 
 pub const ROUTE: Route =
     Route::post("users-contact-channel-send-code", "/api/v1/contact-channels/{user_id}/{contact_channel_id}/send-verification-code")
-        .summary("Mails a code that verifies an address")
+        .summary("Emails a code that verifies an address")
         .limit(Limit::SendCode)
         .table(&[BatchGetItem, GetItem, PutItem, UpdateItem])
         .reads(&[Named::User])
@@ -33,7 +34,7 @@ pub const ROUTE: Route =
 
 guarded_body! {
     pub struct SendVerificationCode {
-        /// Base of the link in the mail, which gets the query parameter `code`.
+        /// The base of the link in the email. The query parameter `code` is added to it.
         callback_url: RedirectUrl,
     }
 }

@@ -1,5 +1,6 @@
-//! `POST /api/v1/contact-channels/send-verification-code`: mails the signed-in user a code that verifies its primary address. SDKs name
-//! the address instead of its channel here.
+//! `POST /api/v1/contact-channels/send-verification-code`: emails the signed-in user a code that
+//! verifies the user's primary email address. SDKs use this operation because they know the
+//! address but not the id of its channel.
 
 use api::http::TableAction::{BatchGetItem, PutItem, UpdateItem};
 use api::http::{Json, Route};
@@ -14,7 +15,7 @@ use model::project::redirect::RedirectUrl;
 use crate::channels::sending::send;
 
 pub const ROUTE: Route = Route::post("users-contact-channel-send-own-code", "/api/v1/contact-channels/send-verification-code")
-    .summary("Mails the signed-in user a code that verifies its primary address")
+    .summary("Emails the signed-in user a code that verifies the primary address")
     .limit(Limit::SendCode)
     .table(&[BatchGetItem, PutItem, UpdateItem])
     .errors(&[
@@ -29,7 +30,7 @@ pub const ROUTE: Route = Route::post("users-contact-channel-send-own-code", "/ap
 guarded_body! {
     pub struct SendOwnVerificationCode {
         email: Email,
-        /// Base of the link in the mail, which gets the query parameter `code`.
+        /// The base of the link in the email. The query parameter `code` is added to it.
         callback_url: RedirectUrl,
     }
 }

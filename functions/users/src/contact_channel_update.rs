@@ -1,4 +1,5 @@
-//! `PATCH /api/v1/contact-channels/{user_id}/{contact_channel_id}`: changes a contact channel. Another value has to be verified anew.
+//! `PATCH /api/v1/contact-channels/{user_id}/{contact_channel_id}`: updates a contact channel. A
+//! new email address has to be verified, unless a server sets `is_verified`.
 
 use api::http::TableAction::{BatchGetItem, DeleteItem, GetItem, PutItem, UpdateItem};
 use api::http::{Json, Named, Route};
@@ -15,7 +16,7 @@ use model::user::channel::{ChannelPatch, ChannelType, ContactChannel};
 use crate::channels::change::{ChannelPath, change, check_verified};
 
 pub const ROUTE: Route = Route::patch("users-contact-channel-update", "/api/v1/contact-channels/{user_id}/{contact_channel_id}")
-    .summary("Changes a contact channel")
+    .summary("Updates a contact channel")
     .table(&[BatchGetItem, DeleteItem, GetItem, PutItem, UpdateItem])
     .reads(&[Named::User])
     .errors(&[
@@ -31,7 +32,8 @@ pub const ROUTE: Route = Route::patch("users-contact-channel-update", "/api/v1/c
 
 guarded_body! {
     pub struct UpdateContactChannel {
-        /// Another address is not verified until its own code is redeemed, or a server says so.
+        /// A new email address is unverified until its own code is redeemed, unless a server sets
+        /// `is_verified`.
         #[deserr(default)]
         value: Option<Email>,
         #[deserr(default, rename = "type")]
@@ -39,10 +41,10 @@ guarded_body! {
         _type: Option<ChannelType>,
         #[deserr(default)]
         used_for_auth: Option<bool>,
-        /// `true`: the one that was primary is no longer. `false`: the user has no primary channel.
+        /// `true`: the channel replaces the primary one. `false`: the user has no primary channel.
         #[deserr(default)]
         is_primary: Option<bool>,
-        /// With server access only.
+        /// Requires server access.
         #[deserr(default)]
         is_verified: Option<bool>,
     }
@@ -57,7 +59,8 @@ pub async fn handle(
     let (user_id, id) = (access.user_id(path.user_id)?, path.contact_channel_id);
     let missing = KnownError::ContactChannelNotFound;
     let row = read(&access, user_id).await?.ok_or_else(|| missing.clone())?;
-    // Another address in place of one that nobody has proved signs in at once: from then on anybody has resets mailed to it.
+    // This needs a bot challenge: a new email address that replaces an unverified one can sign in
+    // at once, and from then on anybody can have password resets emailed to it.
     let channel = row.user.channel(id).ok_or(KnownError::ContactChannelNotFound)?;
     let is_new = body.value.as_ref().is_some_and(|value| *value != channel.value) && channel.signs_in() && !channel.is_verified;
     let check = if is_new { Check::of_email(&access, &row.user) } else { Check::none(&app, &access.project, &access.place) };
@@ -65,7 +68,10 @@ pub async fn handle(
     let patch =
         ChannelPatch { value: body.value, used_for_auth: body.used_for_auth, is_verified: body.is_verified, is_primary: body.is_primary };
     let by_sender = admitted.by_sender();
-    let changed = change(&access, row, missing, None, by_sender, |user| user.change_channel(id, patch.clone(), access.author()));
+    let changed = change(&access, row, missing, None, |user| {
+        user.change_channel(id, patch.clone(), access.author())?;
+        Ok(by_sender.clone().into_iter().collect())
+    });
     let user = admitted.beside(Box::pin(changed)).await?;
     let channel = user.channel(id).ok_or(KnownError::ContactChannelNotFound)?;
     Ok(Json(ContactChannel::of(user_id, channel)))

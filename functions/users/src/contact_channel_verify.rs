@@ -1,6 +1,7 @@
-//! `POST /api/v1/contact-channels/verify`: redeems the code of a verification email. It does not sign in, and it never makes
-//! anybody the owner of an account: people open the email in another browser than the one they signed up in. Whoever has no such account
-//! releases the address by another link of the same email.
+//! `POST /api/v1/contact-channels/verify`: redeems the code of a verification email. Redeeming it
+//! does not sign in, and it never makes anybody the owner of an account, because people often open
+//! the email in another browser than the one in which they signed up. A recipient who did not
+//! create the account can release the address with another link in the same email.
 
 use api::http::TableAction::{BatchGetItem, GetItem, PutItem, UpdateItem};
 use api::http::{Json, Route};
@@ -18,7 +19,7 @@ use store::code;
 use utoipa::ToSchema;
 
 pub const ROUTE: Route = Route::post("users-contact-channel-verify", "/api/v1/contact-channels/verify")
-    .summary("Verifies an e-mail address with the code from a mail")
+    .summary("Verifies an email address with the code from an email")
     .limit(Limit::Code)
     .open_to_restricted()
     .table(&[BatchGetItem, GetItem, PutItem, UpdateItem])

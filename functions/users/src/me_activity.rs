@@ -1,19 +1,21 @@
-//! `GET /api/v1/users/me/activity`: what happened to the account of the signed-in user, newest first, in pages.
+//! `GET /api/v1/users/me/activity`: lists what happened to the account of the signed-in user,
+//! newest first, page by page.
 //!
-//! Users learn what happened and when, and where they or strangers were; of administrators and servers they learn that it was one.
+//! Users see what happened and when, and from where they or strangers did it. Of a change by an
+//! administrator or a server, they see only that an administrator or a server made it.
 
 use api::http::TableAction::{BatchGetItem, Query};
 use api::http::{Json, Route};
+use api::product::cursor::Cursors;
 use api::product::input::{Ignored, Param};
-use api::product::page::{self, Pagination};
-use api::product::{Access, Client, Input, cursor};
+use api::product::page::{self, Page};
+use api::product::{Access, Client, Input};
 use axum::extract::State;
 use deserr::Deserr;
 use errors::{Error, ErrorCode};
 use flows::App;
 use jiff::Timestamp;
 use model::trail::view::Activity;
-use serde::Serialize;
 use store::trail::list::TrailListing;
 use utoipa::ToSchema;
 
@@ -25,20 +27,13 @@ pub const ROUTE: Route = Route::get("users-me-activity", "/api/v1/users/me/activ
 #[derive(Deserr, ToSchema)]
 #[deserr(deny_unknown_fields)]
 pub struct ActivityQuery {
-    /// 1 to 100; 50 by default.
+    /// 1 to 100. Default: 50.
     #[schema(value_type = Option<u8>, minimum = 1, maximum = 100)]
     #[deserr(default)]
     limit: Option<Param<usize>>,
-    /// The `next_cursor` of the page before.
+    /// The `next_cursor` of the previous page.
     #[deserr(default)]
     cursor: Option<String>,
-}
-
-#[derive(Serialize, ToSchema)]
-pub struct Activities {
-    items: Vec<Activity>,
-    is_paginated: bool,
-    pagination: Pagination,
 }
 
 const DEFAULT_LIMIT: usize = 50;
@@ -48,11 +43,11 @@ pub async fn handle(
     State(app): State<App>,
     access: Access<Client>,
     Input { query, .. }: Input<Ignored, ActivityQuery>,
-) -> Result<Json<Activities>, Error> {
+) -> Result<Json<Page<Activity>>, Error> {
     let limit = page::limit(query.limit, DEFAULT_LIMIT, MAX_LIMIT, &ROUTE)?;
     let (project, user) = (&access.project.id, access.own_user()?.row.user.id);
-    let list = format!("activity/{user}");
-    let after: Option<String> = query.cursor.map(|cursor| cursor::decode(&app, project, &list, &cursor)).transpose()?;
+    let cursors = Cursors::of(&access, format_args!("activity/{user}"));
+    let after: Option<String> = cursors.position(query.cursor.as_deref())?;
     let listing = TrailListing {
         user: Some(user),
         from: Timestamp::UNIX_EPOCH,
@@ -62,11 +57,8 @@ pub async fn handle(
         read: limit + 1,
         now: app.clock.now(),
     };
-    // What the index has is looked at again: it says whose an entry is, and so does the entry.
+    // Each entry also names its user, so the result of the index is checked.
     let page = app.store.trail(project, listing, |entry| entry.user_id == Some(user)).await?;
-    Ok(Json(Activities {
-        items: page.rows.into_iter().map(|entry| Activity::of(entry, user)).collect(),
-        is_paginated: true,
-        pagination: Pagination { next_cursor: page.next.map(|next| cursor::encode(&app, project, &list, &next)).transpose()? },
-    }))
+    let next_cursor = cursors.next(page.next.as_ref())?;
+    Ok(Json(Page::new(page.rows.into_iter().map(|entry| Activity::of(entry, user)).collect(), next_cursor)))
 }

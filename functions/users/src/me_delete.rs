@@ -1,4 +1,4 @@
-//! `DELETE /api/v1/users/me`: deletes the signed-in user. A client may do so when the project allows it.
+//! `DELETE /api/v1/users/me`: deletes the signed-in user. For clients, the project has to allow it.
 
 use api::http::TableAction::{BatchGetItem, DeleteItem, GetItem, PutItem, Query};
 use api::http::{Json, Route};

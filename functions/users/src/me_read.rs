@@ -1,4 +1,4 @@
-//! `GET /api/v1/users/me`: the signed-in user.
+//! `GET /api/v1/users/me`: returns the signed-in user.
 
 use api::http::TableAction::{BatchGetItem, GetItem};
 use api::http::{Json, Named, Route};
@@ -8,7 +8,7 @@ use flows::accounts::selected_team;
 use model::user::view::UserView;
 
 pub const ROUTE: Route = Route::get("users-me-read", "/api/v1/users/me")
-    .summary("Reads the signed-in user")
+    .summary("Returns the signed-in user")
     .table(&[BatchGetItem, GetItem])
     .reads(&[Named::SelectedTeam])
     .errors(&[ErrorCode::CannotGetOwnUserWithoutUser]);

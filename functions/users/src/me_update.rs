@@ -1,4 +1,5 @@
-//! `PATCH /api/v1/users/me`: changes the signed-in user. A client sets what is the user's own to say; a server sets every field.
+//! `PATCH /api/v1/users/me`: updates the signed-in user. A client can set the fields that are the
+//! user's own choice; a server can set every field.
 
 use api::http::TableAction::{BatchGetItem, DeleteItem, GetItem, PutItem, UpdateItem};
 use api::http::{Json, Route};
@@ -10,7 +11,7 @@ use model::user::view::UserView;
 use crate::accounts::change::UserChange;
 
 pub const ROUTE: Route = Route::patch("users-me-update", "/api/v1/users/me")
-    .summary("Changes the signed-in user")
+    .summary("Updates the signed-in user")
     .table(&[BatchGetItem, DeleteItem, GetItem, PutItem, UpdateItem])
     .errors(&[
         ErrorCode::CannotGetOwnUserWithoutUser,

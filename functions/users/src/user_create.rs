@@ -1,4 +1,4 @@
-//! `POST /api/v1/users`: a server creates a user.
+//! `POST /api/v1/users`: creates a user. Requires server access.
 
 use api::http::TableAction::{BatchGetItem, PutItem, UpdateItem};
 use api::http::{Created, Route};
@@ -13,6 +13,7 @@ use model::user::input::{New, UserBody};
 use model::user::view::ServerUser;
 
 use crate::accounts::change::UserChange;
+use crate::accounts::list_flags::IgnoredFilters;
 
 pub const ROUTE: Route = Route::post("users-user-create", "/api/v1/users")
     .summary("Creates a user")
@@ -33,7 +34,7 @@ pub const ROUTE: Route = Route::post("users-user-create", "/api/v1/users")
 pub async fn handle(
     State(app): State<App>,
     access: Access<Server>,
-    Input { body, .. }: Input<UserBody<New>>,
+    Input { body, .. }: Input<UserBody<New>, IgnoredFilters>,
 ) -> Result<Created<ServerUser>, Error> {
     let mut user = User::new(&app.entropy, app.clock.now());
     user.is_anonymous = body.0.is_anonymous == Some(true);
@@ -41,6 +42,6 @@ pub async fn handle(
     let mut with = new.apply(&app, &access.project, &mut user)?;
     with.0.extend(welcome(&app, &access.project, &mut user)?);
     create(&app, &access.project.id, &user, with).await?;
-    // The team of its own is in later answers.
+    // The user's personal team appears only in later answers.
     Ok(Created(ServerUser::of(&user, user.signed_up_at, &access.project.config, None)))
 }

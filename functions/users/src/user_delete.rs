@@ -1,8 +1,10 @@
-//! `DELETE /api/v1/users/{user_id}`: a server deletes a user. Its addresses and accounts are free at once, and its sessions are over.
+//! `DELETE /api/v1/users/{user_id}`: deletes a user. Requires server access. Other users can use
+//! the deleted user's email addresses and linked accounts at once, and all sessions of the user
+//! end.
 
 use api::http::TableAction::{BatchGetItem, DeleteItem, GetItem, PutItem, Query};
 use api::http::{Json, Route};
-use api::product::input::{Ignored, Nothing};
+use api::product::input::Ignored;
 use api::product::{Access, Input, Server};
 use axum::extract::State;
 use errors::{Error, ErrorCode, KnownError};
@@ -10,6 +12,7 @@ use flows::App;
 use flows::accounts::delete;
 use flows::literal::{SUCCESS, Success};
 
+use crate::accounts::list_flags::IgnoredFilters;
 use crate::accounts::paths::UserPath;
 
 pub const ROUTE: Route = Route::delete("users-user-delete", "/api/v1/users/{user_id}")
@@ -20,7 +23,7 @@ pub const ROUTE: Route = Route::delete("users-user-delete", "/api/v1/users/{user
 pub async fn handle(
     State(app): State<App>,
     access: Access<Server>,
-    Input { path, .. }: Input<Ignored, Nothing, UserPath>,
+    Input { path, .. }: Input<Ignored, IgnoredFilters, UserPath>,
 ) -> Result<Json<Success>, Error> {
     let id = access.user_id(path.user_id)?;
     delete(&app, &access.project.id, id, KnownError::UserNotFound).await?;

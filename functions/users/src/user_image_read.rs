@@ -1,7 +1,9 @@
-//! `GET /api/v1/projects/{project_id}/users/{user_id}/images/{digest}`: the picture that a user uploaded, for `<img>`.
+//! `GET /api/v1/projects/{project_id}/users/{user_id}/images/{digest}`: returns a picture that a
+//! user uploaded, for `<img>`.
 //!
-//! It needs no credentials: whoever has the address has read the user. The address has the digest of the image, so the answer may be
-//! cached; another picture has another address, and the old one is gone with the old picture.
+//! It needs no credentials, because only somebody who could read the user knows the URL. The URL
+//! contains the digest of the image, so the answer can be cached. A new picture has a new URL, and
+//! the old picture is deleted.
 
 use api::http::TableAction::GetItem;
 use api::http::{Describe, Description, Route};
@@ -19,7 +21,7 @@ use utoipa::ToSchema;
 use wire::id::{ProjectId, UserId};
 
 pub const ROUTE: Route = Route::get("users-user-image-read", "/api/v1/projects/{project_id}/users/{user_id}/images/{digest}")
-    .summary("Reads the picture that a user uploaded")
+    .summary("Returns a picture that a user uploaded")
     .table(&[GetItem])
     .without_secret()
     .partitions(&["U#*"])
@@ -33,7 +35,7 @@ pub struct ImagePath {
     digest: String,
 }
 
-/// The image; it may be kept for a day.
+/// An image that may be cached for a day.
 pub struct Picture(pub Upload);
 
 impl IntoResponse for Picture {
@@ -41,7 +43,7 @@ impl IntoResponse for Picture {
         let headers = [
             (header::CONTENT_TYPE, self.0.kind.media_type()),
             (header::CACHE_CONTROL, "public, max-age=86400, immutable"),
-            // Nothing in it may run, should a browser be led to show it as something else.
+            // No script may run, even if a browser is tricked into showing the image as a document.
             (header::CONTENT_SECURITY_POLICY, "default-src 'none'; sandbox"),
             (HeaderName::from_static("cross-origin-resource-policy"), "cross-origin"),
         ];

@@ -1,15 +1,17 @@
-//! `GET /api/v1/users`: the users of the project by the time of their sign-up, in pages.
+//! `GET /api/v1/users`: lists the users of the project by the time of their sign-up, page by page.
 //!
-//! There is no index for words, so a search passes over the list. It reads a bounded part of it for each page: a page may be short, or
-//! empty, and have a `next_cursor` nevertheless; who follows it misses nobody.
+//! There is no full-text index, so a search scans the list. It reads a bounded number of users per
+//! page. A page may therefore be short or empty and still have a `next_cursor`; following it finds
+//! every match.
 
 use std::collections::BTreeSet;
 
 use api::http::TableAction::{BatchGetItem, GetItem, Query};
 use api::http::{Json, Route};
+use api::product::cursor::Cursors;
 use api::product::input::{Ignored, Param};
-use api::product::page::{self, Pagination};
-use api::product::{Access, Input, Server, cursor};
+use api::product::page::{self, Page};
+use api::product::{Access, Input, Server};
 use axum::extract::State;
 use deserr::Deserr;
 use errors::{Error, ErrorCode};
@@ -17,13 +19,14 @@ use flows::App;
 use model::project::Project;
 use model::user::filter::UserFilter;
 use model::user::view::ServerUser;
-use serde::Serialize;
 use store::sharded::Listing;
 use store::user::UserRow;
 use store::user::list::UserPage;
 use utoipa::ToSchema;
 use wire::id::TeamId;
 use wire::problem::Problems;
+
+use crate::accounts::list_flags::UserOrder;
 
 pub const ROUTE: Route = Route::get("users-user-list", "/api/v1/users")
     .summary("Lists the users of the project")
@@ -33,87 +36,74 @@ pub const ROUTE: Route = Route::get("users-user-list", "/api/v1/users")
 #[derive(Deserr, ToSchema)]
 #[deserr(deny_unknown_fields)]
 pub struct ListQuery {
-    /// 1 to 200; 100 by default.
+    /// 1 to 200. Default: 100.
     #[schema(value_type = Option<u8>, minimum = 1, maximum = 200)]
     #[deserr(default)]
     limit: Option<Param<usize>>,
-    /// The `next_cursor` of the page before.
+    /// The `next_cursor` of the previous page.
     #[deserr(default)]
     cursor: Option<String>,
     #[deserr(default, rename = "order_by")]
     #[schema(rename = "order_by")]
     _order_by: Option<UserOrder>,
-    /// Newest first.
+    /// Whether to list the newest first. Default: `false`.
     #[schema(value_type = Option<bool>)]
     #[deserr(default)]
     desc: Option<Param<bool>>,
-    /// A part of a display name or of an address, in any case; or a user's id. A page of a search may be short.
+    /// A part of a display name or of an email address, in any case, or a user's id. Pages of a
+    /// search may be short.
     #[deserr(default)]
     query: Option<String>,
-    /// Members of this team alone.
+    /// Only members of this team.
     #[deserr(default)]
     team_id: Option<TeamId>,
-    /// Also users who are restricted.
+    /// Whether to include restricted users. Default: `false`.
     #[schema(value_type = Option<bool>)]
     #[deserr(default)]
     include_restricted: Option<Param<bool>>,
-    /// Also users who are restricted or anonymous.
+    /// Whether to include restricted and anonymous users. Default: `false`.
     #[schema(value_type = Option<bool>)]
     #[deserr(default)]
     include_anonymous: Option<Param<bool>>,
-    /// Anonymous users alone; needs `include_anonymous`.
+    /// Only anonymous users. Requires `include_anonymous`.
     #[schema(value_type = Option<bool>)]
     #[deserr(default)]
     only_anonymous: Option<Param<bool>>,
 }
 
-/// What users are listed by.
-#[derive(Deserr, Serialize, ToSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum UserOrder {
-    #[deserr(rename = "signed_up_at")]
-    SignedUpAt,
-}
-
-#[derive(Serialize, ToSchema)]
-pub struct Users {
-    items: Vec<ServerUser>,
-    is_paginated: bool,
-    pagination: Pagination,
-}
-
 const DEFAULT_LIMIT: usize = 100;
 const MAX_LIMIT: usize = 200;
-/// How many users a search reads at once; three times as many for a page.
+/// Number of users that a search reads at once; it reads up to three times as many per page.
 const SEARCHED: usize = 1000;
 
 pub async fn handle(
     State(app): State<App>,
     access: Access<Server>,
     Input { query, .. }: Input<Ignored, ListQuery>,
-) -> Result<Json<Users>, Error> {
+) -> Result<Json<Page<ServerUser>>, Error> {
     let limit = page::limit(query.limit, DEFAULT_LIMIT, MAX_LIMIT, &ROUTE)?;
     let filter = filter(&query);
     if filter.only_anonymous && !filter.includes_anonymous {
-        return Err(ROUTE.schema_error(&Problems::one("query.only_anonymous", "needs include_anonymous")).into());
+        return Err(ROUTE.schema_error(&Problems::one("query.only_anonymous", "requires include_anonymous")).into());
     }
     let project = &access.project;
     let descending = query.desc.is_some_and(|desc| desc.0);
     let order = if descending { "desc" } else { "asc" };
     let list = query.team_id.map_or_else(|| format!("users/{order}"), |team| format!("users/{team}/{order}"));
-    let after: Option<String> = query.cursor.map(|cursor| cursor::decode(&app, &project.id, &list, &cursor)).transpose()?;
+    let cursors = Cursors::of(&access, list);
+    let after: Option<String> = cursors.position(query.cursor.as_deref())?;
     let read = if filter.words.is_some() { SEARCHED } else { limit + 1 };
     let listing = Listing { after: after.as_deref(), descending, limit, read };
     let page = match query.team_id {
         Some(team) => app.store.users_of_team(&project.id, team, listing, |user| filter.takes(user, &project.config)).await?,
         None => find(&app, project, &filter, listing).await?,
     };
-    let next_cursor = page.next.map(|next| cursor::encode(&app, &project.id, &list, &next)).transpose()?;
+    let next_cursor = cursors.next(page.next.as_ref())?;
     let selected: BTreeSet<TeamId> = page.rows.iter().filter_map(|row| row.user.selected_team_id).collect();
     let teams = app.store.teams(&project.id, &selected.into_iter().collect::<Vec<_>>()).await?;
     let team = |row: &UserRow| row.user.selected_team_id.and_then(|id| teams.get(&id));
     let items = page.rows.iter().map(|row| ServerUser::of(&row.user, row.last_active_at, &project.config, team(row))).collect();
-    Ok(Json(Users { items, is_paginated: true, pagination: Pagination { next_cursor } }))
+    Ok(Json(Page::new(items, next_cursor)))
 }
 
 fn filter(query: &ListQuery) -> UserFilter {
@@ -127,7 +117,8 @@ fn filter(query: &ListQuery) -> UserFilter {
     }
 }
 
-/// A user whose id is searched for is read at once; everything else is found by passing over the list.
+/// Finds users. If the search is for a user's id, that user is read directly. Otherwise, or if
+/// there is no such user, the list is read.
 async fn find(app: &App, project: &Project, filter: &UserFilter, listing: Listing<'_>) -> Result<UserPage, Error> {
     if let Some(id) = filter.id() {
         let row = app.store.user(&project.id, id).await?.filter(|row| filter.shows(&row.user, &project.config));

@@ -1,22 +1,26 @@
-//! `GET /api/v1/users/{user_id}`: a user, as a server reads it.
+//! `GET /api/v1/users/{user_id}`: returns a user with all fields that servers may see.
 
 use api::http::TableAction::{BatchGetItem, GetItem};
 use api::http::{Json, Named, Route};
-use api::product::input::{Ignored, Nothing};
+use api::product::input::Ignored;
 use api::product::{Access, Input, Server};
 use errors::{Error, ErrorCode, KnownError};
 use flows::accounts::{read, selected_team};
 use model::user::view::ServerUser;
 
+use crate::accounts::list_flags::IgnoredFilters;
 use crate::accounts::paths::UserPath;
 
 pub const ROUTE: Route = Route::get("users-user-read", "/api/v1/users/{user_id}")
-    .summary("Reads a user")
+    .summary("Returns a user")
     .table(&[BatchGetItem, GetItem])
     .reads(&[Named::User])
     .errors(&[ErrorCode::UserNotFound, ErrorCode::CannotGetOwnUserWithoutUser]);
 
-pub async fn handle(access: Access<Server>, Input { path, .. }: Input<Ignored, Nothing, UserPath>) -> Result<Json<ServerUser>, Error> {
+pub async fn handle(
+    access: Access<Server>,
+    Input { path, .. }: Input<Ignored, IgnoredFilters, UserPath>,
+) -> Result<Json<ServerUser>, Error> {
     let project = &access.project;
     let row = read(&access, access.user_id(path.user_id)?).await?.ok_or(KnownError::UserNotFound)?;
     let team = selected_team(&access.prefetched, &project.id, &row.user).await?;

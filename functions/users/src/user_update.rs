@@ -1,8 +1,8 @@
-//! `PATCH /api/v1/users/{user_id}`: a server changes a user. A new password, or none any more, ends all its sessions.
+//! `PATCH /api/v1/users/{user_id}`: updates a user. Requires server access. Setting or removing the
+//! password ends all sessions of the user.
 
 use api::http::TableAction::{BatchGetItem, DeleteItem, GetItem, PutItem, UpdateItem};
 use api::http::{Json, Named, Route};
-use api::product::input::Nothing;
 use api::product::{Access, Input, Server};
 use errors::{Error, ErrorCode, KnownError};
 use flows::accounts::read;
@@ -10,10 +10,11 @@ use model::user::input::{Any, UserBody};
 use model::user::view::ServerUser;
 
 use crate::accounts::change::UserChange;
+use crate::accounts::list_flags::IgnoredFilters;
 use crate::accounts::paths::UserPath;
 
 pub const ROUTE: Route = Route::patch("users-user-update", "/api/v1/users/{user_id}")
-    .summary("Changes a user")
+    .summary("Updates a user")
     .table(&[BatchGetItem, DeleteItem, GetItem, PutItem, UpdateItem])
     .reads(&[Named::User])
     .errors(&[
@@ -33,7 +34,7 @@ pub const ROUTE: Route = Route::patch("users-user-update", "/api/v1/users/{user_
 
 pub async fn handle(
     access: Access<Server>,
-    Input { body, path, .. }: Input<UserBody<Any>, Nothing, UserPath>,
+    Input { body, path, .. }: Input<UserBody<Any>, IgnoredFilters, UserPath>,
 ) -> Result<Json<ServerUser>, Error> {
     let project = &access.project;
     let id = access.user_id(path.user_id)?;

@@ -1,11 +1,12 @@
-//! A broadcast becomes entries of the outbox, one transaction after another.
+//! Expands a broadcast into outbox entries, one transaction after another.
 
 use flows::App;
 use wire::id::{BroadcastId, ProjectId};
 
 use crate::fail_point::reached;
 
-/// Makes the next entries, about as many as `wanted`; says how many. None when another worker was faster, or everybody has one.
+/// Creates the next entries, about `wanted` of them, and returns their number. It stops early if
+/// another worker was faster, or if every recipient has an entry.
 pub(crate) async fn expand(app: &App, project: &ProjectId, id: BroadcastId, wanted: usize) -> Result<usize, store::Error> {
     let mut made = 0;
     while made < wanted {

@@ -1,5 +1,5 @@
-//! What an entry of the outbox is rendered from: its sources, the project's own template and theme where there are any, and the link by which
-//! its recipient refuses others of its kind.
+//! Renders the entries of the outbox from their sources, the project's own template and theme if it
+//! has any, and the unsubscribe link of the email's category.
 
 use std::collections::{HashMap, HashSet};
 
@@ -27,19 +27,19 @@ use wire::id::{DocumentId, EmailId, ProjectId};
 
 use crate::parties::Parties;
 
-/// Keys of one batch of reads.
+/// Keys per batch read.
 const READS: usize = 100;
 
-/// A mail, rendered or not, and what its entry has to remember of it.
+/// The result of rendering an email, successful or not, with the data to store in its entry.
 pub(crate) struct Rendered {
-    /// The entry with the sources that were used, which somebody may look at and edit.
+    /// The entry with the sources that were used, which can be inspected and edited.
     pub(crate) entry: OutboxEntry,
     pub(crate) rendering: Rendering,
     pub(crate) unsubscribe_url: Option<String>,
 }
 
-/// A mail as its recipient gets it. That of an entry with codes is rendered once more, when it is sent: the entry shows what it looks like
-/// without them.
+/// An email as its recipient gets it. An email with codes is rendered again when it is sent,
+/// because the rendering that its entry stores lacks the codes.
 pub(crate) struct Letter {
     pub(crate) subject: String,
     pub(crate) html: Option<String>,
@@ -48,7 +48,7 @@ pub(crate) struct Letter {
 }
 
 impl Letter {
-    /// What was rendered of an entry without codes.
+    /// The stored rendering of an entry without codes.
     pub(crate) fn of(entry: &OutboxEntry) -> Self {
         let rendered = entry.rendered.clone();
         let (subject, html, text, unsubscribe_url) =
@@ -57,13 +57,14 @@ impl Letter {
     }
 }
 
-/// A mail with codes, or why there is none, and the codes that nobody else must see.
+/// An email with codes, or the reason why it cannot be rendered; and the codes, so that they can
+/// be removed from the outcome of sending.
 pub(crate) struct Opened {
     pub(crate) letter: Result<Letter, Failure>,
     pub(crate) codes: Codes,
 }
 
-/// Opens the codes of those among some entries that have any, and renders these as their recipients get them.
+/// Opens the codes of those entries that have any, and renders their emails with the codes.
 pub(crate) async fn open_all(app: &App, parties: &Parties, rows: &[&OutboxRow]) -> Result<HashMap<EmailId, Opened>, store::Error> {
     let (mut opened, mut to_render) = (HashMap::new(), Vec::new());
     let has_codes = |row: &&&OutboxRow| row.entry.codes.as_ref().is_some_and(|codes| !codes.is_empty());
@@ -74,8 +75,8 @@ pub(crate) async fn open_all(app: &App, parties: &Parties, rows: &[&OutboxRow]) 
                 to_render.push(OutboxRow { project: row.project.clone(), entry, version: row.version });
             }
             Err(error) => {
-                tracing::error!(%error, id = %row.entry.id, "the codes of a mail do not open");
-                let letter = Err(unsendable(app, "its codes were sealed with another deployment secret"));
+                tracing::error!(%error, id = %row.entry.id, "the codes of an email cannot be decrypted");
+                let letter = Err(unsendable(app, "its codes were sealed with another deployment secret, so send a new code"));
                 opened.insert(row.entry.id, Opened { letter, codes: Codes::default() });
             }
         }
@@ -83,7 +84,7 @@ pub(crate) async fn open_all(app: &App, parties: &Parties, rows: &[&OutboxRow]) 
     let rendered = render_all(app, parties, &to_render).await?;
     for (row, rendered) in to_render.iter().zip(rendered) {
         let unsubscribe_url = rendered.unsubscribe_url;
-        // What is wrong may be said with the code that it is wrong with.
+        // The error of the rendering may contain a code, so another error replaces it.
         let letter = rendered.rendering.map(|(subject, html, text)| Letter { subject, html, text, unsubscribe_url });
         let letter = letter.map_err(|_| unsendable(app, "its template renders without the codes, but not with them"));
         opened.insert(row.entry.id, Opened { letter, codes: Codes::of(&row.entry.variables) });
@@ -92,16 +93,16 @@ pub(crate) async fn open_all(app: &App, parties: &Parties, rows: &[&OutboxRow]) 
 }
 
 fn unsendable(app: &App, why: &str) -> Failure {
-    Failure::new(app.clock.now(), "REJECTED", format!("the mail cannot be made: {why}"))
+    Failure::new(app.clock.now(), "REJECTED", format!("the email cannot be rendered: {why}"))
 }
 
-/// What an entry is rendered from, or why it cannot be.
+/// An entry, with the input for rendering it or the reason why it cannot be rendered.
 struct Prepared {
     entry: OutboxEntry,
     job: Result<Job, String>,
 }
 
-/// Renders some entries, in their order.
+/// Renders entries, in the given order.
 pub(crate) async fn render_all(app: &App, parties: &Parties, rows: &[OutboxRow]) -> Result<Vec<Rendered>, store::Error> {
     let documents = Documents::of(app, parties, rows).await?;
     let prepared = try_join_all(rows.iter().map(|row| prepare(app, parties, &documents, row).boxed())).await?;
@@ -109,13 +110,13 @@ pub(crate) async fn render_all(app: &App, parties: &Parties, rows: &[OutboxRow])
     let mut renderings = sandbox::render_all(jobs).await.into_iter();
     let rendered = prepared.into_iter().map(|Prepared { entry, job }| {
         let unsubscribe_url = job.as_ref().ok().and_then(|job| job.context.unsubscribe_link.clone());
-        let rendering = job.and_then(|_| renderings.next().unwrap_or_else(|| Err("the mail was not rendered".to_owned())));
+        let rendering = job.and_then(|_| renderings.next().unwrap_or_else(|| Err("the email was not rendered".to_owned())));
         Rendered { entry, rendering, unsubscribe_url }
     });
     Ok(rendered.collect())
 }
 
-/// Whether the recipient has proved that the addresses are its own.
+/// Whether the recipient has verified all email addresses of the entry.
 fn is_proved(entry: &OutboxEntry, user: Option<&User>) -> bool {
     let is_proved = |email: &Email| user.is_some_and(|user| user.channels.iter().any(|it| it.is_verified && it.value == *email));
     match &entry.to {
@@ -128,14 +129,14 @@ async fn prepare(app: &App, parties: &Parties, documents: &Documents, row: &Outb
     let (owner, user) = parties.to(app, row).await?;
     let mut entry = row.entry.clone();
     entry.is_to_stranger = entry.codes.is_some() && !is_proved(&entry, user.as_ref());
-    let Some(owner) = owner else { return Ok(Prepared { entry, job: Err("the project does not exist any more".to_owned()) }) };
+    let Some(owner) = owner else { return Ok(Prepared { entry, job: Err("the project no longer exists".to_owned()) }) };
     if let Some(template) = template_key(&row.project, &entry).and_then(|key| documents.get(&key)) {
         entry.source.subject = Some(template.subject.clone());
         entry.source.html = Some(template.html.clone());
         entry.source.text.clone_from(&template.text);
         entry.source.theme_id = template.theme.map_or(entry.source.theme_id, Theme::id);
     }
-    // A mail of ours has the project's theme, which it could not know when it was asked for.
+    // A built-in email uses the project's theme, which was not known when the email was requested.
     if entry.source.builtin.is_some() && entry.source.theme_id == Some(DEFAULT_THEME) {
         entry.source.theme_id = Some(owner.config.email.theme());
     }
@@ -143,7 +144,7 @@ async fn prepare(app: &App, parties: &Parties, documents: &Documents, row: &Outb
         None => None,
         Some(id) => match theme(app, owner, id, documents).await? {
             Some(theme) => Some(theme),
-            None => return Ok(Prepared { entry, job: Err(format!("the theme {id} does not exist any more")) }),
+            None => return Ok(Prepared { entry, job: Err(format!("the theme {id} no longer exists")) }),
         },
     };
     let unsubscribe_link = match &user {
@@ -154,14 +155,14 @@ async fn prepare(app: &App, parties: &Parties, documents: &Documents, row: &Outb
     Ok(Prepared { entry, job: Ok(job) })
 }
 
-/// Templates and themes of some entries, read together.
+/// Templates and themes of several entries, read together.
 struct Documents(HashMap<Key, MailDocument>);
 
 impl Documents {
     async fn of(app: &App, parties: &Parties, rows: &[OutboxRow]) -> Result<Self, store::Error> {
         let keys: HashSet<Key> = rows.iter().flat_map(|row| keys(parties, row)).collect();
         let mut found = HashMap::new();
-        // An entry has three at most.
+        // Each entry has at most three keys.
         for keys in Vec::from_iter(keys).chunks(READS) {
             let mut items = app.store.get_many(keys.iter().cloned()).await?;
             for key in keys {
@@ -185,7 +186,7 @@ fn keys(parties: &Parties, row: &OutboxRow) -> impl Iterator<Item = Key> {
     [template_key(&row.project, &row.entry), theme, default].into_iter().flatten()
 }
 
-/// The project's own template in place of a built-in mail that nobody edited.
+/// The key of the project's own template for a built-in email that nobody has edited.
 fn template_key(project: &ProjectId, entry: &OutboxEntry) -> Option<Key> {
     let source = &entry.source;
     let mail = source.builtin.filter(|_| source.html.is_none() && source.subject.is_none())?;
@@ -196,12 +197,13 @@ fn theme_key(project: &ProjectId, id: Uuid) -> Key {
     document_key(project, DocumentKind::Theme, DocumentId::from(id))
 }
 
-/// The source of a theme; the project's own theme gives way to ours when it is gone, so that nobody is locked out by its deletion.
+/// The source of a theme. If the theme that the project has chosen was deleted, the default theme
+/// is used, so that the deletion locks nobody out. `None` if any other theme was deleted.
 async fn theme(app: &App, project: &SendingProject, id: Uuid, documents: &Documents) -> Result<Option<String>, store::Error> {
     let own = match documents.get(&theme_key(&project.id, id)) {
         Some(own) => Some(own.html.clone()),
         None if id == DEFAULT_THEME => None,
-        // It may be the template's, which was not known at the first look.
+        // This may be the template's theme, which was not known when the documents were read.
         None => app.store.mail_document(&project.id, DocumentKind::Theme, id.into()).await?.map(|row| row.document.html),
     };
     let is_ours = id == DEFAULT_THEME || id == project.config.email.theme();

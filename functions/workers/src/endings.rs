@@ -1,6 +1,8 @@
-//! Ends deletions: of projects, and of teams with very many members and users in very many teams whose request was not sent again.
+//! Completes deletions that requests began: those of projects; and those of very large teams, and
+//! of users in very many teams, that the client did not finish by repeating the request.
 //!
-//! A step may be interrupted, or run beside another or a request: what is left of a deletion is what the table has of it.
+//! A step may be interrupted, or run in parallel with another step or a request. The table alone
+//! says what is left to delete.
 
 use std::time::Duration;
 
@@ -12,12 +14,15 @@ use store::team::deletion::Deletion;
 use store::user::account::Outcome;
 use tokio::time::Instant;
 
-/// How long a team or a user is left to the request that began the deletion, which may be sent again. A project's only begins it.
+/// How long a client can repeat the request that began the deletion of a team or user before a
+/// worker continues the deletion. For projects there is no wait, because a request only begins
+/// their deletion.
 const PATIENCE: SignedDuration = SignedDuration::from_secs(30);
-/// How much of a step's time is kept for the writes that run at its end.
+/// Time of a step that is reserved for the writes at its end.
 pub const MARGIN: Duration = Duration::from_secs(15);
 
-/// Works on every deletion until `end`; says how many are done.
+/// Continues the pending deletions, one after another, and stops at `end`. Skips those that a
+/// client may still repeat (`PATIENCE`). Returns how many were completed.
 pub async fn step(app: &App, end: Instant) -> Result<usize, store::Error> {
     let mut done = 0;
     for ending in app.store.endings().await? {
@@ -31,8 +36,8 @@ pub async fn step(app: &App, end: Instant) -> Result<usize, store::Error> {
                 done += 1;
             }
             Ok(false) => {}
-            // The next step goes on with it; the others are no worse off.
-            Err(error) => tracing::warn!(%error, ?ending, "a deletion does not come to its end"),
+            // The next step continues this deletion; other deletions are not affected.
+            Err(error) => tracing::warn!(%error, ?ending, "a deletion could not be completed"),
         }
         if Instant::now() >= end {
             break;
@@ -41,7 +46,8 @@ pub async fn step(app: &App, end: Instant) -> Result<usize, store::Error> {
     Ok(done)
 }
 
-/// Whether nothing is left of what was deleted.
+/// Continues a deletion. Returns whether it is complete: nothing is left to delete and, for a
+/// project, no late write can follow.
 async fn work(app: &App, ending: &Ending, end: Instant) -> Result<bool, store::Error> {
     let (store, project, now) = (&app.store, &ending.project, app.clock.now());
     match ending.what {

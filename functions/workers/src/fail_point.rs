@@ -1,7 +1,8 @@
-//! Places at which a test kills the process, to see what a crash leaves behind.
+//! Points at which a test kills the process to see what a crash leaves behind.
 //!
-//! `GATELET_STOP_AT=claimed:17` stops everything when a worker comes to the place `claimed` with the 17th mail, and says so in a line on
-//! standard error; the test then sends SIGKILL. Builds for release know nothing of this.
+//! With `GATELET_STOP_AT=claimed:17` the process stops when a worker reaches the point `claimed`
+//! with the 17th email. It prints a line to standard error, and the test sends SIGKILL. Release
+//! builds do not contain this.
 
 #[cfg(debug_assertions)]
 pub(crate) fn reached(place: &str, mails: usize) {

@@ -1,8 +1,9 @@
-//! Functions without a route: what happens after an answer was given.
+//! Functions without a route, for work that continues after a response.
 //!
-//! The outbox worker is one step, run by whoever has a reason: the table's stream and a schedule on AWS, a task in the gateway. Steps may
-//! run at the same time, twice or not at all; the conditions of their writes make that harmless. What SES reports of mails that it took
-//! comes to a function of its own, and so do deletions that took longer than their request, and the links of the trail.
+//! The outbox worker runs in steps, which anything may start: the table's stream and a schedule on
+//! AWS, a task in the gateway. Steps may run in parallel, twice or not at all; conditional writes
+//! make that harmless. Separate functions handle the reports of SES, deletions that take longer
+//! than their request, and the chains of audit trails.
 
 mod broadcast;
 mod content;

@@ -1,5 +1,6 @@
-//! One step of the outbox: everything that is due moves on as far as it can. What is due is prepared, until it
-//! stands in its project's queue; then each queue is served as far as its project's quota goes.
+//! One step of the outbox: advances everything that is due as far as possible. Entries that are
+//! due are rendered and put in their project's queue. Then each queue is served as far as its
+//! project's quota allows.
 
 use crypto::seal;
 use email::send::{Mail, Mailer, Sender, Server};
@@ -26,21 +27,24 @@ use crate::content::{self, Letter, Opened};
 use crate::fail_point::reached;
 use crate::parties::Parties;
 
-/// How many entries are read at once, with their projects and users: a batch of reads has a hundred keys.
+/// Number of entries that are read at once with their projects and users. A batch read has at most
+/// a hundred keys.
 const CHUNK: usize = 50;
-/// How many entries of a partition a step prepares, and how many of a queue it sends: so many that a step takes less than a second, as what
-/// is urgent waits for the next one.
+/// Number of entries per partition that a step prepares, and number of emails per queue that it
+/// sends. A step should take less than a second, because urgent emails wait for the next step.
 const PREPARED: i32 = 50;
 const SENT: i32 = 200;
-/// How many entries of a broadcast a step makes.
+/// Number of entries of a broadcast that a step creates.
 const EXPANDED: usize = 200;
 const SETTLE_TRIES: u32 = 5;
-/// How many parts of the work are done at once: one waits for the table while others render or send.
+/// Number of tasks that run in parallel: one waits for the table while others render or send.
 pub const PARALLEL: usize = 3;
 
-/// Works on everything that is due; says how many entries moved on. Zero: there is nothing to do now, or nothing that can be done.
+/// Works on everything that is due and returns how many entries were advanced. Zero means that
+/// nothing is due or that nothing could be done.
 ///
-/// From `until` on no mail is begun to be sent, so that a worker that will be ended leaves none of unknown outcome.
+/// After `until`, the step starts sending no more emails, so that a worker that is shut down
+/// leaves no email with an unknown outcome.
 pub async fn step(app: &App, mailer: &dyn Mailer, until: Timestamp) -> Result<usize, store::Error> {
     let mut moved = prepare(app, app.store.due_work(app.clock.now(), PREPARED).await?).await?;
     let mut position = None;
@@ -56,9 +60,10 @@ pub async fn step(app: &App, mailer: &dyn Mailer, until: Timestamp) -> Result<us
     }
 }
 
-/// How many moved. What did not stays due: a later step takes it up again.
+/// The number of entries that a task advanced; zero if the task failed. The entries that a failed
+/// task did not advance stay due for a later step.
 fn counted(result: Result<usize, store::Error>) -> usize {
-    result.inspect_err(|error| tracing::warn!(%error, "work of the outbox did not move on")).unwrap_or(0)
+    result.inspect_err(|error| tracing::warn!(%error, "a task of the outbox failed; its entries stay due")).unwrap_or(0)
 }
 
 async fn prepare(app: &App, due: Vec<Due>) -> Result<usize, store::Error> {
@@ -77,7 +82,8 @@ async fn prepare(app: &App, due: Vec<Due>) -> Result<usize, store::Error> {
     Ok(moved)
 }
 
-/// Moves entries on until they are in their queue, or there is nothing to do with them now.
+/// Advances each due entry as far as possible: renders it, and puts it in its queue or leaves it
+/// scheduled. An entry whose worker stopped while sending is marked as failed.
 async fn advance(app: &App, parties: &Parties, rows: Vec<OutboxRow>) -> usize {
     let now = app.clock.now();
     let (mut to_render, mut to_move) = (Vec::new(), Vec::new());
@@ -97,7 +103,7 @@ async fn advance(app: &App, parties: &Parties, rows: Vec<OutboxRow>) -> usize {
     all(works).await
 }
 
-/// Does some works side by side, and adds up what they moved.
+/// Runs tasks in parallel and adds up their results.
 async fn all(works: Vec<BoxFuture<'_, Result<usize, store::Error>>>) -> usize {
     let works = futures_util::stream::iter(works).buffer_unordered(PARALLEL);
     works.fold(0, |moved, result| async move { moved + counted(result) }).await
@@ -107,7 +113,8 @@ async fn moved(app: &App, moves: Vec<OutboxMove>) -> Result<usize, store::Error>
     Ok(app.store.move_outbox_entries(moves).await?.len())
 }
 
-/// Claims some entries and renders them. An edit meanwhile changes the version: that rendering is then of the past, and is dropped.
+/// Claims entries and renders them. An edit in the meantime changes the version, and the outdated
+/// rendering is discarded.
 async fn render(app: &App, parties: &Parties, claims: Vec<OutboxMove>) -> Result<usize, store::Error> {
     reached("preparing", claims.len());
     let rows = app.store.move_outbox_entries(claims).await?;
@@ -129,8 +136,8 @@ async fn render(app: &App, parties: &Parties, claims: Vec<OutboxMove>) -> Result
     Ok(rows.len())
 }
 
-/// Sends the first mails of a queue, as many as the project may send now. Those whose code has expired meanwhile are skipped: they would
-/// help nobody.
+/// Sends the first emails of a queue, as many as the project may send now. Emails whose code has
+/// expired are skipped.
 async fn serve(app: &App, mailer: &dyn Mailer, queue: &Queue, until: Timestamp) -> Result<usize, store::Error> {
     let Queue { project, entries, .. } = queue;
     let wanted = u32::try_from(entries.len()).unwrap_or(u32::MAX);
@@ -154,7 +161,8 @@ async fn serve(app: &App, mailer: &dyn Mailer, queue: &Queue, until: Timestamp) 
         skipped += all(parts(expired).into_iter().map(|part| moved(app, part).boxed()).collect()).await;
         sent += all(parts(claims).into_iter().map(|part| send_all(app, mailer, parties, part, until).boxed()).collect()).await;
     }
-    // Others were edited, or sent by another worker.
+    // The rest of the granted emails were not sent here: they have expired, or were edited or
+    // claimed by another worker in the meantime, or the time was up.
     let left = granted.saturating_sub(u32::try_from(sent).unwrap_or(granted));
     if left > 0 && app.settings.mails_per_hour.is_some() {
         app.store.give_mail_tokens_back(queue, left).await?;
@@ -162,7 +170,8 @@ async fn serve(app: &App, mailer: &dyn Mailer, queue: &Queue, until: Timestamp) 
     Ok(sent + skipped)
 }
 
-/// Claims queued mails and sends them all at once; says how many it did. What is sent is settled with what else has been sent by then.
+/// Claims queued emails, sends them in parallel and returns how many it claimed: none after
+/// `until`. Outcomes that are available at the same time are written together.
 async fn send_all(
     app: &App,
     mailer: &dyn Mailer,
@@ -170,7 +179,7 @@ async fn send_all(
     claims: Vec<OutboxMove>,
     until: Timestamp,
 ) -> Result<usize, store::Error> {
-    // Before they are claimed, as this may take its time: whoever changes one meanwhile wins.
+    // This may take long, so it comes before the claim: an edit in the meantime wins.
     let queued: Vec<&OutboxRow> = claims.iter().map(|claim| &claim.row).collect();
     let mut opened = content::open_all(app, parties, &queued).await?;
     if app.clock.now() >= until {
@@ -194,10 +203,15 @@ async fn send_all(
     Ok(count)
 }
 
-/// Sends a claimed mail, with its codes if it has any; gives what became of it.
+/// Sends a claimed email, with its codes if it has any, and returns the entry with the outcome.
+/// `None` if the recipient cannot be read.
 async fn send(app: &App, mailer: &dyn Mailer, parties: &Parties, row: OutboxRow, opened: Option<Opened>) -> Option<OutboxMove> {
     let Stage::Sending { claim, started_at } = row.entry.stage else { return None };
-    let (project, user) = parties.to(app, &row).await.inspect_err(|error| tracing::warn!(%error, "a recipient cannot be read")).ok()?;
+    let (project, user) = parties
+        .to(app, &row)
+        .await
+        .inspect_err(|error| tracing::warn!(%error, "the recipient of an email could not be read from the table"))
+        .ok()?;
     let (letter, codes) = match opened {
         Some(Opened { letter, codes }) => (letter, codes),
         None => (Ok(Letter::of(&row.entry)), row.entry.clear_codes()),
@@ -205,10 +219,14 @@ async fn send(app: &App, mailer: &dyn Mailer, parties: &Parties, row: OutboxRow,
     let outcome = match (recipients(&row.entry, user.as_ref()), letter) {
         (Err(reason), _) => Outcome::Skipped(reason),
         (_, Err(failure)) => Outcome::Final(failure),
-        (Ok(to), Ok(letter)) => match mail(app, &row, project, letter, to, started_at) {
-            Ok(mail) => mailer.send(&mail).await,
+        (Ok(to), Ok(letter)) => match Envelope::of(app, &row.project, project) {
+            Ok(envelope) => mailer.send(&envelope.around(letter, to, &row, started_at)).await,
             Err(error) => {
-                let failure = Failure::new(app.clock.now(), "AUTH_FAILED", "the password of the mail server has to be set anew");
+                let failure = Failure::new(
+                    app.clock.now(),
+                    "AUTH_FAILED",
+                    "the password of the mail server cannot be decrypted: set it again in the project's email settings",
+                );
                 Outcome::Final(failure.because(error.to_string()))
             }
         },
@@ -219,14 +237,14 @@ async fn send(app: &App, mailer: &dyn Mailer, parties: &Parties, row: OutboxRow,
     Some(OutboxMove { row, next })
 }
 
-/// Writes what became of mails. They may be out, so this is tried for longer than other writes. A report of the mail service may be
-/// faster: it has said then what became of its mail.
+/// Writes the outcomes of emails. The emails may have been sent, so this is retried more often than
+/// other writes. If a report of the mail provider arrives first, the entry has its outcome already.
 async fn settle(app: &App, moves: Vec<OutboxMove>) {
     let count = moves.len();
     for _ in 0..=SETTLE_TRIES {
         match app.store.move_outbox_entries(moves.clone()).await {
-            Err(store::Error::Unavailable(reason)) => tracing::warn!(reason, "the outcome of mails is not written yet"),
-            Err(error) => return tracing::error!(%error, count, "the outcome of mails cannot be written"),
+            Err(store::Error::Unavailable(reason)) => tracing::warn!(reason, "the outcomes of emails could not be written; trying again"),
+            Err(error) => return tracing::error!(%error, count, "the outcomes of emails could not be written"),
             Ok(_) => return reached("settled", count),
         }
     }
@@ -250,36 +268,41 @@ fn recipients(entry: &OutboxEntry, user: Option<&User>) -> Result<Vec<Email>, Sk
     if emails.is_empty() { Err(SkippedReason::NoEmailProvided) } else { Ok(emails) }
 }
 
-fn mail(
-    app: &App,
-    row: &OutboxRow,
-    project: Option<&SendingProject>,
-    letter: Letter,
-    to: Vec<Email>,
-    attempt: Millis,
-) -> Result<Mail, seal::Error> {
-    let email = project.map(|project| &project.config.email);
-    let name = email.and_then(|email| email.sender_name.as_deref()).or(project.map(|project| project.display_name.as_str()));
-    let server = email.and_then(|email| email.server.as_ref()).map(|server| opened(app, &row.project, server)).transpose()?;
-    let senders = &app.settings.senders;
-    let address = email.and_then(|email| email.sender_email.as_deref()).filter(|address| server.is_some() || senders.allow(address));
-    let address = address.unwrap_or(senders.own());
-    let Letter { subject, html, text, unsubscribe_url } = letter;
-    Ok(Mail {
-        id: row.entry.id,
-        project: row.project.clone(),
-        attempt,
-        from: Sender { name: name.unwrap_or_default().to_owned(), address: address.to_owned() },
-        to,
-        subject,
-        html,
-        text,
-        unsubscribe: unsubscribe_url,
-        server,
-    })
+/// The sender of a project's emails, and the server to use.
+struct Envelope {
+    from: Sender,
+    server: Option<Server>,
 }
 
-/// A project's mail server with the password that opens it.
+impl Envelope {
+    fn of(app: &App, id: &ProjectId, project: Option<&SendingProject>) -> Result<Self, seal::Error> {
+        let email = project.map(|project| &project.config.email);
+        let name = email.and_then(|email| email.sender_name.as_deref()).or(project.map(|project| project.display_name.as_str()));
+        let server = email.and_then(|email| email.server.as_ref()).map(|server| opened(app, id, server)).transpose()?;
+        let senders = &app.settings.senders;
+        let address = email.and_then(|email| email.sender_email.as_deref()).filter(|address| server.is_some() || senders.allow(address));
+        let address = address.unwrap_or(senders.own());
+        Ok(Self { from: Sender { name: name.unwrap_or_default().to_owned(), address: address.to_owned() }, server })
+    }
+
+    fn around(self, letter: Letter, to: Vec<Email>, row: &OutboxRow, attempt: Millis) -> Mail {
+        let Letter { subject, html, text, unsubscribe_url } = letter;
+        Mail {
+            id: row.entry.id,
+            project: row.project.clone(),
+            attempt,
+            from: self.from,
+            to,
+            subject,
+            html,
+            text,
+            unsubscribe: unsubscribe_url,
+            server: self.server,
+        }
+    }
+}
+
+/// A project's mail server with its decrypted password.
 fn opened(app: &App, project: &ProjectId, server: &MailServer) -> Result<Server, seal::Error> {
     let open = |login: &Login| {
         let owner = server.password_owner(project.as_str(), &login.username);
@@ -288,7 +311,7 @@ fn opened(app: &App, project: &ProjectId, server: &MailServer) -> Result<Server,
     Ok(Server { host: server.host.clone(), port: server.port, login: server.login.as_ref().map(open).transpose()? })
 }
 
-/// Runs steps until nothing is due, or `until` has come.
+/// Runs steps until nothing is due, or until `until`.
 pub async fn drain(app: &App, mailer: &dyn Mailer, until: Timestamp) -> Result<usize, store::Error> {
     let mut moved = 0;
     while app.clock.now() < until {

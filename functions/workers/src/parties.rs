@@ -1,4 +1,4 @@
-//! Whom mails are of and to: projects and users, read together for many entries.
+//! Senders and recipients: projects and users, read together for many entries.
 
 use std::collections::HashMap;
 
@@ -8,7 +8,7 @@ use model::user::User;
 use store::outbox::OutboxRow;
 use wire::id::{ProjectId, UserId};
 
-/// The projects and users of some entries, as they were a moment ago.
+/// The projects and users of several entries, as last read.
 #[derive(Default)]
 pub(crate) struct Parties {
     projects: HashMap<ProjectId, SendingProject>,
@@ -27,7 +27,8 @@ impl Parties {
         self.projects.get(id)
     }
 
-    /// The project and the recipient of an entry. One that was edited since is to somebody who was not read with the others.
+    /// The project and the recipient of an entry. If the entry was edited after [`Self::of`] had
+    /// read the users, its new recipient is read separately.
     pub(crate) async fn to(&self, app: &App, row: &OutboxRow) -> Result<(Option<&SendingProject>, Option<User>), store::Error> {
         let user = match row.entry.to.user_id() {
             None => None,

@@ -1,8 +1,10 @@
-//! What a worker leaves behind that was killed, settled at once by a process which knows that nobody else works on the outbox.
+//! Settles what a killed worker left behind, in a process that knows that nobody else works on the
+//! outbox.
 //!
-//! Everywhere else a lease says when a worker counts as gone, and an email that was being sent has an unknown outcome. A gateway has its
-//! data to itself and its own inbox to ask: an email that is there was sent, and one that is not has not left. Only a project's own mail
-//! server cannot be asked, so there the outcome stays unknown, and the email is not sent again.
+//! Elsewhere a lease decides when a worker counts as dead, and an email that was being sent has an
+//! unknown outcome. A gateway has its data to itself and can look into its own inbox: an email in
+//! the inbox was sent, and any other was not. A project's own mail server cannot be asked, so the
+//! outcome stays unknown and the email is not sent again.
 
 use flows::App;
 use jiff::SignedDuration;
@@ -16,13 +18,14 @@ use wire::id::EmailId;
 
 use crate::parties::Parties;
 
-/// How many entries are read at once.
+/// Number of entries that are read at once.
 const CHUNK: usize = 50;
-/// By how much the clock may have gone back since the last process.
+/// How far the clock may have gone back since the last process.
 const CLOCK_SKEW: SignedDuration = SignedDuration::from_hours(1);
 
-/// Settles all entries that are being rendered or sent, by whether their email arrived; `None` leaves an entry to its lease. Says how many
-/// there were. Must be done before this process sends anything itself.
+/// Settles all entries that a worker was rendering or sending. `arrived` tells whether the email of
+/// an attempt has arrived; if it returns `None`, the entry waits until its lease ends. Returns the
+/// number of settled entries. Must be called before this process sends anything itself.
 pub async fn recover(app: &App, arrived: &(dyn Fn(EmailId, Millis) -> Option<bool> + Sync)) -> Result<usize, store::Error> {
     let until = after(app.clock.now(), SENDING_LEASE + CLOCK_SKEW);
     let waiting = app.store.waiting_entries(until).await?;
@@ -48,7 +51,7 @@ fn settle(app: &App, parties: &Parties, row: OutboxRow, arrived: &(dyn Fn(EmailI
             match arrived(entry.id, started_at)? {
                 true => entry.finish_sending(claim, Outcome::Sent { is_reported_on: false }, 0.0, now),
                 false if has_own_server => {
-                    let failure = Failure::unknown(now, "the sender stopped before it learnt whether the mail went out");
+                    let failure = Failure::unknown(now, "the process stopped before it knew whether the email was sent");
                     entry.finish_sending(claim, Outcome::Final(failure), 0.0, now)
                 }
                 false => entry.take_back(now),

@@ -1,7 +1,8 @@
-//! What SES reports of mails, as EventBridge brings it: entries of the outbox move on by it.
+//! Handles SES events from EventBridge, which advance the entries of the outbox.
 //!
-//! A report is found to belong to an attempt by the tags of its mail. Reports come late, in any order, and more than once: an entry takes
-//! from each what is new ([`model::outbox::reports`]).
+//! The tags of an email say which attempt a report belongs to. Reports arrive late, in any order,
+//! and more than once; an entry takes from each report only what is new
+//! ([`model::outbox::reports`]).
 
 use email::send::tags;
 use flows::App;
@@ -13,10 +14,10 @@ use store::outbox::transition::OutboxMove;
 use store::{Contention as _, optimistic};
 use wire::id::{EmailId, ProjectId};
 
-/// How often a report is tried on an entry that others move at the same time.
+/// Maximum number of attempts to apply a report when its entry is changed concurrently.
 const ROUNDS: u32 = 10;
 
-/// A report, and which entry it is on.
+/// A report with the entry that it is about.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Told {
     pub project: ProjectId,
@@ -24,7 +25,8 @@ pub struct Told {
     pub report: Report,
 }
 
-/// Reads an event of SES. None: it is of a mail that is not ours, or of a kind that changes nothing.
+/// Parses an event of SES. `None` if the event is malformed, is of a kind that changes nothing, or
+/// is about an email that this service did not send.
 pub fn read(event: &Value) -> Option<Told> {
     let detail = &event["detail"];
     let tag = |name: &str| detail["mail"]["tags"][name][0].as_str();
@@ -33,7 +35,7 @@ pub fn read(event: &Value) -> Option<Told> {
         "Delivery" => (ReportKind::Delivered, "delivery"),
         "DeliveryDelay" => (ReportKind::Delayed, "deliveryDelay"),
         "Bounce" => (ReportKind::Bounced, "bounce"),
-        // SES took the mail, found that it was malicious, and dropped it.
+        // SES accepted the email, found it to be malicious, and dropped it.
         "Reject" => (ReportKind::Bounced, "reject"),
         "Complaint" => (ReportKind::MarkedAsSpam, "complaint"),
         "Open" => (ReportKind::Opened, "open"),
@@ -46,7 +48,7 @@ pub fn read(event: &Value) -> Option<Told> {
     Some(Told { project: ProjectId::parse(tag(tags::PROJECT)?).ok()?, entry: EmailId::parse(tag(tags::ENTRY)?).ok()?, report })
 }
 
-/// Moves the entry of a report on; says whether there was something new in it.
+/// Applies a report to its entry. Returns whether it contained anything new.
 pub async fn take(app: &App, told: &Told) -> Result<bool, store::Error> {
     optimistic!(ROUNDS, |_| {
         let Some(row) = app.store.outbox_entry(&told.project, told.entry).await? else { return Ok(false) };

@@ -1,7 +1,9 @@
-//! Links the entries of a project's trail, after they were written ([`model::trail::chain`]).
+//! Adds links for the entries of a project's audit trail to its hash chain, after the entries were
+//! written ([`model::trail::chain`]).
 //!
-//! A step is run by whoever knows that there may be entries: the table's stream on AWS, a task in the gateway. Nothing runs while nothing is
-//! written. What a step does not come to, the next one does: it goes on from the last link, whoever wrote that.
+//! A step is started by anything that knows of new entries: the table's stream on AWS, a task in
+//! the gateway. Nothing runs while nothing is written. Each step continues after the last link,
+//! whoever wrote it, so it also covers entries that earlier steps missed.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -20,7 +22,7 @@ use wire::id::ProjectId;
 
 use crate::fail_point::reached;
 
-/// How often a step begins again when others link the same project at the same time.
+/// Maximum number of attempts when several workers extend the same chain.
 const ROUNDS: u32 = 5;
 
 /// The projects that an event of the table's stream is about.
@@ -29,10 +31,11 @@ pub fn projects(event: &Value) -> BTreeSet<ProjectId> {
     records.filter_map(|record| project_of(record["dynamodb"]["Keys"]["pk"]["S"].as_str()?)).collect()
 }
 
-/// Links all entries of a project that no link covers; says how many. What has ended with its project is not linked any more.
+/// Adds links for all entries of a project's trail that no link covers yet, and returns the number
+/// of these entries. Does nothing for a deleted project.
 pub async fn link(app: &App, project: &ProjectId) -> Result<usize, store::Error> {
     let mut linked = 0;
-    // When another worker was faster, this one goes on after its link.
+    // If another worker has added a link meanwhile, this one continues after that link.
     optimistic!(ROUNDS, |_| { Box::pin(step(app, project, &mut linked)).await })?;
     Ok(linked)
 }
@@ -41,10 +44,10 @@ async fn step(app: &App, project: &ProjectId, linked: &mut usize) -> Result<(), 
     let Some(row) = app.store.project(project).await? else { return Ok(()) };
     let (keys, now) = (TrailKeys::new(&app.settings.secret), app.clock.now());
     let head = match app.store.trail_head(project).await? {
-        // To go on would make a forged head a true one.
+        // Continuing would authenticate a forged head.
         Some(head) if keys.verify(&head.of.text(project), &head.mac).is_none() => {
             return Err(store::Error::Refused(format!(
-                "the head of the trail of {project} was changed, or is of another deployment secret"
+                "the head of the trail of {project} was tampered with, or was written with another deployment secret"
             )));
         }
         head => head.map(|head| head.of),
@@ -56,7 +59,7 @@ async fn step(app: &App, project: &ProjectId, linked: &mut usize) -> Result<(), 
         }
         None => (HashMap::new(), position_before(after(row.project.created_at, -OVERLAP))),
     };
-    // Nothing older is left to be linked.
+    // Older entries have expired.
     let start = start.max(position_before(after(now, -longest_retention())));
     let mut chain = Links { app, project, keys, head, now, linked };
     let end = position_before(after(now, OVERLAP));
@@ -79,16 +82,17 @@ async fn step(app: &App, project: &ProjectId, linked: &mut usize) -> Result<(), 
     Ok(())
 }
 
-/// Whether an entry is to be covered: it is not yet, or was counted on since.
+/// Whether an entry has to be covered: it is new and has not expired, or its count has risen since
+/// a link covered it.
 fn is_new(entry: &Covered, covered: Option<&Covered>, now: Timestamp) -> bool {
     let Some(covered) = covered else { return entry.until > now.as_second() };
     if entry != covered && !entry.counts_on(covered) {
-        tracing::error!(entry = entry.id(), "an entry of the trail was changed after it was linked");
+        tracing::error!(entry = entry.id(), "an entry of an audit trail was modified after a link had covered it");
     }
     entry.counts_on(covered)
 }
 
-/// A chain that grows.
+/// The chain under construction.
 struct Links<'a> {
     app: &'a App,
     project: &'a ProjectId,
@@ -106,7 +110,8 @@ impl Links<'_> {
             let head = self.app.store.add_link(self.project, &self.keys, link, self.head.as_ref()).await?;
             reached("linked", entries.len());
             *self.linked += entries.len();
-            // Outside of the table: whoever changes that does not change this.
+            // The log is outside the table, so somebody who tampers with the table cannot change
+            // the log.
             tracing::info!(project = %self.project, link = head.number, digest = %head.digest, entries = entries.len(), "linked the trail");
             self.head = Some(head);
         }

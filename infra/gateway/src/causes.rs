@@ -1,6 +1,6 @@
-//! Errors of clients, in full.
+//! Formats errors with their whole chain of causes.
 
-/// An error with its causes, as an operator needs it.
+/// An error followed by its causes, without those whose text it already contains.
 pub(crate) fn with_causes(error: &(dyn std::error::Error + 'static)) -> String {
     let mut text = error.to_string();
     let mut cause = error.source();

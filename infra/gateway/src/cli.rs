@@ -1,4 +1,5 @@
-//! The command line: `serve`, which is the default, and the commands that work on the data of a gateway or on a table of AWS.
+//! The command line: `serve`, the default, and the commands that work on a gateway's data or on an
+//! AWS table.
 
 mod audit;
 mod content;
@@ -11,6 +12,7 @@ mod pages;
 mod project;
 mod reseal;
 mod serve;
+mod serving;
 mod tools;
 mod transfer;
 mod user;
@@ -20,7 +22,8 @@ use tools::{Target, Tools};
 
 /// Gatelet in one process: authentication and public content on an embedded DynamoDB engine.
 ///
-/// For development, tests and installations on one machine; the same code runs on Lambda and DynamoDB.
+/// For development, tests and single-machine installations; the same code runs on Lambda and
+/// DynamoDB.
 #[derive(Parser)]
 #[command(version, after_help = "Environment variables: gateway help environment")]
 pub struct Cli {
@@ -34,11 +37,11 @@ pub struct Cli {
 
 #[derive(Subcommand)]
 enum Command {
-    /// Answer on one port: the API, the inbox, the API reference
+    /// Serve the API, the inbox and the API reference on one port
     Serve(serve::Options),
     /// Print the link that opens the start page, the inbox and the outbox of a running gateway
     Pages,
-    /// Create projects, and read and change their settings
+    /// Create projects, and show and change their settings
     #[command(subcommand)]
     Project(project::Command),
     /// Create users
@@ -50,18 +53,20 @@ enum Command {
     /// Read and verify the audit log of projects
     #[command(subcommand)]
     Audit(audit::Command),
-    /// Write everything that the table has to a folder
+    /// Export the whole table to a folder
     Export(transfer::Export),
-    /// Write what a folder has to the table
+    /// Import a folder into the table
     Import(transfer::Import),
-    /// Seal with the current deployment secret what is sealed with the previous one (`GATELET_SECRET`, `GATELET_SECRET_PREVIOUS`)
+    /// Re-encrypt values that are sealed with the previous deployment secret (`GATELET_SECRET`,
+    /// `GATELET_SECRET_PREVIOUS`)
     Reseal,
     /// List the environment variables
     #[command(long_about = environment::text())]
     Environment,
-    /// Ask a gateway whether it answers; the exit status says so
+    /// Check that a gateway answers; the result is the exit status
     Health(health::Options),
-    /// Examine a deployment: table, backups, secret, functions, sender; fails when something is broken
+    /// Check a deployment: table, backups, secret, functions, sender; fails when something is
+    /// broken
     Doctor(doctor::Options),
 }
 

@@ -1,13 +1,17 @@
-//! Makes writes durable together: all that wait share one flush of the disk, and none is answered before it is there.
+//! Group commit: all waiting writes share one flush of the disk, and a write is acknowledged only
+//! after its flush.
 //!
-//! A disk flushes some hundred times in a second, and the engine, which commits one write after another, would flush for each. So it
-//! commits into its write-ahead log without a flush (`synchronous = NORMAL`), where a write is safe from the end of this process at
-//! once; then the log is flushed here, which makes it safe from the end of the machine. Commits stand in the log in their order, and what
-//! follows a torn one is not read: a write is never durable without those before it.
+//! A disk can flush a few hundred times a second. The engine commits one write after another, and
+//! would flush after each commit. Instead, the engine commits to its write-ahead log without a
+//! flush (`synchronous = NORMAL`): from then on, a write survives the end of this process. This
+//! module then flushes the log: from then on, the write survives the failure of the machine. The
+//! log contains the commits in order and is read up to the first incomplete commit, so a write is
+//! never durable without the writes before it.
 //!
-//! No crate: what matters, that a flush begins after the commits that it covers, is one lock of tokio and two counters. Measured on a
-//! virtual disk (ext4, debug build): 64 writers put 1,800 to 4,300 items a second, and 480 to 1,500 where each flushes by itself
-//! (`cargo bench -p tests --bench flushes --profile dev`).
+//! No crate is used: the essential rule, that a flush begins after the commits it covers, takes
+//! one tokio lock and two counters. Measured on a virtual disk (ext4, debug build): 64 concurrent
+//! writers together put 1,800 to 4,300 items a second, but only 480 to 1,500 if each write is
+//! flushed separately (`cargo bench -p tests --bench flushes --profile dev`).
 
 use std::fs::File;
 use std::io;
@@ -17,16 +21,17 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use tokio::sync::Mutex;
 
-/// The commits of a database that wait for the disk.
+/// The commits of a database that have not been flushed to the disk yet.
 pub(crate) struct Commits<F = File> {
     log: Arc<F>,
-    /// How many writes were committed.
+    /// The number of writes that were committed.
     written: AtomicU64,
-    /// How many of them are on the disk; `None` when it failed, after which the system forgets what it could not write.
+    /// The number of these writes that are on the disk; `None` after a failed flush, as the system
+    /// may have dropped the data.
     flushed: Mutex<Option<u64>>,
 }
 
-/// What can be flushed.
+/// A file that can be flushed.
 pub(crate) trait Flush: Send + Sync + 'static {
     fn flush(&self) -> io::Result<()>;
 }
@@ -38,9 +43,9 @@ impl Flush for File {
 }
 
 impl Commits {
-    /// Of the open database in this file.
+    /// Opens the write-ahead log of the open database in this file.
     pub(crate) fn of(database: &Path) -> io::Result<Self> {
-        // The log is beside the file itself, not beside a link to it.
+        // If the path is a link, the log is beside its target.
         let mut log = database.canonicalize()?.into_os_string();
         log.push("-wal");
         Ok(Self::new(File::open(Path::new(&log))?))
@@ -52,11 +57,12 @@ impl<F: Flush> Commits<F> {
         Self { log: Arc::new(log), written: AtomicU64::new(0), flushed: Mutex::new(Some(0)) }
     }
 
-    /// Waits until what this task has committed is on the disk. Who comes first flushes for all who have committed by then.
+    /// Waits until this task's commits are on the disk. The first task that waits flushes for all
+    /// tasks that have committed by then.
     pub(crate) async fn flush(&self) -> io::Result<()> {
         let own = self.written.fetch_add(1, Ordering::SeqCst) + 1;
         let mut flushed = self.flushed.lock().await;
-        let done = flushed.ok_or_else(|| io::Error::other("the disk failed before"))?;
+        let done = flushed.ok_or_else(|| io::Error::other("an earlier flush failed"))?;
         if done >= own {
             return Ok(());
         }
@@ -75,7 +81,7 @@ mod tests {
 
     use super::*;
 
-    /// A slow disk.
+    /// A slow disk that counts its flushes.
     #[derive(Clone, Default)]
     struct Disk {
         flushes: Arc<AtomicU64>,
@@ -94,7 +100,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_write_is_answered_after_a_flush_that_began_after_it() {
+    async fn a_write_is_acknowledged_after_a_flush_that_began_after_it() {
         let disk = Disk::default();
         let commits = Commits::new(disk.clone());
         for count in 1..=3 {
@@ -104,7 +110,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn writes_at_the_same_time_share_their_flushes() {
+    async fn concurrent_writes_share_a_flush() {
         let disk = Disk::default();
         let commits = Commits::new(disk.clone());
         let all = futures_util::future::join_all((0..200).map(|_| commits.flush())).await;
@@ -114,7 +120,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn nothing_is_answered_after_the_disk_has_failed() {
+    async fn writes_fail_after_a_failed_flush() {
         let disk = Disk::default();
         let commits = Commits::new(disk.clone());
         commits.flush().await.unwrap();

@@ -1,19 +1,20 @@
-//! Whether a database file is damaged, found out before anything is written to it.
+//! Detects a damaged database file before anything is written to it.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use rusqlite::{Connection, ErrorCode, OpenFlags};
 
-/// The largest file of which every page is checked at each start: that takes milliseconds.
+/// The size up to which all pages of a file are checked at each start, in bytes. Such a check takes
+/// milliseconds.
 const CHECKED: u64 = 4 << 20;
-/// How long another process may keep the file to itself.
+/// How long another process may keep the file locked.
 const PATIENCE: Duration = Duration::from_secs(5);
 
 /// A database that cannot be used, and what to do about it.
 #[derive(Debug, thiserror::Error)]
 #[error(
-    "the database {} is damaged ({reason}) and was left as it is: restore the folder from a copy, or move {name}, {name}-wal and \
+    "the database {} is damaged ({reason}) and was left unchanged: restore the folder from a copy, or move {name}, {name}-wal and \
      {name}-shm elsewhere to start without them; `sqlite3 {name} .recover` may still read some of it",
     path.display()
 )]
@@ -29,17 +30,18 @@ impl Damage {
         Self { path: path.to_owned(), name, reason }
     }
 
-    /// A file that has lost all that was in it.
+    /// The damage of a file that has lost all its content.
     pub(crate) fn empty(path: &Path) -> Self {
         Self::new(path, "it is empty".to_owned())
     }
 }
 
-/// Refuses a file that is not a whole database. What else keeps it from being opened is left to whoever opens it.
+/// Rejects a file in which [`check`] finds damage. A file that cannot be opened for another reason
+/// is not rejected here: the code that opens it later reports the reason.
 pub(crate) fn examine(path: &Path) -> Result<(), Damage> {
     match check(path) {
         Ok(found) if found == "ok" => Ok(()),
-        // A heading and a line for each fault.
+        // The report of SQLite begins with a heading; its last line names the fault.
         Ok(found) => Err(Damage::new(path, found.lines().last().unwrap_or_default().to_owned())),
         Err(error) => match error.sqlite_error_code() {
             Some(ErrorCode::NotADatabase | ErrorCode::DatabaseCorrupt) => Err(Damage::new(path, error.to_string())),
@@ -48,7 +50,8 @@ pub(crate) fn examine(path: &Path) -> Result<(), Damage> {
     }
 }
 
-/// What `SQLite` says of a file: `ok`, or the first thing that is wrong. It is opened for reading, so that nothing is written to it.
+/// `SQLite`'s verdict on a file: `ok`, or the first fault. The file is opened read-only. In a file
+/// larger than [`CHECKED`], only the schema is read.
 fn check(path: &Path) -> rusqlite::Result<String> {
     let connection = Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX)?;
     connection.busy_timeout(PATIENCE)?;

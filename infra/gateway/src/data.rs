@@ -1,6 +1,8 @@
-//! The data folder of a gateway: database, inbox, the deployment secret, and the keys of the first project.
+//! The data folder of a gateway: database, inbox, deployment secret, and the keys of the first
+//! projects.
 //!
-//! Everything in it is for its owner alone. The folder is the whole state: copy it, and the gateway is elsewhere.
+//! Only the owner of these files can read them. The folder contains the gateway's whole state:
+//! copy the folder to move the gateway.
 
 use std::fs::{DirBuilder, File, OpenOptions, Permissions, TryLockError};
 use std::io::{ErrorKind, Read as _, Seek as _, Write as _};
@@ -21,48 +23,54 @@ const KEYS: &str = "keys.env";
 const SECRET: &str = "secret";
 const DYNAMODB: &str = "dynamodb.env";
 const LOCK: &str = "lock";
-/// What a gateway writes into its folder, besides what `SQLite` keeps beside a database.
+/// Files that the gateway writes into its folder, besides `.gitignore` and the files that `SQLite`
+/// keeps beside a database.
 const FILES: [&str; 6] = [DATABASE, INBOX, KEYS, SECRET, DYNAMODB, LOCK];
-/// The inbox of an older version.
+/// The folder in which older versions kept the inbox.
 const MAILS: &str = "mails";
 
 /// The folder of a gateway's data.
 #[derive(Debug, Clone)]
 pub struct Data(PathBuf);
 
-/// The right to serve a data folder; it ends with the process, however that ends.
+/// The lock on a data folder. It is released when the process ends, even if the process is killed.
 pub struct Lock(File);
 
-/// Which gateway serves a data folder.
+/// The gateway that serves a data folder.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Holder {
     pub process: Option<u32>,
-    /// Absent until the gateway answers.
+    /// The gateway's URL; `None` until the gateway answers.
     pub url: Option<String>,
-    /// Where its pages answer, unless it has none.
+    /// The URL of the gateway's pages; `None` until the gateway answers, or if it shows no pages
+    /// at `localhost`.
     pub pages: Option<String>,
 }
 
 impl Data {
-    /// The folder, created when it is not there. Files that an older version left readable for others are closed.
+    /// Opens the folder, and creates it if it does not exist. Files that an older version left
+    /// readable to others are made private.
     pub fn create(folder: &Path) -> anyhow::Result<Self> {
-        private_folder(folder).with_context(|| format!("the data folder {} cannot be created", folder.display()))?;
+        private_folder(folder).with_context(|| format!("cannot create the data folder {}", folder.display()))?;
         let data = Self(folder.to_owned());
-        // Found out now, with a clear message, and not by the first request.
-        data.close().with_context(|| format!("the data folder {} cannot be written", folder.display()))?;
+        // A folder that cannot be used fails here with a clear message, rather than on the first
+        // request.
+        data.close().with_context(|| format!("cannot write to the data folder {}", folder.display()))?;
         Ok(data)
     }
 
-    /// The folder of a gateway that has run.
+    /// Opens the folder of a gateway that has run before.
     pub fn existing(folder: &Path) -> anyhow::Result<Self> {
         let data = Self(folder.to_owned());
         if !data.database().is_file() {
-            bail!("there is no gateway data in {}: start the gateway once, or name its folder with --data", folder.display());
+            bail!("{} contains no gateway data: start the gateway once, or name its folder with --data", folder.display());
         }
         Ok(data)
     }
 
-    /// Keeps others out, and Git. A folder that has something else in it is not only ours: there the files are closed and no more.
+    /// Makes the folder private and keeps it out of Git. If the folder also contains files of
+    /// other programs, only the gateway's own files are made private, and Git does not ignore the
+    /// folder.
     fn close(&self) -> std::io::Result<()> {
         let beside = |rest: &str| rest.is_empty() || rest.starts_with(['-', '.']);
         let is_file = |name: &str| FILES.iter().any(|file| name.strip_prefix(file).is_some_and(beside));
@@ -85,28 +93,28 @@ impl Data {
         Ok(())
     }
 
-    /// Takes the folder for this process, or says who has it.
+    /// Locks the folder for this process, or reports which process has locked it.
     pub fn lock(&self) -> anyhow::Result<Lock> {
         let path = self.0.join(LOCK);
         let file = private(&path, OpenOptions::new().read(true).write(true));
-        let file = file.with_context(|| format!("{} cannot be opened", path.display()))?;
+        let file = file.with_context(|| format!("cannot open {}", path.display()))?;
         match file.try_lock() {
             Ok(()) => {
                 let mut lock = Lock(file);
-                lock.write("").with_context(|| format!("{} cannot be written", path.display()))?;
+                lock.write("").with_context(|| format!("cannot write {}", path.display()))?;
                 Ok(lock)
             }
             Err(TryLockError::WouldBlock) => bail!(
-                "the data folder {} is in use by {}: stop it, or name another folder with --data DIR (commands such as \
+                "the data folder {} is in use by {}: stop it, or choose another folder with --data DIR (commands such as \
                  `project set` and `content publish` work beside it)",
                 self.0.display(),
                 Holder::read(file)
             ),
-            Err(TryLockError::Error(error)) => Err(error).with_context(|| format!("{} cannot be locked", path.display())),
+            Err(TryLockError::Error(error)) => Err(error).with_context(|| format!("cannot lock {}", path.display())),
         }
     }
 
-    /// Who serves a folder now, if anybody does.
+    /// The gateway that serves a folder now, if any.
     pub fn holder(folder: &Path) -> Option<Holder> {
         let file = File::open(folder.join(LOCK)).ok()?;
         matches!(file.try_lock_shared(), Err(TryLockError::WouldBlock)).then(|| Holder::read(file))
@@ -116,8 +124,9 @@ impl Data {
         self.0.join(DATABASE)
     }
 
-    /// The database, created here when there is none, as `SQLite` would create it readable for others. An empty one beside keys has lost
-    /// what was in it.
+    /// The path of the database file. A missing file is created here, because `SQLite` would let
+    /// other users read it. An empty file beside existing keys has lost its data, which is an
+    /// error.
     pub fn create_database(&self) -> anyhow::Result<PathBuf> {
         let path = self.database();
         if self.keys_file().exists() && path.metadata().is_ok_and(|file| file.len() == 0) {
@@ -126,12 +135,12 @@ impl Data {
         created(path)
     }
 
-    /// The database of the inbox, created when there is none.
+    /// The inbox's database file, created if missing.
     pub fn create_inbox(&self) -> anyhow::Result<PathBuf> {
         created(self.0.join(INBOX))
     }
 
-    /// Where an older version kept the inbox.
+    /// The folder in which older versions kept the inbox.
     pub fn mails(&self) -> PathBuf {
         self.0.join(MAILS)
     }
@@ -140,12 +149,12 @@ impl Data {
         self.0.join(KEYS)
     }
 
-    /// How other processes reach the engine of a gateway that serves it.
+    /// The file that tells other processes how to reach the engine, if the gateway serves it.
     pub fn dynamodb_file(&self) -> PathBuf {
         self.0.join(DYNAMODB)
     }
 
-    /// The deployment secret, made at the first start.
+    /// The deployment secret, created at the first start.
     pub fn secret(&self, entropy: &Entropy) -> anyhow::Result<DeploymentSecret> {
         let path = self.0.join(SECRET);
         match std::fs::read_to_string(&path) {
@@ -155,16 +164,16 @@ impl Data {
                 write_private(&path, secret.expose_secret())?;
                 Ok(DeploymentSecret::new(secret))
             }
-            Err(error) => Err(error).with_context(|| format!("{} cannot be read", path.display())),
+            Err(error) => Err(error).with_context(|| format!("cannot read {}", path.display())),
         }
     }
 }
 
 impl Lock {
-    /// Tells others where this process answers, and where its pages do.
+    /// Publishes the URLs of this gateway and its pages in the lock file.
     pub fn announce(&mut self, url: &str, pages: Option<&str>) -> anyhow::Result<()> {
         let urls = [Some(url), pages].into_iter().flatten().collect::<Vec<_>>().join(" ");
-        self.write(&urls).context("the lock of the data folder cannot be written")
+        self.write(&urls).context("cannot write the lock of the data folder")
     }
 
     fn write(&mut self, urls: &str) -> std::io::Result<()> {
@@ -177,7 +186,7 @@ impl Lock {
 impl Holder {
     fn read(mut file: File) -> Self {
         let mut text = String::new();
-        // A holder that cannot be read is still one.
+        // The folder is locked even if the content of the lock file cannot be read.
         let _ = file.read_to_string(&mut text);
         let mut words = text.split_whitespace();
         let process = words.next().and_then(|process| process.parse().ok());
@@ -198,11 +207,12 @@ impl std::fmt::Display for Holder {
 
 fn created(path: PathBuf) -> anyhow::Result<PathBuf> {
     let file = private(&path, OpenOptions::new().append(true));
-    file.with_context(|| format!("{} cannot be created", path.display()))?;
+    file.with_context(|| format!("cannot create {}", path.display()))?;
     Ok(path)
 }
 
-/// Creates a folder that its owner alone may enter, whatever the umask; one that is there stays as it is.
+/// Creates a folder that only its owner can enter, whatever the umask. An existing folder is left
+/// unchanged.
 pub(crate) fn private_folder(path: &Path) -> std::io::Result<()> {
     if path.is_dir() {
         return Ok(());
@@ -211,14 +221,15 @@ pub(crate) fn private_folder(path: &Path) -> std::io::Result<()> {
     std::fs::set_permissions(path, Permissions::from_mode(0o700))
 }
 
-/// Opens a file that its owner alone may read, created when it is not there, whatever the umask.
+/// Opens a file and makes it readable to its owner only, whatever the umask. A missing file is
+/// created.
 pub(crate) fn private(path: &Path, options: &mut OpenOptions) -> std::io::Result<File> {
     let file = options.create(true).mode(0o600).open(path)?;
     file.set_permissions(Permissions::from_mode(0o600))?;
     Ok(file)
 }
 
-/// Writes a file that its owner alone may read, whole or not at all.
+/// Writes a file that only its owner can read, atomically.
 pub(crate) fn write_private(path: &Path, text: &str) -> anyhow::Result<()> {
     let written = || {
         let mut draft = path.as_os_str().to_owned();
@@ -229,5 +240,5 @@ pub(crate) fn write_private(path: &Path, text: &str) -> anyhow::Result<()> {
         file.sync_all()?;
         std::fs::rename(&draft, path)
     };
-    written().with_context(|| format!("{} cannot be written", path.display()))
+    written().with_context(|| format!("cannot write {}", path.display()))
 }

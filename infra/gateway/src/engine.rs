@@ -1,7 +1,9 @@
-//! The embedded DynamoDB engine behind the client of AWS: an HTTP connector that hands requests to the engine in this process.
+//! The embedded DynamoDB engine behind the AWS client: an HTTP connector passes the client's
+//! requests to the engine in this process.
 //!
-//! Everything above the connector is the code path of AWS: serialisation, signature, retries, errors. Nothing goes through a socket. Writes run on
-//! the blocking threads, as they wait for each other and for the disk.
+//! Everything above the connector (serialisation, signatures, retries, errors) is the same code as
+//! on AWS. No sockets are involved. Writes run on blocking threads, as they wait for each other and
+//! for the disk.
 
 mod calls;
 mod connector;
@@ -32,7 +34,7 @@ pub use self::observe::{Fault, Observe};
 use crate::commits::Commits;
 use crate::damage::{self, Damage};
 
-/// The name of the table in an embedded engine.
+/// The name of the table in embedded engines.
 pub const TABLE: &str = "gatelet";
 
 /// An embedded engine with its table.
@@ -47,16 +49,16 @@ pub struct Engine {
 
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    #[error("the database {path} cannot be opened: {reason}")]
+    #[error("cannot open the database {path}: {reason}")]
     Open { path: String, reason: String },
     #[error(transparent)]
     Damaged(#[from] Damage),
-    #[error("the table cannot be created: {0}")]
+    #[error("cannot create the table: {0}")]
     Table(#[from] store::Error),
 }
 
 impl Engine {
-    /// Opens the engine on a file, or in memory, and creates the table on the first start.
+    /// Opens the engine on a file, or in memory, and creates the table at the first start.
     pub async fn open(file: Option<&Path>, entropy: &Entropy, observer: Option<Arc<dyn Observe>>) -> Result<Self, Error> {
         if let Some(file) = file {
             damage::examine(file)?;
@@ -84,10 +86,11 @@ impl Engine {
         Ok(engine)
     }
 
-    /// Turns the table's stream on or off, and says whether it was on; it is off unless other processes may read it.
+    /// Turns the table's stream on or off, and returns whether it was on.
     ///
-    /// The connector wakes the worker of this process, so nobody reads the stream here, and the engine looks through all records of the
-    /// last day at each write.
+    /// The stream is only on while other processes can read it. This process does not need it, as
+    /// the connector wakes the worker, and with a stream the engine would scan all of its records
+    /// of the last day at each write.
     pub async fn stream(&self, enabled: bool) -> Result<bool, store::Error> {
         let refused = |error: String| store::Error::Refused(error);
         let client = self.store.client();
@@ -103,13 +106,16 @@ impl Engine {
         client.call(update).await.map(|_| is_enabled).map_err(|error| refused(format!("{error:?}")))
     }
 
-    /// From now on writes through this engine's store wait for the disk together ([`crate::commits`]). Those of others, who have the
-    /// engine by [`Self::database`], would not wait for it at all, so this is not for an engine that is also served over HTTP.
+    /// Makes later writes through this engine's store share flushes of the disk
+    /// (`crate::commits`). Writes that bypass the store, through [`Self::database`] or over HTTP,
+    /// would no longer wait for the disk, so this must not be called for an engine that is also
+    /// served over HTTP.
     pub fn share_commits(&self, file: &Path) -> Result<(), Error> {
         let failed = |reason: String| Error::Open { path: file.display().to_string(), reason };
         let commits = Commits::of(file).map_err(|error| failed(error.to_string()))?;
         if self.commits.set(commits).is_ok() {
-            // The engine's only way to `synchronous = NORMAL`; what else it sets is as it was.
+            // The engine has no other way to set `synchronous = NORMAL`; its other settings are
+            // unchanged.
             self.database.disable_bulk_loading().map_err(|error| failed(error.to_string()))?;
         }
         Ok(())
@@ -119,7 +125,7 @@ impl Engine {
         self.store.clone()
     }
 
-    /// Answers a call of another process: a status of HTTP, and the body.
+    /// Executes a call from another process; returns an HTTP status and the body.
     pub(crate) async fn call(&self, operation: &str, body: Bytes) -> (u16, String) {
         let (touches_outbox, trails) = (touches_outbox(operation, &body), trails_of(operation, &body));
         let (database, operation) = (self.database.clone(), operation.to_owned());
@@ -141,24 +147,25 @@ impl Engine {
         self.database.clone()
     }
 
-    /// Deletes what has expired, page by page so that requests need not wait; says how many items.
+    /// Deletes expired items, page by page so as not to block requests; returns the number of
+    /// deleted items.
     pub async fn expire(&self) -> Result<usize, store::Error> {
         let (database, refused) = (self.database.clone(), store::Error::Refused);
         let deleted = tokio::task::spawn_blocking(move || database.sweep_ttl()).await.map_err(|error| refused(error.to_string()))?;
         deleted.map_err(|error| refused(error.to_string()))
     }
 
-    /// Waits until an entry of a trail was written.
+    /// Waits until a call succeeds that may have written a trail entry.
     pub async fn trail_changed(&self) {
         self.trails.notify.notified().await;
     }
 
-    /// The projects whose trails have new entries since this was last asked.
+    /// The projects whose trails may have new entries since this method was last called.
     pub fn changed_trails(&self) -> BTreeSet<ProjectId> {
         std::mem::take(&mut *self.trails.changed.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// Waits until an entry of the outbox was written.
+    /// Waits until a call succeeds that may have written an outbox entry.
     pub async fn outbox_changed(&self) {
         self.outbox_changed.notified().await;
     }

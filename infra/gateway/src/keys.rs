@@ -1,5 +1,6 @@
-//! The projects that a gateway begins with and their keys, made at the first start or fixed by the environment: one to develop with, and
-//! the project `internal`, whose users own projects. `keys.env` has them, and the page key.
+//! The initial projects of a gateway and their keys: a project to develop with, and the project
+//! `internal`, whose users own projects. The keys are generated at the first start, unless the
+//! environment sets them, and are saved with the page key in `keys.env`.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -10,8 +11,9 @@ use jiff::Timestamp;
 use model::project::key_set::NewKeys;
 use model::project::{KeyKind, Project, ProjectConfig};
 use secrecy::{ExposeSecret as _, SecretString};
+use store::Store;
 use store::project::{ProjectRow, key_set};
-use store::{Store, record};
+use store::record::BySystem;
 use wire::clock::Clock;
 use wire::entropy::Entropy;
 use wire::environment::variable;
@@ -19,7 +21,7 @@ use wire::id::ProjectId;
 
 use crate::saved_keys::{Saved, quoted};
 
-/// A project and a key of each kind, in clear.
+/// The id of a project and one key of each kind, in plain text.
 #[derive(Clone)]
 pub struct Keys {
     pub project_id: ProjectId,
@@ -29,7 +31,8 @@ pub struct Keys {
 }
 
 const PROJECT_ID: &str = "GATELET_PROJECT_ID";
-/// Which of the projects keys are for: how they are called in the environment and in `keys.env`.
+/// A project whose keys are saved. It determines the names of the variables that hold the keys in
+/// the environment and in `keys.env`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Role {
     First,
@@ -45,19 +48,20 @@ impl Role {
     }
 }
 
-/// A random key with the prefix of its kind.
+/// Creates a random key with the prefix of its kind.
 fn new_key(entropy: &Entropy, kind: KeyKind) -> SecretString {
     format!("{}{}", kind.prefix(), entropy.code().expose_secret()).into()
 }
 
 impl Keys {
-    /// New keys for a project.
+    /// Creates new keys for a project.
     pub fn generate(entropy: &Entropy, project_id: ProjectId) -> Self {
         let [client, server, admin] = KeyKind::ALL.map(|kind| new_key(entropy, kind));
         Self { project_id, client, server, admin }
     }
 
-    /// Keys of the first project: what the environment fixes, else what was saved, else new ones.
+    /// Chooses the keys of the first project: from the environment, from an earlier start, or newly
+    /// created.
     pub fn choose(saved: &Saved, entropy: &Entropy) -> anyhow::Result<Self> {
         let project_id = match variable(PROJECT_ID).or_else(|| saved.value(PROJECT_ID)) {
             Some(text) => ProjectId::parse(&text).with_context(|| format!("{PROJECT_ID} must be a UUID or internal, not {text:?}"))?,
@@ -66,7 +70,7 @@ impl Keys {
         Self::chosen(Role::First, project_id, saved, entropy)
     }
 
-    /// Keys of the project `internal`, chosen in the same way.
+    /// Chooses the keys of the project `internal` in the same way.
     pub fn choose_internal(saved: &Saved, entropy: &Entropy) -> anyhow::Result<Self> {
         Self::chosen(Role::Internal, ProjectId::internal(), saved, entropy)
     }
@@ -76,7 +80,7 @@ impl Keys {
         for (name, kind) in role.names().into_iter().zip(KeyKind::ALL) {
             let text = variable(name).or_else(|| saved.value(name));
             if let Some(text) = text.as_deref().filter(|text| !is_key(text)) {
-                bail!("{name} must be visible ASCII and stand for a key, unlike {text:?}");
+                bail!("{name} must be a key of visible ASCII characters, unlike {text:?}");
             }
             secrets.push(text.map_or_else(|| new_key(entropy, kind), SecretString::from));
         }
@@ -89,15 +93,17 @@ impl Keys {
         Ok(keys)
     }
 
-    /// Ends the keys that were saved and are other ones now.
+    /// Replaces the saved keys that differ from these keys, for example because the environment
+    /// sets other ones: the project then accepts the new keys instead.
     pub async fn replace_saved(&self, role: Role, saved: &Saved, store: &Store, clock: &Clock, entropy: &Entropy) -> anyhow::Result<()> {
         let Some(ProjectRow { project, .. }) = store.project(&self.project_id).await? else { return Ok(()) };
+        let by_system = |operation| BySystem { operation, fields: Vec::new(), clock, entropy };
         for (name, (_, new)) in role.names().into_iter().zip(self.pairs()) {
             let old = saved.value(name).filter(|old| old != new.expose_secret()).map(SecretString::from);
             if let Some(old) = old {
                 let replace = store.replace_key(&self.project_id, &old, &new);
-                let replaced = record::by_system("gateway-key-replace", &project, Vec::new(), clock, entropy, replace).await;
-                replaced.with_context(|| format!("{name} is a key of the project already"))?;
+                let replaced = by_system("gateway-key-replace").run(&project, replace).await;
+                replaced.with_context(|| format!("{name} is already a key of the project"))?;
             }
         }
         Ok(())
@@ -111,12 +117,13 @@ impl Keys {
         ]
     }
 
-    /// As a set that can be listed and revoked.
+    /// The keys as a key set, which can be listed and revoked.
     pub fn set(&self, entropy: &Entropy, description: &str, now: Timestamp) -> NewKeys {
         NewKeys::of(entropy, self.pairs().into(), description.to_owned(), now)
     }
 
-    /// Creates the project, or gives the one that is there the keys it lacks. Says whether the project is new.
+    /// Creates the project with these keys, or adds to an existing project those of the keys that
+    /// it lacks. Returns whether the project is new.
     pub async fn install(&self, store: &Store, clock: &Clock, entropy: &Entropy) -> anyhow::Result<bool> {
         let now = clock.now();
         let Some(ProjectRow { project, .. }) = store.project(&self.project_id).await? else {
@@ -133,12 +140,12 @@ impl Keys {
         if !missing.is_empty() {
             let keys = NewKeys::of(entropy, missing, "Added by the command line".to_owned(), now);
             let add = store.transact(key_set::create(&self.project_id, &keys)?);
-            record::by_system("gateway-key-add", &project, Vec::new(), clock, entropy, add).await?;
+            BySystem { operation: "gateway-key-add", fields: Vec::new(), clock, entropy }.run(&project, add).await?;
         }
         Ok(false)
     }
 
-    /// Their lines: `NAME=value`.
+    /// The lines of `keys.env` for these keys: `NAME=value`.
     pub fn lines(&self, role: Role) -> String {
         let mut text = String::new();
         if role == Role::First {
@@ -151,12 +158,13 @@ impl Keys {
     }
 }
 
-/// Whether a text can be sent as a key, and saved in a line.
+/// Whether a text can be sent as a key, and saved on a line.
 fn is_key(text: &str) -> bool {
     !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_graphic()) && text != NO_KEY
 }
 
-/// The project whose users own projects, or one to develop with: password and magic link on, sign-up on, localhost allowed.
+/// The initial settings of `internal`, or of the project to develop with, which allows passwords,
+/// magic links, sign-up, and callback URLs at localhost.
 fn first_project(id: &ProjectId, now: Timestamp) -> Project {
     if id.is_internal() {
         return closed_internal(now);
@@ -165,7 +173,8 @@ fn first_project(id: &ProjectId, now: Timestamp) -> Project {
     Project { config, ..Project::new(id.clone(), "Development", now) }
 }
 
-/// The project `internal` as it begins, here and on AWS: whoever signs up may create projects, so that is for the operator to decide.
+/// The initial settings of the project `internal`, here and on AWS. All its users can create
+/// projects, so sign-up stays closed until the operator opens it.
 pub(crate) fn closed_internal(now: Timestamp) -> Project {
     let mut project = Project::internal(now);
     project.config.sign_up_enabled = false;
@@ -179,7 +188,7 @@ mod tests {
     use crate::saved_keys::EXPORT;
 
     #[test]
-    fn a_file_of_an_older_version_is_read_and_written_anew() {
+    fn a_file_of_an_older_version_is_read_and_rewritten() {
         let file = std::env::temp_dir().join(format!("gatelet-keys-{}.env", Entropy::system().uuid()));
         let entropy = Entropy::system();
         let (first, internal) = (Keys::generate(&entropy, entropy.uuid().into()), Keys::generate(&entropy, ProjectId::internal()));

@@ -1,6 +1,8 @@
-//! All of Gatelet in one process: the same handlers on an embedded DynamoDB engine, a mail sink instead of SES, one port.
+//! All of Gatelet in one process on one port: the same handlers on an embedded DynamoDB engine,
+//! with an inbox instead of SES.
 //!
-//! It is for development, tests and installations on one machine; beyond that, the same code runs on Lambda and DynamoDB.
+//! For development, tests and single-machine installations; beyond that, the same code runs on
+//! Lambda and DynamoDB.
 
 pub mod aws;
 mod causes;

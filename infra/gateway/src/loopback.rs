@@ -1,6 +1,6 @@
-//! The names and addresses of this machine itself.
+//! Loopback names and addresses.
 
-/// Whether the value of a `Host` header is this machine's own name or address.
+/// Whether the value of a `Host` header is a loopback name or address.
 pub(crate) fn is_loopback_host(host: &str) -> bool {
     let name = host.rsplit_once(':').filter(|(_, port)| port.bytes().all(|b| b.is_ascii_digit())).map_or(host, |(name, _)| name);
     let name = name.trim_matches(['[', ']']);
@@ -12,7 +12,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_loopback_host_is_named_as_such() {
+    fn loopback_hosts_are_recognized() {
         for host in ["localhost", "localhost:8787", "127.0.0.1:8787", "[::1]:8787"] {
             assert!(is_loopback_host(host), "{host}");
         }

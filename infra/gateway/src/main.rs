@@ -1,4 +1,5 @@
-//! `cargo run`: the whole service in one process, and its command line.
+//! The binary `gateway`, which `cargo run` starts: the whole service in one process, and its
+//! command line.
 
 use clap::Parser as _;
 use gateway::cli::Cli;

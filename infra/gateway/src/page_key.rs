@@ -1,11 +1,15 @@
-//! The page key: what opens the start page, the inbox and the outbox, besides being on this machine.
+//! The page key. To open the start page, the inbox and the outbox, a caller needs this key as well
+//! as a local connection.
 //!
-//! A proxy, a relay or an `ssh -R` may say nothing of itself, and then its requests look like those of this machine. So whoever wants a page
-//! shows that they read the gateway's terminal or its data folder: a person by the link of the start, which is exchanged for a cookie, a
-//! program by `authorization: Bearer`.
+//! The local connection alone proves too little: if a proxy, a relay or `ssh -R` does not identify
+//! itself, the requests that it forwards look local. The key proves access to the gateway's
+//! terminal or to its data folder. A person opens a link that contains the key: the gateway prints
+//! this link at its start, and gives the browser that opens it a cookie. A program sends the key
+//! as `authorization: Bearer`.
 //!
-//! Browsers send the cookies of `localhost` to every port. So the cookie is named after its port, and has not the key but a digest of it and
-//! the port: what another server of this machine receives opens nothing that asks for the header.
+//! Browsers send the cookies of `localhost` to the servers on all its ports. So the cookie is named
+//! after the gateway's port, and contains a digest of the key and the port rather than the key:
+//! another server on this machine that receives the cookie does not learn the key.
 
 use anyhow::bail;
 use crypto::digest::Digest;
@@ -18,39 +22,39 @@ use wire::environment::variable;
 use crate::saved_keys::Saved;
 
 pub(crate) const NAME: &str = "GATELET_PAGE_KEY";
-/// The parameter of the link.
+/// The query parameter that contains the key, in the link that opens the pages.
 pub(crate) const PARAMETER: &str = "key";
-/// As long as browsers keep a cookie at most: 400 days.
+/// The lifetime of the cookie: 400 days, the longest that browsers allow.
 const MAX_AGE_SECONDS: u32 = 34_560_000;
 const MIN_LENGTH: usize = 20;
 
-/// The page key of a data folder, or of one start of a gateway in memory.
+/// The page key of a data folder, or of one run of a gateway in memory.
 #[derive(Clone)]
 pub struct PageKey(SecretString);
 
 impl PageKey {
-    /// What the environment fixes, else what was saved, else a new one.
+    /// Chooses the key: from the environment, from an earlier start, or newly created.
     pub fn choose(saved: &Saved, entropy: &Entropy) -> anyhow::Result<Self> {
         let Some(text) = variable(NAME).or_else(|| saved.value(NAME)) else {
             return Ok(Self(format!("page_{}", entropy.code().expose_secret()).into()));
         };
         if text.len() < MIN_LENGTH || !text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_".contains(&byte)) {
-            bail!("{NAME} must be {MIN_LENGTH} or more letters, digits, '-' and '_'");
+            bail!("{NAME} must consist of at least {MIN_LENGTH} letters, digits, '-' or '_'");
         }
         Ok(Self(text.into()))
     }
 
-    /// The one that a gateway saved.
+    /// The saved key of a gateway that has run before.
     pub(crate) fn saved(saved: &Saved) -> Option<Self> {
         saved.value(NAME).map(|text| Self(text.into()))
     }
 
-    /// The link that opens the pages in a browser. `url` is where they answer.
+    /// The link that opens the pages in a browser; `url` is the base URL of the pages.
     pub(crate) fn link(&self, url: &str) -> String {
         format!("{url}/?{PARAMETER}={}", self.0.expose_secret())
     }
 
-    /// Its line in `keys.env`.
+    /// The line of `keys.env` for this key.
     pub(crate) fn line(&self) -> String {
         format!("{NAME}={}\n", self.0.expose_secret())
     }
@@ -59,13 +63,13 @@ impl PageKey {
         self.0.expose_secret().as_bytes().ct_eq(given.as_bytes()).into()
     }
 
-    /// Whether a program shows the key.
+    /// Whether the request has the key in its `authorization` header, as programs send it.
     pub(crate) fn is_in_header(&self, headers: &HeaderMap) -> bool {
         let values = headers.get_all(header::AUTHORIZATION).iter().filter_map(|value| value.to_str().ok()?.split_once(' '));
         values.into_iter().any(|(scheme, given)| scheme.eq_ignore_ascii_case("bearer") && self.is(given.trim()))
     }
 
-    /// Whether a browser has the cookie for this host.
+    /// Whether the request has the cookie for this host, as browsers send it.
     pub(crate) fn is_in_cookie(&self, headers: &HeaderMap, host: &str) -> bool {
         let (name, expected) = self.cookie(host);
         let values = headers.get_all(header::COOKIE).iter().filter_map(|value| value.to_str().ok());
@@ -73,7 +77,7 @@ impl PageKey {
         cookies.any(|(given, value)| given == name && bool::from(expected.as_str().as_bytes().ct_eq(value.as_bytes())))
     }
 
-    /// What gives a browser the cookie for this host.
+    /// The `Set-Cookie` header for this host.
     pub(crate) fn set_cookie(&self, host: &str) -> Option<HeaderValue> {
         let (name, value) = self.cookie(host);
         let cookie = format!("{name}={}; Path=/; Max-Age={MAX_AGE_SECONDS}; HttpOnly; SameSite=Strict", value.as_str());
@@ -81,7 +85,7 @@ impl PageKey {
     }
 
     fn cookie(&self, host: &str) -> (String, Digest) {
-        // The port that the browser sees: a container or a tunnel may have another.
+        // The port as the browser sees it, because a container or a tunnel may map it.
         let port = host.rsplit_once(':').and_then(|(_, port)| port.parse::<u16>().ok()).unwrap_or(80);
         (format!("gatelet_pages_{port}"), Digest::of(&format!("cookie of port {port}: {}", self.0.expose_secret())))
     }
@@ -100,7 +104,7 @@ mod tests {
     }
 
     #[test]
-    fn a_program_shows_the_key_as_a_bearer_token() {
+    fn a_program_sends_the_key_as_a_bearer_token() {
         let key = key("page_abc");
         let shows = |value: &str| key.is_in_header(&headers(header::AUTHORIZATION, &[value]));
         assert!(shows("Bearer page_abc") && shows("bearer  page_abc"));
@@ -110,7 +114,7 @@ mod tests {
     }
 
     #[test]
-    fn a_cookie_is_for_its_port_and_does_not_tell_the_key() {
+    fn a_cookie_is_bound_to_its_port_and_does_not_reveal_the_key() {
         let key = key("page_abc");
         let cookie = key.set_cookie("localhost:8787").unwrap();
         let cookie = cookie.to_str().unwrap();

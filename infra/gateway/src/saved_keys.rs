@@ -1,13 +1,14 @@
-//! `keys.env`, which keeps the keys of a gateway between its starts.
+//! `keys.env`, which keeps the keys of a gateway between starts.
 
 use std::path::Path;
 
 use crate::data::write_private;
 
-/// What the lines of `keys.env` begin with: a shell that sources the file passes the keys on to what it starts.
+/// Each line of `keys.env` begins with `export`, so that a shell that sources the file passes the
+/// keys on to its child processes.
 pub(crate) const EXPORT: &str = "export ";
 
-/// What `keys.env` has.
+/// The content of `keys.env`.
 #[derive(Default)]
 pub struct Saved(String);
 
@@ -17,19 +18,19 @@ impl Saved {
     }
 
     pub(crate) fn value(&self, name: &str) -> Option<String> {
-        // Files of an older version have no `export`.
+        // Files of older versions have no `export`.
         let mut values = self.0.lines().map(|line| line.strip_prefix(EXPORT).unwrap_or(line));
         values.find_map(|line| line.strip_prefix(name)?.strip_prefix('=').map(unquoted))
     }
 
-    /// Writes the file of these lines when it does not say the same already.
+    /// Writes the file if its content differs from these lines.
     pub(crate) fn write(&self, file: &Path, lines: &[String]) -> anyhow::Result<()> {
         let text: String = lines.concat().lines().flat_map(|line| [EXPORT, line, "\n"]).collect();
         if self.0 == text { Ok(()) } else { write_private(file, &text) }
     }
 }
 
-/// A value as a shell reads it: the file can be sourced.
+/// Quotes a value for the shell, so that the file can be sourced.
 pub(crate) fn quoted(text: &str) -> String {
     let is_plain = text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_.:/+=@%,".contains(&byte));
     if is_plain { text.to_owned() } else { format!("'{}'", text.replace('\'', r"'\''")) }
@@ -45,7 +46,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_value_of_any_characters_comes_back_from_the_file() {
+    fn a_value_of_any_characters_survives_a_round_trip() {
         for key in ["pck_abc", "it's $HOME `x` \"y\"", "'", "''"] {
             assert_eq!(unquoted(&quoted(key)), key);
         }

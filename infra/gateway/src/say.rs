@@ -1,14 +1,14 @@
-//! Lines on standard output.
+//! Prints lines on standard output.
 
 use std::fmt::Arguments;
 use std::io::Write as _;
 
-/// Prints a line. Whoever closed standard output, as `| head` does, wants to read no more, which is no reason to end.
+/// Prints a line. If standard output is closed, as `| head` does, the line is dropped.
 pub(crate) fn line(text: Arguments<'_>) {
     let _ = writeln!(std::io::stdout().lock(), "{text}");
 }
 
-/// `println!` that does not panic when nobody reads.
+/// Like `println!`, but does not panic when standard output is closed.
 macro_rules! say {
     ($($argument:tt)*) => { $crate::say::line(format_args!($($argument)*)) };
 }

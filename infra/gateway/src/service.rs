@@ -30,10 +30,11 @@ use crate::engine::Engine;
 use crate::inbox::Inbox;
 use crate::pages::{self, Private};
 
-/// How often the worker looks without being told: scheduled mails and leases come due by time alone.
+/// How often the outbox worker checks for work without being woken: nothing wakes it when a
+/// scheduled email becomes due or a lease expires.
 const PATROL: Duration = Duration::from_millis(500);
 
-/// What a gateway is made of; tests bring their own clock and entropy.
+/// The parts that a gateway is made of; tests use their own clock and entropy.
 pub struct Parts {
     pub settings: Settings,
     pub engine: Engine,
@@ -41,7 +42,7 @@ pub struct Parts {
     pub clock: Clock,
     pub entropy: Entropy,
     pub hasher: Hasher,
-    /// What the pages of this machine show; without it there are none.
+    /// The details that the private pages show; `None` disables these pages.
     pub private_pages: Option<Private>,
 }
 
@@ -53,7 +54,7 @@ pub struct Service {
     engine: Engine,
 }
 
-/// Merges the routers of operations.
+/// Adds the route of each operation to one router.
 struct Gateway {
     app: App,
     router: Router<App>,
@@ -87,13 +88,16 @@ impl Service {
         });
         let operations: Router = operations.with_state(app.clone());
         let router = pages::with_pages(operations, inbox.clone(), private_pages, &app);
-        // Around the router, not in it: the path is settled before anything is matched.
+        // `as_received` wraps the whole router, because it must normalise the path before routes
+        // are matched.
         let router = Router::new().fallback_service(router.map_request(as_received)).layer(from_fn(logged));
         Self { app, router, inbox, engine }
     }
 
-    /// Starts the outbox worker, whose mails go into the inbox, and those of projects with a mail server of their own there. It stops after the
-    /// step that it is in once `stop` changes. Where nobody else sends, it first settles what a worker that was killed had begun.
+    /// Starts the outbox worker, which delivers emails to the inbox, or to the project's own mail
+    /// server if the project has one. Once `stop` changes, the worker stops after the current step.
+    /// With `sends_alone` (no other process sends emails), the worker first settles the emails that
+    /// a killed worker left unfinished.
     pub fn spawn_worker(&self, smtp: Smtp, sends_alone: bool, mut stop: watch::Receiver<bool>) -> JoinHandle<()> {
         let (app, engine, inbox) = (self.app.clone(), self.engine.clone(), self.inbox.clone());
         let mailer = ByProject { own: smtp, deployments: self.inbox.clone() };
@@ -117,30 +121,34 @@ impl Service {
     }
 }
 
-/// Settles what a worker of an earlier process had begun, by what arrived in the inbox. What fails is left to its lease.
+/// Settles the emails that an earlier process left unfinished, by looking them up in the inbox. If
+/// this fails, the emails wait until their leases expire.
 async fn recover(app: &App, inbox: &Inbox) {
-    let arrived = |id, attempt| inbox.has(id, attempt).inspect_err(|error| tracing::error!(%error, "the inbox cannot be asked")).ok();
+    let arrived = |id, attempt| inbox.has(id, attempt).inspect_err(|error| tracing::error!(%error, "cannot query the inbox")).ok();
     match workers::recovery::recover(app, &arrived).await {
         Ok(0) => {}
-        Ok(count) => tracing::info!(count, "settled emails that were on their way when the gateway was stopped"),
-        Err(error) => tracing::error!(%error, "emails that were on their way cannot be settled now"),
+        Ok(count) => tracing::info!(count, "settled emails that were being sent when the gateway was stopped"),
+        Err(error) => tracing::error!(%error, "cannot settle the emails that were being sent"),
     }
 }
 
-/// How long the outbox worker leaves a new email alone. A request that sends none, as the address is unknown, must not be answered sooner
-/// than one whose email is rendered and sent beside it.
+/// How long the outbox worker waits before it sends a new email. Without this pause, a request
+/// that sends an email would be answered later than a request with an unknown email address, which
+/// sends none, because rendering and sending would compete with the response.
 const APART: Duration = Duration::from_millis(25);
-/// How often deletions that were begun are looked for.
+/// How often the deletion worker looks for unfinished deletions.
 const ENDINGS: Duration = Duration::from_secs(10);
-/// How long a step of them takes at most.
+/// The maximum duration of one step of the deletion worker.
 const ENDINGS_STEP: Duration = Duration::from_secs(60);
 
-/// How often expired items are deleted, and how long after the start for the first time.
+/// How often expired items are deleted.
 const EXPIRY: Duration = Duration::from_secs(3600);
+/// When expired items are deleted for the first time after the start.
 const FIRST_EXPIRY: Duration = Duration::from_secs(60);
 
 impl Service {
-    /// Starts what deletes expired items, which DynamoDB does by itself; it is ended with the process.
+    /// Starts the task that deletes expired items, which DynamoDB does by itself. The task stops
+    /// when `stop` changes.
     pub fn spawn_expiry(&self, mut stop: watch::Receiver<bool>) -> JoinHandle<()> {
         let engine = self.engine.clone();
         tokio::spawn(async move {
@@ -153,20 +161,21 @@ impl Service {
                 match engine.expire().await {
                     Ok(0) => {}
                     Ok(count) => tracing::info!(count, "deleted expired items"),
-                    Err(error) => tracing::error!(%error, "expired items cannot be deleted"),
+                    Err(error) => tracing::error!(%error, "cannot delete expired items"),
                 }
                 wait = EXPIRY;
             }
         })
     }
 
-    /// Starts the worker that ends deletions; it stops between two steps, or is ended with the process.
+    /// Starts the worker that finishes deletions. Once `stop` changes, the worker stops after the
+    /// current step.
     pub fn spawn_endings(&self, mut stop: watch::Receiver<bool>) -> JoinHandle<()> {
         let app = self.app.clone();
         tokio::spawn(async move {
             while !*stop.borrow() {
                 if let Err(error) = workers::endings::step(&app, Instant::now() + ENDINGS_STEP).await {
-                    tracing::error!(%error, "the worker of deletions cannot read the table");
+                    tracing::error!(%error, "the deletion worker cannot read the table");
                 }
                 tokio::select! {
                     () = tokio::time::sleep(ENDINGS) => {}
@@ -177,14 +186,16 @@ impl Service {
     }
 }
 
-/// How long entries are gathered for a link.
+/// How long new entries of audit trails are gathered before they are linked into the chains.
 const GATHERED: Duration = Duration::from_secs(1);
-/// After how long a trail is tried again that could not be linked.
+/// How long to wait after a failure to link a trail before the next attempt.
 const LINKED_AGAIN: Duration = Duration::from_secs(10);
 
 impl Service {
-    /// Starts the worker that links trails: those of all projects once, as an earlier process may have been killed, then whatever is
-    /// written. Once `stop` changes, it links what is there and stops.
+    /// Starts the worker that links the entries of audit trails into their chains: first the trails
+    /// of all projects, as an earlier process may have been killed before it linked them, then
+    /// those with new entries. Once `stop` changes, the worker links the remaining entries and
+    /// stops.
     pub fn spawn_trail(&self, mut stop: watch::Receiver<bool>) -> JoinHandle<()> {
         let (app, engine) = (self.app.clone(), self.engine.clone());
         tokio::spawn(async move {
@@ -211,23 +222,27 @@ impl Service {
 }
 
 async fn projects(app: &App) -> BTreeSet<ProjectId> {
-    let lines = app.store.projects().await.inspect_err(|error| tracing::error!(%error, "trails cannot be looked through now"));
+    let lines = app
+        .store
+        .projects()
+        .await
+        .inspect_err(|error| tracing::error!(%error, "cannot list the projects whose audit trails must be linked"));
     lines.unwrap_or_default().into_iter().map(|line| line.id).collect()
 }
 
-/// Links the trails of some projects; gives those that could not be.
+/// Links the new entries of these projects' trails; returns the projects for which this failed.
 async fn link(app: &App, projects: BTreeSet<ProjectId>) -> BTreeSet<ProjectId> {
     let mut failed = BTreeSet::new();
     for project in projects {
         if let Err(error) = workers::trail::link(app, &project).await {
-            tracing::error!(%error, %project, "a trail cannot be linked now");
+            tracing::error!(%error, %project, "could not link the new entries of an audit trail into its chain; it will be retried");
             failed.insert(project);
         }
     }
     failed
 }
 
-/// Says of each request how it was answered, to who wants to know (`GATELET_LOG=info`).
+/// Logs the outcome of each request (`GATELET_LOG=info`).
 async fn logged(request: Request, next: Next) -> Response {
     let (method, path) = (request.method().clone(), request.uri().path().to_owned());
     let response = next.run(request).await;
@@ -236,7 +251,8 @@ async fn logged(request: Request, next: Next) -> Response {
     response
 }
 
-/// Puts the address of the connection where handlers look for it, unless the server knows a better one, and names the path as its route does.
+/// Stores the peer's address where handlers expect the client's, unless the server has already
+/// stored the client's address, and normalises the path to the form in which routes are defined.
 fn as_received(mut request: Request) -> Request {
     if request.extensions().get::<PeerAddress>().is_none() {
         let address = request.extensions().get::<ConnectInfo<SocketAddr>>().map(|peer| PeerAddress(peer.0.ip().to_canonical()));

@@ -1,4 +1,4 @@
-//! The arguments of `infra new`, and the checks that they must pass.
+//! The arguments of `infra new`, and their validation.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -9,15 +9,16 @@ use clap::Args;
 
 use crate::operation::Operation;
 
-/// `gatelet-`, the stage and a dash leave this much of the 64 characters that the name of a Lambda may have.
+/// The maximum length of an operation's name, in characters: the name of a Lambda has at most 64,
+/// of which `gatelet-`, the stage (at most 12) and a dash take 21.
 const LONGEST_NAME: usize = 43;
-/// The summary is one line of the API document.
+/// The maximum length of a summary, which is one line of the OpenAPI document.
 const LONGEST_SUMMARY: usize = 120;
-/// The field of the body in a created operation.
+/// The field of the request body in a created operation.
 pub(super) const BODY: &str = "text";
-/// Fields that its answer has besides the parameters of its path.
+/// The fields that a created operation has in its response besides the parameters of its path.
 const OWN_FIELDS: [&str; 2] = [BODY, "caller_project_id"];
-/// Keywords of Rust, which cannot be the name of a module or a field.
+/// Keywords of Rust, which cannot name a module or a field.
 const KEYWORDS: [&str; 39] = [
     "abstract", "as", "async", "await", "become", "box", "break", "const", "continue", "crate", "do", "dyn", "else", "enum", "extern",
     "false", "final", "fn", "for", "gen", "if", "impl", "in", "let", "loop", "macro", "match", "mod", "move", "mut", "override", "priv",
@@ -29,18 +30,18 @@ const KEYWORDS: [&str; 39] = [
 pub struct Asked {
     /// The folder below `functions/`
     pub area: String,
-    /// Its name below the area, as in `session-list`
+    /// The operation's name without the area, as in `session-list`
     pub name: String,
     /// GET, POST, PUT, PATCH or DELETE
     pub method: String,
-    /// Where it answers, as in `/api/v1/teams/{team_id}`
+    /// The operation's path, as in `/api/v1/teams/{team_id}`
     pub path: String,
-    /// What it does, in one line without a full stop [default: its name in words]
+    /// What the operation does, in one line without a full stop [default: its name in words]
     #[arg(long)]
     pub summary: Option<String>,
 }
 
-/// An operation that may be created.
+/// A valid new operation.
 #[derive(Debug)]
 pub struct NewOperation {
     pub(super) area: String,
@@ -51,12 +52,12 @@ pub struct NewOperation {
 }
 
 impl NewOperation {
-    /// Checks what is asked for against the areas below `root` and the operations that there are.
+    /// Validates the arguments against the areas below `root` and the existing operations.
     pub fn of(asked: Asked, root: &Path, existing: &[Operation]) -> anyhow::Result<Self> {
         let Asked { area, name, method, path, summary } = asked;
         let areas: BTreeSet<&str> = existing.iter().map(Operation::area).collect();
         let is_area = areas.contains(area.as_str()) && root.join("functions").join(&area).is_dir();
-        ensure!(is_area, "there is no area {area:?}: the areas are {}", areas.into_iter().collect::<Vec<_>>().join(", "));
+        ensure!(is_area, "unknown area {area:?}: expected one of {}", areas.into_iter().collect::<Vec<_>>().join(", "));
         check_name(&area, &name)?;
         let verb = [Verb::Get, Verb::Post, Verb::Put, Verb::Patch, Verb::Delete];
         let verb = verb.into_iter().find(|verb| verb.name().eq_ignore_ascii_case(&method));
@@ -64,7 +65,7 @@ impl NewOperation {
         check_path(&path)?;
         let full = format!("{area}-{name}");
         if let Some(found) = existing.iter().find(|operation| operation.route.name == full) {
-            bail!("there is an operation {full}: {} {}", found.route.verb.name(), found.route.path);
+            bail!("the operation {full} already exists: {} {}", found.route.verb.name(), found.route.path);
         }
         let is_same = |operation: &&Operation| operation.route.verb == verb && shape(operation.route.path) == shape(&path);
         if let Some(found) = existing.iter().find(is_same) {
@@ -72,25 +73,25 @@ impl NewOperation {
         }
         if area == "content" && (verb != Verb::Get || path.contains('{')) {
             bail!(
-                "public content gets GET operations without path parameters only: write one with parameters by hand, as \
-                 functions/content/src/get_app.rs"
+                "for public content, this command creates GET operations without path parameters only: write others by hand, on the \
+                 model of functions/content/src/get_app.rs"
             );
         }
         let summary = summary.unwrap_or_else(|| in_words(&name));
         let is_line = !summary.is_empty() && summary.len() <= LONGEST_SUMMARY;
         ensure!(
             is_line && !summary.contains(['\n', '"', '\\']) && !summary.ends_with('.'),
-            "the summary must be one line of at most {LONGEST_SUMMARY} characters, without quotes, backslashes and a full stop"
+            "the summary must be one line of at most {LONGEST_SUMMARY} characters, without quotes, backslashes or a final full stop"
         );
         Ok(Self { area, name, verb, path, summary })
     }
 
-    /// The name of its module and its files.
+    /// The name of the operation's module and files.
     pub(super) fn module(&self) -> String {
         self.name.replace('-', "_")
     }
 
-    /// The names in its path.
+    /// The names of the parameters in the path.
     pub(super) fn parameters(&self) -> impl Iterator<Item = &str> {
         self.path.split('/').filter_map(parameter)
     }
@@ -99,17 +100,17 @@ impl NewOperation {
 fn check_name(area: &str, name: &str) -> anyhow::Result<()> {
     let is_word = |word: &str| !word.is_empty() && word.chars().all(|letter| letter.is_ascii_lowercase() || letter.is_ascii_digit());
     let is_kebab = name.split('-').all(is_word) && name.starts_with(|first: char| first.is_ascii_lowercase());
-    ensure!(is_kebab, "the name must be lower-case words with dashes, as session-list, not {name:?}");
-    ensure!(!name.starts_with(&format!("{area}-")), "the name goes without its area: {:?}", &name[area.len() + 1..]);
+    ensure!(is_kebab, "the name must be lowercase words with dashes, such as session-list, not {name:?}");
+    ensure!(!name.starts_with(&format!("{area}-")), "the name must not begin with its area: {:?}", &name[area.len() + 1..]);
     ensure!(!KEYWORDS.contains(&name), "{name:?} is a keyword of Rust");
     let length = area.len() + 1 + name.len();
-    ensure!(length <= LONGEST_NAME, "{area}-{name} has {length} characters, and the name of a function at most {LONGEST_NAME}");
+    ensure!(length <= LONGEST_NAME, "{area}-{name} has {length} characters, but the name of a function may have at most {LONGEST_NAME}");
     Ok(())
 }
 
 fn check_path(path: &str) -> anyhow::Result<()> {
     let below = path.strip_prefix("/api/").with_context(|| format!("the path must begin with /api/v1/ or /api/, unlike {path:?}"))?;
-    ensure!(!below.starts_with("latest/"), "/api/latest/ is another name of /api/v1/, which the path must begin with");
+    ensure!(!below.starts_with("latest/"), "/api/latest/ is an alias: the path must begin with /api/v1/");
     let mut seen = BTreeSet::new();
     for segment in below.split('/') {
         let is_plain = |letter: char| letter.is_ascii_lowercase() || letter.is_ascii_digit() || "-._".contains(letter);
@@ -118,12 +119,12 @@ fn check_path(path: &str) -> anyhow::Result<()> {
                 let is_field = name.starts_with(|first: char| first.is_ascii_lowercase())
                     && name.chars().all(|letter| letter.is_ascii_lowercase() || letter.is_ascii_digit() || letter == '_');
                 ensure!(is_field && !KEYWORDS.contains(&name), "a parameter must have a name such as {{team_id}}, not {segment:?}");
-                ensure!(!OWN_FIELDS.contains(&name), "{segment} cannot be a parameter: a new operation has a field of this name");
+                ensure!(!OWN_FIELDS.contains(&name), "{segment} cannot be a parameter: a new operation already has a field of this name");
                 ensure!(seen.insert(name), "the path has the parameter {segment} twice");
             }
             None => ensure!(
                 !segment.is_empty() && segment.chars().all(is_plain),
-                "{segment:?} in {path:?} must be lower-case letters, digits and dashes, or a parameter in braces"
+                "{segment:?} in {path:?} must be lowercase letters, digits and dashes, or a parameter in braces"
             ),
         }
     }
@@ -134,12 +135,13 @@ fn parameter(segment: &str) -> Option<&str> {
     segment.strip_prefix('{')?.strip_suffix('}')
 }
 
-/// A path without the names of its parameters, which do not tell routes apart.
+/// The segments of a path without the names of its parameters, as two routes must differ in more
+/// than these names.
 fn shape(path: &str) -> Vec<&str> {
     path.split('/').map(|segment| if parameter(segment).is_some() { "{}" } else { segment }).collect()
 }
 
-/// `session-list` as `Session list`.
+/// A name as words: `session-list` becomes `Session list`.
 fn in_words(name: &str) -> String {
     let words = name.replace('-', " ");
     let (first, rest) = words.split_at(1);

@@ -1,4 +1,4 @@
-//! Adds a line to the lists that name every operation of an area.
+//! Adds a line to the lists of an area's operations.
 
 use anyhow::Context as _;
 
@@ -17,15 +17,15 @@ pub(super) fn with_module(source: &str, declaration: &str) -> String {
     lines.join("\n") + "\n"
 }
 
-/// The name in `pub mod name;`.
+/// The name of the module that a line `pub mod name;` declares.
 fn module(line: &str) -> Option<&str> {
     let line = line.strip_prefix("pub(crate) ").or_else(|| line.strip_prefix("pub ")).unwrap_or(line);
     line.strip_prefix("mod ")?.strip_suffix(';')
 }
 
-/// Adds an operation at the end of the list of its area.
+/// Adds an operation at the end of its area's list.
 pub(super) fn with_operation(library: &str, module: &str) -> anyhow::Result<String> {
-    let start = library.find("pub fn operations(").context("there is no `pub fn operations`")?;
+    let start = library.find("pub fn operations(").context("`pub fn operations` is missing")?;
     let end = start + library[start..].find("\n}").context("`operations` does not end")? + 1;
     Ok(format!("{}    register.operation({module}::ROUTE, {module}::handle);\n{}", &library[..end], &library[end..]))
 }

@@ -1,4 +1,4 @@
-//! Operations that may not be made, and what the files of those that may say.
+//! Rejected operations, and the generated files of valid ones.
 
 use super::*;
 use crate::operations;
@@ -9,37 +9,37 @@ fn asked([area, name, method, path]: [&str; 4]) -> anyhow::Result<NewOperation> 
     NewOperation::of(Asked { area, name, method, path, summary: None }, &root(), &operations::all())
 }
 
-/// The texts of the files that come with an operation.
+/// The texts of the files that are created for these arguments.
 fn texts(of: [&str; 4]) -> [String; 4] {
     texts::all(&asked(of).unwrap()).unwrap()
 }
 
 #[test]
-fn what_cannot_be_an_operation_is_refused_with_the_reason() {
+fn an_invalid_operation_is_rejected_with_the_reason() {
     let path = "/api/v1/notes";
     for (of, reason) in [
-        (["notes", "note-list", "GET", path], "there is no area \"notes\": the areas are auth, content,"),
-        (["workers", "note-list", "GET", path], "there is no area"),
-        (["../users", "note-list", "GET", path], "there is no area"),
-        (["users", "NoteList", "GET", path], "lower-case words with dashes"),
-        (["users", "note_list", "GET", path], "lower-case words with dashes"),
-        (["users", "note--list", "GET", path], "lower-case words with dashes"),
-        (["users", "2-notes", "GET", path], "lower-case words with dashes"),
-        (["users", "", "GET", path], "lower-case words with dashes"),
-        (["users", "users-note-list", "GET", path], "without its area: \"note-list\""),
+        (["notes", "note-list", "GET", path], "unknown area \"notes\": expected one of auth, content,"),
+        (["workers", "note-list", "GET", path], "unknown area"),
+        (["../users", "note-list", "GET", path], "unknown area"),
+        (["users", "NoteList", "GET", path], "lowercase words with dashes"),
+        (["users", "note_list", "GET", path], "lowercase words with dashes"),
+        (["users", "note--list", "GET", path], "lowercase words with dashes"),
+        (["users", "2-notes", "GET", path], "lowercase words with dashes"),
+        (["users", "", "GET", path], "lowercase words with dashes"),
+        (["users", "users-note-list", "GET", path], "must not begin with its area: \"note-list\""),
         (["users", "type", "GET", path], "a keyword of Rust"),
         (["users", "a-list-of-everything-that-anybody-ever-noted", "GET", path], "at most 43"),
         (["users", "note-list", "HEAD", path], "the method must be"),
         (["users", "note-list", "GET", "/notes"], "must begin with /api/v1/ or /api/"),
-        (["users", "note-list", "GET", "/api/latest/notes"], "another name of /api/v1/"),
+        (["users", "note-list", "GET", "/api/latest/notes"], "is an alias"),
         (["users", "note-list", "GET", "/api/v1/notes/"], "\"\" in"),
-        (["users", "note-list", "GET", "/api/v1/notes?all"], "must be lower-case letters"),
-        (["users", "note-list", "GET", "/api/v1/{note"], "must be lower-case letters"),
+        (["users", "note-list", "GET", "/api/v1/notes?all"], "must be lowercase letters"),
+        (["users", "note-list", "GET", "/api/v1/{note"], "must be lowercase letters"),
         (["users", "note-list", "GET", "/api/v1/{note-id}"], "a parameter must have a name"),
         (["users", "note-list", "GET", "/api/v1/{type}"], "a parameter must have a name"),
         (["users", "note-list", "GET", "/api/v1/{id}/{id}"], "twice"),
         (["users", "note-list", "POST", "/api/v1/{text}"], "cannot be a parameter"),
-        (["users", "me-read", "GET", path], "there is an operation users-me-read: GET /api/v1/users/me"),
+        (["users", "me-read", "GET", path], "the operation users-me-read already exists: GET /api/v1/users/me"),
         (["users", "note-list", "GET", "/api/v1/users/{id}"], "is the route of users-user-read"),
         (["content", "add-app", "POST", path], "GET operations without path parameters only"),
         (["content", "get-note", "GET", "/api/v1/notes/{id}"], "GET operations without path parameters only"),
@@ -50,8 +50,9 @@ fn what_cannot_be_an_operation_is_refused_with_the_reason() {
 }
 
 #[test]
-fn what_another_file_has_is_not_written_over() {
-    // A folder of the area's rules, and a test of other operations.
+fn existing_files_are_not_overwritten() {
+    // In the area `users`, `accounts` is a folder of modules, and `restricted` is the name of an
+    // existing test.
     for name in ["accounts", "restricted"] {
         let error = asked(["users", name, "GET", "/api/v1/notes"]).unwrap().files(&root()).unwrap_err();
         assert!(error.to_string().contains("exists: choose another name"), "{error}");
@@ -59,7 +60,7 @@ fn what_another_file_has_is_not_written_over() {
 }
 
 #[test]
-fn an_operation_has_the_parameters_of_its_path_and_a_body_where_its_method_has_one() {
+fn an_operation_has_its_path_parameters_and_a_body_if_its_method_has_one() {
     let [operation, lambda, event, test] = texts(["teams", "note-update", "patch", "/api/v1/teams/{team_id}/notes/{note_id}"]);
     for part in [
         "//! `PATCH /api/v1/teams/{team_id}/notes/{note_id}`: note update.\n",
@@ -81,7 +82,7 @@ fn an_operation_has_the_parameters_of_its_path_and_a_body_where_its_method_has_o
 }
 
 #[test]
-fn an_operation_without_parameters_reads_nothing_of_the_request() {
+fn an_operation_without_parameters_reads_nothing_from_the_request() {
     let [operation, _, event, _] = texts(["edge", "tell-time", "GET", "/api/time"]);
     assert!(operation.contains("handle(access: Access<Server>, _: Input)") && !operation.contains("Deserr"), "{operation}");
     assert!(!operation.contains("writes_nothing"), "a GET needs no reason for leaving no trail");
@@ -93,7 +94,7 @@ fn an_operation_without_parameters_reads_nothing_of_the_request() {
 }
 
 #[test]
-fn whatever_a_new_operation_imports_it_uses() {
+fn a_new_operation_has_no_unused_imports() {
     for (area, path) in [("users", "/api/v1/notes"), ("users", "/api/v1/notes/{note_id}"), ("content", "/api/v1/notes")] {
         for method in ["GET", "POST", "PUT", "PATCH", "DELETE"].into_iter().filter(|method| area != "content" || *method == "GET") {
             for source in texts([area, "sample-note", method, path]) {

@@ -1,19 +1,20 @@
-//! Every code of both interfaces with its status: the part of the documentation that errors link to.
+//! Every error code of both interfaces, with its status and its explanation: the content of the
+//! page that errors link to.
 
 use api::content::Problem;
 use errors::KnownError;
 use serde::Serialize;
 
-/// A code as a reader looks it up.
+/// The entry of a code in the catalog.
 #[derive(Debug, Serialize)]
 pub struct CodeEntry {
     pub code: &'static str,
     pub status: u16,
-    /// When it is answered.
+    /// When the error is returned.
     pub text: String,
-    /// What the developer who gets it can do.
+    /// Advice for the developer who receives the error.
     pub hint: &'static str,
-    /// Names of the fields of `details`.
+    /// The names of the fields of `details`.
     pub details: Vec<String>,
 }
 

@@ -1,11 +1,13 @@
-//! Objects that have no other fields than those they name: `additionalProperties: false`, which the derived schemas do not say.
+//! Adds `additionalProperties: false`, which derived schemas lack, to objects that may have no
+//! other fields.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use utoipa::openapi::schema::AdditionalProperties;
 use utoipa::openapi::{RefOr, Schema};
 
-/// Closes the named schemas that `roots` lead to. A part of an `allOf` stays open: it would refuse the fields of its siblings.
+/// Closes the named schemas that `roots` refer to, directly or not. Parts of an `allOf` stay open,
+/// as a closed part would reject the fields of the other parts.
 pub(super) fn close_reachable<'a>(components: &mut BTreeMap<String, RefOr<Schema>>, roots: impl Iterator<Item = &'a RefOr<Schema>>) {
     let mut seen = BTreeSet::new();
     let mut waiting: Vec<String> = roots.flat_map(names).collect();
@@ -20,7 +22,8 @@ pub(super) fn close_reachable<'a>(components: &mut BTreeMap<String, RefOr<Schema
     }
 }
 
-/// Closes a schema and those written within it.
+/// Closes an object schema, and the object schemas written inline in its properties and
+/// alternatives. The elements of arrays and the parts of an `allOf` stay open.
 pub(super) fn close_one(schema: &mut RefOr<Schema>) {
     let RefOr::T(schema) = schema else { return };
     match schema {
@@ -34,7 +37,7 @@ pub(super) fn close_one(schema: &mut RefOr<Schema>) {
     }
 }
 
-/// Names of the schemas that one refers to, but for parts of an `allOf`.
+/// The names of the schemas that a schema refers to, except for parts of an `allOf`.
 fn names(schema: &RefOr<Schema>) -> Vec<String> {
     match schema {
         RefOr::Ref(reference) => reference.ref_location.rsplit('/').next().map(str::to_owned).into_iter().collect(),

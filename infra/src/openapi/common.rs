@@ -1,5 +1,5 @@
-//! The errors that operations share: what the layer of an interface and the proof of an access type answer. A route names only those
-//! that are its own.
+//! The errors that operations share: those that the layers of an interface return, and those of the
+//! access-level check. A route lists only the errors that its operation has besides these.
 
 use std::collections::BTreeSet;
 
@@ -11,15 +11,15 @@ use wire::level::Level;
 
 use crate::operation::Operation;
 
-/// Of every operation of interface B.
+/// Errors of every operation of interface B.
 const EVERY: &[&str] = &["INTERNAL_ERROR"];
-/// Of those that read the table.
+/// Errors of operations that use the table.
 const TABLE: &[&str] = &["SERVICE_UNAVAILABLE"];
-/// Of those that read a path, a query or a body.
+/// Errors of operations that read a path, a query or a body.
 const INPUT: &[&str] = &["SCHEMA_ERROR"];
-/// Of those whose method has a body.
+/// Errors of operations whose method has a body.
 const BODY: &[&str] = &["BODY_PARSING_ERROR", "BODY_TOO_LARGE"];
-/// Of those that take an access type (`Access<L>`).
+/// Errors of operations that require an access level (`Access<L>`).
 const ACCESS: &[&str] = &[
     "ACCESS_TOKEN_EXPIRED",
     "ACCESS_TYPE_REQUIRED",
@@ -42,16 +42,16 @@ const ACCESS: &[&str] = &[
     "UNPARSABLE_ACCESS_TOKEN",
     "UNPARSABLE_ADMIN_ACCESS_TOKEN",
 ];
-/// Of those that a client may use.
+/// Errors of operations open to client access.
 const CLIENT: &[&str] = &["INVALID_PUBLISHABLE_CLIENT_KEY", "PUBLISHABLE_CLIENT_KEY_REQUIRED_FOR_PROJECT"];
-/// Of those that a client may not use.
+/// Errors of operations closed to client access.
 const NO_CLIENT: &[&str] = &["INSUFFICIENT_ACCESS_TYPE"];
-/// Of those that are counted.
+/// Errors of rate-limited operations.
 const LIMIT: &[&str] = &["RATE_LIMITED"];
-/// What answers where no operation is, and a wrong method.
+/// Errors for unknown paths and wrong methods.
 pub const ANYWHERE: &[&str] = &["ROUTE_NOT_FOUND", "METHOD_NOT_ALLOWED"];
 
-/// Every code that an operation may answer: those of its route and those that it shares.
+/// Every code that an operation may return: the codes of its route, and the shared ones.
 pub fn codes(operation: &Operation) -> BTreeSet<&'static str> {
     let own = operation.route.codes();
     match operation.route.interface {
@@ -83,7 +83,7 @@ fn shared_codes(operation: &Operation) -> Vec<&'static [&'static str]> {
     groups
 }
 
-/// The status of a code of the interface's catalog.
+/// The status of a code in the interface's catalog.
 pub fn status(interface: Interface, code: &str) -> Option<StatusCode> {
     match interface {
         Interface::Content => Problem::ALL.into_iter().find(|problem| problem.code() == code).map(Problem::status),

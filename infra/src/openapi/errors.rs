@@ -1,4 +1,5 @@
-//! The bodies of errors: one schema for each interface, with every code of its catalog.
+//! The bodies of errors: one schema per interface, which lists every code of the interface's
+//! catalog.
 
 use std::fmt::Write as _;
 
@@ -12,11 +13,11 @@ use utoipa::openapi::{KnownFormat, ObjectBuilder, Ref, RefOr, Schema, SchemaForm
 
 use super::catalog;
 
-/// The name of the schema of an error of interface A.
+/// The name of the schema for errors of the public content interface.
 pub(super) const CONTENT: &str = "ContentError";
-/// The name of the schema of an error of interface B.
+/// The name of the schema for errors of the interface for products.
 pub(super) const PRODUCT: &str = "ProductError";
-/// The name of the schema of an error of the token endpoint.
+/// The name of the schema for errors of the token endpoint.
 pub(super) const OAUTH: &str = "OauthError";
 const CODE: &str = "ProductErrorCode";
 
@@ -25,7 +26,7 @@ pub(super) fn schemas() -> [(String, RefOr<Schema>); 4] {
     schemas.map(|(name, schema)| (name.to_owned(), schema.into()))
 }
 
-/// The name of the schema of an operation's errors.
+/// The name of the schema for an operation's errors.
 pub(super) fn name(route: &Route) -> &'static str {
     match route.interface {
         Interface::Content => CONTENT,
@@ -58,14 +59,14 @@ fn content() -> Schema {
 }
 
 fn product() -> Schema {
-    let error = text().description(Some("A sentence for developers; it may change."));
+    let error = text().description(Some("A message for developers; it may change."));
     Schema::Object(with_code(error, "An error of interface B.").build())
 }
 
 fn oauth() -> Schema {
     let error = text().enum_values(Some(OauthErrorCode::VARIANTS.iter().copied()));
-    let sentence = text().description(Some("A sentence for developers; it may change."));
-    let whole = with_code(error, "An error of OAuth (RFC 6749 §5.2), with the code of interface B.");
+    let sentence = text().description(Some("A message for developers; it may change."));
+    let whole = with_code(error, "An OAuth error (RFC 6749 §5.2) with the additional fields of an error of interface B, such as `code`.");
     Schema::Object(whole.property("error_description", sentence).required("error_description").build())
 }
 
@@ -76,15 +77,19 @@ fn with_code(error: ObjectBuilder, description: &str) -> ObjectBuilder {
         .required("code")
         .property("error", error)
         .required("error")
-        .property("details", ObjectBuilder::new().description(Some("What belongs to the code; see the list of codes.")))
-        .property("hint", text().description(Some("What the developer who gets the error can do.")))
+        .property(
+            "details",
+            ObjectBuilder::new().description(Some("The details of the error. Their fields depend on the code; see the list of codes.")),
+        )
+        .property("hint", text().description(Some("What the developer who receives the error can do.")))
         .required("hint")
         .property("documentation_url", url().description(Some("The page that explains the code.")))
         .required("documentation_url")
-        .property("request_id", text().description(Some("Id of the request in the logs, of errors with a status from 500.")))
+        .property("request_id", text().description(Some("Id of the request in the logs, for errors with a status of 500 and above.")))
 }
 
-/// Every code, with its status and the fields of its details.
+/// The schema of a code: an enumeration whose description has each code's status and the fields of
+/// its details.
 fn code() -> Schema {
     let mut description = "| code | status | details |\n|---|---|---|\n".to_owned();
     for entry in catalog::entries().iter().filter(|entry| KnownError::CODES.contains(&entry.code)) {

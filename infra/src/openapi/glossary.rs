@@ -1,7 +1,8 @@
-//! What fields and parameters mean that mean the same wherever they are, by their names: `glossary.txt`.
+//! Descriptions, by name, of fields and parameters that mean the same everywhere: `glossary.txt`.
 //!
-//! A description at the field itself wins; this is for the many that would only repeat each other. The contract tests find a field that
-//! has neither.
+//! A description of a field itself, or of the schema that it refers to, takes precedence. The
+//! glossary saves many descriptions that would only repeat each other. The contract tests report a
+//! field without any of these descriptions.
 
 use std::collections::BTreeMap;
 
@@ -9,7 +10,7 @@ use serde_json::Value;
 
 pub(super) const GLOSSARY: &str = include_str!("glossary.txt");
 
-/// Describes what a document leaves undescribed.
+/// Adds the missing descriptions to a document.
 pub(super) fn describe(document: &mut Value) {
     let glossary: BTreeMap<&str, &str> = GLOSSARY.lines().filter_map(|line| line.split_once(" = ")).collect();
     let described = described_schemas(document);
@@ -25,13 +26,13 @@ pub(super) fn describe(document: &mut Value) {
     });
 }
 
-/// References to the schemas that say themselves what they are.
+/// References to the schemas that have descriptions of their own.
 fn described_schemas(document: &Value) -> Vec<String> {
     let schemas = document["components"]["schemas"].as_object().into_iter().flatten();
     schemas.filter(|(_, schema)| schema["description"].is_string()).map(|(name, _)| format!("#/components/schemas/{name}")).collect()
 }
 
-/// Calls `field` with each property of each schema, and each parameter, by its name.
+/// Calls `field` with the name and the schema of each property, and with each parameter.
 pub(super) fn visit(value: &mut Value, field: &impl Fn(&str, &mut Value)) {
     match value {
         Value::Object(object) => {

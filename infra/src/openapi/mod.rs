@@ -1,7 +1,8 @@
-//! The API document (OpenAPI 3.1): every operation with what its handler's types and its route say, and the errors it may answer.
+//! The OpenAPI 3.1 document. It describes every operation by its route and the types of its
+//! handler, with the errors that the operation may return.
 //!
-//! The types give parameters, bodies and answers; [`common`] knows what every operation of an interface answers besides; nothing is
-//! written by hand for a single operation.
+//! The types provide parameters, bodies and responses; [`common`] adds the errors that all
+//! operations of an interface share. Nothing is written by hand for a single operation.
 
 pub mod catalog;
 mod closed;
@@ -29,33 +30,33 @@ use crate::operation::Operation;
 use crate::operations;
 
 const DESCRIPTION: &str = "Two interfaces of one service: public content (interface A: apps, posts, the site; no credentials) and the \
-    product API (interface B: users, sign-in, sessions, mails, the project itself).\n\nRequests of interface B say who asks by headers; \
+    product API (interface B: users, sign-in, sessions, emails, the project itself).\n\nCallers of interface B identify themselves by headers; \
     see the security schemes. Every header `X-Service-…` may also be written `X-Stack-…` or `X-Hexclave-…`.";
 
-/// Names and descriptions of the areas, in the order of the document.
+/// The names and descriptions of the areas, in the order of the document.
 const AREAS: [(&str, &str); 7] = [
     ("content", "Public content: apps, posts, the site"),
     ("auth", "Signing up, signing in, sessions, tokens, OAuth"),
-    ("users", "Users and what belongs to them"),
+    ("users", "Users and their data"),
     ("teams", "Teams, their members, permissions and invitations"),
-    ("emails", "The outbox of mails"),
+    ("emails", "Emails: outbox, templates, themes and drafts"),
     ("projects", "The project and its configuration"),
     ("edge", "The service itself"),
 ];
 
-/// The API document of a service with one base URL for both interfaces.
+/// The OpenAPI document of a service with one base URL for both interfaces.
 pub fn document(api_url: &str) -> OpenApi {
     document_of(&operations::all(), api_url, api_url)
 }
 
-/// The API document as JSON, for interfaces with base URLs of their own.
+/// The OpenAPI document as JSON, for interfaces with different base URLs.
 pub fn json(api_url: &str, site_url: &str) -> serde_json::Result<Value> {
     let mut document = serde_json::to_value(document_of(&operations::all(), api_url, site_url))?;
     glossary::describe(&mut document);
     Ok(document)
 }
 
-/// The API document of some operations.
+/// The OpenAPI document of some operations.
 pub fn document_of(operations: &[Operation], api_url: &str, site_url: &str) -> OpenApi {
     let mut schemas = Schemas::of(operations);
     let mut items: BTreeMap<&str, PathItem> = BTreeMap::new();
@@ -85,7 +86,8 @@ pub fn document_of(operations: &[Operation], api_url: &str, site_url: &str) -> O
         .build()
 }
 
-/// Names that inner types of different operations share and mean different things by: the document would be wrong about them.
+/// The names of inner types that are defined differently in different operations. Such a name would
+/// make the document wrong.
 pub fn clashes(operations: &[Operation]) -> BTreeSet<String> {
     Schemas::of(operations).clashes().clone()
 }

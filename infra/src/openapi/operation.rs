@@ -1,4 +1,4 @@
-//! One operation of the API document.
+//! Describes one operation of the OpenAPI document.
 
 use std::collections::BTreeMap;
 
@@ -21,7 +21,7 @@ use crate::operation::Operation;
 const JSON: &str = "application/json";
 const FORM: &str = "application/x-www-form-urlencoded";
 
-/// What the document says of an operation; `site_url` is the base of interface A when it has one of its own.
+/// The documentation of an operation; `site_url` is the base URL of interface A, if different.
 pub(super) fn describe(operation: &Operation, schemas: &Schemas, site_url: Option<&str>) -> OperationBuilder {
     let (route, description) = (&operation.route, &operation.description);
     let is_content = route.interface == Interface::Content;
@@ -56,8 +56,8 @@ pub(super) fn describe(operation: &Operation, schemas: &Schemas, site_url: Optio
 fn access_text(level: Option<Level>) -> &'static str {
     match level {
         None => "Needs no credentials.",
-        Some(Level::Client) => "Client access, or a higher one.",
-        Some(Level::Server) => "Server access, or admin access.",
+        Some(Level::Client) => "Client access or higher.",
+        Some(Level::Server) => "Server access or higher.",
         Some(Level::Admin) => "Admin access.",
     }
 }
@@ -68,7 +68,8 @@ fn parameters(operation: &Operation) -> Vec<Parameter> {
         objects(&described.schema).into_iter().flat_map(|object| parameters_of(object, &place)).collect()
     };
     let (mut path, query) = (of(&operation.description.path, ParameterIn::Path), of(&operation.description.query, ParameterIn::Query));
-    // A handler that reads its path by itself says nothing of it; the route still does.
+    // A handler that parses its path itself has no type for the path, but the route names the
+    // parameters.
     for name in path_names(operation.route.path) {
         if !path.iter().any(|parameter| parameter.name == name) {
             let text = ObjectBuilder::new().schema_type(Type::String);
@@ -78,17 +79,18 @@ fn parameters(operation: &Operation) -> Vec<Parameter> {
         }
     }
     let mut parameters: Vec<Parameter> = path.into_iter().chain(query).collect();
-    // Required ones first, otherwise as the type has them.
+    // Required parameters come first; otherwise the order is that of the type.
     parameters.sort_by_key(|parameter| matches!(parameter.required, Required::False));
     parameters
 }
 
-/// Names of the `{name}` segments of a path.
+/// The names in the `{name}` segments of a path.
 fn path_names(path: &str) -> impl Iterator<Item = &str> {
     path.split('/').filter_map(|segment| segment.strip_prefix('{')?.strip_suffix('}'))
 }
 
-/// The objects that a schema is made of: one, or the parts of a flattened one.
+/// The objects of which a schema consists: a single object, or the parts of an `allOf` for a
+/// flattened type.
 fn objects(schema: &RefOr<Schema>) -> Vec<&Object> {
     match schema {
         RefOr::T(Schema::Object(object)) => vec![object],
@@ -115,7 +117,8 @@ fn parameters_of(object: &Object, place: &ParameterIn) -> Vec<Parameter> {
     object.properties.iter().map(parameter).collect()
 }
 
-/// Whether a body cannot be left out.
+/// Whether the schema of a body requires a field, so that the body itself is required. A choice
+/// between schemas is assumed to require one.
 fn has_required_field(schema: &RefOr<Schema>) -> bool {
     match schema {
         RefOr::T(Schema::OneOf(_) | Schema::AnyOf(_)) => true,
@@ -126,14 +129,14 @@ fn has_required_field(schema: &RefOr<Schema>) -> bool {
 fn answers(operation: &Operation, schemas: &Schemas, is_content: bool) -> BTreeMap<StatusCode, Response> {
     let mut answers = errors_by_status(operation);
     let text = || Content::new(Some(ObjectBuilder::new().schema_type(Type::String)));
-    // What asks people shows them its refusals as pages too.
+    // Operations that people open in a browser may also return errors as pages.
     if let Some(page) = operation.description.text.filter(|media_type| *media_type == "text/html") {
         for answer in answers.values_mut() {
             answer.content.insert(page.to_owned(), text().into());
         }
     }
     let status = operation.description.status.and_then(|status| StatusCode::from_u16(status).ok()).unwrap_or(StatusCode::OK);
-    let mut success = ResponseBuilder::new().description(if status.is_redirection() { "Go to `Location`." } else { "Success." });
+    let mut success = ResponseBuilder::new().description(if status.is_redirection() { "Redirects to `Location`." } else { "Success." });
     if let Some(answer) = &operation.description.answer {
         success = success.content(JSON, Content::new(Some(schemas.whole(answer, is_content))));
     }
@@ -141,11 +144,11 @@ fn answers(operation: &Operation, schemas: &Schemas, is_content: bool) -> BTreeM
         success = success.content(media_type, text());
     }
     if status.is_redirection() {
-        success = success.header("Location", header("Where to go."));
+        success = success.header("Location", header("The URL to go to."));
     }
     if is_content {
-        success = success.header("ETag", header("Validator of the answer, for `If-None-Match`."));
-        answers.insert(StatusCode::NOT_MODIFIED, Response::new("The answer is the one that `If-None-Match` names."));
+        success = success.header("ETag", header("Validator of the response, for `If-None-Match`."));
+        answers.insert(StatusCode::NOT_MODIFIED, Response::new("The response has not changed since the one that `If-None-Match` names."));
     }
     answers.insert(status, success.build());
     answers
@@ -155,12 +158,13 @@ fn header(description: &str) -> utoipa::openapi::Header {
     HeaderBuilder::new().schema(Some(ObjectBuilder::new().schema_type(Type::String))).description(Some(description)).build()
 }
 
-/// Error answers; the description of each names its codes.
+/// The error responses by status; the description of each names its codes.
 fn errors_by_status(operation: &Operation) -> BTreeMap<StatusCode, Response> {
     let route = &operation.route;
     let mut by_status: BTreeMap<StatusCode, Vec<&str>> = BTreeMap::new();
     for code in common::codes(operation) {
-        // A code that is in no catalog is found by the contract tests.
+        // A code without a status is missing in the catalogs; the contract tests report such a
+        // code.
         if let Some(status) = common::status(route.interface, code) {
             by_status.entry(status).or_default().push(code);
         }
@@ -181,12 +185,12 @@ fn error(route: &Route, status: StatusCode, codes: &[&str]) -> Response {
         .content(JSON, Content::new(Some(Ref::from_schema_name(errors::name(route)))))
         .extensions(Some(extensions.build()));
     match status {
-        StatusCode::UNAUTHORIZED => response.header("WWW-Authenticate", header("The scheme; credentials are headers of our own.")),
+        StatusCode::UNAUTHORIZED => response.header("WWW-Authenticate", header("The scheme; credentials are sent in custom headers.")),
         StatusCode::METHOD_NOT_ALLOWED => response.header("Allow", header("The methods of this path.")),
         StatusCode::TOO_MANY_REQUESTS => response
             .header("Retry-After", header("Seconds to wait before trying again."))
             .header("RateLimit-Policy", header("The limit's name, its quota and its window in seconds."))
-            .header("RateLimit", header("The limit's name, what is left of it and the seconds until there is more.")),
+            .header("RateLimit", header("The limit's name, the remaining quota and the seconds until it is replenished.")),
         StatusCode::SERVICE_UNAVAILABLE => response.header("Retry-After", header("Seconds to wait before trying again.")),
         _ => response,
     }

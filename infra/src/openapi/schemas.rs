@@ -1,7 +1,9 @@
-//! The schemas that operations share by name.
+//! The schemas of the document, which operations refer to by name.
 //!
-//! A name is a type's last word, so two types may have the same one (as `Data<App>` and `Data<Site>` have). The body or answer itself is
-//! then written where it is used; two *inner* types of one name would be an error in the document, which [`Schemas::clashes`] finds.
+//! The name of a schema is the last path segment of its type, so two types may have the same name
+//! (such as `Data<App>` and `Data<Site>`). Different bodies and responses with the same name are
+//! written inline. Different *inner* types with the same name would make the document wrong;
+//! [`Schemas::clashes`] finds them.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -15,7 +17,7 @@ use crate::operation::Operation;
 #[derive(Default)]
 pub(super) struct Schemas {
     components: BTreeMap<String, RefOr<Schema>>,
-    /// Names of bodies and answers that are not written by name.
+    /// Names of bodies and responses that are written inline.
     inline: BTreeSet<String>,
     inner: BTreeSet<String>,
     clashes: BTreeSet<String>,
@@ -29,8 +31,8 @@ fn described(operation: &Operation) -> impl Iterator<Item = &Described> {
     bodies(operation).chain(&operation.description.path).chain(&operation.description.query)
 }
 
-/// What has no other fields than those that it names: bodies but for the few that ignore others, and all of
-/// interface A. Answers of interface B may grow.
+/// The types that allow no additional fields: bodies except the few that ignore unknown fields,
+/// and the responses of interface A. Responses of interface B may get new fields.
 fn closed_roots(operation: &Operation) -> impl Iterator<Item = &Described> {
     let is_content = operation.route.interface == Interface::Content;
     operation
@@ -79,7 +81,8 @@ impl Schemas {
         }
     }
 
-    /// The schema of a body or an answer: by name, or in place; a closed one names every field that there may be.
+    /// The schema of a body or a response: a reference by name, or inline. With `closed`, an
+    /// inline schema allows no fields but those it lists; named schemas have been closed before.
     pub(super) fn whole(&self, described: &Described, closed: bool) -> RefOr<Schema> {
         if !self.inline.contains(&described.name) {
             return RefOr::Ref(Ref::from_schema_name(&described.name));
@@ -99,7 +102,7 @@ impl Schemas {
         self.components
     }
 
-    /// Names of inner types that mean different things in different operations.
+    /// The names of inner types that are defined differently in different operations.
     pub(super) fn clashes(&self) -> &BTreeSet<String> {
         &self.clashes
     }

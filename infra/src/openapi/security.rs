@@ -1,10 +1,11 @@
-//! Who asks: the headers of interface B as security schemes, and which of them an access level needs.
+//! Authentication: the headers of interface B as security schemes, and the headers that each access
+//! level requires.
 
 use utoipa::openapi::SecurityRequirement;
 use utoipa::openapi::security::{ApiKey, ApiKeyValue, SecurityScheme};
 use wire::level::Level;
 
-/// A header that proves something.
+/// A header for authentication: a credential, the access level or the project.
 pub(super) struct Scheme {
     pub(super) name: &'static str,
     header: &'static str,
@@ -23,20 +24,20 @@ pub(super) const SCHEMES: [Scheme; 6] = [
     Scheme {
         name: "accessType",
         header: "X-Service-Access-Type",
-        description: "Which access the request wants: `client`, `server` or `admin`. A higher one may do all that a lower one may.",
+        description: "The access type of the request: `client`, `server` or `admin`. A higher one includes all rights of the lower ones.",
     },
     Scheme { name: "projectId", header: "X-Service-Project-Id", description: "The project, a UUID." },
     Scheme {
         name: "publishableClientKey",
         header: "X-Service-Publishable-Client-Key",
-        description: "For client access; begins with `pck_`. It identifies an app and is no secret, as every user of the app has it. A request with client \
+        description: "For client access; begins with `pck_`. It identifies an app and is not secret, as every user of the app has it. A request with client \
                       access may leave it out unless the project requires it (`require_publishable_client_key`, in a configuration \
-                      `project.requirePublishableClientKey`); a wrong one is always refused.",
+                      `project.requirePublishableClientKey`); a wrong one is always rejected.",
     },
     Scheme {
         name: "secretServerKey",
         header: "X-Service-Secret-Server-Key",
-        description: "For server access; begins with `ssk_`, never in the hands of a client.",
+        description: "For server access; begins with `ssk_`; never give it to a client.",
     },
     Scheme {
         name: "superSecretAdminKey",
@@ -46,7 +47,7 @@ pub(super) const SCHEMES: [Scheme; 6] = [
     Scheme {
         name: "accessToken",
         header: "X-Service-Access-Token",
-        description: "The current user's access token; optional, the request then acts for that user.",
+        description: "The current user's access token. Optional: with it, the request acts for that user.",
     },
 ];
 
@@ -55,12 +56,12 @@ fn all_of(keys: &[&str]) -> SecurityRequirement {
     keys.iter().fold(always, |requirement, key| requirement.add(*key, [""; 0]))
 }
 
-/// The ways to prove a level; any one of them does.
+/// The combinations of headers that prove an access level; any of these combinations suffices.
 pub(super) fn requirements(level: Option<Level>) -> Vec<SecurityRequirement> {
     let (client, server, admin) = (["publishableClientKey"], ["secretServerKey"], ["superSecretAdminKey"]);
     let with_user = ["publishableClientKey", "accessToken"];
     match level {
-        // An empty list says: none is needed.
+        // An empty list means that no header is required.
         None => Vec::new(),
         Some(Level::Client) => vec![all_of(&client), all_of(&with_user), all_of(&server), all_of(&admin)],
         Some(Level::Server) => vec![all_of(&server), all_of(&admin)],

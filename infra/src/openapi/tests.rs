@@ -1,4 +1,4 @@
-//! The document of operations made up for it: one of each kind.
+//! Tests with a document of sample operations, one of each kind.
 
 use std::cell::RefCell;
 use std::collections::BTreeSet;
@@ -21,20 +21,20 @@ use super::{document_of, glossary};
 use crate::operation::Operation;
 
 #[derive(ToSchema)]
-#[expect(dead_code, reason = "only its schema is of interest")]
+#[expect(dead_code, reason = "only its schema is used")]
 struct Path {
-    /// Which mail.
+    /// Id of the email.
     id: String,
 }
 
 #[derive(ToSchema)]
-#[expect(dead_code, reason = "only its schema is of interest")]
+#[expect(dead_code, reason = "only its schema is used")]
 struct Loose {
     name: Option<String>,
 }
 
 #[derive(ToSchema)]
-#[expect(dead_code, reason = "only its schema is of interest")]
+#[expect(dead_code, reason = "only its schema is used")]
 struct Page {
     cursor: Option<String>,
     limit: u16,
@@ -45,7 +45,7 @@ struct Edited {
     id: String,
 }
 
-/// An operation by the types of its two arguments and its answer.
+/// An operation with these types for its two arguments and its response.
 fn operation<A: Describe, B: Describe, R: Describe>(route: Route) -> Operation {
     let mut description = Description::default();
     A::describe(&mut description);
@@ -57,7 +57,7 @@ fn operation<A: Describe, B: Describe, R: Describe>(route: Route) -> Operation {
 fn document() -> Value {
     type Patch = Input<OutboxPatch, Page, Path>;
     let errors = &[ErrorCode::EmailNotFound, ErrorCode::PreconditionFailed];
-    let patch = Route::patch("emails-patch", "/api/v1/emails/outbox/{id}").summary("Edits a mail").errors(errors);
+    let patch = Route::patch("emails-patch", "/api/v1/emails/outbox/{id}").summary("Edits an email").errors(errors);
     let app = Route::get("content-app", "/api/v1/apps/{app_id}").summary("Gives an app").content().problems(&["app_not_found"]);
     let operations = vec![
         operation::<Access<Server>, Patch, Json<Edited>>(patch),
@@ -83,7 +83,7 @@ fn parameters_come_from_the_types_and_from_the_path() {
         .map(|one| (one["name"].as_str().unwrap(), one["in"].as_str().unwrap(), one["required"].as_bool().unwrap()))
         .collect();
     assert_eq!(named, [("id", "path", true), ("limit", "query", true), ("cursor", "query", false)]);
-    assert_eq!(parameters[0]["description"], "Which mail.");
+    assert_eq!(parameters[0]["description"], "Id of the email.");
     assert_eq!(document["paths"]["/api/v1/auth/go/{provider_id}"]["get"]["parameters"][0]["name"], "provider_id");
 }
 
@@ -99,7 +99,7 @@ fn errors_are_grouped_by_status() {
 }
 
 #[test]
-fn a_level_is_proved_by_its_key_or_a_higher_one() {
+fn a_level_requires_its_key_or_that_of_a_higher_level() {
     let document = document();
     let ways = &document["paths"]["/api/v1/emails/outbox/{id}"]["patch"]["security"];
     let server = json!({ "accessType": [], "projectId": [], "secretServerKey": [] });
@@ -109,7 +109,7 @@ fn a_level_is_proved_by_its_key_or_a_higher_one() {
 }
 
 #[test]
-fn envelopes_of_one_name_are_written_where_they_are_used() {
+fn envelopes_of_the_same_name_are_written_inline() {
     let document = document();
     let schema = |path: &str| document["paths"][path]["get"]["responses"]["200"]["content"]["application/json"]["schema"].clone();
     assert_eq!(schema("/api/v1/apps")["properties"]["data"]["type"], "array");
@@ -118,7 +118,7 @@ fn envelopes_of_one_name_are_written_where_they_are_used() {
 }
 
 #[test]
-fn bodies_and_public_content_name_every_field_that_there_may_be() {
+fn bodies_and_public_content_allow_no_additional_fields() {
     let document = document();
     let schemas = &document["components"]["schemas"];
     assert_eq!(schemas["OutboxPatch"]["additionalProperties"], false);
@@ -132,7 +132,7 @@ fn bodies_and_public_content_name_every_field_that_there_may_be() {
 }
 
 #[test]
-fn the_token_endpoint_takes_forms_and_has_the_errors_of_oauth() {
+fn the_token_endpoint_accepts_forms_and_has_oauth_errors() {
     let document = document();
     let (token, loose) = (&document["paths"]["/api/v1/token"]["post"], &document["paths"]["/api/v1/loose"]["post"]);
     let form = &token["requestBody"]["content"]["application/x-www-form-urlencoded"]["schema"];
@@ -153,7 +153,7 @@ fn public_content_has_the_base_url_of_the_site() {
 }
 
 #[test]
-fn what_an_envelope_holds_is_described_too() {
+fn the_contents_of_an_envelope_are_described_too() {
     let site = Described::of::<Data<content::Site>>();
     let names: Vec<&str> = site.components.iter().map(|(name, _)| name.as_str()).collect();
     assert!(names.contains(&"Resources"), "{names:?}");

@@ -1,4 +1,5 @@
-//! The files that pages load, each under a path that names its content: what was loaded once is never asked for again.
+//! The files that pages load. The URL of each file has a version that depends on the file's
+//! content, so that browsers may cache the file forever.
 
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
@@ -6,7 +7,7 @@ use std::sync::LazyLock;
 use crypto::digest::Digest;
 use minijinja::{Error, ErrorKind};
 
-/// A file with its name, media type and content.
+/// A file that pages load, with its name, media type and content.
 #[derive(Debug, Clone, Copy)]
 pub struct Asset {
     pub name: &'static str,
@@ -17,7 +18,8 @@ pub struct Asset {
 const CSS: &str = "text/css; charset=utf-8";
 const JAVASCRIPT: &str = "text/javascript; charset=utf-8";
 
-/// Functions have the tokens and the icon too, for the page behind a link of an email, and nothing of this crate.
+/// The icon and the design tokens (`tokens.css`) are in `shared/api` rather than in this crate,
+/// because the functions use them for the pages that links in emails open.
 const ICON: &str = include_str!("../../../shared/api/src/http/icon.svg");
 const STYLE: &str = concat!(include_str!("../../../shared/api/src/http/tokens.css"), include_str!("../../pages/style.css"));
 
@@ -29,7 +31,7 @@ macro_rules! assets {
     };
 }
 
-/// All of them.
+/// All files that pages load.
 pub const ASSETS: [Asset; 6] = assets![
     "live.js" is JAVASCRIPT,
     "page.js" is JAVASCRIPT,
@@ -37,7 +39,7 @@ pub const ASSETS: [Asset; 6] = assets![
     "theme.js" is JAVASCRIPT,
 ];
 
-/// Versions by name: the beginning of the digest of the content.
+/// The version of each asset by its name: the beginning of the digest of its content.
 static VERSIONS: LazyLock<BTreeMap<&str, String>> = LazyLock::new(|| {
     let version = |asset: &Asset| Digest::of(asset.content).as_str().chars().take(12).collect();
     ASSETS.iter().map(|asset| (asset.name, version(asset))).collect()
@@ -49,14 +51,14 @@ impl Asset {
         FOUND.iter().find(|asset| asset.name == name)
     }
 
-    /// Changes with the content.
+    /// The version of the asset, which changes with its content.
     pub fn version(&self) -> &'static str {
         VERSIONS.get(self.name).map_or("", String::as_str)
     }
 }
 
-/// The path of an asset in templates.
+/// The URL of an asset, for templates.
 pub(super) fn url(name: &str) -> Result<String, Error> {
-    let asset = Asset::find(name).ok_or_else(|| Error::new(ErrorKind::InvalidOperation, format!("there is no asset {name}")))?;
+    let asset = Asset::find(name).ok_or_else(|| Error::new(ErrorKind::InvalidOperation, format!("unknown asset {name}")))?;
     Ok(format!("/assets/{name}?v={}", asset.version()))
 }

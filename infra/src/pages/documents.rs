@@ -1,6 +1,8 @@
-//! The documents of `docs/` as pages: Markdown with anchors, copy buttons, and links that lead where the pages are.
+//! The documents of `docs/` as pages: Markdown with anchors, copy buttons, and links between the
+//! pages.
 //!
-//! A document is at `/docs/` and its path without `.md`; an `index.md` is at its folder's. Markup within Markdown is shown as text.
+//! The URL of a document is `/docs/` and the document's path without `.md`. An `index.md` is at the
+//! URL of its folder, and a picture at its own path. HTML within Markdown is shown as text.
 
 use std::collections::BTreeMap;
 use std::path::{Component, Path, PathBuf};
@@ -10,12 +12,12 @@ use pulldown_cmark::{CodeBlockKind, CowStr, Event, Options, Parser, Tag, TagEnd,
 use serde::Serialize;
 
 use super::Frame;
-use crate::embedded::DOCUMENTS;
+use crate::embedded::{DOCUMENTS, PICTURES};
 
-/// Where documents say that the service is, which is replaced by where it is.
+/// The base URL in the documents' examples, which is replaced by the actual one.
 const EXAMPLE_URL: &str = "http://localhost:8787";
 
-/// A document, with the name that it has without `.md`.
+/// A document; its name is its path without `.md`.
 #[derive(Debug, Clone, Copy)]
 pub struct Document {
     pub name: &'static str,
@@ -25,6 +27,12 @@ pub struct Document {
 /// All documents, by name.
 pub fn all() -> impl Iterator<Item = Document> {
     DOCUMENTS.iter().map(|(name, text)| Document { name, text })
+}
+
+/// The SVG picture of `docs/pictures/` at a path below `/docs`, without the leading slash.
+pub fn picture(path: &str) -> Option<&'static str> {
+    let name = path.strip_prefix("pictures/")?.strip_suffix(".svg")?;
+    PICTURES.iter().find(|(known, _)| *known == name).map(|(_, svg)| *svg)
 }
 
 #[derive(Serialize)]
@@ -40,23 +48,23 @@ struct Line {
 }
 
 impl Document {
-    /// The document at a path below `/docs`, without the slash before it.
+    /// The document at a path below `/docs`, without the leading slash.
     pub fn find(path: &str) -> Option<Self> {
         all().find(|document| document.href() == href(path))
     }
 
-    /// Where its page is.
+    /// The URL of the document's page.
     pub fn href(&self) -> String {
         href(self.name.strip_suffix("index").filter(|folder| folder.is_empty() || folder.ends_with('/')).unwrap_or(self.name))
     }
 
-    /// Its first heading.
+    /// The first heading of the document.
     pub fn title(&self) -> String {
         let heading = self.text.lines().find_map(|line| line.strip_prefix("# "));
         heading.unwrap_or(self.name).replace('`', "")
     }
 
-    /// Its page, for a service at `api_url`.
+    /// The page of the document, for a service at `api_url`.
     pub fn page(&self, frame: &Frame, api_url: &str) -> anyhow::Result<String> {
         let html = self.html(api_url).html;
         frame.page(
@@ -68,7 +76,7 @@ impl Document {
         )
     }
 
-    /// Its text as HTML, and the targets of links that lead to no document.
+    /// The text of the document as HTML, with its links and those that are broken.
     pub fn html(&self, api_url: &str) -> Rendered {
         let text = self.text.replace(EXAMPLE_URL, api_url.trim_end_matches('/'));
         render(&text, self.name)
@@ -79,7 +87,9 @@ fn href(path: &str) -> String {
     format!("/docs/{path}").trim_end_matches('/').to_owned()
 }
 
-/// Documents as the list at the side has them: those of no folder first, `index` before others.
+/// The documents as grouped in the sidebar. The documents without a folder are the first group, and
+/// the first document of each group is the one that lists the others: `index`, or `contract` in the
+/// group `api`, because the reference is at `/docs/api`.
 pub(super) fn groups() -> impl Serialize + use<> {
     let mut groups: BTreeMap<String, Vec<Document>> = BTreeMap::new();
     for document in all() {
@@ -87,9 +97,12 @@ pub(super) fn groups() -> impl Serialize + use<> {
         groups.entry(folder.to_owned()).or_default().push(document);
     }
     let group = |(folder, mut documents): (String, Vec<Document>)| {
-        documents.sort_by_key(|document| (!document.name.ends_with("index"), !document.name.ends_with("getting-started"), document.name));
+        let is_first = |name: &str| ["index", "contract"].iter().any(|first| name.ends_with(first));
+        documents.sort_by_key(|document| (!is_first(document.name), !document.name.ends_with("getting-started"), document.name));
         let mut name = folder.replace(['-', '/'], " ");
-        name.get_mut(..1).map(str::make_ascii_uppercase);
+        // "api" is an abbreviation, so all its letters become capitals.
+        let initial = if name == "api" { ..3 } else { ..1 };
+        name.get_mut(initial).map(str::make_ascii_uppercase);
         Group { name, documents: documents.iter().map(|document| Line { title: document.title(), href: document.href() }).collect() }
     };
     groups.into_iter().map(group).collect::<Vec<Group>>()
@@ -99,12 +112,18 @@ pub(super) fn groups() -> impl Serialize + use<> {
 #[derive(Debug, Default)]
 pub struct Rendered {
     pub html: String,
-    /// Ids of its headings.
+    /// The ids of its headings.
     pub anchors: Vec<String>,
-    /// Links to other documents and places in them, as the page has them.
+    /// The links to other documents and their sections, in the form that they have on pages.
     pub links: Vec<String>,
-    /// Links to files that are not among the documents.
+    /// The links that lead neither to a document nor to a website, and the pictures that are not
+    /// in `docs/pictures/`.
     pub broken: Vec<String>,
+}
+
+/// The ids of the headings of a document.
+pub fn anchors(text: &str) -> Vec<String> {
+    render(text, "index").anchors
 }
 
 /// Renders the Markdown of the document `name`.
@@ -140,6 +159,10 @@ fn render(text: &str, name: &str) -> Rendered {
                 let dest_url = target(&dest_url, name, &mut rendered);
                 events.push(Event::Start(Tag::Link { link_type, dest_url, title, id }));
             }
+            Event::Start(Tag::Image { link_type, dest_url, title, id }) => {
+                let dest_url = source(&dest_url, name, &mut rendered);
+                events.push(Event::Start(Tag::Image { link_type, dest_url, title, id }));
+            }
             Event::Start(Tag::CodeBlock(kind)) => events.push(Event::InlineHtml(code_start(&kind).into())),
             Event::End(TagEnd::CodeBlock) => events.push(Event::InlineHtml(CODE_END.into())),
             Event::Start(Tag::Table(alignments)) => {
@@ -167,7 +190,8 @@ fn code_start(kind: &CodeBlockKind<'_>) -> String {
     format!("<div class=\"code\"><pre tabindex=\"0\"><code data-language=\"{}\">", HtmlEscape(language))
 }
 
-/// The target of a link on the pages. A document's link to another one is relative to its file.
+/// The URL that a link has on pages. In the Markdown, a link to another document is the path of
+/// that document's file, relative to the file with the link.
 fn target(url: &str, name: &str, rendered: &mut Rendered) -> CowStr<'static> {
     let is_web = ["http://", "https://", "mailto:", "/"].iter().any(|start| url.starts_with(start));
     if is_web {
@@ -178,7 +202,7 @@ fn target(url: &str, name: &str, rendered: &mut Rendered) -> CowStr<'static> {
     let found = file.and_then(|file| all().find(|document| Path::new(&format!("{}.md", document.name)) == file));
     let target = match found {
         Some(document) => format!("{}{fragment}", document.href()),
-        // The repository has it, and the pages do not; a scheme such as `javascript:` ends here too.
+        // The link leads to a file that is not a page, or has another scheme such as `javascript:`.
         None => {
             rendered.broken.push(url.to_owned());
             return "#".into();
@@ -188,8 +212,21 @@ fn target(url: &str, name: &str, rendered: &mut Rendered) -> CowStr<'static> {
     target.into()
 }
 
-/// A path that is relative to a document, without `.` and `..`; none where that leads out of the folder.
-fn joined(name: &str, path: &str) -> Option<PathBuf> {
+/// The URL that a picture has on pages. Only the pictures in `docs/pictures/` are allowed, as pages
+/// load pictures only from this service.
+fn source(url: &str, name: &str, rendered: &mut Rendered) -> CowStr<'static> {
+    let path = joined(name, url).and_then(|path| path.to_str().map(str::to_owned));
+    match path.filter(|path| picture(path).is_some()) {
+        Some(path) => format!("/docs/{path}").into(),
+        None => {
+            rendered.broken.push(url.to_owned());
+            "".into()
+        }
+    }
+}
+
+/// Resolves a path relative to a document; `None` if the path leaves the folder of the documents.
+pub fn joined(name: &str, path: &str) -> Option<PathBuf> {
     let mut found = Path::new(name).parent().map(Path::to_owned).unwrap_or_default();
     for component in Path::new(path).components() {
         match component {
@@ -202,7 +239,7 @@ fn joined(name: &str, path: &str) -> Option<PathBuf> {
     Some(found)
 }
 
-/// The id of a heading: its words in lower case with hyphens, as GitHub makes it.
+/// The id of a heading: its words in lower case, joined by hyphens, as on GitHub.
 fn slug(text: &str) -> String {
     let kept = text.to_lowercase().chars().filter(|c| c.is_alphanumeric() || matches!(c, ' ' | '-' | '_')).collect::<String>();
     kept.trim().replace(' ', "-")
@@ -218,7 +255,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_link_of_the_documents_leads_to_a_document_and_a_heading_that_there_are() {
+    fn every_link_of_the_documents_leads_to_an_existing_document_and_heading() {
         let anchors: BTreeMap<String, Vec<String>> = all().map(|document| (document.href(), document.html(EXAMPLE_URL).anchors)).collect();
         for document in all() {
             let rendered = document.html(EXAMPLE_URL);
@@ -232,18 +269,32 @@ mod tests {
     }
 
     #[test]
-    fn markup_and_foreign_schemes_do_nothing() {
+    fn html_and_unsafe_schemes_are_inert() {
         let html =
             render("a <script>alert(1)</script> [b](javascript:alert(1)) [c](data:text/html,x)\n\n<img src=x onerror=y>\n", "index").html;
         assert!(!html.contains("<script") && !html.contains("<img") && !html.contains("javascript:") && !html.contains("data:"), "{html}");
     }
 
     #[test]
-    fn headings_have_anchors_and_code_can_be_copied() {
+    fn headings_have_anchors_and_code_has_copy_buttons() {
         let rendered = render("# Sign in\n\n## By `email`\n\n## By email\n\n```sh\ncurl <url>\n```\n", "index");
         assert_eq!(rendered.anchors, ["sign-in", "by-email", "by-email-1"]);
         assert!(rendered.html.contains("<h2 id=\"by-email\">"), "{}", rendered.html);
         assert!(rendered.html.contains("<code data-language=\"sh\">curl &lt;url&gt;\n</code></pre><button"), "{}", rendered.html);
+    }
+
+    #[test]
+    fn pictures_are_those_of_the_documents_and_can_do_nothing() {
+        let rendered = render("![A request](../pictures/request.svg)\n", "guides/index");
+        assert!(rendered.html.contains("<img src=\"/docs/pictures/request.svg\" alt=\"A request\""), "{}", rendered.html);
+        for elsewhere in ["https://example.com/a.svg", "pictures/none.svg", "../../../request.svg"] {
+            let rendered = render(&format!("![A request]({elsewhere})\n"), "guides/index");
+            assert_eq!((rendered.broken.as_slice(), rendered.html.contains("src=\"\"")), ([elsewhere.to_owned()].as_slice(), true));
+        }
+        for (name, svg) in PICTURES {
+            assert!(svg.contains("<title>") && svg.contains("prefers-color-scheme: dark"), "{name}");
+            assert!(!["<script", "<image", "href", "url("].iter().any(|active| svg.contains(active)), "{name}");
+        }
     }
 
     #[test]

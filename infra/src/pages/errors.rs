@@ -1,4 +1,4 @@
-//! The page that explains every error code, each at the anchor of its code: errors link to it.
+//! The page that explains every error code; errors link to the anchor of their code.
 
 use errors::KnownError;
 use http::StatusCode;
@@ -28,7 +28,7 @@ struct Explained {
     #[serde(flatten)]
     entry: CodeEntry,
     reason: &'static str,
-    /// Operations whose own error it is; none of an error that all of a kind share.
+    /// The operations that list this error in their routes; none for a shared error.
     operations: Vec<Link>,
 }
 
@@ -37,7 +37,7 @@ struct Link {
     id: &'static str,
 }
 
-/// Where the page is.
+/// The URL of the page.
 pub const HREF: &str = "/docs/errors";
 
 pub fn page(frame: &Frame) -> anyhow::Result<String> {

@@ -1,4 +1,4 @@
-//! What templates of pages do to values.
+//! Filters for the templates of pages.
 
 use jiff::Timestamp;
 use minijinja::{Environment, HtmlEscape, Value};
@@ -13,7 +13,8 @@ pub(super) fn add(environment: &mut Environment<'static>) {
     environment.add_filter("short", short);
 }
 
-/// A moment as an element that scripts make relative or local; without them it is UTC.
+/// A time as an element that scripts turn into a relative or local time; without scripts it shows
+/// UTC.
 fn time(millis: i64, class: &str) -> Value {
     let Ok(moment) = Timestamp::from_millisecond(millis) else { return Value::from("") };
     let text = moment.strftime("%Y-%m-%dT%H:%M:%SZ").to_string();
@@ -21,14 +22,14 @@ fn time(millis: i64, class: &str) -> Value {
     Value::from_safe_string(format!("<time{class} datetime=\"{}\">{}</time>", HtmlEscape(&text), HtmlEscape(&shown)))
 }
 
-/// A number with a comma between thousands.
+/// A number with thousands separators.
 fn count(number: u64) -> String {
     let digits = number.to_string();
     let groups: Vec<&str> = digits.as_bytes().rchunks(3).rev().filter_map(|group| std::str::from_utf8(group).ok()).collect();
     groups.join(",")
 }
 
-/// An id that is shortened in its middle.
+/// An id, shortened in the middle if it has more than 13 characters.
 fn short(id: &str) -> String {
     let characters: Vec<char> = id.chars().collect();
     match characters.len() {
@@ -42,13 +43,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_and_ids_are_easy_to_read() {
+    fn numbers_are_grouped_and_ids_shortened() {
         assert_eq!([0, 999, 1_000, 1_234_567].map(count), ["0", "999", "1,000", "1,234,567"]);
         assert_eq!([short("internal"), short("12718bb3-649e-4015-b729-6049077f93e2")], ["internal", "12718b…93e2"]);
     }
 
     #[test]
-    fn a_time_is_an_element_that_names_the_moment() {
+    fn a_time_is_an_element_with_a_machine_readable_time() {
         assert_eq!(time(1_773_144_000_000, "").to_string(), "<time datetime=\"2026-03-10T12:00:00Z\">2026-03-10 12:00:00 UTC</time>");
         assert_eq!(time(i64::MAX, "").to_string(), "");
     }

@@ -1,7 +1,9 @@
-//! How pages look: one frame with one navigation, one stylesheet, and the templates of all pages, from `infra/pages/`.
+//! The appearance of pages: one layout with one navigation, one stylesheet, and the templates of
+//! all pages, from `infra/pages/`.
 //!
-//! A page is HTML that works without scripts; scripts add copy buttons, relative times and updates in place. Everything that a page loads
-//! is one of [`assets::ASSETS`], so that its policy allows neither inline code nor another host.
+//! Pages are HTML that works without scripts; scripts add copy buttons, relative times and updates
+//! in place. Everything that a page loads is one of [`assets::ASSETS`], so the content security
+//! policy ([`POLICY`]) can forbid inline code and other hosts.
 
 pub mod assets;
 pub mod documents;
@@ -17,7 +19,7 @@ use serde::Serialize;
 
 use crate::render;
 
-/// What browsers let a page do.
+/// The content security policy of pages.
 pub const POLICY: &str = "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self' data:; connect-src 'self'; \
     frame-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
 
@@ -50,13 +52,14 @@ pub struct Entry {
     pub href: &'static str,
 }
 
-/// The pages of a developer's machine, which show keys and emails.
+/// The navigation entries of the private pages, which show keys and emails on a developer's
+/// machine.
 pub const PRIVATE: [Entry; 3] =
     [Entry { label: "Start", href: "/" }, Entry { label: "Inbox", href: "/inbox" }, Entry { label: "Outbox", href: "/outbox" }];
-/// The pages for everybody.
+/// The navigation entries of the public pages.
 pub const PUBLIC: [Entry; 2] = [Entry { label: "Docs", href: "/docs" }, Entry { label: "API", href: "/docs/api" }];
 
-/// A link to go on by.
+/// A link that a page offers as the next step.
 #[derive(Debug, Clone, Serialize)]
 pub struct Link {
     pub label: String,
@@ -71,7 +74,7 @@ impl Link {
 
 /// Renders pages.
 pub struct Frame {
-    /// Read when the first page is wanted, not at every start.
+    /// The templates, which are loaded for the first page rather than at every start.
     environment: LazyLock<anyhow::Result<Environment<'static>>>,
     navigation: Vec<Entry>,
 }
@@ -83,29 +86,29 @@ fn environment() -> anyhow::Result<Environment<'static>> {
     environment.add_function("asset", assets::url);
     filters::add(&mut environment);
     for (name, source) in TEMPLATES {
-        environment.add_template(name, source).with_context(|| format!("{name} cannot be read"))?;
+        environment.add_template(name, source).with_context(|| format!("cannot read {name}"))?;
     }
     Ok(environment)
 }
 
 impl Frame {
-    /// Pages whose navigation has the private ones or not.
+    /// Creates a frame whose navigation includes the private pages if `has_private`.
     pub fn new(has_private: bool) -> Self {
         let private = if has_private { &PRIVATE[..] } else { &[] };
         Self { environment: LazyLock::new(environment), navigation: [private, &PUBLIC].concat() }
     }
 
-    /// A page by the name of its template. `here` is the entry of the navigation that it belongs to.
+    /// Renders the page of this template. `here` is the page's entry in the navigation.
     pub fn page(&self, template: &str, here: &str, page: impl Serialize) -> anyhow::Result<String> {
         let home = self.navigation.first().map_or("/docs", |entry| entry.href);
         let navigation = Value::from(Serde(&self.navigation));
         let page = context! { home, here, navigation, ..Value::from(Serde(page)) };
-        let environment = self.environment.as_ref().map_err(|error| anyhow!("the templates of pages are broken: {error:#}"))?;
+        let environment = self.environment.as_ref().map_err(|error| anyhow!("cannot load the templates of pages: {error:#}"))?;
         let rendered = environment.get_template(&format!("{template}.html.j2"))?.render(page);
-        rendered.with_context(|| format!("the page {template} cannot be rendered"))
+        rendered.with_context(|| format!("cannot render the page {template}"))
     }
 
-    /// A page of a few words, with links to go on.
+    /// Renders a page with a short message, and links to continue.
     pub fn message(&self, title: &str, text: &str, links: &[Link]) -> anyhow::Result<String> {
         self.page("message", "", serde_json::json!({ "title": title, "text": text, "links": links }))
     }
@@ -116,7 +119,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_page_has_one_navigation_that_marks_where_it_is() {
+    fn a_page_has_one_navigation_that_marks_its_entry() {
         let page = Frame::new(true).message("Hello", "<script>alert(1)</script>", &[]).unwrap();
         assert!(page.contains("&lt;script&gt;alert(1)&lt;&#x2f;script&gt;"), "{page}");
         for entry in PRIVATE.iter().chain(&PUBLIC) {

@@ -4,16 +4,16 @@ use serde_json::Value;
 
 use crate::embedded::EVENTS;
 
-/// What is sent, apart from what proves access.
+/// A request without its credentials.
 pub(super) struct Request {
-    /// With its parameters, and its query.
+    /// The path with its parameters and query.
     pub(super) path: String,
     pub(super) media_type: String,
     pub(super) body: Option<String>,
     pub(super) has_access_token: bool,
 }
 
-/// The example of an operation.
+/// The example request of an operation: its event, if it has one.
 pub(super) fn request(id: &str) -> Option<Request> {
     let (_, text) = EVENTS.iter().find(|(name, _)| *name == id)?;
     let event: Value = serde_json::from_str(text).ok()?;

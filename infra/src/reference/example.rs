@@ -1,25 +1,25 @@
-//! Example values that a schema makes: of the right type, and by the field's name something that such a field may really have.
+//! Example values for a schema, with the right type and a plausible value for the field's name.
 
 use serde_json::{Map, Value, json};
 
 use super::fields::resolve;
 
-/// How deep objects within objects go.
+/// How deep objects may be nested.
 const DEPTH: usize = 6;
 
-/// A body with the fields that it must have.
+/// A request body with its required fields.
 pub(super) fn body(document: &Value, schema: &Value) -> Value {
     Maker { document, is_whole: false }.value(schema, "", DEPTH)
 }
 
-/// An answer with every field that it may have.
+/// A response with all its fields.
 pub fn answer(document: &Value, schema: &Value) -> Value {
     Maker { document, is_whole: true }.value(schema, "", DEPTH)
 }
 
 struct Maker<'a> {
     document: &'a Value,
-    /// Whether fields that may be absent are there.
+    /// Whether optional fields are included.
     is_whole: bool,
 }
 
@@ -40,7 +40,7 @@ impl Maker<'_> {
         }
     }
 
-    /// One element; none where it would be nothing.
+    /// A list of one element, or of none if the element would be `null`.
     fn list(&self, items: &Value, name: &str, depth: usize) -> Value {
         match self.value(items, name, depth - 1) {
             Value::Null => json!([]),
@@ -65,7 +65,7 @@ impl Maker<'_> {
     }
 }
 
-/// The first of several forms that is not `null`.
+/// The first alternative of a `oneOf` or `anyOf` that is not `null`.
 fn chosen(schema: &Value) -> Option<&Value> {
     let choices = schema["oneOf"].as_array().or(schema["anyOf"].as_array())?;
     choices.iter().find(|choice| choice["type"] != "null")
@@ -76,7 +76,8 @@ fn kind(schema: &Value) -> &str {
         Value::String(kind) => kind,
         Value::Array(kinds) => kinds.iter().filter_map(Value::as_str).find(|kind| *kind != "null").unwrap_or("null"),
         _ if schema["items"].is_object() => "array",
-        // One of several forms, none of which is an object.
+        // A choice between several schemas has the kind of the first that is not `null`, unless
+        // that schema is an object or a reference: then it counts as an object.
         _ => match chosen(schema).map(kind) {
             Some(kind) if kind != "object" && chosen(schema).is_some_and(|choice| choice["$ref"].is_null()) => kind,
             _ => "object",
@@ -84,7 +85,7 @@ fn kind(schema: &Value) -> &str {
     }
 }
 
-/// 10 March 2026, 12:00 UTC.
+/// The example time in milliseconds: 10 March 2026, 12:00 UTC.
 const MILLIS: i64 = 1_773_144_000_000;
 
 fn number(schema: &Value, name: &str) -> Value {
@@ -144,7 +145,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_answer_has_every_field_and_a_body_those_that_it_must_have() {
+    fn a_response_has_all_fields_and_a_body_the_required_ones() {
         let document = json!({ "components": { "schemas": { "User": { "type": "object", "required": ["id"], "properties": {
             "id": { "type": "string", "format": "uuid" },
             "primary_email": { "type": ["string", "null"] },

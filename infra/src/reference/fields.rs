@@ -1,31 +1,31 @@
-//! A schema as a list of fields: what a reader needs to write a body or to read an answer.
+//! A schema as a list of fields, for developers who write a body or parse a response.
 
 use serde::Serialize;
 use serde_json::Value;
 
-/// How deep objects within objects are shown.
+/// How many levels of nested objects are shown.
 const DEPTH: usize = 4;
 
 /// One field, or one parameter.
 #[derive(Debug, Serialize, PartialEq)]
 pub(super) struct Field {
-    /// With the names of what it is in, as in `user.id` and `items[].id`.
+    /// The name with the names of its parents, as in `user.id` and `items[].id`.
     pub(super) name: String,
     pub(super) kind: String,
     pub(super) required: bool,
     pub(super) text: String,
     pub(super) constraints: String,
-    /// Where a parameter is: in the path, or in the query.
+    /// The place of a parameter: in the path, or in the query. Empty for a field.
     pub(super) place: String,
 }
 
-/// A schema, or the one that it refers to.
+/// Follows a reference to the schema that it names; any other schema is returned as it is.
 pub(super) fn resolve<'a>(document: &'a Value, schema: &'a Value) -> &'a Value {
     let reference = schema["$ref"].as_str().and_then(|reference| document.pointer(reference.trim_start_matches('#')));
     reference.unwrap_or(schema)
 }
 
-/// The fields of an object's schema, with those of the objects in it.
+/// The fields of an object's schema, including nested ones.
 pub(super) fn fields(document: &Value, schema: &Value) -> Vec<Field> {
     let mut found = Vec::new();
     collect(document, schema, "", DEPTH, &mut found);
@@ -54,23 +54,24 @@ fn collect(document: &Value, schema: &Value, prefix: &str, depth: usize, found: 
     }
 }
 
-/// Names of the fields of a schema that nothing is said of, with those of the objects in it.
+/// The names of those fields of a schema, including nested ones, that have no description.
 pub fn undescribed(document: &Value, schema: &Value) -> Vec<String> {
     fields(document, schema).into_iter().filter(|field| field.text.is_empty()).map(|field| field.name).collect()
 }
 
-/// The schemas that one is put together from, or chooses from.
+/// The schemas that a schema is composed of, or that it chooses from.
 fn parts(schema: &Value) -> impl Iterator<Item = &Value> {
     ["allOf", "oneOf", "anyOf"].into_iter().filter_map(|key| schema[key].as_array()).flatten()
 }
 
-/// What an array holds, with the sign of it.
+/// For an array, the schema of its elements, and the suffix `[]` for the array's name. Any other
+/// schema is returned unchanged, with an empty suffix.
 fn element<'a>(document: &'a Value, schema: &'a Value) -> (&'a Value, &'static str) {
     let schema = resolve(document, schema);
     if schema["items"].is_object() { (&schema["items"], "[]") } else { (schema, "") }
 }
 
-/// One field by its schema.
+/// One field, described by its schema.
 pub(super) fn field(document: &Value, name: &str, schema: &Value, required: bool) -> Field {
     let resolved = resolve(document, schema);
     let text = schema["description"].as_str().or(resolved["description"].as_str()).unwrap_or_default();
@@ -126,7 +127,7 @@ mod tests {
     use serde_json::json;
 
     #[test]
-    fn fields_of_inner_objects_have_the_names_of_the_outer_ones() {
+    fn fields_of_nested_objects_are_qualified() {
         let document = json!({ "components": { "schemas": { "Session": { "type": "object", "required": ["id"], "properties": {
             "id": { "type": "string", "format": "uuid" }
         } } } } });
@@ -145,7 +146,7 @@ mod tests {
     }
 
     #[test]
-    fn a_schema_that_contains_itself_ends() {
+    fn a_recursive_schema_is_cut_off() {
         let document = json!({ "components": { "schemas": { "Node": { "type": "object", "properties": { "next": { "$ref": "#/components/schemas/Node" } } } } } });
         assert_eq!(fields(&document, &json!({ "$ref": "#/components/schemas/Node" })).len(), DEPTH + 1);
     }

@@ -1,5 +1,6 @@
-//! The API reference: an index of all operations that can be searched, and a page for each, made from the API document so that both always
-//! say the same. Example requests are the events of `events/`, which the tests run.
+//! The API reference: a searchable index of all operations, and a page for each, both derived from
+//! the OpenAPI document so that they always agree. An example request is the operation's event in
+//! `events/`, which the tests run, or else is made from the schemas.
 
 mod curl;
 mod event;
@@ -16,17 +17,17 @@ pub use fields::undescribed;
 
 use crate::pages::Frame;
 
-/// The entry of the navigation that it belongs to.
+/// The reference's entry in the navigation.
 const HERE: &str = "/docs/api";
 
-/// The reference of an API document.
+/// The reference of an OpenAPI document.
 pub struct Reference {
     base: String,
     areas: Vec<Area>,
     schemes: Vec<Scheme>,
 }
 
-/// The index, of which a search shows a part.
+/// The index of all operations; a search shows a part of it.
 #[derive(Serialize)]
 struct Index<'a> {
     base: &'a str,
@@ -56,7 +57,7 @@ impl Reference {
         Self { base: view::base(document), areas: view::areas(document), schemes: view::schemes(document) }
     }
 
-    /// How many operations there are.
+    /// The number of operations.
     pub fn len(&self) -> usize {
         self.areas.iter().map(|area| area.operations.len()).sum()
     }
@@ -65,12 +66,12 @@ impl Reference {
         self.len() == 0
     }
 
-    /// Ids of all operations.
+    /// The ids of all operations.
     pub fn ids(&self) -> impl Iterator<Item = &str> {
         self.areas.iter().flat_map(|area| &area.operations).map(|operation| operation.id.as_str())
     }
 
-    /// The index, with the operations that have every word of `query`.
+    /// The index with the operations that contain every word of `query`.
     pub fn index(&self, frame: &Frame, query: &str) -> anyhow::Result<String> {
         let words: Vec<String> = query.split_whitespace().map(str::to_lowercase).collect();
         let areas: Vec<ListedArea<'_>> = self.areas.iter().map(|area| listed(area, &words)).collect();
@@ -78,7 +79,7 @@ impl Reference {
         frame.page("reference", HERE, Index { base: &self.base, query, count, areas, schemes: &self.schemes })
     }
 
-    /// The page of an operation, if there is one of this id.
+    /// The page of the operation with this id, if any.
     pub fn operation(&self, frame: &Frame, id: &str) -> Option<anyhow::Result<String>> {
         let found = |area: &&Area| area.operations.iter().any(|operation| operation.id == id);
         let area = self.areas.iter().find(found)?;
@@ -118,7 +119,7 @@ mod tests {
     }
 
     #[test]
-    fn a_search_shows_what_has_every_word() {
+    fn a_search_matches_every_word() {
         let (reference, frame) = reference();
         let page = reference.index(&frame, "password SIGN-UP").unwrap();
         let row = |id: &str| page.lines().find(|line| line.contains(&format!("<tr id=\"{id}\""))).unwrap().to_owned();
@@ -128,7 +129,7 @@ mod tests {
     }
 
     #[test]
-    fn every_operation_has_a_page_with_a_request_and_its_answer() {
+    fn every_operation_has_a_page_with_a_request_and_its_response() {
         let (reference, frame) = reference();
         for id in reference.ids() {
             let page = reference.operation(&frame, id).unwrap().unwrap();

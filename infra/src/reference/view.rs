@@ -1,4 +1,4 @@
-//! What the pages show, taken from the API document.
+//! The content of the reference's pages, taken from the OpenAPI document.
 
 use std::collections::BTreeMap;
 
@@ -29,11 +29,11 @@ pub(super) struct Operation {
     body: Vec<Field>,
     curl: String,
     answers: Vec<Answer>,
-    /// Those of its own.
+    /// The errors that the operation's route lists.
     errors: Vec<Failure>,
-    /// Those of every operation of its kind.
+    /// The errors that operations of this kind share (`openapi::common`).
     shared_errors: Vec<Failure>,
-    /// What a search looks at, in lower case.
+    /// The text that searches look at, in lower case.
     words: String,
 }
 
@@ -63,7 +63,7 @@ struct Failure {
     text: String,
 }
 
-/// A header that proves something.
+/// A header for authentication: a credential, the access level or the project.
 #[derive(Serialize)]
 pub(super) struct Scheme {
     header: String,
@@ -94,7 +94,7 @@ pub(super) fn schemes(document: &Value) -> Vec<Scheme> {
     schemes.map(|scheme| Scheme { header: text(&scheme["name"]), text: text(&scheme["description"]) }).collect()
 }
 
-/// The areas in the order of the document, each with its operations in the order of its list.
+/// The areas in the order of the document, each with its operations, sorted by path.
 pub(super) fn areas(document: &Value) -> Vec<Area> {
     let codes: BTreeMap<&str, CodeEntry> = catalog::entries().into_iter().map(|entry| (entry.code, entry)).collect();
     let own: BTreeMap<&str, Vec<&str>> = operations::all().iter().map(|one| (one.route.name, one.route.codes().collect())).collect();
@@ -113,7 +113,7 @@ pub(super) fn areas(document: &Value) -> Vec<Area> {
     areas.collect()
 }
 
-/// All codes, and which of them are the operation's own.
+/// The catalog of all codes, and the codes that the operation's route lists.
 struct Errors<'a> {
     codes: &'a BTreeMap<&'a str, CodeEntry>,
     own: &'a [&'a str],
@@ -155,7 +155,7 @@ fn parameter(document: &Value, parameter: &Value) -> Field {
     Field { place: format!("in the {}", parameter["in"].as_str().unwrap_or_default()), text, ..field }
 }
 
-/// The error answers, one for each code.
+/// The error responses, one for each code.
 fn failures<'a>(operation: &'a Value, codes: &'a BTreeMap<&str, CodeEntry>) -> impl Iterator<Item = Failure> {
     operation["responses"].as_object().into_iter().flatten().flat_map(|(status, response)| {
         list(&response["x-codes"]).iter().filter_map(Value::as_str).map(|code| Failure {
@@ -166,7 +166,7 @@ fn failures<'a>(operation: &'a Value, codes: &'a BTreeMap<&str, CodeEntry>) -> i
     })
 }
 
-/// The answers that are no errors.
+/// The success responses.
 fn answers(document: &Value, operation: &Value) -> Vec<Answer> {
     let responses = operation["responses"].as_object().into_iter().flatten();
     let answer = |(status, response): (&String, &Value)| {

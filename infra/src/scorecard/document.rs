@@ -1,4 +1,4 @@
-//! The page: counts at the head, then a table for each part of each standard.
+//! The scorecard's page: counts at the top, then a table for each part of each standard.
 
 use std::fmt::Write as _;
 
@@ -7,17 +7,19 @@ use super::{Requirement, Scorecard, Standard, Status};
 const HEAD: &str = "\
 # Security scorecard
 
-What the requirements of three standards come to in this project, one row each. A row is *met* only if it names a test that would fail if it
-were no longer so, and a contract test looks for that test. *Not applicable* and *not met* have their reason in the last column; a setting
-that a project can change is named there. Summaries are in our own words: the standards decide what a requirement is.
+How this project meets the requirements of three standards, one row each. A row is *met* only if it
+names a test that would fail otherwise, and a contract test verifies that this test exists. For *not
+applicable* and *not met*, the last column has the reason and the setting, if a project can change
+this. Summaries are the project's own: the standards define the requirements.
 
-This page is written by `cargo run -p infra -- render` from the files in `infra/security/`. What is behind it: [how users sign in](sign-in.md),
-[sessions and tokens](sessions.md), [decisions](decisions.md).
+This page is written by `cargo run -p infra -- render` from the files in `infra/security/`. What is
+behind it: [how users sign in](sign-in.md), [sessions and tokens](sessions.md),
+[decisions](decisions.md).
 
 ";
 
 impl Scorecard {
-    /// The page in Markdown.
+    /// Renders the page in Markdown.
     pub fn document(&self) -> String {
         let mut page = HEAD.to_owned();
         page.push_str("| standard | met | not applicable | not met | in all |\n|---|---|---|---|---|\n");
@@ -35,7 +37,7 @@ impl Scorecard {
 }
 
 impl Standard {
-    /// Its rows as they are counted: by level, or all together.
+    /// The rows of the standard, grouped for counting: by level, or all together.
     fn counted(&self) -> Vec<(String, Vec<&Requirement>)> {
         if !self.counts_levels {
             return vec![(self.name.clone(), self.requirements.iter().collect())];
@@ -50,11 +52,8 @@ impl Standard {
     fn write(&self, page: &mut String) {
         let _ = writeln!(page, "\n## {}\n\n{} [The standard]({}).", self.name, self.about, self.url);
         for part in &self.parts {
-            let _ = writeln!(
-                page,
-                "\n### {}\n\n| id | level | what it asks for | here | shown by, or why |\n|---|---|---|---|---|",
-                part.heading
-            );
+            let _ =
+                writeln!(page, "\n### {}\n\n| id | level | requirement | status | tests, or reason |\n|---|---|---|---|---|", part.heading);
             for row in part.ids.iter().filter_map(|(id, _)| self.row(id)) {
                 let _ = writeln!(page, "| {} | {} | {} | {} | {} |", row.id, row.level, row.summary, row.status, row.evidence());
             }
@@ -69,7 +68,7 @@ impl Requirement {
             (true, reason) => reason.to_owned(),
             (false, "") => tests.join(", "),
             (false, reason) if self.status == Status::Met => format!("{}. {reason}", tests.join(", ")),
-            (false, reason) => format!("{reason} Tests of what there is: {}", tests.join(", ")),
+            (false, reason) => format!("{reason} Related tests: {}", tests.join(", ")),
         }
     }
 }

@@ -1,8 +1,10 @@
-//! The security scorecard: what each requirement of three standards comes to here, with the test that shows it or the reason why not.
+//! The security scorecard: the status of each requirement of three standards, with the tests that
+//! prove it, or the reason why the requirement is not met or does not apply.
 //!
-//! `infra/security/standards.toml` lists the ids of each standard with their levels, which are facts; a file beside it has a row for each,
-//! in our own words. [`Scorecard::problems`] says what is wrong with the rows, so that no requirement is left out and none is called met
-//! without a test that exists; [`Scorecard::document`] is the page.
+//! `infra/security/standards.toml` has the facts: the ids and levels of each standard's
+//! requirements. For each standard, a file beside it has a row for each requirement, in the
+//! project's own words. [`Scorecard::problems`] checks that no requirement is left out, and that a
+//! requirement is only called met if its test exists. [`Scorecard::document`] renders the page.
 
 mod document;
 mod named_test;
@@ -16,11 +18,11 @@ use serde::Deserialize;
 
 pub use named_test::NamedTest;
 
-/// Below the root of the workspace.
+/// The folder of the scorecard's files, relative to the root of the workspace.
 const FOLDER: &str = "infra/security";
-/// A reason of fewer characters says nothing.
+/// A reason must be longer than this, in characters, unless the requirement is met.
 const LEAST_REASON: usize = 20;
-/// A summary is one line of a table.
+/// The maximum length of a summary, in characters: it must fit in one row of a table.
 const LONGEST_SUMMARY: usize = 250;
 
 /// The standards, each with a row for each of its requirements.
@@ -31,17 +33,17 @@ pub struct Scorecard {
     pub standards: Vec<Standard>,
 }
 
-/// A standard, or the part of it that is looked at.
+/// A standard, or the part of it that is covered.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Standard {
     pub name: String,
     pub url: String,
-    /// What its levels mean, and which part of it this is.
+    /// What the standard's levels mean, and which part of the standard is covered.
     pub about: String,
-    /// The file of its rows.
+    /// The name of the file with the rows.
     rows: String,
-    /// Whether its levels are counted apart.
+    /// Whether the levels are counted separately.
     #[serde(default)]
     counts_levels: bool,
     #[serde(rename = "part")]
@@ -50,12 +52,12 @@ pub struct Standard {
     pub requirements: Vec<Requirement>,
 }
 
-/// A chapter.
+/// A chapter of a standard.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Part {
     pub heading: String,
-    /// Ids with their levels, in the order of the standard.
+    /// The ids of the requirements with their levels, in the order of the standard.
     pub ids: Vec<(String, String)>,
 }
 
@@ -65,19 +67,20 @@ struct Rows {
     requirement: Vec<Requirement>,
 }
 
-/// A row.
+/// A requirement and its status: one row of a table.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Requirement {
     pub id: String,
     pub level: String,
-    /// What it asks for, in our own words.
+    /// The requirement, in the project's own words.
     pub summary: String,
     pub status: Status,
-    /// Tests that fail when it is no longer so, as [`NamedTest`] reads them.
+    /// Tests that fail if the requirement is no longer met, in the form that [`NamedTest::find`]
+    /// parses.
     #[serde(default)]
     pub tests: Vec<String>,
-    /// Why it is not met or does not apply; a remark when it is met.
+    /// Why the requirement is not met or does not apply, or a remark if it is met.
     #[serde(default)]
     pub reason: String,
 }
@@ -105,7 +108,7 @@ impl fmt::Display for Status {
 }
 
 impl Scorecard {
-    /// Reads the files below `root`.
+    /// Reads the scorecard's files below `root`.
     pub fn read(root: &Path) -> anyhow::Result<Self> {
         let folder = root.join(FOLDER);
         let text = |name: &str| {
@@ -120,7 +123,7 @@ impl Scorecard {
         Ok(scorecard)
     }
 
-    /// What is wrong with the rows; tests are looked for below `root`.
+    /// The problems of the rows; tests are looked up below `root`.
     pub fn problems(&self, root: &Path) -> Vec<String> {
         self.standards.iter().flat_map(|standard| standard.problems(root)).collect()
     }
@@ -147,8 +150,8 @@ impl Standard {
         }
         for row in &self.requirements {
             let wrong_level = match levels.get(row.id.as_str()) {
-                None => Some("is no requirement of the standard".to_owned()),
-                Some(level) if *level != row.level => Some(format!("is of level {level}, not {}", row.level)),
+                None => Some("is not a requirement of the standard".to_owned()),
+                Some(level) if *level != row.level => Some(format!("has level {level}, not {}", row.level)),
                 Some(_) => None,
             };
             let all = wrong_level.into_iter().chain(row.problems(root));
@@ -159,17 +162,17 @@ impl Standard {
 }
 
 impl Requirement {
-    /// What is wrong with the row; its tests are looked for below `root`.
+    /// The problems of the row; its tests are looked up below `root`.
     pub fn problems(&self, root: &Path) -> Vec<String> {
         let mut problems = Vec::new();
         if !self.summary.ends_with('.') || self.summary.chars().count() > LONGEST_SUMMARY {
-            problems.push(format!("its summary is no sentence of at most {LONGEST_SUMMARY} characters"));
+            problems.push(format!("its summary is not a sentence of at most {LONGEST_SUMMARY} characters"));
         }
         if [&self.summary, &self.reason].into_iter().chain(&self.tests).any(|text| text.contains(['|', '\n'])) {
-            problems.push("a text has a bar or a line break, which end a cell of the table".to_owned());
+            problems.push("a text contains `|` or a line break, which would end its table cell".to_owned());
         }
         if self.status == Status::Met && self.tests.is_empty() {
-            problems.push("is called met, and names no test".to_owned());
+            problems.push("is called met, but names no test".to_owned());
         }
         if self.status != Status::Met && self.reason.chars().count() <= LEAST_REASON {
             problems.push(format!("is called {}, without a reason of more than {LEAST_REASON} characters", self.status));

@@ -1,4 +1,5 @@
-//! Tests by their names: `tests/api/auth/otp_sign_in.rs::a_code_is_redeemed_once`, or a file of JavaScript and the title of a test.
+//! Tests that are referred to by name: `tests/api/auth/otp_sign_in.rs::a_code_is_redeemed_once`, or
+//! a JavaScript file and the title of a test.
 
 use std::path::{Path, PathBuf};
 
@@ -10,13 +11,15 @@ pub struct NamedTest {
 }
 
 impl NamedTest {
-    /// Looks for a test below `root`; says what is missing.
+    /// Looks up a test below `root`; the error says what is missing.
     pub fn find(root: &Path, text: &str) -> Result<Self, String> {
-        let (path, name) = text.split_once("::").ok_or_else(|| format!("{text} names no test of a file"))?;
+        let (path, name) = text.split_once("::").ok_or_else(|| format!("{text} does not name a test in a file"))?;
         let file = root.join(path);
         let source = std::fs::read_to_string(&file).map_err(|error| format!("{path}: {error}"))?;
         let is_there = match file.extension().and_then(|extension| extension.to_str()) {
-            Some("rs") if !is_module(&file) => return Err(format!("{path} is declared by no file beside it, so its tests never run")),
+            Some("rs") if !is_module(&file) => {
+                return Err(format!("no file beside {path} declares it as a module, so its tests never run"));
+            }
             Some("rs") => has_rust_test(&source, name),
             Some("js") => has_titled_test(&source, name),
             _ => return Err(format!("{path} is neither Rust nor JavaScript")),
@@ -25,7 +28,7 @@ impl NamedTest {
     }
 }
 
-/// Whether a function of that name is a test, and not an ignored one.
+/// Whether a function of that name is a test, and is not ignored.
 fn has_rust_test(source: &str, name: &str) -> bool {
     let mut attributes = String::new();
     for line in source.lines().map(str::trim) {
@@ -51,7 +54,8 @@ fn has_titled_test(source: &str, title: &str) -> bool {
     ['"', '\'', '`'].iter().any(|quote| source.lines().any(|line| line.trim_start().starts_with(&format!("test({quote}{title}{quote}"))))
 }
 
-/// Whether the module is declared where Rust looks for it: a file that nobody declares is compiled by nobody.
+/// Whether the module of a file is declared where Rust looks for it, as a file without a
+/// declaration is not compiled.
 fn is_module(file: &Path) -> bool {
     let (Some(stem), Some(folder)) = (file.file_stem().and_then(|stem| stem.to_str()), file.parent()) else { return false };
     let (module, folder) = match stem {
@@ -93,7 +97,7 @@ mod tests {
     }
 
     #[test]
-    fn a_title_is_a_whole_one_of_a_test_that_runs() {
+    fn a_title_must_match_a_running_test_exactly() {
         let source = "test(\"a state works once\", async () => {\n  // test(\"a comment\")\ntest.skip(\"a skipped one\", () => {";
         assert!(has_titled_test(source, "a state works once"));
         for title in ["a state", "a comment", "a skipped one", ""] {
@@ -102,7 +106,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_is_declared_where_rust_looks_for_it() {
+    fn a_file_must_be_declared_where_rust_looks_for_it() {
         for declared in ["mod one;", "pub mod one;", "pub(crate) mod one;", "    pub(super) mod one;", "#[path = \"one.rs\"]"] {
             assert!(declares(declared, "one"), "{declared}");
         }
@@ -110,12 +114,12 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_there_is_told() {
+    fn missing_tests_and_files_are_reported() {
         let own = "infra/src/scorecard/named_test.rs";
-        assert!(NamedTest::find(&root(), &format!("{own}::what_is_not_there_is_told")).is_ok());
+        assert!(NamedTest::find(&root(), &format!("{own}::missing_tests_and_files_are_reported")).is_ok());
         for (name, problem) in [
             (format!("{own}::what_never_was"), "has no test"),
-            (own.to_owned(), "names no test"),
+            (own.to_owned(), "does not name a test"),
             ("infra/src/nowhere.rs::a_test".to_owned(), "No such file"),
             ("infra/security/standards.toml::a_test".to_owned(), "neither Rust nor JavaScript"),
         ] {

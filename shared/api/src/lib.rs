@@ -1,4 +1,6 @@
-//! Requests and answers: interface A beside interface B, routes, the Lambda runner, logging.
+//! Requests and responses of both interfaces: routes, access, the Lambda runner, logging.
+
+#![warn(missing_docs)]
 
 pub mod content;
 pub mod http;

@@ -1,7 +1,9 @@
-//! HTTP below the calls of AWS ([`crate`]): HTTP/1.1, which is all that DynamoDB and SES speak, over TLS by rustls on ring.
+//! The HTTP client below the calls to AWS ([`crate`]): HTTP/1.1, the only version that DynamoDB and
+//! SES support, over TLS with rustls on ring.
 //!
-//! The SDK's own client brings HTTP/2, proxies and the machine's certificates, which a function pays for with every cold start and which
-//! none has a use for. This one trusts the roots of AWS's endpoints, which are in `aws_http/roots.pem`, and those that the operator adds.
+//! The SDK's own client brings HTTP/2, proxies and the system's certificates, which cost time in
+//! every cold start and which no function needs. This client trusts the roots of AWS's endpoints,
+//! which are in `connector/roots.pem`, and those that the operator adds.
 
 use std::time::Duration;
 
@@ -17,18 +19,21 @@ use net::tls;
 use rustls::RootCertStore;
 use wire::environment::Error;
 
-/// Amazon Trust Services' five roots: Amazon Root CA 1 to 4 and Starfield's.
+/// The five roots of Amazon Trust Services: Amazon Root CA 1 to 4, and the root of Starfield
+/// Services.
 const ROOTS: &[u8] = include_bytes!("connector/roots.pem");
 
-/// How long a connection may take to be there; AWS is in the same region.
+/// How long connecting may take. It is short, because the endpoints are in the function's region.
 const CONNECT: Duration = Duration::from_secs(1);
 
-/// A client of AWS's endpoints, and of plain HTTP ones; its connections are kept and shared by its clones.
+/// An HTTP client for AWS's endpoints and for plain-HTTP ones; clones share its pool of
+/// connections.
 #[derive(Debug, Clone)]
 pub struct AwsHttp(Client<HttpsConnector<TcpConnector>, SdkBody>);
 
 impl AwsHttp {
-    /// The client of a process, which trusts the operator's certificates besides AWS's.
+    /// The client of a process, which trusts the operator's certificates (`SSL_CERT_FILE`) in
+    /// addition to AWS's roots. Fails if the operator's cannot be read.
     pub fn from_env() -> Result<Self, Error> {
         let mut roots = RootCertStore::empty();
         tls::trust(&mut roots, ROOTS)?;
@@ -58,7 +63,8 @@ mod tests {
     use base64::Engine as _;
     use base64::engine::general_purpose::STANDARD;
 
-    /// The certificates are Mozilla's, through a crate that is kept up to date: `UPDATE_EXPECT=1` takes its.
+    /// The certificates come from Mozilla through a crate that is kept up to date;
+    /// `UPDATE_EXPECT=1` updates the file from that crate.
     #[test]
     fn the_roots_are_those_of_amazon_trust_services() {
         let is_amazons = |der: &&[u8]| {

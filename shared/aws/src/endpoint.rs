@@ -1,4 +1,4 @@
-//! Where a service of AWS is, and who asks it.
+//! The URL of an AWS service, and the credentials for it.
 
 use std::fmt::Debug;
 
@@ -6,16 +6,17 @@ use aws_credential_types::Credentials;
 use aws_smithy_runtime_api::client::identity::Identity;
 use wire::environment::{Error, required, variable};
 
-/// A service of AWS.
+/// An AWS service.
 #[derive(Debug, Clone, Copy)]
 pub enum Service {
+    /// Amazon DynamoDB.
     DynamoDb,
-    /// Version 2 of its API.
+    /// Amazon SES, version 2 of its API.
     Ses,
 }
 
 impl Service {
-    /// What requests are signed for.
+    /// The name of the service in signatures.
     pub(crate) fn signing_name(self) -> &'static str {
         match self {
             Self::DynamoDb => "dynamodb",
@@ -23,7 +24,7 @@ impl Service {
         }
     }
 
-    /// The URL of the service in a region, for the suffix of the region's partition.
+    /// The URL of the service in a region; its suffix depends on the region's partition.
     pub(crate) fn url(self, region: &str) -> String {
         let host = match self {
             Self::DynamoDb => "dynamodb",
@@ -33,7 +34,8 @@ impl Service {
         format!("https://{host}.{region}.{suffix}")
     }
 
-    /// The URL that the environment names instead, by the variables of AWS's SDKs.
+    /// The URL that the environment sets instead of the service's regional URL, in the variables
+    /// that AWS's SDKs read too; `None` if it sets none.
     fn url_from_env(self) -> Option<String> {
         let own = match self {
             Self::DynamoDb => "AWS_ENDPOINT_URL_DYNAMODB",
@@ -43,7 +45,8 @@ impl Service {
     }
 }
 
-/// The partitions of AWS with a suffix of their own, by how the names of their regions begin.
+/// The prefixes of regions, each with the host suffix of its AWS partition. All other regions have
+/// the suffix `amazonaws.com`.
 const SUFFIXES: [(&str, &str); 6] = [
     ("cn-", "amazonaws.com.cn"),
     ("eusc-", "amazonaws.eu"),
@@ -53,7 +56,7 @@ const SUFFIXES: [(&str, &str); 6] = [
     ("us-isof-", "csp.hci.ic.gov"),
 ];
 
-/// Where a service is, and who asks it.
+/// The URL of a service, and the credentials for it.
 #[derive(Debug, Clone)]
 pub struct Endpoint {
     pub(crate) service: Service,
@@ -63,11 +66,14 @@ pub struct Endpoint {
 }
 
 impl Endpoint {
+    /// The service at `url`, a base URL; requests are signed for `region`.
     pub fn new(service: Service, url: &str, region: &str, credentials: Credentials) -> Self {
         Self { service, url: url.trim_end_matches('/').to_owned(), region: region.to_owned(), identity: credentials.into() }
     }
 
-    /// The service in the function's region, by the credentials that Lambda sets for its role.
+    /// The service in the function's region, or at the URL that the environment sets instead, with
+    /// the credentials that Lambda sets for the function's role. Fails if `AWS_REGION` or a
+    /// credential is missing.
     pub fn from_env(service: Service) -> Result<Self, Error> {
         let region = required("AWS_REGION")?;
         let (key, secret) = (required("AWS_ACCESS_KEY_ID")?, required("AWS_SECRET_ACCESS_KEY")?);
@@ -75,13 +81,13 @@ impl Endpoint {
         Ok(Self::in_region(service, &region, credentials))
     }
 
-    /// The service in a region, or where the environment says that it is.
+    /// The service in a region, or at the URL that the environment sets instead.
     pub fn in_region(service: Service, region: &str, credentials: Credentials) -> Self {
         let url = service.url_from_env().unwrap_or_else(|| service.url(region));
         Self::new(service, &url, region, credentials)
     }
 
-    /// A service that asks nobody who they are: an engine of this process, or of this machine.
+    /// A service in this process or on this machine, which does not check credentials.
     pub fn local(service: Service, url: &str) -> Self {
         Self::new(service, url, "local", Credentials::new("local", "local", None, None, "local"))
     }

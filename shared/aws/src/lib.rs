@@ -1,9 +1,13 @@
-//! Calls of AWS: by the operations of its SDK, without the clients of its SDK.
+//! Calls to AWS with the operations of its SDK, but without the clients of its SDK.
 //!
-//! A client of the SDK takes each call through an orchestrator, which gathers anew what is the same for all of ours: the endpoint, the
-//! scheme of authentication, plugins, interceptors, and retries that are off. That was half of what a call takes, and a fifth of each
-//! function (`infra/README.md`, "How functions are built"). Here an operation of the SDK writes the request, `aws-sigv4` signs it, a
-//! connector carries it, and the operation reads the answer. Who calls decides how long to wait and what to try again.
+//! A client of the SDK passes each call through an orchestrator, which each time assembles what
+//! never changes here: the endpoint, the authentication scheme, plugins, interceptors, and retries,
+//! which are off. That took half of the time of a call and a fifth of the size of each function
+//! (`infra/README.md`, "How functions are built"). Here, an operation of the SDK serialises the
+//! request, `aws-sigv4` signs it, a connector sends it, and the operation parses the answer.
+//! Timeouts and retries are up to the caller.
+
+#![warn(missing_docs)]
 
 pub mod endpoint;
 #[cfg(test)]
@@ -35,30 +39,33 @@ use wire::clock::Clock;
 pub use aws_credential_types::Credentials;
 pub use endpoint::{Endpoint, Service};
 
-/// What the logs of AWS know this program by.
+/// Identifies this program in AWS's logs.
 const USER_AGENT: &str = concat!("gatelet/", env!("CARGO_PKG_VERSION"));
 
-/// Why a call has no answer.
+/// Why a call failed.
 pub type Failure<E> = SdkError<E, HttpResponse>;
 
 /// Why a request has no answer.
 #[derive(Debug)]
 pub enum ExchangeError {
-    /// It could not be signed.
+    /// The request could not be signed.
     Request(Box<dyn StdError + Send + Sync>),
-    /// It was not carried, or nothing came back.
+    /// The request was not sent, or no answer arrived.
     Connector(ConnectorError),
-    /// The answer broke off.
+    /// The answer broke off; its headers are in the second field.
     Body(Box<dyn StdError + Send + Sync>, Box<HttpResponse>),
 }
 
 /// The input of an operation of the SDK.
 pub trait Request: Sized {
+    /// The operation, which serialises requests and parses answers.
     type Operation: RuntimePlugin + Default;
+    /// What the operation returns.
     type Output: Any + Debug + Send + Sync;
+    /// The error with which the service refuses the operation.
     type Error: StdError + Send + Sync + 'static;
 
-    /// What the operation takes, unless something is missing.
+    /// The operation's input. Fails if a required field is missing.
     fn input(self) -> Result<Input, BuildError>;
 }
 
@@ -95,7 +102,7 @@ requests! { aws_sdk_dynamodb:
     UpdateTimeToLive in update_time_to_live: UpdateTimeToLiveInputBuilder, UpdateTimeToLiveOutput, UpdateTimeToLiveError;
 }
 
-/// A client of a service; its clones share its connections.
+/// A client of one service; its clones share its connections.
 #[derive(Debug, Clone)]
 pub struct Client {
     endpoint: Arc<Endpoint>,
@@ -103,26 +110,28 @@ pub struct Client {
 }
 
 impl Client {
+    /// A client of the service at `endpoint`, which sends requests with `http`.
     pub fn new(endpoint: Endpoint, http: impl HttpConnector + 'static) -> Self {
         Self { endpoint: Arc::new(endpoint), http: SharedHttpConnector::new(http) }
     }
 
-    /// Makes a call: once, and as long as its connector waits.
+    /// Makes a call once, without a retry. The connector decides how long to wait.
     pub async fn call<R: Request>(&self, request: R) -> Result<R::Output, Failure<R::Error>> {
         let input = request.input().map_err(SdkError::construction_failure)?;
         let operation =
-            R::Operation::default().config().ok_or_else(|| SdkError::construction_failure("an operation has a configuration"))?;
+            R::Operation::default().config().ok_or_else(|| SdkError::construction_failure("the operation has no configuration"))?;
         match self.call_erased(operation, input).await {
             Ok(output) => Ok(expected(output.downcast())),
             Err(failure) => Err(failure.map_service_error(|error| expected(error.downcast()))),
         }
     }
 
-    /// [`Self::call`] for every operation: the compiler makes it once.
+    /// The part of [`Self::call`] that all operations share; not generic, so that it is compiled
+    /// once.
     async fn call_erased(&self, operation: FrozenLayer, input: Input) -> Result<Output, Failure<context::Error>> {
         let (writer, reader) = (operation.load::<SharedRequestSerializer>(), operation.load::<SharedResponseDeserializer>());
         let (Some(writer), Some(reader)) = (writer, reader) else {
-            return Err(SdkError::construction_failure("an operation writes its requests and reads its answers"));
+            return Err(SdkError::construction_failure("the operation has no serializer or no deserializer"));
         };
         let mut settings = ConfigBag::base();
         let request = writer.serialize_input(input, &mut settings).and_then(|request| self.addressed(request));
@@ -138,7 +147,7 @@ impl Client {
         }
     }
 
-    /// Sends a request to the service, which `request` names by its path alone; the answer is read to its end.
+    /// Sends a request, whose URI has only a path, to the service and reads the whole answer.
     pub async fn exchange(&self, request: HttpRequest) -> Result<HttpResponse, ExchangeError> {
         self.carry(self.addressed(request).map_err(ExchangeError::Request)?).await
     }
@@ -152,7 +161,7 @@ impl Client {
         Ok(answer)
     }
 
-    /// A request with its address and signature.
+    /// Puts the service's URL before the path of a request, and signs the request.
     fn addressed(&self, mut request: HttpRequest) -> Result<HttpRequest, Box<dyn StdError + Send + Sync>> {
         let Endpoint { service, url, region, identity } = &*self.endpoint;
         request.set_uri(format!("{url}{}", request.uri()))?;
@@ -161,7 +170,7 @@ impl Client {
             .identity(identity)
             .region(region)
             .name(service.signing_name())
-            // The machine's, whatever the app's: AWS refuses what is minutes off.
+            // The system's clock, not the app's: AWS refuses a signature whose time is minutes off.
             .time(Clock::system().now().into())
             .settings(SigningSettings::default())
             .build()?;
@@ -175,13 +184,13 @@ impl Client {
     }
 }
 
-/// What an operation read, as what it reads.
-#[expect(clippy::expect_used, reason = "the types of an operation are written beside it")]
+/// Downcasts what an operation returned to the operation's own type.
+#[expect(clippy::expect_used, reason = "an operation returns the types that its `Request` implementation names")]
 fn expected<T, E: Debug>(read: Result<T, E>) -> T {
-    read.expect("an operation reads its own output and errors")
+    read.expect("an operation returns its own output and errors")
 }
 
-/// What the service answered instead of an output.
+/// The error that the service answered with, or that of an answer that cannot be parsed.
 fn refused(error: OrchestratorError<context::Error>, answer: HttpResponse) -> Failure<context::Error> {
     let mut said = None;
     let other = error.map_operation_error(|error| {

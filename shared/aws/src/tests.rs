@@ -1,4 +1,4 @@
-//! Signed requests are those of the client of the SDK.
+//! Compares signed requests with those of the SDK's client.
 
 use std::fmt::Debug;
 use std::sync::{Arc, Mutex};
@@ -18,7 +18,7 @@ use crate::{Client, Endpoint, Request, Service};
 
 const REGION: &str = "eu-central-1";
 
-/// A connector that keeps what it is to carry.
+/// A connector that keeps the request instead of sending it.
 #[derive(Debug, Clone, Default)]
 struct Kept(Arc<Mutex<Option<HttpRequest>>>);
 
@@ -55,7 +55,7 @@ async fn sent(service: Service, request: impl Request) -> HttpRequest {
 }
 
 #[tokio::test]
-async fn a_call_is_what_the_client_of_the_sdk_sends() {
+async fn calls_match_those_of_the_sdk_client() {
     let own = sent(Service::DynamoDb, get_item()).await;
     let kept = Kept::default();
     let connector = SharedHttpConnector::new(kept.clone());
@@ -72,7 +72,7 @@ async fn a_call_is_what_the_client_of_the_sdk_sends() {
     get_item().send_with(&aws_sdk_dynamodb::Client::from_conf(config)).await.expect("an answer");
     let sdks = kept.request();
     assert_eq!((own.method(), own.uri(), own.body().bytes()), (sdks.method(), sdks.uri(), sdks.body().bytes()));
-    // What the SDK says of itself besides is of no use to the service.
+    // The SDK's headers about itself mean nothing to the service.
     let of_itself = ["amz-sdk-invocation-id", "amz-sdk-request", "x-amz-user-agent"];
     let differs = ["authorization", "user-agent", "x-amz-date"];
     for (name, value) in sdks.headers().iter().filter(|(name, _)| !of_itself.contains(name)) {
@@ -80,7 +80,8 @@ async fn a_call_is_what_the_client_of_the_sdk_sends() {
     }
 }
 
-/// The signature of a request, by AWS's description of version 4 ("Create a signed AWS API request").
+/// The signature of a request, computed as AWS's documentation of Signature Version 4 describes
+/// ("Create a signed AWS API request").
 fn signature(request: &HttpRequest, service: &str, signed: &str) -> String {
     let sha256 = |bytes: &[u8]| base16ct::lower::encode_string(digest::digest(&digest::SHA256, bytes).as_ref());
     let url = url::Url::parse(request.uri()).expect("a URL");
@@ -114,7 +115,7 @@ async fn calls_are_signed() {
 }
 
 #[tokio::test]
-async fn calls_of_ses_are_signed() {
+async fn calls_to_ses_are_signed() {
     let kept = Kept::default();
     let client = Client::new(Endpoint::new(Service::Ses, &Service::Ses.url(REGION), REGION, credentials()), kept.clone());
     let mut asked = HttpRequest::new(SdkBody::empty());
@@ -139,7 +140,7 @@ const REGIONS: [&str; 10] = [
 ];
 
 #[tokio::test]
-async fn the_table_is_where_the_sdk_would_look_for_it() {
+async fn endpoints_are_those_that_the_sdk_resolves() {
     use aws_sdk_dynamodb::config::endpoint::{DefaultResolver, Params, ResolveEndpoint as _};
     for region in REGIONS {
         let parameters = Params::builder().region(region).build().expect("parameters");

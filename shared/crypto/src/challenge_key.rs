@@ -1,28 +1,31 @@
-//! The key that proof-of-work challenges are signed with (HMAC-SHA-256), derived from the deployment secret: there is nothing to store,
-//! and every instance has the same. While the secret is being replaced, challenges of the previous one are believed.
+//! The HMAC-SHA-256 key that signs proof-of-work challenges. It is derived from the deployment
+//! secret, so nothing is stored and every instance has the same key. During a rotation of the
+//! secret, challenges signed with the previous key are still accepted.
 
 use ring::hmac;
 
 use crate::deployment_secret::DeploymentSecret;
 
-/// Signs challenges, and knows its own.
+/// Signs challenges and recognises those it has signed.
 pub struct ChallengeKey {
-    /// The current one first.
+    /// The current key first.
     generations: Vec<hmac::Key>,
 }
 
 impl ChallengeKey {
+    /// Derives the keys of all generations of the secret.
     pub fn new(secret: &DeploymentSecret) -> Self {
         let key = |secret| hmac::Key::new(hmac::HMAC_SHA256, &crate::derive(secret, &[b"challenge"]));
         Self { generations: secret.generations().map(key).collect() }
     }
 
-    /// The signature of a text; none where the function has no deployment secret.
+    /// Signs a text; `None` if the function has no deployment secret.
     pub fn sign(&self, text: &str) -> Option<Vec<u8>> {
         self.generations.first().map(|key| hmac::sign(key, text.as_bytes()).as_ref().to_vec())
     }
 
-    /// Whether a text was signed with this key, or with the one before. Takes as long for every wrong signature.
+    /// Whether a text was signed with the current or the previous key. Checking a wrong signature
+    /// takes the same time whichever of its bytes are wrong.
     pub fn verifies(&self, text: &str, signature: &[u8]) -> bool {
         self.generations.iter().any(|key| hmac::verify(key, text.as_bytes(), signature).is_ok())
     }
@@ -37,7 +40,7 @@ mod tests {
     }
 
     #[test]
-    fn a_challenge_outlives_the_replacement_of_the_deployment_secret_and_not_its_end() {
+    fn a_challenge_stays_valid_while_the_deployment_secret_is_replaced() {
         let before = ChallengeKey::new(&secret("the deployment secret before"));
         let signature = before.sign("challenge").expect("a secret");
         let during =
@@ -49,7 +52,7 @@ mod tests {
     }
 
     #[test]
-    fn without_a_secret_nothing_is_signed_or_believed() {
+    fn without_a_secret_no_challenge_is_signed_or_accepted() {
         let none = ChallengeKey::new(&DeploymentSecret::absent());
         assert!(none.sign("challenge").is_none() && !none.verifies("challenge", &[0; 32]));
     }

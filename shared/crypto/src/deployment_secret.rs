@@ -1,15 +1,16 @@
-//! The deployment secret in its generations, so that it can be replaced while people are signed in.
+//! The deployment secret in its generations, so that it can be rotated while users stay signed in.
 //!
-//! Whatever is made (a signature, a sealed value) is made with the current one; what is read may be of the previous one too. An operator
-//! names both for as long as anything of the previous one is about: an access token lives minutes, sealed values until they are written
-//! anew.
+//! New signatures and sealed values use the current secret; existing ones may also use the previous
+//! secret. An operator sets both for as long as anything made with the previous one is in use:
+//! access tokens expire within an hour at most, and sealed values stay until they are resealed.
 //!
-//! A function whose operation derives no key has no secret at all ([`DeploymentSecret::absent`]): it believes no token, opens nothing
-//! and refuses to seal.
+//! A Lambda function whose operation derives no key has no secret at all
+//! ([`DeploymentSecret::absent`]): it accepts no token, opens no sealed value and refuses to seal.
 
 use secrecy::{ExposeSecret as _, SecretString};
 
-/// The secret that everything of a deployment is derived from, with the one before it while that is being replaced.
+/// The secret that all keys of a deployment are derived from and, during a rotation, the previous
+/// secret.
 #[derive(Clone)]
 pub struct DeploymentSecret {
     current: Option<SecretString>,
@@ -17,30 +18,34 @@ pub struct DeploymentSecret {
 }
 
 impl DeploymentSecret {
+    /// A secret that is not being rotated.
     pub fn new(current: SecretString) -> Self {
         Self { current: Some(current), previous: None }
     }
 
-    /// For functions that derive no keys.
+    /// No secret, for functions that derive no keys.
     pub fn absent() -> Self {
         Self { current: None, previous: None }
     }
 
-    /// Also reads what was made with `previous`.
+    /// Also accepts signatures and sealed values made with `previous`. Has no effect if `previous`
+    /// is the current secret.
     pub fn with_previous(self, previous: SecretString) -> Self {
         let is_another = self.current.as_ref().is_none_or(|current| previous.expose_secret() != current.expose_secret());
         Self { previous: is_another.then_some(previous), ..self }
     }
 
+    /// The secret for new signatures and sealed values.
     pub fn current(&self) -> Option<&SecretString> {
         self.current.as_ref()
     }
 
+    /// The secret before the current one, during a rotation.
     pub fn previous(&self) -> Option<&SecretString> {
         self.previous.as_ref()
     }
 
-    /// The current one first.
+    /// The current secret, then the previous one.
     pub fn generations(&self) -> impl Iterator<Item = &SecretString> {
         self.current.iter().chain(&self.previous)
     }

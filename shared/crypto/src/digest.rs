@@ -1,31 +1,36 @@
-//! Digests of secrets: what the table holds in place of codes, tokens and keys.
+//! Digests of secrets: the table stores these in place of codes, tokens and keys.
 //!
-//! The secrets are random and long (225 bits), so a fast digest is enough; passwords go through [`crate::password`].
+//! The secrets are random and long (225 bits), so a fast digest is enough. Passwords use
+//! [`crate::password`] instead.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use ring::digest::{SHA256, SHA256_OUTPUT_LEN, digest};
 use serde::{Deserialize, Serialize};
 
-/// SHA-256 of a secret, in base64url; equality is looked up by the store as a key.
+/// SHA-256 of a secret, in base64url. The store finds an item by the digest in its key, so a secret
+/// is never compared byte by byte.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Digest(String);
 
 impl Digest {
+    /// The digest of a text.
     pub fn of(secret: &str) -> Self {
         Self::of_bytes(secret.as_bytes())
     }
 
+    /// The digest of bytes.
     pub fn of_bytes(bytes: &[u8]) -> Self {
         Self(URL_SAFE_NO_PAD.encode(digest(&SHA256, bytes)))
     }
 
-    /// Reads a digest that is part of an address.
+    /// Parses a digest that is part of a URL; `None` if the text is not one.
     pub fn parse(text: &str) -> Option<Self> {
         let bytes = URL_SAFE_NO_PAD.decode(text).ok()?;
         (bytes.len() == SHA256_OUTPUT_LEN).then(|| Self(text.to_owned()))
     }
 
+    /// The digest as base64url text.
     pub fn as_str(&self) -> &str {
         &self.0
     }

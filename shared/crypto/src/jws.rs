@@ -1,6 +1,7 @@
-//! The signatures of JWTs (RFC 7515, RFC 7518): ring behind jsonwebtoken's interface, as the crate's own backends would be a second
-//! crypto stack. We sign with ES256; other issuers' tokens are verified with every asymmetric algorithm that ring has. There is no HMAC:
-//! a public key could otherwise be passed off as a shared secret.
+//! Signatures of JWTs (RFC 7515, RFC 7518): ring behind jsonwebtoken's interface, because the
+//! backends that jsonwebtoken ships would add a second crypto stack. We sign with ES256 and verify
+//! other issuers' tokens with every asymmetric algorithm that ring supports. HMAC is excluded, so
+//! that a public key cannot be passed off as a shared secret.
 
 use std::sync::Once;
 
@@ -11,7 +12,7 @@ use ring::rand::SystemRandom;
 use ring::signature as ring_signature;
 use ring::signature::{EcdsaKeyPair, RsaParameters, RsaPublicKeyComponents, UnparsedPublicKey, VerificationAlgorithm};
 
-/// What tokens of other issuers may be signed with.
+/// The algorithms accepted in tokens of other issuers.
 pub const VERIFIED: [Algorithm; 9] = [
     Algorithm::ES256,
     Algorithm::ES384,
@@ -24,7 +25,7 @@ pub const VERIFIED: [Algorithm; 9] = [
     Algorithm::EdDSA,
 ];
 
-/// How ring verifies an algorithm.
+/// How ring verifies signatures of an algorithm.
 enum Verification {
     Bytes(&'static dyn VerificationAlgorithm),
     Rsa(&'static RsaParameters),
@@ -45,7 +46,8 @@ fn verification(algorithm: Algorithm) -> Option<Verification> {
     })
 }
 
-/// ES256 with a key whose "DER" is the scalar followed by the uncompressed public point.
+/// Signs with ES256. What jsonwebtoken passes as the key's DER is the scalar followed by the
+/// uncompressed public point.
 struct Es256(Vec<u8>);
 
 impl signature::Signer<Vec<u8>> for Es256 {
@@ -91,7 +93,8 @@ impl JwtVerifier for Verifier {
     }
 }
 
-/// Makes ring what jsonwebtoken signs and verifies with; harmless when it already is.
+/// Registers ring as the provider that jsonwebtoken signs and verifies with. May be called
+/// repeatedly.
 pub fn install() {
     static PROVIDER: CryptoProvider = CryptoProvider {
         signer_factory: |algorithm, key| match algorithm {
@@ -105,7 +108,7 @@ pub fn install() {
         key_utils: KeyUtils::new_unimplemented(),
     };
     static ONCE: Once = Once::new();
-    // Refused only when somebody installed another provider first; it would then be the one that signs.
+    // Fails only if another provider was installed first, which is then the one in use.
     ONCE.call_once(|| {
         let _ = PROVIDER.install_default();
     });

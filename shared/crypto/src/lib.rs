@@ -1,4 +1,7 @@
-//! Cryptography: everything that touches a secret, on ring and argon2 alone.
+//! Cryptography: everything that handles secrets. It is built on ring; other crates do only what
+//! ring lacks: argon2id, bcrypt, TOTP, and public keys that are computed from private ones.
+
+#![warn(missing_docs)]
 
 pub mod challenge_key;
 pub mod deployment_secret;
@@ -13,7 +16,7 @@ pub mod trail_keys;
 use ring::hkdf;
 use secrecy::{ExposeSecret, SecretString};
 
-/// 32 bytes for one purpose from the deployment secret (HKDF-SHA-256, RFC 5869).
+/// Derives 32 bytes for one purpose from the deployment secret (HKDF-SHA-256, RFC 5869).
 fn derive(secret: &SecretString, purpose: &[&[u8]]) -> [u8; 32] {
     let salt = hkdf::Salt::new(hkdf::HKDF_SHA256, b"gatelet");
     let mut key = [0; 32];

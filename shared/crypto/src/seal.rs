@@ -1,8 +1,9 @@
-//! Secrets that must be read again (a provider's client secret): sealed with a key derived from the deployment secret, and opened with
-//! that of any of its generations.
+//! Sealing of secrets that must be read again, such as a provider's client secret. The key is
+//! derived from the deployment secret; values sealed with any of its generations can be opened.
 //!
-//! ChaCha20-Poly1305 (RFC 8439) with a random nonce in front; what the secret belongs to is authenticated with it, so a sealed
-//! value copied to another project does not open.
+//! Values are sealed with ChaCha20-Poly1305 (RFC 8439) and begin with the random nonce. The owner
+//! is authenticated together with the secret, so a sealed value that is copied to another owner,
+//! such as another project, cannot be opened.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
@@ -13,35 +14,42 @@ use wire::entropy::Entropy;
 
 use crate::deployment_secret::DeploymentSecret;
 
-/// An encrypted secret, as the table holds it.
+/// An encrypted secret, as stored in the table.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Sealed(String);
 
 impl Sealed {
+    /// Wraps stored text without checking it; [`Sealer::open`] fails if it is not a sealed value.
     pub fn from_text(text: String) -> Self {
         Self(text)
     }
 
+    /// The text to store.
     pub fn into_text(self) -> String {
         self.0
     }
 }
 
-/// Seals with the key of the current deployment secret, and opens with those of all generations.
+/// Seals with the current deployment secret, and opens what any of its generations sealed.
 pub struct Sealer {
     current: Option<LessSafeKey>,
     previous: Option<LessSafeKey>,
 }
 
+/// A value cannot be sealed or opened.
 #[derive(Debug, thiserror::Error)]
-#[error("a sealed secret does not open: another deployment secret, or another owner")]
+#[error(
+    "cannot seal or open a secret: it was sealed under another GATELET_SECRET or for another owner, or this function has no deployment secret"
+)]
 pub struct Error;
 
 impl Sealer {
+    /// Derives the keys of all generations of the secret.
     pub fn new(secret: &DeploymentSecret) -> Self {
         Self { current: secret.current().map(key), previous: secret.previous().map(key) }
     }
 
+    /// Encrypts a secret for `owner`. Fails only if the function has no deployment secret.
     pub fn seal(&self, entropy: &Entropy, owner: &str, secret: &SecretString) -> Result<Sealed, Error> {
         let nonce: [u8; NONCE_LEN] = entropy.bytes();
         let mut text = secret.expose_secret().as_bytes().to_vec();
@@ -51,7 +59,7 @@ impl Sealer {
         Ok(Sealed(URL_SAFE_NO_PAD.encode([&nonce[..], &text].concat())))
     }
 
-    /// The same secret sealed with the current key; none when it is already.
+    /// Reseals the secret with the current key; `None` if it is sealed with that key already.
     pub fn renew(&self, entropy: &Entropy, owner: &str, sealed: &Sealed) -> Result<Option<Sealed>, Error> {
         let bytes = URL_SAFE_NO_PAD.decode(&sealed.0).map_err(|_| Error)?;
         if self.current.as_ref().is_some_and(|key| open(key, owner, &bytes).is_ok()) {
@@ -60,6 +68,7 @@ impl Sealer {
         self.seal(entropy, owner, &self.open(owner, sealed)?).map(Some)
     }
 
+    /// Decrypts a secret that was sealed for `owner`.
     pub fn open(&self, owner: &str, sealed: &Sealed) -> Result<SecretString, Error> {
         let bytes = URL_SAFE_NO_PAD.decode(&sealed.0).map_err(|_| Error)?;
         self.current.iter().chain(&self.previous).find_map(|key| open(key, owner, &bytes).ok()).ok_or(Error)
@@ -85,7 +94,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_sealed_secret_opens_for_its_owner_alone() -> Result<(), Error> {
+    fn a_sealed_secret_opens_only_for_its_owner() -> Result<(), Error> {
         let sealer = Sealer::new(&"a deployment secret of some length".to_owned().into());
         let sealed = sealer.seal(&Entropy::system(), "project/github", &"s3cret".to_owned().into())?;
         assert_eq!(sealer.open("project/github", &sealed)?.expose_secret(), "s3cret");

@@ -1,8 +1,9 @@
-//! Keys that sign tokens with ES256: one for each audience, derived from the deployment secret. While that is being replaced, the keys of
-//! the previous one are there, too.
+//! ES256 keys that sign tokens: one for each audience, derived from the deployment secret. During a
+//! rotation, the keys of the previous secret are available too.
 //!
-//! A key is derived, not stored: there is nothing to create, to read at a cold start or to lose, and every instance has the same.
-//! `jsonwebtoken` parses and validates, [`crate::jws`] signs and verifies. p256 computes a key's public half, which ring cannot.
+//! Keys are derived rather than stored, so there is nothing to create, to read at a cold start or
+//! to lose, and every instance has the same ones. `jsonwebtoken` parses and validates,
+//! [`crate::jws`] signs and verifies. p256 computes the public half of a key, which ring cannot.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -16,38 +17,42 @@ use serde_json::{Value, json};
 
 use crate::deployment_secret::DeploymentSecret;
 
-/// How many keys an instance keeps: three audiences of some hundred projects, in two generations.
+/// How many keys an instance caches: three audiences for some 170 projects, in two generations.
 const KEPT_KEYS: usize = 1024;
 
 /// The keys of a deployment.
 pub struct SigningKeys {
     secret: DeploymentSecret,
-    /// By generation, the current one being 0, and audience.
+    /// By generation (0 is the current one) and audience.
     keys: Mutex<HashMap<(usize, String), Arc<SigningKey>>>,
 }
 
-/// A key that signs and verifies.
+/// A key that signs and verifies tokens of one audience.
 pub struct SigningKey {
+    /// The `kid` of the key (RFC 7517 §4.5).
     pub id: String,
+    /// The half that signs.
     pub encoding: EncodingKey,
+    /// The half that verifies.
     pub decoding: DecodingKey,
-    /// Uncompressed point (SEC 1 §2.3.3): 4, x, y.
+    /// The public key as an uncompressed point (SEC 1 §2.3.3): the byte 4, then x, then y.
     public: [u8; 65],
 }
 
 impl SigningKeys {
+    /// Prepares the keys of all generations; each is derived on first use.
     pub fn new(secret: &DeploymentSecret) -> Self {
         crate::jws::install();
         Self { secret: secret.clone(), keys: Mutex::default() }
     }
 
-    /// An audience's key that signs now.
-    #[expect(clippy::expect_used, reason = "an operation that signs has the secret; the contract tests compare routes with operations")]
+    /// The key that signs new tokens of an audience.
+    #[expect(clippy::expect_used, reason = "operations that sign have the secret; the contract tests check this for every route")]
     pub fn current(&self, audience: &str) -> Arc<SigningKey> {
         self.all(audience).next().expect("the function has the deployment secret")
     }
 
-    /// An audience's keys of all generations, the current one first.
+    /// The keys of an audience in all generations, the current one first.
     pub fn all<'a>(&'a self, audience: &'a str) -> impl Iterator<Item = Arc<SigningKey>> + 'a {
         self.secret.generations().enumerate().map(move |(generation, secret)| self.key_of(generation, secret, audience))
     }
@@ -66,7 +71,8 @@ impl SigningKeys {
         key
     }
 
-    /// The public keys of these audiences (RFC 7517): the current ones, then those of the previous secret.
+    /// The public keys of these audiences (RFC 7517): the current ones, then those of the previous
+    /// secret.
     pub fn jwks(&self, audiences: &[String]) -> Value {
         let generations = self.secret.generations().enumerate();
         let keys =
@@ -76,12 +82,13 @@ impl SigningKeys {
 }
 
 impl SigningKey {
-    #[expect(clippy::expect_used, reason = "a derived scalar is valid, or the next attempt's is")]
+    #[expect(clippy::expect_used, reason = "if a derived scalar is invalid, a later attempt succeeds")]
     fn derive(secret: &SecretString, audience: &str) -> Self {
-        // A 256-bit number is no valid scalar once in 2^32 times; then the next counter gives another.
+        // About one in 2^32 random 256-bit numbers is not a valid scalar. In that case, the next
+        // attempt derives another number.
         let scalar = (0..=u8::MAX)
             .find_map(|attempt| p256::SecretKey::from_slice(&crate::derive(secret, &[b"token ", audience.as_bytes(), &[attempt]])).ok())
-            .expect("one of 256 numbers is a scalar");
+            .expect("one of 256 attempts gives a valid scalar");
         let point = scalar.public_key().to_sec1_point(false);
         let mut public = [0; 65];
         public.copy_from_slice(point.as_bytes());

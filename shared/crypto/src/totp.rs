@@ -1,4 +1,5 @@
-//! Codes of authenticator apps: TOTP (RFC 6238) with SHA-1, 30 seconds and 6 digits, which is what every app makes.
+//! Codes of authenticator apps: TOTP (RFC 6238) with SHA-1, 30 seconds and 6 digits, the parameters
+//! that every app supports.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -7,31 +8,35 @@ use jiff::Timestamp;
 use secrecy::{ExposeSecret, SecretString};
 use totp_rs::{Algorithm, Builder};
 
-/// Lengths of a secret, in bytes: from what common apps make, to the block of SHA-1 (RFC 4226 §4 recommends 20).
+/// Permitted lengths of a secret in bytes, from what common apps generate up to the block size of
+/// SHA-1 (RFC 4226 §4 recommends 20).
 const LENGTHS: std::ops::RangeInclusive<usize> = 10..=64;
-/// Seconds.
+/// The length of a time step in seconds.
 const STEP: u64 = 30;
 
-/// A secret that an authenticator app shares, in base64.
+/// A secret shared with an authenticator app, in base64.
 #[derive(Clone)]
 pub struct TotpSecret(SecretString);
 
+/// The secret is not base64, or its length is out of range.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("must be 10 to 64 bytes in base64")]
 pub struct InvalidSecret;
 
 impl TotpSecret {
+    /// Accepts 10 to 64 bytes in standard base64.
     pub fn parse(text: String) -> Result<Self, InvalidSecret> {
         let length = STANDARD.decode(&text).map_err(|_| InvalidSecret)?.len();
         if LENGTHS.contains(&length) { Ok(Self(text.into())) } else { Err(InvalidSecret) }
     }
 
-    /// The text that is sealed, and [parsed](Self::parse) when it is opened.
+    /// The text to seal; [`Self::parse`] reads it again after it has been opened.
     pub fn text(&self) -> &SecretString {
         &self.0
     }
 
-    /// The time step of a code that is right now. The step before does not count: a code is good for half a minute at most.
+    /// The time step of `code` if it is valid at `now`. The previous step is not accepted, so a
+    /// code is valid for at most 30 seconds.
     pub fn check(&self, code: &str, now: Timestamp) -> Option<u64> {
         let bytes = STANDARD.decode(self.0.expose_secret()).ok()?;
         let totp = Builder::new().with_algorithm(Algorithm::SHA1).with_digits(6).with_step_duration(STEP).with_skew(0).with_secret(bytes);
@@ -51,7 +56,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn codes_are_those_of_the_rfc() {
+    fn totp_codes_match_the_rfc() {
         let secret = TotpSecret::parse(STANDARD.encode("12345678901234567890")).expect("a secret");
         // RFC 6238, appendix B: the last six of eight digits.
         for (second, code) in [(59, "287082"), (1_111_111_109, "081804"), (1_234_567_890, "005924"), (20_000_000_000, "353130")] {

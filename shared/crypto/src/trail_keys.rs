@@ -1,7 +1,9 @@
-//! Authentication codes of the trail's links and heads (HMAC-SHA-256, RFC 2104), with a key that is derived from the deployment secret: who
-//! can write to the table cannot make them.
+//! Message authentication codes for the audit trail's hash chains: for the links of each chain, and
+//! for its head (HMAC-SHA-256, RFC 2104). The key is derived from the deployment secret, so someone
+//! who can only write to the table cannot forge them.
 //!
-//! Codes of the previous secret are accepted while it is named; `gateway reseal` makes them anew.
+//! Codes made with the previous secret are accepted while that secret is configured; `gateway
+//! reseal` replaces these codes.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
@@ -11,40 +13,44 @@ use serde::{Deserialize, Serialize};
 
 use crate::deployment_secret::DeploymentSecret;
 
-/// An authentication code, in base64url.
+/// A message authentication code, in base64url.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Mac(String);
 
-/// Makes and verifies authentication codes.
+/// Makes and verifies message authentication codes.
 pub struct TrailKeys {
     current: Option<hmac::Key>,
     previous: Option<hmac::Key>,
 }
 
-/// Whose key an authentication code is of.
+/// The secret with which a message authentication code was made.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Generation {
+    /// The current secret.
     Current,
+    /// The previous secret, which is being rotated out.
     Previous,
 }
 
+/// The function has no deployment secret.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("there is no deployment secret to make an authentication code with")]
+#[error("cannot make an authentication code without a deployment secret")]
 pub struct NoSecret;
 
 impl TrailKeys {
+    /// Derives the keys of the current and the previous secret.
     pub fn new(secret: &DeploymentSecret) -> Self {
         Self { current: secret.current().map(key), previous: secret.previous().map(key) }
     }
 
-    /// The code of a text, with the current secret.
+    /// The message authentication code of a text, made with the current secret.
     pub fn sign(&self, text: &str) -> Result<Mac, NoSecret> {
         let key = self.current.as_ref().ok_or(NoSecret)?;
         Ok(Mac(URL_SAFE_NO_PAD.encode(hmac::sign(key, text.as_bytes()))))
     }
 
-    /// Whose code it is, if it is one of this text.
+    /// The secret that `mac` was made with; `None` if it does not authenticate this text.
     pub fn verify(&self, text: &str, mac: &Mac) -> Option<Generation> {
         let tag = URL_SAFE_NO_PAD.decode(&mac.0).ok()?;
         let is_of = |key: &Option<hmac::Key>| key.as_ref().is_some_and(|key| hmac::verify(key, text.as_bytes(), &tag).is_ok());
@@ -69,7 +75,7 @@ mod tests {
     }
 
     #[test]
-    fn a_code_is_of_one_text_and_of_the_secrets_that_are_named() {
+    fn a_code_authenticates_one_text_under_the_given_secrets() {
         let (old, new) = ("a deployment secret of some length", "the deployment secret that comes after it");
         let code = TrailKeys::new(&secret(old)).sign("text").unwrap();
         let both = TrailKeys::new(&secret(new).with_previous(old.to_owned().into()));
@@ -81,7 +87,7 @@ mod tests {
     }
 
     #[test]
-    fn without_a_secret_nothing_is_signed_or_believed() {
+    fn without_a_secret_no_text_is_signed_or_authenticated() {
         let keyless = TrailKeys::new(&DeploymentSecret::absent());
         assert_eq!(keyless.sign("text"), Err(NoSecret));
         let code = TrailKeys::new(&secret("a deployment secret of some length")).sign("text").unwrap();

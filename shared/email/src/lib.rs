@@ -1,7 +1,9 @@
-//! Mails: the sources of the built-in ones, which the outbox shows; with the feature `mail`, which only the workers and the gateway
-//! have, their rendering and sending.
+//! Emails: rendering, and sending through SES or SMTP.
+
+#![warn(missing_docs)]
 
 pub mod mime;
+mod plain_text;
 pub mod render;
 pub mod sandbox;
 pub mod send;

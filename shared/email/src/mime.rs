@@ -1,4 +1,5 @@
-//! A mail as a message (RFC 5322, RFC 2046), for who is given messages and not their parts.
+//! Writes an email as one message (RFC 5322, RFC 2046), for senders that take a whole message
+//! instead of its parts.
 
 use std::time::SystemTime;
 
@@ -11,9 +12,9 @@ use lettre::message::{Mailbox, Message, MultiPart, SinglePart};
 
 use crate::send::Mail;
 
-/// Makes messages of mails.
+/// Composes messages.
 pub(crate) struct Composer {
-    /// The right side of the ids of messages.
+    /// The right-hand side of message ids.
     host: String,
 }
 
@@ -28,14 +29,14 @@ impl Composer {
         Self { host: host.unwrap_or_else(|| "localhost".to_owned()) }
     }
 
-    /// The message; none when the mail is not one that can be sent.
+    /// The message; `None` if the email cannot be sent because an address or a header is invalid.
     pub(crate) fn compose(&self, mail: &Mail, now: Timestamp) -> Option<Composed> {
         let address = |text: &str| text.parse::<Address>().ok();
         let name = Some(mail.from.name.trim()).filter(|name| !name.is_empty()).map(str::to_owned);
         let mut message = Message::builder()
             .from(Mailbox::new(name, address(&mail.from.address)?))
             .date(SystemTime::from(now))
-            // The same for every attempt: a server that was given it twice can tell.
+            // The same for every attempt, so a server can recognise a duplicate.
             .message_id(Some(format!("<{}@{}>", mail.id, self.host)))
             .subject(mail.subject.as_str());
         for to in &mail.to {
@@ -57,13 +58,14 @@ impl Composer {
     }
 }
 
-/// A mail as a message that was made at this time; none when the mail is not one that can be sent.
+/// The source of an email as a message dated `at`; `None` if the email cannot be sent.
 pub fn source(mail: &Mail, at: Timestamp) -> Option<String> {
     let host = mail.from.address.rsplit_once('@').map(|(_, host)| host.to_owned());
     String::from_utf8(Composer::new(host).compose(mail, at)?.bytes).ok()
 }
 
-/// The same for the same mail, and in none of its parts: nobody can write a text that has the digest of itself.
+/// A boundary that is always the same for an email and occurs in neither part: a text cannot
+/// contain its own digest.
 fn boundary(mail: &Mail, text: &str, html: &str) -> String {
     Digest::of(&format!("{}\0{text}\0{html}", mail.id)).to_string()
 }

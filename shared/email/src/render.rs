@@ -1,8 +1,8 @@
-//! From sources to a mail: MiniJinja fills them in, the theme goes around the body, MJML becomes HTML, and the text part is derived from
-//! the HTML when there is none.
+//! Renders emails from their sources: MiniJinja fills in the templates, the theme wraps the body,
+//! MJML is compiled to HTML, and a missing text part is derived from the HTML.
 //!
-//! A template is a stranger's program: it has fuel, its output a limit, and it cannot reach anything but its context. What these do not
-//! bound, its memory and its time, does the process that it runs in ([`crate::sandbox`]).
+//! A template is an untrusted program: it has limited fuel and output, and can access only its
+//! context. Its memory and time are bounded by the process that it runs in ([`crate::sandbox`]).
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -14,61 +14,79 @@ use mrml::prelude::render::RenderOptions;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value as Json};
 
+use crate::plain_text::to_text;
 use crate::undefined;
 
-/// Largest part of a rendered mail, in bytes.
+/// Maximum size of each part of a rendered email, in bytes.
 pub const MAX_OUTPUT: usize = 512 * 1024;
-/// Instructions of the template engine that a source may take.
+/// Maximum number of template engine instructions that one source may execute.
 const FUEL: u64 = 200_000;
-/// The names of the parts whose values are escaped.
+/// Names of the parts whose values are escaped.
 const BODY: &str = "body.html";
 const THEME: &str = "theme.html";
 
-/// Everything that a mail is rendered from.
+/// Everything that an email is rendered from.
 #[derive(Debug, Clone)]
 pub struct Job {
+    /// The templates.
     pub sources: Sources,
+    /// The values.
     pub context: Context,
 }
 
-/// What the mails of many recipients may have in common.
+/// The templates of an email. Emails to many recipients may share them.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Sources {
+    /// The subject; a template whose output becomes one line.
     pub subject: String,
+    /// The body: a template of HTML or MJML.
     pub html: String,
-    /// Derived from the HTML when absent.
+    /// The text part; derived from the HTML if absent.
     pub text: Option<String>,
-    /// The source of the theme; absent for none.
+    /// The theme, a template of HTML or MJML that shows `content` exactly once; absent for an email
+    /// without a theme.
     pub theme: Option<String>,
 }
 
-/// What a source may speak of.
+/// The variables that a template may use.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub struct Context {
+    /// The project that sends the email.
     pub project: ProjectContext,
-    /// The recipient, when it is a user.
+    /// The recipient, if it is a user.
     pub user: Option<UserContext>,
+    /// Variables that only this kind of email has, such as the code of a sign-in email.
     pub variables: Map<String, Json>,
-    /// Where the recipient refuses mails of this kind; absent when that is not possible.
+    /// URL at which the recipient can unsubscribe from emails of this category; absent if that is
+    /// not possible.
     pub unsubscribe_link: Option<String>,
 }
 
+/// `project` in a template.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub struct ProjectContext {
+    /// Id of the project.
     pub id: String,
+    /// Name that users see.
     pub display_name: String,
+    /// URL of the logo.
     pub logo_url: Option<String>,
 }
 
+/// `user` in a template.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub struct UserContext {
+    /// Id of the user.
     pub id: String,
+    /// Name of the user.
     pub display_name: Option<String>,
+    /// Primary address of the user.
     pub primary_email: Option<String>,
 }
 
-/// Renders a mail of the same sources for each of some contexts, and hands out one after another. An error is a sentence for whoever wrote
-/// the source.
+/// Renders one email for each context, and passes each to `done` as soon as it is rendered. The
+/// error of a failed rendering is a message for the author of the sources. If `done` fails, the
+/// function stops and fails with that error.
 pub fn render_each<E>(sources: &Sources, contexts: &[Context], mut done: impl FnMut(Rendering) -> Result<(), E>) -> Result<(), E> {
     let environment = environment();
     let templates = Templates::of(&environment, sources);
@@ -76,7 +94,7 @@ pub fn render_each<E>(sources: &Sources, contexts: &[Context], mut done: impl Fn
     contexts.iter().try_for_each(|context| done(templates.render(context, &mut known)))
 }
 
-/// The compiled sources of a mail.
+/// The compiled sources of an email.
 struct Templates<'e> {
     subject: Part<'e>,
     body: Part<'e>,
@@ -84,7 +102,8 @@ struct Templates<'e> {
     theme: Option<(&'e str, Part<'e>)>,
 }
 
-/// What was compiled of MJML last: the mails of many recipients often differ in their bodies alone.
+/// The MJML of the body and of the theme that was compiled last, with its HTML: emails to many
+/// recipients often differ only in their bodies, and then the theme is compiled only once.
 #[derive(Default)]
 struct Known {
     body: Compiled,
@@ -105,12 +124,12 @@ impl<'e> Templates<'e> {
     fn render(&self, values: &Context, known: &mut Known) -> Rendering {
         let context = values.to_value();
         let subject = self.subject.fill(&context)?;
-        // One line, without what could end it.
+        // One line, without control characters.
         let subject = subject.split_whitespace().collect::<Vec<_>>().join(" ").replace(char::is_control, "");
         let body = self.body.fill(&context)?;
         let html = match &self.theme {
             _ if is_mjml(&body) => known.body.mjml(BODY, body.clone())?,
-            Some((source, theme)) if !is_document(&body) => in_theme(source, theme, &subject, &body, values, &mut known.theme)?,
+            Some((source, theme)) if !is_document(&body) => known.theme.in_theme(source, theme, &subject, &body, values)?,
             _ => body.clone(),
         };
         let text = match &self.text {
@@ -132,8 +151,8 @@ impl Context {
     }
 }
 
-/// Adds the link to an HTML part that does not show it: MJML, whole documents and themes of a
-/// project may leave it out.
+/// Adds the unsubscribe link to an HTML part that lacks it: MJML, whole documents and a project's
+/// own themes may leave it out.
 fn with_unsubscribe_footer(html: String, link: Option<&str>) -> String {
     let Some(link) = link else { return html };
     let escaped = escaped(link);
@@ -149,7 +168,8 @@ fn with_unsubscribe_footer(html: String, link: Option<&str>) -> String {
     format!("{before}{footer}{after}")
 }
 
-/// The default theme shows the link below the body; the text has no theme.
+/// Adds the unsubscribe link to a text part that lacks it: the default theme shows the link below
+/// the body, but the text part has no theme.
 fn with_unsubscribe_link(text: String, link: Option<&str>) -> String {
     match link {
         Some(link) if !text.contains(link) => format!("{}\n\n-- \nUnsubscribe: {link}\n", text.trim_end()),
@@ -168,14 +188,14 @@ fn environment<'e>() -> Environment<'e> {
     environment
 }
 
-/// The filter `default`, for which a user without a name has no name: the engine's own replaces
-/// what is undefined alone.
+/// The filter `default`, which also replaces `none`, such as the name of a user who has no name.
+/// The engine's own filter replaces only undefined values.
 fn default(state: &State, value: &Value, others: Rest<Value>) -> Result<Value, minijinja::Error> {
     let value = if value.is_none() { &Value::UNDEFINED } else { value };
     filters::default(state, value, others)
 }
 
-/// A source that may be compiled.
+/// A source, with the compiled template or the error that compiling it gave.
 struct Part<'e> {
     name: &'static str,
     source: &'e str,
@@ -203,8 +223,9 @@ impl<'e> Part<'e> {
     }
 }
 
-/// Escapes text for HTML as MiniJinja does, but for the slash: it is no danger, and a link stays one that a program finds.
-/// What has no value, such as the name of a user without one, is empty.
+/// Escapes text for HTML as MiniJinja does, but leaves the slash, which is harmless, so that
+/// programs recognise links. `none`, such as the name of a user who has no name, is written as an
+/// empty string.
 fn format_value(out: &mut Output, state: &mut State, value: &Value) -> Result<(), minijinja::Error> {
     if value.is_none() {
         return Ok(());
@@ -238,7 +259,7 @@ fn message(name: &str, error: &minijinja::Error, variables: Option<String>) -> S
     format!("{name}{line}: {}{detail}", error.kind())
 }
 
-/// Takes output up to the limit.
+/// Accepts output up to [`MAX_OUTPUT`].
 #[derive(Default)]
 struct Bounded(Vec<u8>);
 
@@ -258,7 +279,7 @@ fn is_mjml(body: &str) -> bool {
     body.trim_start().get(..5).is_some_and(|start| start.eq_ignore_ascii_case("<mjml"))
 }
 
-/// A body that is a whole document gets no theme around it.
+/// Whether a body is a whole document, which gets no theme.
 fn is_document(body: &str) -> bool {
     let start: String = body.trim_start().chars().take(9).collect::<String>().to_ascii_lowercase();
     start.starts_with("<!doctype") || start.starts_with("<html")
@@ -266,12 +287,12 @@ fn is_document(body: &str) -> bool {
 
 fn compile_mjml(name: &str, source: &str) -> Result<String, String> {
     let parsed = mrml::parse(source).map_err(|error| format!("{name}: not MJML: {error}"))?;
-    // Without the fonts that MRML knows: a mail does not tell a stranger that it was opened.
+    // Without MRML's web fonts: an email must not tell a third party that it was opened.
     let options = RenderOptions { fonts: HashMap::new(), ..RenderOptions::default() };
     parsed.element.render(&options).map_err(|error| format!("{name}: {error}"))
 }
 
-/// MJML, and the HTML that it is.
+/// MJML with the HTML that it compiles to.
 #[derive(Default)]
 struct Compiled(Option<(String, String)>);
 
@@ -285,54 +306,36 @@ impl Compiled {
             }
         }
     }
-}
 
-fn in_theme(source: &str, theme: &Part<'_>, subject: &str, body: &str, values: &Context, known: &mut Compiled) -> Result<String, String> {
-    let slot = slot(source, subject, values);
-    let content = Value::from_safe_string(slot.clone());
-    let context = context! { content => content, subject => subject, ..values.to_value() };
-    let theme = theme.fill(&context)?;
-    let theme = if is_mjml(&theme) { known.mjml(THEME, theme)? } else { theme };
-    match theme.matches(&slot).count() {
-        1 => Ok(theme.replacen(&slot, body, 1)),
-        count => Err(format!("{THEME}: it shows {{{{ content }}}} {count} times, which must be once")),
+    fn in_theme(&mut self, source: &str, theme: &Part<'_>, subject: &str, body: &str, values: &Context) -> Result<String, String> {
+        let slot = slot(source, subject, values);
+        let content = Value::from_safe_string(slot.clone());
+        let context = context! { content => content, subject => subject, ..values.to_value() };
+        let theme = theme.fill(&context)?;
+        let theme = if is_mjml(&theme) { self.mjml(THEME, theme)? } else { theme };
+        match theme.matches(&slot).count() {
+            1 => Ok(theme.replacen(&slot, body, 1)),
+            count => Err(format!("{THEME}: {{{{ content }}}} occurs {count} times, but must occur exactly once")),
+        }
     }
 }
 
-/// Stands for the body while the theme is compiled, as a body may be any HTML, which MJML need not understand: a word that is nowhere else.
+/// A placeholder that occurs neither in the theme nor in the subject or the values. It stands for
+/// the body while the theme is compiled, because a body may contain HTML that MJML does not accept.
 fn slot(theme: &str, subject: &str, values: &Context) -> String {
     let values = serde_json::to_string(values).unwrap_or_default();
     let is_free = |slot: &String| ![theme, subject, values.as_str()].iter().any(|text| text.contains(slot.as_str()));
-    // There are fewer words in the mail than it has bytes.
+    // These texts contain fewer placeholders than bytes, so one of the numbers is free.
     let bytes = theme.len() + subject.len() + values.len();
     (0..=bytes).map(|number| format!("content-slot-{number}-")).find(is_free).unwrap_or_default()
 }
 
-/// The text of a page, with the address of each link after its words, and a star before each item of a list.
-fn to_text(html: &str) -> String {
-    let mut starred = String::with_capacity(html.len());
-    let mut parts = html.split_inclusive('>').peekable();
-    while let Some(part) = parts.next() {
-        starred.push_str(part);
-        if begins_item(part) && parts.peek().is_some() {
-            starred.push_str("* ");
-        }
-    }
-    nanohtml2text::html2text(&starred).replace("\r\n", "\n")
-}
-
-/// Whether a tag ends here that begins an item of a list.
-fn begins_item(part: &str) -> bool {
-    let tag = part.strip_suffix('>').and_then(|part| part.rsplit_once('<')).map(|(_, tag)| tag);
-    let name = tag.and_then(|tag| tag.split_ascii_whitespace().next()).unwrap_or_default();
-    name.eq_ignore_ascii_case("li")
-}
-
 fn limited(text: String) -> Result<String, String> {
-    if text.len() <= MAX_OUTPUT { Ok(text) } else { Err(format!("the mail is larger than {MAX_OUTPUT} bytes")) }
+    if text.len() <= MAX_OUTPUT { Ok(text) } else { Err(format!("the email is larger than {MAX_OUTPUT} bytes")) }
 }
 
-/// A name for the `From` of a mail: quoted, without what could begin another header.
+/// A display name for the header `From`: quoted, without characters that could end the quotes or
+/// the header.
 pub fn quoted_name(name: &str) -> Cow<'_, str> {
     let clean: String = name.chars().filter(|c| !c.is_control() && *c != '"' && *c != '\\').collect();
     Cow::Owned(format!("\"{clean}\""))

@@ -1,4 +1,4 @@
-//! Rendering, also of templates that mean no good.
+//! Rendering, including hostile templates.
 
 use model::document::builtin;
 use model::outbox::Builtin;
@@ -10,7 +10,7 @@ fn context(variables: &Json) -> Context {
     Context { project, variables: variables.as_object().cloned().unwrap_or_default(), ..Context::default() }
 }
 
-/// A mail that is rendered alone.
+/// The sources and the context of one email.
 #[derive(Clone)]
 struct Job {
     subject: String,
@@ -57,7 +57,7 @@ fn error(job: &Job) -> String {
 }
 
 #[test]
-fn a_sign_in_mail_has_code_and_link() {
+fn a_sign_in_email_has_the_code_and_the_link() {
     let (subject, html, text) = render(&of_builtin(Builtin::SignIn)).expect("a mail");
     assert_eq!(subject, "Sign in to Notes & Co: Your code is 2H7BKQ");
     let html = html.unwrap_or_default();
@@ -66,7 +66,7 @@ fn a_sign_in_mail_has_code_and_link() {
 }
 
 #[test]
-fn every_built_in_mail_renders_and_asks_nothing_of_strangers() {
+fn every_built_in_email_renders_and_loads_nothing_external() {
     for mail in Builtin::ALL {
         let (subject, html, text) = render(&of_builtin(mail)).unwrap_or_else(|error| panic!("{mail:?}: {error}"));
         let html = html.unwrap_or_default();
@@ -78,7 +78,7 @@ fn every_built_in_mail_renders_and_asks_nothing_of_strangers() {
 }
 
 #[test]
-fn values_are_escaped_in_html_and_not_in_a_subject() {
+fn values_are_escaped_in_html_but_not_in_the_subject() {
     let job = Job { subject: "{{ variables.x }}".to_owned(), ..own("<p>{{ variables.x }}</p>", false) };
     let (subject, html, _) = render(&Job { context: context(&serde_json::json!({ "x": "<b>\n&" })), ..job }).expect("a mail");
     assert_eq!(subject, "<b> &");
@@ -86,7 +86,7 @@ fn values_are_escaped_in_html_and_not_in_a_subject() {
 }
 
 #[test]
-fn a_subject_is_one_line_whatever_is_in_it() {
+fn the_subject_is_always_one_line() {
     for line_end in ["\r\n", "\n", "\r", "\u{2028}", "\u{85}", "\0", "\u{b}"] {
         let x = format!("Hi{line_end}Bcc: eve@example.com");
         let job = Job { subject: "{{ variables.x }}".to_owned(), context: context(&serde_json::json!({ "x": x })), ..own("", false) };
@@ -96,19 +96,19 @@ fn a_subject_is_one_line_whatever_is_in_it() {
 }
 
 #[test]
-fn a_name_cannot_leave_its_quotes_or_its_line() {
+fn a_name_cannot_break_out_of_its_quotes_or_its_line() {
     assert_eq!(quoted_name("Ada\"\r\nBcc: eve@example.com\\"), "\"AdaBcc: eve@example.com\"");
 }
 
 #[test]
-fn an_undefined_variable_is_an_error_with_its_line() {
+fn an_undefined_variable_is_an_error_that_names_its_line() {
     let error = error(&own("<p>\n{{ variables.nobody }}</p>", false));
     assert!(error.starts_with("body.html in line 2: "), "{error}");
     assert!(self::error(&Job { subject: "{{ nothing }}".to_owned(), ..own("", false) }).starts_with("subject in line 1: "));
 }
 
 #[test]
-fn mjml_and_html_and_documents_are_told_apart() {
+fn mjml_html_and_whole_documents_are_distinguished() {
     let mjml = own("<mjml><mj-body><mj-section><mj-column><mj-text>Hello</mj-text></mj-column></mj-section></mj-body></mjml>", true);
     let (_, html, text) = render(&mjml).expect("a mail");
     assert!(html.unwrap_or_default().contains("<table") && text.unwrap_or_default().contains("Hello"));
@@ -119,7 +119,7 @@ fn mjml_and_html_and_documents_are_told_apart() {
 }
 
 #[test]
-fn a_theme_of_html_or_mjml_goes_around_the_body_and_shows_it_once() {
+fn a_theme_of_html_or_mjml_wraps_the_body_and_shows_it_once() {
     let themed =
         |theme: &str| render(&Job { theme: Some(theme.to_owned()), ..own("<p>Hello", false) }).map(|(_, html, _)| html.unwrap_or_default());
     assert_eq!(themed("<i>{{ subject }}: {{ content }}</i>").as_deref(), Ok("<i>Hi: <p>Hello</i>"));
@@ -130,7 +130,7 @@ fn a_theme_of_html_or_mjml_goes_around_the_body_and_shows_it_once() {
 }
 
 #[test]
-fn a_mail_that_can_be_refused_has_the_link_in_both_parts() {
+fn an_email_with_an_unsubscribe_link_has_it_in_both_parts() {
     let mut job = own("<p>Hello", true);
     job.context.unsubscribe_link = Some("https://a.test/u?code=1&x=2".to_owned());
     let (_, html, text) = render(&job).expect("a mail");
@@ -139,7 +139,7 @@ fn a_mail_that_can_be_refused_has_the_link_in_both_parts() {
 }
 
 #[test]
-fn a_template_can_neither_loop_nor_grow_without_end() {
+fn a_template_can_neither_loop_nor_grow_forever() {
     let loops = [
         "{% for a in range(100000) %}{% for b in range(100000) %}{% endfor %}{% endfor %}",
         "{% macro m() %}{{ m() }}{% endmacro %}{{ m() }}",
@@ -158,14 +158,14 @@ fn a_template_can_neither_loop_nor_grow_without_end() {
 }
 
 #[test]
-fn a_template_reaches_no_other_file_or_template() {
+fn a_template_cannot_access_files_or_other_templates() {
     for source in ["{% include '/etc/passwd' %}", "{% import 'subject' as s %}", "{% extends 'theme.html' %}", "{% from 'x' import y %}"] {
         assert!(render(&own(source, true)).is_err(), "{source}");
     }
 }
 
 #[test]
-fn many_mails_of_one_source_are_those_that_each_is_alone() {
+fn emails_rendered_together_equal_those_rendered_alone() {
     let bodies = [
         ("<p>{{ variables.x }}</p>", true),
         ("<p>{{ variables.x }}</p>", false),
@@ -193,7 +193,7 @@ fn many_mails_of_one_source_are_those_that_each_is_alone() {
 }
 
 #[test]
-fn a_text_is_derived_that_reads_as_the_page_does() {
+fn the_derived_text_reads_like_the_page() {
     let html = "<head><title>no</title><style>p { color: red }</style></head><h1>Plan</h1><p>See <a href=\"https://a.test/x?a=1&amp;b=2\">the\n page</a> &amp; \
                 come.</p><ul class=\"a\"><li>One</li><LI style=\"x\">Two</LI></ul><!-- <li> --><p><a href=\"https://a.test/\">https://a.test/</a></p>";
     let (_, _, text) = render(&own(html, false)).expect("a mail");
@@ -201,7 +201,7 @@ fn a_text_is_derived_that_reads_as_the_page_does() {
     assert_eq!(text.trim(), "Plan\n\nSee the page (https://a.test/x?a=1&b=2) & come.\n\n* One\n* Two\n\nhttps://a.test/");
 }
 
-/// A user of this name, or of none.
+/// A user with this name, or without one.
 fn called(name: Option<&str>) -> UserContext {
     UserContext { id: "u".to_owned(), display_name: name.map(str::to_owned), primary_email: None }
 }
@@ -213,7 +213,7 @@ fn to(user: Option<UserContext>, source: &str) -> Job {
 }
 
 #[test]
-fn whoever_has_no_name_gets_no_name_or_the_one_of_the_template() {
+fn a_missing_name_is_empty_or_the_templates_default() {
     let cases = [
         ("Hello {{ user.display_name }}!", "Hello !", "Hello Ada!"),
         ("Hello {{ user.display_name or 'there' }}!", "Hello there!", "Hello Ada!"),
@@ -234,7 +234,7 @@ fn whoever_has_no_name_gets_no_name_or_the_one_of_the_template() {
 }
 
 #[test]
-fn every_built_in_mail_renders_for_a_user_without_a_name() {
+fn every_built_in_email_renders_for_a_user_without_a_name() {
     for mail in Builtin::ALL {
         for user in [None, Some(called(None))] {
             let job = of_builtin(mail);
@@ -245,7 +245,7 @@ fn every_built_in_mail_renders_for_a_user_without_a_name() {
 }
 
 #[test]
-fn an_undefined_variable_is_named_with_its_line_and_the_one_that_was_meant() {
+fn an_undefined_variable_is_reported_with_its_line_and_a_suggestion() {
     let cases = [
         ("<p>\n{{ user.dispay_name }}", "body.html in line 2: undefined variable `user.dispay_name`; did you mean `user.display_name`?"),
         ("{{ usr.display_name }}", "body.html in line 1: undefined variable `usr.display_name`; did you mean `user`?"),
@@ -268,7 +268,7 @@ fn an_undefined_variable_is_named_with_its_line_and_the_one_that_was_meant() {
 }
 
 #[test]
-fn every_kind_of_mail_that_can_be_refused_has_the_link_once_in_its_html() {
+fn the_unsubscribe_link_is_added_to_html_that_lacks_it() {
     let mjml = "<mjml><mj-body><mj-section><mj-column><mj-text>Hello{0}</mj-text></mj-column></mj-section></mj-body></mjml>";
     let own_link = "<a href=\"{{ unsubscribe_link }}\">No more</a>";
     let page = "<!doctype html><html><body>Hello{0}</BODY></html>";

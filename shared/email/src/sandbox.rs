@@ -1,10 +1,12 @@
-//! Rendering in a process of its own.
+//! Rendering in a separate process.
 //!
-//! Fuel bounds how many instructions a template takes, but one instruction may double a text, and a compiler of MJML or a parser of HTML
-//! recurses as deep as its input is nested: memory, time and stack are bounded by the operating system or not at all. So this program
-//! starts itself once more as a renderer, which has its memory limited, knows no secret, and is killed when an answer takes too long. It
-//! renders mail after mail; one that ends it costs a new start, which takes milliseconds, and is a `render-error` for the mail alone, also
-//! when it was asked for many together.
+//! Fuel bounds the number of instructions that a template executes, but one instruction may double
+//! a text, and an MJML compiler and an HTML parser recurse as deep as their input is nested. Only
+//! the operating system can bound memory, time and stack. So this program starts itself once more
+//! as a renderer, which has a memory limit, has no secrets, and is killed when an answer takes too
+//! long. A renderer renders one email after another. An email that crashes it costs a restart of a
+//! few milliseconds and gets the status `render-error`; other emails of the same request are not
+//! affected.
 
 use std::collections::HashMap;
 use std::convert::Infallible;
@@ -23,30 +25,32 @@ use tokio::sync::Semaphore;
 
 use crate::render::{Context, Job, Sources, render_each};
 
-/// How long a mail may take.
+/// How long rendering one email may take.
 const TIME: Duration = Duration::from_secs(1);
-/// How much memory a renderer may have, in bytes.
+/// How much memory a renderer may use, in bytes.
 const MEMORY: u64 = 128 << 20;
-/// A machine that stalls looks like a template that does: a second try tells them apart.
+/// How often an email that fails is attempted. A slow machine looks like a slow template; a second
+/// attempt tells them apart.
 const TRIES: u32 = 2;
-/// How many mails are rendered at once: as many as have the memory of a small function.
+/// How many renderers run at once: as many as fit in the memory of a small function.
 const AT_ONCE: usize = 2;
 const FAILED: &str = "the renderer failed";
-/// Set for a renderer.
+/// Set in the environment of a renderer.
 const VARIABLE: &str = "GATELET_RENDERER";
 
-/// The program to start; unset where mails are rendered in this process.
+/// The program to start; unset when emails are rendered in this process.
 static PROGRAM: OnceLock<PathBuf> = OnceLock::new();
-/// Renderers that wait for work.
+/// Idle renderers.
 static IDLE: Mutex<Vec<Renderer>> = Mutex::new(Vec::new());
 static TURNS: Semaphore = Semaphore::const_new(AT_ONCE);
 
-/// From now on mails are rendered by processes of this program. To be called first in `main`: in such a process it renders, and ends with it.
+/// Makes [`render`] and [`render_all`] use renderer processes from now on. Call it first in `main`:
+/// in a renderer process, it renders until its input ends and then exits.
 pub fn install() {
     if std::env::var_os(VARIABLE).is_some() {
         std::process::exit(i32::from(serve().is_err()));
     }
-    // Where the program was replaced meanwhile, Linux still knows the one that runs.
+    // On Linux, this link leads to the running program even if its file has been replaced.
     let own = PathBuf::from("/proc/self/exe");
     let program = if own.exists() { Ok(own) } else { std::env::current_exe() };
     if let Ok(program) = program {
@@ -54,12 +58,13 @@ pub fn install() {
     }
 }
 
-/// Renders a mail; in this process unless [`install`] was called.
+/// Renders an email; in this process unless [`install`] was called.
 pub async fn render(job: Job) -> Rendering {
     of_one_source(job.sources, vec![job.context]).await.pop().unwrap_or_else(|| Err(FAILED.to_owned()))
 }
 
-/// Renders some mails, those of the same sources together: what they have in common is read and compiled once.
+/// Renders several emails. Those with the same sources are rendered together, so that common
+/// sources are parsed and compiled once. The results have the order of `jobs`.
 pub async fn render_all(jobs: Vec<Job>) -> Vec<Rendering> {
     let mut groups: HashMap<Sources, (Vec<usize>, Vec<Context>)> = HashMap::new();
     let mut renderings = vec![Err(FAILED.to_owned()); jobs.len()];
@@ -92,21 +97,21 @@ async fn of_one_source(sources: Sources, contexts: Vec<Context>) -> Vec<Renderin
     renderings.unwrap_or_else(|_| vec![Err(FAILED.to_owned()); count])
 }
 
-/// What is asked of a renderer: a mail for each context.
+/// A request to a renderer: one email for each context.
 #[derive(Serialize)]
 struct Request<'a> {
     sources: &'a Sources,
     contexts: &'a [Context],
 }
 
-/// A request as the renderer reads it.
+/// A [`Request`] as the renderer reads it.
 #[derive(Deserialize)]
 struct Order {
     sources: Sources,
     contexts: Vec<Context>,
 }
 
-/// A process that renders.
+/// A renderer process.
 struct Renderer {
     child: Child,
     input: ChildStdin,
@@ -125,7 +130,7 @@ impl Drop for Renderer {
 enum Lost {
     #[error("rendering took longer than a second")]
     Slow,
-    #[error("rendering needed more memory or deeper nesting than a mail may have")]
+    #[error("rendering needed more memory or deeper nesting than allowed")]
     Ended,
     #[error("the renderer cannot be started: {0}")]
     Unstarted(std::io::Error),
@@ -145,9 +150,10 @@ fn in_renderer(program: &PathBuf, sources: &Sources, contexts: &[Context]) -> Ve
         let Err(lost) = answer else { continue };
         failures = if renderings.len() > before { 1 } else { failures + 1 };
         if failures >= tries {
-            tracing::warn!(error = %lost, "a mail was not rendered");
+            tracing::warn!(error = %lost, "an email was not rendered");
             renderings.push(Err(lost.to_string()));
-            // It is the source then, and not the machine.
+            // The cause is the sources, not a slow machine, so each further email gets only one
+            // attempt.
             (tries, failures) = (1, 0);
         }
     }
@@ -165,7 +171,8 @@ impl Renderer {
         }
     }
 
-    /// Asks for some mails, and adds each to `renderings` as it comes.
+    /// Requests the rendering of some emails, and adds each rendering to `renderings` as it
+    /// arrives.
     fn ask(&mut self, request: Request<'_>, renderings: &mut Vec<Rendering>) -> Result<(), Lost> {
         let mut end = Instant::now() + TIME;
         let frame = serde_json::to_vec(&request).map_err(|_| Lost::Ended)?;
@@ -179,7 +186,7 @@ impl Renderer {
         Ok(())
     }
 
-    /// The next of the answers, of which some bytes may have been read before.
+    /// The next answer; `read` holds the bytes that were read but not yet returned.
     fn answer(&mut self, read: &mut Vec<u8>, end: Instant) -> Result<Vec<u8>, Lost> {
         let mut bytes = vec![0; 64 * 1024];
         loop {
@@ -196,7 +203,7 @@ impl Renderer {
         }
     }
 
-    /// Waits for more of an answer.
+    /// Waits until more of an answer can be read; fails at `end`.
     fn wait(&self, end: Instant) -> Result<(), Lost> {
         let rest = end.saturating_duration_since(Instant::now());
         let rest = Timespec { tv_sec: rest.as_secs().try_into().unwrap_or(0), tv_nsec: rest.subsec_nanos().into() };
@@ -216,7 +223,7 @@ fn write_frame(output: &mut impl Write, frame: &[u8]) -> std::io::Result<()> {
     output.flush()
 }
 
-/// Renders until nobody asks any more.
+/// Renders until the input ends.
 fn serve() -> std::io::Result<()> {
     let hard = getrlimit(Resource::Data).maximum;
     let most = hard.map_or(MEMORY, |hard| hard.min(MEMORY));

@@ -1,4 +1,5 @@
-//! What a sender is. SES is one, the gateway's inbox another, and the mail server of a project the third.
+//! What every sender has in common. There are three senders: SES, the inbox of the gateway, and a
+//! project's own mail server.
 
 use std::fmt;
 use std::future::Future;
@@ -12,29 +13,37 @@ use wire::id::{EmailId, ProjectId};
 
 use crate::render::quoted_name;
 
-/// A mail that is ready to go.
+/// An email that is ready to be sent.
 #[derive(Debug, Clone)]
 pub struct Mail {
-    /// The entry of the outbox that it is.
+    /// Id of the email's entry in the outbox.
     pub id: EmailId,
+    /// The project that sends the email.
     pub project: ProjectId,
-    /// Which attempt at it this is: when sending began, in milliseconds since the epoch. Reports on the mail name it.
+    /// Identifies the attempt: the time when sending began, in milliseconds since the Unix epoch.
+    /// Delivery reports repeat this number.
     pub attempt: Millis,
+    /// The sender, as in the header `From`.
     pub from: Sender,
+    /// The recipients, as in the header `To`; at least one.
     pub to: Vec<Email>,
+    /// The subject: one line.
     pub subject: String,
+    /// The HTML part.
     pub html: Option<String>,
+    /// The plain-text part.
     pub text: Option<String>,
-    /// Where a POST, without cookies and without asking, takes the recipient off the list (RFC 8058).
+    /// URL that unsubscribes the recipient by a POST request without cookies or a confirmation (RFC
+    /// 8058).
     pub unsubscribe: Option<String>,
-    /// The project's own mail server, by which it goes then.
+    /// The project's own mail server; absent when the deployment sends the email.
     pub server: Option<Server>,
 }
 
 impl Mail {
-    /// The headers that it has besides those of every mail.
+    /// The headers that only some emails have.
     pub fn headers(&self) -> impl Iterator<Item = (&'static str, String)> {
-        // RFC 8058: one click in the mail client, without a page.
+        // RFC 8058: one click in the email client, without a page.
         let url = self.unsubscribe.as_ref();
         let headers =
             url.map(|url| [("List-Unsubscribe", format!("<{url}>")), ("List-Unsubscribe-Post", "List-Unsubscribe=One-Click".to_owned())]);
@@ -42,10 +51,12 @@ impl Mail {
     }
 }
 
-/// Whom a mail is from.
+/// The sender of an email.
 #[derive(Debug, Clone)]
 pub struct Sender {
+    /// The display name, unquoted.
     pub name: String,
+    /// The email address.
     pub address: String,
 }
 
@@ -56,23 +67,29 @@ impl fmt::Display for Sender {
     }
 }
 
-/// A mail server that can be connected to.
+/// A project's own mail server, with its password decrypted.
 #[derive(Debug, Clone)]
 pub struct Server {
+    /// A host name or an IP address.
     pub host: String,
+    /// The port. Connections to 465 and 2465 begin with TLS; on all other ports, STARTTLS is used.
     pub port: u16,
-    /// Username and password.
+    /// Username and password; absent when the server requires none.
     pub login: Option<(String, SecretString)>,
 }
 
-/// Tags by which what a mail service reports is found to belong to an entry.
+/// Tags by which a delivery report is matched to an entry of the outbox.
 pub mod tags {
+    /// Id of the entry.
     pub const ENTRY: &str = "gatelet-entry";
+    /// Id of the project.
     pub const PROJECT: &str = "gatelet-project";
+    /// The attempt, as in [`Mail::attempt`](super::Mail::attempt).
     pub const ATTEMPT: &str = "gatelet-attempt";
 }
 
-/// Sends mails, each once: an outcome that nobody knows is final.
+/// Sends emails, each at most once: an unknown outcome is final.
 pub trait Mailer: Send + Sync {
+    /// Makes one attempt. A failure is returned as an outcome and never causes a panic.
     fn send<'a>(&'a self, mail: &'a Mail) -> Pin<Box<dyn Future<Output = Outcome> + Send + 'a>>;
 }

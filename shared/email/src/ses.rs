@@ -1,7 +1,8 @@
 //! Sending through Amazon SES (API version 2).
 //!
-//! SES has no key of idempotency: a request that was cut off after it left may or may not have been taken, so its outcome is final and
-//! unknown. Tried again is only what SES refused for now, and what never reached it.
+//! SES has no idempotency key: if the connection drops after the request was sent, SES may or may
+//! not have accepted the email, so the outcome is unknown and final. An email is retried only if
+//! SES refused it temporarily or the request never reached SES.
 
 use std::error::Error as StdError;
 use std::future::Future;
@@ -20,7 +21,7 @@ use wire::environment::{self, variable};
 use crate::send::{Mail, Mailer, tags};
 use crate::ses_api::{Body, Content, Destination, Error, Message, Pair, SendEmail, SesApi, Text};
 
-/// How long SES may take to answer before nobody knows the outcome.
+/// How long to wait for an answer from SES before the outcome counts as unknown.
 const PATIENCE: Duration = Duration::from_secs(20);
 
 /// Sends through SES.
@@ -32,13 +33,14 @@ pub struct Ses {
 }
 
 impl Ses {
-    /// The sender of a Lambda: `GATELET_SES_CONFIGURATION_SET` names the set whose events come back to us.
+    /// The sender for a Lambda function. `GATELET_SES_CONFIGURATION_SET` names the configuration
+    /// set that reports deliveries.
     pub fn from_env(clock: Clock) -> Result<Self, environment::Error> {
         let client = Client::new(Endpoint::from_env(Service::Ses)?, AwsHttp::from_env()?);
         Ok(Self::new(client, variable("GATELET_SES_CONFIGURATION_SET"), PATIENCE, clock))
     }
 
-    /// A sender that waits so long for an answer.
+    /// A sender that waits up to `patience` for an answer.
     pub fn new(client: Client, configuration_set: Option<String>, patience: Duration, clock: Clock) -> Self {
         Self { api: SesApi::new(client), configuration_set, patience, clock }
     }
@@ -71,7 +73,7 @@ impl Ses {
             Error::Refused { status, code, .. } => self.refusal(code, *status).because(error.to_string()),
             Error::NotAnswered(error) if was_never_connected(error) => {
                 let class = if is_timeout(error) { "TIMEOUT" } else { "TEMPORARY" };
-                Outcome::Retryable(self.failure(class, "the mail service cannot be reached"))
+                Outcome::Retryable(self.failure(class, "the email service cannot be reached"))
             }
             Error::Request(_) => self.not_sendable(),
             Error::NotAnswered(error) if error.is_user() => self.not_sendable(),
@@ -80,26 +82,26 @@ impl Ses {
         .because(causes(error))
     }
 
-    /// What it means that SES answered with an error, in the outbox's classes of failures.
+    /// Maps an error of SES to one of the outbox's failure classes.
     fn refusal(&self, code: &str, status: u16) -> Outcome {
         match (code, status) {
             ("TooManyRequestsException" | "LimitExceededException" | "ThrottlingException" | "Throttling", _) | (_, 429) => {
-                Outcome::Retryable(self.failure("TEMPORARY", "the mail service takes no more mails for now"))
+                Outcome::Retryable(self.failure("TEMPORARY", "the email service accepts no more emails at the moment"))
             }
-            ("SendingPausedException", _) => Outcome::Retryable(self.failure("TEMPORARY", "sending is paused at the mail service")),
-            // It answered that something broke, not what it had done by then.
+            ("SendingPausedException", _) => Outcome::Retryable(self.failure("TEMPORARY", "the email service has paused sending")),
+            // SES reports that something failed, but not whether it had accepted the email by then.
             (_, 500..) => Outcome::Final(self.unknown()),
-            (_, 401 | 403) => Outcome::Final(self.failure("AUTH_FAILED", "the mail service does not let this deployment send")),
-            _ => Outcome::Final(self.failure("REJECTED", "the mail service refused the mail")),
+            (_, 401 | 403) => Outcome::Final(self.failure("AUTH_FAILED", "the email service does not allow this deployment to send")),
+            _ => Outcome::Final(self.failure("REJECTED", "the email service refused the email")),
         }
     }
 
     fn not_sendable(&self) -> Outcome {
-        Outcome::Final(self.failure("REJECTED", "the mail is not one that can be sent"))
+        Outcome::Final(self.failure("REJECTED", "the email cannot be sent: an address or a header is invalid"))
     }
 
     fn unknown(&self) -> Failure {
-        Failure::unknown(self.clock.now(), "the mail service did not say whether it took the mail: it may have gone out")
+        Failure::unknown(self.clock.now(), "the email service did not confirm the email: it may or may not have been sent")
     }
 
     fn failure(&self, class: &str, message: &str) -> Failure {
@@ -107,7 +109,7 @@ impl Ses {
     }
 }
 
-/// Whether there was no connection, so that nothing left this machine.
+/// Whether no connection was established, which means that nothing was sent.
 fn was_never_connected(error: &(dyn StdError + 'static)) -> bool {
     let is_connect = |error: &(dyn StdError + 'static)| {
         error.downcast_ref::<hyper_util::client::legacy::Error>().is_some_and(hyper_util::client::legacy::Error::is_connect)
@@ -119,7 +121,7 @@ fn is_timeout(error: &(dyn StdError + 'static)) -> bool {
     chain(error).any(|error| error.downcast_ref::<io::Error>().is_some_and(|error| error.kind() == io::ErrorKind::TimedOut))
 }
 
-/// An error and what caused it, in one line.
+/// An error and its causes, on one line.
 fn causes(error: &(dyn StdError + 'static)) -> String {
     chain(error).map(ToString::to_string).collect::<Vec<_>>().join(": ")
 }

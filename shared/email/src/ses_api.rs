@@ -1,7 +1,8 @@
-//! The operations of Amazon SES (API version 2) that Gatelet calls: four JSON requests, signed and carried by [`aws`].
+//! The operations of Amazon SES (API version 2) that Gatelet calls: four JSON requests, signed and
+//! sent by [`aws`].
 //!
-//! SES's SDK crate describes over a hundred operations. Compiling it took 61 of the 330 core-seconds
-//! of a first `cargo run` (`cargo build --timings`), more than any other crate.
+//! The SDK crate of SES describes over a hundred operations. Compiling it took 61 of the 330
+//! core-seconds of a first `cargo run` (`cargo build --timings`), more than any other crate.
 //! Source: Amazon SES API v2 reference, `SendEmail`, `GetAccount`, `GetEmailIdentity` and
 //! `GetConfigurationSetEventDestinations`; errors as in the AWS restJson1 protocol.
 
@@ -14,25 +15,32 @@ use aws_smithy_types::body::SdkBody;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
-/// Why a call has no result.
+/// Why a call failed.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// SES answered with an error.
     #[error("{code}: {message}")]
-    Refused { status: u16, code: String, message: String },
-    /// The request could not be written or signed.
-    #[error("the request cannot be made")]
+    Refused {
+        /// HTTP status.
+        status: u16,
+        /// Name of the error without its namespace, such as `MessageRejected`; empty if unknown.
+        code: String,
+        /// The explanation that SES gives; may be empty.
+        message: String,
+    },
+    /// The request could not be serialised or signed.
+    #[error("the request could not be serialised or signed")]
     Request(#[source] Box<dyn StdError + Send + Sync>),
-    /// The request may or may not have reached SES: see the connector's reason.
+    /// The request may or may not have reached SES: see the reason that the connector gives.
     #[error("the request was not answered")]
     NotAnswered(#[source] ConnectorError),
-    /// SES answered, but not in a way that can be read.
-    #[error("the answer cannot be read")]
+    /// SES answered, but the answer cannot be parsed.
+    #[error("the answer cannot be parsed")]
     Answer(#[source] Box<dyn StdError + Send + Sync>),
 }
 
 impl Error {
-    /// Whether SES does not know what the request names.
+    /// Whether SES does not have the resource that the request names.
     pub fn is_not_found(&self) -> bool {
         matches!(self, Self::Refused { code, .. } if code == "NotFoundException")
     }
@@ -48,57 +56,76 @@ impl From<ExchangeError> for Error {
     }
 }
 
-/// `SendEmail`: a message of its own text, without a template of SES.
+/// The request of `SendEmail`. It contains the email's content instead of naming an SES template.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "PascalCase")]
 pub struct SendEmail {
     /// `"Name" <address>`.
     pub from_email_address: String,
+    /// The recipients.
     pub destination: Destination,
+    /// Subject, parts and headers.
     pub content: Content,
+    /// Tags that delivery reports repeat; at most 50.
     pub email_tags: Vec<Pair>,
+    /// The configuration set that reports deliveries.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub configuration_set_name: Option<String>,
 }
 
+/// The recipients of an email.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "PascalCase")]
 pub struct Destination {
+    /// Addresses for the header `To`; at most 50.
     pub to_addresses: Vec<String>,
 }
 
+/// The content of an email.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "PascalCase")]
 pub struct Content {
+    /// A message that SES assembles from its parts.
     pub simple: Message,
 }
 
+/// A message in parts.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "PascalCase")]
 pub struct Message {
+    /// The subject.
     pub subject: Text,
+    /// The parts.
     pub body: Body,
+    /// Additional headers; at most 15.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub headers: Vec<Pair>,
 }
 
+/// The parts of a message; at least one is required.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "PascalCase")]
 pub struct Body {
+    /// The plain-text part.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub text: Option<Text>,
+    /// The HTML part.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub html: Option<Text>,
 }
 
+/// A text with its charset.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "PascalCase")]
 pub struct Text {
+    /// The text.
     pub data: String,
+    /// The charset of the message on the wire.
     pub charset: &'static str,
 }
 
 impl Text {
+    /// A text in UTF-8.
     pub fn utf8(data: impl Into<String>) -> Self {
         Self { data: data.into(), charset: "UTF-8" }
     }
@@ -108,20 +135,25 @@ impl Text {
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "PascalCase")]
 pub struct Pair {
+    /// The name of the header or tag.
     pub name: &'static str,
+    /// Its value.
     pub value: String,
 }
 
-/// The answer of `GetAccount`, as far as it is used.
+/// The answer of `GetAccount`; only the fields used here.
 #[derive(Debug, Default, Deserialize)]
 #[serde(rename_all = "PascalCase", default)]
 pub struct Account {
+    /// Whether the account may send at all.
     pub sending_enabled: bool,
     /// `false`: the account is in the sandbox.
     pub production_access_enabled: bool,
+    /// The account's limits.
     pub send_quota: Option<SendQuota>,
 }
 
+/// The sending limits of an account in one region.
 #[derive(Debug, Default, Deserialize)]
 #[serde(rename_all = "PascalCase", default)]
 pub struct SendQuota {
@@ -129,10 +161,11 @@ pub struct SendQuota {
     pub max_send_rate: f64,
 }
 
-/// The answer of `GetEmailIdentity`, as far as it is used.
+/// The answer of `GetEmailIdentity`; only the fields used here.
 #[derive(Debug, Default, Deserialize)]
 #[serde(rename_all = "PascalCase", default)]
 pub struct EmailIdentity {
+    /// Whether emails may be sent from the identity.
     pub verified_for_sending_status: bool,
 }
 
@@ -140,41 +173,49 @@ pub struct EmailIdentity {
 #[derive(Debug, Default, Deserialize)]
 #[serde(rename_all = "PascalCase", default)]
 pub struct EventDestinations {
+    /// The destinations of the configuration set.
     pub event_destinations: Vec<EventDestination>,
 }
 
-/// Where SES reports what becomes of emails, as far as it is used.
+/// A destination of delivery reports; only the fields used here.
 #[derive(Debug, Default, Deserialize)]
 #[serde(rename_all = "PascalCase", default)]
 pub struct EventDestination {
+    /// Whether SES sends reports to this destination.
     pub enabled: bool,
+    /// Present if the destination is an event bus.
     pub event_bridge_destination: Option<serde::de::IgnoredAny>,
 }
 
-/// SES, as a client of its API.
+/// A client of the SES API.
 #[derive(Debug, Clone)]
 pub struct SesApi(Client);
 
 impl SesApi {
-    /// `client` must be one of [`aws::Service::Ses`].
+    /// A client that sends its calls with `client`, which must be a client of
+    /// [`aws::Service::Ses`].
     pub fn new(client: Client) -> Self {
         Self(client)
     }
 
+    /// Sends an email (`SendEmail`). Not idempotent: SES has no key to recognise a repeated
+    /// request.
     pub async fn send_email(&self, email: &SendEmail) -> Result<(), Error> {
         let body = serde_json::to_vec(email).map_err(|error| Error::Request(error.into()))?;
         self.call("POST", "/v2/email/outbound-emails", Some(body)).await.map(|_: serde::de::IgnoredAny| ())
     }
 
+    /// The sending status and limits of the account (`GetAccount`).
     pub async fn get_account(&self) -> Result<Account, Error> {
         self.call("GET", "/v2/email/account", None).await
     }
 
-    /// `identity`: an address or a domain.
+    /// The status of an identity, which is an address or a domain (`GetEmailIdentity`).
     pub async fn get_email_identity(&self, identity: &str) -> Result<EmailIdentity, Error> {
         self.call("GET", &format!("/v2/email/identities/{}", encoded(identity)), None).await
     }
 
+    /// The destinations of delivery reports (`GetConfigurationSetEventDestinations`).
     pub async fn get_event_destinations(&self, configuration_set: &str) -> Result<EventDestinations, Error> {
         self.call("GET", &format!("/v2/email/configuration-sets/{}/event-destinations", encoded(configuration_set)), None).await
     }
@@ -196,12 +237,13 @@ impl SesApi {
     }
 }
 
-/// A value as a segment of a path.
+/// Percent-encodes a value as one path segment.
 fn encoded(value: &str) -> String {
     url::form_urlencoded::byte_serialize(value.as_bytes()).collect::<String>().replace('+', "%20")
 }
 
-/// An error of the restJson1 protocol: its code is in a header or in the body, with a namespace before or a URL behind it.
+/// An error of the restJson1 protocol: its code is in a header or in the body, and may have a
+/// namespace before it and a URL after it.
 fn refused(answer: &HttpResponse, body: &[u8]) -> Error {
     #[derive(Deserialize, Default)]
     struct Wire {
@@ -227,7 +269,7 @@ mod tests {
     }
 
     #[test]
-    fn an_error_code_is_read_wherever_aws_writes_it() {
+    fn an_error_code_is_read_from_the_header_or_the_body() {
         let refusal = |header: Option<&'static str>, body: &'static str| {
             let mut answer = HttpResponse::new(400.try_into().unwrap(), SdkBody::from(body));
             if let Some(header) = header {

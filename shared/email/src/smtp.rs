@@ -1,11 +1,14 @@
 //! Sending through a project's own mail server (RFC 5321, RFC 6409).
 //!
-//! Up to the answer to DATA nothing went out, so what fails by then may be tried again. From the first byte of the message on it may have:
-//! unless the server answers, the outcome is unknown and final.
+//! No part of the message is sent before the server's reply to DATA, so failures up to then may be
+//! retried. After the first byte of the message, the server may have accepted the email: unless the
+//! server answers, the outcome is unknown and final.
 //!
-//! A project's administrators name the server, so it is trusted with its own mails and nothing else: it is at a public address
-//! ([`public_address`]), proves its name by a certificate before it sees a password or a mail, has a bounded time and says a bounded
-//! amount. One that does not answer is left alone for a moment, so that it does not hold up the mails of others.
+//! A project's administrators choose the server, so it is trusted with the project's own emails
+//! and nothing else. It must have a public IP address ([`public_address`]) and prove its name with
+//! a certificate before it sees a password or an email; the time that it may take and the size of
+//! its replies are bounded. A server that does not answer gets no connections for 20 seconds, so
+//! that it does not delay the emails of other projects.
 
 use std::collections::HashMap;
 use std::io::ErrorKind;
@@ -43,20 +46,23 @@ use crate::mime::Composer;
 use crate::send::{Mail, Mailer, Server};
 use crate::smtp_wire::Wire;
 
-/// Where TLS begins with the first byte (RFC 8314 §3.3); the second is where networks that close the first are met.
+/// Ports where TLS begins with the first byte (RFC 8314 §3.3); 2465 is for networks that block 465.
 const TLS_PORTS: [u16; 2] = [465, 2465];
-/// How long a server may take until it is ready for a message, and as long again to take it: less than a worker keeps for its last mail.
+/// How long a server may take to become ready for a message, and as long again to accept the
+/// message. Both together are less than the time that a worker reserves for its last email.
 const PATIENCE: Duration = Duration::from_secs(11);
-/// How long it may take to say goodbye.
+/// How long to wait for the reply to QUIT.
 const GOODBYE: Duration = Duration::from_secs(1);
-/// How many connections a server has from here at once; many take no more from a client.
+/// How many connections this process has open to one server at a time; many servers accept no more
+/// from one client.
 const CONNECTIONS: usize = 5;
-/// How long a server that did not answer is left alone.
+/// How long no connections are made to a server that did not answer.
 const REST: Duration = Duration::from_secs(20);
 
-/// Sends through the server that a mail names.
+/// Sends through the server that an email names.
 pub struct Smtp {
-    /// Made for the first mail: certificates are many, and most projects have no server.
+    /// Created for the first email: loading certificates is slow, and most projects use the
+    /// mail server of the deployment.
     tls: LazyLock<TlsConnector, Box<dyn FnOnce() -> TlsConnector + Send>>,
     allow_private: bool,
     patience: Duration,
@@ -66,13 +72,13 @@ pub struct Smtp {
     lanes: Mutex<HashMap<(String, u16), Arc<Lane>>>,
 }
 
-/// The connections to one server.
+/// The connections to one server, shared by all emails that go through it.
 struct Lane {
     slots: Semaphore,
     rests_until: Mutex<Option<Instant>>,
 }
 
-/// What a conversation was about when it failed.
+/// The step of a conversation that failed.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Step {
     Greeting,
@@ -81,12 +87,15 @@ enum Step {
 }
 
 impl Smtp {
-    /// The sender of a function, which trusts what its system trusts: to link all certificates would be a thirtieth of it.
+    /// The sender for a Lambda function. It trusts the certificates of the system that the
+    /// function runs on: linking a set of certificates would make each function a thirtieth
+    /// larger.
     pub fn from_env(settings: &Settings, clock: Clock) -> Result<Self, Error> {
         Self::trusting(settings, system_roots, clock)
     }
 
-    /// A sender that trusts the operator's certificates besides these.
+    /// A sender that trusts the certificates of `public` and those of the operator
+    /// (`SSL_CERT_FILE`).
     pub fn trusting(settings: &Settings, public: impl FnOnce() -> RootCertStore + Send + 'static, clock: Clock) -> Result<Self, Error> {
         let mut operators = RootCertStore::empty();
         tls::trust_operator(&mut operators)?;
@@ -97,7 +106,8 @@ impl Smtp {
         Ok(Self::with(settings, roots, PATIENCE, clock))
     }
 
-    /// A sender that trusts these certificates and waits so long, twice at most.
+    /// A sender that trusts only `roots` and waits up to `patience` for a server to be ready, and
+    /// as long again for it to accept the message.
     pub fn new(settings: &Settings, roots: RootCertStore, patience: Duration, clock: Clock) -> Self {
         Self::with(settings, || roots, patience, clock)
     }
@@ -124,15 +134,15 @@ impl Smtp {
 
     async fn try_send(&self, mail: &Mail, server: &Server) -> Outcome {
         let Some(message) = self.composer.compose(mail, self.clock.now()) else {
-            return self.lost("REJECTED", "the mail is not one that can be sent");
+            return self.lost("REJECTED", "the email cannot be sent: an address or a header is invalid");
         };
         let lane = self.lane(server);
         if lane.rests() {
-            return self.again("TEMPORARY", "the mail server did not answer a moment ago");
+            return self.again("TEMPORARY", "the mail server recently failed to answer, so this attempt was postponed");
         }
         let deadline = Instant::now() + self.patience;
         let Ok(Ok(_slot)) = timeout_at(deadline, lane.slots.acquire()).await else {
-            return self.again("TIMEOUT", "the mail server is busy with mails before this one");
+            return self.again("TIMEOUT", "the mail server is busy with earlier emails");
         };
         let mut connection = match timeout_at(deadline, self.ready(mail, server, &message.envelope)).await {
             Ok(Ok(connection)) => connection,
@@ -152,7 +162,7 @@ impl Smtp {
         outcome
     }
 
-    /// A server that waits for the message.
+    /// Opens a connection and takes it to the point where the server expects the message.
     async fn ready(&self, mail: &Mail, server: &Server, envelope: &Envelope) -> Result<AsyncSmtpConnection, Outcome> {
         let stream = self.connect(server).await?;
         let mut connection = self.secured(stream, server).await?;
@@ -167,14 +177,15 @@ impl Smtp {
             connection.command(Rcpt::new(to.clone(), Vec::new())).await.map_err(refused)?;
         }
         connection.command(Data).await.map_err(refused)?;
-        tracing::debug!(id = %mail.id, "a mail server is ready for a mail");
+        tracing::debug!(id = %mail.id, "a mail server is ready for an email");
         Ok(connection)
     }
 
     async fn connect(&self, server: &Server) -> Result<TcpStream, Outcome> {
         let addresses = public_address::resolve(server.host.trim_matches(['[', ']']), server.port, self.allow_private).await;
         let addresses = addresses.map_err(|error| {
-            let message = if error.is::<NotPublic>() { "the mail server has no public address" } else { "there is no such mail server" };
+            let message =
+                if error.is::<NotPublic>() { "the mail server has no public address" } else { "the mail server's name does not resolve" };
             self.lost("HOST_NOT_FOUND", message).because(error.to_string())
         })?;
         let unreachable = |error: std::io::Error| {
@@ -184,7 +195,8 @@ impl Smtp {
         TcpStream::connect(&*addresses).await.map_err(unreachable)
     }
 
-    /// A conversation that nobody overhears; on this machine, where private addresses are allowed, one may go without.
+    /// An encrypted connection; plain text only to a server on this machine, and only if private
+    /// IP addresses are allowed.
     async fn secured(&self, stream: TcpStream, server: &Server) -> Result<AsyncSmtpConnection, Outcome> {
         let closed = |error: std::io::Error| self.lost("SOCKET_CLOSED", "the mail server closed the connection").because(error.to_string());
         let refused = |error: SmtpError| self.refused(&error, Step::Greeting, server);
@@ -193,8 +205,8 @@ impl Smtp {
             let wire = Wire::new(self.encrypted(stream, server).await?, peer);
             return AsyncSmtpConnection::connect_with_transport(Box::new(wire), &self.hello).await.map_err(refused);
         }
-        // STARTTLS ends one conversation and begins another, which knows nothing of what was said in clear before it: a line that somebody put
-        // behind the answer to STARTTLS is gone with the first one's buffer.
+        // After STARTTLS the conversation starts over with a new buffer, so a line that an attacker
+        // injected in clear text after the answer to STARTTLS is discarded.
         let stream = stream.into_std().map_err(closed)?;
         let same = TcpStream::from_std(stream.try_clone().map_err(closed)?).map_err(closed)?;
         let wire = Wire::new(TcpStream::from_std(stream).map_err(closed)?, peer);
@@ -216,28 +228,30 @@ impl Smtp {
             Ok(Host::Ipv6(address)) => Some(ServerName::from(IpAddr::V6(address))),
             Err(_) => None,
         };
-        let name = name.ok_or_else(|| self.lost("HOST_NOT_FOUND", "the mail server has no name that a certificate can be for"))?;
+        let name =
+            name.ok_or_else(|| self.lost("HOST_NOT_FOUND", "the mail server's host is not a name that a certificate can be issued for"))?;
         self.tls.connect(name, stream).await.map_err(|error| {
             let outcome = match error.kind() {
-                ErrorKind::InvalidData => self.lost("UNKNOWN", "the mail server cannot prove who it is, so that nothing was sent"),
+                ErrorKind::InvalidData => self.lost("UNKNOWN", "the mail server's certificate is not valid for its name; nothing was sent"),
                 _ => self.lost("SOCKET_CLOSED", "the mail server closed the connection"),
             };
             outcome.because(error.to_string())
         })
     }
 
-    /// What it means that a server refused, or went away before the message.
+    /// Maps a refusal, or a connection that closed before the message, to one of the outbox's
+    /// failure classes.
     fn refused(&self, error: &SmtpError, step: Step, server: &Server) -> Outcome {
         let code = error.status().map(u16::from);
         let outcome = match code {
-            Some(450) => self.again("TEMPORARY", "the mail server takes no mail for this address for now"),
-            Some(400..500) => self.again("TRANSIENT_NEGATIVE_COMPLETION_REPLY", "the mail server takes no mails for now"),
-            Some(530 | 534 | 535 | 538) => self.lost("AUTH_FAILED", "the mail server does not let this user send"),
+            Some(450) => self.again("TEMPORARY", "the mail server accepts no emails for this address at the moment"),
+            Some(400..500) => self.again("TRANSIENT_NEGATIVE_COMPLETION_REPLY", "the mail server accepts no emails at the moment"),
+            Some(530 | 534 | 535 | 538) => self.lost("AUTH_FAILED", "the mail server does not allow this user to send"),
             _ if step == Step::Login && (code.is_some() || error.is_client()) => {
-                self.lost("AUTH_FAILED", "the mail server does not let this user send")
+                self.lost("AUTH_FAILED", "the mail server does not allow this user to send")
             }
-            Some(553) => self.lost("INVALID_EMAIL_ADDRESS", "the mail server says that an address is not one"),
-            Some(_) => self.lost("REJECTED", "the mail server refused the mail"),
+            Some(553) => self.lost("INVALID_EMAIL_ADDRESS", "the mail server rejected an address as invalid"),
+            Some(_) => self.lost("REJECTED", "the mail server refused the email"),
             None => self.lost("SOCKET_CLOSED", "the mail server closed the connection"),
         };
         outcome.because(told(error, server))
@@ -251,7 +265,7 @@ impl Smtp {
     }
 
     fn unknown(&self) -> Outcome {
-        let message = "the mail server did not say whether it took the mail: it may have gone out";
+        let message = "the mail server did not confirm the email: it may or may not have been sent";
         Outcome::Final(Failure::unknown(self.clock.now(), message))
     }
 
@@ -274,18 +288,19 @@ impl Lane {
     }
 }
 
-/// The certificates of the system, of which every one that Lambda runs functions on has a file.
+/// The certificates of the operating system. Every system that Lambda provides has a file of
+/// trusted certificates.
 fn system_roots() -> RootCertStore {
     let found = rustls_native_certs::load_native_certs();
     for error in &found.errors {
-        tracing::warn!(%error, "certificates of the system cannot be read");
+        tracing::warn!(%error, "a file of system certificates cannot be read");
     }
     let mut roots = RootCertStore::empty();
     roots.add_parsable_certificates(found.certs);
     roots
 }
 
-/// What a server said, without the password, should it say that.
+/// A server's reply, with the password removed in case the reply repeats it.
 fn told(error: &SmtpError, server: &Server) -> String {
     let mut text = error.to_string();
     if let Some((username, password)) = &server.login {
@@ -297,9 +312,12 @@ fn told(error: &SmtpError, server: &Server) -> String {
     text
 }
 
-/// Sends a mail through its project's own server, and one of a project without by the deployment's sender.
+/// Sends an email through its project's own server, or through the deployment's sender if the
+/// project has none.
 pub struct ByProject<M> {
+    /// For emails of projects with a server of their own.
     pub own: Smtp,
+    /// For all other emails.
     pub deployments: M,
 }
 

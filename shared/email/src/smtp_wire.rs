@@ -1,4 +1,5 @@
-//! A connection to a server that is not ours: it says so much at most, so that no server fills our memory with a line that does not end.
+//! A connection to a mail server of a project. It reads a bounded number of bytes, so a server that
+//! never ends a line cannot exhaust the memory.
 
 use std::io;
 use std::net::SocketAddr;
@@ -8,17 +9,18 @@ use std::task::{Context, Poll};
 use lettre::transport::smtp::client::AsyncTokioStream;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
-/// Bytes; what a server has to say of one mail is less than two thousand.
+/// How many bytes are read from one connection; the replies to one email take less than two
+/// thousand.
 const MOST: usize = 64 * 1024;
 
-/// What stands for the greeting that a server does not repeat after STARTTLS (RFC 3207 §4.2).
+/// Stands in for the greeting, which a server does not repeat after STARTTLS (RFC 3207 §4.2).
 const GREETING: &[u8] = b"220 again\r\n";
 
 #[derive(Debug)]
 pub(crate) struct Wire<S> {
     stream: S,
     peer: SocketAddr,
-    /// What is read before what the server says.
+    /// Read before the server's own bytes.
     before: &'static [u8],
     left: usize,
 }
@@ -28,7 +30,7 @@ impl<S> Wire<S> {
         Self { stream, peer, before: &[], left: MOST }
     }
 
-    /// Of a server that has greeted us already.
+    /// A connection to a server that has already sent its greeting.
     pub(crate) fn greeted(stream: S, peer: SocketAddr) -> Self {
         Self { before: GREETING, ..Self::new(stream, peer) }
     }
@@ -46,7 +48,7 @@ impl<S: AsyncRead + Unpin> AsyncRead for Wire<S> {
         let read = Pin::new(&mut self.stream).poll_read(context, buffer);
         match self.left.checked_sub(buffer.filled().len() - before) {
             Some(left) => self.left = left,
-            None => return Poll::Ready(Err(io::Error::other("the server does not stop to talk"))),
+            None => return Poll::Ready(Err(io::Error::other("the server sent more than 64 KiB"))),
         }
         read
     }

@@ -1,18 +1,18 @@
-//! Variables that a template names and its context lacks. The engine says the line alone; the author
-//! of the template wants the name.
+//! Names the variables that a template uses and its context lacks. The engine reports only the
+//! line; authors need the name.
 
 use std::sync::Arc;
 
 use minijinja::value::{Enumerator, Object};
 use minijinja::{Environment, Error, ErrorKind, Template, Value};
 
-/// Most edits between a name and the one that was meant.
+/// Largest edit distance of a suggested name.
 const NEAR: usize = 2;
-/// Longest name that is compared, in bytes: comparing takes the product of both lengths.
+/// Longest name that is compared, in bytes: the time grows with the product of both lengths.
 const MAX_COMPARED: usize = 64;
 
-/// The recipient who is not a user: false in a condition, and without name and address, so that a
-/// template for both kinds of recipients need not ask first.
+/// Stands for `user` if the recipient is not a user. It is false in a condition, and its fields
+/// are `none`, so a template for recipients with and without an account needs no condition.
 #[derive(Debug)]
 pub(crate) struct Nobody;
 
@@ -32,8 +32,8 @@ impl Object for Nobody {
     }
 }
 
-/// Names the variables that made a template fail, as far as its text tells: those that the context
-/// lacks and that stand in the line of the error.
+/// Names the variable that made a template fail, if the source shows it: a variable that occurs in
+/// the line of the error and that the context lacks.
 pub(crate) fn diagnose(
     environment: &Environment<'_>,
     template: &Template<'_, '_>,
@@ -62,12 +62,12 @@ pub(crate) fn diagnose(
 
 struct Missing {
     path: String,
-    /// The name that was probably meant, with what it is in.
+    /// The name that was probably meant, with the path to it.
     near: Option<String>,
 }
 
 impl Missing {
-    /// Follows a path into the context; nothing when all of it is there.
+    /// Follows a path into the context; `None` if the context has all of it.
     fn of(path: String, context: &Value) -> Option<Self> {
         let mut value = context.clone();
         let mut known = String::new();
@@ -84,7 +84,7 @@ impl Missing {
     }
 }
 
-/// The key of an object that is nearest to a name.
+/// The key of an object that is closest to a name.
 fn near(object: &Value, name: &str) -> Option<String> {
     if name.len() > MAX_COMPARED {
         return None;

@@ -1,4 +1,4 @@
-//! Known errors as answers: status, body, headers.
+//! Known errors as HTTP responses: status, body and headers.
 
 use axum::response::{IntoResponse, Response};
 use http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
@@ -7,20 +7,21 @@ use serde_json::{Value, json};
 use strum::{IntoEnumIterator as _, VariantNames as _};
 use wire::problem::Problems;
 
-use crate::known::{KnownError, OWN_CODES};
+use crate::groups::OWN_CODES;
+use crate::known::KnownError;
 
-/// Put among an answer's extensions, for the layer to name the error in a header.
+/// Attached to a response, so that the layer around operations can name the error in a header.
 #[derive(Debug, Clone, Copy)]
 pub struct AnsweredCode(pub &'static str);
 
-/// Put among an answer's extensions, for the layer to write the body.
+/// Attached to a response, so that the layer around operations can write the body.
 #[derive(Debug, Clone)]
 pub struct Answered(pub KnownError);
 
 impl KnownError {
-    /// The error of a request that does not fit the schema of its operation.
+    /// The error for a request that does not match its operation's schema.
     pub fn schema(problems: &Problems, method: &str, path: &str) -> Self {
-        let mut message = format!("the request {method} {path} does not fit its schema:");
+        let mut message = format!("the request {method} {path} does not match its schema:");
         for line in problems.lines() {
             message.push_str("\n  - ");
             message.push_str(&line);
@@ -31,6 +32,7 @@ impl KnownError {
     /// Every code of the catalog.
     pub const CODES: &[&str] = Self::VARIANTS;
 
+    /// The code on the wire.
     pub fn code(&self) -> &'static str {
         self.into()
     }
@@ -40,16 +42,17 @@ impl KnownError {
         Self::iter()
     }
 
-    /// The status of a code of the catalog.
+    /// The HTTP status of a code.
     pub fn status_of(code: &str) -> Option<StatusCode> {
         Self::samples().find(|error| error.code() == code).map(|error| error.status())
     }
 
-    /// Whether SDKs know the code, so that a header may name it.
+    /// Whether published SDKs know the code. Headers name only such codes.
     pub fn is_reference_code(code: &str) -> bool {
         !OWN_CODES.iter().any(|own| own.name() == code)
     }
 
+    /// The HTTP status.
     #[rustfmt::skip]
     pub fn status(&self) -> StatusCode {
         #[allow(clippy::enum_glob_use)]
@@ -84,7 +87,7 @@ impl KnownError {
         }
     }
 
-    /// What the answer's body says of the error itself: `{code, error, details?}`.
+    /// The error's part of the body: `{code, error, details?}`.
     pub fn body(&self) -> Value {
         let mut body = serde_json::to_value(self).unwrap_or_else(|_| json!({ "code": self.code() }));
         body["error"] = Value::String(self.to_string());
@@ -95,7 +98,8 @@ impl KnownError {
     }
 }
 
-/// Everything but the body, which the layer writes: it knows where the documentation is.
+/// Makes the response without its body. The body contains the URL of the documentation, which only
+/// the layer around operations knows, so that layer writes it.
 impl IntoResponse for KnownError {
     fn into_response(self) -> Response {
         let mut response = self.status().into_response();
@@ -115,7 +119,8 @@ impl IntoResponse for KnownError {
     }
 }
 
-/// `Retry-After` (RFC 9110 §10.2.3), and the fields of draft-ietf-httpapi-ratelimit-headers: which policy, and that nothing is left.
+/// Sets `Retry-After` (RFC 9110 §10.2.3), and the fields of draft-ietf-httpapi-ratelimit-headers:
+/// the policy in `RateLimit-Policy`, and in `RateLimit` that no requests remain.
 fn describe_limit(refused: &Refused, headers: &mut HeaderMap) {
     let Refused { limit, retry_after_seconds, quota, window } = refused;
     for (name, value) in [
@@ -135,14 +140,14 @@ mod tests {
 
     #[test]
     fn a_body_has_details_only_when_there_are_any() {
-        insta::assert_snapshot!(KnownError::UserNotFound.body(), @r#"{"code":"USER_NOT_FOUND","error":"there is no such user"}"#);
-        insta::assert_snapshot!(KnownError::BodyParsingError("x".into()).body(), @r#"{"code":"BODY_PARSING_ERROR","error":"the body cannot be read: x"}"#);
+        insta::assert_snapshot!(KnownError::UserNotFound.body(), @r#"{"code":"USER_NOT_FOUND","error":"the user does not exist"}"#);
+        insta::assert_snapshot!(KnownError::BodyParsingError("x".into()).body(), @r#"{"code":"BODY_PARSING_ERROR","error":"the body cannot be parsed: x"}"#);
         let long = KnownError::PasswordTooLong { max_length: 128 };
-        insta::assert_snapshot!(long.body(), @r#"{"code":"PASSWORD_TOO_LONG","details":{"maxLength":128},"error":"the password must have at most 128 characters"}"#);
+        insta::assert_snapshot!(long.body(), @r#"{"code":"PASSWORD_TOO_LONG","details":{"maxLength":128},"error":"the password must be at most 128 characters long"}"#);
     }
 
     #[test]
-    fn our_own_codes_are_in_the_catalog() {
+    fn gatelets_own_codes_are_in_the_catalog() {
         for code in OWN_CODES {
             assert!(KnownError::CODES.contains(&code.name()), "{code:?}");
         }

@@ -1,5 +1,5 @@
-//! Why an operation fails, and what the client is told of it: the rules and the table know their own errors, and here they become those
-//! of the API.
+//! Why an operation fails, and which error the client gets. The crates `model` and `store` have
+//! their own errors; this module translates them into the errors of the API.
 
 use axum::response::{IntoResponse, Response};
 use model::code::Rejected;
@@ -10,21 +10,26 @@ use store::Contention;
 
 use crate::known::KnownError;
 
-/// Why an operation fails: for a reason that the client may know, or for one that the log alone shall have.
+/// Why an operation fails: with an error for the client, or for a reason that only the log may
+/// contain.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
+    /// An error for the client.
     #[error(transparent)]
     Known(#[from] KnownError),
+    /// The store failed.
     #[error("the store failed")]
     Store(#[from] store::Error),
-    #[error("a secret cannot be sealed or opened")]
+    /// A secret could not be sealed or opened.
+    #[error("a secret could not be sealed or opened")]
     Seal(#[from] crypto::seal::Error),
-    #[error("a provider is badly configured")]
+    /// A provider's configuration is unusable.
+    #[error("an OAuth provider is misconfigured")]
     Provider(#[from] model::provider::authorization::InvalidEndpoint),
 }
 
 impl Error {
-    /// Whether a key was given that opens nothing.
+    /// Whether the request failed because its key is not valid.
     pub fn is_wrong_key(&self) -> bool {
         let Self::Known(error) = self else { return false };
         matches!(
@@ -99,16 +104,16 @@ impl From<Unacceptable> for Error {
 }
 
 impl Error {
-    /// What the client is told; what it may not know goes to the log.
+    /// The error for the client. Details that the client must not see are logged.
     pub fn known(self) -> KnownError {
         match self {
             Self::Known(error) => error,
             Self::Store(store::Error::Unavailable(reason)) => {
-                tracing::warn!(reason, "the table is not available");
+                tracing::warn!(reason, "the table is unavailable");
                 KnownError::ServiceUnavailable
             }
             Self::Store(store::Error::Limited(refused)) => KnownError::RateLimited(refused),
-            // Whoever lost a race against another change of the same thing may try again.
+            // The request collided with another change, and may be retried.
             Self::Store(store::Error::Conflict(_) | store::Error::Contended) => KnownError::ServiceUnavailable,
             error => {
                 tracing::error!(error = &error as &dyn std::error::Error, source = ?std::error::Error::source(&error), "an operation failed");

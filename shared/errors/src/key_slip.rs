@@ -1,25 +1,36 @@
-//! What a caller seems to have confused about keys: the error says so, and never repeats a key.
+//! Likely mistakes with API keys: the error describes the mistake, and never repeats a key.
 
 use std::fmt;
 
 use model::project::KeyKind;
 
-/// A likely mistake with a key, appended to the error that it led to.
+/// A likely mistake with a key. Its description is appended to the message of the error.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum KeySlip {
+    /// No known mistake.
     #[default]
     None,
-    /// The header of one kind holds a key of another.
-    OtherKind { header: KeyKind, holds: KeyKind },
-    /// The key does not begin as keys of its kind do.
+    /// A header contains a key of another kind.
+    OtherKind {
+        /// The kind that the header is for.
+        header: KeyKind,
+        /// The kind of the key that the header contains.
+        holds: KeyKind,
+    },
+    /// The key does not have the prefix of its kind.
     NoPrefix(KeyKind),
-    /// The header of the wanted kind is missing, and another one holds such a key.
-    OtherHeader { wanted: KeyKind, header: KeyKind },
+    /// The header for the required kind of key is missing, but another header contains such a key.
+    OtherHeader {
+        /// The kind that is required.
+        wanted: KeyKind,
+        /// The kind that the header with the key is for.
+        header: KeyKind,
+    },
 }
 
 impl KeySlip {
-    /// Compares the keys of a request, by the header that each came in, with the kind that its
-    /// access type requires.
+    /// Finds the likely mistake in a request. `wanted` is the kind of key that its access level
+    /// requires; `keys` are the keys in its headers, each with the kind that the header is for.
     pub fn of(wanted: KeyKind, keys: &[(KeyKind, Option<&str>)]) -> Self {
         let sent = |header: KeyKind| keys.iter().find(|(kind, _)| *kind == header).and_then(|(_, key)| *key);
         let Some(key) = sent(wanted) else {
@@ -34,7 +45,7 @@ impl KeySlip {
     }
 }
 
-/// A header and an access type in which a key of a kind is sent, and what the kind is called.
+/// The header for a kind of key, the access level that such a key proves, and the name of the kind.
 fn place(kind: KeyKind) -> (&'static str, &'static str, &'static str) {
     match kind {
         KeyKind::PublishableClient => ("X-Service-Publishable-Client-Key", "client", "publishable client key"),
@@ -48,13 +59,13 @@ impl fmt::Display for KeySlip {
         match *self {
             Self::None => Ok(()),
             Self::NoPrefix(wanted) => write!(f, ": a {} begins with {}", place(wanted).2, wanted.prefix()),
-            Self::OtherHeader { wanted, header } => write!(f, ": {} holds one; send it in {}", place(header).0, place(wanted).0),
+            Self::OtherHeader { wanted, header } => write!(f, ": {} contains such a key; send it in {}", place(header).0, place(wanted).0),
             Self::OtherKind { header, holds } => {
                 let ((wrong, ..), (right, access, name)) = (place(header), place(holds));
                 let prefix = holds.prefix();
-                write!(f, ": {wrong} holds a {name} ({prefix}…), which belongs in {right} with the access type {access}")?;
+                write!(f, ": {wrong} holds a {name} ({prefix}…), which belongs in {right} with the access level {access}")?;
                 if header == KeyKind::PublishableClient {
-                    f.write_str("; replace it if a browser or an app had it")?;
+                    f.write_str("; replace the key if it was ever in a browser or an app")?;
                 }
                 Ok(())
             }
@@ -71,14 +82,14 @@ mod tests {
     }
 
     #[test]
-    fn a_slip_says_where_the_key_belongs() {
+    fn a_misplaced_key_is_reported_with_the_header_where_it_belongs() {
         let (client, server) = (KeyKind::PublishableClient, KeyKind::SecretServer);
         assert_eq!(
             slip(client, Some("ssk_abc"), None),
             ": X-Service-Publishable-Client-Key holds a secret server key (ssk_…), which belongs in \
-             X-Service-Secret-Server-Key with the access type server; replace it if a browser or an app had it"
+             X-Service-Secret-Server-Key with the access level server; replace the key if it was ever in a browser or an app"
         );
-        let moved = ": X-Service-Publishable-Client-Key holds one; send it in X-Service-Secret-Server-Key";
+        let moved = ": X-Service-Publishable-Client-Key contains such a key; send it in X-Service-Secret-Server-Key";
         assert_eq!(slip(server, Some("ssk_abc"), None), moved);
         assert_eq!(slip(server, None, Some("abc")), ": a secret server key begins with ssk_");
         assert_eq!(slip(server, Some("pck_abc"), Some("ssk_abc")), "", "a key of the right kind may still be unknown");

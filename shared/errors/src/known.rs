@@ -1,7 +1,8 @@
-//! The errors of interface B: the variant is the `code`, its fields are the `details`, its message is the `error`.
+//! The errors of interface B: the variant is the `code`, its fields are the `details`, and its
+//! message is the `error`.
 //!
-//! Codes, statuses and details are the contract; the sentences are ours and may change.
-//! What each code means and what to do about it is in the catalog ([`KnownError::catalog`]).
+//! Codes, statuses and details are part of the contract; the messages may change. The catalog
+//! ([`KnownError::catalog`]) says what each code means and what to do about it.
 
 use std::borrow::Cow;
 
@@ -13,40 +14,42 @@ use strum::{EnumDiscriminants, EnumIter, IntoStaticStr, VariantNames};
 
 use crate::key_slip::KeySlip;
 
-/// Every failure that a client of the product API may rely on.
+/// Every error that a client of the product API may rely on.
+#[expect(missing_docs, reason = "the message of each variant documents it, and its fields are the details on the wire")]
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error, Serialize, EnumDiscriminants, EnumIter, IntoStaticStr, VariantNames)]
 #[strum_discriminants(name(ErrorCode), derive(Hash, IntoStaticStr, PartialOrd, Ord), strum(serialize_all = "SCREAMING_SNAKE_CASE"))]
-#[strum_discriminants(doc = "The code of a [`KnownError`]: which one it is, without its details.")]
+#[strum_discriminants(doc = "The code of a [`KnownError`], without its details.")]
+#[strum_discriminants(expect(missing_docs, reason = "the codes are those of `KnownError`"))]
 #[serde(tag = "code", content = "details", rename_all = "SCREAMING_SNAKE_CASE")]
 #[strum(serialize_all = "SCREAMING_SNAKE_CASE")]
 pub enum KnownError {
-    #[error("the body cannot be read: {0}")]
+    #[error("the body cannot be parsed: {0}")]
     BodyParsingError(#[serde(skip)] Cow<'static, str>),
     #[error("{message}")]
     SchemaError { message: String },
-    #[error("a key was sent without an access type")]
+    #[error("the request has a key but no access level: send X-Service-Access-Type")]
     ProjectKeyWithoutAccessType,
-    #[error("the access type must be client, server or admin")]
+    #[error("the access level must be client, server or admin")]
     InvalidAccessType,
-    #[error("a request of this access type needs a project id")]
+    #[error("a request with an access level needs a project id: send X-Service-Project-Id")]
     AccessTypeWithoutProjectId { request_type: String },
-    #[error("this operation needs an access type, a project id and its key")]
+    #[error("this operation requires an access level, a project id and the matching key")]
     AccessTypeRequired,
-    #[error("the access type {actual_access_type} is not enough for this operation")]
+    #[error("the access level {actual_access_type} is not sufficient for this operation")]
     InsufficientAccessType { actual_access_type: String, allowed_access_types: Vec<&'static str> },
-    #[error("the publishable client key is not one of project {project_id}{slip}")]
+    #[error("the publishable client key is not valid for project {project_id}{slip}")]
     InvalidPublishableClientKey {
         project_id: String,
         #[serde(skip)]
         slip: KeySlip,
     },
-    #[error("the secret server key is not one of project {project_id}{slip}")]
+    #[error("the secret server key is not valid for project {project_id}{slip}")]
     InvalidSecretServerKey {
         project_id: String,
         #[serde(skip)]
         slip: KeySlip,
     },
-    #[error("the super secret admin key is not one of project {project_id}{slip}")]
+    #[error("the super secret admin key is not valid for project {project_id}{slip}")]
     InvalidSuperSecretAdminKey {
         project_id: String,
         #[serde(skip)]
@@ -58,22 +61,22 @@ pub enum KnownError {
     ServerAuthenticationRequired(#[serde(skip)] KeySlip),
     #[error("admin access requires the super secret admin key{0}")]
     AdminAuthenticationRequired(#[serde(skip)] KeySlip),
-    #[error("the admin access token cannot be read")]
+    #[error("the admin access token is malformed or was not issued by this service")]
     UnparsableAdminAccessToken,
     #[error("the admin access token has expired")]
     AdminAccessTokenExpired { expired_at_millis: Option<i64> },
     #[error("the admin access token's user does not own the project")]
     AdminAccessTokenIsNotAdmin,
-    #[error("this operation belongs to the project internal")]
+    #[error("this operation only exists in the project `internal`")]
     ExpectedInternalProject,
-    #[error("there is no project {project_id}")]
+    #[error("project {project_id} does not exist")]
     ProjectNotFound { project_id: String },
-    #[error("there is no project {project_id}")]
+    #[error("project {project_id} does not exist")]
     CurrentProjectNotFound { project_id: String },
-    #[error("there is no branch {branch_id}")]
+    #[error("branch {branch_id} does not exist; the only branch is main")]
     BranchDoesNotExist { branch_id: String },
 
-    #[error("the access token cannot be read")]
+    #[error("the access token is malformed or was not issued by this service")]
     UnparsableAccessToken,
     #[error("the access token has expired")]
     AccessTokenExpired {
@@ -82,44 +85,44 @@ pub enum KnownError {
         user_id: Option<String>,
         refresh_token_id: Option<String>,
     },
-    #[error("the access token is one of another project")]
+    #[error("the access token belongs to another project")]
     InvalidProjectForAccessToken { expected_project_id: String, actual_project_id: String },
-    #[error("the user has to be proved to be there again: POST /api/v1/auth/sessions/current/reauthenticate")]
+    #[error("the user must reauthenticate first: POST /api/v1/auth/sessions/current/reauthenticate")]
     ReauthenticationRequired,
     #[error("the refresh token does not exist or has expired")]
     RefreshTokenNotFoundOrExpired,
-    #[error("this operation needs a signed-in user")]
+    #[error("this operation requires a signed-in user")]
     UserAuthenticationRequired,
-    #[error("the current session ends by signing out")]
+    #[error("the current session cannot be deleted: sign out instead")]
     CannotDeleteCurrentSession,
-    #[error("there is no signed-in user")]
+    #[error("nobody is signed in")]
     CannotGetOwnUserWithoutUser,
-    #[error("anonymous users may not do this")]
+    #[error("anonymous users are not allowed to do this")]
     AnonymousAuthenticationNotAllowed,
     #[error("the user is restricted")]
     RestrictedUserNotAllowed { restricted_reason: RestrictedReason },
 
-    #[error("an account with the address {email} exists already")]
+    #[error("an account with the address {email} already exists")]
     UserEmailAlreadyExists { email: String, would_work_if_email_was_verified: bool },
-    #[error("there is no such user")]
+    #[error("the user does not exist")]
     UserNotFound,
-    #[error("there is no user {user_id}")]
+    #[error("user {user_id} does not exist")]
     UserIdDoesNotExist { user_id: String },
     #[error("the project does not accept new accounts")]
     SignUpNotEnabled,
     #[error("{message}")]
     SignUpRejected { message: String },
-    #[error("a bot challenge has to be solved first")]
+    #[error("a bot challenge must be solved first")]
     BotChallengeRequired,
     #[error("{message}")]
     BotChallengeFailed { message: String },
-    #[error("the project does not use passwords")]
+    #[error("the project does not offer sign-in with a password")]
     PasswordAuthenticationNotEnabled,
     #[error("the address or the password is wrong")]
     EmailPasswordMismatch,
-    #[error("the password must have at least {min_length} characters")]
+    #[error("the password must be at least {min_length} characters long")]
     PasswordTooShort { min_length: usize },
-    #[error("the password must have at most {max_length} characters")]
+    #[error("the password must be at most {max_length} characters long")]
     PasswordTooLong {
         #[serde(rename = "maxLength")]
         max_length: usize,
@@ -132,17 +135,17 @@ pub enum KnownError {
     PasswordConfirmationMismatch,
     #[error("{0}")]
     RedirectUrlNotWhitelisted(#[serde(skip)] String),
-    #[error("there is no such code")]
+    #[error("the code does not exist")]
     VerificationCodeNotFound,
     #[error("the code has expired")]
     VerificationCodeExpired,
     #[error("the code has been used")]
     VerificationCodeAlreadyUsed,
-    #[error("the code was tried too often")]
+    #[error("the code was tried too many times")]
     VerificationCodeMaxAttemptsReached,
-    #[error("the address is verified already")]
+    #[error("the address is already verified")]
     EmailAlreadyVerified,
-    #[error("{email} is not the primary address of the user")]
+    #[error("{email} is not the user's primary address")]
     EmailIsNotPrimaryEmail { email: String, primary_email: Option<String> },
     #[error("another user signs in with this address")]
     ContactChannelAlreadyUsedForAuthBySomeoneElse {
@@ -151,195 +154,150 @@ pub enum KnownError {
         would_work_if_email_was_verified: bool,
     },
 
-    #[error("the sign-in needs a code of the user's authenticator app")]
+    #[error("the sign-in requires a code from the user's authenticator app")]
     MultiFactorAuthenticationRequired { attempt_code: String },
-    #[error("the code of the authenticator app is wrong, or was used before")]
+    #[error("the code from the authenticator app is wrong or was used before")]
     InvalidTotpCode,
 
     #[error("the client id or secret is wrong")]
     InvalidOauthClientIdOrSecret { client_id: Option<String> },
-    #[error("the scope is not one that can be asked for")]
+    #[error("the scope cannot be requested")]
     InvalidScope,
     #[error("the authorization code is not valid")]
     InvalidAuthorizationCode,
-    #[error("the project does not use this provider")]
+    #[error("the project has not set up this provider")]
     OauthProviderNotFoundOrNotEnabled,
     #[error("the provider cannot be reached at the moment")]
     OauthProviderTemporarilyUnavailable,
     #[error("the user or the provider denied access")]
     OauthProviderAccessDenied,
-    #[error("the sign-in took longer than ten minutes; begin again")]
+    #[error("the sign-in took longer than ten minutes; start again")]
     OuterOauthTimeout,
-    #[error("this account of the provider belongs to another user")]
+    #[error("this provider account belongs to another user")]
     OauthConnectionAlreadyConnectedToAnotherUser,
     #[error("the user has no account at this provider")]
     OauthConnectionNotConnectedToUser,
-    #[error("the user has not allowed what the scope asks for; link the account again with it")]
+    #[error("the user has not granted the requested scope; link the account again with this scope")]
     OauthConnectionDoesNotHaveRequiredScope,
-    #[error("there is no access token of {provider}: {details}")]
+    #[error("no access token of {provider} is available: {details}")]
     OauthAccessTokenNotAvailable { provider: String, details: String },
 
-    #[error("this provider account signs another user in")]
+    #[error("a user of the project already has this provider account")]
     OauthProviderAccountIdAlreadyUsedForSignIn,
 
-    #[error("there is no team {team_id}")]
+    #[error("team {team_id} does not exist")]
     TeamNotFound { team_id: String },
-    #[error("the user {user_id} is no member of the team {team_id}")]
+    #[error("user {user_id} is not a member of team {team_id}")]
     TeamMembershipNotFound { team_id: String, user_id: String },
-    #[error("the user is a member of the team already")]
+    #[error("the user is already a member of the team")]
     TeamMembershipAlreadyExists,
-    #[error("this needs the permission {permission_id} in the team {team_id}")]
+    #[error("this requires the permission {permission_id} in team {team_id}")]
     TeamPermissionRequired { team_id: String, user_id: String, permission_id: String },
-    #[error("the user {user_id} does not have the permission {permission_id} in the team {team_id}")]
+    #[error("user {user_id} does not have the permission {permission_id} in team {team_id}")]
     TeamPermissionNotFound { team_id: String, user_id: String, permission_id: String },
     #[error("a restricted user cannot accept an invitation")]
     TeamInvitationRestrictedUserNotAllowed { restricted_reason: RestrictedReason },
-    #[error("the invitation was sent to an address that is not a verified one of this user")]
+    #[error("the invitation was sent to an address that this user has not verified")]
     TeamInvitationEmailMismatch,
-    #[error("there is no permission {permission_id}")]
+    #[error("the permission {permission_id} does not exist")]
     PermissionNotFound { permission_id: String },
-    #[error("the permission {permission_id} is one of the scope {actual_scope}, not {expected_scope}")]
+    #[error("the permission {permission_id} has the scope {actual_scope}, not {expected_scope}")]
     WrongPermissionScope { permission_id: String, expected_scope: String, actual_scope: String },
-    #[error("there is no permission {permission_id} that could be contained")]
+    #[error("the contained permission {permission_id} does not exist")]
     ContainedPermissionNotFound { permission_id: String },
-    #[error("there is a permission {permission_id} already")]
+    #[error("the permission {permission_id} already exists")]
     PermissionIdAlreadyExists { permission_id: String },
 
-    #[error("there is no such set of API keys")]
+    #[error("the set of API keys does not exist")]
     ApiKeyNotFound,
-    #[error("the mail cannot be edited any more: its status is {status}")]
+    #[error("the email can no longer be edited: its status is {status}")]
     EmailNotEditable { email_id: String, status: String },
-    #[error("the mail cannot be rendered: {error}")]
+    #[error("the email cannot be rendered: {error}")]
     EmailRenderingError { error: String },
-    #[error("the project sends faster already, until {expires_at}")]
+    #[error("a capacity boost is already active until {expires_at}")]
     EmailCapacityBoostAlreadyActive { expires_at: String },
 
-    // Codes of our own: in the body alone.
-    #[error("there is nothing at this path")]
+    // Our own codes, which appear in the body but not in the header for codes.
+    #[error("no operation has this path")]
     RouteNotFound,
-    #[error("the path does not have this method")]
+    #[error("the path does not support this method")]
     MethodNotAllowed,
     #[error("the body is larger than {max_bytes} bytes")]
     BodyTooLarge { max_bytes: usize },
-    #[error("something went wrong on our side; the log has the reason under the request id")]
+    #[error("the service failed unexpectedly; its log has the reason under the request id")]
     InternalError,
     #[error("the service is overloaded; try again soon")]
     ServiceUnavailable,
-    #[error("this belongs to another user")]
+    #[error("the requested data belongs to another user")]
     Forbidden,
-    #[error("the user has no such session")]
+    #[error("the user does not have this session")]
     SessionNotFound,
-    #[error("the user has no such contact channel")]
+    #[error("the user does not have this contact channel")]
     ContactChannelNotFound,
-    #[error("the user has no such account at a provider")]
+    #[error("the user does not have this provider account")]
     ProviderAccountNotFound,
-    #[error("a user has at most {max} accounts at providers")]
+    #[error("a user can have at most {max} provider accounts: unlink one first")]
     TooManyProviderAccounts { max: usize },
-    #[error("the user could not sign in any more; give it another way first")]
+    #[error("the user would have no way to sign in: add another way first")]
     LastSignInMethod,
-    #[error("there is no such mail")]
+    #[error("the email does not exist")]
     EmailNotFound,
-    #[error("there is no such template")]
+    #[error("the template does not exist")]
     EmailTemplateNotFound,
-    #[error("there is no such theme")]
+    #[error("the theme does not exist")]
     EmailThemeNotFound,
-    #[error("there is no such draft")]
+    #[error("the draft does not exist")]
     EmailDraftNotFound,
-    #[error("there is no such category of mails")]
+    #[error("the notification category does not exist")]
     NotificationCategoryNotFound,
-    #[error("the cursor is not one of this list")]
+    #[error("the cursor does not belong to this list")]
     InvalidCursor,
     #[error("the header {header} was sent twice with different values, or is not text")]
     ConflictingHeaders { header: String },
-    #[error("the entry has changed since")]
+    #[error("the entry has changed since it was read: read it again")]
     PreconditionFailed,
-    #[error("the project does not use sign-in by mail")]
+    #[error("the project does not offer sign-in with an emailed code or link")]
     MagicLinkNotEnabled,
     #[error("the project does not use proof of work as its bot challenge")]
     BotChallengeNotEnabled,
-    #[error("the admin access token's user does not exist any more")]
+    #[error("the admin access token's user no longer exists")]
     AdminAccessTokenUserNotFound,
     #[error("development override keys are not supported")]
     OverrideKeyNotSupported,
-    #[error("the user has a password already; update it")]
+    #[error("the user already has a password: update it instead")]
     UserHasPassword,
     #[error("the project does not let users delete themselves")]
     UserDeletionNotEnabled,
-    #[error("the user has no primary address that could be verified or used for signing in")]
+    #[error("the user has no primary address to verify or to sign in with")]
     PrimaryEmailRequired,
-    #[error("a user has at most {max} contact channels")]
+    #[error("a user can have at most {max} contact channels: delete one first")]
     TooManyContactChannels { max: usize },
-    #[error("there is no such image")]
+    #[error("the image does not exist")]
     ProfileImageNotFound,
-    #[error("the user has a contact channel with this value already")]
+    #[error("the user already has a contact channel with this value")]
     ContactChannelAlreadyExists,
-    #[error("this sign-in was not begun here, not in this browser, or is over; begin again")]
+    #[error("this sign-in was not started with this service in this browser, or it has already ended: start again")]
     OauthStateNotFound,
     #[error("the project does not let clients create teams")]
     TeamCreationNotEnabled,
     #[error("the permission {permission_id} would contain itself")]
     PermissionContainsItself { permission_id: String },
-    #[error("the project whose users own projects cannot be deleted")]
+    #[error("the project `internal`, whose users own the other projects, cannot be deleted")]
     InternalProjectStays,
-    #[error("a project has at most {max} permissions of each scope")]
+    #[error("a project can define at most {max} permissions per scope: delete one first")]
     TooManyPermissions { max: usize },
-    #[error("a project has at most {max} templates, as many themes and as many drafts of mails: delete one that is not used any more")]
+    #[error("a project can have at most {max} templates, themes and drafts each: delete one that is no longer used")]
     TooManyEmailDocuments { max: usize },
+    #[error("the recovery code is wrong or was used before")]
+    InvalidRecoveryCode,
+    #[error("recovery codes require an authenticator app: set one up first")]
+    AuthenticatorAppRequired,
     #[error("{0}")]
     RateLimited(Refused),
 }
 
-/// Codes of our own, which the published SDKs do not know.
-pub(crate) const OWN_CODES: &[ErrorCode] = &[
-    ErrorCode::RouteNotFound,
-    ErrorCode::MethodNotAllowed,
-    ErrorCode::BodyTooLarge,
-    ErrorCode::InternalError,
-    ErrorCode::ServiceUnavailable,
-    ErrorCode::Forbidden,
-    ErrorCode::SessionNotFound,
-    ErrorCode::ContactChannelNotFound,
-    ErrorCode::ProviderAccountNotFound,
-    ErrorCode::TooManyProviderAccounts,
-    ErrorCode::LastSignInMethod,
-    ErrorCode::EmailNotFound,
-    ErrorCode::EmailTemplateNotFound,
-    ErrorCode::EmailThemeNotFound,
-    ErrorCode::EmailDraftNotFound,
-    ErrorCode::NotificationCategoryNotFound,
-    ErrorCode::InvalidCursor,
-    ErrorCode::ConflictingHeaders,
-    ErrorCode::PreconditionFailed,
-    ErrorCode::MagicLinkNotEnabled,
-    ErrorCode::BotChallengeNotEnabled,
-    ErrorCode::OverrideKeyNotSupported,
-    ErrorCode::AdminAccessTokenUserNotFound,
-    ErrorCode::UserHasPassword,
-    ErrorCode::UserDeletionNotEnabled,
-    ErrorCode::ReauthenticationRequired,
-    ErrorCode::PrimaryEmailRequired,
-    ErrorCode::TooManyContactChannels,
-    ErrorCode::ProfileImageNotFound,
-    ErrorCode::OauthStateNotFound,
-    ErrorCode::ContactChannelAlreadyExists,
-    ErrorCode::TeamCreationNotEnabled,
-    ErrorCode::PermissionContainsItself,
-    ErrorCode::TooManyPermissions,
-    ErrorCode::TooManyEmailDocuments,
-    ErrorCode::InternalProjectStays,
-    ErrorCode::RateLimited,
-];
-
-/// What checking or redeeming a code may answer.
-pub const CODE_ERRORS: &[ErrorCode] = &[
-    ErrorCode::VerificationCodeNotFound,
-    ErrorCode::VerificationCodeExpired,
-    ErrorCode::VerificationCodeAlreadyUsed,
-    ErrorCode::VerificationCodeMaxAttemptsReached,
-];
-
 impl ErrorCode {
-    /// As it is on the wire, in capitals.
+    /// The name on the wire, in capitals.
     pub fn name(self) -> &'static str {
         self.into()
     }

@@ -1,14 +1,19 @@
-//! What an operation answers when it fails: errors that a client may rely on, and those that the log alone shall have.
+//! The errors of operations: those that a client may rely on, and those that only the log may
+//! contain.
+
+#![warn(missing_docs)]
 
 pub mod answer;
 
 pub mod catalog;
 pub mod failure;
+pub mod groups;
 pub mod key_slip;
 pub mod known;
 
 pub use crate::answer::{Answered, AnsweredCode};
 pub use crate::catalog::Entry;
 pub use crate::failure::Error;
+pub use crate::groups::CODE_ERRORS;
 pub use crate::key_slip::KeySlip;
-pub use crate::known::{CODE_ERRORS, ErrorCode, KnownError};
+pub use crate::known::{ErrorCode, KnownError};

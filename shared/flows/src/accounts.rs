@@ -1,5 +1,6 @@
-//! Changes of a user that an operation makes: decided on what the user is, written on the condition that it still is, and decided again
-//! when it is not.
+//! Changes that operations make to users. Each change is decided on the user's current state and
+//! written on the condition that this state has not changed; otherwise it is decided again on the
+//! new state.
 
 use std::time::Duration;
 
@@ -7,13 +8,14 @@ use errors::{Error, KnownError};
 use model::code::Rejected;
 use model::place::Place;
 use model::project::ProjectConfig;
-use model::sign_up::rule::{Attempt, AuthMethod, judge};
+use model::sign_up::rule::{Attempt, AuthMethod};
+use model::sign_up::verdict::evaluate;
 use model::team::Team;
 use model::user::User;
 use model::user::ownership::Author;
 use store::limit::Window;
 use store::user::UserRow;
-use store::user::account::Outcome;
+use store::user::account::{Outcome, Taken};
 use store::{Contention as _, Label, Store, Write, optimistic};
 use tokio::time::Instant;
 use wire::id::{ProjectId, UserId};
@@ -24,14 +26,15 @@ use crate::context::{Context, ROUNDS};
 use crate::email::notice;
 use crate::limits::ended_codes;
 
-/// How long a deletion goes on; a Lambda has ten seconds.
+/// How long one request works on a deletion; a Lambda function has ten seconds.
 const BUDGET: Duration = Duration::from_secs(6);
 
-/// What is done with a change that is written: whoever makes it says what else belongs to the transaction.
+/// Additional writes for the transaction of a change.
 #[derive(Debug, Default)]
 pub struct With(pub Vec<Write>);
 
-/// The team that a user has selected.
+/// The team that a user has selected; `None` if the user has selected none, or if the selected
+/// team no longer exists.
 pub async fn selected_team(table: &Store, project: &ProjectId, user: &User) -> Result<Option<Team>, store::Error> {
     match user.selected_team_id {
         Some(team) => Ok(table.team(project, team).await?.map(|row| row.team)),
@@ -39,7 +42,8 @@ pub async fn selected_team(table: &Store, project: &ProjectId, user: &User) -> R
     }
 }
 
-/// The user of an id, at first look: read already when it is the current one.
+/// Reads the user with this id. The current user was read with the access token and is not read
+/// again.
 pub async fn read(context: &Context, id: UserId) -> Result<Option<UserRow>, Error> {
     match context.user.as_ref().filter(|user| user.row.user.id == id) {
         Some(own) => Ok(Some(own.row.clone())),
@@ -47,9 +51,13 @@ pub async fn read(context: &Context, id: UserId) -> Result<Option<UserRow>, Erro
     }
 }
 
-/// Changes a user that is read already: `change` is applied to what was read, and to a fresh copy until nobody interferes. The user as it is afterwards.
+/// Changes a user who was already read: `change` is applied to the state that was read and, after
+/// a conflict with another write, to a fresh state. Returns the changed user.
 ///
-/// `missing` is the error when there is no such user any more; an address of somebody else is [`KnownError::UserEmailAlreadyExists`].
+/// `missing` is the error if the user no longer exists. If another account signs in with one of
+/// the user's email addresses, the error is [`KnownError::UserEmailAlreadyExists`]; if another
+/// account signs in with one of the user's provider accounts, it is
+/// [`KnownError::OauthProviderAccountIdAlreadyUsedForSignIn`].
 pub async fn change_read(
     app: &App,
     project: &ProjectId,
@@ -63,7 +71,7 @@ pub async fn change_read(
         }
         let mut user = row.user.clone();
         let With(others) = change(&mut user)?;
-        // What fails beside the user is for the caller to tell.
+        // The caller handles failures of the other writes.
         Ok(match app.store.change_account(project, &row, &user, others).await {
             Ok(Outcome::Done) => Ok(UserRow { user, version: row.version + 1, last_active_at: row.last_active_at }),
             Ok(Outcome::Changed) => return Err(Error::conflict()),
@@ -73,8 +81,10 @@ pub async fn change_read(
     })?
 }
 
-/// [`change_read`] by the caller of `context`: when the user has to be read again, the caller must still be who it was. The owner hears of
-/// what changes of how the user signs in. What ends codes for an address that nobody has proved is counted.
+/// Like [`change_read`], on behalf of the caller of `context`. The caller's access is checked
+/// again if the user has to be read again. The owner is notified of changes to how the user signs
+/// in. A client's change that invalidates codes for an unverified email address counts towards a
+/// rate limit.
 pub async fn change_as(
     context: &Context,
     row: UserRow,
@@ -94,13 +104,15 @@ pub async fn change_as(
     change_read(&context.app, &context.project.id, row, missing, checked).await
 }
 
-/// Where a change is made, if that says anything to its user: a server is at its own place.
-fn place(context: &Context) -> Option<&Place> {
+/// The place that a notice of a change reports; `None` if a server makes the change, because its
+/// place means nothing to the user.
+pub fn place(context: &Context) -> Option<&Place> {
     Some(&context.place).filter(|_| context.level < Level::Server)
 }
 
-/// Changes a user by verifying an address of it, which the change may newly sign in with: an unverified claim of another user gives way
-/// to it where it has to.
+/// Applies a change that verifies one of a user's email addresses, with which the user may then
+/// sign in. If another account's claim to the address is unverified and may be taken over, that
+/// claim is released.
 pub async fn verify_read(
     context: &Context,
     mut row: UserRow,
@@ -115,7 +127,7 @@ pub async fn verify_read(
         let mut user = row.user.clone();
         let With(mut others) = change(&mut user)?;
         others.extend(notice::of_change(&context.app, &context.project, place(context), &row.user, &mut user)?);
-        // What fails beside the user is for the caller to tell.
+        // The caller handles failures of the other writes.
         Ok(match take_addresses(&context.app.store, project, &row, &user, others).await {
             Ok(Outcome::Done) => Ok(()),
             Ok(Outcome::Changed) => return Err(Error::conflict()),
@@ -131,7 +143,8 @@ pub async fn verify_read(
     })?
 }
 
-/// Changes an account; an unverified claim of another user on its address gives way.
+/// Changes an account. If another user holds the claim to one of its email addresses, and
+/// `give_way` permits it, that claim is released.
 async fn take_addresses(
     table: &Store,
     project: &ProjectId,
@@ -145,24 +158,28 @@ async fn take_addresses(
         Some(claim) => table.user(project, claim.user_id).await?,
         None => None,
     };
-    // Nobody's: it is free by now.
+    // The email address has been released in the meantime.
     let Some(mut holder) = holder else { return Ok(Outcome::Changed) };
     if !holder.user.give_way(email) {
         return Ok(outcome);
     }
-    table.take_email(project, row, user, email, &holder, others).await
+    table.take_email(project, row, user, Taken { email, holder: &holder }, others).await
 }
 
-/// Lets a new user sign up as the project's rules say: as it is, restricted, or not at all. `user` has its first address.
+/// Applies the project's sign-up rules, which admit, restrict or reject a new user, and records the
+/// country of the sign-up. `user` must already have its first email address, if it gets one.
 pub fn admit(config: &ProjectConfig, user: &mut User, method: AuthMethod<'_>, place: &Place) -> Result<(), KnownError> {
     let email = user.primary().map(|channel| channel.value.clone());
     let country_code = place.country_code.as_deref();
     let attempt = Attempt { email: email.as_ref(), method, country_code, risk: user.risk_scores.sign_up };
-    let verdict = judge(&config.sign_up_rules, config.sign_up_rules_default_action, &attempt);
-    verdict.apply(user).map_err(|message| KnownError::SignUpRejected { message })
+    let verdict = evaluate(&config.sign_up_rules, config.sign_up_rules_default_action, &attempt);
+    verdict.apply(user).map_err(|rejected| KnownError::SignUpRejected { message: rejected.to_string() })?;
+    // An anonymous user who signs up keeps a country that is already set.
+    user.country_code = user.country_code.take().or_else(|| place.country_code.clone());
+    Ok(())
 }
 
-/// Creates a user, with `others` in the same transaction.
+/// Creates a user, together with `others` in the same transaction.
 pub async fn create(app: &App, project: &ProjectId, user: &User, With(others): With) -> Result<(), Error> {
     match app.store.create_account(project, user, others).await? {
         Outcome::Done => Ok(()),
@@ -180,7 +197,7 @@ fn taken_error(outcome: Outcome) -> KnownError {
     }
 }
 
-/// The result of what redeems a code: whoever loses against another redemption is told so.
+/// Turns the conflict over a code that has already been redeemed into the error for such a code.
 pub fn redeemed<T>(result: Result<T, Error>) -> Result<T, Error> {
     match result {
         Err(Error::Store(store::Error::Conflict(conflict))) if conflict.is_of(Label::Code) => Err(Rejected::AlreadyUsed.into()),
@@ -188,8 +205,9 @@ pub fn redeemed<T>(result: Result<T, Error>) -> Result<T, Error> {
     }
 }
 
-/// Deletes a user; `missing` when there is none. A user of very many teams loses them first, and goes last: sending the request again
-/// goes on where one was interrupted.
+/// Deletes a user; `missing` is the error if the user does not exist. The memberships of a user
+/// with very many teams are deleted first, and the user last. A request that runs out of time
+/// fails with `SERVICE_UNAVAILABLE`; repeating it continues the deletion.
 pub async fn delete(app: &App, project: &ProjectId, id: UserId, missing: KnownError) -> Result<(), Error> {
     let end = Instant::now() + BUDGET;
     while Instant::now() < end {

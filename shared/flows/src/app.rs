@@ -1,4 +1,5 @@
-//! What one cold start builds, and every request of that instance shares.
+//! The parts of the service that are built at a cold start and shared by all requests of the
+//! instance.
 
 use std::sync::Arc;
 
@@ -16,24 +17,34 @@ use wire::environment;
 
 use crate::memory::Memory;
 
-/// The state of every handler. Cheap to clone.
+/// The state shared by all handlers. Cheap to clone.
 #[derive(Clone)]
 pub struct App(Arc<Parts>);
 
 /// The parts of an [`App`].
 pub struct Parts {
+    /// The settings of the deployment.
     pub settings: Settings,
+    /// The table.
     pub store: Store,
+    /// The source of time.
     pub clock: Clock,
+    /// The source of randomness.
     pub entropy: Entropy,
+    /// Hashes and checks passwords.
     pub hasher: Hasher,
+    /// Signs and verifies access tokens.
     pub signer: Signer,
+    /// Seals secrets that must be read again.
     pub sealer: Sealer,
+    /// The facts that the process remembers between requests.
     pub memory: Memory,
+    /// Signs proof-of-work challenges.
     pub challenge_key: ChallengeKey,
 }
 
 impl App {
+    /// Derives keys from the deployment secret and assembles the app.
     pub fn new(settings: Settings, store: Store, clock: Clock, entropy: Entropy, hasher: Hasher) -> Self {
         let signer = Signer::new(&settings.secret, &settings.api_url);
         let sealer = Sealer::new(&settings.secret);
@@ -47,12 +58,13 @@ impl App {
         Self::with_secret(settings::secret_from_env()?)
     }
 
-    /// The same for a function that derives no keys: the template gives it no secret, and one that is there is not read.
+    /// Builds the app of a function that derives no keys. The template gives such a function no
+    /// secret, and a secret in its environment is ignored.
     pub fn without_secret() -> Result<Self, environment::Error> {
         Self::with_secret(DeploymentSecret::absent())
     }
 
-    /// What settings of projects are checked and sealed with.
+    /// The parts of the app with which project settings are validated and sealed.
     pub fn deployment(&self) -> Deployment<'_> {
         Deployment { sealer: &self.sealer, entropy: &self.entropy, senders: &self.settings.senders }
     }

@@ -1,10 +1,11 @@
-//! Asking for bot challenges, and checking what is presented.
+//! Requires bot challenges, and checks their solutions.
 //!
-//! An operation calls [`Check::admit`] when everything else about the request is in order, so that no solution is used up by a request
-//! that fails anyway, and makes its change [beside](Admitted::beside) the count of the request. The rates that decide what is suspicious
-//! are read only for a project that asks for challenges: one round trip more for it, and nothing for others.
+//! An operation calls [`Check::admit`] once everything else about the request is valid, so that a
+//! request which fails anyway does not use up a solution. It then makes its change [while the
+//! request is counted](Admitted::beside). The counts of recent requests are read only if the
+//! request may need a challenge; this costs one more round trip.
 //!
-//! Nothing here looks at whether an account exists: who is asked for a challenge learns nothing of that.
+//! The decision does not depend on whether an account exists, and therefore does not reveal it.
 
 use errors::{Error, KnownError};
 use model::bot_challenge::altcha::{self, Solution};
@@ -26,8 +27,8 @@ use crate::app::App;
 use crate::context::Context;
 use crate::literal::{BotChallengePhase, True};
 
-/// The body of an operation that may ask for a challenge: a struct with the fields that are written here, and what the request says of
-/// the challenge.
+/// Defines the body of an operation that may require a challenge: a struct with the given fields
+/// and those of the challenge.
 #[macro_export]
 macro_rules! guarded_body {
     ($(#[$attribute:meta])* $vis:vis struct $name:ident { $($fields:tt)* }) => {
@@ -56,26 +57,29 @@ macro_rules! guarded_body {
     };
 }
 
-/// What a request says of a challenge.
+/// The challenge fields of a request.
 pub struct Presented {
+    /// The solution.
     pub token: Option<String>,
+    /// Whether the user saw the challenge.
     pub phase: Option<BotChallengePhase>,
+    /// Present if the browser could not load the challenge.
     pub unavailable: Option<True>,
 }
 
-/// A request that may have to bring a solved challenge.
+/// A request that may need a solved challenge.
 pub struct Check<'a> {
     app: &'a App,
     project: &'a Project,
     place: &'a Place,
     policy: Policy,
     operation: Guarded,
-    /// Whose emails to strangers are counted.
+    /// The user whose emails to unverified email addresses are counted.
     sender: Option<Subject>,
 }
 
-/// A request that is let through, and is still to be counted.
-#[must_use = "a request that is not counted never becomes suspicious"]
+/// An admitted request that still has to be counted.
+#[must_use = "a flood of requests that are not counted is not detected"]
 pub struct Admitted<'a> {
     app: &'a App,
     project: &'a ProjectId,
@@ -83,22 +87,24 @@ pub struct Admitted<'a> {
     sender: Option<Window>,
 }
 
-/// What became of what was presented.
+/// The verdict on a presented solution.
 enum Verdict {
     Solved,
-    /// There was nothing, or it is wrong.
+    /// There is no solution, or the solution is not accepted; the text says why.
     Unsolved(&'static str),
-    /// Nobody can tell: the browser could not load the challenge, or the provider does not judge it.
+    /// The solution cannot be checked: the browser could not load the challenge, or the provider
+    /// failed to check it.
     Unavailable,
 }
 
 impl Admitted<'_> {
-    /// Does the operation's work, and counts the request at the same time.
+    /// Does the operation's work, and counts the request concurrently.
     pub async fn beside<T>(self, work: impl Future<Output = T>) -> T {
         tokio::join!(work, self.count()).0
     }
 
-    /// Counts the email by who asks for it: goes into the transaction that writes the email, and refuses it at the limit.
+    /// The write that counts the email for its sender. It belongs in the transaction that writes
+    /// the email, which then fails if the sender has reached the limit.
     pub fn by_sender(&self) -> Option<Write> {
         self.sender.as_ref().map(|window| window.count(self.project))
     }
@@ -108,7 +114,7 @@ impl Admitted<'_> {
     }
 }
 
-/// How often requests of whatever operation came from a place and for a project.
+/// The tallies of the requests from a place and of those to a project, for all operations.
 pub async fn tallies(app: &App, project: &Project, place: &Place) -> Result<Vec<Tally>, store::Error> {
     Ok(app.store.tallies(&project.id, usual_here(app, project, None, place), None).await?.0)
 }
@@ -117,37 +123,39 @@ fn usual_here(app: &App, project: &Project, operation: Option<Guarded>, place: &
     usual(&app.settings.limits, &project.config.bot_challenge, operation, place.ip, app.clock.now())
 }
 
-/// How far above its usual rate the most conspicuous of some is: 0 for none.
+/// The highest excess over a usual rate among these tallies; 0 if there are none.
 pub fn excess(tallies: &[Tally]) -> u32 {
     tallies.iter().map(Tally::excess).max().unwrap_or_default()
 }
 
 impl<'a> Check<'a> {
-    /// A request of a client. The servers of a project are trusted to know whom they act for.
+    /// The check of a client's request. Servers need no challenge, because they are trusted to know
+    /// on whose behalf they act.
     pub fn of(context: &'a Context, operation: Guarded) -> Self {
         let check = Self::at(&context.app, &context.project, &context.place, operation);
         if context.level >= Level::Server { Self { policy: Policy::Off, ..check } } else { check }
     }
 
-    /// A request without the headers of an access.
+    /// The check of a request without access headers.
     pub fn at(app: &'a App, project: &'a Project, place: &'a Place, operation: Guarded) -> Self {
         Self { app, project, place, policy: project.config.bot_challenge.policy(operation), operation, sender: None }
     }
 
-    /// A client's request by which `sender` has the project email an address that nobody may have proved. Whoever is anonymous has
-    /// neither proved an address nor passed a challenge at sign-up, and is always asked for one.
+    /// The check of a client's request by which `sender` causes an email to an email address that
+    /// may be unverified. An anonymous user has neither verified an address nor solved a challenge
+    /// at sign-up, and therefore always needs a challenge here, unless challenges are off.
     pub fn of_email(context: &'a Context, sender: &User) -> Self {
         let check = Self::of(context, Guarded::Email);
         let policy = if check.policy != Policy::Off && sender.is_anonymous { Policy::Always } else { check.policy };
         Self { policy, sender: Some(Subject::user(sender.id)), ..check }
     }
 
-    /// The check of a request that asks for none.
+    /// The check of a request that needs no challenge.
     pub fn none(app: &'a App, project: &'a Project, place: &'a Place) -> Self {
         Self { app, project, place, policy: Policy::Off, operation: Guarded::Email, sender: None }
     }
 
-    /// Lets the request through, or asks for a challenge.
+    /// Admits the request, or fails if it needs a challenge.
     pub async fn admit(self, presented: Presented) -> Result<Admitted<'a>, Error> {
         let none = Admitted { app: self.app, project: &self.project.id, tallies: Vec::new(), sender: None };
         if self.policy == Policy::Off {
@@ -167,10 +175,10 @@ impl<'a> Check<'a> {
             Verdict::Unavailable if self.policy == Policy::WhenSuspicious && self.excuse().await? => return Ok(admitted),
             Verdict::Unavailable => failed("the bot challenge cannot be checked at the moment; try again in a few minutes"),
             Verdict::Unsolved(reason) if presented.phase == Some(BotChallengePhase::Visible) => failed(reason),
-            // The app shows the challenge, and sends the request again.
+            // The app then shows a challenge and repeats the request.
             Verdict::Unsolved(_) => KnownError::BotChallengeRequired,
         };
-        // A flood stays one for as long as it goes on.
+        // Refused requests count too, so a flood is detected for as long as it lasts.
         admitted.count().await;
         Err(refused.into())
     }
@@ -187,13 +195,14 @@ impl<'a> Check<'a> {
         }
     }
 
-    /// Cloudflare takes a token once. The address is not sent along: a browser may have another one there (IPv4 and IPv6).
+    /// Cloudflare accepts a token only once. The client's IP address is not sent, because the
+    /// browser may have reached Cloudflare from another one (IPv4 instead of IPv6, for example).
     async fn judge_turnstile(&self, token: &str) -> Result<Verdict, Error> {
         let Some(Turnstile { site_key, secret_key }) = &self.project.config.bot_challenge.turnstile else {
             return Ok(Verdict::Unavailable);
         };
         if token.len() > turnstile::MAX_TOKEN {
-            return Ok(Verdict::Unsolved("the token of the bot challenge is not one"));
+            return Ok(Verdict::Unsolved("the bot challenge's token is malformed"));
         }
         let secret = self.app.sealer.open(&Turnstile::secret_owner(self.project.id.as_str(), site_key), secret_key)?;
         let once = self.app.entropy.uuid().to_string();
@@ -205,17 +214,17 @@ impl<'a> Check<'a> {
         let reason = match answer.map(|answer| answer.judge(self.operation, &self.project.redirects(), self.app.clock.now())) {
             Ok(Ok(())) => return Ok(Verdict::Solved),
             Ok(Err(reason @ Rejected::Token(_))) => {
-                tracing::info!(%reason, project = %self.project.id, "a bot challenge is not solved");
-                return Ok(Verdict::Unsolved("the bot challenge was not solved, or too long ago; solve it again"));
+                tracing::info!(%reason, project = %self.project.id, "a bot challenge was not solved");
+                return Ok(Verdict::Unsolved("the bot challenge was not solved, or the solution is too old; solve it again"));
             }
             Ok(Err(Rejected::Unjudged(codes))) => codes,
             Err(reason) => reason,
         };
-        tracing::warn!(reason, project = %self.project.id, "Turnstile does not judge a token");
+        tracing::warn!(reason, project = %self.project.id, "Turnstile could not check a token");
         Ok(Verdict::Unavailable)
     }
 
-    /// A solution is used up by being looked at, whatever becomes of the request.
+    /// Checks a solution. An accepted solution is used up, even if the request fails afterwards.
     async fn judge_altcha(&self, token: &str, excess: u32) -> Result<Verdict, Error> {
         let now = self.app.clock.now();
         let solution = match Solution::read(token, &self.app.challenge_key, &self.project.id, now) {
@@ -223,14 +232,15 @@ impl<'a> Check<'a> {
             Err(reason) => return Ok(Verdict::Unsolved(reason.message())),
         };
         if solution.level < altcha::least_level(excess) {
-            return Ok(Verdict::Unsolved("the bot challenge was made in calmer times; solve another one"));
+            return Ok(Verdict::Unsolved("the bot challenge is too easy for the current load; solve a new one"));
         }
         let is_first = self.app.store.spend_challenge(&self.project.id, &solution.id, solution.forgotten_at()).await?;
-        Ok(if is_first { Verdict::Solved } else { Verdict::Unsolved("the solution of the bot challenge was used before") })
+        Ok(if is_first { Verdict::Solved } else { Verdict::Unsolved("the bot challenge's solution was used before") })
     }
 
-    /// Lets a few through whose challenge nobody can judge: of a network first, so that one network does not use up what is the
-    /// project's.
+    /// Admits a limited number of requests whose challenge cannot be checked, and none if the
+    /// limits are off. The network's limit is counted first, so that one network cannot use up the
+    /// project's limit.
     async fn excuse(&self) -> Result<bool, Error> {
         let subjects =
             [(Rule::ChallengeUnavailableNetwork, Subject::network(self.place.ip)), (Rule::ChallengeUnavailableProject, Subject::project())];

@@ -1,4 +1,5 @@
-//! Who asks, for which project, and what was read to prove it: what an operation works with.
+//! The context of an authenticated request: the caller, the project, and the items that were read
+//! to authenticate it.
 
 use errors::KnownError;
 use model::limit::Subject;
@@ -14,52 +15,65 @@ use wire::level::Level;
 use crate::app::App;
 use crate::current_user::{CurrentUser, JUST_PROVED};
 
-/// A request that has proved its access type.
+/// A request that has proved its access level.
 pub struct Context {
+    /// The store, the settings, the clock and the keys.
     pub app: App,
+    /// The access level that the request claimed and proved.
     pub level: Level,
+    /// The project of the request.
     pub project: Project,
-    /// What a change of the project is conditional on.
+    /// The version of the project's item. Changes to the project are written on the condition that
+    /// the item still has this version.
     pub project_version: u64,
+    /// The user of the access token; `None` for a request without an access token.
     pub user: Option<CurrentUser>,
+    /// The IP address and the place of the caller.
     pub place: Place,
-    /// The table, with what the request names as it was read with all this. A second look takes the app's.
+    /// The store with the prefetched items; use `app.store` to read again.
     pub prefetched: Store,
 }
 
-/// For whom something is done: what an operation without an access has in place of a [`Context`].
+/// The project and the caller's place, for operations that require no access and therefore have no
+/// [`Context`].
 #[derive(Clone, Copy)]
 pub struct Scope<'a> {
+    /// The store, the settings, the clock and the keys.
     pub app: &'a App,
+    /// The project that the operation acts for.
     pub project: &'a Project,
+    /// The IP address and the place of the caller.
     pub place: &'a Place,
 }
 
-/// How often a request looks again when somebody else changes the same thing. What changes more often is under attack, not in use.
+/// How many times a change is attempted when other requests change the same items. More conflicts
+/// than that are a sign of an attack.
 pub const ROUNDS: u32 = 5;
 
 impl Context {
-    /// Where a change reads: at first what was read with the access, after a conflict the table itself.
+    /// The store from which a change reads: with the prefetched items in the first round (0),
+    /// without them after a conflict.
     pub fn table(&self, round: u32) -> &Store {
         if round == 0 { &self.prefetched } else { &self.app.store }
     }
 
-    /// The current user, or the error of an operation that is about it.
+    /// The current user, or the error of an operation that requires one.
     pub fn own_user(&self) -> Result<&CurrentUser, KnownError> {
         self.user.as_ref().ok_or(KnownError::CannotGetOwnUserWithoutUser)
     }
 
-    /// Whom attempts are counted by: the current user, or the address that the request came from.
+    /// The subject for rate limits: the current user, or else the caller's IP address.
     pub fn subject(&self) -> Subject {
         self.user.as_ref().map_or_else(|| Subject::address(self.place.ip), |user| Subject::user(user.row.user.id))
     }
 
-    /// By whose word the request changes an account.
+    /// Who makes the changes of this request: the user, or a server.
     pub fn author(&self) -> Author {
         if self.level >= Level::Server { Author::Server } else { Author::User }
     }
 
-    /// Refuses a client's change of how its user signs in when the project wants the user to be proved to be there first.
+    /// Refuses a client's change to how its user signs in if the project requires a recent sign-in
+    /// and the session's last sign-in is too old.
     pub fn check_fresh(&self) -> Result<(), KnownError> {
         match &self.user {
             Some(current) if self.level < Level::Server => current.check_fresh(&self.project, None, &self.app),
@@ -67,7 +81,8 @@ impl Context {
         }
     }
 
-    /// The same for what takes a proof of the last minutes where a project wants any.
+    /// Like [`Self::check_fresh`], but in a project that requires a recent sign-in, the sign-in
+    /// must be at most five minutes old ([`JUST_PROVED`]), even if the project accepts older ones.
     pub fn check_just_proved(&self) -> Result<(), KnownError> {
         match &self.user {
             Some(current) if self.level < Level::Server => current.check_fresh(&self.project, Some(JUST_PROVED), &self.app),
@@ -75,15 +90,16 @@ impl Context {
         }
     }
 
-    /// Who proves an address of the account `user` by this request. A session that ended since the request was authenticated proves
-    /// nothing.
+    /// Who proves an email address of the account `user` with this request: the account's creator
+    /// if the request has a session of the account, otherwise a stranger. A session that has ended
+    /// since the request was authenticated does not count.
     pub fn prover(&self, user: &User) -> Prover {
         let is_own = self.user.as_ref().is_some_and(|current| current.row.user.id == user.id && current.session.is_unended(user));
         if is_own { Prover::Creator } else { Prover::Stranger }
     }
 
-    /// Refuses a client's change of `user`, as it is read again, when the caller's session has ended or the caller has been restricted
-    /// since the request was authenticated.
+    /// Refuses a client's change to `user`, who has been read again, if the session has ended or
+    /// the user has been restricted since the request was authenticated.
     pub fn check_again(&self, user: &User) -> Result<(), KnownError> {
         match &self.user {
             Some(current) if self.level < Level::Server && current.row.user.id == user.id => current.check(user, &self.project),
@@ -91,7 +107,7 @@ impl Context {
         }
     }
 
-    /// The user that a request is about: a client may name itself alone.
+    /// The id of the user that a request refers to. A client may refer only to its own user.
     pub fn user_id(&self, user: UserRef) -> Result<UserId, KnownError> {
         let own = self.user.as_ref().map(|user| user.row.user.id);
         match user {

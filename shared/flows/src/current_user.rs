@@ -1,5 +1,6 @@
-//! The user of an access token. The token says who it is and which session it belongs to; what the user may do is read with every
-//! request, so an ended session, a restriction and a deletion take effect at once.
+//! The user of an access token. The token identifies the user and the session; the user's rights
+//! are read with every request, so the end of a session, a restriction or a deletion takes effect
+//! at once.
 
 use errors::{Error, KnownError};
 use jiff::SignedDuration;
@@ -16,19 +17,24 @@ use wire::id::ProjectId;
 
 use crate::app::App;
 
-/// How long ago the proof may be that removing or replacing a second factor takes.
+/// How recent a sign-in must be to remove or replace a second factor, if the project requires a
+/// recent sign-in at all.
 pub const JUST_PROVED: SignedDuration = SignedDuration::from_mins(5);
 
-/// The user of an access token whose session lives.
+/// The user of an access token whose session is live.
 #[derive(Debug, Clone)]
 pub struct CurrentUser {
+    /// The user's item.
     pub row: UserRow,
+    /// The session of the token.
     pub session: Session,
+    /// The users that the request accepts.
     pub allows: Allowed,
 }
 
 impl CurrentUser {
-    /// Refuses when the project wants its users to be proved to be there again, and this one was not within its time, nor within `limit`.
+    /// Fails with `REAUTHENTICATION_REQUIRED` if the project requires a recent sign-in and this
+    /// session's last sign-in is older than the project's maximum age or `limit`.
     pub fn check_fresh(&self, project: &Project, limit: Option<SignedDuration>, app: &App) -> Result<(), KnownError> {
         let seconds = project.config.reauthentication_max_age_seconds;
         let age = SignedDuration::from_secs(seconds.into());
@@ -37,7 +43,7 @@ impl CurrentUser {
         if is_fresh { Ok(()) } else { Err(KnownError::ReauthenticationRequired) }
     }
 
-    /// Whether the request may still be made by the user, who was read again since.
+    /// Checks whether the user, who has been read again, may still make the request.
     pub fn check(&self, user: &User, project: &Project) -> Result<(), KnownError> {
         if !self.session.is_unended(user) {
             return Err(KnownError::AccessTokenExpired {
@@ -51,12 +57,14 @@ impl CurrentUser {
     }
 }
 
-/// Which users a request accepts besides those without restrictions.
+/// The users that a request accepts in addition to those without restrictions.
 #[derive(Debug, Clone, Copy)]
 pub struct Allowed {
+    /// Anonymous users.
     pub anonymous: bool,
+    /// Users who are restricted for a reason other than being anonymous.
     pub restricted: bool,
-    /// Those whom an administrator has restricted; `restricted` is about them, too.
+    /// Users whom an administrator has restricted. Has no effect unless `restricted` is set.
     pub by_administrator: bool,
 }
 
@@ -65,7 +73,8 @@ impl Allowed {
 
     /// Refuses a user whom the request does not accept.
     pub fn check(self, user: &User, project: &Project) -> Result<(), KnownError> {
-        // Whatever else restricts the user, too.
+        // This check comes first, because it applies even if the user is also restricted for
+        // another reason.
         if user.restriction.is_some() && !self.by_administrator {
             let restricted_reason = RestrictedReason::RestrictedByAdministrator;
             return Err(KnownError::RestrictedUserNotAllowed { restricted_reason });
@@ -78,12 +87,13 @@ impl Allowed {
     }
 }
 
-/// The items of a token's user and session.
+/// The keys of two items: the user and the session of a token.
 pub fn keys(project: &ProjectId, claims: &Claims) -> [Key; 2] {
     [user_key(project, claims.sub), session_key(project, claims.sub, claims.refresh_token_id)]
 }
 
-/// The user of a token, or the error of a token whose session has ended. `items` has what [`keys`] names.
+/// The user of a token. Fails if the user or the session of the token no longer exists, or the
+/// session has ended. `items` must have been read with [`keys`].
 pub fn live_user(project: &Project, claims: &Claims, items: &Items, app: &App) -> Result<CurrentUser, Error> {
     let [user, session] = keys(&project.id, claims);
     let row = items.get(&user).map(UserRow::of).transpose()?;
@@ -94,7 +104,7 @@ pub fn live_user(project: &Project, claims: &Claims, items: &Items, app: &App) -
     live.ok_or_else(|| expired(claims, None).into())
 }
 
-/// The error of a token that is not believed.
+/// The error for an invalid or expired token.
 pub fn token_error(error: token::Error) -> KnownError {
     match error {
         token::Error::Unparsable => KnownError::UnparsableAccessToken,

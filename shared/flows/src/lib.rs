@@ -1,4 +1,6 @@
-//! What several operations do alike, in the language of the product: without HTTP.
+//! Flows that several operations share; they do not depend on HTTP.
+
+#![warn(missing_docs)]
 
 pub mod accounts;
 pub mod app;

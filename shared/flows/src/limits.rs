@@ -1,11 +1,14 @@
-//! How requests are counted, and what a refused one is told.
+//! How requests are counted against rate limits, and how they are refused.
 //!
-//! What is counted by who sends a request is counted where the request proves its access, at the same time as the table is read for the
-//! proof: no operation can forget it, and it costs no round trip. Nothing is counted for a project or a key that nobody has seen: those
-//! are counted after the proof, until the process remembers them ([`crate::memory`]). The servers of a project are counted together after
-//! the proof; otherwise anybody could use up what belongs to them. Who proves nothing is counted by the address ([`unproved`]). What only
-//! the operation knows, it counts itself: the account whose password is guessed ([`Failures`]), the refresh token ([`token`]), and the
-//! recipient of a mail, in the transaction that writes the mail ([`crate::email::code`]).
+//! A request is counted by sender while its access is proved, concurrently with the reads of the
+//! table, so no operation can forget to count, and counting costs no round trip. If the process
+//! has not seen the project or key yet, the request is counted only after the proof, and the
+//! process remembers the project and key from then on ([`crate::memory`]). The servers of a
+//! project are counted together, after the proof, so that nobody else can use up their quota.
+//! Callers without a valid proof are counted by IP address ([`unproved`]). An operation counts the
+//! subjects that only it knows: the account whose password is guessed ([`Failures`]), the refresh
+//! token ([`by_secret`]), and the recipient of an email, in the transaction that writes the email
+//! ([`crate::email::code`]).
 
 use std::sync::OnceLock;
 
@@ -23,21 +26,28 @@ use wire::level::Level;
 use crate::app::App;
 use crate::context::Context;
 
-/// Who sends a request, by what it claims and before anything is proved.
+/// The sender of a request, as claimed and not yet proved.
 pub struct Claimed<'a> {
+    /// The limit of the operation.
     pub limit: Option<Limit>,
+    /// The claimed access level.
     pub level: Level,
+    /// The claimed project.
     pub project: &'a ProjectId,
+    /// The user of the access token.
     pub user: Option<UserId>,
-    /// Of the admin access token.
+    /// The user of the admin access token.
     pub owner: Option<UserId>,
+    /// The API key.
     pub key: Option<&'a SecretString>,
+    /// Where the request came from.
     pub place: &'a Place,
 }
 
 impl<'a> Claimed<'a> {
-    /// What is counted of the request: by what nobody but the sender loses when it claims falsely beside the proof, and by what belongs to
-    /// all who can prove it afterwards.
+    /// The counters for this request. If all servers of the project share one of the counters, all
+    /// of them are counted after the proof. Otherwise they are counted concurrently with the
+    /// proof, because a false claim then harms only its sender.
     pub fn counting(&self, app: &'a App) -> Counting<'a> {
         let rules = self.limit.map_or(&[][..], |limit| limit.of_request(self.level == Level::Client));
         let mut counting = Counting { app, project: self.project, counters: Vec::new(), proved_by: None, is_after_proof: false };
@@ -60,7 +70,8 @@ impl<'a> Claimed<'a> {
         counting
     }
 
-    /// Whom it is counted by, and the key that has to be one for that.
+    /// The subject that the caller is counted as, and the key that must be proved before the caller
+    /// is counted.
     fn caller(&self) -> (Subject, Option<Subject>) {
         match (self.level, self.user, self.owner, self.key) {
             (Level::Client, Some(user), ..) => (Subject::user(user), None),
@@ -71,34 +82,37 @@ impl<'a> Claimed<'a> {
     }
 }
 
-/// A request that is counted while what it claims is looked up.
+/// A request that is counted while its claims are verified.
 pub struct Counting<'a> {
     app: &'a App,
     project: &'a ProjectId,
     counters: Vec<Counter>,
-    /// The key that it is counted by.
+    /// The key that must be proved for the caller's counter; `None` if that counter needs no key.
     proved_by: Option<Subject>,
     is_after_proof: bool,
 }
 
-/// What has been counted beside a look at the table: by each counter, or nothing yet.
+/// The result of counting concurrently with reading the table: the count of each counter, or `None`
+/// if nothing was counted yet.
 #[derive(Debug)]
 #[must_use]
 pub struct Early(Option<Vec<u32>>);
 
 impl<'a> Counting<'a> {
-    /// Counts by the address, for an operation that takes no [`api::product::Access`].
+    /// Counts the request against its IP address, for an operation that does not take an `Access`.
     pub fn by_address(app: &'a App, project: &'a ProjectId, rule: Rule, place: &Place) -> Self {
         let counter = app.settings.limits.counter(rule, &Subject::address(place.ip), app.clock.now());
         Self { app, project, counters: counter.into_iter().collect(), proved_by: None, is_after_proof: false }
     }
 
-    /// What is to be read before [`Self::settle`].
+    /// The keys to read before calling [`Self::settle`].
     pub fn keys(&self) -> impl Iterator<Item = Key> {
         self.counters.iter().map(|counter| limit::key_before(self.project, counter))
     }
 
-    /// Counts beside the look at the table, where all that it is counted by is known to be there.
+    /// Counts concurrently with reading the table, unless the request must be counted after the
+    /// proof, or its project or key is not known to exist. Fails if a counter is remembered to be
+    /// full.
     pub async fn early(&self) -> Result<Early, store::Error> {
         for counter in &self.counters {
             if let Some(refusal) = self.app.memory.refusal(self.project, counter) {
@@ -111,7 +125,8 @@ impl<'a> Counting<'a> {
         Ok(Early(Some(self.count().await?)))
     }
 
-    /// Counts what is not counted yet, once everything is proved, and decides.
+    /// Counts what has not been counted yet, now that everything is proved, and decides whether the
+    /// request is refused.
     pub async fn settle(&self, early: Early, items: &Items) -> Result<(), store::Error> {
         self.remember();
         let counted = match early.0 {
@@ -130,7 +145,7 @@ impl<'a> Counting<'a> {
         try_join_all(self.counters.iter().map(count)).await
     }
 
-    /// Remembers what was refused.
+    /// Remembers the refusal, if the result is one.
     fn told<T>(&self, counter: &Counter, result: Result<T, store::Error>) -> Result<T, store::Error> {
         if let Err(store::Error::Limited(refusal)) = &result {
             self.app.memory.refused(self.project, counter, *refusal);
@@ -155,7 +170,8 @@ impl<'a> Counting<'a> {
     }
 }
 
-/// Counts by a secret that only its owner has, and that there is.
+/// Counts a request by the secret that it contains. The secret must exist, so that only its owner
+/// can use up the limit.
 pub async fn by_secret(app: &App, project: &ProjectId, rule: Rule, secret: &SecretString) -> Result<(), store::Error> {
     match app.settings.limits.counter(rule, &Subject::secret(secret), app.clock.now()) {
         Some(counter) => app.store.count(project, &counter).await,
@@ -163,13 +179,15 @@ pub async fn by_secret(app: &App, project: &ProjectId, rule: Rule, secret: &Secr
     }
 }
 
-/// Counts a request that proves nothing, or names what does not exist, by its address. In the table of a project that there is; otherwise
-/// in the memory of this process: what nobody has made leaves nothing behind.
+/// Counts, by the caller's IP address, a request that proves nothing or names something that does
+/// not exist. The count is in the table if the project exists, otherwise in this process's memory,
+/// so that made-up projects create no items.
 pub async fn unproved(app: &App, project: Option<&ProjectId>, place: &Place) -> Result<(), store::Error> {
     unknown(app, project, Rule::Unproved, place).await
 }
 
-/// Counts a refresh token or an authorization code that is not known, by the address: those who make them up leave no item for each.
+/// Counts a request with an unknown refresh token or authorization code by the caller's IP address
+/// and not by the token, so that made-up tokens create no items.
 pub async fn unknown_token(app: &App, project: &ProjectId, place: &Place) -> Result<(), store::Error> {
     unknown(app, Some(project), Rule::TokenUnknown, place).await
 }
@@ -187,8 +205,8 @@ async fn unknown(app: &App, project: Option<&ProjectId>, rule: Rule, place: &Pla
     counted
 }
 
-/// Counts a mail with a code to a recipient, in the transaction that writes it. Costs a read, which is among the first where the body
-/// of the request names the recipient.
+/// The write that counts the recipient of an email with a code, for the transaction that writes the
+/// email. Costs a read, which is prefetched if the request's body names the recipient.
 pub async fn recipient(context: &Context, email: &Email) -> Result<Option<Write>, store::Error> {
     let project = &context.project.id;
     let Some(counter) = recipient_counter(&context.app, context.level, email) else { return Ok(None) };
@@ -200,46 +218,49 @@ pub fn recipient_key(app: &App, project: &ProjectId, level: Level, email: &Email
     Some(limit::key_before(project, &recipient_counter(app, level, email)?))
 }
 
-/// How many a recipient may get depends on the access by which they are asked for.
+/// The counter of a recipient, whose quota depends on the access level of the caller.
 fn recipient_counter(app: &App, level: Level, email: &Email) -> Option<Counter> {
     let rule = if level == Level::Client { Rule::SendCodeRecipient } else { Rule::SendCodeRecipientServer };
     app.settings.limits.counter(rule, &Subject::email(&email.mailbox()), app.clock.now())
 }
 
-/// The counters of a change by which a user ends its codes, for those of its addresses that nobody has proved. Whoever made an account
-/// with somebody else's address must not end each code before its owner gets to use it.
+/// The counters of a change by which a user invalidates codes for the user's unverified email
+/// addresses. A person who created an account with somebody else's address must not be able to
+/// invalidate every code before the owner of the address can use it.
 pub fn ended_codes(app: &App, user: &User) -> impl Iterator<Item = Counter> {
     user.unproved().filter_map(|email| app.settings.limits.ended_codes(email, app.clock.now()))
 }
 
-/// Wrong passwords for one account.
+/// The count of wrong passwords for an account, or of wrong codes of its second factor.
 ///
-/// A wrong password is counted when it is known to be wrong; a right one is let in on the condition that the limit is not reached then.
-/// However many guesses come at once, no more are told apart than the limit lets through, and those who know the password use up
-/// nothing. Counted by what was given as the address, so that an account that does not exist looks like one that does.
+/// A wrong password is counted once it is known to be wrong. A right one is accepted on the
+/// condition that the limit has not been reached. So concurrent guesses reveal no more than the
+/// limit permits, and an owner who knows the password uses up no attempts. Passwords at sign-in
+/// are counted by the given email address, so an account that does not exist looks like one that
+/// does.
 pub struct Failures<'a> {
     app: &'a App,
     project: &'a ProjectId,
     subject: Subject,
     counter: Option<Counter>,
-    /// With what the window before has counted, once it is read.
+    /// The counter with the count of the previous window, once that has been read.
     window: OnceLock<Window>,
 }
 
 impl<'a> Failures<'a> {
-    /// Of passwords at sign-in.
+    /// The count of wrong passwords at sign-in.
     pub fn of(app: &'a App, project: &'a ProjectId, email: &str) -> Self {
         let normalised = Email::parse(email).map_or_else(|_| email.trim().to_lowercase(), |email| email.to_string());
         Self::by(app, project, Subject::email(&normalised))
     }
 
-    /// Of the old password that somebody who is signed in gives. Strangers who guess at sign-in must
-    /// not keep its owner from changing it.
+    /// The count of wrong old passwords given by a signed-in user. They are counted separately, so
+    /// that strangers who guess at sign-in cannot prevent the owner from changing the password.
     pub fn of_old_password(app: &'a App, project: &'a ProjectId, user: UserId) -> Self {
         Self::by(app, project, Subject::proof("old-password", user))
     }
 
-    /// Of codes of the second factor.
+    /// The count of wrong codes of the second factor.
     pub fn of_second_factor(app: &'a App, project: &'a ProjectId, user: UserId) -> Self {
         Self::by(app, project, Subject::proof("second-factor", user))
     }
@@ -249,7 +270,7 @@ impl<'a> Failures<'a> {
         Self { app, project, subject, counter, window: OnceLock::new() }
     }
 
-    /// Refuses before a password is looked at; costs a read.
+    /// Fails if the limit is reached, before a password is checked; costs a read.
     pub async fn check(&self) -> Result<(), store::Error> {
         let Some(counter) = &self.counter else { return Ok(()) };
         let window = self.app.store.check_limit(self.project, counter).await?;
@@ -257,14 +278,15 @@ impl<'a> Failures<'a> {
         Ok(())
     }
 
-    /// Reads what the window before has counted, for what is counted without being checked; costs a read.
+    /// Reads the count of the previous window, without checking the limit; costs a read.
     pub async fn look(&self) -> Result<(), store::Error> {
         let Some(counter) = &self.counter else { return Ok(()) };
         self.window.set(self.app.store.window(self.project, counter).await?).ok();
         Ok(())
     }
 
-    /// Counts a wrong password; refused when it is one too many, so that it is not known to be wrong.
+    /// Counts a wrong password. Fails with the error of the rate limit if the limit is exceeded,
+    /// so that the caller does not learn that the password is wrong.
     pub async fn count(&self) -> Result<(), store::Error> {
         match self.window() {
             Some(window) => self.app.store.write_unrecorded(window.count(self.project)).await,
@@ -272,25 +294,27 @@ impl<'a> Failures<'a> {
         }
     }
 
-    /// The window, alone when nobody has read the one before it.
+    /// The window; its previous count is zero if that count was not read. `None` if the limit is
+    /// off.
     fn window(&self) -> Option<&Window> {
         let counter = self.counter.as_ref()?;
         Some(self.window.get_or_init(|| Window::alone(counter)))
     }
 
-    /// Writes as much as [`Store::count_wrong_password`](store::Store::count_wrong_password),
-    /// for an address that nobody signs in with.
+    /// Makes a write that costs the same as
+    /// [`Store::count_wrong_password`](store::Store::count_wrong_password), for an email address
+    /// that no user signs in with.
     pub async fn count_nobody(&self) -> Result<(), store::Error> {
         self.app.store.write_unrecorded(limit::count_nobody(self.project, &self.subject, self.app.clock.now())).await
     }
 
-    /// Goes into the transaction that proves in another way who is there: what strangers guessed does
-    /// not count any more.
+    /// The writes that reset the count, for the transaction of a sign-in: the owner is present, and
+    /// the earlier guesses of strangers no longer count.
     pub fn forget(&self) -> impl Iterator<Item = Write> + use<> {
         self.counter.as_ref().map(|counter| limit::forget(self.project, counter)).into_iter().flatten()
     }
 
-    /// Goes into the transaction that a right password leads to.
+    /// The write that checks the limit, for the transaction that follows a right password.
     pub fn still_allowed(&self) -> Option<Write> {
         self.window().map(|window| window.check(self.project))
     }

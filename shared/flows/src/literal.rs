@@ -1,21 +1,25 @@
-//! Values of the wire that are one of a few words.
+//! Types of values on the wire that must be one of a few words.
 
 use deserr::{DeserializeError, Deserr, IntoValue, Value, ValuePointerRef};
 use serde::Serialize;
 use utoipa::ToSchema;
 
-/// Whether the user saw the bot challenge: after one that it did not see, an app can still show one.
+/// Whether the user saw the bot challenge. After an invisible challenge has failed, an app can
+/// still show a visible one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserr, Serialize, ToSchema)]
 #[serde(rename_all = "lowercase")]
 #[deserr(rename_all = lowercase)]
 pub enum BotChallengePhase {
+    /// The challenge ran invisibly.
     Invisible,
+    /// The user saw the challenge.
     Visible,
 }
 
-/// The word `true`.
+/// The literal `true`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, ToSchema)]
 pub enum True {
+    /// The only value.
     #[serde(rename = "true")]
     True,
 }
@@ -30,11 +34,11 @@ impl<E: DeserializeError> Deserr<E> for True {
     }
 }
 
-/// What an operation without an answer answers: `{"success": true}`.
+/// The answer of operations that return nothing else: `{"success": true}`.
 #[derive(Debug, Clone, Copy, Serialize, ToSchema)]
 pub struct Success {
     success: bool,
 }
 
-/// The one [`Success`].
+/// The only value of [`Success`].
 pub const SUCCESS: Success = Success { success: true };

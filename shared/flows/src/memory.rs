@@ -1,5 +1,6 @@
-//! What a process remembers between requests: which projects and keys exist, and which callers were refused. This saves calls to the table.
-//! Nothing depends on it: what the process has forgotten, it looks up again.
+//! The facts that a process remembers between requests: which projects and keys exist, and which
+//! callers were refused. This saves calls to the table; forgotten facts are looked up again.
+//! Requests for projects that do not exist are counted only here.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -9,25 +10,26 @@ use model::limit::{Counter, Refused};
 use wire::clock::after;
 use wire::id::ProjectId;
 
-/// How many of a kind are remembered. When there are more, all of them are forgotten, so that a flood cannot fill the memory.
+/// How many facts of each kind are remembered. When that many are reached, all facts of the kind
+/// are forgotten, so that a flood cannot fill the memory.
 const MOST: usize = 10_000;
 
-/// What the requests of a process have learnt.
+/// The facts that the process remembers.
 #[derive(Debug, Clone, Default)]
 pub struct Memory(Arc<Mutex<Learnt>>);
 
 #[derive(Debug, Default)]
 struct Learnt {
-    /// Projects and keys, by name.
+    /// The names of projects and keys that exist.
     seen: HashSet<String>,
-    /// By the name of the counter: until when it is full.
+    /// For each full counter, the refusal and when it ends.
     refused: HashMap<String, (Timestamp, Refused)>,
-    /// Counters that are no item of the table, by their names.
+    /// Counters that are not stored in the table, by name.
     counters: HashMap<String, u32>,
 }
 
 impl Memory {
-    /// Remembers that there is something of this name.
+    /// Remembers that the project or key with this name exists.
     pub fn saw(&self, name: &str) {
         let mut learnt = self.learnt();
         if !learnt.seen.contains(name) {
@@ -36,7 +38,7 @@ impl Memory {
         }
     }
 
-    /// Whether there was something of this name.
+    /// Whether the project or key with this name is remembered to exist.
     pub fn has_seen(&self, name: &str) -> bool {
         self.learnt().seen.contains(name)
     }
@@ -50,14 +52,14 @@ impl Memory {
         learnt.refused.insert(full_name(project, counter), (until, refusal));
     }
 
-    /// What the subject of a counter is told as long as the counter is known to be full.
+    /// The refusal of a counter that is remembered to be full.
     pub fn refusal(&self, project: &ProjectId, counter: &Counter) -> Option<Refused> {
         let (until, refusal) = *self.learnt().refused.get(&full_name(project, counter))?;
         let left = u64::try_from(until.as_millisecond() - counter.now().as_millisecond()).ok().filter(|left| *left > 0)?;
         Some(Refused { retry_after_seconds: left.div_ceil(1000), ..refusal })
     }
 
-    /// Counts one, of this process alone.
+    /// Counts one request, in this process only.
     pub fn count(&self, counter: &Counter) -> Result<(), Refused> {
         let mut learnt = self.learnt();
         let before = learnt.counters.get(&counter.before()).copied().unwrap_or_default();
@@ -97,7 +99,7 @@ mod tests {
     }
 
     #[test]
-    fn a_counter_of_the_process_lets_through_its_quota_and_again_after_the_wait() {
+    fn a_process_counter_admits_its_quota_and_more_after_the_wait() {
         let memory = Memory::default();
         assert_eq!((memory.count(&counter("a", 0)), memory.count(&counter("a", 0))), (Ok(()), Ok(())));
         let refused = memory.count(&counter("a", 0)).expect_err("it is full");
@@ -108,7 +110,7 @@ mod tests {
     }
 
     #[test]
-    fn a_refusal_is_remembered_for_as_long_as_was_told_and_for_its_project_alone() {
+    fn a_remembered_refusal_applies_only_to_its_project_and_counter() {
         let memory = Memory::default();
         let (project, other) = (ProjectId::internal(), ProjectId::parse("6fbbf22e-f4b2-4c6e-95a1-beab6fa41063").expect("an id"));
         let refusal = Refused { retry_after_seconds: 5, ..counter("a", 0).refusal(0) };
@@ -119,7 +121,7 @@ mod tests {
     }
 
     #[test]
-    fn a_flood_of_names_does_not_fill_the_memory() {
+    fn a_flood_of_subjects_does_not_fill_the_memory() {
         let memory = Memory::default();
         for number in 0..MOST * 2 + 10 {
             memory.count(&counter(&number.to_string(), 0)).expect("each is new");

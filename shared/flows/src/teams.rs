@@ -1,6 +1,8 @@
-//! What a request may do with a team: a server everything, a client what its user's permissions there allow.
+//! What a caller may do with a team. A server may do everything, a client what the permissions of
+//! its user in the team permit.
 //!
-//! A client learns nothing of a team that its user is not in, not even whether there is one.
+//! If the user of a client is not a member of a team, the client gets the same error as for a team
+//! that does not exist.
 
 use std::collections::BTreeSet;
 
@@ -18,29 +20,32 @@ use wire::level::Level;
 use crate::app::App;
 use crate::context::Context;
 
-/// A team that the caller may see, with those of its members who were asked for.
+/// A team that the caller may access, with the requested members.
 #[derive(Debug)]
 pub struct Entered {
+    /// The team.
     pub row: TeamRow,
     members: Vec<MemberRow>,
 }
 
 impl Entered {
-    /// A member of the team, or the error of one who is not.
+    /// The member with this id; fails if the user is not a member of the team.
     pub fn member(&self, user: UserId) -> Result<&MemberRow, KnownError> {
         self.members.iter().find(|row| row.user_id == user).ok_or_else(|| no_member(self.row.team.id, user))
     }
 }
 
+/// The error for a team that does not exist or that the caller may not see.
 pub fn no_team(team: TeamId) -> KnownError {
     KnownError::TeamNotFound { team_id: team.to_string() }
 }
 
+/// The error for a user who is not a member.
 pub fn no_member(team: TeamId, user: UserId) -> KnownError {
     KnownError::TeamMembershipNotFound { team_id: team.to_string(), user_id: user.to_string() }
 }
 
-/// Whom a client is limited to; nobody for a server.
+/// The user to whom a client's access is limited; `None` for a server.
 pub fn limited_to(context: &Context) -> Result<Option<UserId>, KnownError> {
     match (context.level, &context.user) {
         (Level::Client, Some(user)) => Ok(Some(user.row.user.id)),
@@ -49,7 +54,7 @@ pub fn limited_to(context: &Context) -> Result<Option<UserId>, KnownError> {
     }
 }
 
-/// Refuses a client whose user does not have a permission in a team.
+/// Refuses a client whose user does not hold a permission in a team.
 pub fn require(project: &Project, team: TeamId, user: UserId, grants: Option<&BTreeSet<Grant>>, needed: System) -> Result<(), KnownError> {
     if may(&project.config.rbac, grants, needed) {
         return Ok(());
@@ -57,7 +62,8 @@ pub fn require(project: &Project, team: TeamId, user: UserId, grants: Option<&BT
     Err(KnownError::TeamPermissionRequired { team_id: team.to_string(), user_id: user.to_string(), permission_id: needed.id().to_owned() })
 }
 
-/// Reads a team, with `others` of its members. A client needs to be a member, with the permissions `needed`.
+/// Reads a team and the memberships of `others` in it. A client must be a member with the
+/// permissions `needed`.
 pub async fn enter(table: &Store, context: &Context, team: TeamId, others: &[UserId], needed: &[System]) -> Result<Entered, Error> {
     let own = limited_to(context)?;
     let users: Vec<UserId> = others.iter().copied().chain(own).collect();
@@ -72,22 +78,23 @@ pub async fn enter(table: &Store, context: &Context, team: TeamId, others: &[Use
     Ok(Entered { row: row.ok_or_else(|| no_team(team))?, members })
 }
 
-/// Writes a team with the user who creates it; the user's own write is for the caller.
+/// The writes of a new team with its creator as a member; the caller of this function writes the
+/// user.
 pub fn founding(app: &App, project: &Project, team: &Team, creator: &User, is_selected: bool) -> Result<Vec<Write>, store::Error> {
     let grants = project.config.rbac.default_grants(Occasion::TeamCreator);
-    let member = Member::new(app.clock.now());
-    let member = membership::create(&project.id, team.id, creator, &member, grants, is_selected)?;
+    let row = MemberRow::new(team.id, creator.id, Member::new(app.clock.now()), grants).selected(is_selected);
+    let member = membership::create(&project.id, creator, &row)?;
     Ok([team::create(&project.id, team)?].into_iter().chain(member).collect())
 }
 
-/// Writes a user who joins a team, with the permissions of a member.
+/// The writes of a new membership of a user in a team, with the default permissions of members.
 pub fn joining(app: &App, project: &Project, team: TeamId, user: &User) -> Result<Vec<Write>, store::Error> {
     let grants = project.config.rbac.default_grants(Occasion::TeamMember);
     let user_write = membership::joins(&project.id, user.id);
-    membership::joining(&project.id, team, user, user_write, &Member::new(app.clock.now()), grants)
+    membership::joining(&project.id, user, user_write, &MemberRow::new(team, user.id, Member::new(app.clock.now()), grants))
 }
 
-/// What it means that the writes of [`joining`] failed.
+/// The error for failed writes of [`joining`].
 pub fn join_refused(conflict: &Conflict, team: TeamId) -> KnownError {
     if conflict.is_of(Label::Team) {
         no_team(team)
@@ -98,7 +105,8 @@ pub fn join_refused(conflict: &Conflict, team: TeamId) -> KnownError {
     }
 }
 
-/// What a new user gets by the settings of its project: permissions, and a team of its own, which it has selected.
+/// Gives a new user what the project's settings provide: default permissions and, if enabled, a
+/// personal team, which becomes the user's selected team. Returns the writes of the team.
 pub fn welcome(app: &App, project: &Project, user: &mut User) -> Result<Vec<Write>, store::Error> {
     user.permissions = project.config.rbac.default_grants(Occasion::SignUp);
     if !project.config.create_team_on_sign_up {

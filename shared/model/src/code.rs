@@ -1,4 +1,5 @@
-//! One-time codes: 45 characters, of which people type the first six and the app keeps the rest, the nonce.
+//! One-time codes of 45 characters: people type the first six, and the app keeps the rest, the
+//! nonce.
 
 use crypto::digest::Digest;
 use jiff::{SignedDuration, Timestamp};
@@ -12,21 +13,25 @@ use crate::user::User;
 
 /// Length of a code in characters.
 pub const LENGTH: usize = 45;
-/// How many of them a person types.
+/// The number of characters that people type, at the start of the code.
 pub const TYPED: usize = 6;
-/// How often the codes of one nonce may be tried.
+/// How many attempts are permitted against one nonce.
 pub const MAX_ATTEMPTS: u32 = 20;
 
-/// What a code is good for; a code of another purpose does not exist.
+/// What a code is for. A code cannot be used for any other purpose.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Purpose {
+    /// To sign in or sign up with an email address.
     SignIn,
+    /// To verify an email address.
     VerifyEmail,
+    /// To reset a password.
     ResetPassword,
 }
 
 impl Purpose {
+    /// The name of the purpose in the table's keys and in logs.
     pub fn name(self) -> &'static str {
         match self {
             Self::SignIn => "sign-in",
@@ -35,6 +40,7 @@ impl Purpose {
         }
     }
 
+    /// How long a code of this purpose is valid.
     pub fn life(self) -> SignedDuration {
         match self {
             Self::SignIn => SignedDuration::from_mins(10),
@@ -44,20 +50,23 @@ impl Purpose {
     }
 }
 
-/// A code in clear, as made or as a client gave it: exactly 45 characters, in lower case.
+/// A plaintext code, new or from a client: exactly 45 characters in lower case.
 #[derive(Clone, ToSchema)]
 #[schema(value_type = String, min_length = 45, max_length = 45, example = "0123456789abcdefghjkmnpqrstvwxyz0123456789abc")]
 pub struct Code(SecretString);
 
+/// The text is not as long as a code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("must have {LENGTH} characters")]
+#[error("must be {LENGTH} characters long")]
 pub struct NotACode;
 
 impl Code {
+    /// A freshly generated code.
     pub fn new(secret: SecretString) -> Self {
         Self(secret)
     }
 
+    /// Parses a code, in upper or lower case.
     pub fn parse(text: &str) -> Result<Self, NotACode> {
         if text.chars().count() != LENGTH {
             return Err(NotACode);
@@ -65,24 +74,27 @@ impl Code {
         Ok(Self(text.to_lowercase().into()))
     }
 
+    /// The complete code, nonce included.
     pub fn text(&self) -> &str {
         self.0.expose_secret()
     }
 
-    /// What the recipient may type instead of following the link, in upper case.
+    /// The part to type instead of following the link, in upper case.
     pub fn typed(&self) -> String {
         self.text().chars().take(TYPED).collect::<String>().to_uppercase()
     }
 
-    /// What the app that asked for the code keeps: the last 39 characters.
+    /// The part kept by the app that requested the code: the last 39 characters.
     pub fn nonce(&self) -> String {
         self.text().chars().skip(TYPED).collect()
     }
 
+    /// The digest of the whole code, under which the code is stored.
     pub fn digest(&self) -> Digest {
         Digest::of(self.text())
     }
 
+    /// The digest of the nonce, by which attempts are counted.
     pub fn nonce_digest(&self) -> Digest {
         Digest::of(&self.nonce())
     }
@@ -95,45 +107,55 @@ impl<E: deserr::DeserializeError> deserr::Deserr<E> for Code {
     }
 }
 
-/// A code as the table holds it.
+/// A code, as stored in the table.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StoredCode {
+    /// What the code is for.
     pub purpose: Purpose,
+    /// The email address that the code was sent to.
     pub email: Email,
-    /// The account that the code is for; absent for a sign-in that will create one.
+    /// The account that the code is for; absent for a sign-in that will create an account.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub user_id: Option<UserId>,
+    /// The contact channel to verify.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub channel_id: Option<ChannelId>,
+    /// When the code expires.
     #[serde(with = "jiff::fmt::serde::timestamp::millisecond::required")]
     pub expires_at: Timestamp,
+    /// Whether the code has been redeemed.
     #[serde(default)]
     pub used: bool,
-    /// The account's credential epoch when the code was made; see [`ownership`](crate::user::ownership).
+    /// The credential epoch of the account when the code was made; see
+    /// [`ownership`](crate::user::ownership).
     #[serde(default)]
     pub epoch: u64,
 }
 
-/// Why a code is not accepted, in the order in which it is decided.
+/// Why a code is rejected, in the order of the checks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum Rejected {
-    #[error("there is no such code")]
+    /// No code of this purpose has these characters.
+    #[error("the code does not exist")]
     NotFound,
+    /// The code has expired.
     #[error("the code has expired")]
     Expired,
+    /// The code has already been used.
     #[error("the code has been used")]
     AlreadyUsed,
-    #[error("the code was tried too often")]
+    /// More than [`MAX_ATTEMPTS`] attempts were made against the code's nonce.
+    #[error("the code was tried too many times")]
     TooManyAttempts,
 }
 
 impl StoredCode {
-    /// Whether the account is still in the epoch that the code was made in.
+    /// Whether the account's credential epoch is still the epoch in which the code was made.
     pub fn is_of_epoch(&self, user: &User) -> bool {
         self.epoch == user.credential_epoch
     }
 
-    /// Decides on a code; `attempts` counts this one.
+    /// Returns the code if it is valid; `attempts` includes the current attempt.
     pub fn check(code: Option<Self>, attempts: u32, now: Timestamp) -> Result<Self, Rejected> {
         let code = code.ok_or(Rejected::NotFound)?;
         Rejected::of(code.expires_at, code.used, attempts, now).map_or(Ok(code), Err)
@@ -141,7 +163,8 @@ impl StoredCode {
 }
 
 impl Rejected {
-    /// Why a code that exists is not accepted, if it is not; `attempts` counts this one.
+    /// Why a code that exists is rejected, or `None` if it is valid; `attempts` includes the
+    /// current attempt.
     pub fn of(expires_at: Timestamp, used: bool, attempts: u32, now: Timestamp) -> Option<Self> {
         match () {
             () if expires_at <= now => Some(Self::Expired),
@@ -165,7 +188,7 @@ mod tests {
     }
 
     #[test]
-    fn a_code_is_refused_for_the_first_reason() {
+    fn a_code_is_rejected_for_the_first_reason() {
         let code = StoredCode {
             purpose: Purpose::SignIn,
             email: Email::parse("ada@example.com").expect("an address"),

@@ -1,31 +1,37 @@
-//! The public content of a site: exactly these fields.
+//! The public content of a site. The API returns exactly these fields.
 
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-/// A public app of the directory.
+/// A public app in the directory.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct App {
-    /// Stable public identifier; also the path value of getApp.
+    /// Stable public identifier: the path parameter of `getApp`.
     pub id: String,
+    /// The name to display.
     pub display_name: String,
+    /// One line about the app.
     pub subtitle: String,
+    /// Absolute URL of the app's page, or a path below the site's URL.
     #[schema(format = Uri)]
     pub url: String,
 }
 
-/// The metadata of a post.
+/// The metadata of a blog post.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct BlogPost {
+    /// The last segment of the post's URL, which identifies the post.
     pub slug: String,
+    /// The headline.
     pub title: String,
     /// RFC 3339, UTC, with seconds.
     #[schema(format = DateTime)]
     pub published_at: String,
     /// Plain text, at most 200 characters.
     pub excerpt: String,
+    /// Absolute URL of the post, or a path below the site's URL.
     #[schema(format = Uri)]
     pub url: String,
 }
@@ -34,43 +40,58 @@ pub struct BlogPost {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Site {
+    /// The name of the site.
     pub name: String,
+    /// What the site is about, in a sentence.
     pub description: String,
+    /// Absolute URL, without a trailing slash.
     #[schema(format = Uri)]
     pub url: String,
+    /// Where its documentation is.
     pub resources: Resources,
 }
 
-/// Where the documentation of a site is, for people and for agents.
+/// The URLs of a site's documentation, for people and for agents.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Resources {
+    /// The documentation.
     #[schema(format = Uri)]
     pub docs: String,
+    /// The API reference.
     #[schema(format = Uri)]
     pub docs_api_reference: String,
+    /// The index for language models (`llms.txt`).
     #[schema(format = Uri)]
     pub llms_txt: String,
+    /// The full text for language models (`llms-full.txt`).
     #[schema(format = Uri)]
     pub llms_full_txt: String,
+    /// The start page in Markdown.
     #[schema(format = Uri)]
     pub index_md: String,
+    /// The feed of blog posts.
     #[schema(format = Uri)]
     pub feed_xml: String,
+    /// The discovery document of the MCP server.
     #[schema(format = Uri)]
     pub mcp_discovery: String,
+    /// The endpoint of the MCP server.
     #[schema(format = Uri)]
     pub mcp: String,
+    /// The agent card (A2A).
     #[schema(format = Uri)]
     pub agent_card: String,
+    /// The package of the command-line tool.
     #[schema(format = Uri)]
     pub cli_package: String,
+    /// The OpenAPI document.
     #[schema(format = Uri)]
     pub openapi: String,
 }
 
 impl Site {
-    /// What a site is before anything is published: its address is all that is known of it.
+    /// The content of a site before anything is published, when only its URL is known.
     pub fn unpublished(site_url: &str) -> Self {
         let host = url::Url::parse(site_url).ok().and_then(|url| url.host_str().map(str::to_owned));
         let name = host.unwrap_or_else(|| site_url.to_owned());
@@ -84,7 +105,8 @@ impl Site {
 }
 
 impl Resources {
-    /// Where the resources of a site are unless it says otherwise: below its own URL, which has no trailing slash.
+    /// The default URLs of a site's resources, below the site's URL, which must not end with a
+    /// slash.
     pub fn following(site_url: &str) -> Self {
         let at = |path: &str| format!("{site_url}{path}");
         Self {
@@ -103,7 +125,8 @@ impl Resources {
     }
 }
 
-/// A URL of the content at the site's URL: one that was published as a path follows it, any other is absolute already.
+/// Makes a content URL absolute: appends a path, which may be empty, to the site's URL, and leaves
+/// an absolute URL unchanged.
 fn based(url: &mut String, site_url: &str) {
     if url.is_empty() || url.starts_with('/') {
         url.insert_str(0, site_url);
@@ -111,7 +134,7 @@ fn based(url: &mut String, site_url: &str) {
 }
 
 impl Site {
-    /// The site at this URL, which has no trailing slash.
+    /// Makes the site's URLs absolute, below `site_url`, which must not end with a slash.
     pub fn at(mut self, site_url: &str) -> Self {
         let resources = &mut self.resources;
         for url in [
@@ -135,7 +158,7 @@ impl Site {
 }
 
 impl App {
-    /// The app of the site at this URL, which has no trailing slash.
+    /// Makes the app's URL absolute, below `site_url`, which must not end with a slash.
     pub fn at(mut self, site_url: &str) -> Self {
         based(&mut self.url, site_url);
         self
@@ -143,20 +166,21 @@ impl App {
 }
 
 impl BlogPost {
-    /// The post of the site at this URL, which has no trailing slash.
+    /// Makes the post's URL absolute, below `site_url`, which must not end with a slash.
     pub fn at(mut self, site_url: &str) -> Self {
         based(&mut self.url, site_url);
         self
     }
 }
 
-/// Everything that a site shows, as one publication writes it: all of it is replaced at once for every reader.
+/// Everything that a site shows. One publication replaces all of it, for every reader at once.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Content {
+    /// The site itself.
     pub site: Site,
-    /// Visible apps alone, in the order of their file.
+    /// The visible apps, in the order of the content file.
     pub apps: Vec<App>,
-    /// Newest first.
+    /// The blog posts, newest first.
     pub blog_posts: Vec<BlogPost>,
 }
 

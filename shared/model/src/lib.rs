@@ -1,4 +1,6 @@
-//! The rules, without AWS and without HTTP: what an entity is, and what may become of it.
+//! The domain model, without AWS and HTTP: the entities, their rules and their state transitions.
+
+#![warn(missing_docs)]
 
 pub mod bot_challenge;
 pub mod code;

@@ -1,27 +1,28 @@
-//! Metadata: JSON objects that an app keeps with a user, at most 32 KiB each.
+//! Metadata: JSON values that an app stores with a user or a team, at most 32 KiB each.
 
 use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value};
+use serde_json::Value;
 use utoipa::ToSchema;
 
-/// Largest metadata object, in bytes of JSON.
+/// The largest metadata, in bytes of JSON.
 pub const MAX_BYTES: usize = 32 * 1024;
 
-/// A JSON object of at most 32 KiB.
+/// A JSON value of at most 32 KiB, usually an object.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(transparent)]
-#[schema(value_type = Object)]
-pub struct Metadata(Map<String, Value>);
+#[schema(value_type = Value)]
+pub struct Metadata(Value);
 
+/// The value is too large.
 #[derive(Debug, Clone, Copy, thiserror::Error)]
-#[error("must be a JSON object of at most {MAX_BYTES} bytes")]
+#[error("must be a JSON value of at most {MAX_BYTES} bytes")]
 pub struct InvalidMetadata;
 
 impl Metadata {
+    /// Checks that the value has at most [`MAX_BYTES`].
     pub fn parse(value: Value) -> Result<Self, InvalidMetadata> {
-        let Value::Object(map) = value else { return Err(InvalidMetadata) };
-        let length = serde_json::to_string(&map).map_or(usize::MAX, |text| text.len());
-        if length <= MAX_BYTES { Ok(Self(map)) } else { Err(InvalidMetadata) }
+        let length = serde_json::to_string(&value).map_or(usize::MAX, |text| text.len());
+        if length <= MAX_BYTES { Ok(Self(value)) } else { Err(InvalidMetadata) }
     }
 }
 
@@ -38,7 +39,7 @@ mod tests {
 
     use super::*;
 
-    /// An object of this many bytes of JSON.
+    /// An object with this many bytes of JSON.
     fn object(bytes: usize) -> Value {
         json!({ "k": "x".repeat(bytes - r#"{"k":""}"#.len()) })
     }
@@ -58,9 +59,9 @@ mod tests {
     }
 
     #[test]
-    fn only_an_object_is_metadata() {
-        for value in [json!(null), json!(true), json!(1), json!("text"), json!([]), json!([{}])] {
-            assert!(Metadata::parse(value).is_err());
+    fn any_json_value_is_metadata() {
+        for value in [json!(true), json!(1), json!("text"), json!([]), json!([{}])] {
+            assert_eq!(serde_json::to_value(Metadata::parse(value.clone()).expect("metadata")).expect("JSON"), value);
         }
     }
 }

@@ -1,37 +1,40 @@
-//! Where a request came from: the address, and what the distribution says of its place.
+//! The origin of a request: the client's IP address, and the location that CloudFront reports.
 
 use std::net::IpAddr;
 
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-/// The `last_used_at_end_user_ip_info` of a session. Only the address is always known.
+/// The `last_used_at_end_user_ip_info` of a session. Only the IP address is always known.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Place {
+    /// The IP address of the client.
     #[schema(value_type = String, example = "203.0.113.7")]
     pub ip: IpAddr,
-    /// ISO 3166-1 alpha-2.
+    /// The country: ISO 3166-1 alpha-2.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub country_code: Option<String>,
+    /// The code of the region, as CloudFront reports it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub region_code: Option<String>,
+    /// The name of the city.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub city_name: Option<String>,
-    /// Degrees.
+    /// The latitude in degrees.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub latitude: Option<f64>,
-    /// Degrees.
+    /// The longitude in degrees.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub longitude: Option<f64>,
-    /// A name of the IANA time zone database.
+    /// A name from the IANA time zone database.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tz_identifier: Option<String>,
 }
 
 impl Place {
-    /// Whether somebody at one place may well be who was at the other: the same city where both are known, the same network otherwise
-    /// (IPv4 /24, IPv6 /64).
+    /// Whether the same person is plausibly at both places: the same city and country if both
+    /// cities are known, otherwise the same network (IPv4 /24, IPv6 /64).
     pub fn is_near(&self, other: &Self) -> bool {
         match (&self.city_name, &other.city_name) {
             (Some(city), Some(other_city)) => (city, &self.country_code) == (other_city, &other.country_code),
@@ -39,13 +42,13 @@ impl Place {
         }
     }
 
-    /// What people call it, as far as it is known: `Lisbon, PT`.
+    /// The known parts of the place's name: `Lisbon, PT`.
     pub fn name(&self) -> Option<String> {
         let parts: Vec<&str> = [&self.city_name, &self.country_code].into_iter().flatten().map(String::as_str).collect();
         (!parts.is_empty()).then(|| parts.join(", "))
     }
 
-    /// An address and nothing more.
+    /// A place of which only the IP address is known.
     pub fn of(ip: IpAddr) -> Self {
         Self { ip, country_code: None, region_code: None, city_name: None, latitude: None, longitude: None, tz_identifier: None }
     }
@@ -67,7 +70,7 @@ mod tests {
     }
 
     #[test]
-    fn places_are_near_by_city_or_else_by_network() {
+    fn places_are_compared_by_city_or_else_by_network() {
         assert!(at("203.0.113.7", None).is_near(&at("203.0.113.200", None)));
         assert!(!at("203.0.113.7", None).is_near(&at("203.0.114.7", None)));
         assert!(

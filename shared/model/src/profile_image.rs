@@ -1,7 +1,9 @@
-//! Pictures of users, teams and members: an address elsewhere, or an image that is uploaded as a data URL and kept here.
+//! Pictures of users, teams and members: an external URL, or an image that is uploaded as a data
+//! URL and stored by this service.
 //!
-//! An uploaded image is an item of its own that only the operation reads which serves it; the user has its address. So neither an
-//! authentication nor a list of users reads it.
+//! An uploaded image is stored in a separate item, which is read only by the operation that serves
+//! the image. The owner's item contains the URL and the digest of the image, so neither
+//! authentication nor lists of users read the image itself.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -13,47 +15,60 @@ use utoipa::ToSchema;
 use wire::change::Change;
 use wire::id::{ProjectId, TeamId, UserId};
 
-/// Largest image that is uploaded, in bytes: an item has at most 400 KB, and a body 256 KiB.
+/// The largest uploaded image, in bytes: DynamoDB items are limited to 400 KB, and request bodies
+/// to 256 KiB.
 pub const MAX_BYTES: usize = 100 * 1024;
-/// Longest address, in bytes.
+/// The longest URL, in bytes.
 const MAX_URL: usize = 2048;
 
-/// What a request sets as a user's picture.
+/// The picture in a request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ProfileImage {
-    /// An address elsewhere.
+    /// An external URL.
     Url(String),
+    /// An image to store.
     Upload(Upload),
 }
 
 /// An uploaded image.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Upload {
+    /// The format; the first bytes of the file match it.
     pub kind: ImageKind,
+    /// The file.
     pub bytes: Vec<u8>,
 }
 
-/// The formats that every browser shows and that carry no script.
+/// Formats that every browser displays and that cannot contain scripts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum ImageKind {
+    /// `image/png`.
     Png,
+    /// `image/jpeg`.
     Jpeg,
+    /// `image/webp`.
     Webp,
+    /// `image/gif`.
     Gif,
 }
 
+/// Why an image is refused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum InvalidImage {
-    #[error("must be an https URL of at most {MAX_URL} bytes, or data:image/(png|jpeg|webp|gif);base64, and an image")]
+    /// The text is neither an https URL nor a data URL with an image.
+    #[error("must be an https URL of at most {MAX_URL} bytes, or a data URL with an image: data:image/(png|jpeg|webp|gif);base64,…")]
     NoImage,
-    #[error("must be an image of the type that it names")]
+    /// The file does not match its media type.
+    #[error("must contain an image of the type that the data URL names")]
     OtherType,
+    /// The image exceeds [`MAX_BYTES`].
     #[error("must be an image of at most {MAX_BYTES} bytes")]
     TooLarge,
 }
 
 impl ImageKind {
+    /// The media type.
     pub fn media_type(self) -> &'static str {
         match self {
             Self::Png => "image/png",
@@ -67,7 +82,7 @@ impl ImageKind {
         [Self::Png, Self::Jpeg, Self::Webp, Self::Gif].into_iter().find(|kind| text.eq_ignore_ascii_case(kind.media_type()))
     }
 
-    /// What the first bytes say (WHATWG MIME Sniffing §6.1).
+    /// The format according to the first bytes (WHATWG MIME Sniffing §6.1).
     fn of_bytes(bytes: &[u8]) -> Option<Self> {
         match bytes {
             [0x89, b'P', b'N', b'G', b'\r', b'\n', 0x1a, b'\n', ..] => Some(Self::Png),
@@ -80,6 +95,7 @@ impl ImageKind {
 }
 
 impl ProfileImage {
+    /// Parses a data URL, an https URL, or an http URL of this machine.
     pub fn parse(text: &str) -> Result<Self, InvalidImage> {
         match text.get(..5) {
             Some(scheme) if scheme.eq_ignore_ascii_case("data:") => Upload::parse(&text[5..]).map(Self::Upload),
@@ -92,13 +108,14 @@ impl ProfileImage {
     }
 }
 
-/// Where the addresses of uploaded images are in development, so that they may be sent back.
+/// Whether a URL points to this machine: uploaded images have such URLs in development, and clients
+/// may send these URLs back.
 fn is_this_machine(url: &Url) -> bool {
     matches!(url.host_str(), Some("localhost" | "127.0.0.1" | "[::1]"))
 }
 
 impl Upload {
-    /// Reads what follows `data:` (RFC 2397).
+    /// Parses what follows `data:` (RFC 2397).
     fn parse(text: &str) -> Result<Self, InvalidImage> {
         let (head, data) = text.split_once(',').ok_or(InvalidImage::NoImage)?;
         let media_type = head.strip_suffix(";base64").ok_or(InvalidImage::NoImage)?;
@@ -114,20 +131,23 @@ impl Upload {
         }
     }
 
-    /// The last segment of its address: another image has another one, so it may be cached.
+    /// The digest of the file, which is the last segment of the image's URL. The content at that
+    /// URL therefore never changes and can be cached.
     pub fn digest(&self) -> Digest {
         Digest::of_bytes(&self.bytes)
     }
 
-    /// The same for a member of a team: two members with one image have one each, as each may be deleted alone.
+    /// The digest of the file and the id of its owner, a team member. Two members with the same
+    /// image have separate copies, so that each copy can be deleted separately.
     pub fn digest_of_member(&self, user: UserId) -> Digest {
         Digest::of_bytes(&[user.uuid().as_bytes(), self.bytes.as_slice()].concat())
     }
 }
 
-/// Whose picture it is.
+/// The owner of a picture.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Owner {
+    /// A user.
     User(UserId),
     /// A team, or one of its members.
     Team(TeamId),
@@ -146,7 +166,7 @@ impl From<TeamId> for Owner {
 }
 
 impl Owner {
-    /// Where an image of this owner is served.
+    /// The URL at which an image of this owner is served.
     pub fn url(self, api_url: &str, project: &ProjectId, digest: &Digest) -> String {
         let owner = match self {
             Self::User(user) => format!("users/{user}"),
@@ -156,16 +176,18 @@ impl Owner {
     }
 }
 
-/// What a change of a picture makes of an address and of the image behind it.
+/// The effect of a change on a picture's URL and the image behind it.
 #[derive(Debug, Clone, Default)]
 pub struct NewImage {
-    /// The new address, with the digest of an image that is kept here.
+    /// The new URL, with the digest of the image if this service stores the image.
     pub change: Change<(String, Option<Digest>)>,
+    /// The image to store.
     pub upload: Option<(Digest, Upload)>,
 }
 
 impl NewImage {
-    /// `digest` names an uploaded image.
+    /// The effect of `change`; `digest` computes the digest of an uploaded image, and `url` its
+    /// URL.
     pub fn of(change: &Change<ProfileImage>, digest: impl Fn(&Upload) -> Digest, url: impl Fn(&Digest) -> String) -> Self {
         match change {
             Change::Keep => Self::default(),
@@ -178,13 +200,14 @@ impl NewImage {
         }
     }
 
-    /// Changes an address and the digest beside it; gives the digest of the image that is no longer needed.
+    /// Changes a picture's URL and the digest of its stored image; returns the digest of the
+    /// previous image if that image is no longer used and must be deleted.
     pub fn apply(&self, url: &mut Option<String>, uploaded: &mut Option<Digest>) -> Option<Digest> {
         let old = uploaded.clone();
         match &self.change {
             Change::Keep => {}
             Change::Clear => (*url, *uploaded) = (None, None),
-            // Sent back as it was read.
+            // The client sent back the current URL.
             Change::Set((new, None)) if url.as_ref() == Some(new) => {}
             Change::Set((new, upload)) => (*url, *uploaded) = (Some(new.clone()), upload.clone()),
         }
@@ -218,7 +241,7 @@ mod tests {
     }
 
     #[test]
-    fn an_image_is_what_its_first_bytes_say() {
+    fn the_type_of_an_image_follows_its_first_bytes() {
         let images: [(&str, &[u8]); 5] = [
             ("image/png", PNG),
             ("image/jpeg", b"\xff\xd8\xff\xe0"),
@@ -252,7 +275,7 @@ mod tests {
     }
 
     #[test]
-    fn an_address_is_one_of_https() {
+    fn an_image_url_has_the_scheme_https() {
         assert_eq!(ProfileImage::parse("https://example.com/a.png"), Ok(ProfileImage::Url("https://example.com/a.png".to_owned())));
         let long = format!("https://example.com/{}", "a".repeat(MAX_URL));
         assert!(ProfileImage::parse("http://localhost:8787/a.png").is_ok());

@@ -1,4 +1,7 @@
-//! Calls to others: whom the service trusts, which addresses it may call on behalf of a project.
+//! Outgoing calls: TLS, requests to OAuth providers, and the IP addresses that may be called on
+//! behalf of a project.
+
+#![warn(missing_docs)]
 
 pub mod outgoing;
 pub mod public_address;

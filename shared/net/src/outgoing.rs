@@ -1,5 +1,7 @@
-//! Requests to providers. A project's administrator names issuers, so where a request goes is not ours to trust: no redirects, no
-//! proxies, two seconds, bounded answers, and public addresses alone ([`public_address`]).
+//! Requests to OAuth providers, and to Turnstile. A project's administrators choose issuers, so
+//! the target of a request is untrusted: no redirects, no proxies, a timeout of two seconds,
+//! bounded answers, and only public IP addresses ([`public_address`]) unless the deployment allows
+//! others.
 
 use std::borrow::Cow;
 use std::error::Error as StdError;
@@ -28,43 +30,45 @@ use url::{Host, Url};
 use crate::public_address::{self, NotPublic, is_public};
 use crate::tls;
 
-/// How long a call may take, from the name's resolution to the last byte.
+/// How long a call may take, from resolving the name to the last byte.
 const BUDGET: Duration = Duration::from_secs(2);
-/// Longest answer that is read, in bytes; a key set of ten RSA keys has about 5 KB.
+/// Longest accepted answer, in bytes; a set of ten RSA keys has about 5 KB.
 const MAX_ANSWER: usize = 256 * 1024;
 
-/// Why a provider gave no answer that can be used. The texts are for the log.
+/// Why a provider gave no usable answer. The texts are for the log.
 #[derive(Debug, Clone, thiserror::Error)]
 pub enum Fault {
-    /// It cannot be reached, took too long, or says itself that it has a problem.
+    /// It cannot be reached, took too long, or answered with status 429 or 5xx.
     #[error("the provider is unavailable: {0}")]
     Unavailable(String),
     /// It refused the request.
     #[error("the provider refused the request: {0}")]
     Refused(String),
-    /// Its answer is not what its protocol says.
-    #[error("the provider's answer makes no sense: {0}")]
+    /// Its answer violates the protocol, or a request to it cannot be built.
+    #[error("the provider's answer is invalid: {0}")]
     Senseless(String),
-    /// The address may not be called from here.
-    #[error("{0} is not a public address; GATELET_ALLOW_PRIVATE_ISSUERS=1 allows it")]
+    /// Its IP address is not public, or its URL does not use HTTPS, although this is required.
+    #[error("{0} is not a public HTTPS address; GATELET_ALLOW_PRIVATE_ISSUERS=1 allows private ones and HTTP")]
     Private(String),
 }
 
-/// A client for providers.
+/// A client for calls to providers.
 #[derive(Clone, Copy)]
 pub struct Outgoing<'a> {
-    /// Whether loopback, private and link-local addresses, and plain HTTP, may be called.
+    /// Whether loopback, private and link-local IP addresses, and plain HTTP, are allowed.
     allow_private: bool,
-    /// What answers in place of every `https` host.
+    /// Base URL of the server that stands in for every `https` host.
     stand_in: Option<&'a str>,
 }
 
 impl<'a> Outgoing<'a> {
+    /// A client with the deployment's rules for private IP addresses.
     pub fn new(settings: &'a Settings) -> Self {
         Self { allow_private: settings.allow_private_issuers, stand_in: settings.provider_stand_in.as_deref() }
     }
 
-    /// Where an endpoint is: there, or at what stands in for it.
+    /// The URL to call for an endpoint: its own, or the corresponding one at the server that stands
+    /// in for all hosts.
     pub fn place(self, endpoint: &str) -> Cow<'_, str> {
         match self.stand_in.zip(endpoint.strip_prefix("https://")) {
             Some((base, rest)) => Cow::Owned(format!("{base}/{rest}")),
@@ -72,7 +76,7 @@ impl<'a> Outgoing<'a> {
         }
     }
 
-    /// Reads a JSON document.
+    /// Fetches a JSON document. Any status but 2xx is a fault.
     pub async fn get(self, url: &str, bearer: Option<&str>, header: Option<(&str, &str)>) -> Result<Value, Fault> {
         let bearer = bearer.map(|token| (AUTHORIZATION, format!("Bearer {token}")));
         let header = header.map(|(name, value)| Ok((name.parse::<HeaderName>().map_err(unsendable)?, value.to_owned()))).transpose()?;
@@ -80,11 +84,11 @@ impl<'a> Outgoing<'a> {
         if status.is_success() { Ok(body) } else { Err(Fault::Refused(format!("{status}"))) }
     }
 
-    /// Posts a form, and gives the JSON answer with whether the provider took it.
+    /// Posts a form. Returns the JSON answer, and whether its status is 2xx.
     pub async fn post(self, url: &str, form: &[(&str, &str)], basic: Option<(&str, &str)>) -> Result<(bool, Value), Fault> {
         let body = url::form_urlencoded::Serializer::new(String::new()).extend_pairs(form).finish();
         let login = basic.map(|(id, secret)| {
-            // RFC 6749 §2.3.1: both are form-encoded before they are put together.
+            // RFC 6749 §2.3.1: both are form-encoded before they are joined.
             let encode = |text: &str| url::form_urlencoded::byte_serialize(text.as_bytes()).collect::<String>();
             (AUTHORIZATION, format!("Basic {}", STANDARD.encode(format!("{}:{}", encode(id), encode(secret)))))
         });
@@ -113,9 +117,10 @@ impl<'a> Outgoing<'a> {
         tokio::time::timeout(BUDGET, exchange(client, request)).await.map_err(late)?
     }
 
-    /// A URL that may be called, as far as the URL tells.
+    /// Parses a URL, and refuses it if its scheme or IP address shows that it may not be called. A
+    /// host name is checked when it is resolved.
     fn check(self, text: &str) -> Result<Url, Fault> {
-        let url = Url::parse(&self.place(text)).map_err(|_| Fault::Senseless("an endpoint is not a URL".to_owned()))?;
+        let url = Url::parse(&self.place(text)).map_err(|_| Fault::Senseless("an endpoint is not a valid URL".to_owned()))?;
         let address = match url.host() {
             Some(Host::Ipv4(address)) => Some(IpAddr::V4(address)),
             Some(Host::Ipv6(address)) => Some(IpAddr::V6(address)),
@@ -149,20 +154,20 @@ async fn exchange(client: &Client, request: Request<Full<Bytes>>) -> Result<(Sta
         return Err(Fault::Unavailable(format!("{status}")));
     }
     let body = Limited::new(response.into_body(), MAX_ANSWER).collect().await.map_err(|error| match error.downcast_ref() {
-        Some(LengthLimitError { .. }) => Fault::Senseless(format!("more than {MAX_ANSWER} bytes")),
+        Some(LengthLimitError { .. }) => Fault::Senseless(format!("the answer has more than {MAX_ANSWER} bytes")),
         None => unavailable(&*error),
     })?;
     let body = body.to_bytes();
-    let body = serde_json::from_slice(&body).map_err(|_| Fault::Senseless(format!("{status} without JSON")))?;
+    let body = serde_json::from_slice(&body).map_err(|_| Fault::Senseless(format!("status {status}, but the body is not JSON")))?;
     Ok((status, body))
 }
 
-/// What a provider's settings or tokens make of a request cannot be sent.
+/// The fault of a request that cannot be built from a provider's settings or tokens.
 fn unsendable(error: impl Into<http::Error>) -> Fault {
     Fault::Senseless(error.into().to_string())
 }
 
-/// The whole chain of causes.
+/// The fault of a failed request, with the whole chain of causes.
 fn unavailable(error: &(dyn StdError + 'static)) -> Fault {
     let mut text = error.to_string();
     let mut source = error.source();
@@ -176,7 +181,7 @@ fn unavailable(error: &(dyn StdError + 'static)) -> Fault {
     Fault::Unavailable(text)
 }
 
-/// Resolves names to addresses that may be called.
+/// Resolves names to IP addresses that may be called.
 #[derive(Debug, Clone, Copy)]
 struct PublicResolver {
     allow_private: bool,
@@ -206,7 +211,7 @@ mod tests {
     }
 
     #[test]
-    fn a_url_that_leads_inside_is_refused_before_a_request() {
+    fn a_url_of_a_private_address_is_refused_before_a_request() {
         let outside = outgoing(false);
         for url in [
             "http://issuer.example/x",
@@ -225,7 +230,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_name_that_resolves_to_this_machine_is_not_called() {
+    async fn a_host_that_resolves_to_this_machine_is_not_called() {
         let fault = outgoing(false).get("https://localhost/x", None, None).await.expect_err("localhost is not public");
         assert!(matches!(fault, Fault::Private(_)), "{fault}");
     }

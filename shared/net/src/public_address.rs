@@ -1,22 +1,25 @@
-//! Which addresses may be called on behalf of a project (SSRF, CWE-918). Its administrators name hosts, so where a connection goes is not
-//! ours to trust: every address is looked at after its name was resolved, and connections are made to those addresses alone. A check of
-//! the name would fall to DNS rebinding.
+//! The IP addresses that may be called on behalf of a project (SSRF, CWE-918). The project's
+//! administrators name hosts, so the target of a connection is untrusted: addresses are checked
+//! after the name has been resolved, and connections go only to the checked addresses. Checking
+//! the name alone would not prevent DNS rebinding.
 
 use std::net::{IpAddr, Ipv6Addr, SocketAddr};
 
-/// A host has none but private addresses. The text is for the log.
+/// A host that has only private IP addresses. The text is for the log.
 #[derive(Debug, thiserror::Error)]
-#[error("{0} has no public address; GATELET_ALLOW_PRIVATE_ISSUERS=1 allows others")]
+#[error("{0} has no public address; GATELET_ALLOW_PRIVATE_ISSUERS=1 allows private ones")]
 pub struct NotPublic(pub String);
 
-/// The addresses of a host that may be called, of which there is one at least.
+/// The IP addresses of a host that may be called; at least one. Fails with [`NotPublic`] if none
+/// may be called, and with an I/O error if the name does not resolve.
 pub async fn resolve(host: &str, port: u16, allow_private: bool) -> Result<Vec<SocketAddr>, Box<dyn std::error::Error + Send + Sync>> {
     let found = tokio::net::lookup_host((host, port)).await?;
     let fit: Vec<SocketAddr> = found.filter(|address| allow_private || is_public(address.ip())).collect();
     if fit.is_empty() { Err(NotPublic(host.to_owned()).into()) } else { Ok(fit) }
 }
 
-/// Whether an address is one of the public internet (the special-purpose registries of RFC 6890).
+/// Whether an IP address belongs to the public internet (special-purpose address registries, RFC
+/// 6890).
 pub fn is_public(address: IpAddr) -> bool {
     match address {
         IpAddr::V4(address) => {
@@ -34,7 +37,8 @@ pub fn is_public(address: IpAddr) -> bool {
         }
         IpAddr::V6(address) => match embedded(address) {
             Some(inner) => is_public(IpAddr::V4(inner)),
-            // Global unicast is 2000::/3; 2001:db8::/32 is for documents, 2001::/23 for protocols.
+            // Global unicast is 2000::/3; 2001:db8::/32 is for documentation, 2001::/23 for
+            // protocols.
             None => {
                 let [first, second, ..] = address.segments();
                 first & 0xe000 == 0x2000 && !(first == 0x2001 && (second < 0x200 || second == 0xdb8))
@@ -43,7 +47,8 @@ pub fn is_public(address: IpAddr) -> bool {
     }
 }
 
-/// The IPv4 address that an IPv6 address stands for: mapped (`::ffff:0:0/96`), translated (`64:ff9b::/96`), 6to4 (`2002::/16`).
+/// The IPv4 address that an IPv6 address contains: mapped (`::ffff:0:0/96`), translated
+/// (`64:ff9b::/96`), 6to4 (`2002::/16`).
 fn embedded(address: Ipv6Addr) -> Option<std::net::Ipv4Addr> {
     let parts = address.segments();
     let v4 = |high: u16, low: u16| std::net::Ipv4Addr::from((u32::from(high) << 16) | u32::from(low));
@@ -58,7 +63,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_addresses_of_the_public_internet_are_public() {
+    fn special_purpose_addresses_are_not_public() {
         let private = [
             "127.0.0.1",
             "10.1.2.3",

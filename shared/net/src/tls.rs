@@ -1,4 +1,5 @@
-//! TLS of what the service asks: AWS, OAuth providers, mail servers. rustls on ring, and never another stack beside it.
+//! TLS for outgoing connections to AWS, OAuth providers and mail servers: rustls on ring, and no
+//! second TLS stack.
 
 use std::fs;
 use std::sync::Arc;
@@ -8,7 +9,8 @@ use rustls::pki_types::pem::PemObject as _;
 use rustls::{ClientConfig, RootCertStore};
 use wire::environment::{Error, variable};
 
-/// A client, without a certificate of its own, that trusts these.
+/// The configuration of a client that trusts these roots and has no certificate of its own; TLS 1.2
+/// and 1.3.
 #[expect(clippy::expect_used, reason = "ring has cipher suites for the versions that rustls thinks safe")]
 pub fn client(roots: RootCertStore) -> ClientConfig {
     let provider = Arc::new(rustls::crypto::ring::default_provider());
@@ -16,12 +18,12 @@ pub fn client(roots: RootCertStore) -> ClientConfig {
     config.expect("ring speaks TLS 1.2 and 1.3").with_root_certificates(roots).with_no_client_auth()
 }
 
-/// The certificates that Mozilla's programs trust, which weigh a thirtieth of a function.
+/// Mozilla's root certificates. They make up a thirtieth of the size of a function.
 pub fn public_roots() -> RootCertStore {
     RootCertStore { roots: webpki_roots::TLS_SERVER_ROOTS.to_vec() }
 }
 
-/// Trusts certificates (PEM).
+/// Adds certificates (PEM). Fails if one cannot be parsed.
 pub fn trust(roots: &mut RootCertStore, pem: &[u8]) -> Result<(), Error> {
     for certificate in CertificateDer::pem_slice_iter(pem) {
         let certificate = certificate.map_err(|_| Error::InvalidCertificates)?;
@@ -30,7 +32,8 @@ pub fn trust(roots: &mut RootCertStore, pem: &[u8]) -> Result<(), Error> {
     Ok(())
 }
 
-/// Trusts the certificates (PEM) of the file that `SSL_CERT_FILE` names.
+/// Adds the certificates (PEM) of the file that `SSL_CERT_FILE` names, if it is set. Fails if the
+/// file cannot be read or parsed.
 pub fn trust_operator(roots: &mut RootCertStore) -> Result<(), Error> {
     match variable("SSL_CERT_FILE") {
         Some(path) => trust(roots, &fs::read(path).map_err(|_| Error::InvalidCertificates)?),

@@ -1,4 +1,5 @@
-//! The second half of a flow: a provider's code becomes its tokens (RFC 6749 §4.1.3), and these an account.
+//! The second half of a flow: exchanges a provider's code for tokens (RFC 6749 §4.1.3) and reads
+//! the account that they belong to.
 
 use crypto::seal::{self, Sealer};
 use jiff::{SignedDuration, Timestamp};
@@ -13,7 +14,7 @@ use wire::clock::after;
 use crate::id_token::{self, Expected};
 use crate::metadata;
 
-/// A provider with everything that a call to it takes.
+/// A provider with everything that a call to it needs.
 pub struct Peer<'a> {
     outgoing: Outgoing<'a>,
     provider: &'a OAuthProvider,
@@ -21,29 +22,38 @@ pub struct Peer<'a> {
     now: Timestamp,
 }
 
-/// What a provider gives for a code or a refresh token (RFC 6749 §5.1).
+/// What a provider issues for a code or a refresh token (RFC 6749 §5.1).
 pub struct Tokens {
+    /// The provider's access token.
     pub access_token: SecretString,
+    /// The provider's refresh token, if it issues one.
     pub refresh_token: Option<SecretString>,
+    /// The ID token of an OpenID provider; not verified yet.
     pub id_token: Option<SecretString>,
-    /// When the access token ends, if the provider says so.
+    /// When the access token expires; absent unless the provider names a time at most one year
+    /// away.
     pub expires_at: Option<Timestamp>,
-    /// The scopes it is good for, when they are others than those that were asked for.
+    /// The granted scopes, separated by spaces. If the provider names none, it granted the
+    /// requested scopes.
     pub scope: Option<String>,
 }
 
-/// The code of a flow, with what proves that the flow is ours.
+/// The code of a flow, with the values that prove that the flow began here.
 pub struct Grant<'a> {
+    /// The authorization code.
     pub code: &'a str,
-    /// Our PKCE verifier (RFC 7636 §4.5).
+    /// The PKCE verifier (RFC 7636 §4.5).
     pub verifier: &'a SecretString,
+    /// The redirect URI that the code was sent to; providers compare it with the one in the
+    /// authorization request.
     pub callback: &'a str,
+    /// The nonce that the ID token must contain.
     pub nonce: &'a str,
-    /// Whether the answer named its issuer.
+    /// Whether the authorization response named the issuer (`iss`, RFC 9207 §2).
     pub names_issuer: bool,
 }
 
-/// Where a provider's endpoints are.
+/// A provider's endpoints, and what calls to them depend on.
 struct Endpoints {
     names_issuer: bool,
     token: String,
@@ -57,7 +67,8 @@ enum Source {
 }
 
 impl<'a> Peer<'a> {
-    /// Opens the project's secret at the provider.
+    /// Decrypts the project's client secret. Fails if the secret was sealed with another
+    /// deployment secret or is damaged.
     pub fn new(
         outgoing: Outgoing<'a>,
         sealer: &Sealer,
@@ -88,12 +99,13 @@ impl<'a> Peer<'a> {
         Ok(Endpoints { names_issuer: false, token: known.token_endpoint.replace(TENANT, tenant), client_auth: known.client_auth, source })
     }
 
-    /// Exchanges a code, and reads the account that it belongs to.
+    /// Exchanges a code, and reads the account that it belongs to. Fails if the provider cannot be
+    /// called or refuses the code, or if one of its answers violates the protocol.
     pub async fn account(&self, grant: &Grant<'_>) -> Result<(Tokens, Profile), Fault> {
         let endpoints = self.endpoints().await?;
         if endpoints.names_issuer && !grant.names_issuer {
-            // RFC 9207 §2.4: an answer without the name may be one of a mix-up.
-            return Err(Fault::Refused("the answer does not name its issuer".to_owned()));
+            // RFC 9207 §2.4: a response without the issuer may come from a mix-up attack.
+            return Err(Fault::Refused("the authorization response does not name its issuer (`iss`)".to_owned()));
         }
         let form = [
             ("grant_type", "authorization_code"),
@@ -106,7 +118,7 @@ impl<'a> Peer<'a> {
         Ok((tokens, profile))
     }
 
-    /// A new access token of the provider (RFC 6749 §6).
+    /// A new access token from the provider (RFC 6749 §6).
     pub async fn refresh(&self, refresh_token: &SecretString) -> Result<Tokens, Fault> {
         let endpoints = self.endpoints().await?;
         self.tokens(&endpoints, &[("grant_type", "refresh_token"), ("refresh_token", refresh_token.expose_secret())]).await
@@ -123,12 +135,12 @@ impl<'a> Peer<'a> {
             }
         };
         let (taken, answer) = self.outgoing.post(&endpoints.token, &form, basic).await?;
-        // GitHub answers a refusal with 200.
+        // GitHub reports errors with status 200.
         if let Some(error) = answer["error"].as_str() {
             return Err(Fault::Refused(error.chars().take(100).collect()));
         }
         if !taken {
-            return Err(Fault::Refused("without a reason".to_owned()));
+            return Err(Fault::Refused("it gave no reason".to_owned()));
         }
         Tokens::read(&answer, self.now)
     }
@@ -138,18 +150,18 @@ impl<'a> Peer<'a> {
         let senseless = |error: model::provider::profile::NoAccount| Fault::Senseless(error.to_string());
         match source {
             Source::IdToken { issuer, jwks_uri, userinfo } => {
-                let token = tokens.id_token.as_ref().ok_or_else(|| Fault::Senseless("there is no ID token".to_owned()))?;
+                let token = tokens.id_token.as_ref().ok_or_else(|| Fault::Senseless("the token response has no ID token".to_owned()))?;
                 let expected = Expected { issuer, jwks_uri, client_id: &self.provider.client_id, nonce };
                 let claims = id_token::verify(self.outgoing, token.expose_secret(), &expected, self.now).await?;
                 let profile = Fields::OPENID.read(&claims).map_err(senseless)?;
                 match userinfo {
                     Some(endpoint) if profile.email.is_none() => {
                         let more = Fields::OPENID.read(&self.outgoing.get(endpoint, Some(bearer), None).await?).map_err(senseless)?;
-                        // OpenID Connect Core §5.3.2: or it is the account of somebody else.
+                        // OpenID Connect Core §5.3.2: `sub` must match that of the ID token.
                         if more.account_id == profile.account_id {
                             Ok(more)
                         } else {
-                            Err(Fault::Senseless("userinfo is of another account".to_owned()))
+                            Err(Fault::Senseless("the userinfo response belongs to another account".to_owned()))
                         }
                     }
                     _ => Ok(profile),
@@ -172,10 +184,10 @@ impl<'a> Peer<'a> {
 impl Tokens {
     fn read(answer: &Value, now: Timestamp) -> Result<Self, Fault> {
         let secret = |name: &str| answer[name].as_str().filter(|text| !text.is_empty()).map(|text| SecretString::from(text.to_owned()));
-        // Some write the number as text.
+        // Some providers send the number as a string.
         let seconds = answer["expires_in"].as_i64().or_else(|| answer["expires_in"].as_str()?.parse().ok());
         Ok(Self {
-            access_token: secret("access_token").ok_or_else(|| Fault::Senseless("there is no access token".to_owned()))?,
+            access_token: secret("access_token").ok_or_else(|| Fault::Senseless("the token response has no access token".to_owned()))?,
             refresh_token: secret("refresh_token"),
             id_token: secret("id_token"),
             expires_at: seconds

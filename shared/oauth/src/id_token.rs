@@ -1,4 +1,4 @@
-//! The checks of an ID token (OpenID Connect Core §3.1.3.7).
+//! Validates ID tokens (OpenID Connect Core §3.1.3.7).
 
 use crypto::jws;
 use jiff::Timestamp;
@@ -12,11 +12,15 @@ use crate::metadata;
 /// How far an issuer's clock may be off, in seconds.
 const LEEWAY: i64 = 60;
 
-/// What an ID token must say.
+/// The values that an ID token must contain, and the keys that verify it.
 pub struct Expected<'a> {
+    /// The required `iss`.
     pub issuer: &'a str,
+    /// URL of the issuer's keys.
     pub jwks_uri: &'a str,
+    /// The required audience and, if present, authorized party (`azp`).
     pub client_id: &'a str,
+    /// The required nonce.
     pub nonce: &'a str,
 }
 
@@ -24,12 +28,13 @@ fn senseless(text: impl Into<String>) -> Fault {
     Fault::Senseless(format!("ID token: {}", text.into()))
 }
 
-/// The claims of a token that is what it should be.
+/// The claims of a valid token. Fails with [`Fault::Senseless`] if the token is invalid, and with
+/// other faults if the issuer's keys cannot be read.
 pub async fn verify(outgoing: Outgoing<'_>, token: &str, expected: &Expected<'_>, now: Timestamp) -> Result<Value, Fault> {
     jws::install();
     let header = jsonwebtoken::decode_header(token).map_err(|error| senseless(error.to_string()))?;
     if !jws::VERIFIED.contains(&header.alg) {
-        return Err(senseless("its algorithm is not accepted"));
+        return Err(senseless("its algorithm is not supported"));
     }
     let jwk = metadata::key(outgoing, expected.jwks_uri, header.kid.as_deref(), now).await?;
     let key = DecodingKey::from_jwk(&jwk).map_err(|error| senseless(error.to_string()))?;
@@ -37,33 +42,34 @@ pub async fn verify(outgoing: Outgoing<'_>, token: &str, expected: &Expected<'_>
     validation.set_audience(&[expected.client_id]);
     validation.set_issuer(&[expected.issuer]);
     validation.set_required_spec_claims(&["exp", "aud", "iss", "sub"]);
-    // The time is compared below with the app's clock; the crate knows only the machine's.
+    // The expiry is checked below with the app's clock; the crate can only use the system's.
     validation.validate_exp = false;
     let claims = jsonwebtoken::decode::<Value>(token, &key, &validation).map_err(|error| senseless(error.to_string()))?.claims;
     check(&claims, expected, now.as_second()).map_err(senseless)?;
     Ok(claims)
 }
 
-/// What the crate does not check: times, nonce, and who a token for several audiences is for.
+/// The checks that `jsonwebtoken` does not make: times, nonce, and the authorized party, which a
+/// token with several audiences must name.
 fn check(claims: &Value, expected: &Expected<'_>, now: i64) -> Result<(), &'static str> {
     let time = |name: &str| claims[name].as_i64();
     if time("exp").is_none_or(|exp| exp <= now - LEEWAY) {
         return Err("it has expired");
     }
     if time("iat").is_none_or(|iat| iat > now + LEEWAY) {
-        return Err("it is from the future");
+        return Err("it was issued in the future");
     }
     if claims.get("nbf").is_some_and(|_| time("nbf").is_none_or(|nbf| nbf > now + LEEWAY)) {
-        return Err("it is not good yet");
+        return Err("it is not valid yet");
     }
     let nonce = claims["nonce"].as_str().unwrap_or_default();
     if !bool::from(nonce.as_bytes().ct_eq(expected.nonce.as_bytes())) {
-        return Err("its nonce is of another flow");
+        return Err("its nonce belongs to another flow");
     }
     let party = claims["azp"].as_str();
     let audiences = claims["aud"].as_array().map_or(1, Vec::len);
     if party.map_or(audiences > 1, |party| party != expected.client_id) {
-        return Err("it is for another client");
+        return Err("it was issued to another client");
     }
     Ok(())
 }
@@ -77,7 +83,7 @@ mod tests {
     const EXPECTED: Expected<'_> = Expected { issuer: "https://i.example", jwks_uri: "", client_id: "me", nonce: "n" };
 
     #[test]
-    fn a_token_of_another_time_flow_or_client_is_refused() {
+    fn tokens_of_other_times_flows_and_clients_are_refused() {
         let good = json!({ "exp": 200, "iat": 100, "nonce": "n", "aud": "me" });
         assert_eq!(check(&good, &EXPECTED, 150), Ok(()));
         assert_eq!(check(&good, &EXPECTED, 200 + LEEWAY - 1), Ok(()));

@@ -1,5 +1,6 @@
-//! Signing in through other providers: the catalog of providers, PKCE, what is remembered between the two halves of a flow, and the
-//! calls to the provider in the second half.
+//! Calls to OAuth providers: discovery, exchange of codes, and verification of ID tokens.
+
+#![warn(missing_docs)]
 
 pub mod exchange;
 pub mod id_token;

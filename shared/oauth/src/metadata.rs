@@ -1,5 +1,6 @@
-//! What an OpenID issuer publishes of itself: its endpoints (OpenID Connect Discovery 1.0) and its keys (RFC 7517). An instance keeps
-//! both for a while; a key that is not among the kept ones is looked for once more, so a rotation needs no waiting.
+//! What an OpenID issuer publishes: its endpoints (OpenID Connect Discovery 1.0) and its keys (RFC
+//! 7517). Each instance caches both. If a token names a key that is not in the cache, the keys are
+//! fetched again, so a key rotation takes effect at once.
 
 use std::collections::HashMap;
 use std::sync::{Arc, LazyLock, Mutex, PoisonError};
@@ -12,23 +13,29 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-/// How long a document is taken for current.
+/// How long a cached document is used.
 const FRESH: SignedDuration = SignedDuration::from_hours(1);
-/// How soon keys are asked for again because one is missing; whoever makes up key ids makes us ask no more often.
+/// Minimum interval between two fetches of an issuer's keys when a key is missing in the cache, so
+/// that made-up key ids cause no more requests.
 const AGAIN: SignedDuration = SignedDuration::from_secs(30);
-/// How many documents an instance keeps.
+/// How many documents an instance caches. When that many are reached, all are dropped.
 const KEPT: usize = 64;
 
-/// An issuer's endpoints.
+/// An issuer's metadata (OpenID Connect Discovery 1.0 §3); only the fields used here.
 #[derive(Debug, Clone, Deserialize, Serialize)]
 pub struct Metadata {
+    /// Identifier of the issuer: the `iss` of its tokens.
     pub issuer: String,
+    /// URL that users are redirected to in order to sign in.
     pub authorization_endpoint: String,
+    /// URL where codes are exchanged for tokens.
     pub token_endpoint: String,
+    /// URL of the issuer's public keys.
     pub jwks_uri: String,
+    /// URL of the user's claims, for issuers whose ID tokens lack the email address.
     #[serde(default)]
     pub userinfo_endpoint: Option<String>,
-    /// Whether its answers name it (RFC 9207 §3).
+    /// Whether the issuer's authorization responses name it (RFC 9207 §3).
     #[serde(default)]
     pub authorization_response_iss_parameter_supported: bool,
     #[serde(default)]
@@ -44,7 +51,8 @@ struct Kept {
 static DOCUMENTS: LazyLock<Mutex<HashMap<String, Kept>>> = LazyLock::new(Mutex::default);
 
 impl Metadata {
-    /// How a client proves itself there: with Basic, unless the issuer knows the body alone.
+    /// How clients authenticate to the issuer: HTTP Basic, unless it supports only credentials in
+    /// the body.
     pub fn client_auth(&self) -> ClientAuth {
         let knows =
             |method: &str| self.token_endpoint_auth_methods_supported.as_ref().is_none_or(|all| all.iter().any(|one| one == method));
@@ -52,14 +60,18 @@ impl Metadata {
     }
 }
 
-/// The endpoints of an issuer. The document must name the issuer that was asked for (Discovery §4.3).
+/// Reads an issuer's metadata. The document must name exactly that issuer (Discovery §4.3).
 pub async fn discover(outgoing: Outgoing<'_>, issuer: &str, now: Timestamp) -> Result<Metadata, Fault> {
     let url = format!("{}/.well-known/openid-configuration", issuer.trim_end_matches('/'));
     let metadata: Metadata = document(outgoing, &url, FRESH, now).await?;
-    if metadata.issuer == issuer { Ok(metadata) } else { Err(Fault::Senseless(format!("{issuer} calls itself {}", metadata.issuer))) }
+    if metadata.issuer == issuer {
+        Ok(metadata)
+    } else {
+        Err(Fault::Senseless(format!("the metadata of {issuer} names another issuer: {}", metadata.issuer)))
+    }
 }
 
-/// The key of a token: by its id, or the only one there is.
+/// The key that a token's header names by its id, or the issuer's only key if the token names none.
 pub async fn key(outgoing: Outgoing<'_>, jwks_uri: &str, id: Option<&str>, now: Timestamp) -> Result<Jwk, Fault> {
     for fresh in [FRESH, AGAIN] {
         let keys: JwkSet = document(outgoing, jwks_uri, fresh, now).await?;

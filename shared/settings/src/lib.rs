@@ -1,5 +1,7 @@
 //! Every environment variable of a function, in one table.
+
 #![doc = include_str!("settings.md")]
+#![warn(missing_docs)]
 
 use std::time::Duration;
 
@@ -14,38 +16,49 @@ use wire::environment::{Error, required, variable};
 /// The table above as text, in Markdown.
 pub const TABLE: &str = include_str!("settings.md");
 
-/// Values that nobody may run a deployment with.
+/// Published example values that no deployment may use.
 const KNOWN_SECRETS: [&str; 2] = ["change-me-change-me-change-me-change-me", "00000000000000000000000000000000"];
 
-/// What the operator decides for a deployment.
+/// The operator's settings of a deployment.
 #[derive(Clone)]
 pub struct Settings {
-    /// Base of interface B and issuer of tokens, without a trailing slash.
+    /// Base URL of interface B and issuer of tokens, without a trailing slash.
     pub api_url: String,
-    /// Base of interface A, without a trailing slash.
+    /// Base URL of interface A, without a trailing slash.
     pub site_url: String,
+    /// The deployment secret, from which all other keys are derived.
     pub secret: DeploymentSecret,
+    /// Proves that a request came through the deployment's distribution; if absent, viewer headers
+    /// are ignored.
     pub origin_secret: Option<SecretString>,
+    /// Lifetime of an access token, 20 seconds to one hour.
     pub access_token_life: Duration,
+    /// The limit of each rule.
     pub limits: Limits,
-    /// Name of the deployment; without one there are no metrics.
+    /// Name of the deployment; absent for a deployment without metrics.
     pub stage: Option<String>,
-    /// Addresses in the `From` of emails that go by the deployment's mail server.
+    /// Addresses for the header `From` of emails that the deployment sends.
     pub senders: Senders,
-    /// Mails that any project may send in an hour, before its history counts; none: mails are sent as fast as they come.
+    /// Emails that a project may send per hour as long as it has no sending history; absent for no
+    /// limit.
     pub mails_per_hour: Option<u32>,
-    /// Believe the viewer headers of a distribution without a secret: for the gateway in tests.
+    /// Trust viewer headers even without an origin secret: for the gateway in tests.
     pub trust_viewer_headers: bool,
-    /// Localhost and plain HTTP are fine: the cookie of OAuth may be sent without TLS.
+    /// Whether this is a development environment, whose API URL uses plain HTTP: the OAuth cookie
+    /// may be sent without TLS.
     pub development: bool,
-    /// OAuth issuers and mail servers may be at loopback, private and link-local addresses, issuers and servers of this machine without TLS.
+    /// OAuth issuers and mail servers may have loopback, private and link-local IP addresses;
+    /// issuers may use plain HTTP, and mail servers on this machine may lack TLS.
     pub allow_private_issuers: bool,
-    /// Base URL of what answers for all providers, without a trailing slash: for tests, and to try a sign-in without an account there.
+    /// Base URL, without a trailing slash, of a server that stands in for all providers: for tests,
+    /// and to try a sign-in without an account at a provider.
     pub provider_stand_in: Option<String>,
 }
 
 impl Settings {
-    /// Settings of a function with this secret: [`secret_from_env`], or none.
+    /// The settings of a function with this secret: that of [`secret_from_env`], or
+    /// [`DeploymentSecret::absent`] for functions that use none. Fails at the first variable that
+    /// is missing or invalid.
     pub fn from_env(secret: DeploymentSecret) -> Result<Self, Error> {
         let api_url = base_url("GATELET_API_URL", &required("GATELET_API_URL")?)?;
         let site_url = match variable("GATELET_SITE_URL") {
@@ -71,17 +84,19 @@ impl Settings {
     }
 }
 
-/// Whether OAuth issuers and mail servers may be at private addresses.
+/// Whether OAuth issuers and mail servers may have private IP addresses
+/// (`GATELET_ALLOW_PRIVATE_ISSUERS=1`).
 pub fn allow_private_issuers() -> bool {
     variable("GATELET_ALLOW_PRIVATE_ISSUERS").is_some_and(|value| value == "1")
 }
 
-/// The deployment secret of the environment.
+/// The deployment secret from the environment (`GATELET_SECRET`).
 pub fn secret_from_env() -> Result<DeploymentSecret, Error> {
     deployment_secret(required("GATELET_SECRET")?)
 }
 
-/// The deployment secret, with the one before it when the environment names it.
+/// The deployment secret, together with the previous one if the environment contains it. Fails if
+/// either is shorter than 32 bytes or is a published example.
 pub fn deployment_secret(current: String) -> Result<DeploymentSecret, Error> {
     let current = DeploymentSecret::new(strong("GATELET_SECRET", current)?);
     match variable("GATELET_SECRET_PREVIOUS") {
@@ -90,25 +105,27 @@ pub fn deployment_secret(current: String) -> Result<DeploymentSecret, Error> {
     }
 }
 
-/// What answers for all providers, where private addresses are allowed.
+/// The server that stands in for all providers (`GATELET_PROVIDER_STAND_IN`); `None` if the
+/// variable is not set, or if private IP addresses are not allowed.
 pub fn provider_stand_in() -> Result<Option<String>, Error> {
     let url = variable("GATELET_PROVIDER_STAND_IN").filter(|_| allow_private_issuers());
     url.map(|url| base_url("GATELET_PROVIDER_STAND_IN", &url)).transpose()
 }
 
-/// Refuses a secret that is short or known.
+/// Refuses a secret that is short or a published example.
 fn strong(name: &'static str, secret: String) -> Result<SecretString, Error> {
     if secret.len() < 32 || KNOWN_SECRETS.contains(&secret.as_str()) { Err(Error::WeakSecret(name)) } else { Ok(secret.into()) }
 }
 
-/// The life of an access token from the environment.
+/// The lifetime of an access token (`GATELET_ACCESS_TOKEN_SECONDS`): 20 to 3600 seconds, 600 by
+/// default.
 pub fn access_token_life() -> Result<Duration, Error> {
     let Some(text) = variable("GATELET_ACCESS_TOKEN_SECONDS") else { return Ok(Duration::from_secs(600)) };
     let seconds = text.parse().ok().filter(|seconds| (20..=3600).contains(seconds));
     seconds.map(Duration::from_secs).ok_or(Error::InvalidTokenLife)
 }
 
-/// Mails an hour from a number, or none from `off`.
+/// Parses a positive number of emails per hour, or `off` for no limit.
 pub fn mails_per_hour(text: &str) -> Result<Option<u32>, Error> {
     if text == "off" {
         return Ok(None);
@@ -116,7 +133,8 @@ pub fn mails_per_hour(text: &str) -> Result<Option<u32>, Error> {
     text.parse().ok().filter(|number| *number > 0).map(Some).ok_or(Error::InvalidMailRate)
 }
 
-/// The limits of a mode, changed by what `variable` gives for each rule.
+/// The limits of a mode (`standard`, `generous` or `off`). The variable of a rule
+/// ([`Rule::variable`]), which `variable` looks up, overrides the limit of that rule.
 pub fn limits(mode: &str, variable: impl Fn(&str) -> Option<String>) -> Result<Limits, Error> {
     let mut limits = match mode {
         "standard" => Limits::standard(),
@@ -135,7 +153,8 @@ pub fn limits(mode: &str, variable: impl Fn(&str) -> Option<String>) -> Result<L
     Ok(limits)
 }
 
-/// An absolute http or https URL without its trailing slash.
+/// An absolute http or https URL without query and fragment, and without its trailing slash. `name`
+/// is the variable that an error names.
 pub fn base_url(name: &'static str, text: &str) -> Result<String, Error> {
     let url = Url::parse(text).map_err(|_| Error::InvalidUrl(name))?;
     if !matches!(url.scheme(), "http" | "https") || !url.has_host() || url.query().is_some() || url.fragment().is_some() {
@@ -144,7 +163,10 @@ pub fn base_url(name: &'static str, text: &str) -> Result<String, Error> {
     Ok(url.as_str().trim_end_matches('/').to_owned())
 }
 
-/// Who emails come from: the environment's address, or `noreply@` the host of the API; and what projects may take instead.
+/// The email addresses that emails may be sent from. The deployment's own address is
+/// `GATELET_SENDER` or, if that is not set, `noreply@` followed by the host of the API. Projects
+/// may use the domains and email addresses in `GATELET_SENDER_DOMAINS` or, if that is not set, in
+/// `default_domains`.
 pub fn senders(api_url: &str, default_domains: &str) -> Result<Senders, Error> {
     let own = match variable("GATELET_SENDER") {
         Some(text) => Email::parse(&text).map_err(|_| Error::InvalidSender)?.to_string(),
@@ -163,7 +185,7 @@ mod tests {
     use model::limit::Rate;
 
     #[test]
-    fn a_variable_changes_one_rule_and_leaves_the_others() {
+    fn a_variable_changes_only_its_own_rule() {
         let of = |name: &'static str, value: &'static str| move |asked: &str| (asked == name).then(|| value.to_owned());
         let changed = limits("standard", of("GATELET_LIMIT_SIGN_IN_FAILURES", "3/60")).expect("valid");
         assert_eq!(changed, Limits::standard().with(Rule::SignInFailures, Some(Rate::new(3, 60))));
@@ -173,7 +195,7 @@ mod tests {
     }
 
     #[test]
-    fn a_wrong_setting_is_refused_by_its_name() {
+    fn an_invalid_setting_is_refused_with_its_name() {
         assert!(matches!(limits("on", |_| None), Err(Error::InvalidLimits)));
         assert!(matches!((mails_per_hour("0"), mails_per_hour("many")), (Err(Error::InvalidMailRate), Err(Error::InvalidMailRate))));
         assert!(matches!((mails_per_hour("14"), mails_per_hour("off")), (Ok(Some(14)), Ok(None))));

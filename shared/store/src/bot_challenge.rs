@@ -1,12 +1,14 @@
-//! Usual rates, above which a project asks for a bot challenge, and challenges that were solved.
+//! Counters for usual rates, and solved bot challenges. When a usual rate is exceeded, a project
+//! requires bot challenges.
 //!
 //! | item | pk | sk | cost |
 //! |---|---|---|---|
-//! | counter of a usual rate | as those of [limits](crate::limit) | `COUNT` | 2 units to read, 1 to count |
+//! | counter of a usual rate | as for [limits](crate::limit) | `COUNT` | 2 units to read, 1 to count |
 //! | spent challenge | `B#<P>#<id>` | `SPENT` | 1 unit to spend |
 //!
-//! A usual rate decides what is suspicious and not what is allowed, so it is read before and counted beside what a request does. A
-//! challenge is spent by the one write that finds it unspent.
+//! A usual rate determines what is suspicious, not what is permitted. Its counters are therefore
+//! read before a request is processed, and the request is counted while it is processed. Only the
+//! first conditional write that marks a challenge as spent succeeds.
 
 use std::time::Duration;
 
@@ -22,11 +24,12 @@ use crate::item::Key;
 use crate::limit::{Window, add, counted, counter_key, key_before};
 use crate::write::Write;
 
-/// How long a request may wait for its count. One that is not counted is a request less in a tally.
+/// How long a request may wait to be counted. If counting fails, the tally is one too low.
 const PATIENCE: Duration = Duration::from_millis(500);
 
 impl Store {
-    /// How often those came whose counters these are, and the window of a limit that is to be counted afterwards. One round trip.
+    /// The tallies of these counters, and the window of `limit`, which the caller counts
+    /// afterwards: one round trip.
     pub async fn tallies(
         &self,
         project: &ProjectId,
@@ -43,16 +46,18 @@ impl Store {
         Ok((counters.into_iter().map(tally).collect(), window))
     }
 
-    /// Counts one request, as far as that works within half a second: a failure is logged and stops nobody.
+    /// Counts one request in every tally that is not full. Gives up silently after half a second;
+    /// an error is only logged.
     pub async fn count_usual(&self, project: &ProjectId, tallies: &[Tally]) {
         let counts = tallies.iter().filter(|tally| !tally.is_full()).map(|tally| self.write_unrecorded(add(project, &tally.counter)));
         let Ok(counted) = tokio::time::timeout(PATIENCE, join_all(counts)).await else { return };
         for error in counted.into_iter().filter_map(Result::err) {
-            tracing::warn!(error = &error as &dyn std::error::Error, "a request is not counted");
+            tracing::warn!(error = &error as &dyn std::error::Error, "a request could not be counted");
         }
     }
 
-    /// Spends a challenge; `false` when it was spent before. `forgotten_at` is when it has expired for every instance's clock.
+    /// Spends a challenge; `false` if it had already been spent. At `forgotten_at`, when the
+    /// challenge has expired by every instance's clock, the record of it may be deleted.
     pub async fn spend_challenge(&self, project: &ProjectId, id: &str, forgotten_at: Timestamp) -> Result<bool, Error> {
         let spend = Write::create(Key::new(format!("B#{project}#{id}"), "SPENT"), &true)?.expires(forgotten_at);
         match self.write(spend).await {

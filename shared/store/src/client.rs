@@ -1,4 +1,5 @@
-//! Reads by key and by query, writes all or nothing. Reads are strongly consistent: whoever signed up is known to the next request.
+//! Reads by key and by query, and writes that succeed or fail as a whole. Reads by key are strongly
+//! consistent, so a new user is visible to the next request.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -20,30 +21,32 @@ use crate::record::Turn;
 use crate::retry::Waits;
 use crate::write::Write;
 
-/// The table, as every handler reaches it.
+/// The table, as handlers use it.
 #[derive(Clone)]
 pub struct Store {
     pub(crate) client: Client,
     pub(crate) table: String,
     pub(crate) entropy: Entropy,
-    /// What reads by key find without asking, see [`Self::knowing`].
+    /// Prefetched items, which are not read from the table again (see [`Self::knowing`]).
     pub(crate) known: Arc<Items>,
 }
 
-/// How many items a transaction may write beside its entry of the trail: DynamoDB takes 100.
+/// The maximum number of items in a transaction besides the trail entry; DynamoDB permits 100.
 pub const MAX_WRITES: usize = 99;
 
 impl Store {
+    /// The client of DynamoDB.
     pub fn client(&self) -> &Client {
         &self.client
     }
 
+    /// The name of the table.
     pub fn table(&self) -> &str {
         &self.table
     }
 
-    /// The same table, whose reads by key find these items as they are here. Only for what is decided once: a second look must see what
-    /// changed since.
+    /// The store with these prefetched items: reads by key return them unchanged. Use it only for a
+    /// first decision; the original store reads again and sees later changes.
     pub fn knowing(&self, items: Items) -> Self {
         Self { known: Arc::new(items), ..self.clone() }
     }
@@ -52,7 +55,7 @@ impl Store {
         self.client.call(request).await.map_err(failure)
     }
 
-    /// Reads one item: one unit for each 4 KB, or nothing when it is known.
+    /// Reads one item: one unit for each 4 KB, or no unit if the item is prefetched.
     pub(crate) async fn get(&self, key: &Key) -> Result<Option<Item>, Error> {
         match self.known.0.get(key) {
             Some(found) => Ok(found.clone()),
@@ -65,18 +68,19 @@ impl Store {
         Ok(self.ask(request).await?.item)
     }
 
-    /// A query that is still to say what of.
+    /// Starts a query; add the key condition.
     pub(crate) fn query(&self) -> QueryInputBuilder {
         QueryInput::builder().table_name(&self.table)
     }
 
-    /// A page of what a query finds, and the key after which the next one begins. A page may be empty, and others come nevertheless.
+    /// One page of a query's result, and the key after which the next page begins. A page may be
+    /// empty although others follow.
     pub(crate) async fn query_page(&self, query: QueryInputBuilder) -> Result<(Vec<Item>, Option<Item>), Error> {
         let answer = self.ask(query).await?;
         Ok((answer.items.unwrap_or_default(), answer.last_evaluated_key.filter(|key| !key.is_empty())))
     }
 
-    /// All that a query finds.
+    /// The whole result of a query.
     pub(crate) async fn query_all(&self, query: QueryInputBuilder) -> Result<Vec<Item>, Error> {
         let (mut items, mut next) = self.query_page(query.clone()).await?;
         while next.is_some() {
@@ -87,7 +91,8 @@ impl Store {
         Ok(items)
     }
 
-    /// Reads up to 100 items in one round trip: one unit for each 4 KB of each that is not known.
+    /// Reads up to 100 items in one round trip: one unit for each 4 KB of each item that is not
+    /// prefetched.
     pub async fn get_many(&self, keys: impl IntoIterator<Item = Key>) -> Result<Items, Error> {
         let with_known = |key: Key| {
             let item = self.known.get(&key);
@@ -107,25 +112,26 @@ impl Store {
             }
             pending = answer.unprocessed_keys.and_then(|mut tables| tables.remove(&self.table)).map(|rest| rest.keys).unwrap_or_default();
             if !pending.is_empty() && !waits.next().await {
-                return Err(Error::Unavailable("reads stay unprocessed".to_owned()));
+                return Err(Error::Unavailable("DynamoDB left reads unprocessed".to_owned()));
             }
         }
         Ok(Items(found))
     }
 
-    /// Writes all or nothing, at most [`MAX_WRITES`] items: two units for each KB of each. The first change of a request has its entry of
-    /// the trail with it ([`record`]), which costs as much.
+    /// Writes at most [`MAX_WRITES`] items, all or none: two units for each KB of each item. If
+    /// this is the request's first change, the transaction also writes the request's trail entry
+    /// (`record`), at the same cost per KB.
     pub async fn transact(&self, writes: impl IntoIterator<Item = Write>) -> Result<(), Error> {
         let mut writes: Vec<Write> = writes.into_iter().collect();
         let Some(mut turn) = Turn::of(&writes)? else { return self.transact_unrecorded(writes).await };
-        // At the end, so that the others keep their positions.
+        // The trail entry comes last, so that the other writes keep their positions.
         writes.extend(turn.write());
         self.transact_unrecorded(writes).await?;
         turn.made();
         Ok(())
     }
 
-    /// The same for what is no change that a trail tells.
+    /// Like [`Self::transact`], for writes that do not belong in the trail.
     pub async fn transact_unrecorded(&self, writes: Vec<Write>) -> Result<(), Error> {
         let meanings: Vec<_> = writes.iter().map(|write| (write.label(), write.refusal())).collect();
         let failed = match self.try_transact(writes).await {
@@ -133,21 +139,24 @@ impl Store {
             Err(Cancelled::Otherwise(error)) => return Err(error),
             Err(Cancelled::ByConditions(positions)) => positions.into_iter().filter_map(|position| meanings.get(position)),
         };
-        // A limit that is reached is said before anything that the other conditions would tell.
+        // If a limit is reached, only that is reported, because the other failed conditions could
+        // reveal too much.
         let refused = failed.clone().find_map(|(_, refusal)| *refusal);
         Err(refused.map_or_else(|| Error::Conflict(Conflict::new(failed.filter_map(|(label, _)| *label))), Error::Limited))
     }
 
     async fn try_transact(&self, writes: Vec<Write>) -> Result<(), Cancelled> {
         let items = writes.into_iter().map(|write| write.transaction_item(&self.table)).collect::<Result<Vec<_>, _>>();
-        // Whatever happens on the way, DynamoDB makes a transaction once for each token.
+        // DynamoDB executes a transaction once per token, even if it receives the request
+        // repeatedly.
         let token = self.entropy.uuid();
         let items = items.map_err(Cancelled::Otherwise)?;
         let request = TransactWriteItemsInput::builder().set_transact_items(Some(items)).client_request_token(token);
         self.client.call(request).await.map(drop).map_err(cancelled)
     }
 
-    /// One conditional write: one unit for each KB. The first change of a request is a transaction with its entry of the trail.
+    /// Makes one conditional write: one unit for each KB. If this is the request's first change, it
+    /// becomes a transaction with the request's trail entry.
     pub async fn write(&self, write: Write) -> Result<(), Error> {
         let Some(mut turn) = Turn::of(std::slice::from_ref(&write))? else { return self.write_unrecorded(write).await };
         self.transact_unrecorded([write].into_iter().chain(turn.write()).collect()).await?;
@@ -155,20 +164,22 @@ impl Store {
         Ok(())
     }
 
-    /// The same for what is no change that a trail tells: counters, times of last use, what a worker moves on.
+    /// Like [`Self::write`], for writes that do not belong in the trail: counters, times of last
+    /// use, a worker's progress.
     pub async fn write_unrecorded(&self, write: Write) -> Result<(), Error> {
         let (mark, meaning) = (self.entropy.uuid().to_string(), write.meaning());
         let write = write.marked(&mark);
         match write.clone().send(&self.client, &self.table).await {
             Ok(()) => Ok(()),
-            // An answer was lost before: the item tells whether this write is what now stands in its way.
+            // The answer to an earlier attempt was lost: the item shows whether the condition fails
+            // now only because that attempt succeeded.
             Err((Error::Conflict(_), true)) if write.is_done(self.get_now(write.key()).await?.as_ref(), &mark) => Ok(()),
             Err((Error::Conflict(_), _)) => Err(meaning),
             Err((error, _)) => Err(error),
         }
     }
 
-    /// [`Self::write_unrecorded`] of an update, and the item as it is afterwards.
+    /// Like [`Self::write_unrecorded`], for an update; returns the updated item.
     pub(crate) async fn write_unrecorded_returning(&self, write: Write) -> Result<Item, Error> {
         let (mark, meaning) = (self.entropy.uuid().to_string(), write.meaning());
         let write = write.marked(&mark);

@@ -3,15 +3,17 @@
 //! | item | pk | sk | cost |
 //! |---|---|---|---|
 //! | code | `C#<P>#<purpose>#<digest of the nonce>` | `CODE` | 1 unit to try, 2 to redeem in a transaction |
-//! | code of an invitation | `C#<P>#team-invitation#<digest of the nonce>` | `CODE` | ½ unit to try, 2 to redeem in a transaction |
-//! | tries of a caller at it | the same | `TRIES#<caller>` | 1 unit for each |
-//! | attempt code of a second factor | `C#<P>#mfa#<digest of the nonce>` | `CODE` | the same |
+//! | code of an invitation | `C#<P>#team-invitation#<digest of the nonce>` | `CODE` | 1 unit to read, 2 to redeem in a transaction |
+//! | a caller's attempts at the code of an invitation | the same | `TRIES#<caller>` | 1 unit for each attempt |
+//! | code of a sign-in that waits for its second factor | `C#<P>#mfa#<digest of the nonce>` | `CODE` | 1 unit to try, 2 to redeem in a transaction |
 //!
-//! A code is kept under its nonce, the 39 characters that are not typed: whoever guesses at the typed six tries the same item, so one
-//! update counts the attempt, finds the code and gives it, whether the guess was right or wrong. The digest of the whole code is in the
-//! item and is compared in constant time. The code of an invitation travels in links that others may see, so its attempts are counted for
-//! each caller: otherwise a stranger could use up those of the invited. They are counted for codes that there are: see
-//! [`CodeAccess`](api::product::code_access::CodeAccess).
+//! A code is stored under its nonce, the 39 characters that are not typed. Every guess at the typed
+//! six characters affects the same item, so one update counts the attempt and returns the code,
+//! whether the guess was right or wrong. The digest of the whole code is in the item and compared
+//! in constant time. The code of an invitation is part of links that others may see, so its
+//! attempts are counted per caller; a stranger could otherwise use up the invited person's
+//! attempts. Only attempts at existing codes are counted; for invitations, `CodeAccess` sees to
+//! that.
 
 use jiff::Timestamp;
 use model::code::{Code, Purpose, Rejected, StoredCode};
@@ -34,7 +36,7 @@ fn code_key(project: &ProjectId, purpose: &str, code: &Code) -> Key {
     Key::new(format!("C#{project}#{purpose}#{}", code.nonce_digest()), "CODE")
 }
 
-/// What is in the key of attempt codes in place of a purpose.
+/// The purpose in the keys of codes of sign-ins that wait for their second factor.
 pub const MFA: &str = "mfa";
 
 pub(crate) fn create_at(key: Key, code: &Code, stored: &impl Serialize, expires_at: Timestamp) -> Result<Write, Error> {
@@ -55,7 +57,7 @@ pub fn create(project: &ProjectId, code: &Code, stored: &StoredCode) -> Result<W
     create_at(code_key(project, stored.purpose.name(), code), code, stored, stored.expires_at)
 }
 
-/// Redeems a code: of all who try, one write succeeds.
+/// Redeems a code: of concurrent attempts, only one succeeds.
 pub fn redeem(project: &ProjectId, purpose: Purpose, code: &Code) -> Write {
     let tells = (purpose == Purpose::ResetPassword).then_some(Event::PasswordReset);
     redeem_at(code_key(project, purpose.name(), code)).tells(tells)
@@ -67,18 +69,19 @@ pub fn create_attempt(project: &ProjectId, code: &Code, attempt: &MfaAttempt) ->
     Ok(write.about(attempt.user_id).tells([Event::SecondFactorAsked]).proved_by(&attempt.amr))
 }
 
-/// Ends the wait for a second factor: of all who try, one write succeeds.
+/// Completes a sign-in that waits for its second factor: of concurrent attempts, only one succeeds.
 pub fn redeem_attempt(project: &ProjectId, code: &Code) -> Write {
     redeem_at(code_key(project, MFA, code))
 }
 
 impl Store {
-    /// What a code of this nonce is for, whatever its typed part, and without counting: it must decide nothing.
+    /// The entity stored under a code's nonce, whatever the code's typed part. Do not decide
+    /// anything by the entity, because reading it does not count as an attempt.
     pub async fn code_of_nonce<T: DeserializeOwned>(&self, project: &ProjectId, kind: &str, code: &Code) -> Result<Option<T>, Error> {
         self.get(&code_key(project, kind, code)).await?.map(entity).transpose()
     }
 
-    /// Counts an attempt at a code and decides on it, without redeeming it.
+    /// Counts an attempt, and checks the code without redeeming it.
     pub async fn try_code(
         &self,
         project: &ProjectId,
@@ -90,15 +93,17 @@ impl Store {
         Ok(StoredCode::check(stored, attempts, now))
     }
 
-    /// Counts an attempt at an attempt code and decides on it, without redeeming it.
+    /// Counts an attempt at the code of a sign-in that waits for its second factor, and checks the
+    /// code without redeeming it.
     pub async fn try_attempt(&self, project: &ProjectId, code: &Code, now: Timestamp) -> Result<Result<MfaAttempt, Rejected>, Error> {
         let (stored, attempts) = self.try_at(code_key(project, MFA, code), code).await?;
         Ok(MfaAttempt::check(stored, attempts, now))
     }
 
-    /// Counts an attempt by one of many who may know the code, and gives what is stored if it is
-    /// right, with the number of the caller's attempts: nobody uses up those of another. It writes an item for a code that nobody has made,
-    /// too: ask first.
+    /// Counts an attempt by one of several callers who may know the nonce. Returns the stored
+    /// entity if the code is right, and the caller's number of attempts. Callers cannot use up each
+    /// other's attempts. This function writes an item even if the code does not exist, so check
+    /// first that it exists.
     pub(crate) async fn try_code_as<T: DeserializeOwned>(
         &self,
         project: &ProjectId,
@@ -117,7 +122,8 @@ impl Store {
         Ok((stored, number(&tries, "attempts").unwrap_or(u32::MAX)))
     }
 
-    /// Counts an attempt, and gives what is stored if the code is right, with the number of attempts.
+    /// Counts an attempt. Returns the stored entity if the code is right, and the number of
+    /// attempts.
     async fn try_at<T: DeserializeOwned>(&self, key: Key, code: &Code) -> Result<(Option<T>, u32), Error> {
         let update = Write::update(key, "ADD attempts :one").on("attribute_exists(pk)").value(":one", integer(1));
         let item = match update.send_returning(&self.client, &self.table).await {
@@ -130,7 +136,7 @@ impl Store {
     }
 }
 
-/// What is stored under the nonce of a code, if all of the code is right.
+/// The entity stored under a code's nonce, if the whole code is right.
 fn if_right<T: DeserializeOwned>(item: Item, code: &Code) -> Result<Option<T>, Error> {
     let digest = item.get("digest").and_then(|value| value.as_s().ok()).cloned().unwrap_or_default();
     let right: bool = digest.as_bytes().ct_eq(code.digest().as_str().as_bytes()).into();

@@ -1,4 +1,4 @@
-//! The store of a table, by the environment of a Lambda function or by whatever else carries its calls.
+//! Connects a store to its table, configured by the environment of a Lambda function or explicitly.
 
 use std::sync::Arc;
 
@@ -13,17 +13,17 @@ use crate::item::Items;
 use crate::retry::Retrying;
 
 impl Store {
-    /// The table that the environment names.
+    /// The store for the table that the environment names.
     pub fn from_env() -> Result<Self, Error> {
         Self::connect(&required("GATELET_TABLE")?)
     }
 
-    /// A table of the region and endpoint that the environment names.
+    /// The store for a table in the region and at the endpoint that the environment names.
     pub fn connect(table: &str) -> Result<Self, Error> {
         Ok(Self::at(Endpoint::from_env(Service::DynamoDb)?, AwsHttp::from_env()?, table, Entropy::system()))
     }
 
-    /// A table at an endpoint. What its connector does not get done is tried again ([`crate::retry`]).
+    /// The store for a table at an endpoint. Failed calls are retried ([`crate::retry`]).
     pub fn at(endpoint: Endpoint, http: impl HttpConnector + 'static, table: &str, entropy: Entropy) -> Self {
         let client = Client::new(endpoint, Retrying::new(http, entropy.clone()));
         Self { client, table: table.to_owned(), entropy, known: Arc::new(Items::default()) }

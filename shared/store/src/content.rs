@@ -1,15 +1,17 @@
-//! The public content of the site. A publication replaces all of it in one transaction, and the reads of each collection are whole:
-//! site and apps are one item each; posts are as many as they need, and every item names the publication that it is of.
+//! The public content of the site. A publication replaces all of it in one transaction, and readers
+//! see each collection as a whole: site and apps are one item each, posts take as many items as
+//! they need, and every item names its publication.
 //!
 //! | item | pk | sk | cost |
 //! |---|---|---|---|
-//! | site, and how many items the posts have | `CONTENT` | `SITE` | 1 unit to read |
-//! | apps | `CONTENT` | `APPS` | 1 unit for each 4 KB, about 20 apps |
-//! | posts, newest first | `CONTENT` | `POSTS#<number>` | one Query; 1 unit for each 4 KB of all, about 10 posts |
+//! | site, and the number of post items | `CONTENT` | `SITE` | 1 unit to read |
+//! | apps | `CONTENT` | `APPS` | 1 unit for each 4 KB (about 20 apps) |
+//! | posts, newest first | `CONTENT` | `POSTS#<number>` | one Query; 1 unit for each 4 KB (about 10 posts) of all posts |
 //!
-//! To publish costs 1 unit of reading and, as a transaction, 2 units of writing for each KB. The reads are one round trip (posts: one
-//! for each MB), and visitors' caches keep them rare. The version of a publication is the digest of its content: to publish the same
-//! content again changes nothing for a reader, and two people who do it at once do not disturb each other.
+//! Publishing takes 1 read unit and, because it is a transaction, 2 write units for each KB. A read
+//! takes one round trip (posts: one for each MB), and visitors' caches keep reads rare. The version
+//! of a publication is the digest of its content: publishing the same content again changes nothing
+//! for readers, and two people who do so at once do not interfere.
 
 use std::time::Duration;
 
@@ -24,16 +26,17 @@ use crate::item::{Item, Key, entity, integer, number, string};
 use crate::optimistic;
 use crate::write::Write;
 
-/// The partition of all of it, which no other item is in.
+/// The partition of all content, which holds nothing else.
 pub const PARTITION: &str = "CONTENT";
 const POSTS: &str = "POSTS#";
-/// DynamoDB takes 400 KB an item and 4 MB a transaction; less leaves room for keys and for how it counts.
+/// DynamoDB permits 400 KB per item and 4 MB per transaction; the difference leaves room for keys
+/// and overhead.
 const MAX_ITEM_BYTES: usize = 380_000;
 const MAX_TRANSACTION_BYTES: usize = 3_800_000;
-/// How often a reader or a publisher begins again that a publication got in the way of.
+/// The maximum number of attempts at a read or publication with which other publications interfere.
 const ROUNDS: u32 = 6;
 
-/// Which publication the posts are of, and the number of their items.
+/// The version of a publication, and the number of its post items.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Version {
     digest: String,
@@ -51,7 +54,7 @@ impl Version {
     }
 }
 
-/// Waits before a round that is not the first: 5 ms, and twice as long each time.
+/// Waits before every round except the first: 5 ms, doubled each time.
 async fn pause(round: u32) {
     if round > 0 {
         tokio::time::sleep(Duration::from_millis(5 << (round - 1))).await;
@@ -69,7 +72,7 @@ impl Store {
         Ok(self.get(&Key::new(PARTITION, "APPS")).await?.map(entity).transpose()?.unwrap_or_default())
     }
 
-    /// All posts, newest first. Reads again when a publication changes them on the way.
+    /// All posts, newest first. Reads them again if a publication changed them meanwhile.
     pub async fn blog_posts(&self) -> Result<Vec<BlogPost>, Error> {
         optimistic!(ROUNDS, |round| {
             pause(round).await;
@@ -82,7 +85,8 @@ impl Store {
         })
     }
 
-    /// Replaces everything that the site shows. [`Error::TooMuch`] when it does not fit in one transaction: then nothing changes.
+    /// Replaces everything that the site shows. Fails with [`Error::TooMuch`], changing nothing, if
+    /// the content does not fit into one transaction.
     pub async fn publish(&self, content: &Content) -> Result<(), Error> {
         optimistic!(ROUNDS, |round| {
             pause(round).await;
@@ -99,14 +103,15 @@ impl Store {
     }
 }
 
-/// Whether these are all the items of the posts of one publication.
+/// Whether these items are exactly the post items of one publication.
 fn are_of_one_publication(items: &[Item]) -> bool {
     let Some(first) = items.first() else { return true };
     let Some(version) = Version::of_item(first) else { return false };
     items.len() == version.post_items && items.iter().all(|item| Version::of_item(item).as_ref() == Some(&version))
 }
 
-/// The writes of a publication that follows `old`, and happens only if nothing else does in between.
+/// The writes of a publication that follows `old`, on the condition that there has been no other
+/// publication since.
 fn publication(content: &Content, old: Option<&Version>) -> Result<Vec<Write>, Error> {
     let pages = pages(&content.blog_posts)?;
     check_size(content)?;
@@ -132,13 +137,13 @@ fn page_key(number: usize) -> Key {
     Key::new(PARTITION, format!("{POSTS}{number:04}"))
 }
 
-/// The posts in as few items as hold them; no posts are no items.
+/// Divides the posts, in order, into items of permitted size; without posts there are no items.
 fn pages(posts: &[BlogPost]) -> Result<Vec<&[BlogPost]>, Error> {
     let (mut pages, mut start, mut bytes) = (Vec::new(), 0, 0);
     for (index, post) in posts.iter().enumerate() {
         let size = size_of(post)?;
         if size > MAX_ITEM_BYTES {
-            return Err(Error::TooMuch(format!("the post {}: {size} bytes, at most {MAX_ITEM_BYTES} fit", post.slug)));
+            return Err(Error::TooMuch(format!("the post {} has {size} bytes; at most {MAX_ITEM_BYTES} fit into an item", post.slug)));
         }
         if index > start && bytes + size > MAX_ITEM_BYTES {
             pages.push(&posts[start..index]);
@@ -155,7 +160,8 @@ fn pages(posts: &[BlogPost]) -> Result<Vec<&[BlogPost]>, Error> {
 fn check_size(content: &Content) -> Result<(), Error> {
     let (site, apps, posts) = (size_of(&content.site)?, size_of(&content.apps)?, size_of(&content.blog_posts)?);
     let total = site + apps + posts;
-    let too_much = |what: &str, bytes: usize, max: usize| Err(Error::TooMuch(format!("{what}: {bytes} bytes, at most {max} fit")));
+    let too_much =
+        |what: &str, bytes: usize, max: usize| Err(Error::TooMuch(format!("{what}: {bytes} bytes; at most {max} can be published")));
     if site > MAX_ITEM_BYTES {
         return too_much("the site", site, MAX_ITEM_BYTES);
     }
@@ -172,7 +178,8 @@ fn size_of<T: serde::Serialize>(value: &T) -> Result<usize, Error> {
     Ok(bytes(&serde_dynamo::to_attribute_value(value)?))
 }
 
-/// The size of a value as DynamoDB counts it (Developer Guide, Item sizes and formats); texts, lists and maps are all there is here.
+/// The size of a value as DynamoDB counts it (Developer Guide, Item sizes and formats); only texts,
+/// lists and maps occur here.
 fn bytes(value: &AttributeValue) -> usize {
     match value {
         AttributeValue::S(text) => text.len(),
@@ -182,7 +189,7 @@ fn bytes(value: &AttributeValue) -> usize {
     }
 }
 
-/// The digest of the content and of how its posts are divided.
+/// The digest of the content and of the division of its posts.
 fn digest(content: &Content, pages: &[&[BlogPost]]) -> Result<String, Error> {
     let json = serde_json::to_vec(&(&content.site, &content.apps, pages)).map_err(|error| Error::Refused(error.to_string()))?;
     Ok(Digest::of_bytes(&json).as_str().to_owned())
@@ -211,7 +218,7 @@ mod tests {
     }
 
     #[test]
-    fn posts_are_divided_in_order_and_no_item_is_too_large() {
+    fn posts_are_split_in_order_into_items_of_limited_size() {
         let content = content(5000, 200);
         let pages = pages(&content.blog_posts).unwrap();
         assert!(pages.len() > 1);
@@ -220,8 +227,9 @@ mod tests {
     }
 
     #[test]
-    fn the_items_of_posts_of_two_publications_fit_in_a_transaction() {
-        // Two neighbours are more than one item holds, so there are at most twice as many as the bytes alone need.
+    fn the_post_items_of_two_publications_fit_into_a_transaction() {
+        // The posts of any two neighbouring items would not fit into one item, so there are at most
+        // twice as many items as the bytes alone require.
         let most = 2 * MAX_TRANSACTION_BYTES.div_ceil(MAX_ITEM_BYTES);
         assert!(2 + 2 * most <= 100);
         let writes = publication(&content(1, 0), Some(&Version { digest: "old".to_owned(), post_items: most })).unwrap();
@@ -229,7 +237,7 @@ mod tests {
     }
 
     #[test]
-    fn more_than_a_transaction_takes_is_refused_with_its_size() {
+    fn a_publication_larger_than_a_transaction_is_rejected() {
         let error = publication(&content(10_000, 800), None).unwrap_err();
         assert!(error.to_string().contains("together"), "{error}");
         let app = App { id: "a".repeat(400_000), display_name: String::new(), subtitle: String::new(), url: String::new() };
@@ -238,7 +246,7 @@ mod tests {
     }
 
     #[test]
-    fn a_reader_notices_a_publication_on_its_way() {
+    fn a_reader_notices_a_concurrent_publication() {
         let item =
             |version: &str, items: usize| Item::from([("version".to_owned(), string(version)), ("post_items".to_owned(), integer(items))]);
         assert!(are_of_one_publication(&[]));

@@ -1,19 +1,20 @@
-//! Changes that are decided on what was read, and written on the condition that it is still so.
+//! Optimistic changes, which are written on the condition that the items on which they are based
+//! have not changed.
 
 use crate::error::Error;
 use crate::label::Conflict;
 
-/// An error that may say that somebody else was faster.
+/// An error that can report a conflict with another write.
 pub trait Contention: From<Error> {
-    /// Whether the conditions of a write did not hold.
+    /// Whether the conditions of a write failed.
     fn is_conflict(&self) -> bool;
 
-    /// Says that somebody else was faster.
+    /// The error for a conflict with another write.
     fn conflict() -> Self {
         Error::Conflict(Conflict::default()).into()
     }
 
-    /// What is answered when somebody else was faster each time.
+    /// The error if every round conflicted with another write.
     fn lost() -> Self {
         Error::Contended.into()
     }
@@ -25,9 +26,11 @@ impl Contention for Error {
     }
 }
 
-/// Reads, decides and writes: `optimistic!(5, |round| { … })` runs the block, which ends in a `Result`, again for as long as it fails by
-/// a conflict, five times at most; `round` counts from 0. A macro, as the compiler cannot prove of an async closure that it is `Send`
-/// for every lifetime of what it borrows.
+/// Reads, decides and writes: `optimistic!(5, |round| { … })` runs the block, which evaluates to a
+/// `Result`, and runs it again while it fails with a conflict, at most five times in all.
+///
+/// `round` counts from 0. This is a macro because the compiler cannot prove that an async closure
+/// is `Send` for every lifetime of what it borrows.
 #[macro_export]
 macro_rules! optimistic {
     ($rounds:expr, |$round:pat_param| $change:block) => {{

@@ -1,10 +1,11 @@
-//! Deletions that may take longer than the request that begins them are noted, for a worker to end.
+//! Notes of deletions that may take longer than a request, so that a worker completes them.
 //!
 //! | item | pk | sk | cost |
 //! |---|---|---|---|
-//! | ending | `ENDINGS` | `PROJECT#<P>`, `TEAM#<P>#<team>`, `USER#<P>#<user>` | 1 unit to write, 1 for about 20 to read |
+//! | ending | `ENDINGS` | `PROJECT#<P>`, `TEAM#<P>#<team>`, `USER#<P>#<user>` | 1 unit to write one, 2 in a transaction; 1 unit to read about 20 |
 //!
-//! Deletions are rare, so that one partition has them all; a small team or user is deleted in one transaction and is never noted.
+//! Deletions are rare enough to share one partition. A small team or user is deleted in one
+//! transaction and is never noted.
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -21,24 +22,32 @@ const PK: &str = "ENDINGS";
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Ended {
-    /// A project, which was created then.
+    /// A project.
     Project {
+        /// When the project was created.
         #[serde(with = "jiff::fmt::serde::timestamp::millisecond::required")]
         since: Timestamp,
     },
+    /// A team.
     Team {
+        /// The id of the team.
         id: TeamId,
     },
+    /// A user.
     User {
+        /// The id of the user.
         id: UserId,
     },
 }
 
-/// A deletion that was begun.
+/// A deletion that was started and may be incomplete.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Ending {
+    /// The project, or the project of the team or user.
     pub project: ProjectId,
+    /// What is being deleted.
     pub what: Ended,
+    /// When the deletion was started.
     #[serde(with = "jiff::fmt::serde::timestamp::millisecond::required")]
     pub begun_at: Timestamp,
 }
@@ -54,19 +63,20 @@ impl Ending {
         Key::new(PK, sk)
     }
 
-    /// Notes the deletion, or again.
+    /// Notes the deletion; repeating it is harmless.
     pub(crate) fn note(&self) -> Result<Write, Error> {
         Write::put(self.key(), self)
     }
 }
 
 impl Store {
-    /// All deletions that were begun and are not known to be done.
+    /// All deletions that were started and are not yet noted as complete.
     pub async fn endings(&self) -> Result<Vec<Ending>, Error> {
         self.endings_from("").await
     }
 
-    /// The teams of a project whose deletion was begun.
+    /// The teams of a project that are being deleted: the deletion was started and is not yet noted
+    /// as complete.
     pub(crate) async fn ending_teams(&self, project: &ProjectId) -> Result<Vec<TeamId>, Error> {
         let endings = self.endings_from(&format!("TEAM#{project}#")).await?;
         let team = |ending: &Ending| match ending.what {
@@ -78,7 +88,7 @@ impl Store {
 
     async fn endings_from(&self, beginning: &str) -> Result<Vec<Ending>, Error> {
         let query = self.query();
-        // An empty text is no key that DynamoDB takes.
+        // DynamoDB does not accept empty strings as keys.
         let query = match beginning {
             "" => query.key_condition_expression("pk = :pk"),
             sk => query.key_condition_expression("pk = :pk AND begins_with(sk, :sk)").expression_attribute_values(":sk", string(sk)),
@@ -88,7 +98,7 @@ impl Store {
         Ok(endings)
     }
 
-    /// Notes that a deletion is done.
+    /// Notes that a deletion is complete.
     pub async fn forget_ending(&self, ending: &Ending) -> Result<(), Error> {
         self.write(Write::delete(ending.key())).await
     }

@@ -1,15 +1,17 @@
-//! Templates, themes and drafts of mails.
+//! Email templates, themes and drafts.
 //!
 //! | item | pk | sk | cost |
 //! |---|---|---|---|
 //! | document | `T#<P>` | `TEMPLATE#<id>`, `THEME#<id>`, `DRAFT#<id>` | 1 unit for each KB to write, 1 for each 4 KB to read |
-//! | number of a kind | `T#<P>` | `COUNT#TEMPLATE#`, `COUNT#THEME#`, `COUNT#DRAFT#` | 2 units with each document that is created or deleted |
+//! | count per kind | `T#<P>` | `COUNT#TEMPLATE#`, `COUNT#THEME#`, `COUNT#DRAFT#` | 2 units with each document that is created or deleted |
 //!
-//! The numbers rise and fall in the transactions that create and delete, so that whoever creates at once, there are [`MAX_DOCUMENTS`] of a
-//! kind at most, and a list is bounded by that. What stands in place of one of ours is not counted: there are as many as we have.
+//! The counts change in the transactions that create and delete documents, so even concurrent
+//! creations never exceed [`MAX_DOCUMENTS`] per kind, which bounds the lists. Overrides of
+//! built-in documents are not counted: there is at most one for each built-in document.
 //!
-//! One query lists a kind, with one unit for each 4 KB of what it passes over: for people who write mails, not for sending them. A change is
-//! conditional on the version that was read.
+//! One query lists a kind, at one unit for each 4 KB that it reads. Only people who write emails
+//! need such a list; sending does not read it. A document is only replaced if it still has the
+//! version that was read.
 
 use std::cmp::Ordering;
 
@@ -17,7 +19,7 @@ use jiff::Timestamp;
 use model::document::theme::DEFAULT_THEME;
 use model::document::{DocumentKind, DocumentLine, MAX_DOCUMENTS, MailDocument};
 use model::project::Project;
-use model::project::config::DocumentChange;
+use model::project::config::{Level, Levels};
 use model::trail::Target;
 use uuid::Uuid;
 use wire::id::{DocumentId, ProjectId};
@@ -26,14 +28,22 @@ use crate::client::{MAX_WRITES, Store};
 use crate::error::Error;
 use crate::item::{Item, Key, entity, integer, number, string};
 use crate::label::Label;
-use crate::project::replaced;
+use crate::project::{levels_of, replaced};
 use crate::write::Write;
 
-/// A document with the version that a change of it is conditional on; 0 for one that is not in the table.
+/// A document with its version, on which changes are conditional. The version is 0 if the document
+/// is not in the table.
 #[derive(Debug, Clone)]
 pub struct DocumentRow {
+    /// The document in effect.
     pub document: MailDocument,
+    /// The version that was read.
     pub version: u64,
+    /// The level of the configuration that the document belongs to. Documents stored before levels
+    /// existed belong to the environment.
+    pub level: Level,
+    /// The branch's document, if this is a document of the environment that overrides it.
+    pub below: Option<MailDocument>,
 }
 
 fn prefix(kind: DocumentKind) -> &'static str {
@@ -44,6 +54,7 @@ fn prefix(kind: DocumentKind) -> &'static str {
     }
 }
 
+/// The key of a document.
 pub fn document_key(project: &ProjectId, kind: DocumentKind, id: DocumentId) -> Key {
     Key::new(format!("T#{project}"), format!("{}{id}", prefix(kind)))
 }
@@ -52,7 +63,7 @@ fn count_key(project: &ProjectId, kind: DocumentKind) -> Key {
     Key::new(format!("T#{project}"), format!("COUNT#{}", prefix(kind)))
 }
 
-/// So many documents of a kind more; fails when there are more than there may be then.
+/// Increases the count of a kind; fails if the result exceeds the maximum.
 fn more(project: &ProjectId, kind: DocumentKind, count: usize) -> Write {
     let update = Write::update(count_key(project, kind), "ADD documents :more").on("attribute_not_exists(documents) OR documents <= :most");
     update.value(":more", integer(count)).value(":most", integer(MAX_DOCUMENTS.saturating_sub(count))).labelled(Label::Count)
@@ -62,46 +73,63 @@ fn less(project: &ProjectId, kind: DocumentKind, count: usize) -> Write {
     Write::update(count_key(project, kind), "ADD documents :less").value(":less", integer(-i64::try_from(count).unwrap_or(i64::MAX)))
 }
 
-/// What becomes of a document, of which this version was read.
+/// A change to a document.
 #[derive(Debug)]
 pub struct DocumentWrite {
-    pub change: DocumentChange,
-    pub version: u64,
-    /// Whether it is none in place of ours.
+    /// The kind of the document.
+    pub kind: DocumentKind,
+    /// The document with the version that was read.
+    pub row: DocumentRow,
+    /// Whether the document is deleted.
+    pub is_deletion: bool,
+    /// Whether the document counts towards the maximum, because it does not override a built-in
+    /// one.
     pub is_counted: bool,
 }
 
 /// Why a configuration was not written.
 #[derive(Debug, thiserror::Error)]
 pub enum ConfigError {
-    #[error("there are more documents of a kind than there may be")]
+    /// The change would exceed [`MAX_DOCUMENTS`] of a kind.
+    #[error("a project can have at most {MAX_DOCUMENTS} templates, themes and drafts each")]
     TooManyDocuments,
+    /// The write failed.
     #[error(transparent)]
     Store(#[from] Error),
 }
 
-/// How many documents a change of a configuration may write: a transaction has the project, its line and two numbers besides.
-pub const MAX_CHANGES: usize = MAX_WRITES - 4;
+/// The maximum number of documents that a configuration change may write: the transaction also
+/// holds the project, its list entry, its levels and two counts.
+pub const MAX_CHANGES: usize = MAX_WRITES - 5;
 
-fn written(project: &ProjectId, kind: DocumentKind, document: &MailDocument, version: u64) -> Result<Write, Error> {
-    let key = document_key(project, kind, document.id);
+fn written(project: &ProjectId, kind: DocumentKind, row: &DocumentRow) -> Result<Write, Error> {
+    let DocumentRow { document, version, level, below } = row;
+    let mut put = Write::put(document_key(project, kind, document.id), document)?.attribute("version", integer(version + 1));
+    if *level == Level::Branch {
+        put = put.attribute(LEVEL, string(BRANCH));
+    }
+    if let Some(below) = below {
+        put = put.attribute(BELOW, serde_dynamo::to_attribute_value(below)?);
+    }
     Ok(match version {
-        0 => Write::create(key, document)?.attribute("version", integer(1)),
-        version => Write::update(key, "SET d = :d, version = :new")
-            .on("version = :old")
-            .entity(":d", document)?
-            .value(":old", integer(version))
-            .value(":new", integer(version + 1)),
+        0 => put.on("attribute_not_exists(pk)"),
+        version => put.on("version = :old").value(":old", integer(*version)),
     })
 }
 
-/// What a change of documents does to their number of a kind.
+/// The attribute with the level of a document; absent for the environment.
+const LEVEL: &str = "level";
+const BRANCH: &str = "branch";
+/// The attribute with the branch's document, if the environment's document overrides it.
+const BELOW: &str = "below";
+
+/// The change to the count of a kind; `None` if the count stays the same.
 fn counted(project: &ProjectId, kind: DocumentKind, writes: &[DocumentWrite]) -> Option<Write> {
     let (mut new, mut gone) = (0_usize, 0_usize);
-    for write in writes.iter().filter(|write| write.is_counted) {
-        match &write.change {
-            DocumentChange::Create(of, _) if *of == kind => new += 1,
-            DocumentChange::Delete(of, _) if *of == kind => gone += 1,
+    for write in writes.iter().filter(|write| write.is_counted && write.kind == kind) {
+        match write {
+            DocumentWrite { is_deletion: true, .. } => gone += 1,
+            DocumentWrite { row: DocumentRow { version: 0, .. }, .. } => new += 1,
             _ => {}
         }
     }
@@ -114,24 +142,39 @@ fn counted(project: &ProjectId, kind: DocumentKind, writes: &[DocumentWrite]) ->
 
 impl DocumentWrite {
     fn write(&self, project: &ProjectId) -> Result<Write, Error> {
-        match &self.change {
-            DocumentChange::Create(kind, document) => written(project, *kind, document, 0),
-            DocumentChange::Replace(kind, document) => written(project, *kind, document, self.version),
-            DocumentChange::Delete(kind, id) => {
-                Ok(Write::delete(document_key(project, *kind, *id)).on("version = :old").value(":old", integer(self.version)))
-            }
+        if self.is_deletion {
+            let key = document_key(project, self.kind, self.row.document.id);
+            return Ok(Write::delete(key).on("version = :old").value(":old", integer(self.row.version)));
         }
+        written(project, self.kind, &self.row)
     }
 }
 
 impl DocumentRow {
-    pub fn of(item: Item) -> Result<Self, Error> {
+    /// Reads a document from its item.
+    pub fn of(mut item: Item) -> Result<Self, Error> {
         let version = number(&item, "version").unwrap_or_default();
-        Ok(Self { document: entity(item)?, version })
+        let is_of_branch = item.get(LEVEL).and_then(|level| level.as_s().ok()).is_some_and(|level| level == BRANCH);
+        let below = item.remove(BELOW).map(serde_dynamo::from_attribute_value).transpose()?;
+        let level = if is_of_branch { Level::Branch } else { Level::Environment };
+        Ok(Self { document: entity(item)?, version, level, below })
+    }
+
+    /// A document that is not in the table yet.
+    pub fn new(document: MailDocument, level: Level) -> Self {
+        Self { document, version: 0, level, below: None }
+    }
+
+    /// The row with `document` as the document of the environment. If the row had a document of
+    /// the branch, `document` overrides it.
+    #[must_use]
+    pub fn at_environment(self, document: MailDocument) -> Self {
+        let below = if self.level == Level::Branch { Some(self.document) } else { self.below };
+        Self { document, version: self.version, level: Level::Environment, below }
     }
 }
 
-/// Notes that a draft is being sent; fails when it is gone.
+/// Records that a draft is being sent; fails if it no longer exists.
 pub fn mark_sent(project: &ProjectId, draft: DocumentId, now: Timestamp) -> Write {
     Write::update(document_key(project, DocumentKind::Draft, draft), "SET d.sent_at = :now, version = version + :one")
         .on("attribute_exists(pk)")
@@ -140,20 +183,21 @@ pub fn mark_sent(project: &ProjectId, draft: DocumentId, now: Timestamp) -> Writ
 }
 
 impl Store {
+    /// The project's own document with this id.
     pub async fn mail_document(&self, project: &ProjectId, kind: DocumentKind, id: DocumentId) -> Result<Option<DocumentRow>, Error> {
         self.get(&document_key(project, kind, id)).await?.map(DocumentRow::of).transpose()
     }
 
-    /// Whether there is a theme, of the project or ours, that has this id.
+    /// Whether a theme with this id exists, built-in or the project's own.
     pub async fn has_theme(&self, project: &ProjectId, id: Uuid) -> Result<bool, Error> {
         Ok(id == DEFAULT_THEME || self.mail_document(project, DocumentKind::Theme, id.into()).await?.is_some())
     }
 
-    /// All templates and themes with their sources.
+    /// All the project's own templates and themes, with their sources.
     pub async fn templates_and_themes(&self, project: &ProjectId) -> Result<Vec<(DocumentKind, DocumentRow)>, Error> {
         let query = self
             .query()
-            // What lies between the two are the two alone: `$` comes after `#`.
+            // The range contains only these two prefixes, because `$` follows `#`.
             .key_condition_expression("pk = :pk AND sk BETWEEN :first AND :last")
             .expression_attribute_values(":pk", string(format!("T#{project}")))
             .expression_attribute_values(":first", string(prefix(DocumentKind::Template)))
@@ -168,11 +212,18 @@ impl Store {
         Ok(rows)
     }
 
-    /// Replaces a project that nobody changed since `version`, together with documents that nobody changed since they were read.
-    pub async fn update_configuration(&self, project: &Project, version: u64, documents: &[DocumentWrite]) -> Result<(), ConfigError> {
+    /// Replaces a project that was read at `version`, together with the levels of its configuration
+    /// and documents, on the condition that none of them has changed since.
+    pub async fn update_configuration(
+        &self,
+        (project, version): (&Project, u64),
+        levels: &Levels,
+        documents: &[DocumentWrite],
+    ) -> Result<(), ConfigError> {
         let counts = [DocumentKind::Template, DocumentKind::Theme].into_iter().filter_map(|kind| counted(&project.id, kind, documents));
         let mut writes: Vec<Write> = counts.collect();
         writes.extend(replaced(project, version)?);
+        writes.push(levels_of(&project.id, levels)?);
         for document in documents {
             writes.push(document.write(&project.id)?);
         }
@@ -195,28 +246,25 @@ impl Store {
         Ok(lines)
     }
 
-    /// Writes a new document; `false` when there are [`MAX_DOCUMENTS`] of its kind.
+    /// Writes a new document; `false` if the project already has [`MAX_DOCUMENTS`] of its kind.
     pub async fn create_mail_document(&self, project: &ProjectId, kind: DocumentKind, document: &MailDocument) -> Result<bool, Error> {
         let target = Target::new(kind.into(), document.id);
-        match self.transact([more(project, kind, 1), written(project, kind, document, 0)?.targets([target])]).await {
+        let row = DocumentRow::new(document.clone(), Level::Environment);
+        match self.transact([more(project, kind, 1), written(project, kind, &row)?.targets([target])]).await {
             Ok(()) => Ok(true),
             Err(Error::Conflict(conflict)) if conflict.is_of(Label::Count) => Ok(false),
             Err(error) => Err(error),
         }
     }
 
-    /// Writes a document that is as it was read, or in place of one of ours when the version is 0; `Conflict` when it is not so any more.
-    pub async fn write_mail_document(
-        &self,
-        project: &ProjectId,
-        kind: DocumentKind,
-        document: &MailDocument,
-        version: u64,
-    ) -> Result<(), Error> {
-        self.write(written(project, kind, document, version)?).await
+    /// Replaces a document, or overrides a built-in one if the version is 0; `Conflict` if the
+    /// document has changed since it was read.
+    pub async fn write_mail_document(&self, project: &ProjectId, kind: DocumentKind, row: &DocumentRow) -> Result<(), Error> {
+        self.write(written(project, kind, row)?).await
     }
 
-    /// Deletes a document; `false` when there was none. One that stands in place of ours was not counted.
+    /// Deletes a document; `false` if it does not exist. Overrides of built-in documents are not
+    /// counted.
     pub async fn delete_mail_document(
         &self,
         project: &ProjectId,

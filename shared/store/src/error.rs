@@ -1,4 +1,4 @@
-//! Why the table did not do what was asked.
+//! Errors of accesses to the table.
 
 use aws::Failure;
 use aws_sdk_dynamodb::error::{ProvideErrorMetadata, SdkError};
@@ -8,37 +8,40 @@ use model::limit::Refused;
 use crate::label::Conflict;
 use crate::retry::UNCERTAIN;
 
-/// Why the table did not do what was asked.
+/// Why an access to the table failed.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// Conditions did not hold. Nothing was written.
-    #[error("the conditions of writes do not hold: {0:?}")]
+    /// A condition failed. Nothing was written.
+    #[error("write conditions failed: {0:?}")]
     Conflict(Conflict),
     /// A limit is reached. Nothing was written.
-    #[error("a limit is reached: {0}")]
+    #[error("a rate limit is reached: {0}")]
     Limited(Refused),
-    /// Throttled, contended or unreachable, for as long as a request may wait. Nothing was written.
-    #[error("the table is not available: {0}")]
+    /// The table was throttled, contended or unreachable for as long as a request may wait. If an
+    /// answer was lost, the write may have been executed.
+    #[error("the table is unavailable: {0}")]
     Unavailable(String),
-    /// Somebody else changed the same thing each time that it was looked at. Nothing was written.
-    #[error("somebody else changed it each time")]
+    /// Every attempt conflicted with another request's change to the same item. Nothing was
+    /// written.
+    #[error("other requests kept changing the same item")]
     Contended,
-    /// An item is not what this version of the program writes.
-    #[error("an item cannot be read")]
+    /// An item does not have the expected format.
+    #[error("an item has an unexpected format")]
     Corrupt(#[from] serde_dynamo::Error),
-    #[error("the table refused a request: {0}")]
+    /// DynamoDB rejected the request, or its answer is invalid.
+    #[error("the table rejected a request: {0}")]
     Refused(String),
-    /// More than one write can take. Nothing was written.
-    #[error("this is too much to write at once: {0}")]
+    /// The content does not fit into one write. Nothing was written.
+    #[error("too much data to write at once: {0}")]
     TooMuch(String),
 }
 
-/// Whether an answer to the same call was lost before this one.
+/// Whether an answer to an earlier attempt at this call was lost.
 pub(crate) fn is_uncertain<E>(error: &Failure<E>) -> bool {
     error.raw_response().is_some_and(|answer| answer.headers().contains_key(UNCERTAIN))
 }
 
-/// What a failed call means.
+/// Translates the error of a failed call.
 pub(crate) fn failure<E: ProvideErrorMetadata + std::fmt::Debug>(error: Failure<E>) -> Error {
     match &error {
         SdkError::ServiceError(service) => match service.err().code().unwrap_or_default() {
@@ -58,13 +61,15 @@ pub(crate) fn failure<E: ProvideErrorMetadata + std::fmt::Debug>(error: Failure<
     }
 }
 
-/// Why a transaction was not made: by conditions, whose positions these are, or for another reason.
+/// Why a transaction failed: because the conditions of the writes at these positions failed, or
+/// for another reason.
 pub(crate) enum Cancelled {
     ByConditions(Vec<usize>),
     Otherwise(Error),
 }
 
-/// What a cancelled transaction means: conditions first, as trying again would not help them.
+/// Translates the error of a failed transaction. Failed conditions take precedence over other
+/// reasons, because retrying would not help.
 pub(crate) fn cancelled(error: Failure<TransactWriteItemsError>) -> Cancelled {
     let SdkError::ServiceError(service) = &error else { return Cancelled::Otherwise(failure(error)) };
     let TransactWriteItemsError::TransactionCanceledException(cancelled) = service.err() else {

@@ -1,4 +1,5 @@
-//! Items of the table: an item has its key (`pk`, `sk`), the entity as a map (`d`), and beside it what conditions, indexes and the TTL need.
+//! Items of the table: each has its key (`pk`, `sk`), the entity as a map (`d`), and the attributes
+//! that conditions, indexes and the TTL use.
 
 use std::collections::HashMap;
 
@@ -7,17 +8,20 @@ use serde::de::DeserializeOwned;
 
 use crate::error::Error;
 
-/// An item as the SDK has it.
+/// An item, as the SDK represents it.
 pub type Item = HashMap<String, AttributeValue>;
 
 /// The primary key of an item.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Key {
+    /// The partition key.
     pub pk: String,
+    /// The sort key.
     pub sk: String,
 }
 
 impl Key {
+    /// A key of these two parts.
     pub fn new(pk: impl Into<String>, sk: impl Into<String>) -> Self {
         Self { pk: pk.into(), sk: sk.into() }
     }
@@ -27,26 +31,27 @@ impl Key {
     }
 }
 
-/// What a batch of reads found, and what it did not.
+/// The result of a batch read: the items that exist, and the keys that have no item.
 #[derive(Debug, Default)]
 pub struct Items(pub(crate) HashMap<Key, Option<Item>>);
 
 impl Items {
+    /// Removes and returns an item; `None` if it does not exist or was not read.
     pub fn take(&mut self, key: &Key) -> Option<Item> {
         self.0.remove(key).flatten()
     }
 
-    /// The item, which stays to be read again.
+    /// A copy of an item.
     pub fn get(&self, key: &Key) -> Option<Item> {
         self.0.get(key).cloned().flatten()
     }
 
-    /// Reads the entity of an item, which stays to be read again.
+    /// Deserialises the entity of an item, without removing the item.
     pub fn read<T: DeserializeOwned>(&self, key: &Key) -> Result<Option<T>, Error> {
         self.get(key).map(entity).transpose()
     }
 
-    /// Reads the entity of an item, if there is one.
+    /// Removes an item and deserialises its entity, if the item exists.
     pub fn entity<T: DeserializeOwned>(&mut self, key: &Key) -> Result<Option<T>, Error> {
         self.take(key).map(entity).transpose()
     }
@@ -56,7 +61,7 @@ pub(crate) fn key_of(item: &Item) -> Option<Key> {
     Some(Key::new(item.get("pk")?.as_s().ok()?, item.get("sk")?.as_s().ok()?))
 }
 
-/// The entity of an item.
+/// Deserialises the entity of an item.
 pub(crate) fn entity<T: DeserializeOwned>(mut item: Item) -> Result<T, Error> {
     let entity = item.remove("d").unwrap_or(AttributeValue::M(HashMap::new()));
     Ok(serde_dynamo::from_attribute_value(entity)?)
@@ -74,7 +79,8 @@ pub(crate) fn integer(number: impl ToString) -> AttributeValue {
     AttributeValue::N(number.to_string())
 }
 
-/// A time that sorts as text, for the keys of indexes: milliseconds since the epoch in 15 digits.
+/// A time as text that sorts chronologically, for the keys of indexes: milliseconds since the Unix
+/// epoch in 15 digits.
 pub(crate) fn sortable(time: jiff::Timestamp) -> String {
     format!("{:015}", time.as_millisecond().max(0))
 }

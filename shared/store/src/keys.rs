@@ -1,4 +1,4 @@
-//! Keys of items that are read with others: of projects, their API keys, and users.
+//! Keys of items that are read together: projects, API keys and users.
 
 use crypto::digest::Digest;
 use secrecy::{ExposeSecret as _, SecretString};
@@ -6,10 +6,12 @@ use wire::id::{ProjectId, UserId};
 
 use crate::item::Key;
 
+/// The key of a project.
 pub fn project_key(project: &ProjectId) -> Key {
     Key::new(format!("P#{project}"), "PROJECT")
 }
 
+/// The key of the item of an API key.
 pub fn api_key_key(project: &ProjectId, key: &SecretString) -> Key {
     key_key(project, &Digest::of(key.expose_secret()))
 }
@@ -18,6 +20,7 @@ pub(crate) fn key_key(project: &ProjectId, digest: &Digest) -> Key {
     Key::new(format!("P#{project}"), format!("KEY#{digest}"))
 }
 
+/// The key of a user.
 pub fn user_key(project: &ProjectId, id: UserId) -> Key {
     Key::new(format!("U#{project}#{id}"), "USER")
 }

@@ -1,17 +1,18 @@
-//! Names of writes, so that whoever makes a transaction knows whose condition failed.
+//! Labels of writes, by which a failed transaction reports the writes whose conditions failed.
 
-/// What a write is about within its transaction.
+/// The purpose of a write in its transaction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Label {
     /// The account that the transaction changes.
     Account,
-    /// A claim of the account on an address or a provider account: its number among them.
+    /// The account's claim to an email address or provider account, by its position among the
+    /// claims.
     Claim(usize),
-    /// The code, link or invitation that the transaction uses up.
+    /// The code, link or invitation that the transaction redeems.
     Code,
-    /// How many there are of something that is limited.
+    /// A count with a maximum.
     Count,
-    /// An entry of the outbox: its number among those that are moved.
+    /// An outbox entry, by its position among the entries of the transaction.
     Entry(usize),
     /// A membership.
     Member,
@@ -19,11 +20,11 @@ pub enum Label {
     Team,
     /// The time step of an authenticator app's code.
     TotpStep,
-    /// A user who has to be there, or to be as it was read.
+    /// A user who must exist, or must not have changed.
     User,
 }
 
-/// The writes whose conditions did not hold, by their labels. Those without one are not told apart.
+/// The labels of the writes whose conditions failed. Writes without a label are not reported.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Conflict(Vec<Label>);
 
@@ -37,7 +38,7 @@ impl Conflict {
         self.0.contains(&label)
     }
 
-    /// The number of the first claim that somebody else has.
+    /// The position of the first claim that another account holds.
     pub(crate) fn claim(&self) -> Option<usize> {
         self.0.iter().find_map(|label| if let Label::Claim(number) = label { Some(*number) } else { None })
     }

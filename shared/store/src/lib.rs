@@ -1,8 +1,12 @@
-//! The table: one DynamoDB table for everything, read by key and written by condition.
+//! The table: one DynamoDB table for all data, read by key and written conditionally.
 //!
-//! An item has its key (`pk`, `sk`), the entity as a map (`d`), and beside it what conditions, indexes and the TTL need. The folder or
-//! file of an entity knows its keys and access patterns; [`client`] reads, and writes all or nothing; [`error`] says what failures mean.
-//! Reads are strongly consistent: whoever signed up is known to the next request.
+//! An item has its key (`pk`, `sk`), the entity as a map (`d`), and the attributes that conditions,
+//! indexes and the TTL use. The folder or file of an entity defines its keys and access patterns.
+//! [`client`] has the reads, and the writes that succeed or fail as a whole; [`error`] classifies
+//! failures. Reads by key are strongly consistent, so a new user is visible to the next request.
+//! Comments give costs in DynamoDB's read and write units; `infra/COSTS.md` explains them.
+
+#![warn(missing_docs)]
 
 pub mod bot_challenge;
 pub mod client;

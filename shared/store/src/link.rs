@@ -1,14 +1,15 @@
-//! Links of emails: whoever follows one is a person at a browser, without keys or a session, and uses it once.
+//! Links in emails, which people open in a browser without keys or a session. Each link works once.
 //!
 //! | item | pk | sk | cost |
 //! |---|---|---|---|
-//! | releases an address ([`Release`]) | `V#<digest of the code>` | `RELEASE` | 2 units to write with its email, 1 to read, 2 more to use |
-//! | refuses emails of a kind ([`Unsubscribe`]) | the same | `UNSUBSCRIBE` | 1 unit to write and to read, 4 to use with the user |
-//! | undoes a change of an account ([`NotMe`]) | the same | `NOT-ME` | 2 units for each KB to write with its email, 1 for each 4 KB to read, 2 for each KB more to use |
+//! | releases an email address ([`Release`]) | `V#<digest of the code>` | `RELEASE` | 2 units to write with its email, 1 to read, another 2 to use |
+//! | unsubscribes from a category ([`Unsubscribe`]) | the same | `UNSUBSCRIBE` | 1 unit to write, 1 to read, another 4 to use, for the link and the user |
+//! | undoes a change to an account ([`NotMe`]) | the same | `NOT-ME` | 2 units per KB to write with its email, 1 per 4 KB to read, another 2 per KB to use |
 //!
-//! A link names no project, as it is followed without headers; its code has 224 random bits, so nobody finds one by trying. A release
-//! names the channel, not the address: an account that has changed hands since has another channel for the same address, and older links
-//! no longer reach it.
+//! The key of a link contains no project, because browsers follow links without headers; the code
+//! has 225 random bits and cannot be guessed. A release applies to the channel of the email
+//! address: once the address belongs to another account, it has another channel, so older links no
+//! longer apply to the address.
 
 use aws_sdk_dynamodb::types::AttributeValue;
 use jiff::{SignedDuration, Timestamp};
@@ -28,17 +29,21 @@ use crate::label::Label;
 use crate::user;
 use crate::write::Write;
 
-/// What a link is for. Each kind has its own items: the code of one kind opens nothing of another.
+/// The purpose of a link. Every purpose has its own sort key, so a code for one purpose is useless
+/// for another.
 pub trait Purpose: Serialize + DeserializeOwned + Send {
+    /// The sort key of the links' items.
     const SORT_KEY: &'static str;
     /// How long a link works.
     const LIFE: SignedDuration;
 }
 
-/// Which address a link releases from an account.
+/// A link that releases an email address from an account.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Release {
+    /// The channel of the address.
     pub channel_id: ChannelId,
+    /// The address.
     pub email: Email,
 }
 
@@ -47,9 +52,10 @@ impl Purpose for Release {
     const LIFE: SignedDuration = SignedDuration::from_hours(7 * 24);
 }
 
-/// Which emails a link refuses.
+/// A link that unsubscribes from a category of emails.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Unsubscribe {
+    /// The category.
     pub category: Category,
 }
 
@@ -63,15 +69,20 @@ impl Purpose for NotMe {
     const LIFE: SignedDuration = SignedDuration::from_hours(7 * 24);
 }
 
-/// A link, with the account that it is about.
+/// A link, with the account that it concerns.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Link<P> {
+    /// The project.
     pub project_id: ProjectId,
+    /// The user.
     pub user_id: UserId,
+    /// The purpose of the link.
     #[serde(flatten)]
     pub purpose: P,
+    /// When the link stops working.
     #[serde(with = "jiff::fmt::serde::timestamp::millisecond::required")]
     pub expires_at: Timestamp,
+    /// Whether the link has been used.
     pub used: bool,
 }
 
@@ -80,18 +91,18 @@ fn link_key<P: Purpose>(code: &Code) -> Key {
 }
 
 impl<P: Purpose> Link<P> {
-    /// A link in an email that goes out at `sent_at`.
+    /// A link in an email that is sent at `sent_at`.
     pub fn new(project: &ProjectId, user_id: UserId, purpose: P, sent_at: Timestamp) -> Self {
         Self { project_id: project.clone(), user_id, purpose, expires_at: after(sent_at, P::LIFE), used: false }
     }
 
-    /// Writes the link, which `code` opens.
+    /// Writes the link under its `code`.
     pub fn create(&self, code: &Code) -> Result<Write, Error> {
         Ok(Write::create(link_key::<P>(code), self)?.expires(self.expires_at))
     }
 }
 
-/// Uses a link: of all who try, one write succeeds.
+/// Marks a link as used: of concurrent attempts, only one succeeds.
 pub fn redeem<P: Purpose>(code: &Code) -> Write {
     Write::update(link_key::<P>(code), "SET d.used = :yes")
         .labelled(Label::Code)
@@ -101,16 +112,18 @@ pub fn redeem<P: Purpose>(code: &Code) -> Write {
 }
 
 impl Store {
+    /// The link with this code.
     pub async fn link<P: Purpose>(&self, code: &Code) -> Result<Option<Link<P>>, Error> {
         self.get(&link_key::<P>(code)).await?.map(entity).transpose()
     }
 
-    /// Keeps the link of an email that is about to be rendered.
+    /// Stores the link of an email that is about to be rendered.
     pub async fn create_link<P: Purpose>(&self, code: &Code, link: &Link<P>) -> Result<(), Error> {
         self.write(link.create(code)?).await
     }
 
-    /// Uses a link: of all who try, one succeeds. `Conflict` when it has been used, or its user is gone.
+    /// Unsubscribes the user and marks the link as used: of concurrent attempts, only one succeeds.
+    /// `Conflict` if the link was already used or its user no longer exists.
     pub async fn unsubscribe(&self, code: &Code, link: &Link<Unsubscribe>) -> Result<(), Error> {
         let refuse = user::set_refused(&link.project_id, link.user_id, link.purpose.category, true)?;
         self.transact([redeem::<Unsubscribe>(code), refuse]).await

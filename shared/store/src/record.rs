@@ -1,12 +1,13 @@
-//! What a request leaves in the trail: one entry, in the first transaction that changes something.
+//! A request's trail entry, written in the first transaction that changes something.
 //!
-//! Whoever begins a request says what it is ([`within`]), whoever proves an access who asks ([`by`]), and the writes themselves whose
-//! account they change and how ([`Told`]). [`Store::transact`] and [`Store::write`] add the entry, so that no operation has to remember
-//! it, and an entry is written if and only if its change is. What is no change, a counter, a time of last use, goes by
-//! [`Store::write_unrecorded`].
+//! The layer around an operation describes the request ([`within`]), authentication sets the caller
+//! ([`by`]), and each write says whose account it changes and how (`Told`). `Store::transact` and
+//! `Store::write` add the entry, so operations need not do so, and an entry is written if and only
+//! if its change is. Writes that are not changes, such as counters and times of last use, use
+//! `Store::write_unrecorded`.
 //!
-//! A request that changes things in several transactions, as a deletion of very much does, leaves its entry with the first: it has begun
-//! then, whatever becomes of the rest.
+//! A request with several transactions, such as a large deletion, writes its entry with the first
+//! transaction that succeeds, whether or not later ones do.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -23,25 +24,29 @@ use crate::error::Error;
 use crate::trail;
 use crate::write::Write;
 
-/// How many targets an entry has at most.
+/// The maximum number of targets in an entry.
 const MAX_TARGETS: usize = 10;
-/// What failures are counted by.
+/// The period over which failures are counted together.
 const MINUTE: SignedDuration = SignedDuration::from_mins(1);
 
 tokio::task_local! {
     static RECORD: Record;
 }
 
-/// What is known of a request before anything is looked up.
+/// The facts about a request that are known before anything is read.
 #[derive(Debug, Clone)]
 pub struct Started {
+    /// The id of the trail entry.
     pub id: TrailEntryId,
+    /// When the request began.
     pub at: Timestamp,
     /// The name of the operation.
     pub operation: String,
+    /// The targets that the path names.
     pub targets: Vec<Target>,
-    /// The names of the fields of its body.
+    /// The names of the fields in the request's body.
     pub fields: Vec<String>,
+    /// Where the request came from.
     pub place: Option<Place>,
 }
 
@@ -50,7 +55,7 @@ struct Record(Arc<Mutex<State>>);
 
 #[derive(Debug)]
 struct State {
-    /// The project in whose trail the entry belongs, and how many days it stays there.
+    /// The project to whose trail the entry is added, and how many days the trail is retained.
     home: Option<(ProjectId, u16)>,
     entry: Entry,
     phase: Phase,
@@ -59,12 +64,12 @@ struct State {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Phase {
     Open,
-    /// A transaction has the entry, and nobody knows yet whether it is made.
+    /// A transaction with the entry has been sent, but its outcome is not known yet.
     Writing,
     Written,
 }
 
-/// Runs a request that leaves an entry when it changes something.
+/// Runs a request that writes an entry when it changes something.
 pub async fn within<F: Future>(started: Started, future: F) -> F::Output {
     let Started { id, at, operation, targets, fields, place } = started;
     let (actor, count) = (Actor::Anonymous, 1);
@@ -74,12 +79,12 @@ pub async fn within<F: Future>(started: Started, future: F) -> F::Output {
     RECORD.scope(Record(Arc::new(Mutex::new(state))), future).await
 }
 
-/// Says in the trail of which project the entry belongs.
+/// Sets the project to whose trail the entry is added.
 pub fn on(project: &Project) {
     set_home(&project.id, project);
 }
 
-/// Says who asks, and whose account the request names.
+/// Sets the caller, and the user whom the request names.
 pub fn by(project: &Project, access: Access, actor: Actor, named: Option<UserId>) {
     on(project);
     change(|state| {
@@ -89,34 +94,42 @@ pub fn by(project: &Project, access: Access, actor: Actor, named: Option<UserId>
     });
 }
 
-/// Says what else a request is about, where its path does not.
+/// Adds a target that the path does not name.
 pub fn target(kind: TargetKind, id: impl ToString) {
     change(|state| add(&mut state.entry.targets, Target::new(kind, id)));
 }
 
-/// Runs what the system does to a project by itself, or for whoever has its command line; `fields` are the names of the settings that it
-/// sets.
-pub fn by_system<F: Future>(
-    operation: &str,
-    project: &Project,
-    fields: Vec<String>,
-    clock: &Clock,
-    entropy: &Entropy,
-    work: F,
-) -> impl Future<Output = F::Output> {
-    let at = clock.now();
-    let id = entropy.ordered_uuid(at).into();
-    let started = Started { id, at, operation: operation.to_owned(), targets: Vec::new(), fields, place: None };
-    // In the heap: callers would have it three times, once in each of these.
-    let work = Box::pin(work);
-    within(started, async move {
-        on(project);
-        change(|state| state.entry.actor = Actor::System);
-        work.await
-    })
+/// Work of the system, or of the command line, on a project.
+pub struct BySystem<'a> {
+    /// The name of the operation.
+    pub operation: &'a str,
+    /// The names of the settings that the work sets.
+    pub fields: Vec<String>,
+    /// The source of time.
+    pub clock: &'a Clock,
+    /// The source of randomness.
+    pub entropy: &'a Entropy,
 }
 
-/// The trail of `project` goes with it, so its end is told in that of the project `internal`, for as long as it would have been in its own.
+impl BySystem<'_> {
+    /// Runs the work, with an entry in the trail of `project`.
+    pub fn run<F: Future>(self, project: &Project, work: F) -> impl Future<Output = F::Output> + use<'_, F> {
+        let at = self.clock.now();
+        let id = self.entropy.ordered_uuid(at).into();
+        let started = Started { id, at, operation: self.operation.to_owned(), targets: Vec::new(), fields: self.fields, place: None };
+        // Boxed; otherwise each of the nested futures would contain a copy of `work`.
+        let work = Box::pin(work);
+        within(started, async move {
+            on(project);
+            change(|state| state.entry.actor = Actor::System);
+            work.await
+        })
+    }
+}
+
+/// Records the deletion of a project in the trail of the internal project, because the project's
+/// own trail is deleted too. The entry is kept for as long as the deleted project retained its
+/// trail.
 pub(crate) fn on_end_of(project: &Project) {
     set_home(&ProjectId::internal(), project);
     target(TargetKind::Project, &project.id);
@@ -126,7 +139,7 @@ fn set_home(home: &ProjectId, settings: &Project) {
     change(|state| state.home = Some((home.clone(), retention_days(&settings.config))));
 }
 
-/// Nothing is recorded outside of [`within`].
+/// Changes the state of the request's entry; does nothing outside of [`within`].
 fn change(change: impl FnOnce(&mut State)) {
     let _ = RECORD.try_with(|record| change(&mut record.state()));
 }
@@ -143,7 +156,8 @@ impl Record {
     }
 }
 
-/// The entry's write in a transaction. When the transaction is not made, the next one of the request has it.
+/// A transaction's turn to write the entry. If the transaction fails, the request's next
+/// transaction writes the entry.
 pub(crate) struct Turn {
     record: Record,
     write: Option<Write>,
@@ -151,7 +165,9 @@ pub(crate) struct Turn {
 }
 
 impl Turn {
-    /// The turn of a transaction of these writes, if it is the first of its request that changes something.
+    /// The turn of a transaction with these writes. `None` if the writes change nothing, if
+    /// another transaction has written the entry or is writing it, or if no trail records the
+    /// request.
     pub(crate) fn of(writes: &[Write]) -> Result<Option<Self>, Error> {
         let Ok(record) = RECORD.try_with(Record::clone) else { return Ok(None) };
         let write = {
@@ -160,7 +176,7 @@ impl Turn {
                 return Ok(None);
             }
             let Some((project, days)) = &state.home else {
-                tracing::error!(operation = state.entry.operation, "a change belongs to no project's trail");
+                tracing::error!(operation = state.entry.operation, "a change does not belong to any project's trail");
                 return Ok(None);
             };
             let write = trail::put(project, &told(&state.entry, writes), *days)?;
@@ -185,7 +201,7 @@ impl Drop for Turn {
     }
 }
 
-/// The entry with what the writes tell.
+/// The entry, completed with the facts that the writes state.
 fn told(entry: &Entry, writes: &[Write]) -> Entry {
     let mut entry = entry.clone();
     for told in writes.iter().map(Write::told) {
@@ -194,7 +210,8 @@ fn told(entry: &Entry, writes: &[Write]) -> Entry {
         entry.method.extend(&told.method);
         told.targets.iter().cloned().for_each(|target| add(&mut entry.targets, target));
         match (told.session, told.user, entry.actor) {
-            // Whoever signs in was nobody before, and is known by the session from then on.
+            // A caller who signs in was anonymous until now, and is identified by the session from
+            // now on.
             (Some(session_id), Some(user_id), Actor::Anonymous) => entry.actor = Actor::User { user_id, session_id },
             (Some(session), ..) => add(&mut entry.targets, Target::new(TargetKind::Session, session)),
             (None, ..) => {}
@@ -208,7 +225,7 @@ fn told(entry: &Entry, writes: &[Write]) -> Entry {
     entry
 }
 
-/// Counts a failure of the request; nothing where the request has no project.
+/// The write that counts a failure of the request; `None` if no trail records the request.
 pub(crate) fn failure(user: Option<UserId>, event: Event) -> Result<Option<Write>, Error> {
     let Ok(record) = RECORD.try_with(Record::clone) else { return Ok(None) };
     let state = record.state();
@@ -230,7 +247,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn failures_are_counted_by_the_minute_in_which_they_happen() {
+    fn failures_are_counted_per_minute() {
         let at = |text: &str| text.parse::<Timestamp>().expect("a time");
         assert_eq!(minute(at("2026-03-01T10:20:59.999Z")), at("2026-03-01T10:20:00Z"));
         assert_eq!(minute(at("2026-03-01T10:21:00Z")), at("2026-03-01T10:21:00Z"));

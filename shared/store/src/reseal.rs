@@ -1,9 +1,12 @@
-//! Sealing anew, after the deployment secret was replaced: what the previous one sealed is sealed with the current one, so that the previous
-//! one can be forgotten. For the tool that does it; never reachable from a function.
+//! Reseals values after a rotation of the deployment secret: values sealed with the previous
+//! secret are sealed with the current one, so that the previous secret can be removed. Only used
+//! by the command line, never by a Lambda function.
 //!
-//! Whoever changes a value meanwhile wins, and an item that has a version gets another, so that who read it before does not put the old value
-//! back. What lives for minutes (an authorization, a code with what it is good for, the cursor of a page) is not here: it is over first.
-//! An item costs its share of the scan, and one unit for each KB when something in it is sealed anew.
+//! If an item is changed concurrently, that change is kept. Versioned items get a new version, so
+//! that a process that has read the old item does not write the old value back. Values that live
+//! for minutes (authorizations, codes with their pending changes, cursors) are not resealed,
+//! because they expire first. An item costs its share of the scan, and one unit for each KB if one
+//! of its values is resealed.
 
 use std::collections::BTreeMap;
 
@@ -12,7 +15,7 @@ use model::bot_challenge::Turnstile;
 use model::notice::NotMe;
 use model::outbox::codes;
 use model::project::{Project, secret_owner};
-use model::user::{User, totp};
+use model::user::{User, recovery, totp};
 use serde::Deserialize;
 use wire::id::ProjectId;
 
@@ -24,36 +27,39 @@ use crate::optimistic;
 use crate::provider::authorization;
 use crate::write::Write;
 
-/// How often an item is tried that others change at the same time.
+/// The maximum number of attempts to reseal an item that is being changed concurrently.
 const ROUNDS: u32 = 10;
 
 /// A sealed value of an entity.
 struct Place {
-    /// Where it is, in DynamoDB's words: names with dots between them, and indexes in brackets.
+    /// The path of the value in DynamoDB's syntax: names separated by dots, and indexes in
+    /// brackets.
     path: String,
-    /// What it is sealed for.
+    /// The owner that the value is sealed for.
     owner: String,
     sealed: Sealed,
 }
 
-/// Of an entry of the outbox, whatever else is in it.
+/// The part of an outbox entry that is read here.
 #[derive(Deserialize)]
 struct Codes {
     #[serde(default)]
     codes: BTreeMap<String, Sealed>,
 }
 
-/// What became of sealed values.
+/// What was done with the sealed values that were found.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Resealed {
+    /// The number of values that were resealed.
     pub anew: usize,
-    /// Were sealed with the current secret already.
+    /// The number of values that were already sealed with the current secret.
     pub current: usize,
-    /// Where those are that neither secret opens.
+    /// The places of values that neither secret can unseal.
     pub lost: Vec<String>,
 }
 
 impl Resealed {
+    /// The sum of two results.
     pub fn and(mut self, other: Self) -> Self {
         self.anew += other.anew;
         self.current += other.current;
@@ -62,7 +68,8 @@ impl Resealed {
     }
 }
 
-/// The sealed values of an item. Whatever is sealed for longer than minutes is to be found here.
+/// The sealed values of an item. Every kind of sealed value that is kept for longer than minutes
+/// must be listed here.
 fn places(key: &Key, item: &Item) -> Result<Vec<Place>, Error> {
     let place = |path: &str, owner: String, sealed: Sealed| Place { path: path.to_owned(), owner, sealed };
     if key.pk.starts_with("P#") && key.sk == "PROJECT" {
@@ -76,9 +83,13 @@ fn places(key: &Key, item: &Item) -> Result<Vec<Place>, Error> {
             let owner = Turnstile::secret_owner(project.id.as_str(), &turnstile.site_key);
             place("config.bot_challenge.turnstile.secret_key", owner, turnstile.secret_key.clone())
         });
-        let providers = project.config.oauth_providers.into_iter().enumerate().map(|(index, provider)| {
+        let lists = [("oauth_providers", project.config.oauth_providers), ("idle_oauth_providers", project.config.idle_oauth_providers)];
+        let providers = lists.into_iter().flat_map(|(list, providers)| {
+            providers.into_iter().enumerate().map(move |(index, provider)| (format!("config.{list}[{index}].client_secret"), provider))
+        });
+        let providers = providers.map(|(path, provider)| {
             let owner = secret_owner(project.id.as_str(), &provider.id);
-            place(&format!("config.oauth_providers[{index}].client_secret"), owner, provider.client_secret)
+            place(&path, owner, provider.client_secret)
         });
         return Ok(providers.chain(server).chain(challenge).collect());
     }
@@ -86,8 +97,10 @@ fn places(key: &Key, item: &Item) -> Result<Vec<Place>, Error> {
         && key.sk == "USER"
     {
         let user: User = entity(item.clone())?;
-        let project = ProjectId::parse(project).map_err(|_| Error::Refused(format!("{} is no user of a project", key.pk)))?;
-        return Ok(user.totp.map(|app| place("totp.secret", totp::owner(&project, user.id), app.secret)).into_iter().collect());
+        let project = ProjectId::parse(project).map_err(|_| Error::Refused(format!("{} is not the key of a user", key.pk)))?;
+        let Some(app) = user.totp else { return Ok(Vec::new()) };
+        let codes = app.recovery.map(|codes| place("totp.recovery.hashes", recovery::owner(&project, user.id), codes.hashes));
+        return Ok([place("totp.secret", totp::owner(&project, user.id), app.secret)].into_iter().chain(codes).collect());
     }
     if key.pk.starts_with("V#") && key.sk == NotMe::SORT_KEY {
         let Link { project_id, user_id, purpose, .. } = entity::<Link<NotMe>>(item.clone())?;
@@ -110,7 +123,8 @@ fn places(key: &Key, item: &Item) -> Result<Vec<Place>, Error> {
 }
 
 impl Store {
-    /// Seals anew what an item, as it was read from the table some time ago, has of the previous secret.
+    /// Reseals the values of an item that are sealed with the previous secret. The item may have
+    /// been read some time ago; if it has changed, it is read again.
     pub async fn reseal(&self, sealer: &Sealer, mut item: Item) -> Result<Resealed, Error> {
         let key = key_of(&item).ok_or_else(|| Error::Refused("an item has no key".to_owned()))?;
         optimistic!(ROUNDS, |round| {
@@ -138,11 +152,11 @@ impl Store {
     }
 }
 
-/// Replaces sealed values where they are still what they were.
+/// Replaces sealed values on the condition that they have not changed.
 fn replace(key: &Key, changes: Vec<(Place, Sealed)>, has_version: bool) -> Result<Write, Error> {
     let (mut sets, mut conditions) = (Vec::new(), Vec::new());
     for (number, (place, _)) in changes.iter().enumerate() {
-        // By placeholders: a name may be one of the words that DynamoDB reserves.
+        // A name may be one of DynamoDB's reserved words, so the expressions contain placeholders.
         let path = place.path.replace('.', ".#");
         sets.push(format!("d.#{path} = :new{number}"));
         conditions.push(format!("d.#{path} = :old{number}"));

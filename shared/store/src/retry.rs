@@ -1,12 +1,15 @@
-//! Trying again: every call of the table goes through this connector, whichever operation makes it.
+//! Retries: every call to the table goes through this connector.
 //!
-//! What is sent again is the same signed request, so a transaction keeps its `ClientRequestToken`, and DynamoDB makes it once however
-//! often it arrives (within ten minutes). Throttling, the transactions of others, 5xx and lost connections are tried again after a random
-//! part of a wait that doubles ("full jitter": contenders spread instead of meeting again), until the request's time is used up.
-//! What is left then is [`crate::error::Error::Unavailable`].
+//! A retry sends the same signed request, so a transaction keeps its `ClientRequestToken`, and
+//! DynamoDB executes it once however often it is received (within ten minutes). Throttled calls,
+//! conflicts with other transactions, 5xx responses, timeouts and lost connections are retried
+//! after a random part of a doubling wait ("full jitter", which spreads concurrent retries), until
+//! the request's time or ten attempts are used up.
 //!
-//! A call whose answer was lost may have been made. When it is tried again and a condition fails, that may be its own doing; the answer
-//! says so by [`UNCERTAIN`], and [`crate::write::Write`] looks at the item before it believes in a conflict.
+//! If an answer was lost, the call may have been executed. If a condition then fails in the retry,
+//! the reason may be that the earlier attempt was executed. The answer to the retry therefore has
+//! the header `UNCERTAIN`, so that the item is checked before a conflict is reported
+//! ([`crate::write::Write`]).
 
 use std::time::Duration;
 
@@ -19,27 +22,28 @@ use serde::Deserialize;
 use tokio::time::{Instant, sleep, timeout};
 use wire::entropy::Entropy;
 
-/// How long a request may wait for the table in all. A Lambda has ten seconds; two are for the answer and a password's hash.
+/// How long a request may wait for the table in total. A Lambda has ten seconds, of which two are
+/// reserved for the response and for hashing a password.
 pub const BUDGET: Duration = Duration::from_secs(8);
-/// How long one call may take; DynamoDB takes milliseconds.
+/// How long one call may take; DynamoDB normally takes milliseconds.
 const ATTEMPT: Duration = Duration::from_secs(2);
 const TRIES: u32 = 10;
 const FIRST_WAIT: Duration = Duration::from_millis(20);
 const LONGEST_WAIT: Duration = Duration::from_secs(1);
 
-/// The header of an answer before which an answer was lost.
+/// The header that marks an answer if the answer to an earlier attempt at the call was lost.
 pub(crate) const UNCERTAIN: &str = "x-gatelet-uncertain";
 
 tokio::task_local! {
     static DEADLINE: Instant;
 }
 
-/// Runs what may wait for the table until `budget` is used up.
+/// Runs work that may wait for the table for at most `budget`.
 pub async fn within<F: Future>(budget: Duration, future: F) -> F::Output {
     DEADLINE.scope(Instant::now() + budget, future).await
 }
 
-/// The waits of one call.
+/// The waits between attempts at one call.
 pub(crate) struct Waits<'a> {
     entropy: &'a Entropy,
     deadline: Instant,
@@ -52,7 +56,7 @@ impl<'a> Waits<'a> {
         Self { entropy, deadline, tries: 1 }
     }
 
-    /// Waits before the next try; `false` when there is to be none.
+    /// Waits before the next attempt; `false` if there are no more attempts.
     pub(crate) async fn next(&mut self) -> bool {
         let most = FIRST_WAIT.saturating_mul(2_u32.saturating_pow(self.tries - 1)).min(LONGEST_WAIT);
         let wait = most.mul_f64(self.entropy.fraction());
@@ -64,13 +68,13 @@ impl<'a> Waits<'a> {
         true
     }
 
-    /// How long the next try may take.
+    /// How long the next attempt may take.
     fn attempt(&self) -> Duration {
         ATTEMPT.min(self.deadline.saturating_duration_since(Instant::now()))
     }
 }
 
-/// A connector that tries again.
+/// A connector that retries.
 #[derive(Clone)]
 pub struct Retrying {
     inner: SharedHttpConnector,
@@ -91,6 +95,7 @@ impl HttpConnector for Retrying {
 }
 
 impl Retrying {
+    /// Wraps a connector; `entropy` gives the jitter.
     pub fn new(inner: impl HttpConnector + 'static, entropy: Entropy) -> Self {
         Self { inner: SharedHttpConnector::new(inner), entropy }
     }
@@ -123,18 +128,18 @@ impl Retrying {
     }
 }
 
-/// What became of a call.
+/// The outcome of an attempt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Outcome {
-    /// It was made, or never will be.
+    /// The outcome is final: the call was executed, or never will be.
     Final,
-    /// It was not made, and may be later.
+    /// The call was not executed, and may succeed later.
     NotMade,
-    /// It was made, or not.
+    /// The call may have been executed.
     Unknown,
 }
 
-/// Reads the answer to its end where that decides.
+/// Determines the outcome of an attempt, and reads the answer to its end if that is necessary.
 async fn judge(answer: Result<HttpResponse, ConnectorError>) -> (Result<HttpResponse, ConnectorError>, Outcome) {
     let answer = match answer {
         Ok(answer) => answer,
@@ -165,7 +170,7 @@ fn marked(mut answer: HttpResponse) -> HttpResponse {
     answer
 }
 
-/// The body of a refusal, as far as it decides.
+/// The part of an error response that determines the outcome.
 #[derive(Debug, Deserialize)]
 struct Failure {
     #[serde(rename = "__type")]
@@ -194,7 +199,8 @@ impl Failure {
         }
     }
 
-    /// A cancelled transaction may pass later when nothing but others stood in its way.
+    /// Whether a cancelled transaction may succeed later, because it was only cancelled by
+    /// throttling or by conflicts with other transactions.
     fn may_pass(&self) -> bool {
         let codes = self.reasons.iter().filter_map(|reason| reason.code.as_deref()).filter(|code| *code != "None");
         let mut codes = codes.peekable();

@@ -2,10 +2,10 @@
 //!
 //! | item | pk | sk | cost |
 //! |---|---|---|---|
-//! | session | `U#<P>#<user>` | `SESSION#<uuid v7>` | newest first by one Query |
-//! | claim of a refresh token | `R#<P>#<digest>` | `CLAIM` | 1 unit to read; gsi1 `SESSION#<P>#<id>` / `CLAIM` tells whose session it is |
+//! | session | `U#<P>#<user>` | `SESSION#<uuid v7>` | one Query lists the sessions of a user, newest first |
+//! | claim of a refresh token | `R#<P>#<digest>` | `CLAIM` | 1 unit to read; gsi1 `SESSION#<P>#<id>` / `CLAIM` finds the session's user |
 //!
-//! Both expire by TTL when the session has reached its age.
+//! Both items expire by TTL at the end of the session's maximum age.
 
 use std::collections::HashMap;
 
@@ -24,17 +24,21 @@ use crate::error::Error;
 use crate::item::{Item, Key, entity, integer, string};
 use crate::write::Write;
 
-/// Whose refresh token it is.
+/// The session that a refresh token belongs to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TokenClaim {
+    /// The user.
     pub user_id: UserId,
+    /// The session.
     pub session_id: SessionId,
 }
 
+/// The key of a session.
 pub fn session_key(project: &ProjectId, user: UserId, id: SessionId) -> Key {
     Key::new(format!("U#{project}#{user}"), format!("SESSION#{id}"))
 }
 
+/// The key of a refresh token's claim.
 pub fn token_key(project: &ProjectId, token: &SecretString) -> Key {
     Key::new(format!("R#{project}#{}", Digest::of(token.expose_secret())), "CLAIM")
 }
@@ -55,7 +59,7 @@ pub fn create(project: &ProjectId, session: &Session, token: &SecretString) -> R
     ])
 }
 
-/// Notes that the user of a session was proved to be there.
+/// Records that the user of a session reauthenticated.
 pub fn reauthenticate(project: &ProjectId, session: &Session, amr: &[Amr], now: Timestamp) -> Result<Write, Error> {
     Write::update(session_key(project, session.user_id, session.id), "SET d.authenticated_at = :now, d.amr = :amr")
         .on("attribute_exists(pk)")
@@ -66,12 +70,13 @@ pub fn reauthenticate(project: &ProjectId, session: &Session, amr: &[Amr], now: 
         .entity(":amr", &amr)
 }
 
-/// The condition that a session is there, has not reached its age `:now`, and was used after `:idle`. Whether the user has ended all
-/// sessions is in the item of the user.
+/// The condition that a session exists, has not reached its maximum age at `:now`, and was used
+/// after `:idle`. It does not cover whether the user has ended all sessions, which is stored in the
+/// user's item.
 const LIVES: &str = "attribute_exists(pk) AND d.expires_at > :now AND d.last_used_at > :idle";
 
-/// Fails the transaction unless the session is there and has reached neither of its ages. Ending all sessions raises the credential
-/// epoch, which is for the caller to check.
+/// Fails the transaction unless the session exists and has reached neither its maximum age nor its
+/// maximum idle time. Ending all sessions raises the credential epoch, which the caller must check.
 pub fn lives(project: &Project, user: UserId, id: SessionId, now: Timestamp) -> Write {
     let idle_since = Session::idle_since(&project.config.sessions, now);
     Write::check(session_key(&project.id, user, id), LIVES)
@@ -82,20 +87,24 @@ pub fn lives(project: &Project, user: UserId, id: SessionId, now: Timestamp) -> 
 /// A page of sessions, newest first.
 #[derive(Debug)]
 pub struct Page {
+    /// The sessions, newest first.
     pub sessions: Vec<Session>,
-    /// Where the next page begins.
+    /// The session with which the next page begins.
     pub next: Option<SessionId>,
 }
 
 impl Store {
+    /// The session with this id, whether or not it is live.
     pub async fn session(&self, project: &ProjectId, user: UserId, id: SessionId) -> Result<Option<Session>, Error> {
         self.get(&session_key(project, user, id)).await?.map(entity).transpose()
     }
 
-    /// Notes the use of a session, and gives the session; `None` when there is none, its age is reached, or it was last used before
-    /// `idle_since`. Whether the user has ended it is for [`Session::is_live`] to say.
+    /// Records the use of a session and returns it; `None` if it does not exist, has reached its
+    /// maximum age, or has not been used since `idle_since`. [`Session::is_live`] says whether the
+    /// user has ended it.
     ///
-    /// One conditional write decides: a session that is deleted at the same time is either used before or not at all. 1 unit.
+    /// If the session is deleted concurrently, it is either used before the deletion or not at all,
+    /// because this is one conditional write. 1 unit.
     pub async fn touch_session(
         &self,
         project: &ProjectId,
@@ -120,7 +129,7 @@ impl Store {
         }
     }
 
-    /// Ends one session, as `event` tells it; `false` when there was none.
+    /// Ends one session, recorded as `event`; `false` if it does not exist.
     pub async fn end_session(&self, project: &ProjectId, user: UserId, id: SessionId, event: Event) -> Result<bool, Error> {
         let end = Write::delete(session_key(project, user, id)).on("attribute_exists(pk)").about(user).tells([event]);
         match self.write(end).await {
@@ -130,7 +139,8 @@ impl Store {
         }
     }
 
-    /// Up to `limit` sessions of a user that `keep` keeps, newest first, from `start` on. One unit for each 4 KB that is passed over.
+    /// Up to `limit` sessions of a user that `keep` accepts, newest first, starting at `start`. One
+    /// unit for each 4 KB that is read.
     pub async fn sessions(
         &self,
         project: &ProjectId,
@@ -172,7 +182,7 @@ impl Store {
         Ok(Page { sessions, next })
     }
 
-    /// Whose session it is, when its id is all that is known. Half a unit.
+    /// The user of a session, found by the session's id. Half a unit.
     pub async fn user_of_session(&self, project: &ProjectId, id: SessionId) -> Result<Option<UserId>, Error> {
         let query = self.query().index_name("gsi1").key_condition_expression("gsi1pk = :pk");
         let query = query.expression_attribute_values(":pk", string(claim_partition(project, id)));
@@ -181,6 +191,7 @@ impl Store {
         Ok(claim.map(|claim| claim.user_id))
     }
 
+    /// The claim of a refresh token.
     pub async fn token_claim(&self, project: &ProjectId, token: &SecretString) -> Result<Option<TokenClaim>, Error> {
         self.get(&token_key(project, token)).await?.map(entity).transpose()
     }

@@ -1,10 +1,11 @@
-//! Lists that are spread over several partitions of `gsi1`, read side by side and merged by their position.
+//! Lists spread over several partitions of `gsi1`, read in parallel and merged by position.
 //!
-//! A list costs half a unit for each 4 KB that is passed over, and is eventually consistent, as every index: what is new may be missing
-//! for a moment.
+//! A list costs half a unit for each 4 KB that is read and, like all reads of an index, is
+//! eventually consistent: new items may be missing for a moment.
 //!
-//! One request reads at most [`ROUNDS`] times: a search for what few have gives short pages, each with the position to go on from,
-//! instead of taking ever longer. Nothing is skipped: a page ends after the last item that was looked at.
+//! One request makes at most `ROUNDS` rounds. A search that matches few items returns short pages,
+//! each with the position to continue from, instead of taking longer as the list grows. No item is
+//! skipped: a page ends after the last item that was examined.
 
 use std::collections::VecDeque;
 
@@ -14,37 +15,41 @@ use crate::client::Store;
 use crate::error::Error;
 use crate::item::{Item, string};
 
-/// How often each partition is read for one page.
+/// The maximum number of times that each partition is read for one page.
 const ROUNDS: usize = 3;
-/// How many items are read at least at a time from each partition; a search passes over many.
+/// The minimum number of items read at once from each partition, because a search examines many.
 const LEAST_READ: usize = 40;
-/// A page ends early at this size of its items, as an answer has at most 6 MB on Lambda.
+/// A page ends early at this size in bytes, because a Lambda's response is limited to 6 MB.
 pub const MAX_PAGE_BYTES: usize = 3 << 20;
 
-/// What a page is made of.
+/// The part of a list to read.
 #[derive(Debug, Clone, Copy)]
 pub struct Listing<'a> {
     /// The position after which the page begins.
     pub after: Option<&'a str>,
+    /// Whether the order is descending.
     pub descending: bool,
+    /// The maximum number of items in the page.
     pub limit: usize,
-    /// How many items are read at once.
+    /// How many items one round reads, over all partitions together.
     pub read: usize,
 }
 
-/// What is listed, with the position after which the next page begins.
+/// A page, with the position after which the next one begins.
 #[derive(Debug)]
 pub struct Page<T> {
+    /// The items, in order.
     pub rows: Vec<T>,
+    /// The position after which the next page begins, if there may be one.
     pub next: Option<String>,
 }
 
-/// One partition of the list, as far as it is read.
+/// The progress in one partition of the list.
 struct Shard {
     partition: String,
-    /// Read and not yet looked at.
+    /// Items that were read and not yet examined.
     waiting: VecDeque<(String, Item)>,
-    /// The position that was read last.
+    /// The position of the last item that was read.
     after: String,
     is_done: bool,
 }
@@ -60,14 +65,15 @@ impl Shard {
 }
 
 impl Store {
-    /// What `read` makes of the items, in order; it gives nothing for those that the list shall not have, and else their size in bytes.
+    /// The items in order, as parsed by `read`, which returns a value with its size in bytes, or
+    /// `None` to leave out the item.
     pub(crate) async fn sharded<T>(
         &self,
         partitions: Vec<String>,
         listing: Listing<'_>,
         read: impl Fn(&str, Item) -> Result<Option<(T, usize)>, Error>,
     ) -> Result<Page<T>, Error> {
-        // Positions begin with a digit, which is between these.
+        // Positions begin with a digit, which sorts after `!` and before `~`.
         let start = listing.after.unwrap_or(if listing.descending { "~" } else { "!" });
         let shard = |partition| Shard { partition, waiting: VecDeque::new(), after: start.to_owned(), is_done: false };
         let mut shards: Vec<Shard> = partitions.into_iter().map(shard).collect();
@@ -91,7 +97,7 @@ impl Store {
         Ok(Page { rows, next: last })
     }
 
-    /// Reads on in the partitions of which little waits, side by side.
+    /// Reads more from the partitions that are running low, in parallel.
     async fn refill(&self, shards: &mut [Shard], listing: &Listing<'_>) -> Result<(), Error> {
         let count = listing.read.div_ceil(shards.len()).max(LEAST_READ);
         try_join_all(shards.iter_mut().map(|shard| self.read_on(shard, listing, count))).await.map(drop)
@@ -121,7 +127,7 @@ impl Store {
     }
 }
 
-/// Takes the next item in order; none when a partition has to be read on first, or all are at their end.
+/// Takes the next item in order; `None` if a partition has to be read first, or the list has ended.
 fn next(shards: &mut [Shard], descending: bool) -> Option<(String, Item)> {
     if shards.iter().any(Shard::lacks_items) {
         return None;
@@ -131,7 +137,7 @@ fn next(shards: &mut [Shard], descending: bool) -> Option<(String, Item)> {
     shards[index].waiting.pop_front()
 }
 
-/// About how many bytes an entity is in an answer.
+/// The approximate size of an entity in a response, in bytes.
 pub(crate) fn size(entity: &impl serde::Serialize) -> usize {
     serde_json::to_string(entity).map_or(0, |text| text.len())
 }

@@ -1,4 +1,5 @@
-//! What the table is: its keys, indexes, TTL and stream. The gateway creates it from here; a test compares the template with it.
+//! The definition of the table: keys, indexes, TTL and stream. The gateway creates the table from
+//! this definition; a test compares the deployment template with it.
 
 use aws::Client;
 use aws_sdk_dynamodb::operation::create_table::CreateTableInput;
@@ -12,16 +13,21 @@ use aws_sdk_dynamodb::types::{
 
 use crate::error::{Error, failure};
 
-/// A sparse index; the keys of `gsi1` are `gsi1pk` and `gsi1sk`.
+/// A sparse index. Its key attributes begin with its name: those of `gsi1` are `gsi1pk` and
+/// `gsi1sk`.
 #[derive(Debug, Clone, serde::Serialize)]
 pub struct Index {
+    /// The name.
     pub name: &'static str,
-    /// `ALL` or `KEYS_ONLY`: a listing wants items, work that is due is read again before it is done, and its index is cheaper to write.
+    /// The attributes in the index: `ALL` for lists, which need whole items; `KEYS_ONLY` if the
+    /// keys suffice or the items are read from the table anyway, so that writing the index costs
+    /// less.
     pub projection: &'static str,
 }
 
+/// Every index.
 pub const INDEXES: [Index; 2] = [Index { name: "gsi1", projection: "ALL" }, Index { name: "gsi2", projection: "KEYS_ONLY" }];
-/// The attribute by which DynamoDB deletes items, in seconds since the epoch.
+/// The attribute by which DynamoDB expires items, in seconds since the Unix epoch.
 pub const TTL: &str = "ttl";
 
 fn keys(pk: &str, sk: &str) -> Result<Vec<KeySchemaElement>, Error> {
@@ -46,7 +52,7 @@ fn index(Index { name, projection }: &Index) -> Result<GlobalSecondaryIndex, Err
         .map_err(|error| Error::Refused(error.to_string()))
 }
 
-/// The table, but for its TTL, which DynamoDB takes in a request of its own.
+/// The definition without the TTL, which takes a separate request.
 pub fn definition(table: &str) -> Result<CreateTableInputBuilder, Error> {
     let mut input =
         CreateTableInput::builder().table_name(table).billing_mode(BillingMode::PayPerRequest).set_key_schema(Some(keys("pk", "sk")?));
@@ -61,7 +67,7 @@ pub fn definition(table: &str) -> Result<CreateTableInputBuilder, Error> {
     Ok(input.stream_specification(stream.map_err(|error| Error::Refused(error.to_string()))?))
 }
 
-/// Creates the table when there is none; says whether it did.
+/// Creates the table if it does not exist; returns whether the table was created.
 pub async fn create(client: &Client, table: &str) -> Result<bool, Error> {
     match client.call(DescribeTableInput::builder().table_name(table)).await {
         Ok(_) => return Ok(false),

@@ -1,10 +1,10 @@
-//! What a write says in the trail.
+//! The facts that a write adds to the trail entry.
 
 use model::session::{Amr, Session};
 use model::trail::{Event, Target};
 use wire::id::{SessionId, UserId};
 
-/// What the trail tells of a write.
+/// The facts that a write adds to the trail entry.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Told {
     pub(crate) user: Option<UserId>,

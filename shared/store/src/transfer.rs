@@ -1,8 +1,9 @@
-//! Whole tables, for the tools that move them: never reachable from a function.
+//! Export and import of whole tables. Only used by the command line, never by a Lambda function.
 //!
-//! An item is a line `{"Item": …}` with typed attributes, the "DynamoDB JSON" that DynamoDB's own exports to S3 have and its imports take.
-//! Reading costs half a unit for each 4 KB, as eventual reads do for what nobody writes meanwhile; writing one unit for each KB, and more
-//! for the indexes.
+//! Each item is a line `{"Item": …}` with typed attributes, in the format "DynamoDB JSON", which
+//! DynamoDB itself uses for exports to S3 and imports from S3. Reading costs half a unit for each
+//! 4 KB, because eventually consistent reads suffice while nobody writes; writing costs one unit
+//! for each KB, plus the indexes.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -19,24 +20,26 @@ use crate::client::Store;
 use crate::error::Error;
 use crate::item::{Item, key_of};
 
-/// A part of a table.
+/// A part of an exported table.
 pub struct Page {
+    /// The items, one per line.
     pub lines: Vec<String>,
     /// Where the next part begins; `None` after the last one.
     pub next: Option<String>,
 }
 
-/// What became of an item that was to be written.
+/// The result of writing an item.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Put {
+    /// The item was written.
     Written,
-    /// The table had exactly this item.
+    /// The table already had exactly this item.
     Identical,
-    /// The table has another item of this key, and keeps it.
+    /// The table already had a different item with this key, which was kept.
     Differs(String),
 }
 
-/// An attribute as DynamoDB's API writes it.
+/// An attribute value in the JSON form of DynamoDB's API.
 #[derive(Debug, Serialize, Deserialize)]
 enum Typed {
     S(String),
@@ -63,26 +66,27 @@ struct Line {
 }
 
 impl Store {
-    /// Reads the part that begins at `from`, about a megabyte.
+    /// Reads the part of about a megabyte that begins at `from`.
     pub async fn page(&self, from: Option<&str>) -> Result<Page, Error> {
         let (items, next) = self.items(from.map(read_item).transpose()?).await?;
         let lines = items.into_iter().map(write_item).collect::<Result<_, _>>()?;
         Ok(Page { lines, next: next.map(write_item).transpose()? })
     }
 
-    /// The items of the part that begins after a key, and the key that the next part begins after.
+    /// The items of the part that begins after a key, and the key after which the next part begins.
     pub async fn items(&self, after: Option<Item>) -> Result<(Vec<Item>, Option<Item>), Error> {
         let answer = self.ask(ScanInput::builder().table_name(&self.table).set_exclusive_start_key(after)).await?;
         Ok((answer.items.unwrap_or_default(), answer.last_evaluated_key.filter(|key| !key.is_empty())))
     }
 
-    /// About how many items there are; DynamoDB counts every six hours.
+    /// The approximate number of items, which DynamoDB updates every six hours.
     pub async fn estimate(&self) -> Result<u64, Error> {
         let answer = self.ask(DescribeTableInput::builder().table_name(&self.table)).await?;
         Ok(answer.table.and_then(|table| table.item_count).and_then(|count| count.try_into().ok()).unwrap_or_default())
     }
 
-    /// Writes the item of a line where there is none, or, when that is wanted, in place of the one that there is.
+    /// Writes the item of a line if the key is unused; if `replace` is set, an existing item is
+    /// overwritten.
     pub async fn put_line(&self, line: &str, replace: bool) -> Result<Put, Error> {
         let item = read_item(line)?;
         let put = PutItemInput::builder().table_name(&self.table).set_item(Some(item.clone()));
@@ -105,7 +109,8 @@ pub(crate) fn write_item(item: Item) -> Result<String, Error> {
 }
 
 fn read_item(line: &str) -> Result<Item, Error> {
-    let line: Line = serde_json::from_str(line).map_err(|error| Error::Refused(format!("a line is not an item: {error}")))?;
+    let line: Line =
+        serde_json::from_str(line).map_err(|error| Error::Refused(format!("the line is not an item in DynamoDB JSON: {error}")))?;
     line.item.into_iter().map(|(name, value)| Ok((name, attribute(value)?))).collect()
 }
 
@@ -122,13 +127,14 @@ fn typed(value: AttributeValue) -> Result<Typed, Error> {
         AttributeValue::Ss(texts) => Typed::Strings(texts),
         AttributeValue::Ns(numbers) => Typed::Numbers(numbers),
         AttributeValue::Bs(blobs) => Typed::Blobs(blobs.into_iter().map(encoded).collect()),
-        _ => return Err(Error::Refused("an attribute has a type that this version does not know".to_owned())),
+        _ => return Err(Error::Refused("an attribute has a type that this version does not support".to_owned())),
     })
 }
 
 fn attribute(value: Typed) -> Result<AttributeValue, Error> {
-    let decoded =
-        |text: String| STANDARD.decode(text).map(Blob::new).map_err(|error| Error::Refused(format!("a line is damaged: {error}")));
+    let decoded = |text: String| {
+        STANDARD.decode(text).map(Blob::new).map_err(|error| Error::Refused(format!("the line contains invalid base64: {error}")))
+    };
     Ok(match value {
         Typed::S(text) => AttributeValue::S(text),
         Typed::N(number) => AttributeValue::N(number),
@@ -151,7 +157,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_item_of_every_type_comes_back_as_it_was() {
+    fn items_of_every_type_survive_export_and_import() {
         let line = r#"{"Item":{"b":{"B":"AAEC"},"bs":{"BS":["AA==","AQ=="]},"d":{"M":{"l":{"L":[{"NULL":true},{"BOOL":false}]}}},"n":{"N":"-1.5"},"ns":{"NS":["1","2"]},"pk":{"S":"ü"},"ss":{"SS":["a"]}}}"#;
         assert_eq!(write_item(read_item(line).expect("an item")).expect("a line"), line);
         assert!(read_item(r#"{"Item":{"pk":{"X":"?"}}}"#).is_err());

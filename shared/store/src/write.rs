@@ -1,4 +1,4 @@
-//! One conditional write, alone or in a transaction.
+//! Conditional writes, made separately or in a transaction.
 
 use std::collections::HashMap;
 
@@ -19,10 +19,10 @@ use crate::item::{Item, Key, integer, string};
 use crate::label::{Conflict, Label};
 use crate::told::Told;
 
-/// The attribute of the last write that was made alone.
+/// The attribute with the id of the last write that was made outside of a transaction.
 const MARK: &str = "mark";
 
-/// A write, with the condition on which it happens.
+/// A write with its condition.
 #[derive(Debug, Clone)]
 pub struct Write {
     key: Key,
@@ -48,25 +48,25 @@ impl Write {
         Self { key, kind, condition: None, values: Item::new(), names: HashMap::new(), refusal: None, label: None, told: Told::default() }
     }
 
-    /// Puts an item that is not there yet.
+    /// Puts an item that does not exist yet.
     pub(crate) fn create<T: Serialize>(key: Key, entity: &T) -> Result<Self, Error> {
         let put = Self::put(key, entity)?;
         Ok(put.on("attribute_not_exists(pk)"))
     }
 
-    /// Puts an item, whatever was there.
+    /// Puts an item, replacing any existing one.
     pub(crate) fn put<T: Serialize>(key: Key, entity: &T) -> Result<Self, Error> {
         let mut item = key.item();
         item.insert("d".to_owned(), serde_dynamo::to_attribute_value(entity)?);
         Ok(Self::new(key, Kind::Put(item)))
     }
 
-    /// Updates the item by an update expression of DynamoDB.
+    /// Updates the item with a DynamoDB update expression.
     pub(crate) fn update(key: Key, expression: impl Into<String>) -> Self {
         Self::new(key, Kind::Update(expression.into()))
     }
 
-    /// Sets the expression of an update.
+    /// Sets the update expression.
     pub(crate) fn expression(self, expression: String) -> Self {
         Self { kind: Kind::Update(expression), ..self }
     }
@@ -75,35 +75,37 @@ impl Write {
         Self::new(key, Kind::Delete)
     }
 
-    /// Writes nothing, and fails the transaction when its condition does not hold.
+    /// Checks a condition without writing; the transaction fails if the condition is not met.
     pub(crate) fn check(key: Key, condition: &str) -> Self {
         Self::look(key).on(condition)
     }
 
-    /// [`Self::check`] of a condition that is still to say.
+    /// Like [`Self::check`], but without a condition, which the caller must add.
     pub(crate) fn look(key: Key) -> Self {
         Self::new(key, Kind::Check)
     }
 
-    /// Sets the condition, an expression of DynamoDB.
+    /// Sets the condition, a DynamoDB expression.
     pub(crate) fn on(mut self, condition: impl Into<String>) -> Self {
         self.condition = Some(condition.into());
         self
     }
 
-    /// Sets a value that an expression names, with its colon.
+    /// Sets a value that an expression refers to; the name includes its colon.
     pub(crate) fn value(mut self, name: &str, value: AttributeValue) -> Self {
         self.values.insert(name.to_owned(), value);
         self
     }
 
-    /// Sets an attribute that an expression names by a placeholder with a number sign: DynamoDB reserves some words.
+    /// Sets the attribute that a placeholder with `#` stands for in an expression. Placeholders are
+    /// needed because DynamoDB reserves some words.
     pub(crate) fn name(mut self, placeholder: &str, attribute: &str) -> Self {
         self.names.insert(placeholder.to_owned(), attribute.to_owned());
         self
     }
 
-    /// Sets what it means that the condition does not hold: a limit is reached.
+    /// Sets the refusal to report if the condition fails, because the failure then means that a
+    /// limit is reached.
     pub(crate) fn or_refuse(mut self, refusal: Refused) -> Self {
         self.refusal = Some(refusal);
         self
@@ -113,7 +115,7 @@ impl Write {
         self.refusal
     }
 
-    /// Sets what the write is told apart by when its condition does not hold.
+    /// Sets the label under which a failed condition is reported.
     pub(crate) fn labelled(mut self, label: Label) -> Self {
         self.label = Some(label);
         self
@@ -123,36 +125,36 @@ impl Write {
         self.label
     }
 
-    /// What it means that its condition does not hold.
+    /// The error to report if the condition fails.
     pub(crate) fn meaning(&self) -> Error {
         self.refusal.map_or_else(|| Error::Conflict(Conflict::new(self.label)), Error::Limited)
     }
 
-    /// Says in the trail whose account it changes.
+    /// Sets the user whose account the write changes, for the trail entry.
     pub fn about(mut self, user: impl Into<Option<UserId>>) -> Self {
         self.told.about(user.into());
         self
     }
 
-    /// Says in the trail what it does to the account.
+    /// Adds events to the trail entry.
     pub fn tells(mut self, events: impl IntoIterator<Item = Event>) -> Self {
         self.told.events(events);
         self
     }
 
-    /// Says in the trail how its user was proved to be there.
+    /// Sets how the user was authenticated, for the trail entry.
     pub(crate) fn proved_by(mut self, amr: &[Amr]) -> Self {
         self.told.method(amr);
         self
     }
 
-    /// Says in the trail that it begins a session.
+    /// Records in the trail entry that the write starts a session.
     pub(crate) fn begins(mut self, session: &Session) -> Self {
         self.told.session(session);
         self
     }
 
-    /// Says in the trail what else it is about.
+    /// Adds targets to the trail entry.
     pub fn targets(mut self, targets: impl IntoIterator<Item = Target>) -> Self {
         self.told.targets(targets);
         self
@@ -162,12 +164,12 @@ impl Write {
         &self.told
     }
 
-    /// Whether it is more than a look.
+    /// Whether the write changes something, unlike a check.
     pub(crate) fn changes_something(&self) -> bool {
         !matches!(self.kind, Kind::Check)
     }
 
-    /// Sets a value to an entity.
+    /// Sets a value to a serialised entity.
     pub(crate) fn entity<T: Serialize>(self, name: &str, entity: &T) -> Result<Self, Error> {
         Ok(self.value(name, serde_dynamo::to_attribute_value(entity)?))
     }
@@ -180,7 +182,7 @@ impl Write {
         self
     }
 
-    /// When DynamoDB may delete the item that is put (TTL, seconds; it is late by hours).
+    /// Sets when DynamoDB may delete the item (TTL, in seconds; the deletion may be hours late).
     pub(crate) fn expires(self, time: jiff::Timestamp) -> Self {
         self.attribute("ttl", integer(time.as_second()))
     }
@@ -188,54 +190,30 @@ impl Write {
     pub(crate) fn transaction_item(self, table: &str) -> Result<TransactWriteItem, Error> {
         let Self { key, kind, condition, values, names, .. } = self;
         let (values, names, key) = (unless_empty(values), unless_empty(names), Some(key.item()));
+        // The four builders have the same setters, but no common trait.
+        macro_rules! conditional {
+            ($builder:expr) => {
+                $builder
+                    .table_name(table)
+                    .set_condition_expression(condition)
+                    .set_expression_attribute_names(names)
+                    .set_expression_attribute_values(values)
+                    .build()
+                    .map_err(|error| Error::Refused(error.to_string()))?
+            };
+        }
         let item = TransactWriteItem::builder();
         let item = match kind {
-            Kind::Put(put) => item.put(
-                Put::builder()
-                    .table_name(table)
-                    .set_item(Some(put))
-                    .set_condition_expression(condition)
-                    .set_expression_attribute_names(names)
-                    .set_expression_attribute_values(values)
-                    .build()
-                    .map_err(|e| Error::Refused(e.to_string()))?,
-            ),
-            Kind::Update(expression) => item.update(
-                Update::builder()
-                    .table_name(table)
-                    .set_key(key)
-                    .update_expression(expression)
-                    .set_condition_expression(condition)
-                    .set_expression_attribute_names(names)
-                    .set_expression_attribute_values(values)
-                    .build()
-                    .map_err(|e| Error::Refused(e.to_string()))?,
-            ),
-            Kind::Delete => item.delete(
-                Delete::builder()
-                    .table_name(table)
-                    .set_key(key)
-                    .set_condition_expression(condition)
-                    .set_expression_attribute_names(names)
-                    .set_expression_attribute_values(values)
-                    .build()
-                    .map_err(|e| Error::Refused(e.to_string()))?,
-            ),
-            Kind::Check => item.condition_check(
-                ConditionCheck::builder()
-                    .table_name(table)
-                    .set_key(key)
-                    .set_condition_expression(condition)
-                    .set_expression_attribute_names(names)
-                    .set_expression_attribute_values(values)
-                    .build()
-                    .map_err(|e| Error::Refused(e.to_string()))?,
-            ),
+            Kind::Put(put) => item.put(conditional!(Put::builder().set_item(Some(put)))),
+            Kind::Update(expression) => item.update(conditional!(Update::builder().set_key(key).update_expression(expression))),
+            Kind::Delete => item.delete(conditional!(Delete::builder().set_key(key))),
+            Kind::Check => item.condition_check(conditional!(ConditionCheck::builder().set_key(key))),
         };
         Ok(item.build())
     }
 
-    /// Leaves a mark in the item, so that whoever is not sure whether the write was made can see it.
+    /// Makes a put or an update store an id in the item, which later shows whether the write was
+    /// executed. Has no effect on other writes.
     pub(crate) fn marked(mut self, mark: &str) -> Self {
         match &mut self.kind {
             Kind::Put(item) => drop(item.insert(MARK.to_owned(), string(mark))),
@@ -249,7 +227,7 @@ impl Write {
         self
     }
 
-    /// Whether the write with this mark was made, by what is at its key.
+    /// Whether the write with this mark was executed, according to the item at its key.
     pub(crate) fn is_done(&self, found: Option<&Item>, mark: &str) -> bool {
         match self.kind {
             Kind::Put(_) | Kind::Update(_) => found.is_some_and(|item| item.get(MARK) == Some(&string(mark))),
@@ -262,7 +240,8 @@ impl Write {
         &self.key
     }
 
-    /// Sends the write alone. A failure says whether an answer was lost before it.
+    /// Executes the write outside of a transaction; does nothing for a check. A failure says
+    /// whether an earlier answer was lost.
     pub(crate) async fn send(self, client: &Client, table: &str) -> Result<(), (Error, bool)> {
         let Self { key, kind, condition, values, names, .. } = self;
         let (values, names, key) = (unless_empty(values), unless_empty(names), Some(key.item()));
@@ -287,12 +266,12 @@ impl Write {
         }
     }
 
-    /// Sends an update and gives the item as it is afterwards.
+    /// Executes an update and returns the updated item.
     pub(crate) async fn send_returning(self, client: &Client, table: &str) -> Result<Item, Error> {
         self.send_update(client, table).await.map_err(|(error, _)| error)
     }
 
-    /// The same. A failure says whether an answer was lost before it.
+    /// Like [`Self::send_returning`]. A failure says whether an earlier answer was lost.
     pub(crate) async fn send_update(self, client: &Client, table: &str) -> Result<Item, (Error, bool)> {
         let Self { key, kind, condition, values, names, .. } = self;
         let (values, names, key) = (unless_empty(values), unless_empty(names), Some(key.item()));
@@ -304,7 +283,7 @@ impl Write {
     }
 }
 
-/// DynamoDB refuses empty ones.
+/// The map, or `None` if it is empty, because DynamoDB rejects empty maps.
 fn unless_empty<V>(map: HashMap<String, V>) -> Option<HashMap<String, V>> {
     (!map.is_empty()).then_some(map)
 }

@@ -2,7 +2,7 @@
 
 use deserr::{DeserializeError, Deserr, IntoValue, Value, ValueKind, ValuePointerRef};
 
-/// What a PATCH says of one nullable field.
+/// What a PATCH body says about one nullable field.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub enum Change<T> {
     /// The field is absent from the body.
@@ -10,11 +10,12 @@ pub enum Change<T> {
     Keep,
     /// The field is `null`.
     Clear,
+    /// The field has a new value.
     Set(T),
 }
 
 impl<T> Change<T> {
-    /// Applies the change to a field.
+    /// Applies the change to a field; `Keep` leaves it as it is.
     pub fn apply(self, field: &mut Option<T>) {
         match self {
             Self::Keep => {}
@@ -23,7 +24,7 @@ impl<T> Change<T> {
         }
     }
 
-    /// Applies a change to a value that may itself be none.
+    /// Applies the change to a field whose new value may itself be `None`, which clears the field.
     pub fn apply_flat<U>(self, field: &mut Option<U>)
     where
         T: Into<Option<U>>,
@@ -35,10 +36,12 @@ impl<T> Change<T> {
         }
     }
 
+    /// Whether the field is absent from the body.
     pub fn is_keep(&self) -> bool {
         matches!(self, Self::Keep)
     }
 
+    /// Converts a new value; `Keep` and `Clear` stay as they are.
     pub fn map<U>(self, f: impl FnOnce(T) -> U) -> Change<U> {
         match self {
             Self::Keep => Change::Keep,

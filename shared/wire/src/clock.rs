@@ -1,34 +1,35 @@
-//! Time, as an argument: the only place that asks the machine for it.
+//! Time as an argument: this is the only place that reads the system clock.
 
 use std::sync::Arc;
 
 use jiff::{SignedDuration, Timestamp};
 
-/// Where an [`App`](flows::App) reads the time.
+/// The source of an `App`'s time.
 #[derive(Clone)]
 pub struct Clock(Arc<dyn Fn() -> Timestamp + Send + Sync>);
 
 impl Clock {
-    /// The machine's clock.
+    /// The system clock.
     pub fn system() -> Self {
-        #[expect(clippy::disallowed_methods, reason = "this is the one place that may ask")]
+        #[expect(clippy::disallowed_methods, reason = "the only place that reads the system clock")]
         Self(Arc::new(Timestamp::now))
     }
 
-    /// A clock of a test.
+    /// A clock for tests, which may be set and moved.
     pub fn new(now: impl Fn() -> Timestamp + Send + Sync + 'static) -> Self {
         Self(Arc::new(now))
     }
 
+    /// The current time.
     pub fn now(&self) -> Timestamp {
         (self.0)()
     }
 }
 
-/// A time later, or the last there is.
+/// `time` plus `duration`, saturating at the latest representable time.
 pub fn after(time: Timestamp, duration: SignedDuration) -> Timestamp {
     time.checked_add(duration).unwrap_or(Timestamp::MAX)
 }
 
-/// A time in milliseconds since the epoch, as the wire has it.
+/// Milliseconds since the Unix epoch, the usual form of a time on the wire.
 pub type Millis = i64;

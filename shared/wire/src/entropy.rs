@@ -1,4 +1,4 @@
-//! Randomness, as an argument: the only place that asks the machine for it.
+//! Randomness as an argument: this is the only place that asks the system for it.
 
 use std::sync::Arc;
 
@@ -7,10 +7,11 @@ use ring::rand::{SecureRandom, SystemRandom};
 use secrecy::SecretString;
 use uuid::Uuid;
 
-/// Lower-case Crockford base32: no `i`, `l`, `o`, `u`, so that a code can be read aloud and typed.
+/// Lower-case Crockford base32. It has no `i`, `l`, `o` or `u`, so a code can be read aloud and
+/// typed.
 const CROCKFORD: &[u8; 32] = b"0123456789abcdefghjkmnpqrstvwxyz";
 
-/// Where an [`App`](flows::App) draws random bytes; in production a cryptographically secure generator.
+/// The source of an `App`'s random bytes; cryptographically secure in production.
 #[derive(Clone)]
 pub struct Entropy(Arc<Fill>);
 
@@ -19,49 +20,52 @@ type Fill = dyn Fn(&mut [u8]) + Send + Sync;
 impl Entropy {
     /// The operating system's generator.
     ///
-    /// Panics when the system has no randomness to give: nothing secure can be done then.
+    /// Panics if the system cannot provide randomness, because nothing secure can be done without
+    /// it.
     pub fn system() -> Self {
         let system = SystemRandom::new();
-        #[expect(clippy::expect_used, reason = "without randomness no answer is safe")]
-        Self(Arc::new(move |bytes| system.fill(bytes).expect("the system's random generator answers")))
+        #[expect(clippy::expect_used, reason = "nothing secure can be done without randomness")]
+        Self(Arc::new(move |bytes| system.fill(bytes).expect("the system provides randomness")))
     }
 
-    /// A generator of a test.
+    /// A generator for tests, which may be predictable.
     pub fn new(fill: impl Fn(&mut [u8]) + Send + Sync + 'static) -> Self {
         Self(Arc::new(fill))
     }
 
+    /// `N` random bytes.
     pub fn bytes<const N: usize>(&self) -> [u8; N] {
         let mut bytes = [0; N];
         (self.0)(&mut bytes);
         bytes
     }
 
-    /// A version 4 UUID, for ids that must not tell their time.
+    /// A version 4 UUID, for ids that must not reveal when they were made.
     pub fn uuid(&self) -> Uuid {
         uuid::Builder::from_random_bytes(self.bytes()).into_uuid()
     }
 
-    /// A version 7 UUID (RFC 9562 §5.7), for ids whose order is that of their creation.
+    /// A version 7 UUID (RFC 9562 §5.7), for ids that sort by creation time.
     pub fn ordered_uuid(&self, now: Timestamp) -> Uuid {
         let millis = u64::try_from(now.as_millisecond()).unwrap_or_default();
         uuid::Builder::from_unix_timestamp_millis(millis, &self.bytes()).into_uuid()
     }
 
-    /// 45 characters of lower-case Crockford base32, 225 random bits: codes, refresh tokens and keys.
+    /// 45 characters of lower-case Crockford base32, 225 random bits: codes, refresh tokens and
+    /// keys.
     pub fn code(&self) -> SecretString {
         let bytes: [u8; 45] = self.bytes();
         let text: String = bytes.iter().map(|byte| char::from(CROCKFORD[usize::from(byte & 31)])).collect();
         text.into()
     }
 
-    /// 16 characters of lower-case Crockford base32: the id of a request.
+    /// 16 characters of lower-case Crockford base32, 80 random bits: the id of a request.
     pub fn request_id(&self) -> String {
         let bytes: [u8; 16] = self.bytes();
         bytes.iter().map(|byte| char::from(CROCKFORD[usize::from(byte & 31)])).collect()
     }
 
-    /// A number from 0 (included) to 1 (excluded), for jitter.
+    /// A number in [0, 1), for jitter.
     pub fn fraction(&self) -> f64 {
         f64::from(u32::from_le_bytes(self.bytes())) / (f64::from(u32::MAX) + 1.0)
     }

@@ -1,35 +1,46 @@
-//! Environment variables, and what is wrong with one.
+//! Environment variables, and how they can be invalid.
 
 /// Why a process cannot start with its environment.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    #[error("the environment variable {0} is not set")]
+    /// A required variable is absent or empty.
+    #[error("environment variable {0} is not set")]
     Missing(&'static str),
-    #[error("{0} must have at least 32 characters and not be one that is known")]
+    /// A deployment secret is short or published in examples.
+    #[error("{0} must be at least 32 characters long and must not be a secret published in examples")]
     WeakSecret(&'static str),
-    #[error("{0} is not an absolute http or https URL")]
+    /// A variable is not a base URL.
+    #[error("{0} must be an absolute http or https URL without query or fragment")]
     InvalidUrl(&'static str),
-    #[error("GATELET_ACCESS_TOKEN_SECONDS must be a number from 20 to 3600")]
+    /// The lifetime of access tokens is not a number, or is out of range.
+    #[error("GATELET_ACCESS_TOKEN_SECONDS must be a whole number of seconds from 20 to 3600")]
     InvalidTokenLife,
-    #[error("GATELET_SENDER must be an e-mail address")]
+    /// The sender is not an email address.
+    #[error("GATELET_SENDER must be an email address")]
     InvalidSender,
-    #[error("GATELET_SENDER_DOMAINS must be domains and e-mail addresses with commas between, or *")]
+    /// The sender domains are not a list of domains and email addresses.
+    #[error("GATELET_SENDER_DOMAINS must be a comma-separated list of domains and email addresses, or *")]
     InvalidSenderDomains,
-    #[error("GATELET_MAILS_PER_HOUR must be a positive number or off")]
+    /// The hourly rate of emails is not a positive number.
+    #[error("GATELET_MAILS_PER_HOUR must be a positive whole number, or off")]
     InvalidMailRate,
-    #[error("GATELET_LIMITS must be standard, generous or off")]
+    /// There is no set of rate limits with this name.
+    #[error("GATELET_LIMITS must be `standard`, `generous` or `off`")]
     InvalidLimits,
-    #[error("SSL_CERT_FILE must name a file of certificates (PEM)")]
+    /// The certificate file cannot be read or is not PEM.
+    #[error("SSL_CERT_FILE must be the path of a PEM file with certificates")]
     InvalidCertificates,
-    #[error("{0} must be a number of requests and a number of seconds, as in 60/600, or off")]
+    /// One rate limit, given by its variable, is malformed.
+    #[error("{0} must be `REQUESTS/SECONDS`, such as 60/600, or `off`")]
     InvalidLimit(String),
 }
 
-/// Reads one variable; an empty one counts as absent.
+/// Reads a variable; an empty one counts as absent.
 pub fn variable(name: &str) -> Option<String> {
     std::env::var(name).ok().filter(|value| !value.is_empty())
 }
 
+/// Reads a variable that must be set and not empty.
 pub fn required(name: &'static str) -> Result<String, Error> {
     variable(name).ok_or(Error::Missing(name))
 }

@@ -1,4 +1,5 @@
-//! Ids: each kind its own type, so that one cannot stand where another belongs.
+//! Ids: each kind has its own type, so an id of one kind cannot be passed where another kind is
+//! expected.
 
 use std::fmt;
 
@@ -6,12 +7,13 @@ use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 use uuid::{Uuid, Variant};
 
-/// A text is not an id of the expected kind.
+/// The text is not an id of the expected kind.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("must be a UUID")]
 pub struct NotAnId;
 
-/// A UUID of RFC 9562: its variant and a version from 1 to 8; the nil UUID is accepted.
+/// Parses a UUID as RFC 9562 defines it: with the variant of that RFC and a version from 1 to 8, or
+/// the nil UUID.
 fn strict_uuid(text: &str) -> Result<Uuid, NotAnId> {
     let uuid = (text.len() == 36).then(|| Uuid::try_parse(text).ok()).flatten().ok_or(NotAnId)?;
     let known = uuid.get_variant() == Variant::RFC4122 && (1..=8).contains(&uuid.get_version_num());
@@ -27,11 +29,12 @@ macro_rules! id {
         pub struct $name(Uuid);
 
         impl $name {
-            /// Reads an id from a request.
+            /// Parses the id in its hyphenated form of 36 characters.
             pub fn parse(text: &str) -> Result<Self, NotAnId> {
                 strict_uuid(text).map(Self)
             }
 
+            /// The id as a UUID.
             pub fn uuid(self) -> Uuid {
                 self.0
             }
@@ -90,49 +93,52 @@ id!(
     InvitationId
 );
 id!(
-    /// An entry of the e-mail outbox.
+    /// An entry of the outbox.
     EmailId
 );
 id!(
-    /// A kind of mails that users may refuse.
+    /// A category of emails, which users may unsubscribe from.
     CategoryId
 );
 id!(
-    /// A template, a theme or a draft of mails.
+    /// An email template, theme or draft.
     DocumentId
 );
 id!(
-    /// A mail to many users, before it is an entry of the outbox for each.
+    /// An email to many users, before it becomes one outbox entry for each of them.
     BroadcastId
 );
 id!(
-    /// An entry of the trail.
+    /// An entry of the audit trail.
     TrailEntryId
 );
 
-/// A project: a UUID, or the literal `internal`.
+/// The id of a project: a UUID, or the literal `internal`.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, ToSchema)]
 #[serde(transparent)]
 #[schema(value_type = String, example = "7f3c2a4e-3f5b-4d0e-9a56-0f1f6c8f3d21")]
 pub struct ProjectId(String);
 
 impl ProjectId {
-    /// The id of the project whose users own projects.
+    /// The id of the internal project, whose users own the other projects.
     pub const INTERNAL: &str = "internal";
 
-    /// The project whose users own projects.
+    /// The internal project, whose users own the other projects.
     pub fn internal() -> Self {
         Self(Self::INTERNAL.to_owned())
     }
 
+    /// Whether this is the internal project.
     pub fn is_internal(&self) -> bool {
         self.0 == Self::INTERNAL
     }
 
+    /// Parses `internal` or a UUID; the id is stored in lower case.
     pub fn parse(text: &str) -> Result<Self, NotAnId> {
         if text == Self::INTERNAL { Ok(Self(text.to_owned())) } else { strict_uuid(text).map(Self::from) }
     }
 
+    /// The id as text.
     pub fn as_str(&self) -> &str {
         &self.0
     }
@@ -155,7 +161,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_uuids_of_the_rfc_are_ids() {
+    fn only_rfc_9562_uuids_are_ids() {
         assert!(UserId::parse("7f3c2a4e-3f5b-4d0e-9a56-0f1f6c8f3d21").is_ok());
         assert!(UserId::parse("00000000-0000-0000-0000-000000000000").is_ok());
         for text in

@@ -1,19 +1,24 @@
-//! Access types.
+//! Access levels.
 
 use serde::Serialize;
 
-/// An access type; a higher one may do all that a lower one may.
+/// The access level of a request; a higher level may do everything that a lower one may.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Level {
+    /// A browser or app, with the publishable client key.
     Client,
+    /// A backend, with the secret server key.
     Server,
+    /// An administrator, with the super-secret admin key or an admin token.
     Admin,
 }
 
 impl Level {
+    /// Every level, from lowest to highest.
     pub const ALL: [Self; 3] = [Self::Client, Self::Server, Self::Admin];
 
+    /// The level's name in the `x-stack-access-type` header.
     pub fn name(self) -> &'static str {
         match self {
             Self::Client => "client",

@@ -1,4 +1,7 @@
-//! The smallest words of all: ids, changes of fields, problems of values, access types, time and randomness.
+//! The vocabulary that every other crate uses: ids, changes to fields, invalid values, access
+//! levels, time and randomness.
+
+#![warn(missing_docs)]
 
 pub mod change;
 pub mod clock;

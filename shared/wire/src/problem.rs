@@ -1,4 +1,5 @@
-//! What is wrong with a value that a request or a configuration brings: every problem of it, each with its path.
+//! Validation of requests and configuration: every problem is reported, each with the path of its
+//! value.
 
 use std::convert::Infallible;
 use std::fmt::{Display, Formatter};
@@ -6,28 +7,30 @@ use std::ops::ControlFlow;
 
 use deserr::{DeserializeError, ErrorKind, IntoValue, MergeWithError, ValueKind, ValuePointerRef, take_cf_content};
 
-/// One thing that is wrong with a request.
+/// One invalid value.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Problem {
     path: String,
     message: String,
 }
 
-/// Everything that is wrong with a part of a request.
+/// Everything that is wrong with a request, or a part of it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Problems(Vec<Problem>);
 
 impl Problems {
-    /// A problem that is found after the schema: `path` begins with its part, as in `body.user_ids`.
+    /// A single problem found after the schema check. `path` includes the request part, as in
+    /// `body.user_ids`.
     pub fn one(path: &str, message: impl Display) -> Self {
         Self(vec![Problem { path: path.to_owned(), message: message.to_string() }])
     }
 
+    /// The same problems, with paths that start with `body`.
     pub fn of_body(self) -> Self {
         self.within("body")
     }
 
-    /// The same problems with a part of a request: `part` is before their paths.
+    /// The same problems, with `part` in front of their paths.
     pub fn within(mut self, part: &str) -> Self {
         for problem in &mut self.0 {
             let separator = if problem.path.is_empty() || problem.path.starts_with('[') { "" } else { "." };
@@ -36,18 +39,18 @@ impl Problems {
         self
     }
 
-    /// One line for each: where it is, and what it must be.
+    /// One line for each problem: the path of the value, and what is expected.
     pub fn lines(&self) -> impl Iterator<Item = String> {
         self.0.iter().map(|problem| format!("{} {}", problem.path, problem.message))
     }
 
-    /// The problems of several parts, in their order.
+    /// The problems of several parts, in the given order.
     pub fn all(parts: impl IntoIterator<Item = Self>) -> Self {
         Self(parts.into_iter().flat_map(|part| part.0).collect())
     }
 }
 
-/// The error of a value that has the right kind and is not acceptable.
+/// An error for a value that has the right type but is not acceptable.
 pub fn rejected<E: DeserializeError>(reason: &(impl Display + ?Sized), location: ValuePointerRef<'_>) -> E {
     take_cf_content(E::error::<Infallible>(None, ErrorKind::Unexpected { msg: reason.to_string() }, location))
 }

@@ -1,4 +1,5 @@
-//! Admin access tokens: a user of the project `internal` opens what her teams own, and nothing else.
+//! Admin access tokens. A user of the project `internal` may administer the projects of their
+//! teams, and no others.
 
 use jiff::SignedDuration;
 use serde_json::json;
@@ -26,38 +27,39 @@ async fn opens(app: &TestApp, project: &str, token: &str) -> bool {
 }
 
 #[tokio::test]
-async fn the_token_of_an_owner_opens_the_project_at_every_access_type_and_replaces_any_key() {
+async fn an_owner_token_grants_every_access_type_without_a_key() {
     let app = TestApp::start().await;
     let internal = app.internal_project().await;
     let ada = Owner::sign_up(&app, &internal, "ada@example.com").await;
     let project = ada.project("Notes").await;
     let token = &ada.user.access_token;
     assert!(opens(&app, &project, token).await);
-    // A key beside the token is not looked at.
+    // A key beside the token is ignored.
     let caller = with_token(&app, &project, "server", token).with("x-stack-secret-server-key", "ssk_wrong");
     assert_eq!(caller.get("/api/v1/users").await.status(), 200);
-    // What it opens is the project, with users of its own.
+    // The token grants access to the project that the owner created. Its users are separate.
     let made = caller.post("/api/v1/users", json!({ "primary_email": "bob@example.com" })).await;
     assert_eq!(made.status(), 201, "{}", made.text());
     let count = |answer: support::Answer| answer.json()["items"].as_array().unwrap().len();
     assert_eq!((count(caller.get("/api/v1/users").await), count(app.server_of(&internal).get("/api/v1/users").await)), (1, 1));
-    // The least access type of an operation is asked for as ever.
+    // The operation's minimum access level still applies.
     let client = with_token(&app, &project, "client", token).get("/api/v1/users").await;
     assert_eq!((client.status(), client.code().as_str()), (403, "INSUFFICIENT_ACCESS_TYPE"));
 }
 
 #[tokio::test]
-async fn who_is_no_member_of_the_owning_team_opens_nothing() {
+async fn a_user_outside_the_owning_team_gets_no_access() {
     let app = TestApp::start().await;
     let internal = app.internal_project().await;
     let (ada, bob) = (Owner::sign_up(&app, &internal, "ada@example.com").await, Owner::sign_up(&app, &internal, "bob@example.com").await);
     let project = ada.project("Notes").await;
     assert_refused(&app, &project, &bob.user.access_token, "ADMIN_ACCESS_TOKEN_IS_NOT_ADMIN").await;
-    // Nobody owns a project that was not made by an owner, nor the project of the owners.
+    // The project `internal` has no owner, and neither has a project that no owner created.
     assert_refused(&app, app.project_id().as_str(), &ada.user.access_token, "ADMIN_ACCESS_TOKEN_IS_NOT_ADMIN").await;
     assert_refused(&app, "internal", &ada.user.access_token, "ADMIN_ACCESS_TOKEN_IS_NOT_ADMIN").await;
 
-    // A member of a team that she has not selected owns what it owns, from the moment of joining to the moment of leaving.
+    // A member of the team owns its projects from joining until leaving, even if the team is not
+    // the selected one.
     let server = app.server_of(&internal);
     let membership = format!("/api/v1/team-memberships/{}/{}", ada.team, bob.user.user_id);
     assert_eq!(server.post(&membership, json!({})).await.status(), 201);
@@ -67,13 +69,13 @@ async fn who_is_no_member_of_the_owning_team_opens_nothing() {
     assert_refused(&app, &project, &bob.user.access_token, "ADMIN_ACCESS_TOKEN_IS_NOT_ADMIN").await;
     assert!(opens(&app, &project, &ada.user.access_token).await);
 
-    // Nor does anybody own what a deleted team owned.
+    // The projects of a deleted team have no owner either.
     assert_eq!(server.delete(&format!("/api/v1/teams/{}", ada.team)).await.status(), 200);
     assert_refused(&app, &project, &ada.user.access_token, "ADMIN_ACCESS_TOKEN_IS_NOT_ADMIN").await;
 }
 
 #[tokio::test]
-async fn a_token_of_another_project_or_none_at_all_is_refused() {
+async fn a_foreign_or_malformed_owner_token_is_rejected() {
     let app = TestApp::start().await;
     let internal = app.internal_project().await;
     let ada = Owner::sign_up(&app, &internal, "ada@example.com").await;
@@ -84,13 +86,13 @@ async fn a_token_of_another_project_or_none_at_all_is_refused() {
     assert_refused(&app, &project, "no.token.this", "UNPARSABLE_ADMIN_ACCESS_TOKEN").await;
     let visitor = app.client_of(&internal).request("POST", "/api/v1/auth/anonymous/sign-up").send().await.json();
     assert_refused(&app, &project, visitor["access_token"].as_str().unwrap(), "UNPARSABLE_ADMIN_ACCESS_TOKEN").await;
-    // It is the project that is looked at first.
+    // The project is checked before the token.
     let unknown = with_token(&app, "6a0c5a8e-58a1-4b0e-9a51-0000000000ff", "admin", "no.token.this").get(CURRENT[2].1).await;
     assert_eq!(unknown.code(), "CURRENT_PROJECT_NOT_FOUND");
 }
 
 #[tokio::test]
-async fn a_token_that_expired_tells_when() {
+async fn an_expired_token_is_reported_with_its_expiry() {
     let app = TestApp::start().await;
     let internal = app.internal_project().await;
     let ada = Owner::sign_up(&app, &internal, "ada@example.com").await;
@@ -101,9 +103,9 @@ async fn a_token_that_expired_tells_when() {
     assert_eq!(expired.json()["details"], json!({ "expired_at_millis": app.now().as_millisecond() }));
 }
 
-/// Who may open a whole project is looked at with every request.
+/// Ownership is checked on every request.
 #[tokio::test]
-async fn a_token_does_not_outlive_its_session_its_user_or_what_the_user_may() {
+async fn an_owner_token_ends_with_its_session_its_user_or_the_ownership() {
     let app = TestApp::start().await;
     let internal = app.internal_project().await;
     let sign_out = async |ada: &Owner| {
@@ -125,7 +127,7 @@ async fn a_token_does_not_outlive_its_session_its_user_or_what_the_user_may() {
             "ada@example.com" => sign_out(&owner).await,
             "bob@example.com" => assert_eq!(server.patch(&path, json!({ "restricted_by_admin": true })).await.status(), 200),
             "cy@example.com" => assert_eq!(server.delete(&path).await.status(), 200),
-            // Another password ends all sessions.
+            // A password change ends all sessions.
             _ => assert_eq!(server.patch(&path, json!({ "password": "another horse battery" })).await.status(), 200),
         }
         assert_refused(&app, &project, &owner.user.access_token, code).await;

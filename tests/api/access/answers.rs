@@ -1,4 +1,5 @@
-//! What every answer of interface B has: envelope, headers, CORS; and the answers of no operation.
+//! Common parts of all responses of interface B (envelope, headers, CORS), and responses to unknown
+//! paths.
 
 use std::collections::HashSet;
 
@@ -29,13 +30,13 @@ const SUFFIXES: [&str; 17] = [
     "development-disable-extended-logging",
 ];
 
-/// The words of a list in a header.
+/// The elements of a header's comma-separated list.
 fn words(list: &str) -> HashSet<String> {
     list.split(',').map(|word| word.trim().to_lowercase()).collect()
 }
 
 #[tokio::test]
-async fn an_error_of_the_reference_is_named_in_a_header_and_one_of_ours_in_the_body_alone() {
+async fn errors_that_sdks_know_are_named_in_a_header_and_others_only_in_the_body() {
     let app = TestApp::start().await;
     let known = app.anonymous().get(CLIENT).await;
     assert_eq!(known.header("x-stack-known-error"), Some("ACCESS_TYPE_REQUIRED"));
@@ -58,7 +59,7 @@ async fn an_error_of_the_reference_is_named_in_a_header_and_one_of_ours_in_the_b
 }
 
 #[tokio::test]
-async fn every_answer_has_a_request_id_of_its_own() {
+async fn every_response_has_a_unique_request_id() {
     let app = TestApp::start().await;
     let ada = app.sign_up("ada@example.com").await;
     let answers = [
@@ -77,7 +78,7 @@ async fn every_answer_has_a_request_id_of_its_own() {
 }
 
 #[tokio::test]
-async fn an_old_client_gets_its_errors_as_200_with_their_status_in_a_header() {
+async fn an_old_client_gets_errors_as_200_with_the_status_in_a_header() {
     let app = TestApp::start().await;
     let caller = app.client().with("x-stack-override-error-status", "true");
     let refused = caller.get(CLIENT).await;
@@ -95,23 +96,23 @@ async fn an_old_client_gets_its_errors_as_200_with_their_status_in_a_header() {
     app.recorder.fail_write(0, "AccessDeniedException");
     let body = json!({ "email": "ada@example.com", "password": "correct horse battery" });
     let failed = caller.post("/api/v1/auth/password/sign-up", body).await;
-    assert_eq!((failed.status(), failed.code().as_str()), (500, "INTERNAL_ERROR"), "a failure of ours stays one");
-    assert!(!failed.text().contains("AccessDenied"), "what failed is for the log alone");
+    assert_eq!((failed.status(), failed.code().as_str()), (500, "INTERNAL_ERROR"), "an internal error keeps its status");
+    assert!(!failed.text().contains("AccessDenied"), "the cause is only logged");
 }
 
 #[tokio::test]
-async fn a_401_says_how_to_authenticate_and_nothing_else_does() {
+async fn only_a_401_has_www_authenticate() {
     let app = TestApp::start().await;
     let wrong = app.client().with("x-stack-publishable-client-key", "x").get(CLIENT).await;
     assert_eq!(wrong.status(), 401);
     assert!(wrong.header("www-authenticate").is_some_and(|challenge| !challenge.is_empty()));
     let none = app.anonymous().get(CLIENT).await;
-    assert_eq!((none.status(), none.header("www-authenticate").is_some()), (401, true), "no credentials are missing ones");
+    assert_eq!((none.status(), none.header("www-authenticate").is_some()), (401, true), "missing credentials count as none");
     assert_eq!(app.client().get(SERVER).await.header("www-authenticate"), None);
 }
 
 #[tokio::test]
-async fn every_answer_may_be_read_by_pages_of_any_origin_and_is_kept_by_no_cache() {
+async fn responses_allow_any_origin_and_are_never_cached() {
     let app = TestApp::start().await;
     let ada = app.sign_up("ada@example.com").await;
     let answers = [
@@ -141,7 +142,7 @@ async fn every_answer_may_be_read_by_pages_of_any_origin_and_is_kept_by_no_cache
 }
 
 #[tokio::test]
-async fn a_preflight_of_any_path_allows_every_header_of_every_family() {
+async fn a_preflight_allows_the_headers_of_every_family() {
     let app = TestApp::start().await;
     for path in [CLIENT, ADMIN, "/api/v1/nothing", "/api/v1/auth/oauth/token", "/api/v1/apps"] {
         let request = app.anonymous().request("OPTIONS", path).header("origin", "https://app.example.com");
@@ -166,7 +167,7 @@ async fn a_preflight_of_any_path_allows_every_header_of_every_family() {
 }
 
 #[tokio::test]
-async fn a_path_without_operation_is_404_in_the_form_of_its_interface() {
+async fn an_unknown_path_is_404_in_the_form_of_its_interface() {
     let app = TestApp::start().await;
     for path in
         ["/api/v1/nothing", "/api/v1/user", "/api/v1/users/me/", "/api/v1/auth", "/api/v2/users/me", "/api", "/api/v1/auth//sessions"]
@@ -181,11 +182,11 @@ async fn a_path_without_operation_is_404_in_the_form_of_its_interface() {
         assert_eq!((answer.status(), &answer.json()["error"]["code"]), (404, &json!("route_not_found")), "{path}");
     }
     let unread = app.anonymous().request("POST", "/api/v1/nothing").header("content-type", "application/json").body("{").send().await;
-    assert_eq!(unread.code(), "ROUTE_NOT_FOUND", "nobody reads the body");
+    assert_eq!(unread.code(), "ROUTE_NOT_FOUND", "the body is not read");
 }
 
 #[tokio::test]
-async fn a_method_that_a_path_does_not_have_is_405_and_the_answer_names_those_it_has() {
+async fn a_wrong_method_is_405_with_the_allowed_methods() {
     let app = TestApp::start().await;
     let cases = [
         ("POST", CLIENT, "DELETE, GET, HEAD, PATCH"),
@@ -213,7 +214,7 @@ async fn a_method_that_a_path_does_not_have_is_405_and_the_answer_names_those_it
 }
 
 #[tokio::test]
-async fn a_head_is_a_get_without_its_body() {
+async fn head_is_get_without_a_body() {
     let app = TestApp::start().await;
     let ada = app.sign_up("ada@example.com").await;
     let answer = app.signed_in(&ada).request("HEAD", CLIENT).send().await;
@@ -221,7 +222,7 @@ async fn a_head_is_a_get_without_its_body() {
 }
 
 #[tokio::test]
-async fn every_error_says_what_to_do_and_where_it_is_explained() {
+async fn every_error_has_a_hint_and_a_documentation_url() {
     let app = TestApp::start().await;
     let oauth = app.anonymous().post("/api/v1/auth/oauth/token", json!({ "grant_type": "refresh_token", "refresh_token": "x" })).await;
     let answers = [
@@ -242,18 +243,18 @@ async fn every_error_says_what_to_do_and_where_it_is_explained() {
 }
 
 #[tokio::test]
-async fn a_failure_of_the_service_names_the_request_that_the_log_has() {
+async fn an_internal_error_has_the_request_id_of_the_log() {
     let app = TestApp::start().await;
     app.recorder.fail_write(0, "AccessDeniedException");
     let body = json!({ "email": "ada@example.com", "password": "correct horse battery" });
     let failed = app.client().post("/api/v1/auth/password/sign-up", body).await;
     assert_eq!((failed.status(), failed.json()["request_id"].as_str()), (500, failed.header("x-request-id")));
     assert!(failed.header("x-request-id").is_some());
-    assert_eq!(app.client().get(SERVER).await.json().get("request_id"), None, "an error of the caller needs none");
+    assert_eq!(app.client().get(SERVER).await.json().get("request_id"), None, "client errors need none");
 }
 
 #[tokio::test]
-async fn a_failure_of_the_service_is_in_the_log_with_its_cause() {
+async fn an_internal_error_is_logged_with_its_cause() {
     let app = TestApp::start().await;
     let (kept, body) = (KeptLog::default(), json!({ "email": "ada@example.com", "password": "correct horse battery" }));
     let writer = kept.clone();
@@ -262,7 +263,7 @@ async fn a_failure_of_the_service_is_in_the_log_with_its_cause() {
     let failed = app.client().post("/api/v1/auth/password/sign-up", body).await;
     assert_eq!(failed.status(), 500);
     let log = kept.text();
-    let line = log.lines().find(|line| line.contains("an operation failed")).unwrap_or_else(|| panic!("nothing is logged: {log}"));
+    let line = log.lines().find(|line| line.contains("an operation failed")).unwrap_or_else(|| panic!("no failure was logged: {log}"));
     let fields: serde_json::Value = serde_json::from_str(line).unwrap();
     assert_eq!(fields["level"], "ERROR");
     assert!(line.contains("AccessDenied") && line.contains(failed.header("x-request-id").unwrap()), "{line}");

@@ -1,4 +1,4 @@
-//! The three families of header names: synonyms, mixed or not.
+//! The three families of header names are synonyms; one request may mix them.
 
 use secrecy::ExposeSecret as _;
 use serde_json::json;
@@ -8,7 +8,7 @@ use super::CLIENT;
 
 const FAMILIES: [&str; 3] = ["x-service-", "x-stack-", "x-hexclave-"];
 
-/// A signed-in client whose headers are each of the family at its place.
+/// A signed-in client. Each of its four headers uses the family given at the same position.
 fn caller(app: &TestApp, families: [&str; 4], access_token: &str) -> Caller {
     let headers = [
         ("project-id", app.project_id().as_str()),
@@ -21,7 +21,7 @@ fn caller(app: &TestApp, families: [&str; 4], access_token: &str) -> Caller {
 }
 
 #[tokio::test]
-async fn every_family_opens_the_same() {
+async fn every_header_family_is_equivalent() {
     let app = TestApp::start().await;
     let ada = app.sign_up("ada@example.com").await;
     for family in FAMILIES {
@@ -36,7 +36,7 @@ async fn every_family_opens_the_same() {
 }
 
 #[tokio::test]
-async fn families_may_be_mixed() {
+async fn header_families_can_be_mixed() {
     let app = TestApp::start().await;
     let ada = app.sign_up("ada@example.com").await;
     let [service, stack, hexclave] = FAMILIES;
@@ -45,11 +45,11 @@ async fn families_may_be_mixed() {
     let twice = mixed.with("x-hexclave-project-id", app.project_id().as_str()).with("x-service-access-type", "client");
     assert_eq!(twice.get(CLIENT).await.status(), 200, "the same value twice is one value");
     let empty = twice.with("x-stack-project-id", "").with("x-hexclave-access-token", "");
-    assert_eq!(empty.get(CLIENT).await.status(), 200, "an empty header is none");
+    assert_eq!(empty.get(CLIENT).await.status(), 200, "an empty header counts as absent");
 }
 
 #[tokio::test]
-async fn two_values_of_one_header_are_a_conflict() {
+async fn two_values_of_a_header_conflict() {
     let app = TestApp::start().await;
     let ada = app.sign_up("ada@example.com").await;
     let headers = [
@@ -80,7 +80,7 @@ async fn two_values_of_one_header_are_a_conflict() {
 }
 
 #[tokio::test]
-async fn what_is_not_text_is_a_conflict_and_never_a_failure() {
+async fn a_non_text_header_is_a_conflict_and_not_an_internal_error() {
     let app = TestApp::start().await;
     for suffix in ["project-id", "access-type", "publishable-client-key", "access-token"] {
         let answer = app.client().with(&format!("x-stack-{suffix}"), "käse").get(CLIENT).await;
@@ -89,7 +89,7 @@ async fn what_is_not_text_is_a_conflict_and_never_a_failure() {
 }
 
 #[tokio::test]
-async fn an_answer_has_the_names_of_the_request_s_family() {
+async fn response_headers_use_the_family_of_the_request() {
     let app = TestApp::start().await;
     let own = |names: [&str; 3]| names.map(|name| ["known-error", "actual-status", "request-id"].map(|suffix| format!("{name}{suffix}")));
     let [service, stack, hexclave] = own(FAMILIES);

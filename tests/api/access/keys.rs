@@ -1,4 +1,4 @@
-//! Keys of a project.
+//! The API keys of a project.
 
 use secrecy::ExposeSecret as _;
 use serde_json::json;
@@ -10,7 +10,7 @@ const CLIENT_KEY: &str = "x-stack-publishable-client-key";
 const SERVER_KEY: &str = "x-stack-secret-server-key";
 const ADMIN_KEY: &str = "x-stack-super-secret-admin-key";
 
-/// A project's resource that a client reads without a user.
+/// A resource of a project that a client can read without a user.
 const PROJECT: &str = "/api/v1/projects/current";
 
 async fn refusal(caller: &Caller, path: &str) -> (u16, String) {
@@ -23,7 +23,7 @@ fn refused(code: &str) -> (u16, String) {
 }
 
 #[tokio::test]
-async fn a_key_that_is_wrong_of_another_kind_or_of_another_project_opens_nothing() {
+async fn wrong_and_foreign_keys_are_rejected() {
     let app = TestApp::start().await;
     let other = app.another_project().await;
     let [client, server, admin] = [&app.keys.client, &app.keys.server, &app.keys.admin].map(|key| key.expose_secret().to_owned());
@@ -47,7 +47,7 @@ async fn a_key_that_is_wrong_of_another_kind_or_of_another_project_opens_nothing
 }
 
 #[tokio::test]
-async fn a_key_of_another_access_type_counts_as_none() {
+async fn a_key_of_another_access_type_is_ignored() {
     let app = TestApp::start().await;
     let server = app.client().without(CLIENT_KEY).with("x-stack-access-type", "server");
     let with_admin_key = server.clone().with(ADMIN_KEY, app.keys.admin.expose_secret());
@@ -61,7 +61,7 @@ async fn a_key_of_another_access_type_counts_as_none() {
 }
 
 #[tokio::test]
-async fn a_client_key_is_required_only_where_the_project_says_so() {
+async fn a_client_key_is_required_only_if_the_project_requires_it() {
     let app = TestApp::start().await;
     let none = app.client().without(CLIENT_KEY);
     let sentinel = app.client().with(CLIENT_KEY, "__stack_public_client__");
@@ -81,7 +81,7 @@ async fn a_client_key_is_required_only_where_the_project_says_so() {
 }
 
 #[tokio::test]
-async fn a_project_that_does_not_exist_is_named() {
+async fn an_unknown_project_is_reported() {
     let app = TestApp::start().await;
     for id in [UNKNOWN, "nothing", "internal", "../x", "00000000-0000-0000-0000-000000000000"] {
         let answer = app.client().with("x-stack-project-id", id).get(PROJECT).await;
@@ -93,7 +93,7 @@ async fn a_project_that_does_not_exist_is_named() {
 }
 
 #[tokio::test]
-async fn the_one_branch_may_be_named() {
+async fn the_main_branch_can_be_named() {
     let app = TestApp::start().await;
     assert_eq!(app.client().with("x-stack-branch-id", "main").get(PROJECT).await.status(), 200);
     let other = app.client().with("x-stack-branch-id", "other").get(PROJECT).await;
@@ -101,18 +101,18 @@ async fn the_one_branch_may_be_named() {
 }
 
 #[tokio::test]
-async fn a_key_in_the_wrong_place_is_told_where_it_belongs_and_repeated_nowhere() {
+async fn a_misplaced_key_is_explained_and_not_echoed() {
     let app = TestApp::start().await;
     let [client, server, admin] = [&app.keys.client, &app.keys.server, &app.keys.admin].map(|key| key.expose_secret().to_owned());
     let in_client = "X-Service-Publishable-Client-Key holds a secret server key (ssk_…), which belongs in X-Service-Secret-Server-Key";
     let cases = [
         (app.client().with(CLIENT_KEY, &server), in_client),
-        (app.client().with(CLIENT_KEY, &server), "replace it if a browser or an app had it"),
+        (app.client().with(CLIENT_KEY, &server), "replace the key if it was ever in a browser or an app"),
         (app.client().with(CLIENT_KEY, &admin), "holds a super secret admin key (sak_…)"),
         (app.server().with(SERVER_KEY, &client), "X-Service-Secret-Server-Key holds a publishable client key (pck_…)"),
         (
             app.server().without(SERVER_KEY).with(CLIENT_KEY, &server),
-            "X-Service-Publishable-Client-Key holds one; send it in X-Service-Secret",
+            "X-Service-Publishable-Client-Key contains such a key; send it in X-Service-Secret",
         ),
         (app.server().with(SERVER_KEY, &client).with(CLIENT_KEY, &server), "X-Service-Secret-Server-Key holds a publishable client key"),
         (app.admin().with(ADMIN_KEY, &server), "X-Service-Super-Secret-Admin-Key holds a secret server key (ssk_…)"),
@@ -127,7 +127,7 @@ async fn a_key_in_the_wrong_place_is_told_where_it_belongs_and_repeated_nowhere(
 }
 
 #[tokio::test]
-async fn a_key_in_the_header_of_the_project_or_the_branch_is_not_repeated() {
+async fn a_key_in_the_project_or_branch_header_is_not_echoed() {
     let app = TestApp::start().await;
     let server = app.keys.server.expose_secret();
     for header in ["x-stack-project-id", "x-stack-branch-id", "x-stack-access-type"] {

@@ -1,4 +1,4 @@
-//! Who asks: the order in which a request is judged, whatever the operation.
+//! Authentication: the checks have the same order for every operation.
 
 mod admin_tokens;
 mod answers;
@@ -13,12 +13,12 @@ use support::{Answer, Caller, TestApp};
 use crate::stored;
 
 const UNKNOWN: &str = "7f3c2a4e-3f5b-4d0e-9a56-0f1f6c8f3d21";
-/// An operation of each access type.
+/// An operation for each access type.
 const CLIENT: &str = "/api/v1/users/me";
 const SERVER: &str = "/api/v1/emails/outbox";
 const ADMIN: &str = "/api/v1/internal/projects/current";
 
-/// A request of which several things may be wrong.
+/// A request in which several parts may be wrong.
 #[derive(Clone)]
 struct Sent {
     method: &'static str,
@@ -27,7 +27,7 @@ struct Sent {
 }
 
 impl Sent {
-    /// An administrator's request with every key, to an operation with a body.
+    /// A correct request of an administrator with every key, to an operation with a body.
     fn good(app: &TestApp) -> Self {
         let caller = app.admin().with("x-stack-publishable-client-key", app.keys.client.expose_secret());
         let caller = caller.with("x-stack-secret-server-key", app.keys.server.expose_secret());
@@ -47,14 +47,15 @@ impl Sent {
     }
 }
 
-/// A way to spoil a request, and the error that tells it.
+/// A way to break a request, and the resulting error.
 struct Step {
     spoil: fn(Sent) -> Sent,
     status: u16,
     code: &'static str,
 }
 
-/// The steps of the contract, in its order; those about tokens of anonymous and restricted users have a test of their own.
+/// The checks in their documented order. The checks of tokens of anonymous and restricted users
+/// have a separate test.
 const STEPS: [Step; 13] = [
     Step { spoil: |sent| Sent { method: "PUT", ..sent }, status: 405, code: "METHOD_NOT_ALLOWED" },
     Step { spoil: |sent| Sent { body: "{", ..sent }, status: 400, code: "BODY_PARSING_ERROR" },
@@ -72,7 +73,7 @@ const STEPS: [Step; 13] = [
 ];
 
 #[tokio::test]
-async fn each_failure_has_its_error() {
+async fn each_authentication_failure_has_its_own_error() {
     let app = TestApp::start().await;
     assert_eq!(Sent::good(&app).send().await.status(), 200);
     for step in &STEPS {
@@ -82,11 +83,12 @@ async fn each_failure_has_its_error() {
 }
 
 #[tokio::test]
-async fn of_two_failures_the_first_is_told() {
+async fn of_two_failures_the_first_is_reported() {
     let app = TestApp::start().await;
     for (index, first) in STEPS.iter().enumerate() {
         for second in &STEPS[index + 1..] {
-            // The earlier one is applied last, so that it prevails where both spoil the same part.
+            // The fault that is checked first is applied last. So if both faults change the same
+            // part of the request, the first one remains.
             let answer = (first.spoil)((second.spoil)(Sent::good(&app))).send().await;
             assert_eq!((answer.status(), answer.code().as_str()), (first.status, first.code), "beside {}", second.code);
         }
@@ -94,7 +96,7 @@ async fn of_two_failures_the_first_is_told() {
 }
 
 #[tokio::test]
-async fn too_low_an_access_type_is_told_after_the_branch_and_before_the_schema() {
+async fn the_access_type_is_checked_after_the_branch_and_before_the_schema() {
     let app = TestApp::start().await;
     for level in ["client", "server"] {
         let low = Sent::good(&app).with("x-stack-access-type", level);
@@ -114,7 +116,7 @@ async fn too_low_an_access_type_is_told_after_the_branch_and_before_the_schema()
 }
 
 #[tokio::test]
-async fn without_any_access_header_access_is_required() {
+async fn without_access_headers_an_access_type_is_required() {
     let app = TestApp::start().await;
     for caller in [app.anonymous(), app.anonymous().with("x-stack-project-id", UNKNOWN), app.anonymous().with("x-stack-access-token", "x")]
     {
@@ -135,7 +137,7 @@ async fn without_any_access_header_access_is_required() {
 }
 
 #[tokio::test]
-async fn users_who_are_restricted_must_be_allowed_before_the_key_is_looked_at() {
+async fn restricted_users_are_rejected_before_the_key_is_checked() {
     let app = TestApp::start().await;
     let visitor = stored::anonymous_user(&app).await;
     app.configure(json!({ "config": { "require_email_verification": true } })).await;
@@ -165,7 +167,7 @@ async fn users_who_are_restricted_must_be_allowed_before_the_key_is_looked_at() 
 }
 
 #[tokio::test]
-async fn a_higher_access_type_may_do_all_that_a_lower_one_may() {
+async fn a_higher_access_type_includes_the_lower_ones() {
     let app = TestApp::start().await;
     let ada = app.sign_up("ada@example.com").await;
     let allowed = async |caller: &Caller| {

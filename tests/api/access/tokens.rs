@@ -1,4 +1,5 @@
-//! Access tokens: only ours, in their time, for their project, of users who exist.
+//! Access tokens. A token is accepted if it is valid and current, belongs to the project, and its
+//! user exists.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::{STANDARD, URL_SAFE_NO_PAD};
@@ -38,7 +39,7 @@ fn decode(part: &str) -> Value {
     serde_json::from_slice(&URL_SAFE_NO_PAD.decode(part).unwrap()).unwrap()
 }
 
-/// A token in its parts.
+/// The parts of a token.
 struct Parts {
     header: Value,
     claims: Value,
@@ -59,7 +60,7 @@ impl Parts {
         format!("{}.{}", self.signed_part(), self.signature)
     }
 
-    /// The token with a claim of another value, under the signature that it had.
+    /// The token with a changed claim and its original signature, which no longer matches.
     fn with(token: &str, claim: &str, value: impl Into<Value>) -> String {
         let mut parts = Self::of(token);
         parts.claims[claim] = value.into();
@@ -67,7 +68,7 @@ impl Parts {
     }
 }
 
-/// The token under a signature of the deployment's own key. Versions beside each other derive the same one.
+/// Signs the token with the deployment's own key, derived as the service derives it.
 fn signed_by_the_deployment(app: &TestApp, parts: &Parts) -> String {
     let audience = parts.claims["aud"].as_str().unwrap();
     let purpose = [&b"token "[..], audience.as_bytes(), &[0]];
@@ -82,7 +83,7 @@ fn signed_by_the_deployment(app: &TestApp, parts: &Parts) -> String {
     format!("{}.{}", parts.signed_part(), URL_SAFE_NO_PAD.encode(signature.as_ref()))
 }
 
-/// A token of the same user from a deployment whose settings differ.
+/// A token of the same user from a deployment with other settings.
 async fn token_of_other_deployment(app: &TestApp, user: &SignedIn, change: impl FnOnce(&mut Settings)) -> String {
     let mut settings = app.app.settings.clone();
     change(&mut settings);
@@ -96,13 +97,13 @@ async fn token_of_other_deployment(app: &TestApp, user: &SignedIn, change: impl 
 }
 
 #[tokio::test]
-async fn a_token_that_nobody_signed_is_not_believed() {
+async fn an_unsigned_token_is_rejected() {
     let app = TestApp::start().await;
     let ada = app.sign_up("ada@example.com").await;
     for algorithm in ["none", "None", "NONE", ""] {
         let mut parts = Parts::of(&ada.access_token);
         parts.header["alg"] = json!(algorithm);
-        assert_forged(&app, "its signature kept", &parts.token()).await;
+        assert_forged(&app, "with the original signature", &parts.token()).await;
         parts.signature.clear();
         assert_forged(&app, "no signature", &parts.token()).await;
         assert_forged(&app, "two parts", &parts.signed_part()).await;
@@ -110,7 +111,7 @@ async fn a_token_that_nobody_signed_is_not_believed() {
 }
 
 #[tokio::test]
-async fn a_token_that_another_key_signed_is_not_believed() {
+async fn a_token_signed_by_another_key_is_rejected() {
     let app = TestApp::start().await;
     let ada = app.sign_up("ada@example.com").await;
     let random = SystemRandom::new();
@@ -118,9 +119,10 @@ async fn a_token_that_another_key_signed_is_not_believed() {
     let pair = EcdsaKeyPair::from_pkcs8(&ECDSA_P256_SHA256_FIXED_SIGNING, pair.as_ref(), &random).unwrap();
     let mut parts = Parts::of(&ada.access_token);
     parts.signature = URL_SAFE_NO_PAD.encode(pair.sign(&random, parts.signed_part().as_bytes()).unwrap().as_ref());
-    assert_forged(&app, "a key of somebody", &parts.token()).await;
+    assert_forged(&app, "signed with a foreign key", &parts.token()).await;
 
-    // The confusion of algorithms: the public key, which everybody has, as the secret of an HMAC.
+    // Algorithm confusion: the public key, which everybody can read, is used as the secret of an
+    // HMAC.
     let jwks = app.anonymous().get(&format!("/api/v1/projects/{}/.well-known/jwks.json", app.project_id())).await.json();
     let coordinate = |name: &str| URL_SAFE_NO_PAD.decode(jwks["keys"][0][name].as_str().unwrap()).unwrap();
     let public = [vec![4], coordinate("x"), coordinate("y")].concat();
@@ -139,7 +141,7 @@ async fn a_token_that_another_key_signed_is_not_believed() {
 }
 
 #[tokio::test]
-async fn a_token_of_another_type_opens_nothing_even_under_our_signature() {
+async fn a_signed_token_of_another_type_is_rejected() {
     let app = TestApp::start().await;
     let ada = app.sign_up("ada@example.com").await;
     let mut parts = Parts::of(&ada.access_token);
@@ -154,7 +156,7 @@ async fn a_token_of_another_type_opens_nothing_even_under_our_signature() {
 }
 
 #[tokio::test]
-async fn a_token_of_a_version_that_signed_without_a_type_is_believed_until_it_expires() {
+async fn an_old_token_without_a_type_is_valid_until_it_expires() {
     let app = TestApp::start().await;
     let ada = app.sign_up("ada@example.com").await;
     let mut parts = Parts::of(&ada.access_token);
@@ -167,7 +169,7 @@ async fn a_token_of_a_version_that_signed_without_a_type_is_believed_until_it_ex
 }
 
 #[tokio::test]
-async fn a_token_whose_claims_were_changed_is_not_believed() {
+async fn a_token_with_modified_claims_is_rejected() {
     let app = TestApp::start().await;
     let (ada, bob) = (app.sign_up("ada@example.com").await, app.sign_up("bob@example.com").await);
     let other = app.another_project().await;
@@ -192,7 +194,7 @@ async fn a_token_whose_claims_were_changed_is_not_believed() {
 }
 
 #[tokio::test]
-async fn a_key_of_another_audience_does_not_sign_for_this_one() {
+async fn a_token_signed_by_another_audience_s_key_is_rejected() {
     let app = TestApp::start().await;
     let ada = app.sign_up("ada@example.com").await;
     let visitor = stored::anonymous_user(&app).await;
@@ -201,15 +203,15 @@ async fn a_key_of_another_audience_does_not_sign_for_this_one() {
     for claim in ["aud", "iss", "is_anonymous", "is_restricted", "restricted_reason"] {
         upgraded.claims[claim] = normal.claims[claim].clone();
     }
-    assert_forged(&app, "an anonymous token as a normal one", &upgraded.token()).await;
+    assert_forged(&app, "an anonymous token presented as an ordinary one", &upgraded.token()).await;
     upgraded.header = normal.header.clone();
-    assert_forged(&app, "and with the key id of a normal one", &upgraded.token()).await;
+    assert_forged(&app, "with the key id of an ordinary one", &upgraded.token()).await;
     let swapped = Parts { header: normal.header, claims: anonymous.claims, signature: normal.signature };
     assert_forged(&app, "with a signature of another token", &swapped.token()).await;
 }
 
 #[tokio::test]
-async fn what_is_no_token_is_not_believed() {
+async fn a_malformed_token_is_rejected() {
     let app = TestApp::start().await;
     let ada = app.sign_up("ada@example.com").await;
     let token = &ada.access_token;
@@ -237,7 +239,7 @@ async fn what_is_no_token_is_not_believed() {
 }
 
 #[tokio::test]
-async fn a_token_is_believed_for_ten_minutes() {
+async fn a_token_is_valid_for_ten_minutes() {
     let app = TestApp::start().await;
     let ada = app.sign_up("ada@example.com").await;
     let session = app.signed_in(&ada).get("/api/v1/auth/sessions").await.json()["items"][0]["id"].clone();
@@ -259,7 +261,7 @@ async fn a_token_is_believed_for_ten_minutes() {
 }
 
 #[tokio::test]
-async fn a_token_of_another_project_is_told_as_such() {
+async fn a_token_of_another_project_is_reported_as_such() {
     let app = TestApp::start().await;
     let other = app.another_project().await;
     let body = json!({ "email": "ada@example.com", "password": "correct horse battery" });

@@ -1,6 +1,7 @@
-//! Every kind of code, and everything that may happen between the making of one and its use: which codes it ends, and why. A code dies
-//! with what it was for: those that open or change an account with its credential epoch, links that give something back to whoever reads
-//! the emails of an address with what they would give back.
+//! For every kind of code, and every event that may occur between the creation and the use of a
+//! code: whether the event invalidates the code, and why. Codes that open or change an account are
+//! invalid once the account's credential epoch has changed. Links that undo something for the
+//! reader of an address's emails are invalid once there is nothing left to undo.
 
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
@@ -21,13 +22,13 @@ use support::{Answer, Items, Snapshot, TestApp};
 use super::code_world::{Base, Event, KINDS, Kind, Known, ME, World, opens};
 use crate::auth::assert_error;
 
-/// What becomes of a code.
+/// The effect of an event on an existing code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Fate {
     Alive,
-    /// It is as if there were none.
+    /// The code no longer exists.
     Dead,
-    /// It stands, and its use is refused for another reason.
+    /// The code still exists, but its use is rejected for another reason.
     Refused(u16, &'static str),
 }
 
@@ -39,26 +40,26 @@ const ANONYMOUS: Fate = R(401, "ANONYMOUS_AUTHENTICATION_NOT_ALLOWED");
 const NO_CHANNEL: Fate = R(404, "CONTACT_CHANNEL_NOT_FOUND");
 const NOBODY: Fate = R(401, "ACCESS_TOKEN_EXPIRED");
 
-/// The fates of [`KINDS`] by event.
+/// For each event: why it does or does not invalidate codes, and its effect on each of [`KINDS`].
 #[rustfmt::skip]
 const FATES: [(Event, &str, [Fate; 10]); 33] = [
     //                         sign-in by
     //                         link  typed verif. reset attempt oauth invitation not-me release unsubscribe
-    (Nothing,                  "each works when nothing happens",
+    (Nothing,                  "without an event, each code works",
                               [A,    A,    A,     A,    A,      A,    A,         A,     A,      A]),
-    (NameChanged,              "it is no credential",
+    (NameChanged,              "a name is not a credential",
                               [A,    A,    A,     A,    A,      A,    A,         A,     A,      A]),
-    (SignedOut,                "one session ends, and codes are not of it",
+    (SignedOut,                "codes do not belong to the session",
                               [A,    A,    A,     A,    A,      A,    A,         A,     A,      A]),
     (SessionEndedByServer,     "the same",
                               [A,    A,    A,     A,    A,      A,    A,         A,     A,      A]),
-    (AddressAdded,             "no earlier code is for it",
+    (AddressAdded,             "no earlier code is for this address",
                               [A,    A,    A,     A,    A,      A,    A,         A,     A,      A]),
-    (AddressVerified,          "no earlier code is for it",
+    (AddressVerified,          "no earlier code is for this address",
                               [A,    A,    A,     A,    A,      A,    A,         A,     A,      A]),
-    (PasswordUpdated,          "credentials changed; an invitation is for an address, a link gives something back",
+    (PasswordUpdated,          "credentials changed; invitations belong to an address, links give something back",
                               [D,    D,    D,     D,    D,      D,    A,         A,     A,      A]),
-    (PasswordReset,            "the same; the other reset code is one of them",
+    (PasswordReset,            "the same; the other reset code is affected too",
                               [D,    D,    D,     D,    D,      D,    A,         A,     A,      A]),
     (FirstPassword,            "the same",
                               [D,    D,    D,     D,    D,      D,    A,         A,     A,      A]),
@@ -66,54 +67,54 @@ const FATES: [(Event, &str, [Fate; 10]); 33] = [
                               [D,    D,    D,     D,    D,      D,    A,         A,     A,      A]),
     (PasswordRemovedByServer,  "the same",
                               [D,    D,    D,     D,    D,      D,    A,         A,     A,      A]),
-    (EveryoneOut,              "signing out everywhere ends what would sign in again",
+    (EveryoneOut,              "signing out everywhere invalidates codes that sign in",
                               [D,    D,    D,     D,    D,      D,    A,         A,     A,      A]),
     (EveryoneOutByServer,      "the same",
                               [D,    D,    D,     D,    D,      D,    A,         A,     A,      A]),
-    (AddressRemoved,           "another address than the code's went",
+    (AddressRemoved,           "an address other than the code's was removed",
                               [D,    D,    D,     D,    D,      D,    A,         A,     A,      A]),
     (AddressReplaced,          "the same",
                               [D,    D,    D,     D,    D,      D,    A,         A,     A,      A]),
     (AddressNoLongerSignsIn,   "the same",
                               [D,    D,    D,     D,    D,      D,    A,         A,     A,      A]),
-    (NoLongerPrimary,          "another address stands for the account",
+    (NoLongerPrimary,          "another address represents the account",
                               [D,    D,    D,     D,    D,      D,    A,         A,     A,      A]),
     (PrimaryReplacedByServer,  "the same",
                               [D,    D,    D,     D,    D,      D,    A,         A,     A,      A]),
-    (OwnAddressRemoved,        "the code's own address went: it signs nobody up again, nor joins a team",
+    (OwnAddressRemoved,        "the code's own address was removed: it neither signs up nor joins a team",
                               [D,    D,    D,     D,    D,      D,    MISMATCH,  A,     A,      A]),
-    (ProviderUnlinked,         "a way to sign in went",
+    (ProviderUnlinked,         "a sign-in method was removed",
                               [D,    D,    D,     D,    D,      D,    A,         A,     A,      A]),
     (ProviderShut,             "the same",
                               [D,    D,    D,     D,    D,      D,    A,         A,     A,      A]),
-    (EmailCodesOff,            "off means off; nothing else is about codes by email",
+    (EmailCodesOff,            "sign-in codes are disabled; other codes are unaffected",
                               [OFF,  OFF,  A,     A,    A,      A,    A,         A,     A,      A]),
-    (AuthenticatorSet,         "first factors lead to the new one, the old one's code is wrong",
+    (AuthenticatorSet,         "first factors lead to the new app, codes of the old one are wrong",
                               [A,    A,    A,     A,    WRONG_TOTP, A, A,        A,     A,      A]),
-    (AuthenticatorRemoved,     "no code of it is right any more",
+    (AuthenticatorRemoved,     "codes of the app are no longer valid",
                               [A,    A,    A,     A,    WRONG_TOTP, A, A,        A,     A,      A]),
-    (NotMePressed,             "everybody is shut out, and what was added since went; earlier links lead further back",
+    (NotMePressed,             "everybody is signed out, and later additions are removed; earlier links undo more",
                               [D,    D,    D,     D,    D,      D,    A,         A,     D,      A]),
-    (Released,                 "an address went; the link works once",
+    (Released,                 "an address was removed; the link works once",
                               [D,    D,    D,     D,    D,      D,    A,         A,     D,      A]),
-    (Restricted,               "what they open is restricted; nobody restricted joins a team",
+    (Restricted,               "the codes give restricted access; restricted users cannot join a team",
                               [A,    A,    A,     A,    A,      A,    RESTRICTED, A,    A,      A]),
-    (Anonymous,                "what they open is anonymous",
+    (Anonymous,                "the codes give anonymous access",
                               [A,    A,    A,     A,    A,      A,    ANONYMOUS, A,     A,      A]),
-    (Deleted,                  "there is nobody whom they are for",
+    (Deleted,                  "their user no longer exists",
                               [D,    D,    NO_CHANNEL, D, D,    D,    NOBODY,    D,     D,      D]),
-    (ResetProves,              "the account is somebody else's; emails to its address go on",
+    (ResetProves,              "the account has a new owner; emails to its address continue",
                               [D,    D,    D,     D,    D,      D,    MISMATCH,  D,     D,      A]),
     (SignInProves,             "the same",
                               [D,    D,    D,     D,    D,      D,    MISMATCH,  D,     D,      A]),
     (ProviderProves,           "the same",
                               [D,    D,    D,     D,    D,      D,    MISMATCH,  D,     D,      A]),
-    (CreatorProves,            "the account is its creator's as before",
+    (CreatorProves,            "the account stays its creator's",
                               [A,    A,    A,     A,    A,      A,    A,         A,     A,      A]),
 ];
 
 impl Event {
-    /// Whether somebody proves an address that nobody had proved.
+    /// Whether the event verifies an address that was unverified until then.
     fn is_proof(self) -> bool {
         [ResetProves, SignInProves, ProviderProves, CreatorProves].contains(&self)
     }
@@ -145,7 +146,8 @@ impl World {
         }
         let changed = changes(&before, &self.app.table());
         let is_count = |(pk, _): &&(String, String)| pk.starts_with("C#");
-        // The session by which an invitation is tried, and what the trail tells of it, and of wrong codes.
+        // An invitation is accepted in a new session. The audit trail gets an entry about that
+        // session, and entries about wrong codes.
         let is_session = |(pk, sk): &&(String, String)| kind == Invitation && (sk.starts_with("SESSION#") || pk.starts_with("R#"));
         let is_told = |(pk, _): &&(String, String)| matches!(kind, Invitation | Attempt) && pk.contains("#TRAIL#");
         let other: Vec<_> = changed.iter().filter(|key| !is_count(key) && !is_session(key) && !is_told(key)).collect();
@@ -153,13 +155,13 @@ impl World {
     }
 }
 
-/// What is different, by key.
+/// The keys of the items that were added, changed or deleted.
 fn changes(before: &Items, after: &Items) -> Vec<(String, String)> {
     let changed = after.iter().filter(|(key, item)| before.get(*key) != Some(*item)).map(|(key, _)| key);
     changed.chain(before.keys().filter(|key| !after.contains_key(*key))).cloned().collect()
 }
 
-/// Whether a code did what it is for.
+/// Whether the response shows that the code had its effect.
 fn is_done(kind: Kind, answer: &Answer) -> bool {
     match kind {
         SignInLink | SignInTyped | Authorization => opens(answer),
@@ -170,7 +172,7 @@ fn is_done(kind: Kind, answer: &Answer) -> bool {
     }
 }
 
-/// Accounts with a code of every kind, each made once.
+/// Accounts with a code of every kind, each created once.
 #[derive(Default)]
 struct Bases(BTreeMap<Base, (Snapshot, Known)>);
 
@@ -188,7 +190,7 @@ impl Bases {
 }
 
 #[tokio::test]
-async fn every_kind_of_code_dies_with_what_it_was_for_and_with_nothing_else() {
+async fn every_kind_of_code_is_invalidated_exactly_with_its_purpose() {
     let mut bases = Bases::default();
     for (event, why, fates) in FATES {
         for has_app in [false, true] {
@@ -196,7 +198,8 @@ async fn every_kind_of_code_dies_with_what_it_was_for_and_with_nothing_else() {
             let (world, known) = bases.begin(base).await;
             world.happen(event, &known.later_not_me, &known.codes[&Release]).await;
             let snapshot = world.app.snapshot(&format!("codes-after-{event:?}-{has_app}"), 3);
-            // Whoever has an app signs in by two steps, of which the second is the attempt.
+            // If the account has an authenticator app, sign-in has two steps, so the only code to
+            // try is that of the attempt.
             for (kind, fate) in KINDS.into_iter().zip(fates).filter(|(kind, _)| (*kind == Attempt) == has_app) {
                 let world = World::of(&known, TestApp::start_from(&snapshot, Limits::off()).await, base);
                 let what = format!("{kind:?} after {event:?} ({why})");
@@ -207,15 +210,15 @@ async fn every_kind_of_code_dies_with_what_it_was_for_and_with_nothing_else() {
 }
 
 #[test]
-fn the_table_has_every_event_once() {
+fn the_table_lists_every_event_once() {
     let mut events: Vec<Event> = FATES.iter().map(|(event, ..)| *event).collect();
     events.sort_unstable();
     events.dedup();
-    // The last one, counted from 0.
+    // `CreatorProves` is the last event, and events are numbered from 0.
     assert_eq!([FATES.len(), events.len()], [CreatorProves as usize + 1; 2]);
 }
 
-/// What a code still opens for a user whom an administrator has restricted meanwhile.
+/// A restriction by an administrator does not invalidate codes.
 #[tokio::test]
 async fn a_code_of_a_restricted_user_opens_a_restricted_session() {
     for kind in [SignInLink, Authorization] {

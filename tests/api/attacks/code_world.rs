@@ -1,4 +1,5 @@
-//! An account with a code of every kind, and everything that may happen to it: for the tests of which events end which codes.
+//! An account with a code of every kind, and every event that may occur to it. The tests in
+//! [`super::code_matrix`] check which events invalidate which codes.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -23,32 +24,32 @@ use crate::auth::oauth_callback::{self, exchange, flow, parameter};
 use crate::emails::send;
 use crate::stored;
 
-/// Between two changes, so that the emails about them have an order.
+/// The time between two changes, so that the emails about them are ordered.
 const TICK: SignedDuration = SignedDuration::from_secs(1);
 const ADA: &str = "ada@example.com";
-/// Another address of the account, verified.
+/// A second address of the account, which is verified.
 const WORK: &str = "work@example.com";
 const THIRD: &str = "third@example.com";
 pub(super) const ME: &str = "/api/v1/users/me";
-/// 20 bytes in base64.
+/// The secret of an authenticator app: 20 bytes in base64.
 const SECRET: &str = "MTIzNDU2Nzg5MDEyMzQ1Njc4OTA=";
 const OTHER_SECRET: &str = "MTIzNDU2Nzg5MDEyMzQ1Njc4OTE=";
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Kind {
     SignInLink,
-    /// What people type, with what the app kept.
+    /// The part of a sign-in code that people type, combined with the part that the app kept.
     SignInTyped,
     Verification,
     Reset,
-    /// Of a sign-in that waits for the second factor.
+    /// The attempt code of a sign-in that is waiting for its second factor.
     Attempt,
-    /// What an app gets at the end of an OAuth flow.
+    /// The authorization code that an app receives at the end of an OAuth flow.
     Authorization,
     Invitation,
-    /// "This wasn't me" of an email about a change.
+    /// The "This wasn't me" link in an email about a change.
     NotMe,
-    /// "This wasn't me" of a verification email.
+    /// The "This wasn't me" link in a verification email.
     Release,
     Unsubscribe,
 }
@@ -93,13 +94,13 @@ pub(super) enum Event {
     CreatorProves,
 }
 
-/// What an account is when its codes are made.
+/// The state of an account when its codes are created.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Base {
-    /// Whether [`ADA`] is verified. Otherwise the codes are those of its creator, by [`WORK`].
+    /// Whether [`ADA`] is verified. If not, the account's creator gets the codes at [`WORK`].
     pub(super) is_proved: bool,
     pub(super) has_password: bool,
-    /// Whether sign-ins take the code of an authenticator app.
+    /// Whether sign-in requires the code of an authenticator app.
     pub(super) has_app: bool,
 }
 
@@ -112,16 +113,16 @@ impl Base {
     }
 }
 
-/// What one service after another has of an account.
+/// What all services that are started from the snapshot of an account have in common.
 #[derive(Clone)]
 pub(super) struct Known {
     pub(super) provider: Arc<Provider>,
-    /// Session of the account.
+    /// A session of the account.
     ada: SignedIn,
-    /// Channel of [`WORK`].
+    /// The id of the contact channel of [`WORK`].
     work: String,
     pub(super) codes: BTreeMap<Kind, String>,
-    /// Of the change after the one that the link of [`NotMe`] is about.
+    /// The link in the second notice, or in the only one; the link of [`NotMe`] is in the first.
     pub(super) later_not_me: String,
 }
 
@@ -139,7 +140,7 @@ fn path(mail: &Mail, part: &str) -> String {
     link.strip_prefix(support::API_URL).unwrap().to_owned()
 }
 
-/// What an account at the provider says: with a verified address, the owner's.
+/// The claims of the linked provider account: another person's unless [`ADA`] is verified.
 fn account_of(base: Base) -> Value {
     if base.is_proved {
         oauth_callback::ada()
@@ -187,7 +188,7 @@ impl World {
         Self { app, provider: Arc::clone(&known.provider), ada: known.ada.clone(), work: known.work.clone(), base }
     }
 
-    /// A code of every kind, and what else of the account a later service needs to know.
+    /// A code of every kind, and the parts of the account that a later service needs.
     pub(super) async fn known(&self) -> Known {
         let mut codes = BTreeMap::new();
         for kind in KINDS.into_iter().filter(|kind| *kind != Attempt || self.base.has_app) {
@@ -198,7 +199,7 @@ impl World {
         Known { provider: Arc::clone(&self.provider), ada: self.ada.clone(), work: self.work.clone(), codes, later_not_me }
     }
 
-    /// Makes a code.
+    /// Creates a code of this kind, or finds it in an email; a link is returned as its path.
     pub(super) async fn code(&self, kind: Kind) -> String {
         let (app, address) = (&self.app, self.base.address());
         match kind {
@@ -236,7 +237,7 @@ impl World {
         }
     }
 
-    /// An address that waits to be verified.
+    /// The id of the channel of [`THIRD`], which is added as a pending address if it is missing.
     async fn third(&self) -> String {
         match self.channel(THIRD).await {
             Some(id) => id,
@@ -321,7 +322,7 @@ impl World {
             }
             Authorization => exchange(app, code).await,
             Invitation => {
-                // By a session of now, as no code depends on an earlier one.
+                // The session is new, as an event may have ended the earlier ones.
                 let begun = app.server().post("/api/v1/auth/sessions", json!({ "user_id": self.ada.user_id })).await;
                 let token = if begun.status() == 200 { begun.json()["access_token"].clone() } else { json!(self.ada.access_token) };
                 let caller = app.client().with("x-stack-access-token", token.as_str().unwrap());
@@ -331,7 +332,7 @@ impl World {
         }
     }
 
-    /// Whether a check says that the code is good, for kinds that have one.
+    /// Whether the code is reported as valid; `None` for kinds that no operation checks.
     pub(super) async fn is_valid(&self, kind: Kind, code: &str) -> Option<bool> {
         let path = match kind {
             SignInLink | SignInTyped => "/api/v1/auth/otp/sign-in/check-code",
@@ -343,7 +344,7 @@ impl World {
     }
 }
 
-/// Whether a first factor was accepted.
+/// Whether the response shows that a first factor was accepted.
 pub(super) fn opens(answer: &Answer) -> bool {
     answer.status() == 200 || (answer.status() == 400 && answer.code() == "MULTI_FACTOR_AUTHENTICATION_REQUIRED")
 }

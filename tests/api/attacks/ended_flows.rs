@@ -1,5 +1,6 @@
-//! Flows with a provider whose session ends before they do. A thief who has an access token begins to link an account of their own, or to
-//! give it to an anonymous user; the owner ends the thief's session, and the thief comes back afterwards.
+//! OAuth flows whose session ends before the flow does. A thief with a stolen access token starts
+//! to link their own account at the provider or, if the user is anonymous, starts to sign up as
+//! that user. Then the session ends, and the thief completes the flow.
 
 use jiff::SignedDuration;
 use serde_json::{Value, json};
@@ -11,23 +12,24 @@ use crate::auth::assert_error;
 use crate::auth::oauth_callback::{self, begin, come_back, error_of, exchange, landed, parameter};
 use crate::stored;
 
-/// Less than a flow has with the provider, and than a code has to be exchanged.
+/// A session lifetime that is shorter than the time limit of a flow at the provider, and than the
+/// lifetime of the code that the app receives.
 const SHORT: SignedDuration = SignedDuration::from_mins(5);
 
-/// What the flow is to do with the account.
+/// The purpose of the thief's flow.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Aim {
-    /// One more way to sign in.
+    /// Adds an account at the provider as a sign-in method.
     Link,
-    /// The account is linked already and signs nobody in; coming back with it would.
+    /// Enables sign-in with an account that is already linked.
     LinkAgain,
-    /// The anonymous user becomes the thief's.
+    /// Turns the anonymous user into an ordinary user that the thief controls.
     Upgrade,
 }
 
 const AIMS: [Aim; 3] = [Aim::Link, Aim::LinkAgain, Aim::Upgrade];
 
-/// What ends the thief's session.
+/// The event that ends the thief's session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum End {
     SignedOut,
@@ -46,9 +48,9 @@ struct World {
     app: TestApp,
     provider: Provider,
     aim: Aim,
-    /// With the session of the owner.
+    /// The owner's session.
     owner: SignedIn,
-    /// The same user by another session, which was stolen.
+    /// The same user's other session, which was stolen.
     stolen: SignedIn,
     stolen_id: String,
 }
@@ -89,7 +91,7 @@ impl World {
         Self { app, provider, aim, owner, stolen, stolen_id }
     }
 
-    /// The thief begins; what the provider sends back when it has allowed it.
+    /// Starts the flow and consents at the provider; returns the provider's code and the state.
     async fn begin(&self) -> (String, String) {
         let token = ("token", self.stolen.access_token.as_str());
         let location =
@@ -110,7 +112,7 @@ impl World {
         assert_eq!(done.status(), 200, "{end:?}: {}", done.text());
     }
 
-    /// What the user is, by what the flow would change of it.
+    /// The fields of the user that the flow would change.
     async fn seen(&self) -> Value {
         let user = user(&self.app, &self.owner.user_id).await;
         let accounts = self.app.server().get(&accounts_path(self)).await.json();
@@ -123,7 +125,7 @@ impl World {
     }
 }
 
-/// Whoever has the session of a user who may be anonymous.
+/// A caller with the user's session. Anonymous users are accepted.
 fn own(app: &TestApp, user: &SignedIn) -> support::Caller {
     app.signed_in(user).with("x-stack-allow-anonymous-user", "true")
 }
@@ -133,7 +135,7 @@ fn user_of(app: &TestApp, answer: &Answer) -> support::Caller {
 }
 
 #[tokio::test]
-async fn a_session_that_ended_while_the_thief_was_at_the_provider_gives_no_account() {
+async fn a_session_that_ends_during_an_oauth_flow_links_no_account() {
     for aim in AIMS {
         for end in ENDS {
             let world = World::new(aim, Some(end)).await;
@@ -142,7 +144,7 @@ async fn a_session_that_ended_while_the_thief_was_at_the_provider_gives_no_accou
             let (before, sessions) = (world.seen().await, world.sessions());
             let url = landed(&come_back(&world.app, &code, &state).await);
             if aim == Aim::Upgrade {
-                // The flow is one of its own then: whoever comes back signs up.
+                // The flow no longer depends on the session: it signs up a new user.
                 let signed_up = exchange(&world.app, &parameter(&url, "code")).await;
                 let me = user_of(&world.app, &signed_up).get("/api/v1/users/me").await.json();
                 assert_ne!(me["id"], json!(world.owner.user_id), "{end:?}");
@@ -155,13 +157,14 @@ async fn a_session_that_ended_while_the_thief_was_at_the_provider_gives_no_accou
 }
 
 #[tokio::test]
-async fn a_session_that_ended_before_its_code_was_exchanged_gives_no_account() {
+async fn a_session_that_ends_before_the_code_exchange_links_no_account() {
     for aim in AIMS {
         for end in ENDS {
             let world = World::new(aim, Some(end)).await;
             let (code, state) = world.begin().await;
             if matches!(end, End::Expired | End::Idle) {
-                // The code ends when the session does, or later.
+                // The code is issued a minute into the flow, so that it does not expire before the
+                // session.
                 world.app.advance(SignedDuration::from_mins(1));
             }
             let code = parameter(&landed(&come_back(&world.app, &code, &state).await), "code");
@@ -179,11 +182,11 @@ async fn a_session_that_ended_before_its_code_was_exchanged_gives_no_account() {
 }
 
 #[tokio::test]
-async fn a_flow_whose_session_lives_does_what_it_was_begun_for() {
+async fn an_oauth_flow_of_a_live_session_succeeds() {
     for aim in AIMS {
         let world = World::new(aim, Some(End::Idle)).await;
         let (code, state) = world.begin().await;
-        // Another session than the flow's ends.
+        // The owner's other session, which did not start the flow, ends.
         assert_eq!(own(&world.app, &world.owner).delete("/api/v1/auth/sessions/current").await.status(), 200);
         world.app.advance(SHORT - SignedDuration::from_secs(1));
         let url = landed(&come_back(&world.app, &code, &state).await);
@@ -196,7 +199,7 @@ async fn a_flow_whose_session_lives_does_what_it_was_begun_for() {
 }
 
 #[tokio::test]
-async fn who_signs_in_at_a_provider_needs_no_session_of_an_anonymous_user() {
+async fn signing_in_with_a_provider_requires_no_anonymous_session() {
     let (app, provider) = oauth_callback::start().await;
     let (ada, _) = oauth_callback::sign_in(&app, &provider, oauth_callback::ada()).await;
     let visitor = stored::anonymous_user(&app).await;
@@ -208,9 +211,9 @@ async fn who_signs_in_at_a_provider_needs_no_session_of_an_anonymous_user() {
     assert_eq!(user_of(&app, &signed_in).get("/api/v1/users/me").await.json()["id"], json!(ada.user_id));
 }
 
-/// Reading comes before writing, and a session may end in between.
+/// The session may end after the flow has read it and before the flow writes.
 #[tokio::test]
-async fn both_halves_of_a_flow_write_on_the_condition_that_its_session_lives() {
+async fn both_halves_of_a_flow_are_conditional_on_its_session() {
     for aim in AIMS {
         let world = World::new(aim, None).await;
         let (code, state) = world.begin().await;

@@ -1,5 +1,6 @@
-//! Every operation there is, by the access token of somebody who is out: a session that has ended, a user who is restricted, deleted or
-//! anonymous. The operations come from the routes and their requests from the events, so a new operation is among them by being one.
+//! Calls every operation with the access token of a user who is locked out: the session has ended,
+//! or the user is restricted, deleted or anonymous. The operations are read from the routes, and
+//! their requests from the files in `events/`, so new operations are covered automatically.
 
 use std::collections::BTreeSet;
 
@@ -17,13 +18,15 @@ use crate::auth::assert_error;
 use crate::events::{KEY, PROJECT, World, name, success};
 
 const TOKEN: &str = "x-service-access-token";
-/// Operations whose events have the access tokens of the two users that the events speak of.
+/// The operations whose events contain the access token of a user with a password, and that of a
+/// user without a password.
 const WITH_PASSWORD: &str = "users/me-read";
 const WITHOUT_PASSWORD: &str = "auth/password-set";
-/// How a flow that links an account begins, besides what its event says.
+/// The event of the operation that starts a linking flow; [`begin_link`] adds the parameters for
+/// linking.
 const LINK: &str = "auth/oauth-authorize";
 
-/// What puts a user out, and what their access token gets from then on.
+/// How a user is locked out, and the error that their access token gets.
 const ENDS: [(&str, u16, &str); 10] = [
     ("signed out", 401, "ACCESS_TOKEN_EXPIRED"),
     ("password changed by another session", 401, "ACCESS_TOKEN_EXPIRED"),
@@ -37,7 +40,7 @@ const ENDS: [(&str, u16, &str); 10] = [
     ("anonymous", 401, "ANONYMOUS_AUTHENTICATION_NOT_ALLOWED"),
 ];
 
-/// What a user may send with an access token whom an administrator has restricted.
+/// Operations that a user restricted by an administrator can still call.
 const OPEN_TO_RESTRICTED: [&str; 15] = [
     "auth-anonymous-sign-up",
     "auth-mfa-sign-in",
@@ -56,7 +59,7 @@ const OPEN_TO_RESTRICTED: [&str; 15] = [
     "users-contact-channel-verify",
 ];
 
-/// Operations that prove who is calling.
+/// The operations that authenticate the caller.
 fn proving() -> Vec<Operation> {
     let proves = |operation: &Operation| operation.route.interface == Interface::Product && operation.description.level.is_some();
     operations::all().into_iter().filter(proves).collect()
@@ -78,7 +81,7 @@ fn signed_in(world: &World, token: &str) -> Caller {
     of_project(world.app.anonymous(), "client", ("x-stack-publishable-client-key", "pck_")).with("x-stack-access-token", token)
 }
 
-/// Puts the user of an access token out.
+/// Locks out the user of this access token.
 async fn put_out(world: &World, token: &str, end: &str) {
     let me = signed_in(world, token).get("/api/v1/users/me").await.json();
     let id = me["id"].as_str().unwrap();
@@ -93,7 +96,8 @@ async fn put_out(world: &World, token: &str, end: &str) {
             let body = json!({ "old_password": PASSWORD, "new_password": NEW });
             elsewhere().await.post("/api/v1/auth/password/update", body).await
         }
-        // Whoever has none sets one, which ends no session.
+        // A user without a password cannot change it, so their other session signs out everywhere
+        // instead.
         "password changed by another session" | "signed out everywhere by another session" => {
             elsewhere().await.delete("/api/v1/auth/sessions?user_id=me").await
         }
@@ -111,7 +115,7 @@ async fn put_out(world: &World, token: &str, end: &str) {
             make_anonymous(world, id).await;
             return;
         }
-        end => panic!("nothing ends a session by being {end}"),
+        end => panic!("no action is defined for {end}"),
     };
     assert_eq!(done.status(), 200, "{end}: {}", done.text());
 }
@@ -124,7 +128,7 @@ async fn make_anonymous(world: &World, id: &str) {
     store.write(user::replace(&project, &row.user, row.version).unwrap()).await.unwrap();
 }
 
-/// Sends the event of an operation with the access token that it has, or else this one.
+/// Sends the request of the operation's event, with this access token if the request has none.
 async fn send(world: &World, operation: &Operation, token: &str) -> Answer {
     let mut request = world.request(&name(operation));
     if !request.headers().contains_key(TOKEN) {
@@ -133,7 +137,8 @@ async fn send(world: &World, operation: &Operation, token: &str) -> Answer {
     Answer::read(world.app.answer(request).await).await
 }
 
-/// Begins to link an account at a provider: the access token is in the query, as a browser goes there.
+/// Starts to link an account at a provider. The access token is in the query, as a browser that
+/// navigates there sends no headers.
 async fn begin_link(world: &World, token: &str) -> Answer {
     let mut request = world.request(LINK);
     let uri = request.uri().to_string().replace("type=authenticate", &format!("type=link&token={token}"));
@@ -141,13 +146,13 @@ async fn begin_link(world: &World, token: &str) -> Answer {
     Answer::read(world.app.answer(request).await).await
 }
 
-/// The project of an event.
+/// The project that the operation's event belongs to.
 fn project_of(world: &World, operation: &Operation) -> String {
     world.request(&name(operation)).headers()["x-service-project-id"].to_str().unwrap().to_owned()
 }
 
 #[tokio::test]
-async fn whoever_is_out_does_nothing_by_any_operation() {
+async fn a_signed_out_user_can_use_no_operation() {
     for (end, status, code) in ENDS {
         let world = World::new(Limits::off()).await;
         let tokens = [WITH_PASSWORD, WITHOUT_PASSWORD].map(|event| token_of(&world, event));
@@ -156,7 +161,7 @@ async fn whoever_is_out_does_nothing_by_any_operation() {
         }
         let before = world.app.table();
         let mut refused = BTreeSet::new();
-        // Owners of projects are users of another one.
+        // Owners of projects are users of another project and have a separate test.
         for operation in proving().iter().filter(|operation| project_of(&world, operation) == PROJECT) {
             let answer = send(&world, operation, &tokens[0]).await;
             let what = format!("{}, {end}", operation.route.name);
@@ -169,7 +174,7 @@ async fn whoever_is_out_does_nothing_by_any_operation() {
             assert!(refused.contains(known), "{refused:?}");
         }
         for token in &tokens {
-            // Somebody without an account yet may link one: that is how an anonymous user signs up.
+            // Anonymous users may start this flow, as it is how they sign up.
             if end != "anonymous" {
                 assert_error(&begin_link(&world, token).await, status, code);
             }
@@ -179,7 +184,7 @@ async fn whoever_is_out_does_nothing_by_any_operation() {
 }
 
 #[tokio::test]
-async fn whoever_owns_projects_and_is_out_does_nothing_with_them() {
+async fn a_signed_out_owner_can_do_nothing_with_projects() {
     let world = World::new(Limits::off()).await;
     let own: Vec<Operation> = proving().into_iter().filter(|operation| project_of(&world, operation) != PROJECT).collect();
     assert!(own.iter().any(|operation| operation.route.name == "projects-internal-create"));
@@ -193,16 +198,17 @@ async fn whoever_owns_projects_and_is_out_does_nothing_with_them() {
     }
 }
 
-/// What a request says it accepts is up to whoever sends it, and the published SDK always says that it accepts everybody.
+/// The headers of a request state which kinds of users it accepts. The published SDK always accepts
+/// all kinds.
 #[tokio::test]
-async fn a_restricted_user_writes_nothing_whatever_the_request_accepts() {
+async fn a_restricted_user_cannot_write_even_if_the_request_allows_it() {
     let world = World::new(Limits::off()).await;
     let tokens = [WITH_PASSWORD, WITHOUT_PASSWORD].map(|event| token_of(&world, event));
     for token in &tokens {
         put_out(&world, token, "restricted").await;
     }
     let before = world.app.table();
-    // What a server sends in the name of a user is up to the server.
+    // Requests of servers are left out, as a server may write on behalf of a restricted user.
     let of_clients = |operation: &Operation| {
         operation.route.verb != Verb::Get && world.request(&name(operation)).headers()["x-service-access-type"] == "client"
     };
@@ -223,13 +229,14 @@ async fn a_restricted_user_writes_nothing_whatever_the_request_accepts() {
             assert_eq!(world.app.table(), before, "{}", operation.route.name);
         }
     }
-    // Signing out, what somebody without a token may send as well, and accepting an invitation, which has an error of its own for them.
+    // Still allowed are signing out, requests that also work without a token, and accepting an
+    // invitation, which rejects restricted users with a separate error.
     assert_eq!(open, BTreeSet::from(OPEN_TO_RESTRICTED));
 }
 
-/// What the other tests send is refused for the session alone.
+/// This shows that the requests of the other tests are rejected only because of the session.
 #[tokio::test]
-async fn whoever_is_in_succeeds_with_the_same_requests() {
+async fn the_same_requests_succeed_with_a_live_session() {
     for operation in proving() {
         let world = World::new(Limits::off()).await;
         if !world.request(&name(&operation)).headers().contains_key(TOKEN) {
@@ -243,9 +250,9 @@ async fn whoever_is_in_succeeds_with_the_same_requests() {
     assert!(began.status() == 200 && began.json()["location"].is_string(), "{}", began.text());
 }
 
-/// A refresh token is as good as its session.
+/// A refresh token is valid as long as its session, and the session of a restricted user continues.
 #[tokio::test]
-async fn whoever_is_out_gets_no_new_access_token_unless_only_restricted() {
+async fn only_restricted_users_still_get_new_access_tokens() {
     for (end, ..) in ENDS {
         let world = World::new(Limits::off()).await;
         put_out(&world, &token_of(&world, WITH_PASSWORD), end).await;
@@ -253,14 +260,15 @@ async fn whoever_is_out_gets_no_new_access_token_unless_only_restricted() {
         let refreshed = world.send("auth/session-refresh").await;
         let exchanged = world.send("auth/oauth-token").await;
         if ["restricted", "anonymous"].contains(&end) {
-            // The new token says what its user is, and opens as little.
+            // The new token states that the user is restricted or anonymous, so it allows no more
+            // than the old token.
             let token = refreshed.json()["access_token"].as_str().unwrap().to_owned();
             let answer = signed_in(&world, &token).get("/api/v1/users/me").await;
             assert!([401, 403].contains(&answer.status()), "{end}: {}", answer.text());
         } else {
             assert_error(&refreshed, 401, "REFRESH_TOKEN_NOT_FOUND_OR_EXPIRED");
             assert_ne!(exchanged.status(), 200, "{end}: {}", exchanged.text());
-            // The session that was used last, if it is still there, notes that.
+            // If the session still exists, only its time of last use has changed.
             let after = world.app.table();
             let changed: Vec<_> = after.keys().filter(|key| before.get(*key) != after.get(*key)).collect();
             assert!(changed.iter().all(|(_, sk)| sk.starts_with("SESSION#")), "{end}: {changed:?}");
@@ -268,9 +276,10 @@ async fn whoever_is_out_gets_no_new_access_token_unless_only_restricted() {
     }
 }
 
-/// Restrictions are of the user and not of the token: it writes nothing with the one of before, and again once it is let in.
+/// A restriction applies to the user and not to the token. A token issued before the restriction
+/// cannot write while the restriction lasts, and can write again once it is lifted.
 #[tokio::test]
-async fn a_restriction_that_is_lifted_leaves_everything_as_it_was() {
+async fn lifting_a_restriction_restores_everything() {
     let world = World::new(Limits::off()).await;
     let token = token_of(&world, WITH_PASSWORD);
     put_out(&world, &token, "restricted").await;
@@ -284,7 +293,7 @@ async fn a_restriction_that_is_lifted_leaves_everything_as_it_was() {
     assert_eq!((changed.status(), &changed.json()["display_name"]), (200, &json!("Ada")));
 }
 
-/// Who an access token says it is of.
+/// The user id in the claims of an access token.
 fn user_id(token: &str) -> String {
     use base64::Engine as _;
     let claims = base64::engine::general_purpose::URL_SAFE_NO_PAD.decode(token.split('.').nth(1).unwrap()).unwrap();

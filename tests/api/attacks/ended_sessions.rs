@@ -1,4 +1,4 @@
-//! Access tokens whose session has ended, or whose user has been restricted or deleted meanwhile.
+//! Access tokens whose session has ended, or whose user has since been restricted or deleted.
 
 use jiff::SignedDuration;
 use serde_json::{Value, json};
@@ -9,7 +9,7 @@ use crate::stored;
 
 const NEW: &str = "a better horse battery";
 
-/// Requests that change what an account is.
+/// The requests of a user that change an account.
 fn changes(channel: &str) -> Vec<(&'static str, String, Value)> {
     let email = json!({ "user_id": "me", "value": "eve@example.com", "type": "email", "used_for_auth": true });
     let callback = json!({ "callback_url": "http://localhost:3000/x" });
@@ -21,6 +21,8 @@ fn changes(channel: &str) -> Vec<(&'static str, String, Value)> {
         ("POST", format!("{own}/send-verification-code"), callback),
         ("PATCH", "/api/v1/users/me".to_owned(), json!({ "totp_secret_base64": null })),
         ("PATCH", "/api/v1/users/me".to_owned(), json!({ "primary_email": "eve@example.com" })),
+        ("POST", "/api/v1/auth/mfa/recovery-codes".to_owned(), json!({})),
+        ("GET", "/api/v1/auth/mfa/recovery-codes".to_owned(), json!({})),
         ("POST", "/api/v1/auth/password/set".to_owned(), json!({ "password": NEW })),
         ("POST", "/api/v1/auth/password/update".to_owned(), json!({ "old_password": "correct horse battery", "new_password": NEW })),
         ("DELETE", "/api/v1/oauth-providers/me/8c4e2b7a-6d1f-4e3c-9a5b-2d8f7c6e1b90".to_owned(), json!({})),
@@ -41,11 +43,11 @@ async fn channel_of(app: &TestApp, user: &SignedIn) -> String {
     list["items"][0]["id"].as_str().unwrap().to_owned()
 }
 
-/// What ends a session: how, and by whom.
+/// How a session ends, and who ends it.
 const ENDS: [&str; 7] =
     ["signed out", "ended by the server", "password updated", "password set by the server", "reset", "expired", "deleted"];
 
-/// A user whose session ends in this way, while the access token is still in its ten minutes.
+/// A user whose session ended in this way, with an access token that has not expired.
 async fn ended(app: &TestApp, end: &str) -> (SignedIn, String) {
     let ada = app.sign_up("ada@example.com").await;
     let channel = channel_of(app, &ada).await;
@@ -83,7 +85,7 @@ async fn ended(app: &TestApp, end: &str) -> (SignedIn, String) {
 }
 
 #[tokio::test]
-async fn a_token_of_an_ended_session_changes_and_reads_nothing() {
+async fn an_access_token_of_an_ended_session_is_rejected() {
     for end in ENDS {
         let app = TestApp::start().await;
         app.configure(json!({ "config": { "client_user_deletion_enabled": true } })).await;
@@ -100,7 +102,7 @@ async fn a_token_of_an_ended_session_changes_and_reads_nothing() {
 }
 
 #[tokio::test]
-async fn a_token_of_an_ended_session_gives_no_new_one() {
+async fn a_refresh_token_of_an_ended_session_is_rejected() {
     for end in ENDS {
         let app = TestApp::start().await;
         let (ada, _) = ended(&app, end).await;
@@ -110,7 +112,7 @@ async fn a_token_of_an_ended_session_gives_no_new_one() {
 }
 
 #[tokio::test]
-async fn a_user_whom_an_administrator_restricts_stops_writing_at_once() {
+async fn a_user_restricted_by_an_administrator_cannot_write_from_then_on() {
     let app = TestApp::start().await;
     app.configure(json!({ "config": { "client_user_deletion_enabled": true } })).await;
     let ada = app.sign_up("ada@example.com").await;
@@ -128,11 +130,11 @@ async fn a_user_whom_an_administrator_restricts_stops_writing_at_once() {
 }
 
 #[tokio::test]
-async fn what_a_token_says_of_restrictions_and_anonymity_does_not_count() {
+async fn the_claims_about_restrictions_and_anonymity_are_not_trusted() {
     let app = TestApp::start().await;
     let visitor = stored::anonymous_user(&app).await;
     assert_error(&app.signed_in(&visitor).get("/api/v1/users/me").await, 401, "ANONYMOUS_AUTHENTICATION_NOT_ALLOWED");
-    // The anonymous user signs up: its older token is now that of an ordinary user.
+    // The anonymous user signs up, so the older token belongs to an ordinary user now.
     stored::change_user(&app, &visitor, |user| user.is_anonymous = false).await;
     assert_eq!(app.signed_in(&visitor).get("/api/v1/users/me").await.status(), 200);
     app.configure(json!({ "config": { "require_email_verification": true } })).await;

@@ -1,4 +1,5 @@
-//! An account that somebody prepared with another's address, and the address's owner who proves it.
+//! An attacker creates an account with another person's address and prepares ways to keep access to
+//! the account. Then the owner of the address proves it.
 
 use serde_json::{Value, json};
 use support::provider::Provider;
@@ -11,13 +12,13 @@ use crate::auth::oauth_callback::{self, exchange, flow, parameter};
 const SECRET: &str = "MTIzNDU2Nzg5MDEyMzQ1Njc4OTA=";
 const PROOFS: [&str; 5] = ["reset", "sign-in code", "link_method", "raise_error", "allow_duplicates"];
 
-/// Everything that an attacker prepared.
+/// The parts of the account that an attacker prepared.
 struct Prepared {
     app: TestApp,
     provider: Provider,
     /// The attacker's session in the account of `ada@example.com`.
     eve: SignedIn,
-    /// Codes for the account that are still good.
+    /// Codes for the account that are still valid.
     attempt: String,
     sign_in: String,
     reset: String,
@@ -34,7 +35,7 @@ async fn prepare() -> Prepared {
     let channel = added(&app, &eve, "eve@example.com").await;
     let code = verification_code(&app, &eve, &channel, "eve@example.com").await;
     assert_eq!(verify(&app, &code).await.status(), 200);
-    // An account at a provider, whose address nobody verified.
+    // The attacker links an account at a provider. The address of that account is not verified.
     let link = [("type", "link"), ("token", eve.access_token.as_str())];
     let linked = exchange(&app, &parameter(&flow(&app, &provider, eves(), &link).await, "code")).await;
     assert_eq!(linked.status(), 200, "{}", linked.text());
@@ -47,7 +48,7 @@ async fn prepare() -> Prepared {
     Prepared { app, provider, eve, attempt, sign_in, reset, authorization }
 }
 
-/// The owner of the address proves it; gives the owner's session, if the proof gives one.
+/// The owner of the address proves it. Returns the owner's session if the proof starts one.
 async fn prove(app: &TestApp, provider: &Provider, proof: &str) -> Option<SignedIn> {
     let signed_in = |answer: &Answer| {
         assert_eq!(answer.status(), 200, "{proof}: {}", answer.text());
@@ -68,7 +69,7 @@ async fn prove(app: &TestApp, provider: &Provider, proof: &str) -> Option<Signed
 }
 
 #[tokio::test]
-async fn whoever_proves_the_address_keeps_nothing_that_was_prepared() {
+async fn proving_an_address_removes_everything_prepared_by_others() {
     for proof in PROOFS {
         let Prepared { app, provider, eve, .. } = prepare().await;
         let ada = prove(&app, &provider, proof).await;
@@ -83,28 +84,28 @@ async fn whoever_proves_the_address_keeps_nothing_that_was_prepared() {
         assert_eq!(accounts, if ada.is_some() && proof != "sign-in code" { vec!["acme|1"] } else { vec![] }, "{proof}");
         let told = app.last_mail("ada@example.com").await;
         assert_eq!(told.0.text.lines().next(), Some("This account is now yours"), "{proof}: {}", told.0.text);
-        // And the owner may set a password again.
+        // The owner can set a password again.
         assert_eq!(reset(&app, &reset_code(&app, "ada@example.com").await).await.status(), 200, "{proof}");
-        assert_eq!(password_sign_in(&app, "ada@example.com", NEW).await.status(), 200, "{proof}: no second factor of somebody else");
+        assert_eq!(password_sign_in(&app, "ada@example.com", NEW).await.status(), 200, "{proof}: the intruder's second factor is gone");
     }
 }
 
 #[tokio::test]
-async fn no_way_in_that_was_prepared_opens_the_account_afterwards() {
+async fn no_prepared_credential_works_after_the_proof() {
     for proof in PROOFS {
         let Prepared { app, provider, eve, attempt, sign_in, reset: reset_by, authorization } = prepare().await;
         prove(&app, &provider, proof).await;
-        // The session.
+        // The attacker's session has ended.
         assert_error(&app.signed_in(&eve).get("/api/v1/users/me").await, 401, "ACCESS_TOKEN_EXPIRED");
         let refresh = app.signed_in(&eve).without("x-stack-access-token").post("/api/v1/auth/sessions/current/refresh", json!({})).await;
         assert_error(&refresh, 401, "REFRESH_TOKEN_NOT_FOUND_OR_EXPIRED");
-        // What was under way.
+        // The attacker's unfinished flows and codes are invalid.
         let totp = support::authenticator_code(b"12345678901234567890", app.now().as_second());
         let body = json!({ "code": attempt, "type": "totp", "totp": totp });
         assert_error(&app.client().post("/api/v1/auth/mfa/sign-in", body).await, 404, "VERIFICATION_CODE_NOT_FOUND");
         assert_error(&exchange(&app, &authorization).await, 400, "INVALID_AUTHORIZATION_CODE");
         assert_error(&reset(&app, &reset_by).await, 404, "VERIFICATION_CODE_NOT_FOUND");
-        // The password, the other address, the account at the provider.
+        // The attacker's password, other address and account at the provider are removed.
         assert_error(&password_sign_in(&app, "ada@example.com", PASSWORD).await, 400, "EMAIL_PASSWORD_MISMATCH");
         assert_error(&password_sign_in(&app, "eve@example.com", PASSWORD).await, 400, "EMAIL_PASSWORD_MISMATCH");
         let elsewhere = otp_sign_in(&app, &sign_in).await;
@@ -116,7 +117,7 @@ async fn no_way_in_that_was_prepared_opens_the_account_afterwards() {
 }
 
 #[tokio::test]
-async fn a_link_under_way_gives_the_account_to_nobody() {
+async fn an_unfinished_provider_link_does_not_take_the_account() {
     for proof in PROOFS {
         let Prepared { app, provider, eve, .. } = prepare().await;
         let other = || json!({ "sub": "acme|777", "email": "eve@third.example", "email_verified": true });
@@ -132,7 +133,7 @@ async fn a_link_under_way_gives_the_account_to_nobody() {
 }
 
 #[tokio::test]
-async fn the_creator_who_proves_its_own_address_loses_nothing() {
+async fn a_creator_who_proves_the_address_loses_nothing() {
     for proof in ["reset", "sign-in code"] {
         let app = TestApp::start().await;
         let ada = app.sign_up("ada@example.com").await;
@@ -150,7 +151,8 @@ async fn the_creator_who_proves_its_own_address_loses_nothing() {
         let both = [("ada@example.com".to_owned(), true), ("work@example.com".to_owned(), true)];
         assert_eq!(addresses(&app, &ada.user_id).await, both, "{proof}");
         assert_eq!(app.sign_in("ada@example.com").await.user_id, ada.user_id, "{proof}");
-        // The same token proves nothing about another's account.
+        // A session of another account does not count as the creator's, so the password is
+        // removed.
         let bob = app.sign_up("bob@example.com").await;
         let ada = app.sign_in("ada@example.com").await;
         let code = app.sign_in_code("bob@example.com").await;
@@ -160,7 +162,7 @@ async fn the_creator_who_proves_its_own_address_loses_nothing() {
 }
 
 #[tokio::test]
-async fn an_ended_session_is_no_creator() {
+async fn an_ended_session_does_not_count_as_the_creator() {
     let app = TestApp::start().await;
     let eve = app.sign_up("ada@example.com").await;
     let code = app.sign_in_code("ada@example.com").await;
@@ -172,7 +174,7 @@ async fn an_ended_session_is_no_creator() {
 }
 
 #[tokio::test]
-async fn a_verification_code_only_verifies() {
+async fn a_verification_code_only_verifies_the_address() {
     let app = TestApp::start().await;
     let eve = app.sign_up("ada@example.com").await;
     let list = app.signed_in(&eve).get(&format!("{CHANNELS}?user_id=me")).await.json();

@@ -1,5 +1,7 @@
-//! First proof of an address, by every way of proving one, of an account that had each single thing before: nothing of it opens the account
-//! afterwards, the proving way does, and the address is told. Accounts that had everything at once are in [`super::first_proof`].
+//! Tests the first proof of an address by every method of proof, for accounts that each have one
+//! earlier credential. Afterwards the earlier credential does not open the account, the proving
+//! method does, and the address is notified. Accounts with all credentials at once are in
+//! [`super::first_proof`].
 
 use Prior::{Address, Authenticator, Named, Password, ProviderAccount, ProviderSignUp, ServerAccount};
 use Proof::{Provided, Reset, SignInLink, SignInTyped};
@@ -17,20 +19,21 @@ const ME: &str = "/api/v1/users/me";
 const SECRET: &str = "MTIzNDU2Nzg5MDEyMzQ1Njc4OTA=";
 const STRATEGIES: [&str; 3] = ["link_method", "raise_error", "allow_duplicates"];
 
-/// What the account had, or how it was made.
+/// A credential that the account has before the proof, or the way in which the account was created.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Prior {
-    /// Nothing but the password that it was made with, as each of the following has.
+    /// Only the password that the account was created with. In most other cases, the account has it
+    /// too.
     Password,
-    /// Another address, verified.
+    /// A second address, which is verified.
     Address,
-    /// Another address, waiting to be verified.
+    /// A second address, which is pending verification.
     Named,
     ProviderAccount,
     Authenticator,
-    /// It was made with an account at a provider that does not vouch for the address.
+    /// The account was created by a provider that does not vouch for the address.
     ProviderSignUp,
-    /// A server made it, and gave it the password.
+    /// A server created the account with a password.
     ServerAccount,
 }
 
@@ -42,27 +45,27 @@ enum Proof {
     Reset,
     SignInLink,
     SignInTyped,
-    /// By a provider that vouches for it, under a strategy of merging.
+    /// Sign-in by a provider that vouches for the address, with this merge strategy.
     Provided(&'static str),
 }
 
 const PROOFS: [Proof; 6] = [Reset, SignInLink, SignInTyped, Provided("link_method"), Provided("raise_error"), Provided("allow_duplicates")];
 
-/// An account of [`ADA`] that somebody else made.
+/// An account with the address [`ADA`] that somebody else created.
 struct Squatted {
     app: TestApp,
     provider: Provider,
     eve: SignedIn,
-    /// A code for the address that only waits.
+    /// A code that verifies the pending address.
     verification: Option<String>,
 }
 
-/// The account at the provider that is the intruder's.
+/// The claims of the intruder's account at the provider.
 fn eves(email: &str) -> Value {
     json!({ "sub": "acme|666", "email": email, "email_verified": false })
 }
 
-/// The owner's own, with an address that the provider vouches for or not.
+/// The claims of the owner's account at the provider, which may vouch for the address or not.
 fn adas(email_verified: bool) -> Value {
     json!({ "sub": "acme|1", "email": ADA, "email_verified": email_verified })
 }
@@ -108,7 +111,7 @@ async fn merge_by(app: &TestApp, provider: &Provider, strategy: &str) {
 }
 
 impl Squatted {
-    /// The owner proves the address; gives a session of the owner.
+    /// The owner proves the address; returns the owner's session.
     async fn prove(&self, proof: Proof) -> SignedIn {
         let (app, provider) = (&self.app, &self.provider);
         let of = |answer: support::Answer| {
@@ -134,7 +137,7 @@ impl Squatted {
         }
     }
 
-    /// What the account signs in with is the owner's alone.
+    /// Only the owner's credentials sign in to the account.
     async fn assert_owned(&self, proof: Proof, what: &str) {
         let (app, id) = (&self.app, self.eve.user_id.as_str());
         assert_eq!(addresses(app, id).await, [(ADA.to_owned(), true)], "{what}");
@@ -146,7 +149,7 @@ impl Squatted {
         assert_eq!(accounts, expected, "{what}");
     }
 
-    /// Nothing of before opens the account.
+    /// No earlier credential opens the account.
     async fn assert_shut(&self, what: &str) {
         let Self { app, provider, eve, verification } = self;
         assert_error(&app.signed_in(eve).get(ME).await, 401, "ACCESS_TOKEN_EXPIRED");
@@ -160,7 +163,8 @@ impl Squatted {
             assert_error(&verify(app, code).await, 404, "VERIFICATION_CODE_NOT_FOUND");
         }
         assert_ne!(app.sign_in_by_mail(EVE).await.user_id, eve.user_id, "{what}");
-        // Under any strategy: the intruder's account at the provider is the intruder's.
+        // Under every merge strategy, the intruder's account at the provider does not sign in to
+        // the owner's account.
         let url = flow(app, provider, eves("eve@provider.example"), &[]).await;
         let code = parameter(&url, "code");
         let elsewhere = exchange(app, &code).await;
@@ -171,10 +175,10 @@ impl Squatted {
 }
 
 #[tokio::test]
-async fn whoever_proves_an_address_first_has_its_account_alone_whatever_it_had() {
+async fn the_first_proof_of_an_address_takes_the_account_exclusively() {
     for prior in PRIORS {
         for proof in PROOFS {
-            let what = format!("{proof:?} of an account with {prior:?}");
+            let what = format!("{proof:?} for an account with {prior:?}");
             let squatted = squat(prior).await;
             let app = &squatted.app;
             let ada = squatted.prove(proof).await;
@@ -183,7 +187,7 @@ async fn whoever_proves_an_address_first_has_its_account_alone_whatever_it_had()
             let told = app.mails(ADA).await.into_iter().filter(|mail| mail.0.text.starts_with("This account is now yours")).count();
             assert_eq!(told, 1, "{what}");
             squatted.assert_shut(&what).await;
-            // What proved it opens it again, with no second factor of somebody else's.
+            // The owner signs in by the proving method again, without the intruder's second factor.
             assert_eq!(app.signed_in(&ada).get(ME).await.status(), 200, "{what}");
             let again = match proof {
                 Reset => SignedIn::of(ADA, &password_sign_in(app, ADA, NEW).await.json()),
@@ -196,9 +200,10 @@ async fn whoever_proves_an_address_first_has_its_account_alone_whatever_it_had()
     }
 }
 
-/// A provider that does not vouch for the address proves nothing, under any strategy, and gets nothing of the account.
+/// Under every merge strategy, sign-in by a provider that does not vouch for the address proves
+/// nothing and does not open the account.
 #[tokio::test]
-async fn who_only_says_an_address_gets_no_account_that_has_it() {
+async fn claiming_an_address_without_proof_takes_no_account() {
     for prior in PRIORS {
         for strategy in STRATEGIES {
             let what = format!("{strategy}, {prior:?}");
@@ -217,16 +222,17 @@ async fn who_only_says_an_address_gets_no_account_that_has_it() {
             }
             assert_eq!(user(app, &eve.user_id).await, before, "{what}");
             assert_eq!(app.signed_in(eve).get(ME).await.status(), 200, "{what}");
-            // The owner's proof is as good as before.
+            // The owner can still prove the address.
             assert_eq!(squatted.prove(SignInLink).await.user_id, eve.user_id, "{what}");
             squatted.assert_owned(SignInLink, &what).await;
         }
     }
 }
 
-/// Once an address is proved, a provider that vouches for it does what the strategy says, and nothing is removed.
+/// Once an address is proved, sign-in by a provider that vouches for it follows the merge strategy.
+/// The account keeps all its credentials.
 #[tokio::test]
-async fn an_address_that_is_proved_is_nobodys_to_take_over() {
+async fn a_proved_address_cannot_be_taken_over() {
     for strategy in STRATEGIES {
         let squatted = squat(Address).await;
         let Squatted { app, provider, eve: ada, .. } = &squatted;

@@ -1,4 +1,5 @@
-//! The owner of an address proves it while the creator of the account goes on changing it, or comes in once more.
+//! The owner of an address proves it while the creator of the account concurrently changes the
+//! account or signs in again.
 
 use serde_json::{Value, json};
 use support::provider::Provider;
@@ -8,13 +9,14 @@ use super::{CHANNELS, NEW, PASSWORD, added, addresses, password_sign_in, reset_c
 use crate::auth::oauth_callback::{self, exchange, parameter};
 
 const ROUNDS: usize = 200;
-/// Of as many rounds one proves by a provider, which takes longer, and the others by a code.
+/// Of this many consecutive rounds, one proves the address by a provider, which takes longer; the
+/// others prove it by a code.
 const PROOFS: usize = 9;
 const INTERFERENCES: usize = 9;
 const SECRET: &str = "MTIzNDU2Nzg5MDEyMzQ1Njc4OTA=";
 const ATTACKERS: &str = "the attacker's battery";
 
-/// What the creator does at the same time. `code` verifies an address of the creator's.
+/// The creator's concurrent action. `code` verifies another address of the creator.
 async fn interfere(own: Caller, email: String, number: usize, code: Option<String>) -> Answer {
     let other = format!("eve{number}@example.com");
     match number / PROOFS % INTERFERENCES {
@@ -37,10 +39,10 @@ fn takes_code(number: usize) -> bool {
     number / PROOFS % INTERFERENCES == INTERFERENCES - 1
 }
 
-/// A proof that waits to be given: everything is there but the last request.
+/// A proof that is ready except for its last request.
 enum Proof {
     Posted(&'static str, Value),
-    /// The way back from the provider.
+    /// The provider's redirect back to the service.
     Provided {
         code: String,
         state: String,
@@ -60,7 +62,7 @@ impl Proof {
         }
     }
 
-    /// The request, by somebody who has nothing but the address.
+    /// Sends the last request, as a caller who has no credential but the address.
     async fn send(self, stranger: Caller) -> Answer {
         match self {
             Self::Posted(path, body) => stranger.post(path, body).await,
@@ -73,7 +75,7 @@ impl Proof {
     }
 }
 
-/// One round: the address is `ada<number>@example.com`.
+/// One round, with the address `ada<number>@example.com`.
 async fn round(app: &TestApp, provider: &Provider, number: usize) {
     let email = format!("ada{number}@example.com");
     let eve: SignedIn = app.sign_up(&email).await;
@@ -95,8 +97,8 @@ async fn round(app: &TestApp, provider: &Provider, number: usize) {
         let answer = exchange(app, &parameter(&oauth_callback::landed(&proof), "code")).await;
         assert_eq!(answer.status(), 200, "{number}: {}", answer.text());
     } else if proof.status() != 200 {
-        // The creator was faster with a change that ends codes, or switched them off: then the account is as it was, and the next proof
-        // succeeds.
+        // The creator's change came first, and invalidated the code or disabled codes. Then the
+        // account is unchanged, and the next proof succeeds.
         let refusals = ["VERIFICATION_CODE_NOT_FOUND", "MAGIC_LINK_NOT_ENABLED"];
         assert!(refusals.contains(&proof.code().as_str()), "{number}: {}", proof.text());
         let code = reset_code(app, &email).await;
@@ -115,14 +117,14 @@ async fn assert_is_the_owners(app: &TestApp, eve: &SignedIn, email: &str, interf
     assert_eq!(app.signed_in(eve).get("/api/v1/users/me").await.status(), 401, "{number}");
     let refresh = app.signed_in(eve).without("x-stack-access-token").post("/api/v1/auth/sessions/current/refresh", json!({})).await;
     assert_eq!(refresh.status(), 401, "{number}");
-    // Nor does a token that the creator got at the same time.
+    // A token that the creator obtained at the same time does not open the account either.
     if let Some(token) = interference.json()["access_token"].as_str() {
         assert_eq!(app.client().with("x-stack-access-token", token).get("/api/v1/users/me").await.status(), 401, "{number}");
     }
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn of_a_proof_and_its_creator_at_once_the_proof_has_the_account() {
+async fn a_proof_wins_the_account_over_a_concurrent_creator() {
     let (app, provider) = oauth_callback::start().await;
     for number in 0..ROUNDS {
         round(&app, &provider, number).await;

@@ -1,5 +1,6 @@
-//! The creator of an account with somebody else's address cannot keep the address's owner from proving it: not by ending each code before
-//! it is used, and not by switching off the way of proving.
+//! Somebody creates an account with another person's address. They cannot prevent that person from
+//! proving the address, neither by invalidating each code before it is used, nor by disabling the
+//! method of proof.
 
 use jiff::SignedDuration;
 use model::limit::Limits;
@@ -13,10 +14,10 @@ const ADA: &str = "ada@example.com";
 const ME: &str = "/api/v1/users/me";
 const SESSIONS: &str = "/api/v1/auth/sessions?user_id=me";
 
-/// How often in an hour.
+/// The number of codes that the creator may invalidate per hour.
 const OFTEN_ENOUGH: usize = 5;
 
-/// Ends every code of the account in one of the ways that a user has.
+/// Invalidates every code of the account, in one of the ways that a user has.
 async fn end_codes(app: &TestApp, eve: &SignedIn, turn: usize) -> Answer {
     let own = app.signed_in(eve);
     let passwords = [PASSWORD, "the attacker's battery"];
@@ -30,7 +31,7 @@ async fn end_codes(app: &TestApp, eve: &SignedIn, turn: usize) -> Answer {
 }
 
 #[tokio::test]
-async fn nobody_ends_each_code_of_an_address_before_its_owner_uses_one() {
+async fn an_attacker_cannot_invalidate_every_code_of_an_address() {
     let app = TestApp::start_with(Limits::standard()).await;
     let eve = app.sign_up(ADA).await;
     for turn in 0..OFTEN_ENOUGH {
@@ -43,11 +44,11 @@ async fn nobody_ends_each_code_of_an_address_before_its_owner_uses_one() {
         let details = assert_error(&refused, 429, "RATE_LIMITED");
         assert_eq!(details["limit"], "write");
     }
-    // What ends no code goes on.
+    // Changes that invalidate no code are still possible.
     assert_eq!(app.signed_in(&eve).patch(ME, json!({ "display_name": "Eve" })).await.status(), 200);
     assert_eq!(reset(&app, &code).await.status(), 200);
     assert_error(&app.signed_in(&eve).get(ME).await, 401, "ACCESS_TOKEN_EXPIRED");
-    // Now the address is proved, and its owner may end codes at will.
+    // Once the owner has proved the address, there is no limit on how often they invalidate codes.
     let ada = SignedIn::of(ADA, &super::password_sign_in(&app, ADA, NEW).await.json());
     for _ in 0..2 * OFTEN_ENOUGH {
         assert_eq!(app.signed_in(&ada).delete(SESSIONS).await.status(), 200);
@@ -55,7 +56,7 @@ async fn nobody_ends_each_code_of_an_address_before_its_owner_uses_one() {
 }
 
 #[tokio::test]
-async fn an_hour_later_codes_may_be_ended_again_and_a_server_always_may() {
+async fn users_can_invalidate_codes_a_few_times_an_hour_and_servers_at_any_time() {
     let app = TestApp::start_with(Limits::standard()).await;
     let ada = app.sign_up(ADA).await;
     for _ in 0..OFTEN_ENOUGH {
@@ -72,9 +73,9 @@ async fn an_hour_later_codes_may_be_ended_again_and_a_server_always_may() {
     assert_eq!(app.signed_in(&ada).delete(SESSIONS).await.status(), 200);
 }
 
-/// Codes are for one account: whoever makes it anew each minute would end them, too.
+/// Recreating an account counts as invalidating its codes, so an attacker cannot do it each minute.
 #[tokio::test]
-async fn nobody_ends_codes_by_deleting_the_account_and_making_it_again() {
+async fn recreating_an_account_invalidates_no_codes_of_others() {
     let app = TestApp::start_with(Limits::standard()).await;
     app.configure(json!({ "config": { "client_user_deletion_enabled": true } })).await;
     for _ in 0..OFTEN_ENOUGH {
@@ -89,16 +90,16 @@ async fn nobody_ends_codes_by_deleting_the_account_and_making_it_again() {
     assert_error(&app.signed_in(&eve).get(ME).await, 401, "ACCESS_TOKEN_EXPIRED");
 }
 
-/// Where there are no passwords, a sign-in code is the only proof by email.
+/// With passwords disabled, a sign-in code is the only proof by email.
 #[tokio::test]
-async fn nobody_keeps_an_address_by_switching_its_codes_off() {
+async fn disabling_sign_in_codes_does_not_block_an_address() {
     let (app, provider) = oauth_callback::start().await;
     let account = json!({ "sub": "acme|666", "email": ADA, "email_verified": false });
     let (eve, _) = oauth_callback::sign_in(&app, &provider, account).await;
     app.configure(json!({ "config": { "credential_enabled": false } })).await;
     assert_eq!(app.signed_in(&eve).patch(ME, json!({ "otp_auth_enabled": false })).await.status(), 200);
     let code = app.sign_in_code(ADA).await;
-    // Off is off for whoever said so.
+    // Sign-in codes stay disabled for the user who disabled them.
     let own = app.signed_in(&eve).post("/api/v1/auth/otp/sign-in", json!({ "code": code })).await;
     assert_error(&own, 403, "MAGIC_LINK_NOT_ENABLED");
     assert_eq!(user(&app, &eve.user_id).await["otp_auth_enabled"], false);
@@ -108,31 +109,31 @@ async fn nobody_keeps_an_address_by_switching_its_codes_off() {
     assert_eq!(user(&app, &eve.user_id).await["otp_auth_enabled"], true);
     app.deliver().await;
     app.advance(SignedDuration::from_secs(1));
-    // Its owner may switch it off, and then it is.
+    // Once the owner has disabled sign-in codes, they stay disabled.
     let ada = app.sign_in_by_mail(ADA).await;
     assert_eq!(app.signed_in(&ada).patch(ME, json!({ "otp_auth_enabled": false })).await.status(), 200);
     let send = json!({ "email": ADA, "callback_url": super::CALLBACK });
     assert_error(&app.client().post("/api/v1/auth/otp/send-sign-in-code", send).await, 403, "MAGIC_LINK_NOT_ENABLED");
 }
 
-/// Where there are passwords, a reset proves the address, and what was switched off is on again.
+/// With passwords enabled, a reset proves the address and enables sign-in by code again.
 #[tokio::test]
-async fn a_reset_proves_an_address_whose_codes_are_off() {
+async fn a_reset_proves_an_address_with_disabled_sign_in_codes() {
     let app = TestApp::start().await;
     let eve = app.sign_up(ADA).await;
     assert_eq!(app.signed_in(&eve).patch(ME, json!({ "otp_auth_enabled": false })).await.status(), 200);
     let send = json!({ "email": ADA, "callback_url": super::CALLBACK });
     assert_error(&app.client().post("/api/v1/auth/otp/send-sign-in-code", send).await, 403, "MAGIC_LINK_NOT_ENABLED");
     assert_eq!(reset(&app, &reset_code(&app, ADA).await).await.status(), 200);
-    // Emails of one moment have no order.
+    // Emails with the same time are not ordered.
     app.deliver().await;
     app.advance(SignedDuration::from_secs(1));
     assert_eq!(app.sign_in_by_mail(ADA).await.user_id, eve.user_id);
 }
 
-/// A code that was sent to an account makes no new one with the address when the account gave it up.
+/// The account gives up the address after a code was sent there and before the code is used.
 #[tokio::test]
-async fn a_code_for_an_account_makes_no_other() {
+async fn a_code_for_an_existing_account_creates_no_other_account() {
     let app = TestApp::start().await;
     let ada = app.sign_in_by_mail(ADA).await;
     let code = app.sign_in_code(ADA).await;
@@ -143,6 +144,6 @@ async fn a_code_for_an_account_makes_no_other() {
     let check = app.client().post("/api/v1/auth/otp/sign-in/check-code", json!({ "code": code })).await;
     assert_eq!((check.status(), &check.json()["is_code_valid"]), (200, &json!(false)));
     assert_eq!(app.server().get("/api/v1/users").await.json()["items"].as_array().unwrap().len(), 1);
-    // Whoever reads the address's emails asks for another, and signs up.
+    // The reader of the address's emails requests another code and signs up with it.
     assert_ne!(app.sign_in_by_mail(ADA).await.user_id, ada.user_id);
 }

@@ -1,4 +1,5 @@
-//! Attacks on accounts: each is replayed as it once succeeded, and must be refused for the right reason.
+//! Attacks on accounts. Each test replays an attack that once succeeded, and checks that it is
+//! rejected with the right error.
 
 mod code_matrix;
 mod code_world;
@@ -29,20 +30,20 @@ const NEW: &str = "a better horse battery";
 const CHANNELS: &str = "/api/v1/contact-channels";
 const CALLBACK: &str = "http://localhost:3000/x";
 
-/// Adds an address to the user, as the user itself.
+/// Adds an email address as the signed-in user.
 async fn add(app: &TestApp, user: &SignedIn, value: &str) -> Answer {
     let body = json!({ "user_id": "me", "value": value, "type": "email", "used_for_auth": true });
     app.signed_in(user).post(CHANNELS, body).await
 }
 
-/// Adds an address to the user, as the user itself, and gives its id.
+/// Adds an email address as the signed-in user, and returns the id of the new contact channel.
 async fn added(app: &TestApp, user: &SignedIn, value: &str) -> String {
     let answer = add(app, user, value).await;
     assert_eq!(answer.status(), 201, "{}", answer.text());
     answer.json()["id"].as_str().unwrap().to_owned()
 }
 
-/// Asks for the code that verifies a channel of the user, and reads it from the email.
+/// Requests the code that verifies a channel of the user, and reads it from the email.
 async fn verification_code(app: &TestApp, user: &SignedIn, channel: &str, value: &str) -> String {
     let path = format!("{CHANNELS}/me/{channel}/send-verification-code");
     let sent = app.signed_in(user).post(&path, json!({ "callback_url": CALLBACK })).await;
@@ -72,7 +73,7 @@ async fn otp_sign_in(app: &TestApp, code: &str) -> Answer {
     app.client().post("/api/v1/auth/otp/sign-in", json!({ "code": code })).await
 }
 
-/// The user as a server reads it.
+/// The user, as a server reads it.
 async fn user(app: &TestApp, id: &str) -> Value {
     app.server().get(&format!("/api/v1/users/{id}")).await.json()
 }
@@ -82,7 +83,7 @@ async fn change(app: &TestApp, id: &str, patch: Value) {
     assert_eq!(answer.status(), 200, "{}", answer.text());
 }
 
-/// The addresses of a user with whether each is verified.
+/// The addresses of a user, and whether each is verified.
 async fn addresses(app: &TestApp, id: &str) -> Vec<(String, bool)> {
     let list = app.server().get(&format!("{CHANNELS}?user_id={id}")).await.json();
     let address = |item: &Value| (item["value"].as_str().unwrap().to_owned(), item["is_verified"] == true);

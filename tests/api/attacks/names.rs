@@ -1,4 +1,5 @@
-//! Names that hide something or turn the text around them, so that one reads as another or as an address.
+//! Names that hide characters or reverse the surrounding text, so that they read as another name or
+//! as an address.
 
 use jiff::SignedDuration;
 use serde_json::{Value, json};
@@ -8,12 +9,13 @@ use super::user;
 use crate::auth::assert_error;
 use crate::auth::oauth_callback::{self, sign_in};
 
-/// An override of direction, an isolate, a mark, a separator of lines, a space and a joiner that nobody sees, a selector, a tag.
+/// A direction override, an isolate, a direction mark, a line separator, a zero-width space, a
+/// zero-width joiner, a word joiner, a variation selector and a tag character.
 const HIDDEN: [&str; 9] = ["\u{202e}", "\u{2066}", "\u{200f}", "\u{2028}", "\u{200b}", "\u{200d}", "\u{2060}", "\u{fe0f}", "\u{e0041}"];
-/// Whose spelling has joiners and selectors.
+/// Names that are not spelled correctly without joiners and selectors.
 const SPELLED: [&str; 4] = ["می\u{200c}خواهم", "മോഹന\u{d4d}\u{200d}", "👩\u{200d}🔬 Ada", "葛\u{e0100}城"];
 
-/// Gives everything that has a name this one; what each answered, by what it is.
+/// Gives this name to everything that can have a name; returns the response for each.
 async fn named(app: &TestApp, world: &World, name: &str) -> Vec<(&'static str, Answer)> {
     let (own, server, admin) = (app.signed_in(&world.ada), app.server(), app.admin());
     let body = json!({ "display_name": name });
@@ -56,14 +58,14 @@ async fn start() -> (TestApp, World) {
 }
 
 #[tokio::test]
-async fn a_name_that_hides_something_is_refused_wherever_names_are_given() {
+async fn a_name_with_hidden_characters_is_rejected_everywhere() {
     let (app, world) = start().await;
     let before = app.table();
     for hidden in HIDDEN {
         for (what, answer) in named(&app, &world, &format!("Ad{hidden}a")).await {
             assert_error(&answer, 400, "SCHEMA_ERROR");
             let message = answer.text();
-            assert!(message.contains("must be one line of") && message.contains("without hidden ones"), "{what}: {message}");
+            assert!(message.contains("must be one line of") && message.contains("without hidden characters"), "{what}: {message}");
         }
     }
     let changed: Vec<_> = app.table().into_iter().filter(|(key, item)| before.get(key) != Some(item)).map(|((pk, _), _)| pk).collect();
@@ -71,7 +73,7 @@ async fn a_name_that_hides_something_is_refused_wherever_names_are_given() {
 }
 
 #[tokio::test]
-async fn a_name_that_is_spelled_with_joiners_and_selectors_is_taken_as_it_is() {
+async fn a_name_with_legitimate_joiners_and_selectors_is_accepted_unchanged() {
     let (app, world) = start().await;
     for name in SPELLED {
         for (what, answer) in named(&app, &world, name).await {
@@ -83,7 +85,7 @@ async fn a_name_that_is_spelled_with_joiners_and_selectors_is_taken_as_it_is() {
 }
 
 #[tokio::test]
-async fn what_is_hidden_in_an_imported_name_is_removed() {
+async fn hidden_characters_in_an_imported_name_are_removed() {
     let app = TestApp::start().await;
     let import = async |name: &str| {
         let hash = bcrypt::hash("correct horse battery", 4).unwrap();
@@ -100,7 +102,7 @@ async fn what_is_hidden_in_an_imported_name_is_removed() {
 }
 
 #[tokio::test]
-async fn what_a_provider_hides_in_a_name_is_removed() {
+async fn hidden_characters_in_a_provider_s_name_are_removed() {
     let (app, provider) = oauth_callback::start().await;
     for (number, hidden) in HIDDEN.iter().enumerate() {
         let account = json!({ "sub": format!("acme|{number}"), "name": format!("Ad{hidden}a") });

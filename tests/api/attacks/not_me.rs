@@ -1,4 +1,5 @@
-//! "This wasn't me": the recipient of a verification email takes the address from an account that somebody else made with it.
+//! "This wasn't me": somebody created an account with another person's address, and the recipient
+//! of the verification email removes the address from the account.
 
 use jiff::SignedDuration;
 use serde_json::json;
@@ -8,7 +9,8 @@ use super::{CALLBACK, PASSWORD, added, addresses, password_sign_in, reset, reset
 use crate::auth::account_notices::{notices, verified};
 use crate::auth::assert_error;
 
-/// Somebody signs up with `ada@example.com`; the account, and the path of the link in the email.
+/// Somebody signs up with `ada@example.com`. Returns the account, and the path of the link in the
+/// verification email.
 async fn squatted(app: &TestApp) -> (SignedIn, String) {
     let body = json!({ "email": "ada@example.com", "password": PASSWORD, "verification_callback_url": CALLBACK });
     let answer = app.client().post("/api/v1/auth/password/sign-up", body).await;
@@ -47,11 +49,11 @@ async fn the_page_changes_nothing_and_its_button_releases_the_address() {
         let again = app.anonymous().request(method, &link).send().await;
         assert!(again.status() == 200 && again.text().contains("used before"), "{}", again.text());
     }
-    assert_eq!(app.sign_in("ada@example.com").await.user_id, ada.user_id, "a second use takes nothing from anybody");
+    assert_eq!(app.sign_in("ada@example.com").await.user_id, ada.user_id, "a second use changes nothing");
 }
 
 #[tokio::test]
-async fn whoever_has_other_addresses_hears_that_one_was_taken_from_the_account() {
+async fn the_account_is_notified_when_an_address_is_released() {
     let app = TestApp::start().await;
     let ada = verified(&app, "ada@example.com").await;
     let channel = added(&app, &ada, "shared@example.com").await;
@@ -68,7 +70,7 @@ async fn whoever_has_other_addresses_hears_that_one_was_taken_from_the_account()
 }
 
 #[tokio::test]
-async fn a_click_on_the_other_link_does_not_stop_it_nor_does_a_new_password() {
+async fn neither_verification_nor_a_new_password_disables_the_link() {
     let app = TestApp::start().await;
     let (eve, link) = squatted(&app).await;
     assert_eq!(verify(&app, &app.last_mail("ada@example.com").await.code()).await.status(), 200);
@@ -79,7 +81,7 @@ async fn a_click_on_the_other_link_does_not_stop_it_nor_does_a_new_password() {
 }
 
 #[tokio::test]
-async fn it_does_not_reach_the_account_once_it_is_the_recipients_own() {
+async fn the_link_does_not_work_on_the_recipient_s_own_account() {
     let app = TestApp::start().await;
     let (eve, link) = squatted(&app).await;
     assert_eq!(reset(&app, &reset_code(&app, "ada@example.com").await).await.status(), 200);
@@ -89,7 +91,7 @@ async fn it_does_not_reach_the_account_once_it_is_the_recipients_own() {
 }
 
 #[tokio::test]
-async fn it_works_for_an_extra_address_and_for_seven_days() {
+async fn the_link_works_for_an_extra_address_and_for_seven_days() {
     let app = TestApp::start().await;
     let eve = app.sign_up("eve@example.com").await;
     let channel = added(&app, &eve, "ada@example.com").await;
@@ -106,7 +108,7 @@ async fn it_works_for_an_extra_address_and_for_seven_days() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn of_many_who_use_it_one_succeeds() {
+async fn of_concurrent_uses_one_succeeds() {
     let app = std::sync::Arc::new(TestApp::start().await);
     let (_, link) = squatted(&app).await;
     let uses = (0..20).map(|_| {

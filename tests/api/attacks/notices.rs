@@ -1,4 +1,5 @@
-//! Somebody has a session of another's account and takes it over; the owner has the emails about it.
+//! An intruder takes over an account with a stolen session, and the owner receives the notices of
+//! the changes.
 
 use jiff::SignedDuration;
 use serde_json::{Value, json};
@@ -19,7 +20,7 @@ pub(super) async fn channel_id(app: &TestApp, user: &str, address: &str) -> Stri
     channel["id"].as_str().unwrap().to_owned()
 }
 
-/// Adds an address of the intruder's to the account and verifies it.
+/// Adds the intruder's address to the account and verifies it.
 pub(super) async fn joined(app: &TestApp, session: &SignedIn, address: &str) {
     let channel = added(app, session, address).await;
     let code = verification_code(app, session, &channel, address).await;
@@ -27,7 +28,7 @@ pub(super) async fn joined(app: &TestApp, session: &SignedIn, address: &str) {
     later(app).await;
 }
 
-/// What is sent at once arrives in any order.
+/// Delivers emails and advances the clock, because emails of the same time arrive in any order.
 async fn later(app: &TestApp) {
     app.deliver().await;
     app.advance(SignedDuration::from_secs(1));
@@ -39,21 +40,22 @@ pub(super) async fn removed(app: &TestApp, session: &SignedIn, address: &str) {
     later(app).await;
 }
 
-/// An account of the owner's; an intruder with its session has added an address and verified it.
+/// The owner's account, to which an intruder with a stolen session has added a verified address.
 pub(super) async fn intruded(app: &TestApp) -> SignedIn {
     let ada = owned(app).await;
     joined(app, &ada, EVE).await;
     ada
 }
 
-/// The same, after the intruder has removed the owner's address.
+/// The account of [`intruded`], after the intruder has removed the owner's address.
 pub(super) async fn taken_over(app: &TestApp) -> SignedIn {
     let ada = intruded(app).await;
     removed(app, &ada, ADA).await;
     ada
 }
 
-/// The account is the owner's, who gets in by the emailed reset alone.
+/// Asserts that the account belongs only to the owner, and that the owner can sign in only after a
+/// reset by email.
 async fn assert_owned(app: &TestApp, id: &str) {
     assert_eq!(addresses(app, id).await, [(ADA.to_owned(), true)]);
     let account = user(app, id).await;
@@ -64,7 +66,7 @@ async fn assert_owned(app: &TestApp, id: &str) {
 }
 
 #[tokio::test]
-async fn whoever_took_everything_loses_it_by_the_first_email() {
+async fn the_first_notice_undoes_a_complete_takeover() {
     let (app, provider) = oauth_callback::start().await;
     let ada = intruded(&app).await;
     let own = app.signed_in(&ada);
@@ -75,7 +77,8 @@ async fn whoever_took_everything_loses_it_by_the_first_email() {
     assert_eq!(own.patch("/api/v1/users/me", json!({ "totp_secret_base64": SECRET })).await.status(), 200);
     assert_eq!(own.patch("/api/v1/users/me", json!({ "primary_email": EVE })).await.status(), 200);
     removed(&app, &ada, ADA).await;
-    // By a code of the new address: the owner's links outlive it.
+    // Resets the password with a code sent to the intruder's address; the links in the owner's
+    // notices stay valid.
     let code = reset_code(&app, EVE).await;
     assert_eq!(reset(&app, &code).await.status(), 200);
     let prepared = reset_code(&app, EVE).await;
@@ -86,14 +89,14 @@ async fn whoever_took_everything_loses_it_by_the_first_email() {
     assert_owned(&app, &ada.user_id).await;
     assert_error(&reset(&app, &prepared).await, 404, "VERIFICATION_CODE_NOT_FOUND");
     let (elsewhere, _) = oauth_callback::sign_in(&app, &provider, account).await;
-    assert_ne!(elsewhere.user_id, ada.user_id, "the intruder's account at the provider is the intruder's");
+    assert_ne!(elsewhere.user_id, ada.user_id, "the intruder's provider account stays the intruder's");
     for later in &told[1..] {
         assert!(press(&app, &link(later)).await.text().contains("nothing to undo"));
     }
 }
 
 #[tokio::test]
-async fn who_follows_a_later_email_first_may_still_follow_the_first() {
+async fn the_first_notice_still_works_after_a_later_one() {
     let app = TestApp::start().await;
     let ada = intruded(&app).await;
     assert_eq!(app.signed_in(&ada).patch("/api/v1/users/me", json!({ "totp_secret_base64": SECRET })).await.status(), 200);
@@ -106,20 +109,20 @@ async fn who_follows_a_later_email_first_may_still_follow_the_first() {
 }
 
 #[tokio::test]
-async fn a_verified_address_that_is_replaced_is_not_the_new_ones_until_that_is_verified() {
+async fn a_replacement_address_must_be_verified_before_it_takes_over() {
     let app = TestApp::start().await;
     let ada = owned(&app).await;
     let path = format!("{CHANNELS}/me/{}", channel_id(&app, &ada.user_id, ADA).await);
     assert_eq!(app.signed_in(&ada).patch(&path, json!({ "value": EVE })).await.status(), 200);
     let body = json!({ "email": EVE, "callback_url": "http://localhost:3000/x" });
     assert_eq!(app.client().post("/api/v1/auth/password/send-reset-code", body).await.status(), 200);
-    assert!(app.mails(EVE).await.is_empty(), "so nobody becomes the owner by first proof, which would end the owner's links");
+    assert!(app.mails(EVE).await.is_empty(), "so nobody becomes the owner by first proof, which would invalidate the owner's links");
     assert!(press(&app, &link(&notices(&app, ADA).await[0])).await.text().contains("The changes are undone"));
     assert_owned(&app, &ada.user_id).await;
 }
 
 #[tokio::test]
-async fn an_address_is_not_kept_away_by_signing_up_with_it() {
+async fn signing_up_with_an_address_does_not_block_its_owner() {
     let app = TestApp::start().await;
     let ada = taken_over(&app).await;
     let squatter = app.sign_up(ADA).await;
@@ -130,20 +133,20 @@ async fn an_address_is_not_kept_away_by_signing_up_with_it() {
 }
 
 #[tokio::test]
-async fn what_somebody_else_verified_meanwhile_is_theirs() {
+async fn an_address_verified_by_another_user_meanwhile_stays_theirs() {
     let app = TestApp::start().await;
     let ada = taken_over(&app).await;
     let other = verified(&app, ADA).await;
     let done = press(&app, &link(&notices(&app, ADA).await[0])).await;
     assert!(done.text().contains("Somebody else signs in"), "{}", done.text());
     assert_eq!(app.sign_in(ADA).await.user_id, other.user_id);
-    // The intruder is out nevertheless.
+    // The intruder is signed out even so.
     assert_error(&app.signed_in(&ada).get("/api/v1/users/me").await, 401, "ACCESS_TOKEN_EXPIRED");
     assert_eq!(addresses(&app, &ada.user_id).await, [(ADA.to_owned(), true)]);
 }
 
 #[tokio::test]
-async fn the_email_about_a_change_of_many_addresses_and_accounts_undoes_it() {
+async fn a_notice_about_many_changes_undoes_all_of_them() {
     let (app, provider) = oauth_callback::start().await;
     let ada = owned(&app).await;
     let channel =
@@ -181,7 +184,7 @@ async fn removed_by_server(app: &TestApp, user: &str, address: &str) {
 }
 
 #[tokio::test]
-async fn a_flood_of_changes_hides_none() {
+async fn a_flood_of_changes_hides_no_change() {
     let app = TestApp::start().await;
     let ada = owned(&app).await;
     let own = app.signed_in(&ada);
@@ -193,8 +196,9 @@ async fn a_flood_of_changes_hides_none() {
     assert_eq!(notices(&app, ADA).await.len(), 8, "four of each kind at once");
     joined(&app, &ada, EVE).await;
     let told = notices(&app, ADA).await;
-    assert!(told.last().unwrap().0.text.contains("eve@example.com can be used to sign in."), "another kind is told at once");
-    // After the four, the change that counts.
+    assert!(told.last().unwrap().0.text.contains("eve@example.com can be used to sign in."), "another kind is notified immediately");
+    // Four notices of this kind have been sent, so the notice of the change that matters, which is
+    // made now, is delayed.
     for secret in [json!(SECRET), json!("MTIzNDU2Nzg5MDEyMzQ1Njc4OTE=")] {
         assert_eq!(own.patch("/api/v1/users/me", json!({ "totp_secret_base64": secret })).await.status(), 200);
     }
@@ -206,5 +210,5 @@ async fn a_flood_of_changes_hides_none() {
     assert!(press(&app, &link(last)).await.text().contains("The changes are undone"));
     let account = user(&app, &ada.user_id).await;
     assert_eq!((&account["requires_totp_mfa"], &account["has_password"]), (&json!(false), &json!(false)));
-    assert_eq!(addresses(&app, &ada.user_id).await, [(ADA.to_owned(), true)], "what came after its first change is undone, too");
+    assert_eq!(addresses(&app, &ada.user_id).await, [(ADA.to_owned(), true)], "changes after the first one are undone, too");
 }

@@ -1,4 +1,4 @@
-//! "This wasn't me" in the wrong hands: an intruder gets emails, too.
+//! Misuse of "This wasn't me": the intruder receives notices, too.
 
 use std::sync::Arc;
 
@@ -15,16 +15,16 @@ const ADA: &str = "ada@example.com";
 const EVE: &str = "eve@example.com";
 const SECRET: &str = "MTIzNDU2Nzg5MDEyMzQ1Njc4OTA=";
 
-/// The newest notice to an address.
+/// The path of the link in the newest notice to an address.
 async fn newest(app: &TestApp, address: &str) -> String {
-    link(notices(app, address).await.last().unwrap_or_else(|| panic!("{address} was told nothing")))
+    link(notices(app, address).await.last().unwrap_or_else(|| panic!("{address} received no notice")))
 }
 
 #[tokio::test]
-async fn who_was_removed_does_not_come_back_by_the_email_about_it() {
+async fn a_removed_intruder_cannot_return_with_the_notice() {
     let app = TestApp::start().await;
     let ada = intruded(&app).await;
-    // The owner recovers by a reset, and removes the intruder's address.
+    // The owner recovers the account by a reset, and removes the intruder's address.
     assert_eq!(reset(&app, &reset_code(&app, ADA).await).await.status(), 200);
     app.advance(SignedDuration::from_secs(1));
     let own = SignedIn::of(ADA, &password_sign_in(&app, ADA, NEW).await.json());
@@ -40,28 +40,29 @@ async fn who_was_removed_does_not_come_back_by_the_email_about_it() {
 }
 
 #[tokio::test]
-async fn who_came_later_shuts_the_account_and_undoes_nothing() {
+async fn a_notice_to_a_later_address_locks_the_account_but_undoes_nothing() {
     let app = TestApp::start().await;
     let ada = intruded(&app).await;
-    // The intruder sets up an app, the owner removes it and keeps the address for now.
+    // The intruder sets up an authenticator app. The owner removes the app, but not yet the
+    // intruder's address.
     change(&app, &ada.user_id, json!({ "totp_secret_base64": SECRET })).await;
     app.advance(SignedDuration::from_secs(1));
     change(&app, &ada.user_id, json!({ "totp_secret_base64": null })).await;
     let eves = newest(&app, EVE).await;
-    assert!(app.anonymous().get(&eves).await.text().contains("Changes stay"));
+    assert!(app.anonymous().get(&eves).await.text().contains("Changes are kept"));
     assert!(!press(&app, &eves).await.text().contains("undone"));
     let account = user(&app, &ada.user_id).await;
     assert_eq!((&account["requires_totp_mfa"], &account["has_password"]), (&json!(false), &json!(false)));
-    // It ended none of the owner's links.
+    // The intruder's link did not invalidate the owner's links.
     assert!(press(&app, &link(&notices(&app, ADA).await[0])).await.text().contains("The changes are undone"));
     assert_eq!(addresses(&app, &ada.user_id).await, [(ADA.to_owned(), true)]);
 }
 
 #[tokio::test]
-async fn an_undone_intruder_undoes_nothing() {
+async fn a_removed_intruder_cannot_undo_anything() {
     let app = TestApp::start().await;
     let ada = taken_over(&app).await;
-    // Now the intruder's address is the only one, and the first of what is told.
+    // The intruder's address is the only one now, so it receives the next notice.
     assert_eq!(app.signed_in(&ada).patch("/api/v1/users/me", json!({ "totp_secret_base64": SECRET })).await.status(), 200);
     let eves = newest(&app, EVE).await;
     assert!(press(&app, &link(&notices(&app, ADA).await[0])).await.text().contains("The changes are undone"));
@@ -70,7 +71,7 @@ async fn an_undone_intruder_undoes_nothing() {
 }
 
 #[tokio::test]
-async fn an_intruder_who_undoes_its_own_change_ends_no_link_of_the_owner() {
+async fn an_intruder_s_undo_does_not_invalidate_the_owner_s_links() {
     let app = TestApp::start().await;
     let ada = taken_over(&app).await;
     assert_eq!(app.signed_in(&ada).patch("/api/v1/users/me", json!({ "totp_secret_base64": SECRET })).await.status(), 200);
@@ -81,14 +82,15 @@ async fn an_intruder_who_undoes_its_own_change_ends_no_link_of_the_owner() {
     assert_eq!(addresses(&app, &ada.user_id).await, [(ADA.to_owned(), true)]);
 }
 
-/// Somebody prepares an account for another's address, who becomes its owner by first proof.
+/// Somebody creates an account with another person's address; that person proves the address, and
+/// the account becomes theirs.
 #[tokio::test]
-async fn whoever_prepared_an_account_does_not_get_it_back_from_its_new_owner() {
+async fn the_creator_of_an_account_cannot_take_it_back_from_its_owner() {
     for way in ["replaced", "added"] {
         let app = TestApp::start().await;
         with_pages(&app).await;
         let eve = if way == "replaced" {
-            // An address that was never verified may be replaced: its owner may have mistyped it.
+            // An address that was never verified may be replaced, as it may be mistyped.
             let eve = app.sign_up(EVE).await;
             let path = format!("{CHANNELS}/me/{}", channel_id(&app, &eve.user_id, EVE).await);
             assert_eq!(app.signed_in(&eve).patch(&path, json!({ "value": ADA })).await.status(), 200);
@@ -102,7 +104,7 @@ async fn whoever_prepared_an_account_does_not_get_it_back_from_its_new_owner() {
         let eves: Vec<String> = notices(&app, EVE).await.iter().map(link).collect();
         assert_eq!(eves.len(), 1, "{way}");
         assert_eq!(reset(&app, &reset_code(&app, ADA).await).await.status(), 200);
-        assert_eq!(notices(&app, EVE).await.len(), 1, "{way}: who had the account before is told nothing of its new owner");
+        assert_eq!(notices(&app, EVE).await.len(), 1, "{way}: the previous holder gets no notice about the new owner");
         assert!(press(&app, &eves[0]).await.text().contains("nothing to undo"), "{way}");
         assert_eq!(addresses(&app, &eve.user_id).await, [(ADA.to_owned(), true)], "{way}");
         assert_eq!(password_sign_in(&app, ADA, NEW).await.status(), 200, "{way}");
@@ -110,7 +112,7 @@ async fn whoever_prepared_an_account_does_not_get_it_back_from_its_new_owner() {
 }
 
 #[tokio::test]
-async fn a_link_works_for_seven_days_and_a_code_of_another_kind_is_none() {
+async fn a_link_works_for_seven_days_and_requires_its_own_kind_of_code() {
     let app = TestApp::start().await;
     let ada = verified(&app, ADA).await;
     change(&app, &ada.user_id, json!({ "totp_secret_base64": SECRET })).await;
@@ -146,7 +148,7 @@ async fn the_link_of_a_deleted_user_does_nothing() {
 }
 
 #[tokio::test]
-async fn the_link_of_another_project_is_about_that_project() {
+async fn a_link_only_affects_its_own_project() {
     let (world, twin) = World::with_twin().await;
     let before = world.app.table();
     assert_eq!(twin.send("auth/not-me").await.status(), 200);
@@ -156,7 +158,7 @@ async fn the_link_of_another_project_is_about_that_project() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn of_many_uses_of_two_links_each_works_once_at_most() {
+async fn of_concurrent_uses_of_two_links_each_works_at_most_once() {
     let app = Arc::new(TestApp::start().await);
     let ada = intruded(&app).await;
     change(&app, &ada.user_id, json!({ "totp_secret_base64": SECRET })).await;
@@ -178,7 +180,7 @@ async fn of_many_uses_of_two_links_each_works_once_at_most() {
 }
 
 #[tokio::test]
-async fn a_change_at_the_same_time_is_undone_or_comes_after() {
+async fn a_concurrent_change_is_undone_or_happens_afterwards() {
     let app = TestApp::start().await;
     let ada = intruded(&app).await;
     let link = newest(&app, ADA).await;
@@ -187,5 +189,5 @@ async fn a_change_at_the_same_time_is_undone_or_comes_after() {
     let (set, undone) = tokio::join!(set, press(&app, &link));
     assert!(undone.text().contains("The changes are undone"), "{}", undone.text());
     assert!([200, 401].contains(&set.status()), "{}", set.text());
-    assert_eq!(user(&app, &ada.user_id).await["requires_totp_mfa"], false, "no change of an ended session is made after it");
+    assert_eq!(user(&app, &ada.user_id).await["requires_totp_mfa"], false, "an ended session makes no further changes");
 }

@@ -1,4 +1,5 @@
-//! Codes that were made before what they were for changed. Which changes end which codes is in [`super::code_matrix`].
+//! Codes that were created before a change of their account. [`super::code_matrix`] lists which
+//! changes invalidate which codes.
 
 use serde_json::{Value, json};
 use support::TestApp;
@@ -9,7 +10,7 @@ use crate::auth::assert_error;
 use crate::auth::oauth_callback::{self, exchange, flow, parameter};
 
 #[tokio::test]
-async fn of_two_reset_codes_the_other_dies_with_the_one_that_is_used() {
+async fn using_one_reset_code_invalidates_the_other() {
     let app = TestApp::start().await;
     app.sign_up("ada@example.com").await;
     let [older, newer] = [reset_code(&app, "ada@example.com").await, reset_code(&app, "ada@example.com").await];
@@ -20,7 +21,7 @@ async fn of_two_reset_codes_the_other_dies_with_the_one_that_is_used() {
 }
 
 #[tokio::test]
-async fn an_added_or_verified_address_ends_no_code() {
+async fn adding_or_verifying_an_address_invalidates_no_code() {
     let world = World::new(Base::PLAIN).await;
     let (app, sign_in, reset_by) = (&world.app, world.code(Kind::SignInLink).await, world.code(Kind::Reset).await);
     let verification = world.code(Kind::Verification).await;
@@ -31,13 +32,13 @@ async fn an_added_or_verified_address_ends_no_code() {
 }
 
 #[tokio::test]
-async fn a_flow_that_was_begun_before_links_nothing_afterwards() {
+async fn an_oauth_flow_started_before_the_epoch_change_links_nothing() {
     for event in [Event::PasswordUpdated, Event::AddressRemoved] {
         let world = World::new(Base::PLAIN).await;
         let (app, provider) = (&world.app, &world.provider);
         let link = [("type", "link"), ("token", world.ada.access_token.as_str())];
         let attacker = || json!({ "sub": "acme|666", "email": "eve@example.com", "email_verified": true });
-        // One that has come back from the provider, and one that is still there.
+        // One flow has returned from the provider, and another has not.
         let code = parameter(&flow(app, provider, attacker(), &link).await, "code");
         let location = oauth_callback::begin(app, &link).await;
         world.happen(event, "", "").await;
@@ -47,16 +48,16 @@ async fn a_flow_that_was_begun_before_links_nothing_afterwards() {
         assert_eq!(oauth_callback::error_of(&url), "CANNOT_GET_OWN_USER_WITHOUT_USER");
         let accounts = user(app, &world.ada.user_id).await["oauth_providers"].clone();
         let ids: Vec<&Value> = accounts.as_array().unwrap().iter().map(|account| &account["account_id"]).collect();
-        assert_eq!(ids, ["acme|1"], "that of before");
+        assert_eq!(ids, ["acme|1"], "the earlier one");
     }
 }
 
 #[tokio::test]
-async fn a_code_for_one_account_signs_in_to_no_other() {
+async fn a_code_signs_in_only_to_its_own_account() {
     let app = TestApp::start().await;
     let (ada, bob) = (app.sign_in_by_mail("ada@example.com").await, app.sign_in_by_mail("bob@example.com").await);
     let code = app.sign_in_code("ada@example.com").await;
-    // The server moves the address to another user.
+    // A server gives the address to another user.
     assert_eq!(app.server().delete(&format!("/api/v1/users/{}", ada.user_id)).await.status(), 200);
     change(&app, &bob.user_id, json!({ "primary_email": "ada@example.com", "primary_email_verified": true })).await;
     assert_error(&otp_sign_in(&app, &code).await, 404, "VERIFICATION_CODE_NOT_FOUND");

@@ -1,4 +1,4 @@
-//! Tables of the version before, which knows neither credential epochs nor wishes.
+//! Tables of the previous version, which has neither credential epochs nor pending addresses.
 
 use aws_sdk_dynamodb::operation::update_item::UpdateItemInput;
 use aws_sdk_dynamodb::types::AttributeValue;
@@ -10,7 +10,7 @@ use super::{NEW, add, added, addresses, otp_sign_in, reset, reset_code, user, ve
 use crate::auth::{assert_error, oauth_callback};
 use crate::stored;
 
-/// Takes out of every item what the version before did not write.
+/// Removes from every item the fields that the previous version did not write.
 async fn age(app: &TestApp) {
     for (pk, sk) in app.table().into_keys() {
         let is_aged = ["U#", "E#", "O#", "C#", "A#", "S#"].iter().any(|kind| pk.starts_with(kind));
@@ -27,7 +27,7 @@ async fn age(app: &TestApp) {
     }
 }
 
-/// Gives a user an unverified address that signs in, as the version before did at a client's word.
+/// Gives a user an unverified address that can sign in, as clients could in the previous version.
 async fn squat(app: &TestApp, user: &SignedIn, address: &str) {
     added(app, user, address).await;
     let (store, project) = (&app.app.store, app.project_id());
@@ -39,7 +39,7 @@ async fn squat(app: &TestApp, user: &SignedIn, address: &str) {
 }
 
 #[tokio::test]
-async fn codes_of_the_version_before_work_until_something_ends_them() {
+async fn codes_of_the_previous_version_work_until_invalidated() {
     let app = TestApp::start().await;
     let ada = app.sign_in_by_mail("ada@example.com").await;
     let work = added(&app, &ada, "work@example.com").await;
@@ -55,7 +55,7 @@ async fn codes_of_the_version_before_work_until_something_ends_them() {
 }
 
 #[tokio::test]
-async fn users_sessions_and_claims_of_the_version_before_go_on() {
+async fn users_sessions_and_claims_of_the_previous_version_keep_working() {
     let app = TestApp::start().await;
     let ada = app.sign_up("ada@example.com").await;
     age(&app).await;
@@ -67,24 +67,25 @@ async fn users_sessions_and_claims_of_the_version_before_go_on() {
 }
 
 #[tokio::test]
-async fn a_claim_of_an_unverified_extra_address_gives_way_to_whoever_verifies_it() {
+async fn an_unverified_extra_address_yields_to_its_verifier() {
     let app = TestApp::start().await;
     let (eve, bob) = (app.sign_up("eve@example.com").await, app.sign_up("bob@example.com").await);
     squat(&app, &eve, "bob@work.example").await;
-    assert_eq!(app.sign_in("bob@work.example").await.user_id, eve.user_id, "as the version before had it");
+    assert_eq!(app.sign_in("bob@work.example").await.user_id, eve.user_id, "as in the previous version");
     let wished = added(&app, &bob, "bob@work.example").await;
     let code = verification_code(&app, &bob, &wished, "bob@work.example").await;
     assert_eq!(verify(&app, &code).await.status(), 200);
     assert_eq!(app.sign_in("bob@work.example").await.user_id, bob.user_id);
-    // The squatter keeps the address as a wish that cannot come true any more, and its own one.
+    // The squatter keeps the address as a pending one that can no longer be verified. Their own
+    // address is unaffected.
     assert_eq!(addresses(&app, &eve.user_id).await, [("eve@example.com".to_owned(), false), ("bob@work.example".to_owned(), false)]);
     assert_eq!(app.sign_in("eve@example.com").await.user_id, eve.user_id);
     assert_eq!(app.server().delete(&format!("/api/v1/users/{}", eve.user_id)).await.status(), 200);
-    assert_eq!(app.sign_in("bob@work.example").await.user_id, bob.user_id, "deleting the squatter frees nothing of another");
+    assert_eq!(app.sign_in("bob@work.example").await.user_id, bob.user_id, "deleting the squatter does not affect other users");
 }
 
 #[tokio::test]
-async fn the_address_that_an_account_was_made_with_does_not_give_way() {
+async fn the_address_an_account_was_created_with_does_not_yield() {
     let app = TestApp::start().await;
     let (eve, bob) = (app.sign_up("eve@example.com").await, app.sign_up("bob@example.com").await);
     age(&app).await;
@@ -92,13 +93,14 @@ async fn the_address_that_an_account_was_made_with_does_not_give_way() {
     let code = verification_code(&app, &bob, &wished, "eve@example.com").await;
     assert_error(&verify(&app, &code).await, 409, "CONTACT_CHANNEL_ALREADY_USED_FOR_AUTH_BY_SOMEONE_ELSE");
     assert_eq!(app.sign_in("eve@example.com").await.user_id, eve.user_id);
-    // Whoever reads its emails gets the account by a reset, without what was there before.
+    // The reader of the address's emails gets the account by a reset, which removes the earlier
+    // credentials.
     assert_eq!(reset(&app, &reset_code(&app, "eve@example.com").await).await.status(), 200);
     assert_error(&add(&app, &eve, "more@example.com").await, 401, "ACCESS_TOKEN_EXPIRED");
 }
 
 #[tokio::test]
-async fn flows_of_the_version_before_end_without_knowing_their_session() {
+async fn oauth_flows_of_the_previous_version_finish_without_a_session() {
     let (app, provider) = oauth_callback::start().await;
     let ada = app.sign_in_by_mail("ada@example.com").await;
     let link = [("type", "link"), ("token", ada.access_token.as_str())];

@@ -1,4 +1,5 @@
-//! Somebody with a server key, or with a copy of the table, reads the outbox for codes that let them into accounts.
+//! Somebody with a server key, or with a copy of the table, searches the outbox for codes that give
+//! access to accounts.
 
 use std::collections::BTreeSet;
 use std::pin::Pin;
@@ -19,10 +20,10 @@ use wire::id::EmailId;
 use super::{CALLBACK, NEW, PASSWORD, otp_sign_in, reset, verify};
 use crate::emails::{HOUR, OUTBOX, path, read, work};
 
-/// What stands for a code.
+/// The placeholder for a code.
 const HIDDEN: &str = "••••••";
 
-/// A mail server that refuses every mail for good, and repeats all of it.
+/// A mail server that permanently rejects every email and repeats its content in the reply.
 struct Repeating;
 
 impl Mailer for Repeating {
@@ -32,7 +33,8 @@ impl Mailer for Repeating {
     }
 }
 
-/// People ask for everything that is mailed with a code: a notice with its link, a reset, a sign-in, a verification, an invitation.
+/// Requests every kind of email that contains a code: a notice with its link, a reset, a sign-in, a
+/// verification, an invitation.
 async fn ask(app: &TestApp) {
     let bob = app.sign_up("bob@example.com").await;
     let verified = json!({ "primary_email_verified": true });
@@ -66,7 +68,7 @@ async fn statuses(app: &TestApp) -> BTreeSet<String> {
     list["items"].as_array().unwrap().iter().map(|entry| entry["status"].as_str().unwrap().to_owned()).collect()
 }
 
-/// Everything that is answered of the outbox now, whoever asks.
+/// The responses of the operations that read the outbox, for each access level that may call them.
 async fn answers(app: &TestApp) -> Vec<String> {
     let mut answers = Vec::new();
     for caller in [app.server(), app.admin()] {
@@ -82,7 +84,7 @@ async fn row(app: &TestApp, id: &str) -> OutboxRow {
     app.app.store.outbox_entry(app.project_id(), EmailId::parse(id).unwrap()).await.unwrap().unwrap()
 }
 
-/// Everything that the table has now; what it has compressed as it is read.
+/// All items of the table, and the outbox entries with their decompressed bodies.
 async fn stored(app: &TestApp) -> Vec<String> {
     let mut stored: Vec<String> = app.table().values().map(Value::to_string).collect();
     for id in ids(app).await {
@@ -92,7 +94,7 @@ async fn stored(app: &TestApp) -> Vec<String> {
     stored
 }
 
-/// Changes all entries, and gives the answers.
+/// Applies a patch to all entries, and returns the responses.
 async fn patch_all(app: &TestApp, patch: Value) -> Vec<String> {
     let mut answers = Vec::new();
     for id in ids(app).await {
@@ -103,17 +105,18 @@ async fn patch_all(app: &TestApp, patch: Value) -> Vec<String> {
     answers
 }
 
-/// The codes of all mails in the inbox.
+/// The codes of all emails in the inbox.
 fn codes(app: &TestApp) -> BTreeSet<String> {
     let texts = app.inbox.messages(None).into_iter().flat_map(|mail| [mail.text, mail.html]);
     let words = texts.flat_map(|text| text.split(|c: char| !c.is_ascii_alphanumeric()).map(str::to_owned).collect::<Vec<_>>());
     let codes: BTreeSet<String> = words.filter(|word| word.len() == 45).collect();
-    // A notice, a reset, a sign-in, a verification with the link that releases the address, an invitation.
+    // The codes of a notice, a reset, a sign-in, a verification, the link in the verification email
+    // that releases the address, and an invitation.
     assert_eq!(codes.len(), 6, "{codes:?}");
     codes
 }
 
-/// Neither a code nor what people type of it, in whatever case.
+/// Asserts that the texts contain no code and no typed part, in upper or lower case.
 fn assert_no_code(seen: &[String], codes: &BTreeSet<String>) {
     for code in codes {
         let (typed, nonce) = code.split_at(6);
@@ -125,7 +128,7 @@ fn assert_no_code(seen: &[String], codes: &BTreeSet<String>) {
 }
 
 #[tokio::test]
-async fn whoever_reads_the_outbox_in_any_state_of_its_entries_has_no_code_of_theirs() {
+async fn the_outbox_reveals_no_codes_in_any_state() {
     let app = TestApp::start().await;
     ask(&app).await;
     let mut seen = Vec::new();
@@ -162,7 +165,7 @@ async fn whoever_reads_the_outbox_in_any_state_of_its_entries_has_no_code_of_the
         let entry = read(&app, &id).await;
         let said = entry["send_attempt_errors"][0]["internal_message"].as_str().unwrap();
         assert!(said.starts_with("550 ") && said.contains(HIDDEN) && said.contains("<html"), "{said}");
-        assert!(entry["html"].as_str().unwrap().contains(&format!("code={HIDDEN}")), "the link is shown, but for its code");
+        assert!(entry["html"].as_str().unwrap().contains(&format!("code={HIDDEN}")), "the link is shown without its code");
     }
     patched.extend(patch_all(&app, json!({ "subject_source": "Again {{ variables.otp|default('') }}" })).await);
     app.deliver().await;
@@ -175,7 +178,7 @@ async fn whoever_reads_the_outbox_in_any_state_of_its_entries_has_no_code_of_the
 }
 
 #[tokio::test]
-async fn the_mails_arrive_with_codes_that_work() {
+async fn the_emails_arrive_with_working_codes() {
     let app = TestApp::start().await;
     ask(&app).await;
     app.deliver().await;
@@ -188,7 +191,7 @@ async fn the_mails_arrive_with_codes_that_work() {
     assert_eq!(verify(&app, &app.last_mail("eve@example.com").await.code()).await.status(), 200);
 }
 
-/// Makes the entries what the version before wrote: codes in clear among the variables.
+/// Gives the entries the form of the previous version, with plaintext codes among the variables.
 async fn age(app: &TestApp) {
     for id in ids(app).await {
         let row = row(app, &id).await;
@@ -203,7 +206,7 @@ async fn age(app: &TestApp) {
 }
 
 #[tokio::test]
-async fn codes_that_the_version_before_wrote_in_clear_are_hidden_and_still_sent() {
+async fn plaintext_codes_of_the_previous_version_are_hidden_and_still_sent() {
     for is_rendered_before in [false, true] {
         let app = TestApp::start().await;
         ask(&app).await;
@@ -219,7 +222,7 @@ async fn codes_that_the_version_before_wrote_in_clear_are_hidden_and_still_sent(
         app.deliver().await;
         seen.extend(answers(&app).await);
         assert!(seen.iter().all(|answer| answer.contains(HIDDEN)));
-        // From the end of a mail on nothing of its codes is in the table either.
+        // Once an email has been sent or discarded, its codes are not in the table either.
         seen.extend(stored(&app).await);
         assert_no_code(&seen, &codes(&app));
         assert_eq!(otp_sign_in(&app, &app.last_mail("ada@example.com").await.code()).await.status(), 200);
@@ -228,7 +231,7 @@ async fn codes_that_the_version_before_wrote_in_clear_are_hidden_and_still_sent(
 }
 
 #[tokio::test]
-async fn a_code_is_not_sent_to_somebody_else_by_an_edit() {
+async fn editing_an_email_cannot_redirect_its_code() {
     let app = TestApp::start().await;
     ask(&app).await;
     for is_of_version_before in [false, true] {

@@ -1,5 +1,5 @@
-//! A session that was stolen while it was fresh, by somebody who wants it to stay so: they add a credential of their own and prove
-//! themselves by it, up to the removal of the owner's second factor.
+//! A session is stolen while it is fresh. The thief tries to keep it fresh: they add a credential
+//! and reauthenticate with it, until they can remove the owner's second factor.
 
 use jiff::SignedDuration;
 use serde_json::{Value, json};
@@ -19,7 +19,7 @@ const THIEFS_SECRET: &str = "MTIzNDU2Nzg5MDEyMzQ1Njc4OTE=";
 const DAY: SignedDuration = SignedDuration::from_hours(24);
 const TICK: SignedDuration = SignedDuration::from_secs(1);
 
-/// A project that wants a proof of the last day.
+/// A project that requires reauthentication after a day.
 async fn start() -> TestApp {
     let app = TestApp::start().await;
     app.configure(json!({ "config": { "reauthentication_max_age_seconds": DAY.as_secs() } })).await;
@@ -38,7 +38,7 @@ async fn set_app(app: &TestApp, user: &SignedIn, secret: Value) -> Answer {
     app.signed_in(user).patch(ME, json!({ "totp_secret_base64": secret })).await
 }
 
-/// The session that goes on has an access token of now.
+/// Advances the clock and refreshes the session, so that its access token is current.
 async fn later(app: &TestApp, user: &SignedIn, time: SignedDuration) -> SignedIn {
     app.advance(time);
     let refresh = app.client().with("x-stack-refresh-token", &user.refresh_token);
@@ -47,7 +47,7 @@ async fn later(app: &TestApp, user: &SignedIn, time: SignedDuration) -> SignedIn
     SignedIn { access_token: answer.json()["access_token"].as_str().unwrap().to_owned(), ..user.clone() }
 }
 
-/// Signs in with the code of an app as the second step.
+/// Signs in with an authenticator app as the second step.
 async fn sign_in_with_app(app: &TestApp, first: Answer, secret: &[u8]) -> SignedIn {
     let details = assert_error(&first, 400, "MULTI_FACTOR_AUTHENTICATION_REQUIRED");
     let totp = authenticator_code(secret, app.now().as_second());
@@ -61,7 +61,7 @@ fn assert_refused(answer: &Answer) {
 }
 
 #[tokio::test]
-async fn a_stolen_session_does_not_put_another_app_in_place_of_the_owners() {
+async fn a_stolen_session_cannot_replace_the_owner_s_authenticator_app() {
     let app = start().await;
     let ada = app.sign_up(ADA).await;
     assert_eq!(set_app(&app, &ada, json!(OWNERS_SECRET)).await.status(), 200);
@@ -76,7 +76,7 @@ async fn a_stolen_session_does_not_put_another_app_in_place_of_the_owners() {
 }
 
 #[tokio::test]
-async fn a_server_replaces_an_app_at_any_time() {
+async fn a_server_can_replace_an_authenticator_app_at_any_time() {
     let app = start().await;
     let ada = app.sign_up(ADA).await;
     assert_eq!(set_app(&app, &ada, json!(OWNERS_SECRET)).await.status(), 200);
@@ -86,23 +86,25 @@ async fn a_server_replaces_an_app_at_any_time() {
 }
 
 #[tokio::test]
-async fn an_app_that_a_stolen_session_has_set_does_not_renew_it() {
+async fn an_app_set_by_a_stolen_session_does_not_reauthenticate_it() {
     let app = start().await;
     let ada = app.sign_up(ADA).await;
     app.advance(TICK);
-    // There is none yet, so whoever is signed in sets one; or it was stolen in the minutes in which one is replaced.
+    // There is no authenticator app yet, so the session may set one, and may replace it within
+    // minutes.
     for secret in [OWNERS_SECRET, THIEFS_SECRET] {
         assert_eq!(set_app(&app, &ada, json!(secret)).await.status(), 200);
     }
     let thief = later(&app, &ada, SignedDuration::from_mins(6)).await;
     let table = app.table();
     assert_refused(&prove_by_app(&app, &thief, THIEFS).await);
-    // Neither is a wrong code told from a right one, nor counted.
+    // The right code of a replaced app and a code of the new one get the same error, and neither
+    // attempt is counted.
     assert_refused(&prove_by_app(&app, &thief, OWNERS).await);
     assert_refused(&set_app(&app, &thief, Value::Null).await);
     assert_eq!(app.table(), table);
 
-    // Whoever has the password proves by that, and by the app from then on.
+    // Somebody who knows the password can reauthenticate with it, and from then on with the app.
     assert_eq!(prove(&app, &thief, json!({ "password": PASSWORD })).await.status(), 200);
     app.advance(TICK);
     assert_eq!(prove_by_app(&app, &thief, THIEFS).await.status(), 200);
@@ -110,7 +112,7 @@ async fn an_app_that_a_stolen_session_has_set_does_not_renew_it() {
 }
 
 #[tokio::test]
-async fn an_app_proves_the_sessions_that_began_with_it() {
+async fn an_app_reauthenticates_the_sessions_that_it_started() {
     let app = start().await;
     let ada = app.sign_up(ADA).await;
     app.advance(TICK);
@@ -124,14 +126,15 @@ async fn an_app_proves_the_sessions_that_began_with_it() {
 }
 
 #[tokio::test]
-async fn a_first_password_that_a_stolen_session_has_set_does_not_renew_it() {
+async fn a_password_set_by_a_stolen_session_does_not_reauthenticate_it() {
     let app = start().await;
     let ada = app.sign_in_by_mail(ADA).await;
     app.advance(TICK);
     let own = app.signed_in(&ada);
     assert_eq!(own.post("/api/v1/auth/password/set", json!({ "password": PASSWORD })).await.status(), 200);
     assert_refused(&prove(&app, &ada, json!({ "password": PASSWORD })).await);
-    // Nor one that comes after it, which takes the first alone.
+    // A later password does not reauthenticate the session either, as setting it required only the
+    // first password.
     app.advance(TICK);
     let update = json!({ "old_password": PASSWORD, "new_password": NEW });
     assert_eq!(own.post("/api/v1/auth/password/update", update).await.status(), 200);
@@ -141,14 +144,14 @@ async fn a_first_password_that_a_stolen_session_has_set_does_not_renew_it() {
     assert_refused(&set_app(&app, &thief, json!(THIEFS_SECRET)).await);
     assert_eq!(app.table(), table);
 
-    // The sessions that it begins are proved by it.
+    // The password reauthenticates sessions that were started with it.
     let phone = SignedIn::of(ADA, &password_sign_in(&app, ADA, NEW).await.json());
     let phone = later(&app, &phone, DAY).await;
     assert_eq!(prove(&app, &phone, json!({ "password": NEW })).await.status(), 200);
 }
 
 #[tokio::test]
-async fn a_password_that_its_owner_changes_still_proves_the_session() {
+async fn a_password_changed_by_its_owner_still_reauthenticates() {
     let app = start().await;
     let ada = app.sign_up(ADA).await;
     app.advance(TICK);
@@ -159,7 +162,7 @@ async fn a_password_that_its_owner_changes_still_proves_the_session() {
 }
 
 #[tokio::test]
-async fn an_address_that_a_stolen_session_has_added_does_not_renew_it() {
+async fn an_address_added_by_a_stolen_session_does_not_reauthenticate_it() {
     for is_proved in [true, false] {
         let app = start().await;
         let ada = if is_proved { app.sign_in_by_mail(ADA).await } else { app.sign_up(ADA).await };
@@ -178,7 +181,7 @@ async fn an_address_that_a_stolen_session_has_added_does_not_renew_it() {
 }
 
 #[tokio::test]
-async fn credentials_of_the_version_before_prove_as_they_did() {
+async fn credentials_of_the_previous_version_still_reauthenticate() {
     let app = start().await;
     let ada = app.sign_in_by_mail(ADA).await;
     app.advance(TICK);

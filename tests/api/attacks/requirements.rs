@@ -1,4 +1,5 @@
-//! What security standards ask for and no other test shows; `infra/security/` says which requirement is shown by which test.
+//! Requirements of security standards that no other test covers; `infra/security/` maps
+//! requirements to tests.
 
 use std::collections::BTreeSet;
 
@@ -21,8 +22,8 @@ use crate::auth::assert_error;
 
 const ME: &str = "/api/v1/users/me";
 
-/// Checks that texts are of `length` characters of the alphabet, and that no place in them is predictable: each takes at least half
-/// of the alphabet's 32 characters.
+/// Asserts that the texts have `length` characters, and that each position is unpredictable: at
+/// least half of the alphabet's 32 characters occur at each.
 fn assert_random(texts: &[String], length: usize) {
     assert_eq!(texts.iter().collect::<BTreeSet<_>>().len(), texts.len());
     for place in 0..length {
@@ -34,19 +35,19 @@ fn assert_random(texts: &[String], length: usize) {
 }
 
 #[tokio::test]
-async fn every_sign_in_has_a_refresh_token_of_its_own_with_225_random_bits() {
+async fn every_sign_in_gets_a_new_refresh_token_with_225_random_bits() {
     let app = TestApp::start().await;
     app.sign_up("ada@example.com").await;
     let mut tokens = Vec::new();
     for _ in 0..64 {
         tokens.push(app.sign_in("ada@example.com").await.refresh_token);
     }
-    // 45 characters of five bits each.
+    // A token has 45 characters of five bits each.
     assert_random(&tokens, 45);
 }
 
 #[tokio::test]
-async fn every_code_of_an_email_has_225_random_bits_of_which_30_are_typed() {
+async fn every_emailed_code_has_225_random_bits_of_which_30_are_typed() {
     let app = TestApp::start().await;
     let mut codes = Vec::new();
     for number in 0..64 {
@@ -55,11 +56,11 @@ async fn every_code_of_an_email_has_225_random_bits_of_which_30_are_typed() {
     assert_random(&codes, 45);
     let mail = app.last_mail("user0@example.com").await;
     let typed = codes[0][..6].to_uppercase();
-    assert!(mail.0.text.contains(&typed), "the first six characters are the ones to type: {}", mail.0.text);
+    assert!(mail.0.text.contains(&typed), "the first six characters are the typed part: {}", mail.0.text);
 }
 
 #[tokio::test]
-async fn a_password_is_good_for_as_long_as_its_user_keeps_it() {
+async fn a_password_never_expires() {
     let app = TestApp::start().await;
     app.sign_up("ada@example.com").await;
     for _ in 0..3 {
@@ -69,9 +70,9 @@ async fn a_password_is_good_for_as_long_as_its_user_keeps_it() {
     }
 }
 
-/// To the last of the most characters there may be: nothing is cut off, and no letter loses its case.
+/// Even the last character of the longest password counts, and so does case.
 #[tokio::test]
-async fn two_passwords_that_differ_in_their_last_character_are_two() {
+async fn passwords_are_compared_in_full() {
     let app = TestApp::start().await;
     let start: String = "a long password ".chars().cycle().take(127).collect();
     let right = format!("{start}B");
@@ -84,8 +85,8 @@ async fn two_passwords_that_differ_in_their_last_character_are_two() {
 }
 
 #[tokio::test]
-async fn a_stored_password_is_an_argon2id_hash_with_a_salt_of_its_own() {
-    // The costs of a deployment; of those that tests have, only the scheme counts.
+async fn a_stored_password_is_a_salted_argon2id_hash() {
+    // This hasher has the cost parameters of a deployment; the hasher of other tests is cheaper.
     let app = TestApp::start_hashing(Limits::off(), Hasher::default()).await;
     let mut salts = BTreeSet::new();
     for email in ["ada@example.com", "bob@example.com"] {
@@ -93,10 +94,10 @@ async fn a_stored_password_is_an_argon2id_hash_with_a_salt_of_its_own() {
         let user = app.app.store.user(app.project_id(), id).await.unwrap().unwrap().user;
         let hash = serde_json::to_value(user.password).unwrap().as_str().unwrap().to_owned();
         let parts: Vec<&str> = hash.split('$').collect();
-        assert_eq!(parts[1..4], ["argon2id", "v=19", "m=19456,t=2,p=1"], "as the documents have it");
-        // 16 bytes in base64.
+        assert_eq!(parts[1..4], ["argon2id", "v=19", "m=19456,t=2,p=1"], "as documented");
+        // The salt: 16 bytes in base64.
         assert_eq!(parts[4].len(), 22);
-        assert!(salts.insert(parts[4].to_owned()), "two accounts have one salt");
+        assert!(salts.insert(parts[4].to_owned()), "two accounts have the same salt");
     }
 }
 
@@ -112,7 +113,7 @@ async fn a_new_project_has_no_account() {
 }
 
 #[tokio::test]
-async fn a_reset_does_not_go_past_the_second_factor() {
+async fn a_reset_does_not_bypass_the_second_factor() {
     let app = TestApp::start().await;
     let ada = app.sign_up("ada@example.com").await;
     let secret = b"a secret of an app";
@@ -120,7 +121,7 @@ async fn a_reset_does_not_go_past_the_second_factor() {
     assert_eq!(app.server().patch(&format!("/api/v1/users/{}", ada.user_id), verified).await.status(), 200);
     let code = reset_code(&app, "ada@example.com").await;
     let done = reset(&app, &code).await;
-    assert_eq!((done.status(), done.json()), (200, json!({ "success": true })), "no session comes of it");
+    assert_eq!((done.status(), done.json()), (200, json!({ "success": true })), "it starts no session");
 
     let waiting = password_sign_in(&app, "ada@example.com", NEW).await;
     let details = assert_error(&waiting, 400, "MULTI_FACTOR_AUTHENTICATION_REQUIRED");
@@ -129,9 +130,9 @@ async fn a_reset_does_not_go_past_the_second_factor() {
     assert_eq!(app.client().post("/api/v1/auth/mfa/sign-in", body).await.status(), 200);
 }
 
-/// The account of a deleted user has an address that somebody else may have by now.
+/// The address of a deleted user may belong to another person by now.
 #[tokio::test]
-async fn an_address_that_is_free_again_is_another_user() {
+async fn a_released_address_identifies_a_new_user() {
     let app = TestApp::start().await;
     let first = app.sign_in_by_mail("ada@example.com").await;
     let path = format!("/api/v1/users/{}", first.user_id);
@@ -143,7 +144,7 @@ async fn an_address_that_is_free_again_is_another_user() {
 }
 
 #[tokio::test]
-async fn a_token_that_brings_its_own_key_is_not_believed() {
+async fn a_token_with_an_embedded_key_is_rejected() {
     let app = TestApp::start().await;
     let ada = app.sign_up("ada@example.com").await;
     let random = SystemRandom::new();
@@ -171,9 +172,9 @@ async fn a_token_that_brings_its_own_key_is_not_believed() {
     assert_eq!(app.signed_in(&ada).get(ME).await.status(), 200);
 }
 
-/// A page of another site makes a browser send cookies, and no header.
+/// A page of another site makes a browser send cookies, but no header.
 #[tokio::test]
-async fn a_cookie_proves_nobody() {
+async fn cookies_do_not_authenticate() {
     let app = TestApp::start().await;
     let ada = app.sign_up("ada@example.com").await;
     let names = ["x-stack-access-token", "x-service-access-token", "access_token", "stack-access", "token", "refresh_token"];
@@ -188,9 +189,9 @@ async fn a_cookie_proves_nobody() {
     assert_eq!(app.signed_in(&ada).get(ME).await.json()["display_name"], Value::Null);
 }
 
-/// Neither in the address, where logs and histories keep it.
+/// Tokens in URLs end up in logs and browser histories.
 #[tokio::test]
-async fn a_token_in_the_address_proves_nobody() {
+async fn a_token_in_the_url_does_not_authenticate() {
     let app = TestApp::start().await;
     let ada = app.sign_up("ada@example.com").await;
     for name in ["access_token", "token", "x-stack-access-token"] {
@@ -201,7 +202,7 @@ async fn a_token_in_the_address_proves_nobody() {
 }
 
 #[tokio::test]
-async fn what_was_handed_out_to_prove_somebody_is_in_the_table_as_a_digest_alone() {
+async fn issued_credentials_are_stored_only_as_digests() {
     let app = TestApp::start().await;
     let ada = app.sign_up("ada@example.com").await;
     let admin = app.admin();
@@ -218,15 +219,16 @@ async fn what_was_handed_out_to_prove_somebody_is_in_the_table_as_a_digest_alone
     let keys = ["publishable_client_key", "secret_server_key", "super_secret_admin_key"].map(|name| made[name].as_str().unwrap());
     let handed = [PASSWORD, &ada.access_token, &ada.refresh_token, refreshed["access_token"].as_str().unwrap()];
     for secret in handed.into_iter().chain(keys) {
-        assert!(!table.contains(secret), "the table has {}…", &secret[..8]);
-        // Nor a part of it that would do: a key without the prefix of its kind.
-        assert!(!table.contains(&secret[secret.len() / 2..]), "the table has a half of {}…", &secret[..8]);
+        assert!(!table.contains(secret), "the table contains {}…", &secret[..8]);
+        // The table does not contain a usable part of the key either, such as the key without its
+        // prefix.
+        assert!(!table.contains(&secret[secret.len() / 2..]), "the table contains half of {}…", &secret[..8]);
     }
 }
 
-/// The pages that links of emails lead to, whatever the link: their addresses have codes.
+/// These are the pages behind the links in emails. Their URLs contain codes.
 #[tokio::test]
-async fn pages_are_in_no_frame_load_nothing_and_tell_no_address() {
+async fn pages_cannot_be_framed_load_nothing_and_send_no_referrer() {
     let app = TestApp::start().await;
     let mut pages = 0;
     for operation in operations::all() {
@@ -248,12 +250,13 @@ async fn pages_are_in_no_frame_load_nothing_and_tell_no_address() {
         let text = page.text();
         assert!(!text.contains("<script") && !text.contains("src=") && !text.contains("http"), "{what}: {text}");
     }
-    assert!(pages >= 6, "three links have a page that shows, and one that acts: {pages}");
+    assert!(pages >= 6, "three links have a page to read and one to act: {pages}");
 }
 
-/// Whichever of its calls to the table fails, a request that counts or proves by them gets nothing done and nothing said.
+/// Each call to the table fails in turn. If authentication or counting fails, the request has no
+/// effect and returns no data.
 #[tokio::test]
-async fn a_request_that_cannot_be_counted_or_proved_is_not_answered() {
+async fn a_request_that_cannot_be_counted_or_authenticated_is_rejected() {
     let app = TestApp::start_with(Limits::standard()).await;
     let ada = app.sign_up("ada@example.com").await;
     let body = json!({ "email": "ada@example.com", "password": PASSWORD });
@@ -277,7 +280,7 @@ async fn a_request_that_cannot_be_counted_or_proved_is_not_answered() {
             assert!(!answer.text().contains("token\":") && !answer.text().contains(&ada.user_id), "{}", answer.text());
             failed += 1;
         }
-        assert!(failed >= 1, "{path} makes no call");
+        assert!(failed >= 1, "{path} makes no call to the table");
         app.recorder.clear();
     }
 }

@@ -1,4 +1,4 @@
-//! Accounts that claim addresses which are not theirs.
+//! Accounts that claim other people's addresses.
 
 use serde_json::json;
 use support::{SignedIn, TestApp};
@@ -13,12 +13,12 @@ fn claims(app: &TestApp) -> usize {
 }
 
 #[tokio::test]
-async fn an_account_claims_none_of_49_strangers_addresses() {
+async fn an_account_cannot_claim_strangers_addresses() {
     let app = TestApp::start().await;
     let eve = app.sign_up("eve@example.com").await;
     for number in 0..49 {
         let answer = add(&app, &eve, &format!("stranger{number}@example.com")).await;
-        assert_eq!((answer.status(), &answer.json()["used_for_auth"]), (201, &json!(true)), "it is a wish, reported as asked");
+        assert_eq!((answer.status(), &answer.json()["used_for_auth"]), (201, &json!(true)), "it is pending, but reported as requested");
     }
     assert_eq!(claims(&app), 1);
     for number in 0..49 {
@@ -29,7 +29,7 @@ async fn an_account_claims_none_of_49_strangers_addresses() {
     assert_eq!(claims(&app), 50);
 }
 
-/// Every way in which a client may name an address for its user.
+/// Claims an address for the user, in one of the ways that are open to a client.
 async fn squat(app: &TestApp, eve: &SignedIn, way: &str, address: &str) {
     let own = app.signed_in(eve);
     let answer = match way {
@@ -53,24 +53,24 @@ async fn squat(app: &TestApp, eve: &SignedIn, way: &str, address: &str) {
 }
 
 #[tokio::test]
-async fn no_way_of_naming_an_address_claims_it() {
+async fn adding_an_unproved_address_does_not_claim_it() {
     for way in ["added", "added as primary", "made primary", "switched on", "replaced"] {
         let app = TestApp::start().await;
         let eve = app.sign_up("eve@example.com").await;
         squat(&app, &eve, way, "ada@example.com").await;
-        // Nothing that is sent to the address is about the squatter's account.
+        // The squatter's account causes no email to the address.
         let unknown = json!({ "email": "ada@example.com", "callback_url": "http://localhost:3000/x" });
         assert_eq!(app.client().post("/api/v1/auth/password/send-reset-code", unknown).await.status(), 200);
         assert!(app.mails("ada@example.com").await.is_empty(), "{way}");
         let ada = app.sign_up("ada@example.com").await;
         assert_ne!(ada.user_id, eve.user_id, "{way}");
         assert_eq!(reset(&app, &reset_code(&app, "ada@example.com").await).await.status(), 200, "{way}");
-        assert_eq!(app.sign_in("eve@example.com").await.user_id, eve.user_id, "the squatter's own account is as it was");
+        assert_eq!(app.sign_in("eve@example.com").await.user_id, eve.user_id, "the squatter's own account is unchanged");
     }
 }
 
 #[tokio::test]
-async fn whoever_verifies_an_address_first_has_it() {
+async fn the_first_to_verify_an_address_owns_it() {
     let app = TestApp::start().await;
     let (ada, bob) = (app.sign_up("ada@example.com").await, app.sign_up("bob@example.com").await);
     let [of_ada, of_bob] = [added(&app, &ada, "shared@example.com").await, added(&app, &bob, "shared@example.com").await];
@@ -89,7 +89,7 @@ async fn whoever_verifies_an_address_first_has_it() {
 }
 
 #[tokio::test]
-async fn what_a_server_says_claims_at_once() {
+async fn a_server_can_claim_an_address_immediately() {
     let app = TestApp::start().await;
     let (ada, bob) = (app.sign_up("ada@example.com").await, app.sign_up("bob@example.com").await);
     let body = json!({ "user_id": ada.user_id, "value": "work@example.com", "type": "email", "used_for_auth": true });
@@ -97,11 +97,11 @@ async fn what_a_server_says_claims_at_once() {
     assert_eq!(app.sign_in("work@example.com").await.user_id, ada.user_id);
     let taken = app.client().post("/api/v1/auth/password/sign-up", json!({ "email": "work@example.com", "password": PASSWORD })).await;
     assert_error(&taken, 409, "USER_EMAIL_ALREADY_EXISTS");
-    // And stays: another user's wish does not take it.
+    // Another user who verifies the address does not get it.
     let wished = added(&app, &bob, "work@example.com").await;
     let code = verification_code(&app, &bob, &wished, "work@example.com").await;
     assert_error(&verify(&app, &code).await, 409, TAKEN);
-    // A wish becomes a claim by a server's word, too.
+    // A server can also turn a pending address into one that signs in.
     let wished = added(&app, &bob, "bob@work.example").await;
     let path = format!("{CHANNELS}/{}/{wished}", bob.user_id);
     assert_eq!(app.server().patch(&path, json!({ "used_for_auth": true })).await.status(), 200);
@@ -109,14 +109,14 @@ async fn what_a_server_says_claims_at_once() {
 }
 
 #[tokio::test]
-async fn a_corrected_typo_locks_nobody_out() {
+async fn correcting_a_mistyped_address_locks_nobody_out() {
     let app = TestApp::start().await;
     let ada = app.sign_up("adda@example.com").await;
     let list = app.signed_in(&ada).get(&format!("{CHANNELS}?user_id=me")).await.json();
     let path = format!("{CHANNELS}/me/{}", list["items"][0]["id"].as_str().unwrap());
     assert_eq!(app.signed_in(&ada).patch(&path, json!({ "value": "ada@example.com" })).await.status(), 200);
     assert_eq!(app.sign_in("ada@example.com").await.user_id, ada.user_id);
-    // One address for one, as with a sign-up: it takes nobody's.
+    // As in a sign-up, the address must not belong to another account.
     let bob = app.sign_up("bob@example.com").await;
     let list = app.signed_in(&bob).get(&format!("{CHANNELS}?user_id=me")).await.json();
     let path = format!("{CHANNELS}/me/{}", list["items"][0]["id"].as_str().unwrap());

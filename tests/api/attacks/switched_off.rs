@@ -1,4 +1,4 @@
-//! Sign-in by email of a user who has switched it off.
+//! Sign-in by email for a user who has disabled it.
 
 use serde_json::json;
 use support::TestApp;
@@ -9,7 +9,7 @@ use crate::auth::assert_error;
 const SEND: &str = "/api/v1/auth/otp/send-sign-in-code";
 
 #[tokio::test]
-async fn a_user_who_switched_it_off_is_signed_in_by_no_code() {
+async fn no_code_signs_in_a_user_who_disabled_sign_in_by_email() {
     let app = TestApp::start().await;
     let ada = app.sign_in_by_mail("ada@example.com").await;
     let earlier = app.sign_in_code("ada@example.com").await;
@@ -25,7 +25,7 @@ async fn a_user_who_switched_it_off_is_signed_in_by_no_code() {
 }
 
 #[tokio::test]
-async fn nothing_but_its_own_setting_switches_it_on_again() {
+async fn a_reset_does_not_enable_sign_in_by_email_again() {
     let app = TestApp::start().await;
     let ada = app.sign_in_by_mail("ada@example.com").await;
     change(&app, &ada.user_id, json!({ "otp_auth_enabled": false })).await;
@@ -37,7 +37,7 @@ async fn nothing_but_its_own_setting_switches_it_on_again() {
 }
 
 #[tokio::test]
-async fn a_user_who_never_said_signs_in_by_email() {
+async fn sign_in_by_email_is_enabled_by_default() {
     let app = TestApp::start().await;
     let ada = app.sign_up("ada@example.com").await;
     change(&app, &ada.user_id, json!({ "primary_email_verified": true })).await;

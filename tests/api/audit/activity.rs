@@ -6,13 +6,13 @@ use support::TestApp;
 
 use super::{ACTIVITY, assert_error, each, page, pages, rename, wrong_password};
 
-/// What a user reads.
+/// The entries of the trail that a user may read.
 async fn activity(app: &TestApp, user: &support::SignedIn) -> Vec<Value> {
     pages(&app.signed_in(user), &format!("{ACTIVITY}?limit=100")).await.concat()
 }
 
 #[tokio::test]
-async fn users_read_what_happened_to_their_accounts() {
+async fn users_can_read_the_activity_of_their_accounts() {
     let app = TestApp::start().await;
     app.sign_up("ada@example.com").await;
     app.advance(SignedDuration::from_mins(1));
@@ -31,7 +31,7 @@ async fn users_read_what_happened_to_their_accounts() {
 }
 
 #[tokio::test]
-async fn of_operators_a_user_learns_their_role_alone() {
+async fn a_user_sees_only_the_role_of_an_operator() {
     let app = TestApp::start().await;
     let ada = app.sign_up("ada@example.com").await;
     let path = format!("/api/v1/users/{}", ada.user_id);
@@ -53,7 +53,7 @@ async fn of_operators_a_user_learns_their_role_alone() {
 }
 
 #[tokio::test]
-async fn nobody_reads_what_happened_to_another_account() {
+async fn a_user_cannot_read_the_activity_of_others() {
     let app = TestApp::start().await;
     let (ada, bob) = (app.sign_up("ada@example.com").await, app.sign_up("bob@example.com").await);
     rename(&app, &bob, "Bob").await;
@@ -71,7 +71,7 @@ async fn nobody_reads_what_happened_to_another_account() {
 }
 
 #[tokio::test]
-async fn an_ended_session_and_another_project_read_nothing() {
+async fn ended_sessions_and_other_projects_cannot_read_activity() {
     let app = TestApp::start().await;
     let ada = app.sign_up("ada@example.com").await;
     let other = app.another_project().await;
@@ -84,7 +84,7 @@ async fn an_ended_session_and_another_project_read_nothing() {
 }
 
 #[tokio::test]
-async fn an_account_that_is_made_again_does_not_see_the_one_before() {
+async fn a_recreated_account_does_not_see_its_predecessor_s_activity() {
     let app = TestApp::start().await;
     let ada = app.sign_up("ada@example.com").await;
     wrong_password(&app, "ada@example.com").await;
@@ -92,12 +92,12 @@ async fn an_account_that_is_made_again_does_not_see_the_one_before() {
     let again = app.sign_up("ada@example.com").await;
     assert_eq!(each(&activity(&app, &again).await, "events"), [&json!(["created", "sign-in"])]);
     assert_error(&app.signed_in(&ada).get(ACTIVITY).await, 401, "ACCESS_TOKEN_EXPIRED");
-    // An administrator sees both.
+    // An administrator still sees the entries about the deleted account.
     assert!(super::entries(&app, &format!("user_id={}", ada.user_id)).await.len() >= 3);
 }
 
 #[tokio::test]
-async fn pages_have_every_entry_once() {
+async fn pages_list_every_entry_once() {
     let app = TestApp::start().await;
     let ada = app.sign_up("ada@example.com").await;
     for _ in 0..6 {

@@ -1,5 +1,6 @@
-//! The chain of links, as `gateway audit verify` looks at it by its library: whatever somebody with the table in hand does to the trail, but
-//! without the deployment secret, is found.
+//! The chain of links, checked by the library behind `gateway audit verify`. It detects any
+//! manipulation of the trail by somebody who can write to the table but does not know the
+//! deployment secret.
 
 use std::collections::BTreeMap;
 
@@ -16,19 +17,19 @@ use wire::id::ProjectId;
 
 use super::rename;
 
-/// What a check found: the days, and the chain as a whole.
+/// The result of a check: of each day, and of the whole chain.
 pub(super) struct Checked {
     pub(super) days: Vec<DayReport>,
     pub(super) report: TrailReport,
 }
 
 impl Checked {
-    /// Everything that is wrong.
+    /// The problems of all days and of the chain.
     pub(super) fn problems(&self) -> Vec<Problem> {
         self.days.iter().filter_map(|day| day.problem.clone()).chain(self.report.problem.clone()).collect()
     }
 
-    /// Entries, links and unlinked entries of each day.
+    /// For each day, the numbers of entries, links and unlinked entries.
     pub(super) fn counts(&self) -> Vec<(usize, usize, usize)> {
         self.days.iter().map(|day| (day.entries, day.links, day.unlinked)).collect()
     }
@@ -44,7 +45,7 @@ async fn check_with(app: &TestApp, project: &ProjectId, expected: Option<Expecte
     Checked { days, report }
 }
 
-/// Items whose partition has a part, in order.
+/// The items whose partition key contains `part`, in order.
 pub(super) async fn items(app: &TestApp, part: &str) -> Vec<Item> {
     let (items, next) = app.app.store.items(None).await.unwrap();
     assert!(next.is_none());
@@ -57,7 +58,7 @@ pub(super) async fn entries(app: &TestApp) -> Vec<Item> {
     items(app, "#TRAIL#").await
 }
 
-/// All links, and the head.
+/// All links of the chain, and its head.
 async fn chain(app: &TestApp) -> (Vec<Item>, Item) {
     let mut all = items(app, "#LINKS").await;
     let head = all.remove(0);
@@ -84,7 +85,8 @@ fn text(text: &str) -> AttributeValue {
     AttributeValue::S(text.to_owned())
 }
 
-/// Three days with three entries each, linked one by one as they come, and who they are about.
+/// Three days with three entries each, each linked right after it was written. Also returns the
+/// user that the entries are about.
 async fn three_days() -> (TestApp, SignedIn) {
     let app = TestApp::start().await;
     let ada = app.sign_up("ada@example.com").await;
@@ -106,26 +108,26 @@ async fn an_untouched_trail_is_in_order() {
     let found = check(&app).await;
     assert_eq!((found.problems(), found.counts()), (Vec::new(), vec![(3, 3, 0), (3, 3, 0), (4, 3, 1)]));
     assert_eq!(app.link_trail().await, 1);
-    assert_eq!(app.link_trail().await, 0, "what is linked is not linked again");
+    assert_eq!(app.link_trail().await, 0, "entries are not linked twice");
     assert_eq!(check(&app).await.counts()[2], (4, 4, 0));
     assert_eq!(check(&app).await.report.last.unwrap().0, 10);
 }
 
 #[tokio::test]
-async fn a_removed_entry_is_named() {
+async fn a_removed_entry_is_detected() {
     let (app, _) = three_days().await;
     for entry in entries(&app).await {
         delete(&app, &entry).await;
         assert_eq!(check(&app).await.problems(), [Problem::EntryMissing(id(&entry))]);
         app.link_trail().await;
-        assert_eq!(check(&app).await.problems(), [Problem::EntryMissing(id(&entry))], "a later look of the worker does not hide it");
+        assert_eq!(check(&app).await.problems(), [Problem::EntryMissing(id(&entry))], "a later run of the worker does not hide it");
         put(&app, entry).await;
     }
     assert_eq!(check(&app).await.problems(), []);
 }
 
 #[tokio::test]
-async fn a_changed_entry_is_named_whatever_was_changed() {
+async fn any_change_to_an_entry_is_detected() {
     let (app, ada) = three_days().await;
     let original = entries(&app).await.remove(4);
     let problem = Problem::EntryChanged(id(&original));
@@ -148,13 +150,13 @@ async fn a_changed_entry_is_named_whatever_was_changed() {
         of_entity("user_id", text("0f9b6c1e-2f4b-4d7a-8a34-5b9f0c6d7e81")),
         of_entity("fields", AttributeValue::L(Vec::new())),
         of_entity("count", number("2")),
-        // Hides it from the user.
+        // Hides the entry from the user.
         changed(&|item| drop(item.remove("gsi1pk"))),
         changed(&|item| drop(item.insert("gsi1pk".to_owned(), text("P#x#TRAIL#USER#y")))),
-        // Makes DynamoDB delete it.
+        // Makes DynamoDB delete the entry early, or never.
         changed(&|item| drop(item.insert("ttl".to_owned(), number("1767268800")))),
         changed(&|item| drop(item.remove("ttl"))),
-        // As if it were counted.
+        // Makes the entry look like a counted failure.
         changed(&|item| drop(item.insert("n".to_owned(), number("7")))),
         changed(&|item| drop(item.insert("d".to_owned(), text("")))),
     ] {
@@ -170,12 +172,12 @@ async fn a_changed_entry_is_named_whatever_was_changed() {
 }
 
 #[tokio::test]
-async fn an_entry_that_is_added_to_the_past_is_named_and_never_linked() {
+async fn a_backdated_entry_is_detected_and_never_linked() {
     let (app, ada) = three_days().await;
     let model = entries(&app).await.remove(1);
     for (day, sk) in [
         ("2026-01-01", "001767272400001#019b7a2c-0000-7000-8000-000000000000"),
-        // A day that had none, before all others.
+        // A day before all others, which had no entries.
         ("2025-12-30", "001767096000000#019b7a2c-0000-7000-8000-000000000001"),
     ] {
         let mut added = model.clone();
@@ -189,7 +191,7 @@ async fn an_entry_that_is_added_to_the_past_is_named_and_never_linked() {
         assert_eq!(check(&app).await.problems(), problem);
         delete(&app, &added).await;
     }
-    // One of the future is neither linked, nor does it keep others from being.
+    // An entry with a future time is not linked, and does not keep others from being linked.
     let mut added = model.clone();
     let ahead = app.now().checked_add(SignedDuration::from_hours(6)).unwrap();
     added.insert("pk".to_owned(), text(&format!("P#{}#TRAIL#{}", app.project_id(), store::trail::day(ahead))));
@@ -202,7 +204,7 @@ async fn an_entry_that_is_added_to_the_past_is_named_and_never_linked() {
 }
 
 #[tokio::test]
-async fn a_removed_link_is_named() {
+async fn a_removed_link_is_detected() {
     let (app, ada) = three_days().await;
     let (links, _) = chain(&app).await;
     for (index, link) in links.iter().enumerate() {
@@ -219,15 +221,16 @@ async fn a_removed_link_is_named() {
 }
 
 #[tokio::test]
-async fn a_trail_that_was_cut_off_at_its_end_is_found() {
+async fn a_truncated_trail_is_detected() {
     let (app, ada) = three_days().await;
     let ((links, head), of_entries) = (chain(&app).await, entries(&app).await);
-    // The last day, as if it had not been.
+    // Deletes the links and entries of the last day, as if that day had not existed.
     for item in links[6..].iter().chain(&of_entries[6..]) {
         delete(&app, item).await;
     }
     assert_eq!(check(&app).await.problems(), [Problem::LinkMissing(7)]);
-    // With the head of an earlier link, as far as it can be made without the secret.
+    // Replaces the head with one that names an earlier link, which is the best possible forgery
+    // without the deployment secret.
     let mut cut = head.clone();
     let mut entity = cut["d"].as_m().unwrap().clone();
     let mut signed = entity["signed"].as_m().unwrap().clone();
@@ -238,7 +241,7 @@ async fn a_trail_that_was_cut_off_at_its_end_is_found() {
     assert_eq!(check(&app).await.problems(), [Problem::HeadChanged]);
     rename(&app, &ada, "Ada").await;
     let refused = workers::trail::link(&app.app, app.project_id()).await;
-    assert!(refused.unwrap_err().to_string().contains("was changed"), "the worker does not make a forged head a true one");
+    assert!(refused.unwrap_err().to_string().contains("was tampered with"), "the worker does not authenticate a forged head");
     assert_eq!(check(&app).await.problems(), [Problem::HeadChanged]);
     delete(&app, &head).await;
     assert_eq!(check(&app).await.problems(), [Problem::HeadMissing]);
@@ -246,7 +249,7 @@ async fn a_trail_that_was_cut_off_at_its_end_is_found() {
 }
 
 #[tokio::test]
-async fn a_trail_that_was_put_back_to_an_earlier_state_is_found_by_what_the_log_says() {
+async fn a_trail_reset_to_an_earlier_state_is_detected_by_the_log() {
     let (app, ada) = three_days().await;
     let before: Vec<Item> = items(&app, "#LINKS").await;
     rename(&app, &ada, "Ada").await;
@@ -261,9 +264,9 @@ async fn a_trail_that_was_put_back_to_an_earlier_state_is_found_by_what_the_log_
     for item in before {
         put(&app, item).await;
     }
-    assert_eq!(check(&app).await.problems(), [], "the table alone cannot tell");
+    assert_eq!(check(&app).await.problems(), [], "the table alone does not reveal it");
     assert_eq!(check_with(&app, app.project_id(), expected()).await.problems(), [Problem::Unexpected(number)]);
-    // Nor is the link that is made in its place the one that was expected.
+    // A new link with the same number is not the expected link either.
     app.advance(SignedDuration::from_mins(1));
     rename(&app, &ada, "Somebody else").await;
     app.link_trail().await;
@@ -272,7 +275,7 @@ async fn a_trail_that_was_put_back_to_an_earlier_state_is_found_by_what_the_log_
 }
 
 #[tokio::test]
-async fn a_link_that_is_changed_moved_or_of_another_project_is_named() {
+async fn a_changed_moved_or_foreign_link_is_detected() {
     let (app, _) = three_days().await;
     let (links, head) = chain(&app).await;
     let moved = |to: usize, link: &Item| {

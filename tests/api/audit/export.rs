@@ -11,14 +11,14 @@ fn lines(answer: &Answer) -> Vec<Value> {
     answer.text().lines().map(|line| serde_json::from_str(line).unwrap()).collect()
 }
 
-/// Where the header says that the next page is.
+/// The URL of the next page, from the header.
 fn next(answer: &Answer) -> Option<String> {
     let link = answer.header("link")?;
     Some(link.strip_prefix('<').unwrap().strip_suffix(">; rel=\"next\"").unwrap().to_owned())
 }
 
 #[tokio::test]
-async fn lines_are_the_entries_of_the_pages_and_each_leads_to_the_next() {
+async fn lines_are_the_entries_of_the_pages_with_a_link_to_the_next() {
     let app = TestApp::start().await;
     let ada = app.sign_up("ada@example.com").await;
     for name in ["A", "B", "C", "D"] {
@@ -39,7 +39,7 @@ async fn lines_are_the_entries_of_the_pages_and_each_leads_to_the_next() {
 }
 
 #[tokio::test]
-async fn nothing_is_no_line() {
+async fn an_empty_export_has_no_lines() {
     let app = TestApp::start().await;
     let answer = app.admin().get(&format!("{AUDIT_LOG}?format=jsonl")).await;
     assert_eq!((lines(&answer), next(&answer)), (Vec::new(), None));

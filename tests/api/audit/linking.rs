@@ -1,4 +1,5 @@
-//! How the chain of links is made: by workers that crash, lose answers and run side by side, of entries that are late, many, or expire.
+//! Builds the chain of links while workers crash, lose responses and run concurrently, and while
+//! entries are late, numerous or expire.
 
 use aws_sdk_dynamodb::types::AttributeValue;
 use jiff::SignedDuration;
@@ -10,7 +11,7 @@ use super::chain::{check, delete, entries, id, items, put};
 use super::{DAY, rename, wrong_password};
 
 #[tokio::test]
-async fn links_expire_in_order_and_what_expired_is_not_missed() {
+async fn links_expire_in_order_without_being_reported_missing() {
     let app = TestApp::start().await;
     let days = async |days: u16| app.configure(json!({ "config": { "audit_log_retention_days": days } })).await;
     let ada = app.sign_up("ada@example.com").await;
@@ -25,7 +26,7 @@ async fn links_expire_in_order_and_what_expired_is_not_missed() {
     rename(&app, &ada, "B").await;
     app.link_trail().await;
 
-    // Whatever has expired is deleted, as DynamoDB does.
+    // Deletes expired items, as DynamoDB does.
     let expire = async || {
         for item in items(&app, "#TRAIL#").await.iter().chain(&items(&app, "#LINKS").await) {
             let is_over = item.get("ttl").is_some_and(|ttl| ttl.as_n().unwrap().parse::<i64>().unwrap() <= app.now().as_second());
@@ -40,8 +41,8 @@ async fn links_expire_in_order_and_what_expired_is_not_missed() {
         assert_eq!(check(&app).await.problems(), [], "on {}", app.now());
         app.advance(DAY * 9);
     }
-    assert_eq!(items(&app, "#LINKS").await.len(), 1, "the head is left");
-    // And the chain goes on.
+    assert_eq!(items(&app, "#LINKS").await.len(), 1, "only the head is left");
+    // The chain continues.
     rename(&app, &ada, "C").await;
     assert_eq!(app.link_trail().await, 1);
     assert_eq!(check(&app).await.problems(), []);
@@ -49,7 +50,7 @@ async fn links_expire_in_order_and_what_expired_is_not_missed() {
 }
 
 #[tokio::test]
-async fn failed_sign_ins_are_linked_again_as_they_are_counted_on() {
+async fn failed_sign_ins_are_relinked_as_their_count_grows() {
     let app = TestApp::start().await;
     app.sign_up("ada@example.com").await;
     wrong_password(&app, "ada@example.com").await;
@@ -59,7 +60,8 @@ async fn failed_sign_ins_are_linked_again_as_they_are_counted_on() {
     assert_eq!((found.problems(), found.counts()), (Vec::new(), vec![(2, 1, 1)]));
     assert_eq!(app.link_trail().await, 1);
     assert_eq!(check(&app).await.counts(), [(2, 2, 0)]);
-    // Nobody takes a failure away again, nor adds one later.
+    // After the minute that it counts, an entry must not change: a lower count and a higher count
+    // are both detected.
     let mut counted = entries(&app).await.into_iter().find(|entry| entry.contains_key("n")).unwrap();
     app.advance(SignedDuration::from_hours(1));
     app.sign_in("ada@example.com").await;
@@ -73,7 +75,7 @@ async fn failed_sign_ins_are_linked_again_as_they_are_counted_on() {
 }
 
 #[tokio::test]
-async fn what_a_worker_did_not_come_to_the_next_one_links_also_of_days_before() {
+async fn entries_left_by_a_worker_are_linked_by_the_next_one() {
     let app = TestApp::start().await;
     let ada = app.sign_up("ada@example.com").await;
     app.link_trail().await;
@@ -84,7 +86,7 @@ async fn what_a_worker_did_not_come_to_the_next_one_links_also_of_days_before() 
         app.advance(SignedDuration::from_hours(20));
         rename(&app, &ada, "A").await;
     }
-    // A crash after the first link.
+    // The worker crashes after the first link.
     app.recorder.break_writes(1, 100, Fault::NotMade);
     assert!(workers::trail::link(&app.app, app.project_id()).await.is_err());
     app.recorder.clear();
@@ -97,7 +99,7 @@ async fn what_a_worker_did_not_come_to_the_next_one_links_also_of_days_before() 
 }
 
 #[tokio::test]
-async fn an_answer_that_is_lost_links_nothing_twice() {
+async fn a_lost_response_links_nothing_twice() {
     let app = TestApp::start().await;
     app.sign_up("ada@example.com").await;
     app.recorder.break_writes(0, 1, Fault::AnswerLost);
@@ -108,7 +110,7 @@ async fn an_answer_that_is_lost_links_nothing_twice() {
 }
 
 #[tokio::test]
-async fn workers_side_by_side_make_one_chain() {
+async fn concurrent_workers_build_one_chain() {
     let app = TestApp::start().await;
     let ada = app.sign_up("ada@example.com").await;
     for round in 0..5 {
@@ -125,12 +127,12 @@ async fn workers_side_by_side_make_one_chain() {
 }
 
 #[tokio::test]
-async fn a_late_entry_is_linked_by_a_later_look() {
+async fn a_late_entry_is_linked_by_a_later_run() {
     let app = TestApp::start().await;
     let ada = app.sign_up("ada@example.com").await;
     app.advance(SignedDuration::from_secs(30));
     rename(&app, &ada, "A").await;
-    // A request that began before and was slow.
+    // An entry of a slow request that began earlier.
     let late = entries(&app).await.remove(0);
     delete(&app, &late).await;
     app.link_trail().await;
@@ -142,7 +144,7 @@ async fn a_late_entry_is_linked_by_a_later_look() {
 }
 
 #[tokio::test]
-async fn more_entries_than_a_link_takes_are_more_links() {
+async fn more_entries_than_fit_one_link_get_several_links() {
     let app = TestApp::start().await;
     let ada = app.sign_up("ada@example.com").await;
     for number in 0..230 {
@@ -155,12 +157,12 @@ async fn more_entries_than_a_link_takes_are_more_links() {
 }
 
 #[tokio::test]
-async fn nothing_is_left_of_the_chain_of_a_deleted_project() {
+async fn the_chain_of_a_deleted_project_is_deleted() {
     let app = TestApp::start().await;
     app.sign_up("ada@example.com").await;
     app.link_trail().await;
     assert_eq!(app.admin().delete("/api/v1/internal/projects/current").await.status(), 200);
-    assert_eq!(app.link_trail().await, 0, "what has ended is not linked any more");
+    assert_eq!(app.link_trail().await, 0, "deleted projects are no longer linked");
     app.end_deletions().await;
     app.advance(SignedDuration::from_mins(2));
     app.end_deletions().await;

@@ -9,7 +9,7 @@ use support::{ROUND_TRIP, TestApp};
 use super::{AUDIT_LOG, DAY, assert_error, each, entries, page, pages, rename, wrong_password};
 
 #[tokio::test]
-async fn an_administrator_reads_what_happened_newest_first() {
+async fn an_administrator_reads_the_trail_newest_first() {
     let app = TestApp::start().await;
     let ada = app.sign_up("ada@example.com").await;
     app.advance(SignedDuration::from_mins(1));
@@ -35,7 +35,7 @@ async fn an_administrator_reads_what_happened_newest_first() {
 }
 
 #[tokio::test]
-async fn a_client_or_a_server_does_not_read_it() {
+async fn clients_and_servers_cannot_read_the_trail() {
     let app = TestApp::start().await;
     let ada = app.sign_up("ada@example.com").await;
     for caller in [app.client(), app.server(), app.signed_in(&ada)] {
@@ -43,11 +43,11 @@ async fn a_client_or_a_server_does_not_read_it() {
     }
     assert_error(&app.admin().without("x-stack-super-secret-admin-key").get(AUDIT_LOG).await, 401, "ADMIN_AUTHENTICATION_REQUIRED");
     let other = app.another_project().await;
-    assert_eq!(page(&app.admin_of(&other), AUDIT_LOG).await, (Vec::new(), None), "another project has a trail of its own");
+    assert_eq!(page(&app.admin_of(&other), AUDIT_LOG).await, (Vec::new(), None), "another project has its own trail");
 }
 
 #[tokio::test]
-async fn filters_find_what_they_name_and_nothing_else() {
+async fn filters_return_only_matching_entries() {
     let app = TestApp::start().await;
     let (ada, bob) = (app.sign_up("ada@example.com").await, app.sign_up("bob@example.com").await);
     app.advance(SignedDuration::from_secs(61));
@@ -70,13 +70,13 @@ async fn filters_find_what_they_name_and_nothing_else() {
     assert_eq!(of("from=2026-01-01T13:01:00%2B01:00&until=2026-01-01T12:02:00Z".to_owned()).await.len(), 3);
     assert_eq!(of("until=1999-01-01T00:00:00Z".to_owned()).await.len(), 0);
     assert_eq!(of(format!("user_id={}&from=2026-01-01T12:00:30Z", ada.user_id)).await.len(), 2);
-    // An id of nobody, and one of the other kind.
+    // An unknown id, and the id of another kind of object, match nothing.
     assert_eq!(of(format!("user_id={}", uuid::Uuid::nil())).await.len(), 0);
     assert_eq!(of(format!("user_id={key}")).await.len(), 0);
 }
 
 #[tokio::test]
-async fn pages_have_every_entry_once_over_days() {
+async fn pages_list_every_entry_once_across_days() {
     let app = TestApp::start().await;
     let ada = app.sign_up("ada@example.com").await;
     for _ in 0..9 {
@@ -100,7 +100,7 @@ async fn pages_have_every_entry_once_over_days() {
 }
 
 #[tokio::test]
-async fn a_page_begins_where_its_cursor_says_whatever_happened_since() {
+async fn a_cursor_is_stable_under_concurrent_changes() {
     let app = TestApp::start().await;
     let ada = app.sign_up("ada@example.com").await;
     rename(&app, &ada, "A").await;
@@ -114,7 +114,7 @@ async fn a_page_begins_where_its_cursor_says_whatever_happened_since() {
 }
 
 #[tokio::test]
-async fn years_of_silence_are_looked_through_in_few_requests_of_bounded_work() {
+async fn years_without_entries_are_scanned_in_few_bounded_requests() {
     let app = TestApp::start().await;
     app.configure(json!({ "config": { "audit_log_retention_days": 400 } })).await;
     let ada = app.sign_up("ada@example.com").await;
@@ -136,16 +136,16 @@ async fn years_of_silence_are_looked_through_in_few_requests_of_bounded_work() {
             None => break,
         }
     }
-    // What changed the setting was kept as it was before.
+    // A third entry, about the settings change itself, has expired: it has the previous retention.
     assert_eq!(found, 2);
     assert!(requests <= 8, "{requests} requests");
-    // What is asked for beyond all that can be there costs no more.
+    // Ranges far before or after the log cost no more.
     assert_eq!(page(&app.admin(), &format!("{AUDIT_LOG}?until=2000-01-01T00:00:00Z&from=0001-01-01T00:00:00Z")).await, (Vec::new(), None));
     assert_eq!(page(&app.admin(), &format!("{AUDIT_LOG}?from=9998-01-01T00:00:00Z&until=9999-01-01T00:00:00Z")).await, (Vec::new(), None));
 }
 
 #[tokio::test]
-async fn a_cursor_is_of_its_project_and_its_filters_alone() {
+async fn a_cursor_is_bound_to_its_project_and_filters() {
     let app = TestApp::start().await;
     let ada = app.sign_up("ada@example.com").await;
     rename(&app, &ada, "Ada").await;
@@ -175,7 +175,7 @@ async fn a_cursor_is_of_its_project_and_its_filters_alone() {
 }
 
 #[tokio::test]
-async fn hostile_filters_are_refused_field_by_field() {
+async fn malicious_filters_are_rejected_field_by_field() {
     let app = TestApp::start().await;
     for (field, value) in [
         ("operation", "%22%7D%20OR%201=1"),
@@ -206,7 +206,7 @@ async fn hostile_filters_are_refused_field_by_field() {
 }
 
 #[tokio::test]
-async fn hostile_names_of_fields_stay_text() {
+async fn malicious_field_names_are_not_recorded() {
     let app = TestApp::start().await;
     let name = "\u{202e}<img src=x>\n\"}{\"";
     let body = json!({ "client_metadata": { name: "x" }, "display_name": name });

@@ -1,4 +1,5 @@
-//! The audit log: what administrators and users read of the trail, how long it is kept, and what shows that somebody changed it.
+//! The audit log: what administrators and users can read of the trail, how long it is kept, and how
+//! manipulations are detected.
 
 mod activity;
 mod chain;
@@ -16,7 +17,7 @@ const AUDIT_LOG: &str = "/api/v1/internal/audit-log";
 const ACTIVITY: &str = "/api/v1/users/me/activity";
 const DAY: SignedDuration = SignedDuration::from_hours(24);
 
-/// The items of a page that must be there.
+/// The items of a page, and the cursor of the next page.
 async fn page(caller: &Caller, path: &str) -> (Vec<Value>, Option<String>) {
     let answer = caller.get(path).await;
     assert_eq!(answer.status(), 200, "{path}: {}", answer.text());
@@ -25,7 +26,7 @@ async fn page(caller: &Caller, path: &str) -> (Vec<Value>, Option<String>) {
     (page["items"].as_array().unwrap().clone(), page["pagination"]["next_cursor"].as_str().map(str::to_owned))
 }
 
-/// The items of each page, from the first to the last. `path` has a query.
+/// The items of each page, in order. `path` must have a query.
 async fn pages(caller: &Caller, path: &str) -> Vec<Vec<Value>> {
     let (mut pages, mut cursor) = (Vec::new(), String::new());
     loop {
@@ -38,17 +39,17 @@ async fn pages(caller: &Caller, path: &str) -> Vec<Vec<Value>> {
     }
 }
 
-/// All entries of the audit log with a filter.
+/// All entries of the audit log that match a filter.
 async fn entries(app: &TestApp, query: &str) -> Vec<Value> {
     pages(&app.admin(), &format!("{AUDIT_LOG}?{query}")).await.concat()
 }
 
-/// A field of each entry.
+/// The values of a field in all entries.
 fn each<'a>(entries: &'a [Value], field: &str) -> Vec<&'a Value> {
     entries.iter().map(|entry| &entry[field]).collect()
 }
 
-/// A change by a server, which leaves one entry about the user.
+/// Renames the user as a server, which adds one entry about the user.
 async fn rename(app: &TestApp, user: &SignedIn, name: &str) {
     let answer = app.server().patch(&format!("/api/v1/users/{}", user.user_id), json!({ "display_name": name })).await;
     assert_eq!(answer.status(), 200, "{}", answer.text());

@@ -11,7 +11,7 @@ const CURRENT: &str = "/api/v1/internal/projects/current";
 const CONFIG: &str = "/api/v1/internal/config";
 const OVERRIDE: &str = "/api/v1/internal/config/override/branch";
 
-/// When the entries of the trail expire, in days since the tests began, oldest first.
+/// When the entries of the trail expire, in days after [`support::START`].
 fn expiries(app: &TestApp) -> Vec<i64> {
     let start = support::START.parse::<jiff::Timestamp>().unwrap().as_second();
     let of_entries = app.table().into_iter().filter(|((pk, _), _)| pk.contains("#TRAIL#"));
@@ -19,7 +19,7 @@ fn expiries(app: &TestApp) -> Vec<i64> {
 }
 
 #[tokio::test]
-async fn new_entries_are_kept_as_long_as_the_project_says() {
+async fn new_entries_are_kept_for_the_configured_time() {
     let app = TestApp::start().await;
     let ada = app.sign_up("ada@example.com").await;
     app.configure(json!({ "config": { "audit_log_retention_days": 400 } })).await;
@@ -28,12 +28,12 @@ async fn new_entries_are_kept_as_long_as_the_project_says() {
     rename(&app, &ada, "B").await;
     let mut found = expiries(&app);
     found.sort_unstable();
-    // Who changes the setting leaves an entry that is kept as the project said before.
+    // The entry about a change of the setting is kept for the previous retention.
     assert_eq!(found, [1, 90, 90, 400, 400]);
 }
 
 #[tokio::test]
-async fn what_has_expired_is_not_shown_though_the_table_has_it_still() {
+async fn expired_entries_are_hidden_before_they_are_deleted() {
     let app = TestApp::start().await;
     app.configure(json!({ "config": { "audit_log_retention_days": 2 } })).await;
     let ada = app.sign_up("ada@example.com").await;
@@ -48,9 +48,10 @@ async fn what_has_expired_is_not_shown_though_the_table_has_it_still() {
 }
 
 #[tokio::test]
-async fn a_gateway_deletes_what_has_expired() {
+async fn a_gateway_deletes_expired_entries() {
     let app = TestApp::start().await;
-    // By the clock of the machine, which is later than that of the tests: of what they write, what is kept for a day has expired.
+    // Expired items are deleted by the machine's clock, which is later than the clock of the tests,
+    // so entries with a retention of one day have expired.
     let ada = app.sign_up("ada@example.com").await;
     app.configure(json!({ "config": { "audit_log_retention_days": 1 } })).await;
     rename(&app, &ada, "A").await;
@@ -66,7 +67,7 @@ async fn a_gateway_deletes_what_has_expired() {
 }
 
 #[tokio::test]
-async fn the_setting_is_a_key_of_the_configuration() {
+async fn the_retention_is_a_configuration_key() {
     let app = TestApp::start().await;
     let days = async || {
         let setting = app.admin().get(CURRENT).await.json()["config"]["audit_log_retention_days"].clone();

@@ -1,4 +1,4 @@
-//! Links after the deployment secret was replaced.
+//! The links of an audit trail after the deployment secret has been replaced.
 
 use crypto::deployment_secret::DeploymentSecret;
 use crypto::trail_keys::TrailKeys;
@@ -22,7 +22,7 @@ async fn authenticate_anew(app: &TestApp) -> Resealed {
 }
 
 #[tokio::test]
-async fn links_of_the_secret_before_stay_verifiable_and_are_made_anew() {
+async fn links_of_the_previous_secret_stay_verifiable_and_are_resealed() {
     let app = TestApp::start().await;
     let ada = app.sign_up("ada@example.com").await;
     app.link_trail().await;
@@ -33,16 +33,17 @@ async fn links_of_the_secret_before_stay_verifiable_and_are_made_anew() {
     assert_eq!(check(&during).await.problems(), []);
     assert_eq!(check(&after).await.problems(), [Problem::LinkChanged(1), Problem::HeadChanged]);
     rename(&during, &ada, "A").await;
-    assert!(workers::trail::link(&after.app, app.project_id()).await.is_err(), "a head that is not known is not followed");
+    assert!(workers::trail::link(&after.app, app.project_id()).await.is_err(), "an unknown head is not extended");
     during.link_trail().await;
     assert_eq!(check(&during).await.problems(), []);
 
-    // The first link; the second one and the head are of the new secret already.
+    // The first link is authenticated anew; the second link and the head already use the new
+    // secret.
     assert_eq!(authenticate_anew(&during).await, Resealed { anew: 1, current: 2, lost: Vec::new() });
     assert_eq!(authenticate_anew(&during).await, Resealed { anew: 0, current: 3, lost: Vec::new() });
     assert_eq!(check(&after).await.problems(), []);
     let last = check(&after).await.report.last;
-    assert_eq!(last, check(&during).await.report.last, "what was written down of a link stays true");
+    assert_eq!(last, check(&during).await.report.last, "a recorded link stays valid");
     assert_eq!(authenticate_anew(&app).await.lost.len(), 3);
     rename(&after, &ada, "B").await;
     assert_eq!(after.link_trail().await, 1);

@@ -1,10 +1,13 @@
-//! The emails that tell of changes of how a user signs in, and `/api/v1/auth/not-me-link` behind their link.
+//! The emails about changes of how a user signs in, and `/api/v1/auth/not-me-link`, the path of the
+//! link in them.
 
 use jiff::SignedDuration;
 use serde_json::{Value, json};
-use support::{Answer, Mail, SignedIn, TestApp};
+use support::{Answer, Mail, SignedIn, TestApp, authenticator_code};
 
 use super::assert_error;
+use super::mfa_recovery_codes::{codes, left, recover};
+use super::mfa_sign_in::{attempt, sign_in as totp_sign_in};
 use super::oauth_callback::{ada as account, exchange, flow, parameter, start};
 
 const ADA: &str = "ada@example.com";
@@ -13,14 +16,14 @@ const NEW: &str = "a better horse battery";
 const CHANNELS: &str = "/api/v1/contact-channels";
 const SECRET: &str = "MTIzNDU2Nzg5MDEyMzQ1Njc4OTA=";
 
-/// What an address was told of, oldest first.
+/// The notices to an address, oldest first.
 pub(crate) async fn notices(app: &TestApp, address: &str) -> Vec<Mail> {
     let mut mails: Vec<Mail> = app.mails(address).await.into_iter().filter(|mail| mail.0.subject.ends_with(" was changed")).collect();
     mails.reverse();
     mails
 }
 
-/// The path of the link of an email.
+/// The path of the link in an email.
 pub(crate) fn link(mail: &Mail) -> String {
     let link = mail.0.text.split_whitespace().find(|word| word.contains("/not-me-link?")).unwrap_or_else(|| panic!("{}", mail.0.text));
     assert!(mail.0.html.contains(link), "{}", mail.0.html);
@@ -33,12 +36,12 @@ pub(crate) async fn press(app: &TestApp, link: &str) -> Answer {
     answer
 }
 
-/// A project whose app has pages.
+/// Gives the project's app a domain and pages.
 pub(crate) async fn with_pages(app: &TestApp) {
     app.configure(json!({ "config": { "domains": [{ "domain": "https://app.example.com", "handler_path": "/auth" }] } })).await;
 }
 
-/// Signs up with an address that is verified.
+/// Signs up with a verified address.
 pub(crate) async fn verified(app: &TestApp, address: &str) -> SignedIn {
     let user = app.sign_up(address).await;
     let path = format!("/api/v1/users/{}", user.user_id);
@@ -46,7 +49,7 @@ pub(crate) async fn verified(app: &TestApp, address: &str) -> SignedIn {
     user
 }
 
-/// An account of `ada@example.com`, verified, in a project whose app has pages.
+/// A verified account of `ada@example.com`, in a project whose app has pages.
 pub(crate) async fn owned(app: &TestApp) -> SignedIn {
     with_pages(app).await;
     verified(app, ADA).await
@@ -56,7 +59,8 @@ async fn user(app: &TestApp, id: &str) -> Value {
     app.server().get(&format!("/api/v1/users/{id}")).await.json()
 }
 
-/// The lines of the newest notice between its heading and the time.
+/// Asserts that the address has `count` notices. Returns the lines of the newest notice between its
+/// heading and its time.
 async fn told(app: &TestApp, address: &str, count: usize) -> Vec<String> {
     let notices = notices(app, address).await;
     assert_eq!(notices.len(), count);
@@ -65,7 +69,7 @@ async fn told(app: &TestApp, address: &str, count: usize) -> Vec<String> {
 }
 
 #[tokio::test]
-async fn passwords_and_apps_are_told_with_time_and_place() {
+async fn password_and_app_changes_are_notified_with_time_and_place() {
     let app = TestApp::start().await;
     let ada = verified(&app, ADA).await;
     let own = app.signed_in(&ada).with("cloudfront-viewer-city", "Lisbon").with("cloudfront-viewer-country", "PT");
@@ -84,11 +88,11 @@ async fn passwords_and_apps_are_told_with_time_and_place() {
     assert_eq!(told(&app, ADA, 3).await, ["The authenticator app was removed."]);
     app.advance(SignedDuration::from_secs(1));
     assert_eq!(own.patch("/api/v1/users/me", json!({ "display_name": "Ada" })).await.status(), 200);
-    assert_eq!(notices(&app, ADA).await.len(), 3, "a name is told to nobody");
+    assert_eq!(notices(&app, ADA).await.len(), 3, "a name change is not notified");
 }
 
 #[tokio::test]
-async fn a_reset_and_a_first_password_are_told() {
+async fn a_reset_and_a_first_password_are_notified() {
     let app = TestApp::start().await;
     let ada = verified(&app, ADA).await;
     let body = json!({ "email": ADA, "callback_url": "http://localhost:3000/x" });
@@ -100,7 +104,7 @@ async fn a_reset_and_a_first_password_are_told() {
     let path = format!("/api/v1/users/{}", ada.user_id);
     assert_eq!(app.server().patch(&path, json!({ "password": null })).await.status(), 200);
     assert_eq!(told(&app, ADA, 2).await, ["The password was removed."]);
-    assert!(!notices(&app, ADA).await[1].0.text.contains("Address "), "the address of a server says nothing");
+    assert!(!notices(&app, ADA).await[1].0.text.contains("Address "), "a server's address is not mentioned");
     app.advance(SignedDuration::from_secs(1));
     let session = app.sign_in_by_mail(ADA).await;
     assert_eq!(app.signed_in(&session).post("/api/v1/auth/password/set", json!({ "password": NEW })).await.status(), 200);
@@ -108,7 +112,7 @@ async fn a_reset_and_a_first_password_are_told() {
 }
 
 #[tokio::test]
-async fn addresses_are_told_to_those_of_before() {
+async fn address_changes_are_notified_to_the_previous_addresses() {
     let app = TestApp::start().await;
     let ada = verified(&app, ADA).await;
     let server = app.server();
@@ -130,7 +134,7 @@ async fn addresses_are_told_to_those_of_before() {
 }
 
 #[tokio::test]
-async fn a_wished_address_is_told_when_it_starts_to_sign_in() {
+async fn a_pending_address_is_notified_once_it_signs_in() {
     let app = TestApp::start().await;
     let ada = verified(&app, ADA).await;
     let own = app.signed_in(&ada);
@@ -146,19 +150,19 @@ async fn a_wished_address_is_told_when_it_starts_to_sign_in() {
 }
 
 #[tokio::test]
-async fn provider_accounts_are_told_however_they_are_linked() {
+async fn linked_provider_accounts_are_always_notified() {
     let (app, provider) = start().await;
     let ada = verified(&app, ADA).await;
-    // By merging, as the provider vouches for the address.
+    // The provider vouches for the address, so the account there is merged into the user's account.
     let code = parameter(&flow(&app, &provider, account(), &[]).await, "code");
     assert_eq!(exchange(&app, &code).await.status(), 200);
     assert_eq!(told(&app, ADA, 1).await, ["An account at acme was linked."]);
     app.advance(SignedDuration::from_secs(1));
-    // By the user.
+    // The user links another account.
     let other = json!({ "sub": "acme|2", "email": "other@example.com", "email_verified": true });
     let token = [("type", "link"), ("token", ada.access_token.as_str())];
     let code = parameter(&flow(&app, &provider, other, &token).await, "code");
-    assert_eq!(notices(&app, ADA).await.len(), 1, "a flow that is not ended links nothing");
+    assert_eq!(notices(&app, ADA).await.len(), 1, "an unfinished flow links nothing");
     assert_eq!(exchange(&app, &code).await.status(), 200);
     assert_eq!(told(&app, ADA, 2).await, ["An account at acme was linked."]);
     app.advance(SignedDuration::from_secs(1));
@@ -173,7 +177,7 @@ async fn provider_accounts_are_told_however_they_are_linked() {
 }
 
 #[tokio::test]
-async fn a_project_switches_single_topics_off() {
+async fn a_project_can_disable_single_notices() {
     let app = TestApp::start().await;
     let ada = verified(&app, ADA).await;
     app.configure(json!({ "config": { "disabled_notices": ["authenticator-app", "provider-account"] } })).await;
@@ -190,7 +194,7 @@ async fn a_project_switches_single_topics_off() {
 }
 
 #[tokio::test]
-async fn the_page_changes_nothing_and_its_button_opens_the_account_to_a_reset_alone() {
+async fn the_page_changes_nothing_and_its_button_requires_a_password_reset() {
     let app = TestApp::start().await;
     let ada = owned(&app).await;
     let own = app.signed_in(&ada);
@@ -225,7 +229,7 @@ async fn the_page_changes_nothing_and_its_button_opens_the_account_to_a_reset_al
 }
 
 #[tokio::test]
-async fn without_a_page_for_passwords_the_link_still_shuts_the_account() {
+async fn without_a_reset_page_the_link_still_locks_the_account() {
     let app = TestApp::start().await;
     let ada = verified(&app, ADA).await;
     assert_eq!(app.signed_in(&ada).patch("/api/v1/users/me", json!({ "totp_secret_base64": SECRET })).await.status(), 200);
@@ -235,7 +239,7 @@ async fn without_a_page_for_passwords_the_link_still_shuts_the_account() {
 }
 
 #[tokio::test]
-async fn a_notice_of_a_new_sign_in_has_the_same_link() {
+async fn a_new_sign_in_notice_has_the_same_link() {
     let app = TestApp::start().await;
     let ada = owned(&app).await;
     app.configure(json!({ "config": { "new_sign_in_mails": true } })).await;
@@ -251,7 +255,7 @@ async fn a_notice_of_a_new_sign_in_has_the_same_link() {
 }
 
 #[tokio::test]
-async fn a_project_s_own_template_stands_in_place_of_ours() {
+async fn a_custom_template_replaces_the_default() {
     let app = TestApp::start().await;
     let ada = verified(&app, ADA).await;
     let source = "<p>{{ variables.changes[0].kind }} {{ variables.not_me_link }}</p>";
@@ -261,4 +265,49 @@ async fn a_project_s_own_template_stands_in_place_of_ours() {
     assert_eq!(app.signed_in(&ada).patch("/api/v1/users/me", json!({ "totp_secret_base64": SECRET })).await.status(), 200);
     let mail = notices(&app, ADA).await.remove(0);
     assert!(mail.0.subject == "Achtung was changed" && mail.0.html.contains("authenticator-added"), "{}", mail.0.html);
+}
+
+#[tokio::test]
+async fn the_owner_is_notified_of_new_codes_and_of_each_use() {
+    let app = TestApp::start().await;
+    let ada = owned(&app).await;
+    assert_eq!(app.signed_in(&ada).patch("/api/v1/users/me", json!({ "totp_secret_base64": SECRET })).await.status(), 200);
+    app.advance(SignedDuration::from_secs(1));
+    let codes = codes(&app, &ada).await;
+    assert_eq!(told(&app, ADA, 2).await, ["New recovery codes were made."]);
+    for (number, code) in codes.iter().enumerate().take(2) {
+        app.advance(SignedDuration::from_secs(1));
+        assert_eq!(recover(&app, code).await.status(), 200);
+        assert_eq!(told(&app, ADA, 3 + number).await, [format!("A recovery code was used. Codes left: {}.", 9 - number)]);
+    }
+    assert!(notices(&app, ADA).await.iter().all(|mail| codes.iter().all(|code| !mail.0.text.contains(code.as_str()))));
+    // Disabling the notices about the authenticator app also disables those about recovery codes.
+    app.configure(json!({ "config": { "disabled_notices": ["authenticator-app"] } })).await;
+    app.advance(SignedDuration::from_secs(1));
+    assert_eq!(recover(&app, &codes[2]).await.status(), 200);
+    assert_eq!(notices(&app, ADA).await.len(), 4);
+}
+
+#[tokio::test]
+async fn the_link_in_a_notice_drops_the_codes_and_keeps_the_app() {
+    for undone in ["created", "used"] {
+        let app = TestApp::start().await;
+        let ada = owned(&app).await;
+        assert_eq!(app.signed_in(&ada).patch("/api/v1/users/me", json!({ "totp_secret_base64": SECRET })).await.status(), 200);
+        app.advance(SignedDuration::from_secs(1));
+        let codes = codes(&app, &ada).await;
+        app.advance(SignedDuration::from_secs(1));
+        assert_eq!(recover(&app, &codes[0]).await.status(), 200);
+        let mails = notices(&app, ADA).await;
+        press(&app, &link(&mails[if undone == "created" { 1 } else { 2 }])).await;
+        let reset = json!({ "code": app.last_mail(ADA).await.code(), "password": PASSWORD });
+        assert_eq!(app.client().post("/api/v1/auth/password/reset", reset).await.status(), 200);
+        for code in &codes {
+            assert_error(&recover(&app, code).await, 400, "INVALID_RECOVERY_CODE");
+        }
+        let totp = authenticator_code(b"12345678901234567890", app.now().as_second());
+        let answer = totp_sign_in(&app, &attempt(&app, ADA).await, &totp).await;
+        assert_eq!(answer.status(), 200, "{undone}: {}", answer.text());
+        assert_eq!(left(&app, &SignedIn::of(ADA, &answer.json())).await, 0);
+    }
 }

@@ -1,4 +1,4 @@
-//! Anonymous users, and how they become others.
+//! Anonymous users, and how they become ordinary users.
 
 use serde_json::json;
 use support::{SignedIn, TestApp};
@@ -12,7 +12,7 @@ async fn anonymous(app: &TestApp) -> SignedIn {
 }
 
 #[tokio::test]
-async fn an_anonymous_user_is_let_in_only_where_it_is_welcome() {
+async fn an_anonymous_user_is_admitted_only_if_the_request_allows_it() {
     let app = TestApp::start().await;
     let nobody = anonymous(&app).await;
     let refused = app.signed_in(&nobody).get("/api/v1/users/me").await;
@@ -36,7 +36,7 @@ async fn a_sign_up_upgrades_an_anonymous_user_in_place() {
 }
 
 #[tokio::test]
-async fn a_sign_in_by_mail_upgrades_an_anonymous_user_in_place() {
+async fn a_sign_in_by_email_upgrades_an_anonymous_user_in_place() {
     let app = TestApp::start().await;
     let nobody = anonymous(&app).await;
     let code = app.sign_in_code("ada@example.com").await;

@@ -15,7 +15,7 @@ async fn token(app: &TestApp, user: &SignedIn, account: &str, body: Value) -> An
 }
 
 #[tokio::test]
-async fn a_user_sees_its_own_accounts_and_a_server_those_of_all() {
+async fn users_list_their_own_accounts_and_servers_those_of_any_user() {
     let (app, provider) = start().await;
     let (user, _) = sign_in(&app, &provider, ada()).await;
     let eve = app.sign_up("eve@example.com").await;
@@ -32,7 +32,7 @@ async fn a_user_sees_its_own_accounts_and_a_server_those_of_all() {
 }
 
 #[tokio::test]
-async fn a_token_is_the_provider_s_and_is_renewed_when_it_is_over() {
+async fn the_provider_s_token_is_returned_and_refreshed_when_expired() {
     let (app, provider) = start().await;
     let (user, _) = sign_in(&app, &provider, ada()).await;
     let first = token(&app, &user, "acme", json!({})).await;
@@ -44,7 +44,7 @@ async fn a_token_is_the_provider_s_and_is_renewed_when_it_is_over() {
     app.advance(SignedDuration::from_mins(59));
     let by_server = || async { app.server().post(&format!("{ACCOUNTS}/{}/acme/access-token", user.user_id), json!({})).await };
     assert_eq!(by_server().await.json()["access_token"], "renewed");
-    // It is kept: a provider that is down is not asked.
+    // The token is cached, so it is returned even if the provider is down.
     provider.misbehave(Fault::Down);
     assert_eq!(by_server().await.json()["access_token"], "renewed");
     app.advance(SignedDuration::from_mins(60));
@@ -55,7 +55,7 @@ async fn a_token_is_the_provider_s_and_is_renewed_when_it_is_over() {
 }
 
 #[tokio::test]
-async fn a_token_is_good_for_what_was_asked_for() {
+async fn a_token_has_the_requested_scopes() {
     let (app, provider) = start().await;
     let (user, _) = sign_in(&app, &provider, ada()).await;
     assert_error(
@@ -68,7 +68,7 @@ async fn a_token_is_good_for_what_was_asked_for() {
 }
 
 #[tokio::test]
-async fn there_is_no_token_without_an_account_or_a_provider() {
+async fn a_token_requires_an_account_and_a_provider() {
     let (app, provider) = start().await;
     let (user, _) = sign_in(&app, &provider, ada()).await;
     let eve = app.sign_up("eve@example.com").await;

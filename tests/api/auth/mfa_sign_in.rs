@@ -16,7 +16,7 @@ pub(crate) fn now_code(app: &TestApp) -> String {
     authenticator_code(SECRET, app.now().as_second())
 }
 
-/// A code that the app shows at no time near.
+/// A code that the authenticator app shows at no time within a minute of now.
 fn wrong_code(app: &TestApp) -> String {
     let right: Vec<String> = (-2..=2).map(|step| authenticator_code(SECRET, app.now().as_second() + 30 * step)).collect();
     (0..1_000_000).map(|number| format!("{number:06}")).find(|code| !right.contains(code)).unwrap()
@@ -34,13 +34,13 @@ async fn password_sign_in(app: &TestApp, email: &str) -> Answer {
     app.client().post("/api/v1/auth/password/sign-in", json!({ "email": email, "password": "correct horse battery" })).await
 }
 
-/// Signs in with the password, and gives the attempt code.
+/// Signs in with the password, and returns the attempt code.
 pub(crate) async fn attempt(app: &TestApp, email: &str) -> String {
     let details = assert_error(&password_sign_in(app, email).await, 400, "MULTI_FACTOR_AUTHENTICATION_REQUIRED");
     details["attempt_code"].as_str().unwrap().to_owned()
 }
 
-async fn sign_in(app: &TestApp, attempt: &str, totp: &str) -> Answer {
+pub(crate) async fn sign_in(app: &TestApp, attempt: &str, totp: &str) -> Answer {
     app.client().post(PATH, json!({ "code": attempt, "type": "totp", "totp": totp })).await
 }
 
@@ -50,7 +50,7 @@ fn claims(token: &Value) -> Value {
 }
 
 #[tokio::test]
-async fn a_password_and_a_code_of_the_app_sign_in_together() {
+async fn a_password_and_a_totp_code_sign_in() {
     let app = TestApp::start().await;
     let ada = user_with_app(&app, "ada@example.com").await;
     let first = password_sign_in(&app, "ada@example.com").await;
@@ -58,7 +58,7 @@ async fn a_password_and_a_code_of_the_app_sign_in_together() {
     assert_eq!(code.len(), 45);
     assert_eq!(first.header("x-stack-known-error"), Some("MULTI_FACTOR_AUTHENTICATION_REQUIRED"));
     let sessions = app.signed_in(&ada).get("/api/v1/auth/sessions").await.json();
-    assert_eq!(sessions["items"].as_array().unwrap().len(), 1, "the first factor begins no session");
+    assert_eq!(sessions["items"].as_array().unwrap().len(), 1, "the first factor starts no session");
 
     let answer = sign_in(&app, &code, &now_code(&app)).await;
     assert_eq!(answer.status(), 200, "{}", answer.text());
@@ -72,7 +72,7 @@ async fn a_password_and_a_code_of_the_app_sign_in_together() {
 }
 
 #[tokio::test]
-async fn a_wrong_password_says_nothing_of_the_app() {
+async fn a_wrong_password_does_not_reveal_the_second_factor() {
     let app = TestApp::start().await;
     user_with_app(&app, "ada@example.com").await;
     let body = json!({ "email": "ada@example.com", "password": "wrong horse battery" });
@@ -80,7 +80,7 @@ async fn a_wrong_password_says_nothing_of_the_app() {
 }
 
 #[tokio::test]
-async fn a_sign_in_by_mail_takes_the_code_of_the_app_too_and_uses_up_the_mails() {
+async fn sign_in_by_email_requires_totp_and_consumes_the_emailed_code() {
     let app = TestApp::start().await;
     let ada = app.sign_in_by_mail("ada@example.com").await;
     app.signed_in(&ada).patch(ME, json!({ "totp_secret_base64": STANDARD.encode(SECRET) })).await;
@@ -94,7 +94,7 @@ async fn a_sign_in_by_mail_takes_the_code_of_the_app_too_and_uses_up_the_mails()
 }
 
 #[tokio::test]
-async fn a_wrong_code_can_be_corrected_and_the_right_one_works_once() {
+async fn a_wrong_totp_code_can_be_corrected_and_the_right_one_works_once() {
     let app = TestApp::start().await;
     user_with_app(&app, "ada@example.com").await;
     let code = attempt(&app, "ada@example.com").await;
@@ -107,7 +107,7 @@ async fn a_wrong_code_can_be_corrected_and_the_right_one_works_once() {
 }
 
 #[tokio::test]
-async fn a_code_of_the_app_is_good_for_its_half_minute() {
+async fn a_totp_code_is_valid_for_30_seconds() {
     let app = TestApp::start().await;
     user_with_app(&app, "ada@example.com").await;
     let code = attempt(&app, "ada@example.com").await;
@@ -121,14 +121,14 @@ async fn a_code_of_the_app_is_good_for_its_half_minute() {
 }
 
 #[tokio::test]
-async fn a_code_that_somebody_saw_does_not_work_again() {
+async fn a_used_totp_code_cannot_be_replayed() {
     let app = TestApp::start().await;
     let ada = user_with_app(&app, "ada@example.com").await;
     let (first, second) = (attempt(&app, "ada@example.com").await, attempt(&app, "ada@example.com").await);
     let shown = now_code(&app);
     assert_eq!(sign_in(&app, &first, &shown).await.status(), 200);
     assert_error(&sign_in(&app, &second, &shown).await, 400, "INVALID_TOTP_CODE");
-    // A change of the user does not bring it back.
+    // An update of the user does not make the used TOTP code valid again.
     app.signed_in(&ada).patch(ME, json!({ "display_name": "Ada" })).await;
     assert_error(&sign_in(&app, &second, &shown).await, 400, "INVALID_TOTP_CODE");
     app.advance(SignedDuration::from_secs(30));
@@ -136,7 +136,7 @@ async fn a_code_that_somebody_saw_does_not_work_again() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn of_many_at_once_one_signs_in() {
+async fn of_concurrent_attempts_one_signs_in() {
     let app = TestApp::start().await;
     user_with_app(&app, "ada@example.com").await;
     for round in 0..10 {
@@ -171,7 +171,7 @@ async fn guessing_ends_after_twenty_attempts() {
 }
 
 #[tokio::test]
-async fn a_sign_in_waits_for_five_minutes() {
+async fn a_pending_sign_in_expires_after_five_minutes() {
     let app = TestApp::start().await;
     user_with_app(&app, "ada@example.com").await;
     let (early, late) = (attempt(&app, "ada@example.com").await, attempt(&app, "ada@example.com").await);
@@ -182,7 +182,7 @@ async fn a_sign_in_waits_for_five_minutes() {
 }
 
 #[tokio::test]
-async fn an_attempt_code_is_good_for_nothing_else_and_nothing_else_for_it() {
+async fn attempt_codes_are_not_interchangeable_with_other_codes() {
     let app = TestApp::start().await;
     user_with_app(&app, "ada@example.com").await;
     let code = attempt(&app, "ada@example.com").await;
@@ -204,7 +204,7 @@ async fn an_attempt_code_is_good_for_nothing_else_and_nothing_else_for_it() {
 }
 
 #[tokio::test]
-async fn what_ends_sessions_ends_a_sign_in_that_waits() {
+async fn ending_all_sessions_ends_a_pending_sign_in() {
     let app = TestApp::start().await;
     let ada = user_with_app(&app, "ada@example.com").await;
     let code = attempt(&app, "ada@example.com").await;
@@ -219,7 +219,7 @@ async fn what_ends_sessions_ends_a_sign_in_that_waits() {
 }
 
 #[tokio::test]
-async fn the_app_can_be_replaced_and_taken_away() {
+async fn the_app_can_be_replaced_and_removed() {
     let app = TestApp::start().await;
     let ada = user_with_app(&app, "ada@example.com").await;
     let waiting = attempt(&app, "ada@example.com").await;
@@ -236,7 +236,7 @@ async fn the_app_can_be_replaced_and_taken_away() {
 }
 
 #[tokio::test]
-async fn a_secret_is_told_to_nobody_and_kept_sealed() {
+async fn the_totp_secret_is_never_returned_and_stored_sealed() {
     let app = TestApp::start().await;
     let ada = app.sign_up("ada@example.com").await;
     let secret = STANDARD.encode(SECRET);
@@ -246,14 +246,14 @@ async fn a_secret_is_told_to_nobody_and_kept_sealed() {
     assert!(!answer.text().contains(&secret));
     let written = app.recorder.calls();
     assert!(written.iter().any(|(operation, body)| operation == "TransactWriteItems" && body.contains("totp")));
-    assert!(written.iter().all(|(_, body)| !body.contains(&secret)), "it is stored in clear");
+    assert!(written.iter().all(|(_, body)| !body.contains(&secret)), "it is stored in the clear");
     for caller in [app.signed_in(&ada), app.server().with("x-stack-access-token", &ada.access_token)] {
         assert!(!caller.get(ME).await.text().contains("totp_secret"));
     }
 }
 
 #[tokio::test]
-async fn what_is_no_secret_or_no_request_is_refused() {
+async fn invalid_secrets_and_requests_are_rejected() {
     let app = TestApp::start().await;
     let ada = app.sign_up("ada@example.com").await;
     for secret in [json!(""), json!("not base64!"), json!(STANDARD.encode(b"too short")), json!(STANDARD.encode([7; 65])), json!(7)] {
@@ -263,16 +263,16 @@ async fn what_is_no_secret_or_no_request_is_refused() {
     assert_eq!(password_sign_in(&app, "ada@example.com").await.status(), 200);
     let answer = app.client().post(PATH, json!({ "code": "x", "type": "sms", "totp": 123_456, "more": 1 })).await;
     assert_eq!(problems(&answer).len(), 4);
-    assert_eq!(problems(&app.client().post(PATH, json!({})).await).len(), 3);
+    assert_eq!(problems(&app.client().post(PATH, json!({})).await).len(), 2);
     assert_takes_client_access(&app, "POST", PATH).await;
 }
 
 #[tokio::test]
-async fn a_failed_write_leaves_the_sign_in_as_it_was() {
+async fn a_failed_write_leaves_the_sign_in_unchanged() {
     let app = TestApp::start().await;
     user_with_app(&app, "ada@example.com").await;
     let code = attempt(&app, "ada@example.com").await;
-    // The first write counts the attempt, the second would sign in.
+    // The first write counts the attempt, and the second, which would start the session, fails.
     app.recorder.fail_write(1, "ValidationException");
     assert_eq!(sign_in(&app, &code, &now_code(&app)).await.status(), 500);
     assert_eq!(sign_in(&app, &code, &now_code(&app)).await.status(), 200);

@@ -1,8 +1,9 @@
-//! Signing up, signing in, sessions and OAuth.
+//! Sign-up, sign-in, sessions and OAuth.
 
 pub(crate) mod account_notices;
 mod anonymous;
 mod connected_accounts;
+pub(crate) mod mfa_recovery_codes;
 pub(crate) mod mfa_sign_in;
 mod new_sign_in;
 mod oauth_accounts;
@@ -38,7 +39,7 @@ mod tokens;
 use serde_json::{Value, json};
 use support::{Answer, SignedIn, TestApp};
 
-/// What the operations of a client answer to callers who do not prove that access, whatever their body says.
+/// Asserts that an operation with client access rejects callers without it, whatever the body.
 async fn assert_takes_client_access(app: &TestApp, method: &str, path: &str) {
     let send = |caller: support::Caller| async move { caller.request(method, path).json(&json!({ "nonsense": 1 })).send().await };
     let project = app.project_id().as_str();
@@ -56,14 +57,14 @@ async fn assert_takes_client_access(app: &TestApp, method: &str, path: &str) {
     }
 }
 
-/// Checks an error and gives its details.
+/// Asserts an error and returns its details.
 #[track_caller]
 pub(crate) fn assert_error(answer: &Answer, status: u16, code: &str) -> Value {
     assert_eq!((answer.status(), answer.code().as_str()), (status, code), "{}", answer.text());
     answer.json()["details"].clone()
 }
 
-/// The lines of a schema error, each one field.
+/// The lines of a schema error, one per field.
 #[track_caller]
 fn problems(answer: &Answer) -> Vec<String> {
     let details = assert_error(answer, 400, "SCHEMA_ERROR");
@@ -71,7 +72,7 @@ fn problems(answer: &Answer) -> Vec<String> {
     lines.map(|line| line.trim_start_matches("  - ").to_owned()).collect()
 }
 
-/// Whether the access token of an answer opens the user's own data.
+/// Whether the access token in a response gives access to the user's own data.
 async fn opens_own_data(app: &TestApp, user: &SignedIn) -> bool {
     let me = app.signed_in(user).get("/api/v1/users/me").await;
     me.status() == 200 && me.json()["id"] == user.user_id

@@ -1,4 +1,4 @@
-//! The mail about a sign-in from a place that an account was not used at before.
+//! The email about a sign-in from a place where the account has not been used before.
 
 use serde_json::json;
 use support::{Answer, Caller, TestApp};
@@ -30,10 +30,10 @@ async fn signed_up(app: &TestApp, wants: bool) {
 }
 
 #[tokio::test]
-async fn a_sign_in_from_a_new_place_is_told_and_one_from_a_known_place_is_not() {
+async fn only_sign_ins_from_new_places_are_notified() {
     let app = TestApp::start().await;
     signed_up(&app, true).await;
-    assert!(notices(&app).await.is_empty(), "the first tells nothing");
+    assert!(notices(&app).await.is_empty(), "the first sign-in is not notified");
     sign_in(&from(&app, "203.0.113.99", "")).await;
     assert!(notices(&app).await.is_empty(), "the same network");
     sign_in(&from(&app, "198.51.100.1", "Lisbon")).await;
@@ -47,7 +47,7 @@ async fn a_sign_in_from_a_new_place_is_told_and_one_from_a_known_place_is_not() 
 }
 
 #[tokio::test]
-async fn a_project_has_to_ask_for_it_and_reads_that_it_did() {
+async fn new_sign_in_notices_are_opt_in_per_project() {
     let app = TestApp::start().await;
     let setting = async || app.admin().get("/api/v1/internal/projects/current").await.json()["config"]["new_sign_in_mails"].clone();
     assert_eq!(setting().await, false);
@@ -61,10 +61,10 @@ async fn a_project_has_to_ask_for_it_and_reads_that_it_did() {
 }
 
 #[tokio::test]
-async fn a_code_by_mail_from_a_new_place_is_told_as_well() {
+async fn a_code_sign_in_from_a_new_place_is_notified() {
     let app = TestApp::start().await;
     signed_up(&app, true).await;
-    // Who has verified the address may sign in by it.
+    // The user's address is verified, so a code sent to it signs the user in.
     let user = app.server().get("/api/v1/users").await.json()["items"][0]["id"].as_str().unwrap().to_owned();
     assert_eq!(app.server().patch(&format!("/api/v1/users/{user}"), json!({ "primary_email_verified": true })).await.status(), 200);
     let code = app.sign_in_code(ADA).await;
@@ -74,12 +74,12 @@ async fn a_code_by_mail_from_a_new_place_is_told_as_well() {
 }
 
 #[tokio::test]
-async fn a_provider_and_an_authenticator_app_from_new_places_are_told_as_well() {
+async fn oauth_and_totp_sign_ins_from_new_places_are_notified() {
     let (app, provider) = start().await;
     app.configure(json!({ "config": { "new_sign_in_mails": true } })).await;
     let code = parameter(&flow(&app, &provider, ada(), &[]).await, "code");
     assert_eq!(from(&app, "203.0.113.7", "").post(TOKEN, exchange_of(&app, &code)).await.status(), 200);
-    assert!(notices(&app).await.is_empty(), "the first tells nothing");
+    assert!(notices(&app).await.is_empty(), "the first sign-in is not notified");
     let code = parameter(&flow(&app, &provider, ada(), &[]).await, "code");
     assert_eq!(from(&app, "198.51.100.1", "").post(TOKEN, exchange_of(&app, &code)).await.status(), 200);
     assert_eq!(notices(&app).await.len(), 1);

@@ -1,4 +1,5 @@
-//! Whose account it is: merging, linking, upgrading, signing up.
+//! The user that an account at a provider belongs to after merging, linking, upgrading or signing
+//! up.
 
 use serde_json::{Value, json};
 use support::TestApp;
@@ -16,18 +17,18 @@ fn unverified() -> Value {
 }
 
 #[tokio::test]
-async fn addresses_that_are_verified_on_both_sides_are_one_account() {
+async fn accounts_with_an_address_verified_on_both_sides_are_merged() {
     let (app, provider) = start().await;
     let here = app.sign_in_by_mail("ada@example.com").await;
     let (there, me) = sign_in(&app, &provider, ada()).await;
     assert_eq!(there.user_id, here.user_id);
     assert_eq!(me["oauth_providers"].as_array().unwrap().len(), 1);
     let (again, _) = sign_in(&app, &provider, unverified()).await;
-    assert_eq!(again.user_id, here.user_id, "the account is known by its id now, not by its address");
+    assert_eq!(again.user_id, here.user_id, "the account is now identified by its id, not its address");
 }
 
 #[tokio::test]
-async fn an_address_that_the_provider_does_not_vouch_for_merges_nothing() {
+async fn an_address_unverified_by_the_provider_is_not_merged() {
     let (app, provider) = start().await;
     let squatter = app.sign_up("ada@example.com").await;
     let url = flow(&app, &provider, unverified(), &[]).await;
@@ -47,7 +48,7 @@ async fn an_address_that_the_provider_does_not_vouch_for_merges_nothing() {
 }
 
 #[tokio::test]
-async fn the_strategy_of_the_project_decides() {
+async fn the_merge_strategy_of_the_project_applies() {
     let (app, provider) = start().await;
     let here = app.sign_in_by_mail("ada@example.com").await;
     strategy(&app, &provider, "raise_error").await;
@@ -57,12 +58,12 @@ async fn the_strategy_of_the_project_decides() {
     let (there, me) = sign_in(&app, &provider, ada()).await;
     assert_ne!(there.user_id, here.user_id);
     assert_eq!((&me["primary_email"], &me["primary_email_verified"]), (&"ada@example.com".into(), &true.into()));
-    // The address still signs in the first.
+    // A code sent to the address still signs in the first user.
     assert_eq!(app.sign_in_by_mail("ada@example.com").await.user_id, here.user_id);
 }
 
 #[tokio::test]
-async fn nobody_signs_up_where_that_is_off_and_who_has_an_account_signs_in() {
+async fn with_sign_up_disabled_only_existing_accounts_sign_in() {
     let (app, provider) = start().await;
     let (known, _) = sign_in(&app, &provider, ada()).await;
     app.configure(json!({ "config": { "sign_up_enabled": false } })).await;
@@ -85,21 +86,21 @@ async fn an_anonymous_user_is_upgraded_and_keeps_its_id() {
 }
 
 #[tokio::test]
-async fn a_user_links_an_account_and_nobody_links_that_of_another() {
+async fn a_user_links_an_account_unless_it_belongs_to_another_user() {
     let (app, provider) = start().await;
     let (ada_there, eve) = (app.sign_up("ada@home.example").await, app.sign_up("eve@home.example").await);
     let link = [("type", "link"), ("token", ada_there.access_token.as_str())];
     let landed = flow(&app, &provider, ada(), &link).await;
     assert_eq!(super::oauth_callback::exchange(&app, &parameter(&landed, "code")).await.json()["is_new_user"], false);
     assert_eq!(sign_in(&app, &provider, ada()).await.0.user_id, ada_there.user_id);
-    // Linking again is no error, and no second account.
+    // Linking again is not an error, and does not create a second account.
     flow(&app, &provider, ada(), &link).await;
     let me = app.signed_in(&ada_there).get("/api/v1/users/me").await.json();
     assert_eq!(me["oauth_providers"].as_array().unwrap().len(), 1);
 
     let url = flow(&app, &provider, ada(), &[("type", "link"), ("token", &eve.access_token)]).await;
     assert_eq!(error_of(&url), "OAUTH_CONNECTION_ALREADY_CONNECTED_TO_ANOTHER_USER");
-    // A user who is gone meanwhile links nothing.
+    // If the user is deleted while the flow runs, nothing is linked.
     let location = begin(&app, &[("type", "link"), ("token", &eve.access_token)]).await;
     assert_eq!(app.server().delete(&format!("/api/v1/users/{}", eve.user_id)).await.status(), 200);
     let (code, state) = provider.allow(&app, &location, json!({ "sub": "acme|3" }));
@@ -108,7 +109,7 @@ async fn a_user_links_an_account_and_nobody_links_that_of_another() {
 }
 
 #[tokio::test]
-async fn thirty_flows_with_one_new_account_make_one_user() {
+async fn concurrent_flows_with_a_new_account_create_one_user() {
     let (app, provider) = start().await;
     let mut waiting = Vec::new();
     for _ in 0..30 {
@@ -124,9 +125,10 @@ async fn thirty_flows_with_one_new_account_make_one_user() {
     assert!(codes > 0);
 }
 
-/// In JSON mode nothing ties a flow to a browser: whoever comes back may be somebody else than who began it (RFC 9700 §4.7).
+/// A flow in JSON mode is not bound to a browser, so a person other than the one who started it may
+/// complete it (RFC 9700 §4.7).
 #[tokio::test]
-async fn a_flow_that_nobody_ends_gives_the_account_to_nobody() {
+async fn an_unfinished_flow_links_nothing() {
     let (app, provider) = start().await;
     let eve = app.sign_up("eve@example.com").await;
     flow(&app, &provider, ada(), &[("type", "link"), ("token", &eve.access_token)]).await;
@@ -139,7 +141,7 @@ async fn a_flow_that_nobody_ends_gives_the_account_to_nobody() {
 }
 
 #[tokio::test]
-async fn an_account_that_somebody_took_meanwhile_is_not_linked() {
+async fn an_account_linked_by_another_user_meanwhile_is_not_linked() {
     let (app, provider) = start().await;
     let eve = app.sign_up("eve@example.com").await;
     let link = flow(&app, &provider, ada(), &[("type", "link"), ("token", &eve.access_token)]).await;
@@ -153,9 +155,9 @@ async fn an_account_that_somebody_took_meanwhile_is_not_linked() {
     assert_eq!(app.signed_in(&eve).get("/api/v1/users/me").await.json()["oauth_providers"], json!([]));
 }
 
-/// What an account is called is a provider's own affair: another one may call somebody else the same.
+/// An account id is only unique at its provider: another provider may use it for another person.
 #[tokio::test]
-async fn accounts_of_one_id_at_two_providers_are_two_users() {
+async fn the_same_account_id_at_two_providers_means_two_users() {
     let (app, acme) = start().await;
     let other = Provider::start().await;
     let mut setting = other.setting();

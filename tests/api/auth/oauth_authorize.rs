@@ -1,4 +1,4 @@
-//! `GET /api/v1/auth/oauth/authorize/{provider_id}`: where the user is sent.
+//! `GET /api/v1/auth/oauth/authorize/{provider_id}`: the URL that the user is redirected to.
 
 use secrecy::ExposeSecret as _;
 use serde_json::{Value, json};
@@ -8,7 +8,7 @@ use url::Url;
 use super::assert_error;
 use crate::stored;
 
-/// A service whose project signs in with GitHub and an issuer of its own.
+/// A service whose project accepts sign-in with GitHub, Google and a custom issuer.
 pub(super) async fn start() -> TestApp {
     let app = TestApp::start().await;
     let providers = json!([
@@ -21,7 +21,7 @@ pub(super) async fn start() -> TestApp {
     app
 }
 
-/// The parameters of a good request.
+/// The parameters of a valid request.
 pub(super) fn parameters(app: &TestApp) -> Vec<(&'static str, String)> {
     [
         ("client_id", app.project_id().as_str()),
@@ -38,7 +38,7 @@ pub(super) fn parameters(app: &TestApp) -> Vec<(&'static str, String)> {
     .to_vec()
 }
 
-/// The parameters of a good request with others in their place, or beside them.
+/// The parameters of a valid request, with `others` added or replaced.
 pub(crate) fn parameters_with(app: &TestApp, others: &[(&'static str, &str)]) -> Vec<(&'static str, String)> {
     let mut parameters = parameters(app);
     for (name, value) in others {
@@ -53,7 +53,7 @@ pub(crate) async fn authorize(app: &TestApp, provider: &str, parameters: &[(&'st
     app.anonymous().get(&format!("/api/v1/auth/oauth/authorize/{provider}?{query}")).await
 }
 
-/// Where a request in JSON mode sends the user.
+/// The URL that the operation returns in JSON mode.
 async fn location(app: &TestApp, provider: &str, others: &[(&'static str, &str)]) -> Url {
     let mut parameters = parameters_with(app, others);
     parameters.push(("response_mode", "json".to_owned()));
@@ -91,7 +91,11 @@ async fn the_user_is_redirected_to_the_provider_with_a_cookie_for_the_way_back()
     assert_eq!(value(&url, "redirect_uri"), Some(format!("{API_URL}/api/v1/auth/oauth/callback/github")));
     assert_eq!(value(&url, "code_challenge_method").as_deref(), Some("S256"));
     assert_eq!(value(&url, "code_challenge").unwrap().len(), 43);
-    assert_ne!(value(&url, "code_challenge").as_deref(), Some("E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM"), "the verifier is ours");
+    assert_ne!(
+        value(&url, "code_challenge").as_deref(),
+        Some("E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM"),
+        "the service uses its own verifier"
+    );
 
     let cookie = answer.header("set-cookie").unwrap();
     let mut parts = cookie.split("; ");
@@ -118,7 +122,7 @@ async fn in_json_mode_the_url_is_in_the_body_and_there_is_no_cookie() {
 }
 
 #[tokio::test]
-async fn every_flow_has_a_state_and_a_challenge_of_its_own() {
+async fn every_flow_has_a_unique_state_and_challenge() {
     let app = start().await;
     let (first, second) = (location(&app, "github", &[]).await, location(&app, "github", &[]).await);
     for name in ["state", "code_challenge"] {
@@ -128,7 +132,7 @@ async fn every_flow_has_a_state_and_a_challenge_of_its_own() {
 }
 
 #[tokio::test]
-async fn an_openid_provider_gets_a_nonce_and_an_issuer_of_the_project_its_own_endpoint() {
+async fn an_openid_provider_gets_a_nonce_at_its_discovered_endpoint() {
     let app = start().await;
     let google = location(&app, "google", &[]).await;
     assert_eq!(value(&google, "nonce").unwrap().len(), 43);
@@ -138,7 +142,7 @@ async fn an_openid_provider_gets_a_nonce_and_an_issuer_of_the_project_its_own_en
 }
 
 #[tokio::test]
-async fn scopes_may_be_added_to_those_of_signing_in() {
+async fn scopes_can_be_added_to_those_of_sign_in() {
     let app = start().await;
     let url = location(&app, "github", &[("provider_scope", "repo gist&admin=1")]).await;
     assert_eq!(value(&url, "scope").as_deref(), Some("user:email repo gist&admin=1"));
@@ -146,7 +150,7 @@ async fn scopes_may_be_added_to_those_of_signing_in() {
 }
 
 #[tokio::test]
-async fn linking_takes_the_token_of_a_user_and_signing_in_may_have_one() {
+async fn linking_requires_a_user_token_and_sign_in_accepts_one() {
     let app = start().await;
     let ada = app.sign_up("ada@example.com").await;
     let visitor = stored::anonymous_user(&app).await;
@@ -177,7 +181,7 @@ async fn trusted_urls_and_parameters_of_other_versions_are_accepted() {
 }
 
 #[tokio::test]
-async fn a_project_that_requires_no_key_takes_none() {
+async fn the_client_key_is_optional_if_the_project_does_not_require_it() {
     let app = start().await;
     location(&app, "github", &[("client_secret", "__stack_public_client__")]).await;
     app.configure(json!({ "config": { "require_publishable_client_key": true } })).await;
@@ -188,7 +192,7 @@ async fn a_project_that_requires_no_key_takes_none() {
 }
 
 #[tokio::test]
-async fn a_flow_that_cannot_be_remembered_does_not_begin() {
+async fn a_flow_that_cannot_be_stored_does_not_start() {
     let app = start().await;
     app.recorder.fail_write(0, "AccessDeniedException");
     let answer = authorize(&app, "github", &parameters(&app)).await;

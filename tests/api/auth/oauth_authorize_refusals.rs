@@ -1,4 +1,5 @@
-//! `GET /api/v1/auth/oauth/authorize/{provider_id}`: what is refused before the user leaves.
+//! `GET /api/v1/auth/oauth/authorize/{provider_id}`: requests that are rejected before the user is
+//! redirected to the provider.
 
 use jiff::SignedDuration;
 use secrecy::ExposeSecret as _;
@@ -9,7 +10,7 @@ use super::oauth_authorize::{authorize, parameters, parameters_with, start};
 use super::{assert_error, problems};
 use crate::stored;
 
-/// Checks that nothing was remembered, and nobody sent away.
+/// Asserts that the request is rejected, stores nothing and redirects nobody.
 async fn assert_refused(app: &TestApp, others: &[(&'static str, &str)], status: u16, code: &str) -> serde_json::Value {
     app.recorder.clear();
     let answer = authorize(app, "github", &parameters_with(app, others)).await;
@@ -20,7 +21,7 @@ async fn assert_refused(app: &TestApp, others: &[(&'static str, &str)], status: 
 }
 
 #[tokio::test]
-async fn no_url_that_the_user_may_be_sent_to_is_untrusted() {
+async fn untrusted_redirect_urls_are_rejected() {
     let app = start().await;
     for name in ["redirect_uri", "error_redirect_uri", "error_redirect_url", "after_callback_redirect_url"] {
         for url in ["https://evil.test/", "http://localhost.evil.test", "http://localhost@evil.test", "javascript://localhost/%0aalert(1)"]
@@ -37,7 +38,7 @@ async fn no_url_that_the_user_may_be_sent_to_is_untrusted() {
 }
 
 #[tokio::test]
-async fn the_challenge_is_a_digest_by_the_method_s256() {
+async fn the_challenge_must_be_an_s256_digest() {
     let app = start().await;
     for method in ["plain", "s256", "", "S512"] {
         let answer = authorize(&app, "github", &parameters_with(&app, &[("code_challenge_method", method)])).await;
@@ -61,11 +62,11 @@ async fn every_required_parameter_is_required() {
         let answer = authorize(&app, "github", &without).await;
         assert_eq!(problems(&answer), [format!("query.{name} is required")]);
     }
-    assert_eq!(problems(&authorize(&app, "github", &[]).await).len(), all.len(), "all are named at once");
+    assert_eq!(problems(&authorize(&app, "github", &[]).await).len(), all.len(), "all are reported together");
 }
 
 #[tokio::test]
-async fn parameters_have_the_values_of_the_contract() {
+async fn invalid_parameter_values_are_rejected() {
     let app = start().await;
     let wrong = [
         ("grant_type", "refresh_token"),
@@ -87,7 +88,7 @@ async fn parameters_have_the_values_of_the_contract() {
 }
 
 #[tokio::test]
-async fn a_client_that_is_not_one_is_refused() {
+async fn an_invalid_client_is_rejected() {
     let app = start().await;
     let other = app.another_project().await;
     let project = app.project_id().to_string();
@@ -102,7 +103,7 @@ async fn a_client_that_is_not_one_is_refused() {
 }
 
 #[tokio::test]
-async fn a_provider_that_the_project_does_not_use_is_refused() {
+async fn a_provider_that_is_not_enabled_is_rejected() {
     let app = start().await;
     for provider in ["spotify", "nothing", "GitHub", "git%2Fhub", "..%2Fgithub", "%2e%2e", "github%00", "%F0%9F%92%A1"] {
         let answer = authorize(&app, provider, &parameters(&app)).await;
@@ -111,7 +112,7 @@ async fn a_provider_that_the_project_does_not_use_is_refused() {
 }
 
 #[tokio::test]
-async fn the_scope_of_the_app_is_the_one_there_is() {
+async fn only_the_supported_app_scope_is_accepted() {
     let app = start().await;
     for scope in ["", "openid", "legacy openid"] {
         assert_refused(&app, &[("scope", scope)], 400, "INVALID_SCOPE").await;
@@ -119,7 +120,7 @@ async fn the_scope_of_the_app_is_the_one_there_is() {
 }
 
 #[tokio::test]
-async fn linking_takes_a_token_that_is_believed() {
+async fn linking_requires_a_valid_token() {
     let app = start().await;
     let ada = app.sign_up("ada@example.com").await;
     for others in [&[("type", "link")][..], &[("type", "link"), ("token", "")]] {
@@ -147,7 +148,7 @@ async fn linking_takes_a_token_that_is_believed() {
 }
 
 #[tokio::test]
-async fn the_first_of_several_failures_is_told() {
+async fn the_first_of_several_failures_is_reported() {
     let app = start().await;
     app.configure(json!({ "config": { "require_publishable_client_key": true } })).await;
     let mut wrong = vec![

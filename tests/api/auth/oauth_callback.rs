@@ -1,4 +1,5 @@
-//! The way back from a provider, `GET` and `POST /api/v1/auth/oauth/callback/{provider_id}`, and the code it ends with.
+//! `GET` and `POST /api/v1/auth/oauth/callback/{provider_id}`, to which a provider redirects the
+//! user, and the code that these operations issue to the app.
 
 use serde_json::{Value, json};
 use support::provider::Provider;
@@ -9,11 +10,11 @@ use super::oauth_authorize::{authorize, parameters_with};
 use super::{assert_error, opens_own_data};
 
 pub(crate) const TOKEN: &str = "/api/v1/auth/oauth/token";
-/// RFC 7636, appendix B; the challenge is in the good request.
+/// The verifier from RFC 7636, appendix B. A valid request contains the challenge derived from it.
 pub(crate) const VERIFIER: &str = "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk";
 pub(crate) const REDIRECT_URI: &str = "http://localhost:3000/handler/callback";
 
-/// A service whose project signs in with a provider that is there.
+/// A service whose project accepts sign-in with the test provider, which is running.
 pub(crate) async fn start() -> (TestApp, Provider) {
     let (app, provider) = (TestApp::start().await, Provider::start().await);
     app.configure(json!({ "config": { "oauth_providers": [provider.setting()] } })).await;
@@ -24,7 +25,7 @@ pub(crate) fn ada() -> Value {
     json!({ "sub": "acme|1", "email": "ada@example.com", "email_verified": true, "name": "Ada Lovelace", "picture": "https://p.example/ada.png" })
 }
 
-/// Begins a flow in JSON mode: where the user is sent.
+/// Starts a flow in JSON mode; returns the URL at the provider.
 pub(crate) async fn begin(app: &TestApp, others: &[(&'static str, &str)]) -> Url {
     let mut parameters = parameters_with(app, others);
     parameters.push(("response_mode", "json".to_owned()));
@@ -33,13 +34,13 @@ pub(crate) async fn begin(app: &TestApp, others: &[(&'static str, &str)]) -> Url
     answer.json()["location"].as_str().unwrap().parse().unwrap()
 }
 
-/// The provider sends the user back.
+/// Follows the provider's redirect back to the service.
 pub(crate) async fn come_back(app: &TestApp, code: &str, state: &str) -> Answer {
     let query = url::form_urlencoded::Serializer::new(String::new()).append_pair("code", code).append_pair("state", state).finish();
     app.anonymous().get(&format!("/api/v1/auth/oauth/callback/acme?{query}")).await
 }
 
-/// A whole flow with an account: where the user ends.
+/// Runs a whole flow with an account at the provider; returns the URL that the app receives.
 pub(crate) async fn flow(app: &TestApp, provider: &Provider, account: Value, others: &[(&'static str, &str)]) -> Url {
     let location = begin(app, others).await;
     let (code, state) = provider.allow(app, &location, account);
@@ -56,7 +57,7 @@ pub(crate) fn parameter(url: &Url, name: &str) -> String {
     url.query_pairs().find(|(key, _)| key == name).unwrap_or_else(|| panic!("no {name} in {url}")).1.into_owned()
 }
 
-/// The error that the app is told.
+/// The error code in the URL that the app receives.
 pub(crate) fn error_of(url: &Url) -> String {
     assert_eq!(parameter(url, "error"), "server_error");
     assert!(!url.query_pairs().any(|(name, _)| name == "code"), "{url}");
@@ -70,12 +71,12 @@ pub(crate) fn exchange_of(app: &TestApp, code: &str) -> Value {
     })
 }
 
-/// What the app gets for the code it was sent.
+/// Exchanges the code that the app received for tokens.
 pub(crate) async fn exchange(app: &TestApp, code: &str) -> Answer {
     app.anonymous().post(TOKEN, exchange_of(app, code)).await
 }
 
-/// Signs in with an account.
+/// Signs in with an account at the provider.
 pub(crate) async fn sign_in(app: &TestApp, provider: &Provider, account: Value) -> (SignedIn, Value) {
     let landed = flow(app, provider, account, &[]).await;
     let answer = exchange(app, &parameter(&landed, "code")).await;
@@ -87,7 +88,7 @@ pub(crate) async fn sign_in(app: &TestApp, provider: &Provider, account: Value) 
 }
 
 #[tokio::test]
-async fn a_new_account_signs_up_and_the_next_time_in() {
+async fn a_new_account_signs_up_and_then_signs_in() {
     let (app, provider) = start().await;
     let landed = flow(&app, &provider, ada(), &[("after_callback_redirect_url", "http://localhost:3000/welcome")]).await;
     assert!(landed.as_str().starts_with(REDIRECT_URI) && landed.fragment().is_none(), "{landed}");
@@ -108,7 +109,7 @@ async fn a_new_account_signs_up_and_the_next_time_in() {
 }
 
 #[tokio::test]
-async fn an_address_that_only_the_userinfo_tells_is_read_there() {
+async fn an_address_missing_from_the_id_token_is_read_from_userinfo() {
     let (app, provider) = start().await;
     let mut account = ada();
     account["userinfo"] = true.into();
@@ -118,7 +119,7 @@ async fn an_address_that_only_the_userinfo_tells_is_read_there() {
 }
 
 #[tokio::test]
-async fn a_provider_that_posts_a_form_is_understood() {
+async fn a_form_post_callback_is_accepted() {
     let (app, provider) = start().await;
     let location = begin(&app, &[]).await;
     let mut account = ada();
@@ -133,7 +134,7 @@ async fn a_provider_that_posts_a_form_is_understood() {
 }
 
 #[tokio::test]
-async fn in_redirect_mode_the_flow_ends_in_the_browser_it_began_in() {
+async fn in_redirect_mode_the_flow_is_bound_to_its_browser() {
     let (app, provider) = start().await;
     let begin = || async { authorize(&app, "acme", &parameters_with(&app, &[])).await };
     let (own, other) = (begin().await, begin().await);
@@ -145,7 +146,7 @@ async fn in_redirect_mode_the_flow_ends_in_the_browser_it_began_in() {
     let stranger = app.anonymous().with("cookie", &cookie(&other)).get(&path).await;
     assert_error(&stranger, 400, "OAUTH_STATE_NOT_FOUND");
     assert!(stranger.header("set-cookie").unwrap().contains("Max-Age=0"));
-    // The state was shown to another browser, and is good for nobody any more.
+    // The attempt with another browser's cookie has invalidated the state.
     assert_error(&app.anonymous().with("cookie", &cookie(&own)).get(&path).await, 400, "OAUTH_STATE_NOT_FOUND");
 
     let own = begin().await;
@@ -157,7 +158,7 @@ async fn in_redirect_mode_the_flow_ends_in_the_browser_it_began_in() {
 }
 
 #[tokio::test]
-async fn a_state_works_once_for_its_provider_and_for_ten_minutes() {
+async fn a_state_works_once_for_its_provider_within_ten_minutes() {
     let (app, provider) = start().await;
     let other = json!({ "id": "other", "client_id": "x", "client_secret": "y", "issuer": provider.issuer });
     app.configure(json!({ "config": { "oauth_providers": [provider.setting(), other] } })).await;
@@ -165,7 +166,7 @@ async fn a_state_works_once_for_its_provider_and_for_ten_minutes() {
     landed(&come_back(&app, &code, &state).await);
     assert_error(&come_back(&app, &code, &state).await, 400, "OAUTH_STATE_NOT_FOUND");
 
-    // The answer of another provider (RFC 9700 §4.4).
+    // The state of one provider's flow does not work with another provider (RFC 9700 §4.4).
     let (code, state) = provider.allow(&app, &begin(&app, &[]).await, ada());
     provider.requests();
     let mixed = app.anonymous().get(&format!("/api/v1/auth/oauth/callback/other?code={code}&state={state}")).await;
@@ -181,7 +182,7 @@ async fn a_state_works_once_for_its_provider_and_for_ten_minutes() {
 }
 
 #[tokio::test]
-async fn an_answer_that_names_another_issuer_is_one_of_a_mix_up() {
+async fn a_response_of_another_issuer_is_rejected_as_a_mix_up() {
     let (app, provider) = start().await;
     for (issuer, is_right) in [("https://evil.example", false), (provider.issuer.as_str(), true)] {
         let (code, state) = provider.allow(&app, &begin(&app, &[]).await, ada());
@@ -192,7 +193,7 @@ async fn an_answer_that_names_another_issuer_is_one_of_a_mix_up() {
 }
 
 #[tokio::test]
-async fn asking_what_there_would_be_ends_no_flow() {
+async fn a_head_request_does_not_finish_a_flow() {
     let (app, provider) = start().await;
     let (code, state) = provider.allow(&app, &begin(&app, &[]).await, ada());
     let path = format!("/api/v1/auth/oauth/callback/acme?code={code}&state={state}");

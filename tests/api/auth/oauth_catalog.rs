@@ -1,4 +1,5 @@
-//! Every provider of the catalog, the whole way: its endpoints, how the client proves itself there, and what its account becomes.
+//! Complete flows with every provider of the catalog. They check the endpoints, the client
+//! authentication, and which fields of the account are used.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -9,18 +10,19 @@ use support::stand_in::StandIn;
 use super::oauth_authorize::{authorize, parameters_with};
 use super::oauth_callback::{exchange, landed, parameter};
 
-/// A provider, what it tells at which URLs, and the account id, the address with whether it is verified, and the picture that come of it.
+/// A provider, its documents by URL, and the expected results: the account id, whether the address
+/// (if any) is verified, and the picture (if any).
 type Case = (&'static str, Vec<(&'static str, Value)>, &'static str, Option<bool>, Option<&'static str>);
 
 const EMAIL: &str = "ada@example.com";
 const PICTURE: &str = "https://pictures.example/ada.png";
 
-/// Documents as the providers describe them, shortened to what is read.
+/// Documents as each provider specifies them, reduced to the fields that Gatelet reads.
 fn cases() -> Vec<Case> {
     [of_openid(), of_code(), of_people()].concat()
 }
 
-/// Providers with documents of OpenID Connect.
+/// Providers with OpenID Connect.
 fn of_openid() -> Vec<Case> {
     let openid = |id: &str| json!({ "sub": id, "name": "Ada", "email": EMAIL, "email_verified": true, "picture": PICTURE });
     vec![
@@ -30,7 +32,7 @@ fn of_openid() -> Vec<Case> {
     ]
 }
 
-/// Where people keep code.
+/// Code hosting services.
 fn of_code() -> Vec<Case> {
     vec![
         (
@@ -72,7 +74,7 @@ fn of_code() -> Vec<Case> {
     ]
 }
 
-/// Networks of people, and accounts of offices, music and games.
+/// Social networks, and providers of accounts for work, music and games.
 fn of_people() -> Vec<Case> {
     vec![
         (
@@ -133,7 +135,7 @@ fn of_people() -> Vec<Case> {
 }
 
 #[tokio::test]
-async fn each_provider_of_the_catalog_signs_a_user_up() {
+async fn each_provider_of_the_catalog_can_sign_up_a_user() {
     for (provider_id, documents, account_id, verified, picture) in cases() {
         let documents: HashMap<String, Value> = documents.into_iter().map(|(url, document)| (url.to_owned(), document)).collect();
         let provider = StandIn::start(provider_id, documents).await;
@@ -161,7 +163,7 @@ async fn each_provider_of_the_catalog_signs_a_user_up() {
 }
 
 #[test]
-fn no_provider_of_the_catalog_is_left_out() {
+fn every_provider_of_the_catalog_is_tested() {
     let tested: BTreeSet<&str> = cases().into_iter().map(|case| case.0).collect();
     let known: BTreeSet<&str> = model::provider::catalog::ids().collect();
     assert_eq!(tested, known);

@@ -1,4 +1,4 @@
-//! The code that an app exchanges (RFC 6749 §4.1.2, RFC 7636 §4.6).
+//! The authorization code that an app exchanges for tokens (RFC 6749 §4.1.2, RFC 7636 §4.6).
 
 use jiff::SignedDuration;
 use serde_json::{Value, json};
@@ -18,7 +18,7 @@ async fn exchange_with(app: &TestApp, code: &str, name: &str, value: Value) -> s
 }
 
 #[tokio::test]
-async fn a_code_is_bound_to_its_challenge_its_redirect_and_its_project() {
+async fn a_code_is_bound_to_its_challenge_redirect_and_project() {
     let (app, provider) = start().await;
     let code = code(&app, &provider).await;
     let other = app.another_project().await;
@@ -32,19 +32,20 @@ async fn a_code_is_bound_to_its_challenge_its_redirect_and_its_project() {
     ] {
         assert_error(&exchange_with(&app, &code, name, value).await, 400, error);
     }
-    // Whoever failed burned nothing.
+    // The failed attempts did not consume the code.
     assert_eq!(exchange_with(&app, &code, "redirect_uri", json!(format!("{REDIRECT_URI}#fragment"))).await.status(), 200);
 }
 
 #[tokio::test]
-async fn a_code_that_its_owner_shows_for_another_redirect_is_over() {
+async fn a_code_sent_with_another_redirect_is_invalidated() {
     let (app, provider) = start().await;
     let other = json!("http://localhost:3000/other");
     let astray = code(&app, &provider).await;
     assert_error(&exchange_with(&app, &astray, "redirect_uri", other.clone()).await, 400, "INVALID_AUTHORIZATION_CODE");
     assert_error(&exchange(&app, &astray).await, 400, "INVALID_AUTHORIZATION_CODE");
 
-    // One that was redeemed stays known: its second coming ends the session, whatever was tried between.
+    // A redeemed code is remembered: using it again ends the session, even after failed attempts in
+    // between.
     let redeemed = code(&app, &provider).await;
     let tokens = exchange(&app, &redeemed).await.json();
     assert_error(&exchange_with(&app, &redeemed, "redirect_uri", other).await, 400, "INVALID_AUTHORIZATION_CODE");
@@ -54,13 +55,13 @@ async fn a_code_that_its_owner_shows_for_another_redirect_is_over() {
 }
 
 #[tokio::test]
-async fn a_code_that_comes_again_ends_the_session_it_gave() {
+async fn a_reused_code_ends_the_session_it_started() {
     let (app, provider) = start().await;
     let code = code(&app, &provider).await;
     let tokens = exchange(&app, &code).await.json();
     let refresh = json!({ "grant_type": "refresh_token", "client_id": app.project_id(), "refresh_token": tokens["refresh_token"] });
     assert_eq!(app.anonymous().post(TOKEN, refresh.clone()).await.status(), 200);
-    // Without the verifier nothing is shown to be stolen.
+    // Without the verifier, the second use does not prove a theft.
     assert_error(&exchange_with(&app, &code, "code_verifier", json!("x".repeat(43))).await, 400, "INVALID_AUTHORIZATION_CODE");
     assert_eq!(app.anonymous().post(TOKEN, refresh.clone()).await.status(), 200);
     assert_error(&exchange(&app, &code).await, 400, "INVALID_AUTHORIZATION_CODE");
@@ -68,7 +69,7 @@ async fn a_code_that_comes_again_ends_the_session_it_gave() {
 }
 
 #[tokio::test]
-async fn of_many_who_exchange_a_code_one_gets_tokens_at_most() {
+async fn of_concurrent_exchanges_of_a_code_at_most_one_succeeds() {
     let (app, provider) = start().await;
     let code = code(&app, &provider).await;
     let answers = futures_util::future::join_all((0..20).map(|_| exchange(&app, &code))).await;
@@ -77,11 +78,11 @@ async fn of_many_who_exchange_a_code_one_gets_tokens_at_most() {
     let users = app.server().get("/api/v1/users").await.json();
     let id = users["items"][0]["id"].as_str().unwrap();
     let sessions = app.server().get(&format!("/api/v1/auth/sessions?user_id={id}")).await.json();
-    assert_eq!(sessions["items"], json!([]), "a code that was shown twice leaves no session");
+    assert_eq!(sessions["items"], json!([]), "a code used twice leaves no session");
 }
 
 #[tokio::test]
-async fn a_code_lives_for_five_minutes_and_not_longer_than_its_user() {
+async fn a_code_expires_after_five_minutes_or_with_its_user() {
     let (app, provider) = start().await;
     let late = code(&app, &provider).await;
     app.advance(SignedDuration::from_mins(5));
@@ -103,7 +104,7 @@ async fn the_fields_of_the_grant_are_required() {
 }
 
 #[tokio::test]
-async fn a_user_with_a_second_factor_is_asked_for_it() {
+async fn a_second_factor_is_required() {
     let (app, provider) = start().await;
     let (user, _) = super::oauth_callback::sign_in(&app, &provider, ada()).await;
     let secret = json!({ "totp_secret_base64": "MTIzNDU2Nzg5MDEyMzQ1Njc4OTA=" });

@@ -1,4 +1,5 @@
-//! `/api/v1/oauth-providers`: a user's accounts at providers, what they are good for, and how they are unlinked.
+//! `/api/v1/oauth-providers`: a user's accounts at providers, what they may be used for, and how
+//! they are unlinked.
 
 use serde_json::{Value, json};
 use support::{Answer, SignedIn, TestApp};
@@ -15,7 +16,7 @@ async fn own(app: &TestApp, user: &SignedIn) -> Vec<Value> {
     list.json()["items"].as_array().unwrap().clone()
 }
 
-/// The path of a user's first account.
+/// The path of the first of a user's accounts at providers.
 async fn first(app: &TestApp, user: &SignedIn) -> String {
     format!("{ACCOUNTS}/me/{}", own(app, user).await[0]["id"].as_str().unwrap())
 }
@@ -36,7 +37,7 @@ fn items(app: &TestApp, pk: &str, sk: &str) -> usize {
 }
 
 #[tokio::test]
-async fn a_user_sees_its_accounts_and_a_server_also_what_they_are_called_there() {
+async fn users_list_their_accounts_and_servers_also_see_provider_ids() {
     let (app, provider) = start().await;
     let (user, _) = sign_in(&app, &provider, ada()).await;
     let account = own(&app, &user).await[0].clone();
@@ -62,7 +63,7 @@ async fn a_user_sees_its_accounts_and_a_server_also_what_they_are_called_there()
 }
 
 #[tokio::test]
-async fn a_server_gives_an_account_which_then_signs_in() {
+async fn a_server_can_add_an_account_that_then_signs_in() {
     let (app, provider) = start().await;
     let user = app.sign_up("ada@elsewhere.example").await;
     let created = create(&app, &user, "acme|1").await;
@@ -91,7 +92,7 @@ async fn a_server_gives_an_account_which_then_signs_in() {
 }
 
 #[tokio::test]
-async fn nobody_unlinks_the_last_way_to_sign_in() {
+async fn a_user_cannot_unlink_the_last_sign_in_method() {
     let (app, provider) = start().await;
     let (user, _) = sign_in(&app, &provider, ada()).await;
     let path = first(&app, &user).await;
@@ -100,7 +101,7 @@ async fn nobody_unlinks_the_last_way_to_sign_in() {
     assert_error(&app.signed_in(&user).patch(&path, off.clone()).await, 409, "LAST_SIGN_IN_METHOD");
     assert_eq!(sign_in(&app, &provider, ada()).await.0.user_id, user.user_id);
 
-    // A password would do, but not one that the project does not accept.
+    // A password would remain as a sign-in method, but the project does not accept passwords.
     let set = app.signed_in(&user).post("/api/v1/auth/password/set", json!({ "password": "correct horse battery" })).await;
     assert_eq!(set.status(), 200, "{}", set.text());
     app.configure(json!({ "config": { "credential_enabled": false } })).await;
@@ -113,7 +114,7 @@ async fn nobody_unlinks_the_last_way_to_sign_in() {
 }
 
 #[tokio::test]
-async fn a_server_may_take_the_last_way_to_sign_in() {
+async fn a_server_can_remove_the_last_sign_in_method() {
     let (app, provider) = start().await;
     let (user, _) = sign_in(&app, &provider, ada()).await;
     let path = first(&app, &user).await.replace("me", &user.user_id);
@@ -122,7 +123,7 @@ async fn a_server_may_take_the_last_way_to_sign_in() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn of_two_ways_unlinked_at_once_one_is_left() {
+async fn of_two_methods_unlinked_concurrently_one_stays() {
     for _ in 0..20 {
         let (app, provider) = start().await;
         let (user, _) = sign_in(&app, &provider, ada()).await;
@@ -141,7 +142,7 @@ async fn of_two_ways_unlinked_at_once_one_is_left() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn of_many_who_are_given_one_account_one_gets_it() {
+async fn of_concurrent_additions_of_an_account_one_succeeds() {
     let (app, _provider) = start().await;
     let mut users = Vec::new();
     for number in 0..10 {
@@ -163,7 +164,7 @@ async fn of_many_who_are_given_one_account_one_gets_it() {
 }
 
 #[tokio::test]
-async fn an_account_that_does_not_sign_in_still_gives_tokens_and_takes_more_scopes() {
+async fn an_account_not_used_for_sign_in_still_issues_tokens_and_takes_scopes() {
     let (app, provider) = start().await;
     let (user, _) = sign_in(&app, &provider, ada()).await;
     let set = app.signed_in(&user).post("/api/v1/auth/password/set", json!({ "password": "correct horse battery" })).await;
@@ -185,7 +186,7 @@ async fn an_account_that_does_not_sign_in_still_gives_tokens_and_takes_more_scop
 }
 
 #[tokio::test]
-async fn an_account_that_gives_no_tokens_still_signs_in() {
+async fn an_account_without_tokens_still_signs_in() {
     let (app, provider) = start().await;
     let (user, _) = sign_in(&app, &provider, ada()).await;
     let off = app.signed_in(&user).patch(&first(&app, &user).await, json!({ "allow_connected_accounts": false })).await;
@@ -197,7 +198,7 @@ async fn an_account_that_gives_no_tokens_still_signs_in() {
 }
 
 #[tokio::test]
-async fn a_server_moves_a_user_to_another_account_of_the_provider() {
+async fn a_server_can_replace_a_user_s_provider_account() {
     let (app, provider) = start().await;
     let (user, _) = sign_in(&app, &provider, ada()).await;
     let path = first(&app, &user).await;
@@ -208,12 +209,12 @@ async fn a_server_moves_a_user_to_another_account_of_the_provider() {
     let moved = app.server().patch(&path, json!({ "account_id": "acme|2", "email": "ada@new.example" })).await;
     assert_eq!(moved.status(), 200, "{}", moved.text());
     assert_eq!((&moved.json()["account_id"], &moved.json()["email"]), (&"acme|2".into(), &"ada@new.example".into()));
-    // The tokens were another account's.
+    // The stored tokens belonged to the former account.
     let token = app.server().post(&format!("{CONNECTED}/{}/acme/access-token", user.user_id), json!({})).await;
     assert_error(&token, 400, "OAUTH_ACCESS_TOKEN_NOT_AVAILABLE");
     let other = json!({ "sub": "acme|2", "email": "ada@new.example", "email_verified": true });
     assert_eq!(sign_in(&app, &provider, other).await.0.user_id, user.user_id);
-    // What it was is free for others.
+    // Another user may link the former account.
     let eve = app.sign_up("eve@example.com").await;
     assert_eq!(create(&app, &eve, "acme|1").await.status(), 201);
     assert_error(
@@ -224,7 +225,7 @@ async fn a_server_moves_a_user_to_another_account_of_the_provider() {
 }
 
 #[tokio::test]
-async fn a_user_has_twenty_accounts_at_most() {
+async fn a_user_has_at_most_twenty_accounts() {
     let (app, _provider) = start().await;
     let user = app.sign_up("ada@example.com").await;
     for number in 0..20 {
@@ -238,7 +239,7 @@ async fn a_user_has_twenty_accounts_at_most() {
 }
 
 #[tokio::test]
-async fn the_tokens_of_an_account_end_with_it_and_with_its_user() {
+async fn an_account_s_tokens_are_deleted_with_it_or_its_user() {
     let (app, provider) = start().await;
     let (user, _) = sign_in(&app, &provider, ada()).await;
     assert_eq!(items(&app, "U#", "PROVIDER#"), 1);

@@ -1,4 +1,5 @@
-//! Providers that are down, slow, wrong or hostile: the app is told, and nothing is half-created.
+//! The provider is down, slow, wrong or hostile. The app gets an error, and nothing is partly
+//! created.
 
 use serde_json::json;
 use support::TestApp;
@@ -13,7 +14,7 @@ async fn assert_nobody_signed_up(app: &TestApp) {
 }
 
 #[tokio::test]
-async fn a_provider_that_fails_creates_nothing() {
+async fn a_failing_provider_creates_nothing() {
     use Fault::*;
     let (app, provider) = start().await;
     let faults = [
@@ -52,7 +53,7 @@ async fn a_redirect_of_the_token_endpoint_is_not_followed() {
 }
 
 #[tokio::test]
-async fn what_the_provider_says_is_told_to_the_app() {
+async fn provider_errors_are_passed_to_the_app() {
     let (app, provider) = start().await;
     for (error, code) in [
         ("access_denied", "OAUTH_PROVIDER_ACCESS_DENIED"),
@@ -69,20 +70,20 @@ async fn what_the_provider_says_is_told_to_the_app() {
 }
 
 #[tokio::test]
-async fn keys_are_read_once_and_again_after_a_rotation() {
+async fn keys_are_cached_and_refetched_after_a_rotation() {
     let (app, provider) = start().await;
     sign_in(&app, &provider, ada()).await;
     provider.requests();
     sign_in(&app, &provider, ada()).await;
-    assert_eq!(provider.requests(), ["token"], "metadata and keys are kept");
+    assert_eq!(provider.requests(), ["token"], "metadata and keys are cached");
     app.advance(jiff::SignedDuration::from_mins(1));
     provider.rotate_key();
     sign_in(&app, &provider, ada()).await;
-    assert_eq!(provider.requests(), ["token", "jwks"], "a key that is not known is looked for");
+    assert_eq!(provider.requests(), ["token", "jwks"], "an unknown key is fetched");
 }
 
 #[tokio::test]
-async fn an_issuer_that_cannot_be_asked_begins_no_flow() {
+async fn an_unreachable_issuer_starts_no_flow() {
     let app = TestApp::start().await;
     let gone = Provider::start().await;
     let setting = gone.setting();
@@ -93,7 +94,7 @@ async fn an_issuer_that_cannot_be_asked_begins_no_flow() {
 }
 
 #[tokio::test]
-async fn a_redirect_that_is_no_longer_trusted_is_not_followed_and_the_error_page_is() {
+async fn an_untrusted_redirect_is_replaced_by_the_error_page() {
     let (app, provider) = start().await;
     let domains = |domains: serde_json::Value| json!({ "config": { "allow_localhost": false, "domains": domains } });
     app.configure(domains(json!([{ "domain": "https://app.example" }, { "domain": "https://errors.example" }]))).await;
@@ -109,9 +110,10 @@ async fn a_redirect_that_is_no_longer_trusted_is_not_followed_and_the_error_page
     assert_nobody_signed_up(&app).await;
 }
 
-/// OpenID Connect Discovery §4.3: a document at the right place that speaks of another issuer is not that issuer's.
+/// Metadata is invalid if it names another issuer, even at the right URL (OpenID Connect Discovery
+/// §4.3).
 #[tokio::test]
-async fn an_issuer_whose_metadata_names_another_one_signs_nobody_in() {
+async fn metadata_that_names_another_issuer_is_rejected() {
     let (app, provider) = start().await;
     let port = provider.issuer.rsplit_once(':').unwrap().1;
     for issuer in [format!("http://localhost:{port}"), format!("{}/", provider.issuer), format!("{}/tenant/..", provider.issuer)] {
@@ -124,7 +126,7 @@ async fn an_issuer_whose_metadata_names_another_one_signs_nobody_in() {
         let answer = authorize(&app, "acme", &parameters_with(&app, &[])).await;
         assert_error(&answer, 503, "OAUTH_PROVIDER_TEMPORARILY_UNAVAILABLE");
     }
-    assert!(provider.requests().contains(&"metadata".to_owned()), "it was asked, and its answer refused");
+    assert!(provider.requests().contains(&"metadata".to_owned()), "its metadata was fetched and rejected");
     app.configure(json!({ "config": { "oauth_providers": [provider.setting()] } })).await;
     sign_in(&app, &provider, ada()).await;
 }

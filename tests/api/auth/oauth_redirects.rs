@@ -1,5 +1,6 @@
-//! Open redirects: no way of writing a URL gets a user, a code or an error anywhere but to a trusted domain; neither at the start of a
-//! flow nor at its end, when what was trusted may be so no longer.
+//! Open redirects: however a URL is spelled, users, codes and errors are sent only to trusted
+//! domains. This is checked when a flow starts, and again when it ends, as the trusted domains may
+//! have changed.
 
 use model::project::redirect::RedirectUrl;
 use serde_json::json;
@@ -10,30 +11,31 @@ use super::assert_error;
 use super::oauth_authorize::{authorize, parameters_with};
 use super::oauth_callback::{ada, begin, come_back, landed, parameter, start};
 
-/// Ways to write somebody else's URL so that it looks like `https://app.example.com`, or that a browser and a server read differently.
+/// Spellings of a foreign URL that look like `https://app.example.com`, or that browsers and
+/// servers parse differently.
 const FOREIGN: [&str; 29] = [
-    // Userinfo.
+    // User info before the host.
     "https://app.example.com@evil.test/",
     "https://app.example.com:pw@evil.test/",
     "https://app.example.com%40evil.test/",
     "https://evil.test@app.example.com/",
     "https://app.example.com%2f@evil.test/",
-    // Backslashes, and what browsers drop.
+    // Backslashes, and characters that browsers drop.
     "https://evil.test\\@app.example.com/",
     "https:\\\\evil.test\\app.example.com",
     "https://evil.test/\\app.example.com",
     "https://app.example.com\\.evil.test/",
     "https://app.exa\tmple.com.evil.test/",
-    // Names that contain, begin or end with it.
+    // Names that contain the trusted name, or begin or end with it.
     "https://app.example.com.evil.test/",
     "https://evilapp.example.com/",
     "https://evil.test/app.example.com",
     "https://evil.test?https://app.example.com",
     "https://evil.test#https://app.example.com",
     "https://example.com/",
-    // A trailing dot is another name to a certificate and to a cookie.
+    // Browsers treat a name with a trailing dot as another name, for certificates and cookies.
     "https://app.example.com./",
-    // Punycode and look-alikes: a Cyrillic a, a full-width dot that becomes one, a dotless i.
+    // Punycode and look-alikes: a Cyrillic `а`, the same name in punycode, the digit 1 for an `l`.
     "https://аpp.example.com/",
     "https://xn--pp-7kc.example.com/",
     "https://app.examp1e.com/",
@@ -50,7 +52,7 @@ const FOREIGN: [&str; 29] = [
     "//app.example.com/",
 ];
 
-/// Ways to write a URL of the app itself.
+/// Spellings of a URL of the app itself.
 const OWN: [&str; 6] = [
     "https://app.example.com/cb",
     "HTTPS://APP.EXAMPLE.COM/cb",
@@ -66,7 +68,7 @@ async fn trust(app: &TestApp, provider: &Provider, domains: &[&str]) {
 }
 
 #[tokio::test]
-async fn a_flow_does_not_begin_with_a_foreign_url() {
+async fn a_flow_does_not_start_with_an_untrusted_url() {
     let (app, provider) = start().await;
     trust(&app, &provider, &["https://app.example.com"]).await;
     for name in ["redirect_uri", "error_redirect_uri", "error_redirect_url", "after_callback_redirect_url"] {
@@ -84,7 +86,7 @@ async fn a_flow_does_not_begin_with_a_foreign_url() {
     }
 }
 
-/// Lets a flow begin with whatever URL, as one did that began when the project trusted it.
+/// Starts a flow with URLs of any domains, which the project is made to trust first.
 async fn begin_trusting(app: &TestApp, provider: &Provider, others: &[(&'static str, &str)]) -> url::Url {
     let origins: Vec<String> = others
         .iter()
@@ -97,9 +99,9 @@ async fn begin_trusting(app: &TestApp, provider: &Provider, others: &[(&'static 
 }
 
 #[tokio::test]
-async fn a_flow_does_not_end_at_a_url_that_is_trusted_no_longer() {
+async fn a_flow_does_not_end_at_a_url_that_is_no_longer_trusted() {
     let (app, provider) = start().await;
-    // What cannot be trusted at all never begins; these did.
+    // These flows were started while the project trusted the URLs.
     let once: Vec<&str> = FOREIGN
         .into_iter()
         .filter(|url| RedirectUrl::parse(url).is_ok_and(|url| url.url().username().is_empty() && url.url().scheme().starts_with("http")))
@@ -118,7 +120,7 @@ async fn a_flow_does_not_end_at_a_url_that_is_trusted_no_longer() {
 }
 
 #[tokio::test]
-async fn an_error_goes_to_the_page_that_is_trusted() {
+async fn errors_redirect_to_the_trusted_page() {
     let (app, provider) = start().await;
     let others = [("redirect_uri", "https://evil.test/cb"), ("error_redirect_uri", "https://app.example.com/error?from=flow")];
     let location = begin_trusting(&app, &provider, &others).await;
@@ -130,7 +132,7 @@ async fn an_error_goes_to_the_page_that_is_trusted() {
 }
 
 #[tokio::test]
-async fn exact_domains_and_wildcards_hold_at_both_ends() {
+async fn exact_domains_and_wildcards_apply_at_both_ends_of_a_flow() {
     for (domain, inside, outside) in [
         ("https://app.example.com", "https://app.example.com/cb", "https://other.example.com/cb"),
         ("https://*.example.com", "https://any.example.com/cb", "https://two.labels.example.com/cb"),

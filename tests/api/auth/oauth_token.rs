@@ -26,7 +26,7 @@ fn request_with(app: &TestApp, user: &SignedIn, name: &str, value: impl Into<Val
 }
 
 #[tokio::test]
-async fn a_form_and_json_get_the_same_tokens() {
+async fn form_and_json_requests_get_the_same_tokens() {
     let app = TestApp::start().await;
     let ada = app.sign_up("ada@example.com").await;
     app.advance(SignedDuration::from_mins(11));
@@ -62,7 +62,7 @@ async fn a_refresh_token_is_not_rotated() {
 }
 
 #[tokio::test]
-async fn a_project_that_requires_no_key_takes_none() {
+async fn the_client_key_is_optional_if_the_project_does_not_require_it() {
     let app = TestApp::start().await;
     let ada = app.sign_up("ada@example.com").await;
     let mut without = request(&app, &ada);
@@ -80,7 +80,7 @@ async fn a_project_that_requires_no_key_takes_none() {
 }
 
 #[tokio::test]
-async fn a_client_that_is_not_one_is_refused() {
+async fn an_invalid_client_is_rejected() {
     let app = TestApp::start().await;
     let ada = app.sign_up("ada@example.com").await;
     let other = app.another_project().await;
@@ -103,7 +103,7 @@ async fn a_client_that_is_not_one_is_refused() {
 }
 
 #[tokio::test]
-async fn a_refresh_token_that_is_unknown_elsewhere_or_over_is_refused() {
+async fn unknown_foreign_and_expired_refresh_tokens_are_rejected() {
     let app = TestApp::start().await;
     let ada = app.sign_up("ada@example.com").await;
     for token in ["", "x", &"0".repeat(45)] {
@@ -132,7 +132,7 @@ async fn a_deleted_user_gets_no_tokens() {
 }
 
 #[tokio::test]
-async fn other_fields_are_ignored_and_missing_ones_are_named() {
+async fn unknown_fields_are_ignored_and_missing_ones_are_named() {
     let app = TestApp::start().await;
     let ada = app.sign_up("ada@example.com").await;
     let more = request_with(&app, &ada, "scope", "legacy");
@@ -148,15 +148,15 @@ async fn other_fields_are_ignored_and_missing_ones_are_named() {
     assert_error(&none, 400, "SCHEMA_ERROR");
 }
 
-/// `error` and `error_description`, which every OAuth client reads.
+/// The fields `error` and `error_description`, which OAuth clients read.
 fn oauth_error(answer: &Answer) -> (String, String) {
     let body = answer.json();
-    assert_eq!(body["code"], answer.code(), "the code is there as well");
+    assert_eq!(body["code"], answer.code(), "the body has the code as well");
     ["error", "error_description"].map(|field| body[field].as_str().unwrap().to_owned()).into()
 }
 
 #[tokio::test]
-async fn errors_have_the_form_of_rfc_6749_too() {
+async fn errors_also_have_the_form_of_rfc_6749() {
     let app = TestApp::start().await;
     let ada = app.sign_up("ada@example.com").await;
     let post = async |name: &str, value: Value| app.anonymous().post(PATH, request_with(&app, &ada, name, value)).await;
@@ -186,13 +186,13 @@ async fn errors_have_the_form_of_rfc_6749_too() {
         assert!(answer.header("cache-control").unwrap().starts_with("no-store"));
         assert!(answer.header("content-type").unwrap().starts_with("application/json"));
     }
-    // Where OAuth is not spoken, an error is a sentence.
+    // In responses of other operations, the field `error` is a sentence.
     let elsewhere = app.client().post("/api/v1/auth/password/sign-in", json!({})).await.json();
     assert!(elsewhere["error"].as_str().unwrap().contains(' ') && elsewhere["error_description"].is_null());
 }
 
 #[tokio::test]
-async fn an_sdk_sends_its_headers_as_well() {
+async fn sdk_headers_are_accepted() {
     let app = TestApp::start().await;
     let ada = app.sign_up("ada@example.com").await;
     app.advance(SignedDuration::from_mins(11));
@@ -201,7 +201,7 @@ async fn an_sdk_sends_its_headers_as_well() {
 }
 
 #[tokio::test]
-async fn headers_of_access_are_not_needed_and_must_be_right_when_they_are_there() {
+async fn access_headers_are_optional_but_must_be_valid() {
     let app = TestApp::start().await;
     let ada = app.sign_up("ada@example.com").await;
     let form = [("grant_type", "refresh_token"), ("client_id", app.project_id().as_str()), ("refresh_token", ada.refresh_token.as_str())];

@@ -18,7 +18,7 @@ async fn is_valid(app: &TestApp, code: &str) -> bool {
 }
 
 #[tokio::test]
-async fn a_code_is_valid_until_it_is_redeemed() {
+async fn a_code_is_valid_until_redeemed() {
     let app = TestApp::start().await;
     let code = app.sign_in_code("ada@example.com").await;
     assert!(is_valid(&app, &code).await);
@@ -50,7 +50,7 @@ async fn a_check_counts_as_an_attempt() {
 }
 
 #[tokio::test]
-async fn a_wrong_guess_at_the_typed_part_counts_as_an_attempt_at_the_code() {
+async fn a_wrong_typed_part_counts_as_an_attempt() {
     let app = TestApp::start().await;
     let code = app.sign_in_code("ada@example.com").await;
     for number in 0..20 {
@@ -60,7 +60,7 @@ async fn a_wrong_guess_at_the_typed_part_counts_as_an_attempt_at_the_code() {
 }
 
 #[tokio::test]
-async fn an_unknown_code_and_one_of_another_project_are_not_valid() {
+async fn unknown_and_foreign_codes_are_invalid() {
     let app = TestApp::start().await;
     assert!(!is_valid(&app, &"0".repeat(45)).await);
     let code = app.sign_in_code("ada@example.com").await;
@@ -78,14 +78,14 @@ async fn a_code_has_45_characters() {
         let problems = problems(&answer);
         assert!(
             problems.len() == 1 && problems[0].starts_with("body.code must be a string")
-                || problems[0] == "body.code must have 45 characters",
+                || problems[0] == "body.code must be 45 characters long",
             "{problems:?}"
         );
     }
 }
 
 #[tokio::test]
-async fn it_takes_client_access() {
+async fn client_access_is_required() {
     let app = TestApp::start().await;
     assert_takes_client_access(&app, "POST", PATH).await;
     let code = app.sign_in_code("ada@example.com").await;

@@ -13,7 +13,7 @@ fn ada() -> Value {
 }
 
 #[tokio::test]
-async fn the_mail_has_a_link_with_the_code_and_the_typed_part_and_the_answer_has_the_nonce() {
+async fn the_email_has_the_link_and_code_and_the_response_has_the_nonce() {
     let app = TestApp::start().await;
     let answer = app.client().post(PATH, ada()).await;
     assert_eq!(answer.status(), 200, "{}", answer.text());
@@ -29,7 +29,7 @@ async fn the_mail_has_a_link_with_the_code_and_the_typed_part_and_the_answer_has
 }
 
 #[tokio::test]
-async fn no_account_is_made_before_the_code_is_redeemed() {
+async fn no_account_is_created_before_the_code_is_redeemed() {
     let app = TestApp::start().await;
     app.sign_in_code("ada@example.com").await;
     assert!(app.app.store.user_ids(app.project_id()).await.unwrap().is_empty());
@@ -37,7 +37,7 @@ async fn no_account_is_made_before_the_code_is_redeemed() {
 }
 
 #[tokio::test]
-async fn another_code_leaves_the_first_one_valid() {
+async fn a_second_code_leaves_the_first_one_valid() {
     let app = TestApp::start().await;
     let first = app.sign_in_code("ada@example.com").await;
     let second = app.sign_in_code("ada@example.com").await;
@@ -48,7 +48,7 @@ async fn another_code_leaves_the_first_one_valid() {
 }
 
 #[tokio::test]
-async fn an_account_whose_address_is_not_verified_gets_a_code() {
+async fn an_account_with_an_unverified_address_gets_a_code() {
     let app = TestApp::start().await;
     app.sign_up("ada@example.com").await;
     assert_eq!(app.client().post(PATH, ada()).await.status(), 200);
@@ -56,7 +56,7 @@ async fn an_account_whose_address_is_not_verified_gets_a_code() {
 }
 
 #[tokio::test]
-async fn a_project_without_sign_in_by_mail_sends_nothing() {
+async fn with_sign_in_by_email_disabled_nothing_is_sent() {
     let app = TestApp::start().await;
     app.configure(json!({ "config": { "magic_link_enabled": false } })).await;
     assert_error(&app.client().post(PATH, ada()).await, 403, "MAGIC_LINK_NOT_ENABLED");
@@ -64,7 +64,7 @@ async fn a_project_without_sign_in_by_mail_sends_nothing() {
 }
 
 #[tokio::test]
-async fn without_sign_up_only_accounts_get_codes() {
+async fn with_sign_up_disabled_only_existing_accounts_get_codes() {
     let app = TestApp::start().await;
     app.sign_in_by_mail("ada@example.com").await;
     app.configure(json!({ "config": { "sign_up_enabled": false } })).await;
@@ -107,7 +107,7 @@ async fn the_body_is_checked_field_by_field() {
 }
 
 #[tokio::test]
-async fn a_code_that_cannot_be_written_is_not_mailed() {
+async fn a_code_that_cannot_be_stored_is_not_sent() {
     let app = TestApp::start().await;
     app.recorder.fail_write(0, "AccessDeniedException");
     assert_error(&app.client().post(PATH, ada()).await, 500, "INTERNAL_ERROR");
@@ -115,7 +115,7 @@ async fn a_code_that_cannot_be_written_is_not_mailed() {
 }
 
 #[tokio::test]
-async fn it_takes_client_access() {
+async fn client_access_is_required() {
     let app = TestApp::start().await;
     assert_takes_client_access(&app, "POST", PATH).await;
     assert_eq!(app.server().post(PATH, ada()).await.status(), 200);

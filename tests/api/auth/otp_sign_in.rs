@@ -15,7 +15,7 @@ async fn redeem(app: &TestApp, code: &str) -> support::Answer {
     app.client().post(PATH, json!({ "code": code })).await
 }
 
-/// A code of the same nonce whose typed part is another.
+/// A code with the same nonce but another typed part.
 fn guess(code: &str, number: u32) -> String {
     let typed = format!("{number:06}");
     assert_ne!(typed, code[..6]);
@@ -23,7 +23,7 @@ fn guess(code: &str, number: u32) -> String {
 }
 
 #[tokio::test]
-async fn who_has_no_account_gets_one_with_a_verified_address() {
+async fn a_new_user_gets_an_account_with_a_verified_address() {
     let app = TestApp::start().await;
     let code = app.sign_in_code("ada@example.com").await;
     let answer = redeem(&app, &code).await;
@@ -39,7 +39,7 @@ async fn who_has_no_account_gets_one_with_a_verified_address() {
 }
 
 #[tokio::test]
-async fn who_has_an_account_signs_in_to_it() {
+async fn an_existing_user_signs_in() {
     let app = TestApp::start().await;
     let first = app.sign_in_by_mail("ada@example.com").await;
     let code = app.sign_in_code("Ada@example.com").await;
@@ -48,7 +48,7 @@ async fn who_has_an_account_signs_in_to_it() {
 }
 
 #[tokio::test]
-async fn the_typed_part_in_upper_case_and_the_nonce_are_a_code() {
+async fn the_typed_part_is_case_insensitive_and_combined_with_the_nonce() {
     let app = TestApp::start().await;
     let body = json!({ "email": "ada@example.com", "callback_url": "http://localhost/" });
     let nonce = app.client().post("/api/v1/auth/otp/send-sign-in-code", body).await.json()["nonce"].as_str().unwrap().to_owned();
@@ -65,7 +65,7 @@ async fn a_code_is_redeemed_once() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn of_many_who_redeem_one_code_at_once_one_has_a_session() {
+async fn of_concurrent_redemptions_of_a_code_one_succeeds() {
     let app = TestApp::start().await;
     let code = app.sign_in_code("ada@example.com").await;
     let mut race = JoinSet::new();
@@ -90,7 +90,7 @@ async fn of_many_who_redeem_one_code_at_once_one_has_a_session() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn two_codes_of_one_address_redeemed_at_once_make_one_account() {
+async fn two_codes_of_an_address_redeemed_concurrently_create_one_account() {
     let app = TestApp::start().await;
     let mut race = JoinSet::new();
     for _ in 0..8 {
@@ -105,7 +105,7 @@ async fn two_codes_of_one_address_redeemed_at_once_make_one_account() {
 }
 
 #[tokio::test]
-async fn a_code_lives_ten_minutes() {
+async fn a_code_expires_after_ten_minutes() {
     let app = TestApp::start().await;
     let (in_time, too_late) = (app.sign_in_code("ada@example.com").await, app.sign_in_code("ada@example.com").await);
     app.advance(SignedDuration::from_millis(10 * 60_000 - 1));
@@ -116,7 +116,7 @@ async fn a_code_lives_ten_minutes() {
 }
 
 #[tokio::test]
-async fn guessing_the_typed_part_burns_the_code() {
+async fn guessing_the_typed_part_invalidates_the_code() {
     let app = TestApp::start().await;
     let code = app.sign_in_code("ada@example.com").await;
     for number in 0..20 {
@@ -127,7 +127,7 @@ async fn guessing_the_typed_part_burns_the_code() {
 }
 
 #[tokio::test]
-async fn the_twentieth_attempt_may_be_right() {
+async fn the_twentieth_attempt_can_succeed() {
     let app = TestApp::start().await;
     let code = app.sign_in_code("ada@example.com").await;
     for number in 0..19 {
@@ -154,7 +154,7 @@ async fn a_code_of_another_purpose_or_project_does_not_exist() {
 }
 
 #[tokio::test]
-async fn what_the_project_forbids_burns_no_code() {
+async fn a_rejected_sign_in_does_not_consume_the_code() {
     let app = TestApp::start().await;
     let code = app.sign_in_code("ada@example.com").await;
     app.configure(json!({ "config": { "magic_link_enabled": false, "sign_up_enabled": false } })).await;
@@ -166,7 +166,7 @@ async fn what_the_project_forbids_burns_no_code() {
 }
 
 #[tokio::test]
-async fn an_address_that_somebody_took_meanwhile_without_verifying_it_is_whose_it_is() {
+async fn a_code_takes_over_an_unverified_account_created_meanwhile() {
     let app = TestApp::start().await;
     let code = app.sign_in_code("ada@example.com").await;
     let squatter = app.sign_up("ada@example.com").await;
@@ -186,7 +186,7 @@ async fn an_anonymous_user_is_upgraded_and_keeps_its_id() {
 }
 
 #[tokio::test]
-async fn a_sign_in_that_cannot_be_written_burns_no_code() {
+async fn a_failed_write_does_not_consume_the_code() {
     let app = TestApp::start().await;
     let code = app.sign_in_code("ada@example.com").await;
     app.recorder.fail_write(1, "AccessDeniedException");
@@ -200,7 +200,7 @@ async fn a_code_has_45_characters() {
     let app = TestApp::start().await;
     for code in ["", "abc", &"0".repeat(44), &"0".repeat(46)] {
         let answer = redeem(&app, code).await;
-        assert_eq!(problems(&answer), ["body.code must have 45 characters"]);
+        assert_eq!(problems(&answer), ["body.code must be 45 characters long"]);
     }
     for code in ["ä".repeat(45), "İ".repeat(45), "\u{0}".repeat(45)] {
         assert_error(&redeem(&app, &code).await, 404, "VERIFICATION_CODE_NOT_FOUND");
@@ -208,7 +208,7 @@ async fn a_code_has_45_characters() {
 }
 
 #[tokio::test]
-async fn it_takes_client_access() {
+async fn client_access_is_required() {
     let app = TestApp::start().await;
     assert_takes_client_access(&app, "POST", PATH).await;
     let code = app.sign_in_code("ada@example.com").await;

@@ -1,4 +1,4 @@
-//! Passwords of signed-in users: set, update.
+//! A signed-in user sets or updates the password.
 
 use serde_json::json;
 use support::TestApp;
@@ -9,7 +9,7 @@ const REFRESH: &str = "/api/v1/auth/sessions/current/refresh";
 const NEW: &str = "a better horse battery";
 
 #[tokio::test]
-async fn who_has_no_password_sets_one_and_stays_signed_in() {
+async fn setting_a_first_password_keeps_the_session() {
     let app = TestApp::start().await;
     let ada = app.sign_in_by_mail("ada@example.com").await;
     let set = app.signed_in(&ada).post(SET, json!({ "password": "correct horse battery" })).await;
@@ -21,7 +21,7 @@ async fn who_has_no_password_sets_one_and_stays_signed_in() {
 }
 
 #[tokio::test]
-async fn an_update_ends_the_other_sessions() {
+async fn a_password_change_ends_the_other_sessions() {
     let app = TestApp::start().await;
     let (ada, other) = (app.sign_up("ada@example.com").await, app.sign_in("ada@example.com").await);
     let body = json!({ "old_password": "correct horse battery", "new_password": NEW });
@@ -37,7 +37,7 @@ async fn an_update_ends_the_other_sessions() {
 }
 
 #[tokio::test]
-async fn an_update_without_the_refresh_token_ends_all_sessions() {
+async fn a_password_change_without_the_refresh_token_ends_all_sessions() {
     let app = TestApp::start().await;
     let ada = app.sign_up("ada@example.com").await;
     let body = json!({ "old_password": "correct horse battery", "new_password": NEW });
@@ -48,7 +48,7 @@ async fn an_update_without_the_refresh_token_ends_all_sessions() {
 }
 
 #[tokio::test]
-async fn a_change_of_password_says_what_is_wrong() {
+async fn an_invalid_password_change_is_explained() {
     let app = TestApp::start().await;
     let (ada, bob) = (app.sign_up("ada@example.com").await, app.sign_in_by_mail("bob@example.com").await);
     let update = |old: &str, new: &str| json!({ "old_password": old, "new_password": new });

@@ -1,4 +1,4 @@
-//! A hundred wrong passwords in a row, in however many days, close an account to passwords.
+//! A hundred consecutive wrong passwords, over any number of days, lock the password of an account.
 
 use jiff::SignedDuration;
 use model::limit::{Limits, Rate, Rule};
@@ -21,7 +21,7 @@ async fn sign_in(app: &TestApp, email: &str, password: &str) -> Answer {
     app.client().post(SIGN_IN, json!({ "email": email, "password": password })).await
 }
 
-/// Gives wrong passwords, five in ten minutes, each answered as wrong.
+/// Sends wrong passwords, at most five in ten minutes, and asserts that each is rejected as wrong.
 async fn guess(app: &TestApp, email: &str, times: usize) {
     for _ in 0..times {
         let answer = sign_in(app, email, "wrong horse battery").await;
@@ -36,7 +36,7 @@ async fn signed_up() -> (TestApp, SignedIn) {
     (app, ada)
 }
 
-/// An account that a stranger has closed.
+/// An account whose password is locked after a stranger's attempts.
 async fn closed() -> (TestApp, SignedIn) {
     let (app, ada) = signed_up().await;
     guess(&app, ADA, 100).await;
@@ -53,11 +53,11 @@ async fn notices(app: &TestApp) -> Vec<support::Mail> {
 }
 
 #[tokio::test]
-async fn an_attacker_with_patience_has_a_hundred_guesses_and_the_owner_is_told_once() {
+async fn after_a_hundred_guesses_the_account_is_locked_and_the_owner_notified() {
     let (app, _) = signed_up().await;
     guess(&app, ADA, 99).await;
     assert!(notices(&app).await.is_empty());
-    assert_eq!(sign_in(&app, ADA, RIGHT).await.status(), 200, "99 close nothing, and a right one ends the row");
+    assert_eq!(sign_in(&app, ADA, RIGHT).await.status(), 200, "99 do not lock the account, and a right one resets the count");
     guess(&app, ADA, 100).await;
     assert_error(&sign_in(&app, ADA, RIGHT).await, 400, "EMAIL_PASSWORD_MISMATCH");
     app.advance(SignedDuration::from_hours(24 * 365));
@@ -69,7 +69,7 @@ async fn an_attacker_with_patience_has_a_hundred_guesses_and_the_owner_is_told_o
 }
 
 #[tokio::test]
-async fn a_closed_account_an_unknown_address_and_a_wrong_password_cannot_be_told_apart() {
+async fn locked_accounts_look_like_unknown_addresses_and_wrong_passwords() {
     let (app, _) = closed().await;
     app.sign_up("open@example.com").await;
     app.sign_in_by_mail("mail@example.com").await;
@@ -84,7 +84,7 @@ async fn a_closed_account_an_unknown_address_and_a_wrong_password_cannot_be_told
 }
 
 #[tokio::test]
-async fn a_reset_and_every_other_way_to_sign_in_opens_it_again() {
+async fn a_reset_or_another_sign_in_method_unlocks_the_account() {
     let (app, ada) = closed().await;
     let body = json!({ "email": ADA, "callback_url": "http://localhost:3000/reset" });
     assert_eq!(app.client().post("/api/v1/auth/password/send-reset-code", body).await.status(), 200);
@@ -107,7 +107,7 @@ async fn a_reset_and_every_other_way_to_sign_in_opens_it_again() {
 }
 
 #[tokio::test]
-async fn a_provider_opens_it_again() {
+async fn a_provider_sign_in_unlocks_the_account() {
     let (app, provider) = start().await;
     let sign_in_there = async || {
         let code = parameter(&flow(&app, &provider, ada(), &[]).await, "code");
@@ -125,7 +125,7 @@ async fn a_provider_opens_it_again() {
 }
 
 #[tokio::test]
-async fn a_signed_in_owner_changes_the_password_of_a_closed_account() {
+async fn a_signed_in_owner_can_change_the_password_of_a_locked_account() {
     let (app, ada) = closed().await;
     let caller = app.signed_in(&ada).without("x-stack-access-token");
     let refreshed = caller.post("/api/v1/auth/sessions/current/refresh", json!({})).await.json();
@@ -137,7 +137,7 @@ async fn a_signed_in_owner_changes_the_password_of_a_closed_account() {
 }
 
 #[tokio::test]
-async fn a_thief_of_a_session_has_a_hundred_guesses_at_the_old_password() {
+async fn a_stolen_session_gets_a_hundred_guesses_at_the_old_password() {
     let app = TestApp::start().await;
     let ada = app.sign_up(ADA).await;
     let change = |old: &str| json!({ "old_password": old, "new_password": NEW });
@@ -150,12 +150,12 @@ async fn a_thief_of_a_session_has_a_hundred_guesses_at_the_old_password() {
     for (path, body) in [(UPDATE, change(RIGHT)), (PROVE, prove(RIGHT))] {
         assert_error(&app.signed_in(&ada).post(path, body).await, 400, "PASSWORD_CONFIRMATION_MISMATCH");
     }
-    // The owner signs in as before.
+    // The owner's password works as before.
     app.sign_in(ADA).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_flood_of_guesses_counts_no_more_than_the_limit_lets_through() {
+async fn only_guesses_within_the_rate_limit_are_counted() {
     let (app, ada) = signed_up().await;
     let client = app.client();
     let guesses: Vec<_> = (0..150)
@@ -171,7 +171,7 @@ async fn a_flood_of_guesses_counts_no_more_than_the_limit_lets_through() {
 }
 
 #[tokio::test]
-async fn a_user_of_the_version_before_is_counted_as_well() {
+async fn a_user_of_the_previous_version_is_counted_too() {
     let (app, ada) = signed_up().await;
     let remove: Value = json!({
         "TableName": gateway::engine::TABLE,

@@ -1,4 +1,4 @@
-//! Password reset: send-reset-code, reset, reset/check-code.
+//! Password reset: `send-reset-code`, `reset` and `reset/check-code`.
 
 use jiff::SignedDuration;
 use serde_json::json;
@@ -38,7 +38,7 @@ async fn a_reset_sets_the_password_and_ends_every_session() {
 }
 
 #[tokio::test]
-async fn an_unknown_address_gets_the_same_answer_and_no_mail() {
+async fn an_unknown_address_gets_the_same_response_but_no_email() {
     let app = TestApp::start().await;
     app.sign_up("ada@example.com").await;
     let body = |email: &str| json!({ "email": email, "callback_url": "http://localhost:3000/reset" });
@@ -53,11 +53,11 @@ async fn an_unknown_address_gets_the_same_answer_and_no_mail() {
     assert_eq!(app.mails("nobody@example.com").await.len(), 0);
     assert_eq!(app.mails("ada@example.com").await.len(), 1);
     let outbox = app.server().get("/api/v1/emails/outbox").await.json();
-    assert_eq!(outbox["items"].as_array().unwrap().len(), 1, "the outbox shows no mail to nobody: {outbox}");
+    assert_eq!(outbox["items"].as_array().unwrap().len(), 1, "the outbox has no email for the unknown address: {outbox}");
 }
 
 #[tokio::test]
-async fn a_password_that_is_not_accepted_burns_no_code() {
+async fn a_rejected_password_does_not_consume_the_code() {
     let app = TestApp::start().await;
     app.sign_up("ada@example.com").await;
     let code = reset_code(&app, "ada@example.com").await;
@@ -69,7 +69,7 @@ async fn a_password_that_is_not_accepted_burns_no_code() {
 }
 
 #[tokio::test]
-async fn a_reset_code_lives_for_an_hour_and_is_good_for_nothing_else() {
+async fn a_reset_code_expires_after_an_hour_and_has_no_other_use() {
     let app = TestApp::start().await;
     app.sign_up("ada@example.com").await;
     let code = reset_code(&app, "ada@example.com").await;
@@ -82,7 +82,7 @@ async fn a_reset_code_lives_for_an_hour_and_is_good_for_nothing_else() {
 }
 
 #[tokio::test]
-async fn many_tries_exhaust_a_reset_code() {
+async fn too_many_attempts_invalidate_a_reset_code() {
     let app = TestApp::start().await;
     app.sign_up("ada@example.com").await;
     let code = reset_code(&app, "ada@example.com").await;
@@ -94,7 +94,7 @@ async fn many_tries_exhaust_a_reset_code() {
 }
 
 #[tokio::test]
-async fn of_many_resets_with_one_code_one_sets_the_password() {
+async fn of_concurrent_resets_with_one_code_one_succeeds() {
     let app = std::sync::Arc::new(TestApp::start().await);
     app.sign_up("ada@example.com").await;
     let code = reset_code(&app, "ada@example.com").await;
@@ -107,12 +107,13 @@ async fn of_many_resets_with_one_code_one_sets_the_password() {
         statuses.push(answer.await.unwrap());
     }
     assert_eq!(statuses.iter().filter(|status| **status == 200).count(), 1, "{statuses:?}");
-    // Whoever is late finds the code used, or the account in another epoch.
+    // A request that comes later finds that the code was used, or that the account's credential
+    // epoch has changed.
     assert!(statuses.iter().all(|status| matches!(status, 200 | 404 | 409)), "{statuses:?}");
 }
 
 #[tokio::test]
-async fn settings_and_urls_are_respected() {
+async fn settings_and_trusted_urls_are_enforced() {
     let app = TestApp::start().await;
     app.sign_up("ada@example.com").await;
     let foreign = app.client().post(SEND, json!({ "email": "ada@example.com", "callback_url": "https://evil.test" })).await;

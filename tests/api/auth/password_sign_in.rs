@@ -12,7 +12,7 @@ fn ada(password: &str) -> Value {
 }
 
 #[tokio::test]
-async fn address_and_password_sign_in() {
+async fn an_address_and_its_password_sign_in() {
     let app = TestApp::start().await;
     let signed_up = app.sign_up("ada@example.com").await;
     let answer = app.client().post(PATH, json!({ "email": " ADA@Example.com", "password": "correct horse battery" })).await;
@@ -26,7 +26,7 @@ async fn address_and_password_sign_in() {
 }
 
 #[tokio::test]
-async fn an_unknown_address_an_account_without_password_and_a_wrong_password_are_told_alike() {
+async fn sign_in_failures_are_indistinguishable() {
     let app = TestApp::start().await;
     app.sign_up("ada@example.com").await;
     app.sign_in_by_mail("mail@example.com").await;
@@ -52,7 +52,7 @@ async fn an_unknown_address_an_account_without_password_and_a_wrong_password_are
 }
 
 #[tokio::test]
-async fn an_unknown_address_takes_as_many_reads_as_a_known_one() {
+async fn unknown_and_known_addresses_take_the_same_number_of_reads() {
     let app = TestApp::start().await;
     app.sign_up("ada@example.com").await;
     let mut calls = Vec::new();
@@ -74,7 +74,7 @@ async fn an_account_of_another_project_does_not_sign_in() {
 }
 
 #[tokio::test]
-async fn a_project_without_passwords_refuses_the_right_one() {
+async fn with_passwords_disabled_the_right_one_is_rejected() {
     let app = TestApp::start().await;
     app.sign_up("ada@example.com").await;
     app.configure(json!({ "config": { "credential_enabled": false } })).await;
@@ -84,7 +84,7 @@ async fn a_project_without_passwords_refuses_the_right_one() {
 }
 
 #[tokio::test]
-async fn a_password_that_is_too_short_today_still_signs_in() {
+async fn a_password_shorter_than_the_current_minimum_still_signs_in() {
     let app = TestApp::start().await;
     app.sign_up("ada@example.com").await;
     app.configure(json!({ "config": { "password_min_length": 100 } })).await;
@@ -92,7 +92,7 @@ async fn a_password_that_is_too_short_today_still_signs_in() {
 }
 
 #[tokio::test]
-async fn both_fields_are_required_and_no_other_is_known() {
+async fn both_fields_are_required_and_others_are_rejected() {
     let app = TestApp::start().await;
     let answer = app.client().post(PATH, json!({ "remember_me": true })).await;
     let mut problems = problems(&answer);
@@ -101,7 +101,7 @@ async fn both_fields_are_required_and_no_other_is_known() {
 }
 
 #[tokio::test]
-async fn it_takes_client_access() {
+async fn client_access_is_required() {
     let app = TestApp::start().await;
     assert_takes_client_access(&app, "POST", PATH).await;
     app.sign_up("ada@example.com").await;
@@ -109,7 +109,7 @@ async fn it_takes_client_access() {
 }
 
 #[tokio::test]
-async fn an_empty_address_is_no_address_at_all() {
+async fn an_empty_address_is_rejected() {
     let app = TestApp::start().await;
     let answer = app.client().post(PATH, json!({ "email": " ", "password": "correct horse battery" })).await;
     assert_eq!(problems(&answer), ["body.email must not be empty"]);

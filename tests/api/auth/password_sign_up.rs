@@ -20,7 +20,7 @@ fn ada_with(name: &str, value: impl Into<Value>) -> Value {
 }
 
 #[tokio::test]
-async fn an_account_is_signed_in_at_once() {
+async fn a_sign_up_starts_a_session() {
     let app = TestApp::start().await;
     let answer = app.client().post(PATH, ada()).await;
     assert_eq!(answer.status(), 200, "{}", answer.text());
@@ -38,7 +38,7 @@ async fn an_account_is_signed_in_at_once() {
 }
 
 #[tokio::test]
-async fn an_address_signs_up_once() {
+async fn an_address_can_sign_up_once() {
     let app = TestApp::start().await;
     let ada = json!({ "email": "Ada@Example.com ", "password": "correct horse battery" });
 
@@ -52,7 +52,7 @@ async fn an_address_signs_up_once() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn of_many_who_sign_up_with_one_address_at_once_one_has_it() {
+async fn of_concurrent_sign_ups_with_an_address_one_succeeds() {
     let app = TestApp::start().await;
     let mut race = JoinSet::new();
     for _ in 0..50 {
@@ -70,7 +70,7 @@ async fn of_many_who_sign_up_with_one_address_at_once_one_has_it() {
 }
 
 #[tokio::test]
-async fn two_projects_have_accounts_of_one_address() {
+async fn an_address_can_sign_up_in_two_projects() {
     let app = TestApp::start().await;
     let here = app.sign_up("ada@example.com").await;
     let other = app.another_project().await;
@@ -80,7 +80,7 @@ async fn two_projects_have_accounts_of_one_address() {
 }
 
 #[tokio::test]
-async fn a_verification_mail_brings_a_code_that_verifies() {
+async fn the_verification_email_has_a_working_code() {
     let app = TestApp::start().await;
     let body = json!({ "email": "ada@example.com", "password": "correct horse battery", "verification_callback_url": "http://localhost:3000/verify?x=1" });
     let answer = app.client().post(PATH, body).await;
@@ -96,14 +96,14 @@ async fn a_verification_mail_brings_a_code_that_verifies() {
 }
 
 #[tokio::test]
-async fn without_a_callback_no_mail_is_sent() {
+async fn without_a_callback_no_email_is_sent() {
     let app = TestApp::start().await;
     app.sign_up("ada@example.com").await;
     assert!(app.mails("ada@example.com").await.is_empty());
 }
 
 #[tokio::test]
-async fn an_untrusted_callback_makes_neither_an_account_nor_a_mail() {
+async fn an_untrusted_callback_creates_neither_an_account_nor_an_email() {
     let app = TestApp::start().await;
     let urls =
         ["https://evil.test/verify", "http://localhost.evil.test/", "http://localhost@evil.test/", "javascript://localhost/%0aalert(1)"];
@@ -135,7 +135,7 @@ async fn a_password_has_8_to_128_characters_of_any_script() {
 }
 
 #[tokio::test]
-async fn a_project_may_ask_for_longer_passwords() {
+async fn a_project_can_require_longer_passwords() {
     let app = TestApp::start().await;
     app.configure(json!({ "config": { "password_min_length": 12 } })).await;
     let answer = app.client().post(PATH, ada_with("password", "elevenchars")).await;
@@ -144,7 +144,7 @@ async fn a_project_may_ask_for_longer_passwords() {
 }
 
 #[tokio::test]
-async fn what_the_project_forbids_is_refused_in_the_order_of_the_contract() {
+async fn rejections_follow_the_documented_order() {
     let app = TestApp::start().await;
     app.sign_up("ada@example.com").await;
     let mut everything_wrong = ada();
@@ -163,7 +163,7 @@ async fn what_the_project_forbids_is_refused_in_the_order_of_the_contract() {
 }
 
 #[tokio::test]
-async fn parameters_of_bot_challenges_mean_nothing_to_a_project_that_asks_for_none() {
+async fn bot_challenge_parameters_are_ignored_if_none_is_required() {
     let app = TestApp::start().await;
     let mut body = ada();
     body["bot_challenge_token"] = json!("token");
@@ -180,7 +180,7 @@ async fn parameters_of_bot_challenges_mean_nothing_to_a_project_that_asks_for_no
 }
 
 #[tokio::test]
-async fn every_problem_of_a_body_is_named() {
+async fn every_problem_of_a_body_is_reported() {
     let app = TestApp::start().await;
     let answer = app.client().post(PATH, json!({ "email": "nobody", "verification_callback_url": "/relative", "role": "admin" })).await;
     let problems = problems(&answer);
@@ -201,7 +201,7 @@ async fn an_anonymous_user_is_upgraded_and_keeps_its_id() {
 }
 
 #[tokio::test]
-async fn who_is_signed_in_already_gets_another_account() {
+async fn a_signed_in_user_can_sign_up_for_another_account() {
     let app = TestApp::start().await;
     let ada = app.sign_up("ada@example.com").await;
     let bob = json!({ "email": "bob@example.com", "password": "correct horse battery" });
@@ -213,7 +213,7 @@ async fn who_is_signed_in_already_gets_another_account() {
 }
 
 #[tokio::test]
-async fn a_sign_up_that_cannot_be_written_leaves_nothing() {
+async fn a_failed_sign_up_leaves_nothing_behind() {
     let app = TestApp::start().await;
     app.recorder.fail_write(0, "AccessDeniedException");
     let failed = app.client().post(PATH, ada_with("verification_callback_url", "http://localhost/")).await;
@@ -225,7 +225,7 @@ async fn a_sign_up_that_cannot_be_written_leaves_nothing() {
 }
 
 #[tokio::test]
-async fn it_takes_client_access() {
+async fn client_access_is_required() {
     let app = TestApp::start().await;
     assert_takes_client_access(&app, "POST", PATH).await;
     assert_eq!(app.server().post(PATH, ada()).await.status(), 200);

@@ -1,4 +1,4 @@
-//! Which passwords may be chosen, and which forms of one password are the same.
+//! The rules for new passwords, and different encodings of the same password.
 
 use crypto::password::hash::Hash;
 use model::user::User;
@@ -15,11 +15,11 @@ const SET: &str = "/api/v1/auth/password/set";
 const UPDATE: &str = "/api/v1/auth/password/update";
 const RESET: &str = "/api/v1/auth/password/reset";
 const GOOD: &str = "correct horse battery";
-/// `café au lait`, as two keyboards type it.
+/// `café au lait`, in the two encodings that keyboards produce.
 const COMPOSED: &str = "caf\u{e9} au lait";
 const DECOMPOSED: &str = "cafe\u{301} au lait";
 
-/// Checks the refusal of a password that is easy to guess, as the SDKs read it.
+/// Asserts that a password is rejected as easy to guess, in the form that the SDKs expect.
 #[track_caller]
 fn assert_weak(answer: &Answer, reason: &str) {
     let details = assert_error(answer, 400, "PASSWORD_REQUIREMENTS_NOT_MET");
@@ -41,7 +41,7 @@ async fn reset_code(app: &TestApp, email: &str) -> String {
     app.last_mail(email).await.code()
 }
 
-/// Gives a user a hash that no operation accepts any more.
+/// Stores the hash of a password that no operation would accept as a user's new password.
 async fn give_hash(app: &TestApp, user: &SignedIn, hash: &Value) {
     let (project, id) = (app.project_id(), UserId::parse(&user.user_id).unwrap());
     let row = app.app.store.user(project, id).await.unwrap().unwrap();
@@ -55,13 +55,13 @@ async fn stored_hash(app: &TestApp, user: &SignedIn) -> Value {
     serde_json::to_value(app.app.store.user(app.project_id(), id).await.unwrap().unwrap().user.password).unwrap()
 }
 
-/// An argon2id hash of exactly these bytes.
+/// The argon2id hash of exactly these bytes.
 async fn hash_of(app: &TestApp, text: &str) -> Value {
     serde_json::to_value(app.app.hasher.hash(&app.app.entropy, &text.to_owned().into()).await).unwrap()
 }
 
 #[tokio::test]
-async fn a_password_that_every_attacker_tries_first_is_refused_wherever_one_is_chosen() {
+async fn common_passwords_are_rejected_everywhere() {
     let app = TestApp::start().await;
     let (ada, bob) = (app.sign_up("ada@example.com").await, app.sign_in_by_mail("bob@example.com").await);
     let code = reset_code(&app, "ada@example.com").await;
@@ -76,7 +76,7 @@ async fn a_password_that_every_attacker_tries_first_is_refused_wherever_one_is_c
         assert_weak(&app.server().patch(&format!("/api/v1/users/{}", bob.user_id), one.clone()).await, "common");
         assert_weak(&me.patch("/api/v1/users/me", one).await, "common");
     }
-    // Nothing was changed, and the code is still good.
+    // The password is unchanged, and the code is still valid.
     app.sign_in("ada@example.com").await;
     assert_error(&sign_in(&app, "bob@example.com", "password").await, 400, "EMAIL_PASSWORD_MISMATCH");
     assert_error(&sign_in(&app, "eve@example.com", "password").await, 400, "EMAIL_PASSWORD_MISMATCH");
@@ -84,7 +84,7 @@ async fn a_password_that_every_attacker_tries_first_is_refused_wherever_one_is_c
 }
 
 #[tokio::test]
-async fn a_password_that_follows_from_the_account_is_refused() {
+async fn a_password_derived_from_the_account_is_rejected() {
     let app = TestApp::start().await;
     app.configure(json!({ "display_name": "Analytical Engines" })).await;
     let email = "ada.lovelace@example.com";
@@ -107,12 +107,12 @@ async fn a_password_that_follows_from_the_account_is_refused() {
         let change = json!({ "old_password": GOOD, "new_password": password });
         assert_weak(&app.signed_in(&ada).post(UPDATE, change).await, reason);
     }
-    // Of another account it is a password like any other.
+    // The same password is accepted for another account.
     assert_eq!(sign_up(&app, "bob@example.com", "ada.lovelace").await.status(), 200);
 }
 
 #[tokio::test]
-async fn who_has_a_weak_password_already_still_signs_in() {
+async fn an_existing_weak_password_still_signs_in() {
     let app = TestApp::start().await;
     let ada = app.sign_up("ada@example.com").await;
     give_hash(&app, &ada, &hash_of(&app, "password").await).await;
@@ -122,7 +122,7 @@ async fn who_has_a_weak_password_already_still_signs_in() {
 }
 
 #[tokio::test]
-async fn composed_and_decomposed_forms_are_one_password() {
+async fn composed_and_decomposed_unicode_passwords_are_equal() {
     let app = TestApp::start().await;
     for (email, chosen) in [("ada@example.com", COMPOSED), ("bob@example.com", DECOMPOSED)] {
         assert_eq!(sign_up(&app, email, chosen).await.status(), 200);
@@ -139,7 +139,7 @@ async fn composed_and_decomposed_forms_are_one_password() {
 }
 
 #[tokio::test]
-async fn a_hash_that_was_made_of_the_typed_form_is_right_once_and_then_made_of_the_composed_one() {
+async fn a_hash_of_the_decomposed_form_is_accepted_and_rehashed() {
     let app = TestApp::start().await;
     let ada = app.sign_up("ada@example.com").await;
     let old = hash_of(&app, DECOMPOSED).await;
@@ -154,7 +154,7 @@ async fn a_hash_that_was_made_of_the_typed_form_is_right_once_and_then_made_of_t
 }
 
 #[tokio::test]
-async fn an_expensive_hash_is_not_imported_and_the_dearest_one_sets_what_a_wrong_password_costs() {
+async fn too_expensive_hashes_are_rejected_and_the_maximum_cost_is_recorded() {
     let app = TestApp::start().await;
     let cost = async || app.app.store.project(app.project_id()).await.unwrap().unwrap().project.dearest_bcrypt_cost;
     let hash_at = |cost| bcrypt::hash("another battery", cost).unwrap();
@@ -168,12 +168,12 @@ async fn an_expensive_hash_is_not_imported_and_the_dearest_one_sets_what_a_wrong
         assert_eq!(cost().await, Some(dearest));
     }
     app.configure(json!({ "display_name": "Looms" })).await;
-    assert_eq!(cost().await, Some(7), "a change of the project keeps it");
+    assert_eq!(cost().await, Some(7), "changing the project keeps it");
 
     let ada = app.sign_up("ada@example.com").await;
     give_hash(&app, &ada, &json!(hash_at(8))).await;
     assert_error(&sign_in(&app, "ada@example.com", "wrong battery").await, 400, "EMAIL_PASSWORD_MISMATCH");
-    assert_eq!(cost().await, Some(8), "a wrong password has met it, too");
+    assert_eq!(cost().await, Some(8), "a wrong password raises it, too");
     assert_eq!(sign_in(&app, "ada@example.com", "another battery").await.status(), 200);
     assert!(stored_hash(&app, &ada).await.as_str().unwrap().starts_with("$argon2id$"));
 }

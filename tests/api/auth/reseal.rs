@@ -1,9 +1,10 @@
-//! What the deployment secret seals, sealed anew after it was replaced: `gateway reseal` by its library.
+//! The library behind `gateway reseal` reseals values after the deployment secret was replaced.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use crypto::deployment_secret::DeploymentSecret;
 use jiff::SignedDuration;
+use model::project::secret_owner;
 use secrecy::ExposeSecret as _;
 use serde_json::json;
 use store::Item;
@@ -12,6 +13,7 @@ use store::user::account::Outcome;
 use support::TestApp;
 use wire::id::UserId;
 
+use super::mfa_recovery_codes;
 use super::mfa_sign_in::{attempt, now_code, user_with_app};
 use super::oauth_callback::{ada, sign_in, start};
 
@@ -19,7 +21,7 @@ const OLD: &str = "a deployment secret for tests alone";
 const NEW: &str = "the deployment secret that comes after it";
 const BOB: &str = "bob@example.com";
 
-/// The same table under both secrets, and under the new one alone.
+/// Two services on the same table: one with both secrets, and one with only the new secret.
 fn replaced(app: &TestApp) -> (TestApp, TestApp) {
     let new = || DeploymentSecret::from(NEW.to_owned());
     (
@@ -28,7 +30,7 @@ fn replaced(app: &TestApp) -> (TestApp, TestApp) {
     )
 }
 
-/// All items, once emails have gone out: until then they have their codes sealed, too.
+/// All items, after emails have been sent: the items of pending emails also contain sealed codes.
 async fn items(app: &TestApp) -> Vec<Item> {
     app.deliver().await;
     let (items, next) = app.app.store.items(None).await.unwrap();
@@ -53,7 +55,12 @@ async fn mfa_status(app: &TestApp) -> u16 {
     app.client().post("/api/v1/auth/mfa/sign-in", body).await.status()
 }
 
-/// What a worker signs in with at the project's mail server.
+async fn recovery_status(app: &TestApp, code: &str) -> u16 {
+    let body = json!({ "code": attempt(app, BOB).await, "type": "recovery-code", "recovery_code": code });
+    app.client().post("/api/v1/auth/mfa/sign-in", body).await.status()
+}
+
+/// The password for the project's mail server, as a worker reads it.
 async fn mail_password(app: &TestApp) -> Option<String> {
     let project = app.app.store.project(app.project_id()).await.unwrap().unwrap().project;
     let server = project.config.email.server.unwrap();
@@ -63,10 +70,11 @@ async fn mail_password(app: &TestApp) -> Option<String> {
 }
 
 #[tokio::test]
-async fn all_that_is_sealed_opens_with_the_new_secret_alone() {
+async fn after_resealing_the_new_secret_alone_opens_everything() {
     let (app, provider) = start().await;
     let (user, _) = sign_in(&app, &provider, ada()).await;
-    user_with_app(&app, BOB).await;
+    let bob = user_with_app(&app, BOB).await;
+    let codes = mfa_recovery_codes::codes(&app, &bob).await;
     let server = json!({
         "type": "standard", "host": "mail.example.com", "port": 465, "username": "notes", "password": "of the mail server",
         "sender_name": "Notes", "sender_email": "notes@example.com",
@@ -76,17 +84,21 @@ async fn all_that_is_sealed_opens_with_the_new_secret_alone() {
     let (during, after) = replaced(&app);
     let path = format!("/api/v1/connected-accounts/{}/acme/access-token", user.user_id);
     let token = || async { after.server().post(&path, json!({})).await };
-    assert_eq!((mfa_status(&after).await, token().await.status()), (500, 500), "the test is about what the new secret does not open");
+    assert_eq!((mfa_status(&after).await, token().await.status()), (500, 500), "the new secret must not open these yet");
 
     assert_eq!(mail_password(&after).await, None);
 
-    // The secret of an app, one of a provider, a provider's two tokens, the password of a mail server, and the key of Turnstile.
-    assert_eq!(reseal(&during, items(&app).await).await, with(6, 0));
-    assert_eq!(reseal(&during, items(&app).await).await, with(0, 6));
-    assert_eq!(reseal(&after, items(&app).await).await, with(0, 6));
+    // The eight values are the secret of an authenticator app, that secret again in the link of
+    // the email about recovery codes, the hashes of those codes, the secret of a provider, two
+    // tokens of that provider, the password of a mail server, and the key of Turnstile.
+    assert_eq!(recovery_status(&after, &codes[0]).await, 500, "the new secret must not open them yet");
+    assert_eq!(reseal(&during, items(&app).await).await, with(8, 0));
+    assert_eq!(reseal(&during, items(&app).await).await, with(0, 8));
+    assert_eq!(reseal(&after, items(&app).await).await, with(0, 8));
     assert_eq!(mail_password(&after).await.as_deref(), Some("of the mail server"));
 
     assert_eq!(mfa_status(&after).await, 200);
+    assert_eq!([recovery_status(&after, &codes[0]).await, recovery_status(&after, &codes[0]).await], [200, 400]);
     assert_eq!(token().await.status(), 200);
     after.advance(SignedDuration::from_mins(59));
     assert_eq!(token().await.json()["access_token"], "renewed");
@@ -95,7 +107,7 @@ async fn all_that_is_sealed_opens_with_the_new_secret_alone() {
 }
 
 #[tokio::test]
-async fn what_neither_secret_opens_is_named_and_left_as_it_is() {
+async fn values_sealed_with_an_unknown_secret_are_reported_and_left_unchanged() {
     let (app, provider) = start().await;
     let (user, _) = sign_in(&app, &provider, ada()).await;
     let stranger = app.redeployed(|settings| settings.secret = NEW.to_owned().into());
@@ -108,7 +120,7 @@ async fn what_neither_secret_opens_is_named_and_left_as_it_is() {
 }
 
 #[tokio::test]
-async fn whoever_changes_a_sealed_value_meanwhile_wins() {
+async fn a_concurrent_change_of_a_sealed_value_wins() {
     let app = TestApp::start().await;
     let bob = user_with_app(&app, BOB).await;
     let github = json!({ "id": "github", "client_id": "x", "client_secret": "one" });
@@ -119,16 +131,37 @@ async fn whoever_changes_a_sealed_value_meanwhile_wins() {
     let read = items(&app).await;
     let secret = STANDARD.encode(b"another secret of an app");
     assert_eq!(during.signed_in(&bob).patch("/api/v1/users/me", json!({ "totp_secret_base64": secret })).await.status(), 200);
-    // One of them new, and the other, which keeps its secret, where that one was.
+    // One provider gets a new secret. The other keeps its secret, and moves to the first one's
+    // position.
     let turned = json!([{ "id": "google", "client_id": "x", "client_secret": "new" }, { "id": "github", "client_id": "x" }]);
     during.configure(json!({ "config": { "oauth_providers": turned } })).await;
     assert_eq!(reseal(&during, read).await, with(1, 2));
-    // The link of the email about the new secret, which was not there to be read, has the old one: it was sealed anew with the link.
+    // The fourth value is the previous secret of the app, in the link of the notice about the
+    // change. The link did not exist when `read` was made; the secret was resealed when the link
+    // was created.
     assert_eq!(reseal(&after, items(&after).await).await, with(0, 4));
 }
 
 #[tokio::test]
-async fn who_read_an_item_before_does_not_put_the_old_value_back() {
+async fn the_secret_of_a_provider_that_is_not_offered_is_resealed() {
+    let app = TestApp::start().await;
+    let github = json!({ "type": "github", "allowSignIn": false, "clientId": "an-id", "clientSecret": "a-secret" });
+    let values = json!({ "auth.oauth.providers.github": github }).to_string();
+    let environment = "/api/v1/internal/config/override/environment";
+    assert_eq!(app.admin().patch(environment, json!({ "config_override_string": values })).await.status(), 200);
+    let (during, after) = replaced(&app);
+    assert_eq!(reseal(&during, items(&app).await).await, with(1, 0));
+    assert_eq!(reseal(&after, items(&app).await).await, with(0, 1));
+    let offered = json!({ "auth.oauth.providers.github.allowSignIn": true }).to_string();
+    assert_eq!(after.admin().patch(environment, json!({ "config_override_string": offered })).await.status(), 200);
+    let row = after.app.store.project(after.project_id()).await.unwrap().unwrap();
+    let provider = row.project.config.oauth_provider("github").unwrap().clone();
+    let owner = secret_owner(after.project_id().as_str(), "github");
+    assert_eq!(after.app.sealer.open(&owner, &provider.client_secret).unwrap().expose_secret(), "a-secret");
+}
+
+#[tokio::test]
+async fn a_stale_read_does_not_restore_the_old_value() {
     let app = TestApp::start().await;
     let bob = user_with_app(&app, BOB).await;
     let (during, _) = replaced(&app);

@@ -1,4 +1,4 @@
-//! `DELETE /api/v1/auth/sessions`: all sessions of a user end.
+//! `DELETE /api/v1/auth/sessions`: ends all sessions of a user.
 
 use serde_json::json;
 use support::{SignedIn, TestApp};
@@ -13,7 +13,7 @@ async fn refreshes(app: &TestApp, user: &SignedIn) -> bool {
 }
 
 #[tokio::test]
-async fn all_sessions_end_but_the_current_one() {
+async fn all_other_sessions_end() {
     for query in ["", "?user_id=me", "?user_id=me&include_current=false"] {
         let app = TestApp::start().await;
         let (phone, laptop) = (app.sign_up("ada@example.com").await, app.sign_in("ada@example.com").await);
@@ -29,7 +29,7 @@ async fn all_sessions_end_but_the_current_one() {
 }
 
 #[tokio::test]
-async fn the_current_one_ends_when_it_is_to() {
+async fn the_current_session_ends_on_request() {
     let app = TestApp::start().await;
     let (phone, laptop) = (app.sign_up("ada@example.com").await, app.sign_in("ada@example.com").await);
     assert_eq!(app.signed_in(&laptop).delete(&format!("{PATH}?user_id=me&include_current=true")).await.status(), 200);
@@ -39,7 +39,7 @@ async fn the_current_one_ends_when_it_is_to() {
 }
 
 #[tokio::test]
-async fn codes_end_with_the_sessions() {
+async fn codes_are_invalidated_with_the_sessions() {
     let app = TestApp::start().await;
     let ada = app.sign_in_by_mail("ada@example.com").await;
     let code = app.sign_in_code("ada@example.com").await;
@@ -49,7 +49,7 @@ async fn codes_end_with_the_sessions() {
 }
 
 #[tokio::test]
-async fn a_server_ends_those_of_any_user_and_a_client_its_own() {
+async fn servers_end_any_user_s_sessions_and_clients_only_their_own() {
     let app = TestApp::start().await;
     let (ada, bob) = (app.sign_up("ada@example.com").await, app.sign_up("bob@example.com").await);
     let of = |user: &str| format!("{PATH}?user_id={user}");

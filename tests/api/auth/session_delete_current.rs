@@ -9,7 +9,7 @@ use crate::stored;
 const PATH: &str = "/api/v1/auth/sessions/current";
 
 #[tokio::test]
-async fn signing_out_ends_the_session_of_the_access_token_alone() {
+async fn signing_out_ends_only_the_session_of_the_access_token() {
     let app = TestApp::start().await;
     let (phone, laptop) = (app.sign_up("ada@example.com").await, app.sign_in("ada@example.com").await);
     let answer = app.signed_in(&phone).request("DELETE", PATH).json(&json!({})).send().await;
@@ -22,7 +22,7 @@ async fn signing_out_ends_the_session_of_the_access_token_alone() {
 }
 
 #[tokio::test]
-async fn a_session_ends_once() {
+async fn ending_a_session_twice_fails() {
     let app = TestApp::start().await;
     let ada = app.sign_up("ada@example.com").await;
     assert_eq!(app.signed_in(&ada).delete(PATH).await.status(), 200);
@@ -30,7 +30,7 @@ async fn a_session_ends_once() {
 }
 
 #[tokio::test]
-async fn the_access_token_says_which_session_not_the_refresh_token() {
+async fn the_access_token_determines_the_session() {
     let app = TestApp::start().await;
     let (phone, laptop) = (app.sign_up("ada@example.com").await, app.sign_in("ada@example.com").await);
     let mixed = app.client().with("x-stack-access-token", &phone.access_token).with("x-stack-refresh-token", &laptop.refresh_token);
@@ -41,7 +41,7 @@ async fn the_access_token_says_which_session_not_the_refresh_token() {
 }
 
 #[tokio::test]
-async fn nobody_has_no_session_to_end() {
+async fn signing_out_requires_a_user() {
     let app = TestApp::start().await;
     let details = assert_error(&app.client().delete(PATH).await, 401, "ACCESS_TOKEN_EXPIRED");
     assert_eq!(details, json!({ "expired_at_millis": null, "project_id": null, "user_id": null, "refresh_token_id": null }));
@@ -53,7 +53,7 @@ async fn nobody_has_no_session_to_end() {
 }
 
 #[tokio::test]
-async fn it_takes_client_access() {
+async fn client_access_is_required() {
     let app = TestApp::start().await;
     assert_takes_client_access(&app, "DELETE", PATH).await;
     let ada = app.sign_up("ada@example.com").await;

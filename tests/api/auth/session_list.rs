@@ -1,4 +1,4 @@
-//! `GET /api/v1/auth/sessions`: what is listed, and to whom.
+//! `GET /api/v1/auth/sessions`: the sessions that are listed, and who may list them.
 
 use jiff::SignedDuration;
 use serde_json::{Value, json};
@@ -59,7 +59,7 @@ async fn sessions_are_listed_newest_first_and_the_current_one_is_marked() {
 }
 
 #[tokio::test]
-async fn the_use_of_a_session_is_noted_with_its_place() {
+async fn a_session_s_last_use_is_recorded_with_its_place() {
     let app = TestApp::start().await;
     let ada = app.sign_up("ada@example.com").await;
     app.advance(SignedDuration::from_mins(5));
@@ -90,7 +90,7 @@ async fn the_use_of_a_session_is_noted_with_its_place() {
 }
 
 #[tokio::test]
-async fn headers_that_anybody_can_write_are_no_place() {
+async fn untrusted_headers_are_not_used_as_a_place() {
     let app = TestApp::start().await;
     let forged = ["x-forwarded-for", "x-real-ip", "forwarded", "true-client-ip", "cf-connecting-ip", "x-vercel-ip-country"];
     let caller = forged.into_iter().fold(app.client(), |caller, name| caller.with(name, "198.51.100.9"));
@@ -103,7 +103,7 @@ async fn headers_that_anybody_can_write_are_no_place() {
 }
 
 #[tokio::test]
-async fn a_place_that_is_not_known_is_absent() {
+async fn an_unknown_place_is_absent() {
     let app = TestApp::start().await;
     let ada = app.sign_up("ada@example.com").await;
     app.advance(SignedDuration::from_secs(1));
@@ -133,7 +133,7 @@ async fn ended_and_expired_sessions_are_not_listed() {
 }
 
 #[tokio::test]
-async fn ending_all_sessions_but_one_leaves_that_one_listed() {
+async fn ending_all_other_sessions_keeps_the_current_one_listed() {
     let app = TestApp::start().await;
     let (old, kept) = (app.sign_up("ada@example.com").await, app.sign_in("ada@example.com").await);
     let list = app.signed_in(&kept).get(PATH).await.json();
@@ -146,7 +146,7 @@ async fn ending_all_sessions_but_one_leaves_that_one_listed() {
 }
 
 #[tokio::test]
-async fn impersonation_is_shown_to_administrators_alone() {
+async fn impersonation_is_only_shown_to_administrators() {
     let app = TestApp::start().await;
     let ada = app.sign_up("ada@example.com").await;
     stored::add_sessions(&app, &ada, 1, |session| session.is_impersonation = true).await;
@@ -159,7 +159,7 @@ async fn impersonation_is_shown_to_administrators_alone() {
 }
 
 #[tokio::test]
-async fn a_client_lists_its_own_user_alone() {
+async fn a_client_lists_only_its_own_sessions() {
     let app = TestApp::start().await;
     let (ada, bob) = (app.sign_up("ada@example.com").await, app.sign_up("bob@example.com").await);
     for user in [bob.user_id.as_str(), UNKNOWN] {
@@ -173,7 +173,7 @@ async fn a_client_lists_its_own_user_alone() {
 }
 
 #[tokio::test]
-async fn a_server_names_the_user() {
+async fn a_server_must_name_the_user() {
     let app = TestApp::start().await;
     let ada = app.sign_up("ada@example.com").await;
     let list = app.server().get(&format!("{PATH}?user_id={}", ada.user_id)).await.json();
@@ -191,7 +191,7 @@ async fn a_server_names_the_user() {
 }
 
 #[tokio::test]
-async fn it_takes_client_access() {
+async fn client_access_is_required() {
     let app = TestApp::start().await;
     assert_takes_client_access(&app, "GET", PATH).await;
 }

@@ -11,7 +11,7 @@ use crate::stored;
 
 const PATH: &str = "/api/v1/auth/sessions";
 
-/// The ids of each page, from the first to the last.
+/// The ids of each page, in order.
 async fn pages(caller: &Caller, query: &str) -> Vec<Vec<String>> {
     let (mut pages, mut cursor) = (Vec::new(), String::new());
     loop {
@@ -31,7 +31,7 @@ fn next_cursor(answer: &Answer) -> String {
 }
 
 #[tokio::test]
-async fn pages_have_every_session_once_newest_first() {
+async fn pages_list_every_session_once_newest_first() {
     let app = TestApp::start().await;
     let ada = app.sign_up("ada@example.com").await;
     for _ in 0..7 {
@@ -55,7 +55,7 @@ async fn pages_have_every_session_once_newest_first() {
 }
 
 #[tokio::test]
-async fn a_page_is_full_however_many_dead_sessions_lie_between() {
+async fn a_page_is_full_despite_expired_sessions() {
     let app = TestApp::start().await;
     let ada = app.sign_up("ada@example.com").await;
     for _ in 0..4 {
@@ -69,7 +69,7 @@ async fn a_page_is_full_however_many_dead_sessions_lie_between() {
 }
 
 #[tokio::test]
-async fn a_page_begins_where_its_cursor_says_whatever_happened_since() {
+async fn a_cursor_is_stable_under_concurrent_changes() {
     let app = TestApp::start().await;
     let ada = app.sign_up("ada@example.com").await;
     app.advance(SignedDuration::from_millis(1));
@@ -90,7 +90,7 @@ async fn a_page_begins_where_its_cursor_says_whatever_happened_since() {
 }
 
 #[tokio::test]
-async fn a_cursor_of_another_list_or_a_damaged_one_is_refused() {
+async fn foreign_and_malformed_cursors_are_rejected() {
     let app = TestApp::start().await;
     let (ada, bob) = (app.sign_up("ada@example.com").await, app.sign_up("bob@example.com").await);
     stored::add_sessions(&app, &ada, 2, |_| {}).await;
@@ -114,7 +114,7 @@ async fn a_cursor_of_another_list_or_a_damaged_one_is_refused() {
 }
 
 #[tokio::test]
-async fn a_query_that_does_not_fit_is_told_field_by_field() {
+async fn an_invalid_query_is_reported_field_by_field() {
     let app = TestApp::start().await;
     let ada = app.sign_up("ada@example.com").await;
     for limit in ["0", "101", "-1", "1.5", "ten", "", "18446744073709551616"] {
@@ -124,7 +124,7 @@ async fn a_query_that_does_not_fit_is_told_field_by_field() {
     let answer = app.signed_in(&ada).get(&format!("{PATH}?user_id=ada&offset=3")).await;
     let mut problems = problems(&answer);
     problems.sort();
-    assert_eq!(problems, ["query.offset is not known", "query.user_id must be a UUID or me"]);
+    assert_eq!(problems, ["query.offset is not known", "query.user_id must be a UUID or `me`"]);
     let last = app.signed_in(&ada).get(&format!("{PATH}?limit=ten&limit=1")).await;
     assert_eq!(last.status(), 200, "of repeated keys the last one counts");
 }

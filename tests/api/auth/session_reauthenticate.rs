@@ -1,9 +1,10 @@
-//! `POST /api/v1/auth/sessions/current/reauthenticate`, and the changes that ask for it.
+//! `POST /api/v1/auth/sessions/current/reauthenticate`, and the changes that require it.
 
 use jiff::SignedDuration;
 use serde_json::{Value, json};
 use support::{Answer, SignedIn, TestApp, authenticator_code};
 
+use super::mfa_recovery_codes::codes;
 use super::{assert_error, problems};
 
 const PATH: &str = "/api/v1/auth/sessions/current/reauthenticate";
@@ -19,12 +20,12 @@ async fn prove(app: &TestApp, user: &SignedIn, body: Value) -> Answer {
     app.signed_in(user).post(PATH, body).await
 }
 
-/// A change of how the user signs in.
+/// Makes a change that requires a recent authentication: sets up an authenticator app.
 async fn change(app: &TestApp, user: &SignedIn) -> Answer {
     app.signed_in(user).patch("/api/v1/users/me", json!({ "totp_secret_base64": SECRET })).await
 }
 
-/// A user whose session is older than the project wants.
+/// A user whose session is older than the project allows for such changes.
 async fn stale(app: &TestApp) -> SignedIn {
     let ada = app.sign_up("ada@example.com").await;
     configure(app, 60).await;
@@ -33,7 +34,7 @@ async fn stale(app: &TestApp) -> SignedIn {
 }
 
 #[tokio::test]
-async fn every_change_of_how_a_user_signs_in_asks_for_a_fresh_proof() {
+async fn every_credential_change_requires_recent_authentication() {
     let app = TestApp::start().await;
     let ada = stale(&app).await;
     let own = app.signed_in(&ada);
@@ -50,6 +51,7 @@ async fn every_change_of_how_a_user_signs_in_asks_for_a_fresh_proof() {
         ("PATCH", "/api/v1/users/me", json!({ "totp_secret_base64": SECRET })),
         ("PATCH", "/api/v1/users/me", json!({ "totp_secret_base64": null })),
         ("PATCH", "/api/v1/users/me", json!({ "primary_email": "a@example.com" })),
+        ("POST", "/api/v1/auth/mfa/recovery-codes", json!({})),
         ("POST", "/api/v1/auth/password/set", json!({ "password": PASSWORD })),
         ("POST", "/api/v1/auth/password/update", update),
         ("DELETE", account, json!({})),
@@ -59,14 +61,14 @@ async fn every_change_of_how_a_user_signs_in_asks_for_a_fresh_proof() {
         assert_error(&own.request(method, path).json(body).send().await, 403, "REAUTHENTICATION_REQUIRED");
     }
     assert_eq!(app.table(), table);
-    // Other changes, and servers, are not asked.
+    // Other changes do not need a recent authentication, nor do changes by servers.
     assert_eq!(own.patch("/api/v1/users/me", json!({ "display_name": "Ada" })).await.status(), 200);
     let server = app.server().with("x-stack-access-token", &ada.access_token);
     assert_eq!(server.patch("/api/v1/users/me", json!({ "primary_email": "b@example.com" })).await.status(), 200);
 }
 
 #[tokio::test]
-async fn a_project_that_does_not_say_so_asks_for_nothing() {
+async fn reauthentication_is_opt_in_per_project() {
     let app = TestApp::start().await;
     let ada = app.sign_up("ada@example.com").await;
     app.advance(SignedDuration::from_secs(599));
@@ -74,7 +76,7 @@ async fn a_project_that_does_not_say_so_asks_for_nothing() {
 }
 
 #[tokio::test]
-async fn a_password_an_app_and_an_email_prove_the_user() {
+async fn a_password_an_app_and_an_email_reauthenticate() {
     let app = TestApp::start().await;
     let ada = stale(&app).await;
     app.server().patch(&format!("/api/v1/users/{}", ada.user_id), json!({ "primary_email_verified": true })).await;
@@ -84,7 +86,7 @@ async fn a_password_an_app_and_an_email_prove_the_user() {
     app.advance(SignedDuration::from_secs(1));
     assert_eq!(change(&app, &ada).await.status(), 200);
 
-    // The app was set before this proof, and so is one from now on.
+    // The app was set up before this reauthentication, so it can be used for the next one.
     app.advance(SignedDuration::from_secs(1));
     assert_eq!(prove(&app, &ada, json!({ "password": PASSWORD })).await.status(), 200);
     app.advance(SignedDuration::from_secs(60));
@@ -102,7 +104,38 @@ async fn a_password_an_app_and_an_email_prove_the_user() {
 }
 
 #[tokio::test]
-async fn a_wrong_proof_proves_nothing() {
+async fn a_recovery_code_reauthenticates_once_and_not_right_after_it_was_made() {
+    let app = TestApp::start().await;
+    let ada = app.sign_up("ada@example.com").await;
+    assert_eq!(change(&app, &ada).await.status(), 200);
+    app.advance(SignedDuration::from_secs(1));
+    let codes = codes(&app, &ada).await;
+    configure(&app, 60).await;
+    // Whoever stole the session could have made the codes.
+    assert_error(&prove(&app, &ada, json!({ "recovery_code": codes[0] })).await, 403, "REAUTHENTICATION_REQUIRED");
+    assert_error(&prove(&app, &ada, json!({ "totp": codes[0] })).await, 403, "REAUTHENTICATION_REQUIRED");
+    assert_eq!(prove(&app, &ada, json!({ "password": PASSWORD })).await.status(), 200);
+
+    for (field, wrong, error) in [("recovery_code", "AAAAAA", "INVALID_RECOVERY_CODE"), ("totp", "AAAAAA", "INVALID_TOTP_CODE")] {
+        let code = if field == "totp" { &codes[1] } else { &codes[2] };
+        app.advance(SignedDuration::from_secs(60));
+        assert_error(&prove(&app, &ada, json!({ field: wrong })).await, 400, error);
+        assert_error(&change(&app, &ada).await, 403, "REAUTHENTICATION_REQUIRED");
+        assert_eq!(prove(&app, &ada, json!({ field: code.to_lowercase() })).await.json(), json!({ "success": true }));
+        assert_error(&prove(&app, &ada, json!({ field: code })).await, 400, error);
+        let name = app.signed_in(&ada).patch("/api/v1/users/me", json!({ "primary_email": "a@example.com" })).await;
+        assert_eq!(name.status(), 200, "{}", name.text());
+    }
+    let left = app.signed_in(&ada).get("/api/v1/auth/mfa/recovery-codes").await.json();
+    assert_eq!(left["remaining"], 8);
+    assert_error(&prove(&app, &ada, json!({ "recovery_code": codes[3], "totp": "123456" })).await, 400, "SCHEMA_ERROR");
+    // A recovery code of another user is rejected.
+    let eve = app.sign_in_by_mail("eve@example.com").await;
+    assert_error(&prove(&app, &eve, json!({ "recovery_code": codes[3] })).await, 400, "INVALID_RECOVERY_CODE");
+}
+
+#[tokio::test]
+async fn a_wrong_proof_does_not_reauthenticate() {
     let app = TestApp::start().await;
     let ada = stale(&app).await;
     let bob = app.sign_in_by_mail("bob@example.com").await;
@@ -112,14 +145,14 @@ async fn a_wrong_proof_proves_nothing() {
     assert_error(&prove(&app, &ada, json!({ "code": of_bob })).await, 404, "VERIFICATION_CODE_NOT_FOUND");
     assert_error(&prove(&app, &bob, json!({ "password": PASSWORD })).await, 400, "USER_DOES_NOT_HAVE_PASSWORD");
     for body in [json!({}), json!({ "password": PASSWORD, "totp": "123456" })] {
-        assert_eq!(problems(&prove(&app, &ada, body).await), ["body must have one of password, totp and code"]);
+        assert_eq!(problems(&prove(&app, &ada, body).await), ["body must have exactly one of password, totp, recovery_code and code"]);
     }
     assert_error(&app.client().post(PATH, json!({ "password": PASSWORD })).await, 401, "USER_AUTHENTICATION_REQUIRED");
     assert_error(&change(&app, &ada).await, 403, "REAUTHENTICATION_REQUIRED");
 }
 
 #[tokio::test]
-async fn a_proof_is_of_one_session() {
+async fn reauthentication_applies_to_one_session() {
     let app = TestApp::start().await;
     let (phone, laptop) = (app.sign_up("ada@example.com").await, app.sign_in("ada@example.com").await);
     configure(&app, 60).await;
@@ -127,14 +160,14 @@ async fn a_proof_is_of_one_session() {
     assert_eq!(prove(&app, &phone, json!({ "password": PASSWORD })).await.status(), 200);
     assert_error(&change(&app, &laptop).await, 403, "REAUTHENTICATION_REQUIRED");
     assert_eq!(change(&app, &phone).await.status(), 200);
-    // A refresh is no proof.
+    // A refresh does not count as authentication.
     app.advance(SignedDuration::from_secs(60));
     assert_eq!(app.signed_in(&phone).post("/api/v1/auth/sessions/current/refresh", json!({})).await.status(), 200);
     assert_error(&change(&app, &phone).await, 403, "REAUTHENTICATION_REQUIRED");
 }
 
 #[tokio::test]
-async fn removing_or_replacing_the_second_factor_takes_a_proof_of_the_last_minutes() {
+async fn changing_the_second_factor_requires_recent_authentication() {
     let app = TestApp::start().await;
     let ada = app.sign_up("ada@example.com").await;
     assert_eq!(change(&app, &ada).await.status(), 200);
@@ -145,13 +178,13 @@ async fn removing_or_replacing_the_second_factor_takes_a_proof_of_the_last_minut
     assert_error(&own.patch("/api/v1/users/me", remove.clone()).await, 403, "REAUTHENTICATION_REQUIRED");
     assert_error(&change(&app, &ada).await, 403, "REAUTHENTICATION_REQUIRED");
     let other = own.patch("/api/v1/users/me", json!({ "primary_email": "a@example.com" })).await;
-    assert_eq!(other.status(), 200, "other changes have the day");
+    assert_eq!(other.status(), 200, "other changes allow a day");
     assert_eq!(prove(&app, &ada, json!({ "password": PASSWORD })).await.status(), 200);
     assert_eq!(own.patch("/api/v1/users/me", remove).await.status(), 200);
 }
 
 #[tokio::test]
-async fn the_setting_is_one_of_the_configuration_too() {
+async fn the_setting_is_also_a_configuration_key() {
     let app = TestApp::start().await;
     let level = "/api/v1/internal/config/override/environment";
     let body = json!({ "config_override_string": json!({ "auth.reauthentication.maxAgeSeconds": 300 }).to_string() });

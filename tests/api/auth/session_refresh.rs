@@ -9,7 +9,7 @@ use crate::stored;
 
 const PATH: &str = "/api/v1/auth/sessions/current/refresh";
 
-/// A client that has lost its access token.
+/// A client that has a refresh token but no access token.
 fn with_refresh_token(app: &TestApp, token: &str) -> Caller {
     app.client().with("x-stack-refresh-token", token)
 }
@@ -19,7 +19,7 @@ async fn refresh(app: &TestApp, user: &SignedIn) -> support::Answer {
 }
 
 #[tokio::test]
-async fn a_refresh_token_gives_access_tokens_again_and_again() {
+async fn a_refresh_token_can_be_used_repeatedly() {
     let app = TestApp::start().await;
     let mut ada = app.sign_up("ada@example.com").await;
     for _ in 0..3 {
@@ -34,7 +34,7 @@ async fn a_refresh_token_gives_access_tokens_again_and_again() {
 }
 
 #[tokio::test]
-async fn no_body_is_needed() {
+async fn the_body_is_optional() {
     let app = TestApp::start().await;
     let ada = app.sign_up("ada@example.com").await;
     let answer = with_refresh_token(&app, &ada.refresh_token).request("POST", PATH).send().await;
@@ -42,7 +42,7 @@ async fn no_body_is_needed() {
 }
 
 #[tokio::test]
-async fn a_token_that_is_unknown_or_of_another_project_is_refused() {
+async fn unknown_and_foreign_tokens_are_rejected() {
     let app = TestApp::start().await;
     let ada = app.sign_up("ada@example.com").await;
     for token in ["0".repeat(45), "x".to_owned(), ada.refresh_token.to_uppercase(), ada.access_token.clone()] {
@@ -55,7 +55,7 @@ async fn a_token_that_is_unknown_or_of_another_project_is_refused() {
 }
 
 #[tokio::test]
-async fn a_request_without_a_refresh_token_does_not_fit_its_schema() {
+async fn a_missing_refresh_token_is_a_schema_error() {
     let app = TestApp::start().await;
     let answer = app.client().post(PATH, json!({})).await;
     assert_eq!(problems(&answer).len(), 1);
@@ -69,13 +69,13 @@ async fn a_session_ends_after_30_days_without_use() {
     app.advance(SignedDuration::from_hours(30 * 24) - SignedDuration::from_millis(1));
     assert_eq!(refresh(&app, &ada).await.status(), 200);
     app.advance(SignedDuration::from_hours(30 * 24) - SignedDuration::from_millis(1));
-    assert_eq!(refresh(&app, &ada).await.status(), 200, "use prolongs it");
+    assert_eq!(refresh(&app, &ada).await.status(), 200, "use extends it");
     app.advance(SignedDuration::from_hours(30 * 24));
     assert_error(&refresh(&app, &ada).await, 401, "REFRESH_TOKEN_NOT_FOUND_OR_EXPIRED");
 }
 
 #[tokio::test]
-async fn a_session_ends_after_365_days_however_much_it_is_used() {
+async fn a_session_ends_after_365_days_despite_use() {
     let app = TestApp::start().await;
     let ada = app.sign_up("ada@example.com").await;
     for _ in 0..18 {
@@ -87,7 +87,7 @@ async fn a_session_ends_after_365_days_however_much_it_is_used() {
 }
 
 #[tokio::test]
-async fn a_project_decides_how_long_its_sessions_live() {
+async fn session_lifetimes_are_configurable() {
     let app = TestApp::start().await;
     app.configure(json!({ "config": { "session_max_age_seconds": 900, "session_max_idle_seconds": 400 } })).await;
     let (used, idle) = (app.sign_up("ada@example.com").await, app.sign_in("ada@example.com").await);
@@ -102,7 +102,7 @@ async fn a_project_decides_how_long_its_sessions_live() {
 }
 
 #[tokio::test]
-async fn an_ended_session_gives_no_more_access_tokens() {
+async fn an_ended_session_issues_no_access_tokens() {
     let app = TestApp::start().await;
     let (gone, kept) = (app.sign_up("ada@example.com").await, app.sign_in("ada@example.com").await);
     assert_eq!(app.signed_in(&gone).delete("/api/v1/auth/sessions/current").await.status(), 200);
@@ -116,7 +116,7 @@ async fn an_ended_session_gives_no_more_access_tokens() {
 }
 
 #[tokio::test]
-async fn a_deleted_user_has_no_more_sessions() {
+async fn a_deleted_user_has_no_sessions() {
     let app = TestApp::start().await;
     let ada = app.sign_up("ada@example.com").await;
     stored::delete_user(&app, &ada).await;
@@ -124,7 +124,7 @@ async fn a_deleted_user_has_no_more_sessions() {
 }
 
 #[tokio::test]
-async fn the_next_access_token_says_what_has_changed() {
+async fn the_next_access_token_reflects_changes() {
     let app = TestApp::start().await;
     let ada = app.sign_up("ada@example.com").await;
     app.configure(json!({ "config": { "require_email_verification": true } })).await;
@@ -139,7 +139,7 @@ async fn the_next_access_token_says_what_has_changed() {
 }
 
 #[tokio::test]
-async fn it_takes_client_access() {
+async fn client_access_is_required() {
     let app = TestApp::start().await;
     assert_takes_client_access(&app, "POST", PATH).await;
     let ada = app.sign_up("ada@example.com").await;

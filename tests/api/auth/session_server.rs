@@ -1,4 +1,4 @@
-//! Sessions that a server begins, and sessions that are ended by their id.
+//! Sessions that a server starts, and sessions that are ended by their id.
 
 use jiff::SignedDuration;
 use serde_json::json;
@@ -21,7 +21,7 @@ async fn session_ids(app: &TestApp, user: &SignedIn) -> Vec<String> {
 }
 
 #[tokio::test]
-async fn a_server_begins_a_session_of_the_life_it_wants() {
+async fn a_server_starts_a_session_with_a_chosen_lifetime() {
     let app = TestApp::start().await;
     let ada = app.sign_up("ada@example.com").await;
     let session = begin(&app, json!({ "user_id": ada.user_id, "expires_in_millis": 60_000 })).await;
@@ -43,7 +43,7 @@ async fn a_server_begins_a_session_of_the_life_it_wants() {
 }
 
 #[tokio::test]
-async fn impersonation_is_seen_by_administrators_alone() {
+async fn impersonation_is_only_visible_to_administrators() {
     let app = TestApp::start().await;
     let ada = app.sign_up("ada@example.com").await;
     app.advance(SignedDuration::from_secs(1));
@@ -56,7 +56,7 @@ async fn impersonation_is_seen_by_administrators_alone() {
 }
 
 #[tokio::test]
-async fn a_session_is_ended_by_its_user_or_by_a_server() {
+async fn a_session_can_be_ended_by_its_user_or_a_server() {
     let app = TestApp::start().await;
     let ada = app.sign_up("ada@example.com").await;
     app.advance(SignedDuration::from_secs(1));
@@ -75,7 +75,7 @@ async fn a_session_is_ended_by_its_user_or_by_a_server() {
 }
 
 #[tokio::test]
-async fn nobody_ends_a_session_of_somebody_else() {
+async fn a_user_cannot_end_the_sessions_of_others() {
     let app = TestApp::start().await;
     let (ada, bob) = (app.sign_up("ada@example.com").await, app.sign_up("bob@example.com").await);
     let id = session_ids(&app, &ada).await.remove(0);

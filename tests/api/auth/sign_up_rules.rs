@@ -1,4 +1,4 @@
-//! Rules of a project about who may sign up, by every way there is.
+//! The sign-up rules of a project apply to every way to sign up.
 
 use serde_json::{Value, json};
 use support::TestApp;
@@ -28,11 +28,11 @@ async fn users(app: &TestApp) -> usize {
 }
 
 #[tokio::test]
-async fn who_is_rejected_makes_no_account_by_any_way() {
+async fn a_rejected_user_cannot_sign_up_by_any_method() {
     let (app, provider) = start().await;
     set(&app, &[rule("own", r#"emailDomain != "our.example""#, "reject")]).await;
     let details = assert_error(&app.client().post(SIGN_UP, of("ada@example.com")).await, 403, "SIGN_UP_REJECTED");
-    assert_eq!(details, json!({ "message": "only for our own" }));
+    assert_eq!(details, json!({ "message": "the sign-up rules of the project rejected this sign-up" }));
     let code = json!({ "email": "ada@example.com", "callback_url": "http://localhost:3000/cb" });
     assert_error(&app.client().post(SEND, code).await, 403, "SIGN_UP_REJECTED");
     let back = flow(&app, &provider, ada(), &[]).await;
@@ -43,7 +43,7 @@ async fn who_is_rejected_makes_no_account_by_any_way() {
 }
 
 #[tokio::test]
-async fn a_rule_that_comes_while_a_code_is_on_its_way_holds() {
+async fn a_rule_added_after_a_code_was_sent_applies() {
     let app = TestApp::start().await;
     set(&app, &[]).await;
     let code = json!({ "email": "ada@example.com", "callback_url": "http://localhost:3000/cb" });
@@ -53,13 +53,13 @@ async fn a_rule_that_comes_while_a_code_is_on_its_way_holds() {
     set(&app, &[rule("no-mails", r#"authMethod == "otp""#, "reject")]).await;
     let sign_in = || async { app.client().post("/api/v1/auth/otp/sign-in", json!({ "code": mail.code() })).await };
     assert_error(&sign_in().await, 403, "SIGN_UP_REJECTED");
-    // The code is as good as before.
+    // The rejected sign-up did not consume the code.
     set(&app, &[]).await;
     assert_eq!(sign_in().await.status(), 200);
 }
 
 #[tokio::test]
-async fn rules_are_for_who_signs_up_and_not_for_who_is_there() {
+async fn rules_apply_to_sign_ups_and_not_to_existing_users() {
     let (app, provider) = start().await;
     let user = app.sign_up("ada@example.com").await;
     set(&app, &[rule("nobody", "true", "reject")]).await;
@@ -73,16 +73,31 @@ async fn rules_are_for_who_signs_up_and_not_for_who_is_there() {
 }
 
 #[tokio::test]
-async fn who_is_restricted_signs_up_and_is_told_why() {
+async fn a_restricted_user_signs_up_and_only_a_server_sees_the_rule() {
     let app = TestApp::start().await;
     set(&app, &[rule("free", r#"emailDomain == "free.example""#, "restrict")]).await;
     let user = app.sign_up("ada@free.example").await;
     let seen = app.server().get(&format!("/api/v1/users/{}", user.user_id)).await.json();
     assert_eq!((&seen["is_restricted"], &seen["restricted_by_admin"]), (&true.into(), &true.into()));
-    assert_eq!(seen["restricted_by_admin_reason"], "only for our own");
-    assert_eq!(seen["restricted_by_admin_private_details"], "sign-up rule free");
+    assert_eq!(seen["restricted_by_admin_reason"], Value::Null);
+    assert_eq!(seen["restricted_by_admin_private_details"], "sign-up rule free: only for our own");
     let other = app.sign_up("ada@paid.example").await;
     assert!(opens_own_data(&app, &other).await);
+}
+
+#[tokio::test]
+async fn a_sign_up_records_the_country_that_it_came_from() {
+    let app = TestApp::start().await;
+    set(&app, &[]).await;
+    let from = |country: &'static str| app.client().with("cloudfront-viewer-country", country);
+    let country = async |id: &str| app.server().get(&format!("/api/v1/users/{id}")).await.json()["country_code"].clone();
+    let known = from("DE").post(SIGN_UP, of("ada@example.com")).await.json();
+    assert_eq!(country(known["user_id"].as_str().unwrap()).await, "DE");
+    let nowhere = app.client().post(SIGN_UP, of("bob@example.com")).await.json();
+    assert_eq!(country(nowhere["user_id"].as_str().unwrap()).await, Value::Null);
+    // A later sign-in from another country does not change the recorded country.
+    assert_eq!(from("FR").post("/api/v1/auth/password/sign-in", of("ada@example.com")).await.status(), 200);
+    assert_eq!(country(known["user_id"].as_str().unwrap()).await, "DE");
 }
 
 #[tokio::test]
@@ -95,7 +110,7 @@ async fn an_anonymous_user_is_not_upgraded_past_the_rules() {
     assert_error(&caller().post(SIGN_UP, of("ada@example.com")).await, 403, "SIGN_UP_REJECTED");
     let back = flow(&app, &provider, ada(), &[("token", token)]).await;
     assert_eq!(error_of(&back), "SIGN_UP_REJECTED");
-    // Nor when the rules come after the provider's answer.
+    // The rules also apply if they are added after the provider's response.
     set(&app, &[]).await;
     let back = flow(&app, &provider, ada(), &[("token", token)]).await;
     set(&app, &[rule("nobody", "true", "reject")]).await;
@@ -106,7 +121,7 @@ async fn an_anonymous_user_is_not_upgraded_past_the_rules() {
 }
 
 #[tokio::test]
-async fn rules_are_settings_that_are_checked_as_a_whole() {
+async fn rules_are_validated_as_a_whole() {
     let app = TestApp::start().await;
     let good = rule("good", "true", "log");
     let saved = app.admin().patch(SETTINGS, json!({ "config": { "sign_up_rules": [good] } })).await;

@@ -1,4 +1,5 @@
-//! Access tokens as everybody else reads them: the claims, and the signature under the published key.
+//! Access tokens as third parties verify them: the claims, and the signature with the published
+//! key.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
@@ -12,7 +13,7 @@ fn decode(part: &str) -> Value {
     serde_json::from_slice(&URL_SAFE_NO_PAD.decode(part).unwrap()).unwrap()
 }
 
-/// Whether one of the keys signed the token.
+/// Whether one of the published keys signed the token.
 fn is_signed_by(keys: &Value, token: &str) -> bool {
     let (signed, signature) = token.rsplit_once('.').unwrap();
     let kid = decode(token.split('.').next().unwrap())["kid"].clone();
@@ -36,7 +37,7 @@ async fn restricted(app: &TestApp) -> SignedIn {
 }
 
 #[tokio::test]
-async fn a_token_has_exactly_the_claims_of_the_contract() {
+async fn a_token_has_exactly_the_documented_claims() {
     let app = TestApp::start().await;
     let ada = app.sign_up("ada@example.com").await;
     let sessions = app.signed_in(&ada).get("/api/v1/auth/sessions").await.json();
@@ -71,7 +72,7 @@ async fn a_token_has_exactly_the_claims_of_the_contract() {
 }
 
 #[tokio::test]
-async fn a_token_is_signed_by_the_published_key_of_its_audience_alone() {
+async fn a_token_is_signed_only_by_the_published_key_of_its_audience() {
     let app = TestApp::start().await;
     let ada = app.sign_up("ada@example.com").await;
     let (anonymous, restricted) = (stored::anonymous_user(&app).await, restricted(&app).await);
@@ -89,7 +90,7 @@ async fn a_token_is_signed_by_the_published_key_of_its_audience_alone() {
 }
 
 #[tokio::test]
-async fn restricted_and_anonymous_users_have_issuers_and_audiences_of_their_own() {
+async fn restricted_and_anonymous_users_have_separate_issuers_and_audiences() {
     let app = TestApp::start().await;
     let project = app.project_id().to_string();
     let restricted = restricted(&app).await;
@@ -109,7 +110,7 @@ async fn restricted_and_anonymous_users_have_issuers_and_audiences_of_their_own(
 }
 
 #[tokio::test]
-async fn keys_of_projects_differ_and_an_unknown_project_has_none() {
+async fn projects_have_different_keys_and_unknown_projects_none() {
     let app = TestApp::start().await;
     let ada = app.sign_up("ada@example.com").await;
     let other = app.another_project().await;

@@ -1,4 +1,4 @@
-//! Bodies and fields: what each error is.
+//! Bodies and fields: the error for each fault.
 
 use serde_json::{Value, json};
 use support::{Answer, TestApp};
@@ -22,7 +22,7 @@ fn error(status: u16, code: &str) -> (u16, String) {
 }
 
 #[tokio::test]
-async fn a_body_that_is_not_json_is_told_as_such() {
+async fn an_invalid_json_body_is_reported_as_such() {
     let app = TestApp::start().await;
     let deep = format!("{}{}", "[".repeat(10_000), "]".repeat(10_000));
     let bodies: [&[u8]; 10] = [
@@ -44,12 +44,12 @@ async fn a_body_that_is_not_json_is_told_as_such() {
     }
     for content_type in ["text/plain", "application/octet-stream"] {
         assert_eq!(refusal(&sign_up(&app, content_type, b"\xff").await), error(400, "BODY_PARSING_ERROR"));
-        assert_eq!(refusal(&sign_up(&app, content_type, "text").await), error(400, "SCHEMA_ERROR"), "text is no object");
+        assert_eq!(refusal(&sign_up(&app, content_type, "text").await), error(400, "SCHEMA_ERROR"), "a string is not an object");
     }
 }
 
 #[tokio::test]
-async fn a_wrong_media_type_is_told_as_a_body_that_cannot_be_read() {
+async fn a_wrong_media_type_is_reported_as_an_unreadable_body() {
     let app = TestApp::start().await;
     let body = json!({ "email": "ada@example.com", "password": "correct horse battery" }).to_string();
     for content_type in ["application/xml", "multipart/form-data; boundary=x", "text/html", "json", "application/jsonx", ";", "*/*"] {
@@ -64,7 +64,7 @@ async fn a_wrong_media_type_is_told_as_a_body_that_cannot_be_read() {
 }
 
 #[tokio::test]
-async fn a_body_of_another_shape_or_none_does_not_fit_the_schema() {
+async fn a_missing_or_mistyped_body_is_a_schema_error() {
     let app = TestApp::start().await;
     for body in ["null", "true", "1", "\"text\"", "[]", "[{}]", "{}", ""] {
         assert_eq!(refusal(&sign_up(&app, "application/json", body).await), error(400, "SCHEMA_ERROR"), "{body}");
@@ -72,7 +72,7 @@ async fn a_body_of_another_shape_or_none_does_not_fit_the_schema() {
 }
 
 #[tokio::test]
-async fn a_body_may_have_256_kib() {
+async fn a_body_has_at_most_256_kib() {
     let app = TestApp::start().await;
     let body = |length: usize| {
         let body = json!({ "email": "ada@example.com", "password": "" }).to_string();
@@ -85,11 +85,11 @@ async fn a_body_may_have_256_kib() {
     assert_eq!(refusal(&sign_up(&app, "application/json", body(256 * 1024)).await), error(400, "PASSWORD_TOO_SHORT"));
     assert_eq!(refusal(&sign_up(&app, "application/xml", body(10 << 20)).await), error(413, "BODY_TOO_LARGE"));
     let get = app.client().request("GET", "/api/v1/projects/current").body(body(1 << 20)).send().await;
-    assert_eq!(get.status(), 200, "nobody reads the body of a GET");
+    assert_eq!(get.status(), 200, "the body of a GET is not read");
 }
 
 #[tokio::test]
-async fn a_field_of_another_type_is_named_with_what_it_must_be() {
+async fn a_mistyped_field_is_reported_with_the_expected_type() {
     let app = TestApp::start().await;
     for (value, kind) in [
         (json!(1), "an integer"),
@@ -110,7 +110,7 @@ async fn a_field_of_another_type_is_named_with_what_it_must_be() {
 }
 
 #[tokio::test]
-async fn what_is_no_address_is_refused_and_what_is_odd_is_not() {
+async fn invalid_addresses_are_rejected_and_unusual_ones_accepted() {
     let app = TestApp::start().await;
     let long = format!("{}@{}.com", "a".repeat(60), "b".repeat(240));
     let wrong = [
@@ -147,7 +147,7 @@ async fn what_is_no_address_is_refused_and_what_is_odd_is_not() {
             }
             let answer = app.client().post(path, body).await;
             assert_eq!(refusal(&answer), error(400, "SCHEMA_ERROR"), "{email:?}");
-            assert!(answer.json()["error"].as_str().unwrap().contains("body.email must be an e-mail address"), "{email:?}");
+            assert!(answer.json()["error"].as_str().unwrap().contains("body.email must be an email address"), "{email:?}");
         }
     }
     assert!(app.app.store.user_ids(app.project_id()).await.unwrap().is_empty());
@@ -160,7 +160,7 @@ async fn what_is_no_address_is_refused_and_what_is_odd_is_not() {
 }
 
 #[tokio::test]
-async fn repeated_keys_and_headers_have_one_meaning() {
+async fn repeated_keys_and_headers_are_unambiguous() {
     let app = TestApp::start().await;
     let ada = app.sign_up("ada@example.com").await;
     let caller = app.signed_in(&ada);
@@ -195,7 +195,7 @@ async fn ids_are_uuids_and_paths_are_taken_literally() {
 }
 
 #[tokio::test]
-async fn a_setting_that_is_wrong_changes_none() {
+async fn an_invalid_setting_changes_nothing() {
     let app = TestApp::start().await;
     let settings = project_settings(&app).await;
     let good = json!({ "display_name": "Changed", "config": { "sign_up_enabled": false } });
@@ -227,7 +227,7 @@ async fn a_setting_that_is_wrong_changes_none() {
 }
 
 #[tokio::test]
-async fn a_body_that_is_not_json_is_told_where_and_what_was_expected_and_never_what_was_sent() {
+async fn json_errors_report_position_and_expectation_but_not_the_input() {
     let app = TestApp::start().await;
     let cases = [
         ("{\"email\" \"ada@example.com\"}", "expected `:` at line 1 column 10"),
@@ -239,13 +239,13 @@ async fn a_body_that_is_not_json_is_told_where_and_what_was_expected_and_never_w
     for (body, expected) in cases {
         let answer = sign_up(&app, "application/json", body).await;
         let message = answer.json()["error"].as_str().unwrap().to_owned();
-        assert_eq!(message, format!("the body cannot be read: it is not valid JSON: {expected}"));
+        assert_eq!(message, format!("the body cannot be parsed: it is not valid JSON: {expected}"));
         assert!(!answer.text().contains("secret") && !answer.text().contains("ada@"), "{}", answer.text());
     }
 }
 
 #[tokio::test]
-async fn json_without_a_content_type_is_read_and_json_under_another_one_is_told_how_to_be_sent() {
+async fn json_requires_no_content_type_but_a_wrong_one_is_explained() {
     let app = TestApp::start().await;
     let body = json!({ "email": "ada@example.com", "password": "correct horse battery" }).to_string();
     let unlabelled = app.client().request("POST", SIGN_UP).body(body.clone()).send().await;

@@ -1,4 +1,5 @@
-//! Requests that no client of ours sends: each gets an error of its interface, and nothing half-written stays.
+//! Requests that no real client sends. Each gets an error in the form of its interface, and leaves
+//! no partial writes.
 
 mod bodies;
 mod large;
@@ -10,7 +11,8 @@ use serde_json::{Value, json};
 use strum::VariantNames as _;
 use support::{Answer, TestApp};
 
-/// Checks that an answer is no failure of ours, and in the form of its interface if it is an error.
+/// Asserts that a response is not an internal error, and that errors have the form of their
+/// interface.
 #[track_caller]
 fn assert_is_answered(answer: &Answer, is_content: bool, what: &str) {
     assert!(answer.status() < 500, "{what}: {} {}", answer.status(), answer.text());
@@ -35,8 +37,8 @@ fn assert_is_answered(answer: &Answer, is_content: bool, what: &str) {
     }
 }
 
-/// Checks that the project is as it was made: no user who could sign in, as servers and visitors make by an empty body, no mail, no
-/// other setting.
+/// Asserts that the project has no user who could sign in, no email and no changed setting. It may
+/// have other users: servers and visitors can create users with an empty body.
 async fn assert_untouched(app: &TestApp, settings: &Value) {
     for id in app.app.store.user_ids(app.project_id()).await.unwrap() {
         let user = app.app.store.user(app.project_id(), id).await.unwrap().unwrap().user;

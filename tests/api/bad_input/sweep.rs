@@ -1,4 +1,4 @@
-//! Every operation there is, with everything that is wrong with a request.
+//! Every operation with every kind of invalid request.
 
 use api::http::{Interface, Route};
 use edge_functions::fallback::all_routes;
@@ -8,7 +8,7 @@ use super::{assert_is_answered, assert_untouched, project_settings};
 
 const UUID: &str = "7f3c2a4e-3f5b-4d0e-9a56-0f1f6c8f3d21";
 
-/// What stands in a path where a parameter is.
+/// Values that replace a path parameter.
 const PARAMETERS: [&str; 10] = ["x", UUID, "me", "..%2f..", "%2e%2e", "a%2Fb", "%00", "%ff%fe", "%F0%9F%92%A1", "%25%7B%7D"];
 
 const QUERIES: [&str; 12] = [
@@ -55,7 +55,7 @@ const BODIES: [(&str, &[u8]); 26] = [
     ("café", b"{}"),
 ];
 
-/// Headers that nobody sends, by name and value.
+/// Headers that no client sends, by name and value.
 const HEADERS: [(&str, &str); 12] = [
     ("x-stack-project-id", "käse"),
     ("x-stack-project-id", "../../x"),
@@ -80,11 +80,11 @@ fn path(route: &Route, parameter: &str) -> String {
     segments.collect::<Vec<_>>().join("/")
 }
 
-/// Sends a request to every operation, as every caller.
+/// Sends a request to every operation, as every caller, and checks each response.
 async fn send_to_all(app: &TestApp, parameter: &str, query: &str, body: (&'static str, &'static [u8]), header: Option<(&str, &str)>) {
     for route in all_routes() {
         let path = format!("{}{query}", path(&route, parameter));
-        // Whoever may delete the project does so, whatever the body is.
+        // A DELETE by an administrator could delete the project that the other requests need.
         let deletes = route.name == "projects-internal-current-delete";
         for caller in callers(app).into_iter().take(if deletes { 3 } else { 4 }) {
             let mut request = caller.request(route.verb.name(), &path).header("content-type", body.0).body(body.1);
@@ -99,7 +99,7 @@ async fn send_to_all(app: &TestApp, parameter: &str, query: &str, body: (&'stati
 }
 
 #[tokio::test]
-async fn no_body_makes_an_operation_fail() {
+async fn no_body_causes_an_internal_error() {
     let app = TestApp::start().await;
     let settings = project_settings(&app).await;
     for body in BODIES {
@@ -109,7 +109,7 @@ async fn no_body_makes_an_operation_fail() {
 }
 
 #[tokio::test]
-async fn no_query_and_no_path_makes_an_operation_fail() {
+async fn no_query_or_path_causes_an_internal_error() {
     let app = TestApp::start().await;
     let settings = project_settings(&app).await;
     for query in QUERIES {
@@ -122,7 +122,7 @@ async fn no_query_and_no_path_makes_an_operation_fail() {
 }
 
 #[tokio::test]
-async fn no_header_makes_an_operation_fail() {
+async fn no_header_causes_an_internal_error() {
     let app = TestApp::start().await;
     let settings = project_settings(&app).await;
     for header in HEADERS {
@@ -132,7 +132,7 @@ async fn no_header_makes_an_operation_fail() {
 }
 
 #[tokio::test]
-async fn a_path_beside_those_of_the_operations_is_an_error_of_its_interface() {
+async fn a_path_that_resembles_an_operation_s_is_an_error_of_its_interface() {
     let app = TestApp::start().await;
     let content = ["/", "//", "/api/v1/apps/..%2fsite", "/api/v1/apps/%2e%2e", "/api/v1/apps/%ff", "/%ff", "/apps/%00", "/api/v1/site%2f"];
     let product = [
@@ -155,7 +155,7 @@ async fn a_path_beside_those_of_the_operations_is_an_error_of_its_interface() {
 }
 
 #[tokio::test]
-async fn every_operation_refuses_who_does_not_prove_its_access() {
+async fn every_operation_rejects_unauthenticated_requests() {
     let app = TestApp::start().await;
     let open = [
         "auth-challenge-create",

@@ -1,4 +1,5 @@
-//! Proof of work as the widget of ALTCHA does it: solved, forged, used twice, of another project, expired.
+//! Proof of work with the ALTCHA widget: solutions that are correct, forged, reused, expired or of
+//! another project.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -12,19 +13,19 @@ use super::*;
 
 const CHALLENGE: &str = "/api/v1/auth/challenge";
 
-/// A project that asks every sign-up and every sender of codes for proof of work.
+/// A project that requires proof of work for every sign-up and every code.
 async fn start() -> TestApp {
     let app = TestApp::start().await;
     guard(&app, json!({ "provider": "altcha", "sign_up": "always", "send_sign_in_code": "always", "oauth": "off" })).await;
     app
 }
 
-/// Asks for a challenge, as the widget does: without any header.
+/// Requests a challenge as the widget does, without any header.
 async fn asked(app: &TestApp, address: &str) -> Answer {
     at(app.anonymous(), address).get(&format!("{CHALLENGE}?project_id={}", app.project_id())).await
 }
 
-/// What the widget gives for a challenge: it tries counters until one solves it.
+/// Solves a challenge as the widget does, by trying counters until one is a solution.
 pub(crate) fn solved(challenge: &Value) -> String {
     let parameters: Parameters = serde_json::from_value(challenge["parameters"].clone()).unwrap();
     let counter = (0..1_000_000).find(|counter| parameters.is_solved_by(*counter)).unwrap();
@@ -35,7 +36,8 @@ fn payload(challenge: &Value, counter: u32) -> String {
     STANDARD.encode(json!({ "challenge": challenge, "solution": { "counter": counter, "derivedKey": "000", "time": 12.3 } }).to_string())
 }
 
-/// A challenge of the service that takes a dozen tries, and not the seconds of a real one.
+/// A challenge issued by the service that takes sixteen tries on average. A real challenge takes
+/// seconds.
 pub(crate) fn easy(app: &TestApp) -> Value {
     let work = Work { cost: 1, prefix: "0", ..Work::of(0) };
     json!(Challenge::new(&app.app.challenge_key, &app.app.entropy, app.project_id(), work, app.now()).unwrap())
@@ -50,7 +52,7 @@ async fn sign_up(app: &TestApp, email: &str, token: &str) -> Answer {
 }
 
 #[tokio::test]
-async fn a_challenge_that_is_fetched_and_solved_signs_up() {
+async fn a_solved_challenge_allows_a_sign_up() {
     let app = start().await;
     assert_required(&app.client().post(SIGN_UP, account_of("ada@example.com", json!({}))).await);
     let answer = asked(&app, "203.0.113.7").await;
@@ -68,26 +70,27 @@ async fn a_challenge_that_is_fetched_and_solved_signs_up() {
 }
 
 #[tokio::test]
-async fn a_solution_works_once_whatever_it_is_used_for() {
+async fn a_solution_works_once_across_operations() {
     let app = start().await;
     let token = solved(&easy(&app));
     assert_eq!(sign_up(&app, "ada@example.com", &token).await.status(), 200);
     assert!(assert_failed(&sign_up(&app, "bob@example.com", &token).await).contains("used before"));
     assert_failed(&app.client().post(SEND, code_for("bob@example.com", visible(&token))).await);
-    // Another counter of the same challenge is the same solution.
+    // Another counter for the same challenge counts as the same solution.
     let challenge = easy(&app);
     let parameters: Parameters = serde_json::from_value(challenge["parameters"].clone()).unwrap();
     let counters: Vec<u32> = (0..).filter(|counter| parameters.is_solved_by(*counter)).take(2).collect();
     assert_eq!(sign_up(&app, "bob@example.com", &payload(&challenge, counters[0])).await.status(), 200);
     assert_failed(&sign_up(&app, "eve@example.com", &payload(&challenge, counters[1])).await);
-    // A sign-up that fails for another reason has used its solution up: it would tell for free who has an account.
+    // A sign-up that fails for another reason has consumed its solution; otherwise a single
+    // solution could be used to find out which of many addresses have accounts.
     let token = solved(&easy(&app));
     assert_eq!(sign_up(&app, "ada@example.com", &token).await.code(), "USER_EMAIL_ALREADY_EXISTS");
     assert_failed(&sign_up(&app, "eve@example.com", &token).await);
 }
 
 #[tokio::test]
-async fn of_many_requests_with_the_same_solution_at_once_one_is_let_through() {
+async fn of_concurrent_requests_with_a_solution_one_succeeds() {
     let app = start().await;
     let token = solved(&easy(&app));
     let emails: Vec<String> = (0..8).map(|number| format!("user{number}@example.com")).collect();
@@ -100,7 +103,7 @@ async fn of_many_requests_with_the_same_solution_at_once_one_is_let_through() {
 }
 
 #[tokio::test]
-async fn a_challenge_is_good_for_five_minutes() {
+async fn a_challenge_is_valid_for_five_minutes() {
     let app = start().await;
     let (first, second) = (solved(&easy(&app)), solved(&easy(&app)));
     app.advance(SignedDuration::from_secs(299));
@@ -110,17 +113,20 @@ async fn a_challenge_is_good_for_five_minutes() {
 }
 
 #[tokio::test]
-async fn a_challenge_that_is_forged_easier_longer_or_of_another_project_is_not_taken() {
+async fn forged_modified_and_foreign_challenges_are_rejected() {
     let app = start().await;
     let real = asked(&app, "203.0.113.7").await.json();
     for (name, value) in [("cost", json!(1)), ("keyPrefix", json!("")), ("keyPrefix", json!("0")), ("expiresAt", json!(9_999_999_999_i64))]
     {
         let mut forged = real.clone();
         forged["parameters"][name] = value;
-        // Whether the counter solves it is not even looked at.
-        assert!(assert_failed(&sign_up(&app, "ada@example.com", &payload(&forged, 0)).await).contains("not one of this project"), "{name}");
+        // The solution is rejected before its counter is checked.
+        assert!(
+            assert_failed(&sign_up(&app, "ada@example.com", &payload(&forged, 0)).await).contains("not issued for this project"),
+            "{name}"
+        );
     }
-    assert!(assert_failed(&sign_up(&app, "ada@example.com", &payload(&real, 0)).await).contains("not solved"));
+    assert!(assert_failed(&sign_up(&app, "ada@example.com", &payload(&real, 0)).await).contains("has not been solved"));
     for nothing in ["e30=", "nonsense", &"A".repeat(5000)] {
         assert_failed(&sign_up(&app, "ada@example.com", nothing).await);
         let unseen = json!({ "bot_challenge_token": nothing, "bot_challenge_phase": "invisible" });
@@ -135,7 +141,7 @@ async fn a_challenge_that_is_forged_easier_longer_or_of_another_project_is_not_t
 }
 
 #[tokio::test]
-async fn a_solution_outlives_the_replacement_of_the_deployment_secret() {
+async fn a_solution_survives_the_rotation_of_the_deployment_secret() {
     let app = start().await;
     let token = solved(&easy(&app));
     let old = app.app.settings.secret.current().unwrap().clone();
@@ -147,7 +153,7 @@ async fn a_solution_outlives_the_replacement_of_the_deployment_secret() {
 }
 
 #[tokio::test]
-async fn a_flood_makes_challenges_harder_and_the_easy_ones_of_before_worthless() {
+async fn a_flood_raises_the_difficulty_and_voids_easier_challenges() {
     let app = TestApp::start().await;
     guard(&app, json!({ "provider": "altcha" })).await;
     usual(&app, 4).await;
@@ -159,18 +165,18 @@ async fn a_flood_makes_challenges_harder_and_the_easy_ones_of_before_worthless()
         app.client().post(SEND, code_for(&format!("user{number}@example.com"), json!({}))).await;
         costs.push(cost().await);
         if number == 5 {
-            // One level harder by now: whoever fetched one before is not bothered again.
+            // Challenges are one level harder now; those fetched earlier stay valid.
             let body = code_for("ada@example.com", visible(&easy_one));
             assert_eq!(app.client().post(SEND, body).await.status(), 200);
         }
     }
     assert!(costs.is_sorted() && costs[0] == 250 && costs[23] == 2000, "{costs:?}");
     let refused = app.client().post(SEND, code_for("bob@example.com", visible(&another))).await;
-    assert!(assert_failed(&refused).contains("calmer"));
+    assert!(assert_failed(&refused).contains("too easy for the current load"));
 }
 
 #[tokio::test]
-async fn a_challenge_is_asked_for_in_the_name_of_a_project_that_uses_it_and_not_too_often() {
+async fn requesting_a_challenge_requires_its_use_and_is_rate_limited() {
     let app = TestApp::start_with(Limits::off().with(Rule::Challenge, Some(Rate::new(2, 600)))).await;
     assert_eq!(asked(&app, "203.0.113.7").await.code(), "BOT_CHALLENGE_NOT_ENABLED");
     guard(&app, json!({ "provider": "altcha" })).await;

@@ -1,4 +1,5 @@
-//! The attack that was seen in public: one request for each network, random recipients, two hundred an hour.
+//! An attack that was observed in public: two hundred requests per hour, each from another network
+//! and for a random recipient.
 
 use jiff::SignedDuration;
 use model::limit::{Limits, Rate, Rule};
@@ -7,28 +8,28 @@ use support::{Caller, SignedIn, TestApp};
 
 use super::*;
 
-/// How far the requests of an attack are apart: 200 an hour.
+/// The interval between the requests of an attack, at 200 per hour.
 const APART: SignedDuration = SignedDuration::from_secs(18);
 const AN_HOUR: usize = 200;
 
-/// A project with the limits of a deployment that asks for proof of work when somebody is suspicious.
+/// A service with the limits of a deployment, whose project requires proof of work on suspicion.
 async fn start() -> TestApp {
     let app = TestApp::start_with(Limits::standard()).await;
     guard(&app, json!({ "provider": "altcha" })).await;
     app
 }
 
-/// An address of a network that no other number has.
+/// An IP address. Each number gives an address in another network.
 fn address(number: usize) -> String {
     format!("{}.{}.{}.7", 11 + number / 65_536, number / 256 % 256, number % 256)
 }
 
 #[tokio::test]
-async fn a_flood_from_many_networks_ends_with_no_mail_to_strangers_until_it_ends() {
+async fn a_flood_from_many_networks_sends_strangers_no_email_until_it_ends() {
     let app = start().await;
     let mut sent = Vec::new();
     for number in 0..3 * AN_HOUR {
-        // Half of it signs up, half of it wants codes.
+        // Half of the requests are sign-ups, and half request codes.
         let (email, link) =
             (format!("stranger{number}@example.com"), json!({ "verification_callback_url": "http://localhost:3000/verify" }));
         let client = at(app.client(), &address(number));
@@ -43,14 +44,15 @@ async fn a_flood_from_many_networks_ends_with_no_mail_to_strangers_until_it_ends
         }
         app.advance(APART);
     }
-    // A window of the project ended within the first hour, and a part of what it had counted was over with it.
+    // A few more than the usual 100 per hour are sent: a window of the project's counter ends
+    // within the first hour, and part of its count expires.
     assert!((100..=110).contains(&sent.len()), "{}", sent.len());
-    assert_eq!(sent, (0..sent.len()).collect::<Vec<_>>(), "what is usual is let through, and then nothing");
+    assert_eq!(sent, (0..sent.len()).collect::<Vec<_>>(), "only the usual number is sent");
     assert!(app.mails(&format!("stranger{}@example.com", 3 * AN_HOUR - 1)).await.is_empty());
 }
 
 #[tokio::test]
-async fn a_flood_that_claims_to_have_no_challenge_available_gets_ten_mails_an_hour_at_most() {
+async fn a_flood_claiming_an_unavailable_challenge_gets_ten_emails_an_hour() {
     let app = start().await;
     let mut sent = 0;
     for number in 0..3 * AN_HOUR {
@@ -63,12 +65,13 @@ async fn a_flood_that_claims_to_have_no_challenge_available_gets_ten_mails_an_ho
         }
         app.advance(APART);
     }
-    // In two hours: a flood that goes on uses its windows up by what is refused.
+    // The number of emails sent in the last two hours. Rejected requests of a continued flood are
+    // counted too, so the flood itself uses up the quota of each window.
     assert!((1..=20).contains(&sent), "{sent}");
 }
 
 #[tokio::test]
-async fn an_office_behind_one_address_sees_no_challenge() {
+async fn an_office_behind_one_address_gets_no_challenge() {
     let app = start().await;
     let office = at(app.client(), "203.0.113.7");
     for person in 0..36 {
@@ -91,24 +94,24 @@ fn stranger(number: usize) -> String {
     format!("stranger{number}@example.com")
 }
 
-/// Somebody who is signed in, at an address.
+/// A caller with this user's session at this IP address.
 fn signed_in(app: &TestApp, user: &SignedIn, address: &str) -> Caller {
     at(app.signed_in(user).with("x-stack-allow-anonymous-user", "true"), address)
 }
 
-/// The same user with an access token that has not expired.
+/// The same user with a new access token.
 async fn refreshed(app: &TestApp, user: &SignedIn) -> SignedIn {
     let client = app.client().with("x-stack-refresh-token", &user.refresh_token);
     let answer = client.post("/api/v1/auth/sessions/current/refresh", json!({})).await;
     SignedIn { access_token: answer.json()["access_token"].as_str().unwrap().to_owned(), ..user.clone() }
 }
 
-/// Signs up nobody in particular.
+/// Signs up a new anonymous user.
 async fn anonymous(app: &TestApp, address: &str) -> SignedIn {
     SignedIn::of("", &at(app.client(), address).post("/api/v1/auth/anonymous/sign-up", json!({})).await.json())
 }
 
-/// Adds an address to the caller's own, and asks for the email that verifies it.
+/// Adds an email address to the caller's user, and requests the email that verifies it.
 async fn verify(caller: &Caller, email: &str, fields: Value) -> Answer {
     let new = json!({ "user_id": "me", "value": email, "type": "email", "used_for_auth": false });
     let added = caller.post(CHANNELS, new).await;
@@ -125,14 +128,14 @@ async fn invite(caller: &Caller, team: &str, email: &str) -> Answer {
     caller.post(INVITE, json!({ "team_id": team, "email": email, "callback_url": CALLBACK })).await
 }
 
-/// A team of somebody's own.
+/// Creates a team of the caller's user.
 async fn team_of(caller: &Caller) -> String {
     let made = caller.post("/api/v1/teams", json!({ "display_name": "Engines" })).await;
     assert_eq!(made.status(), 201, "{}", made.text());
     made.json()["id"].as_str().unwrap().to_owned()
 }
 
-/// How many emails have gone to strangers.
+/// The number of emails that were sent to strangers.
 async fn mailed(app: &TestApp, count: usize) -> usize {
     let mut mailed = 0;
     for number in 0..count {
@@ -142,7 +145,7 @@ async fn mailed(app: &TestApp, count: usize) -> usize {
 }
 
 #[tokio::test]
-async fn anonymous_users_have_no_stranger_mailed_without_a_challenge() {
+async fn anonymous_users_cannot_email_strangers_without_a_challenge() {
     let app = start().await;
     app.configure(json!({ "config": { "client_team_creation_enabled": true } })).await;
     for number in 0..60 {
@@ -152,7 +155,7 @@ async fn anonymous_users_have_no_stranger_mailed_without_a_challenge() {
             0 => verify(&nobody, &stranger(number), json!({})).await,
             1 => invite(&nobody, &team_of(&nobody).await, &stranger(number)).await,
             _ => {
-                // The address is primary, and what is about it names it.
+                // The address is the primary one, so notices are sent to it.
                 assert_eq!(nobody.patch("/api/v1/users/me", json!({ "primary_email": stranger(number) })).await.status(), 200);
                 let body = json!({ "email": stranger(number), "callback_url": CALLBACK });
                 nobody.post(&format!("{CHANNELS}/send-verification-code"), body).await
@@ -164,7 +167,7 @@ async fn anonymous_users_have_no_stranger_mailed_without_a_challenge() {
 }
 
 #[tokio::test]
-async fn an_anonymous_user_who_solves_a_challenge_has_one_address_mailed() {
+async fn an_anonymous_user_can_email_one_address_per_solved_challenge() {
     let app = start().await;
     let nobody = signed_in(&app, &anonymous(&app, "203.0.113.7").await, "203.0.113.7");
     let solved = altcha::visible(&altcha::solved(&altcha::easy(&app)));
@@ -175,7 +178,7 @@ async fn an_anonymous_user_who_solves_a_challenge_has_one_address_mailed() {
 }
 
 #[tokio::test]
-async fn accounts_that_were_made_by_hand_mail_no_more_strangers_than_is_usual() {
+async fn manually_created_accounts_email_no_more_strangers_than_usual() {
     for policy in ["when-suspicious", "always"] {
         let app = TestApp::start_with(Limits::standard()).await;
         let mut users = Vec::new();
@@ -202,13 +205,13 @@ async fn accounts_that_were_made_by_hand_mail_no_more_strangers_than_is_usual() 
 }
 
 #[tokio::test]
-async fn one_account_asks_for_thirty_emails_to_strangers_in_an_hour_wherever_it_is() {
+async fn an_account_can_send_strangers_30_emails_an_hour_from_anywhere() {
     let app = start().await;
     app.configure(json!({ "config": { "client_team_creation_enabled": true, "bot_challenge_usual_requests_per_hour": 1000 } })).await;
     let ada = app.sign_in_by_mail("ada@example.com").await;
     let team = team_of(&app.signed_in(&ada)).await;
     let mut sent = 0;
-    // By both ways together, and at once.
+    // Invitations and verification emails are requested together and concurrently.
     for round in 0..6 {
         let ask = async |number: usize| {
             let caller = signed_in(&app, &ada, &address(number));
@@ -228,7 +231,7 @@ async fn one_account_asks_for_thirty_emails_to_strangers_in_an_hour_wherever_it_
 }
 
 #[tokio::test]
-async fn an_address_that_replaces_the_one_of_the_sign_up_is_counted_like_a_sign_up() {
+async fn replacing_the_sign_up_address_counts_as_a_sign_up() {
     let app = start().await;
     usual(&app, 20).await;
     let user = app.sign_up("maker@example.com").await;
@@ -239,7 +242,8 @@ async fn an_address_that_replaces_the_one_of_the_sign_up_is_counted_like_a_sign_
         let user = refreshed(&app, &user).await;
         let answer = signed_in(&app, &user, &address(number)).patch(&path, json!({ "value": stranger(number) })).await;
         if answer.status() == 200 {
-            // The account's address by now: whoever asks has its owner mailed.
+            // The new address belongs to the account now, so anybody can make the service send
+            // emails to it.
             let reset = json!({ "email": stranger(number), "callback_url": CALLBACK });
             assert_eq!(at(app.client(), &address(number)).post("/api/v1/auth/password/send-reset-code", reset).await.status(), 200);
             replaced += 1;
@@ -253,14 +257,14 @@ async fn an_address_that_replaces_the_one_of_the_sign_up_is_counted_like_a_sign_
 }
 
 #[tokio::test]
-async fn an_account_tells_nobody_of_changes_whose_address_it_only_named() {
+async fn an_account_sends_no_notices_to_unverified_addresses() {
     let app = TestApp::start().await;
     let nobody = signed_in(&app, &anonymous(&app, "203.0.113.7").await, "203.0.113.7");
     for number in 0..4 {
         assert_eq!(nobody.patch("/api/v1/users/me", json!({ "primary_email": stranger(number) })).await.status(), 200);
     }
     assert_eq!(mailed(&app, 4).await, 0);
-    // Who signed up with an address still hears of it, whatever is primary by now.
+    // The address of the sign-up is still notified, although another one is primary now.
     let ada = app.sign_up("ada@example.com").await;
     for number in 4..6 {
         assert_eq!(app.signed_in(&ada).patch("/api/v1/users/me", json!({ "primary_email": stranger(number) })).await.status(), 200);
@@ -269,7 +273,7 @@ async fn an_account_tells_nobody_of_changes_whose_address_it_only_named() {
 }
 
 #[tokio::test]
-async fn the_usual_user_adds_an_address_and_invites_colleagues_without_a_challenge() {
+async fn ordinary_users_add_addresses_and_invite_without_a_challenge() {
     for policy in ["when-suspicious", "always"] {
         let app = start().await;
         app.configure(json!({ "config": { "client_team_creation_enabled": true } })).await;
@@ -288,7 +292,7 @@ async fn the_usual_user_adds_an_address_and_invites_colleagues_without_a_challen
 }
 
 #[tokio::test]
-async fn during_a_flood_the_address_of_the_sign_up_is_verified_without_a_challenge_and_others_are_not() {
+async fn during_a_flood_only_the_sign_up_address_is_verified_unchallenged() {
     let app = start().await;
     let ada = app.sign_up("ada@example.com").await;
     usual(&app, 1).await;
@@ -299,7 +303,7 @@ async fn during_a_flood_the_address_of_the_sign_up_is_verified_without_a_challen
     let own = json!({ "email": "ada@example.com", "callback_url": CALLBACK });
     assert_eq!(caller.post(&format!("{CHANNELS}/send-verification-code"), own).await.status(), 200);
     assert_required(&verify(&caller, &stranger(2), json!({})).await);
-    // Servers are never asked.
+    // Servers never need a challenge.
     let server = app.server();
     let new = json!({ "user_id": ada.user_id, "value": stranger(3), "type": "email", "used_for_auth": false });
     let channel = server.post(CHANNELS, new).await.json()["id"].as_str().unwrap().to_owned();
@@ -308,7 +312,7 @@ async fn during_a_flood_the_address_of_the_sign_up_is_verified_without_a_challen
 }
 
 #[tokio::test]
-async fn a_project_that_asks_neither_for_sign_ups_nor_for_codes_counts_no_email() {
+async fn a_project_without_sign_up_or_code_challenges_counts_no_emails() {
     let app = TestApp::start_with(Limits::off().with(Rule::ChallengeUsualAddress, Some(Rate::new(1, 3600)))).await;
     guard(&app, json!({ "provider": "altcha", "sign_up": "off", "send_sign_in_code": "off" })).await;
     let nobody = signed_in(&app, &anonymous(&app, "203.0.113.7").await, "203.0.113.7");

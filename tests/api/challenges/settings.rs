@@ -1,4 +1,4 @@
-//! The settings of bot challenges, as an administrator writes them and as everybody reads them.
+//! The settings of bot challenges: how an administrator writes them, and how clients read them.
 
 use serde_json::{Value, json};
 use support::TestApp;
@@ -18,7 +18,7 @@ async fn patch(app: &TestApp, settings: Value) -> Answer {
 }
 
 #[tokio::test]
-async fn a_client_reads_what_it_needs_to_solve_a_challenge_and_nobody_reads_the_secret() {
+async fn clients_read_the_challenge_settings_but_nobody_reads_the_secret() {
     let app = TestApp::start().await;
     let read = async || app.client().get("/api/v1/projects/current").await.json()["config"]["bot_challenge"].clone();
     let policies = json!({ "sign_up": "when-suspicious", "send_sign_in_code": "when-suspicious", "oauth": "when-suspicious" });
@@ -37,15 +37,15 @@ async fn a_client_reads_what_it_needs_to_solve_a_challenge_and_nobody_reads_the_
 }
 
 #[tokio::test]
-async fn what_is_wrong_with_a_setting_is_named() {
+async fn an_invalid_setting_is_explained() {
     let app = TestApp::start().await;
     for (settings, problem) in [
         (json!({ "provider": "hcaptcha" }), "config.bot_challenge.provider must be one of"),
         (json!({ "sign_up": "sometimes" }), "config.bot_challenge.sign_up must be one of"),
         (json!({ "provider": "turnstile" }), "config.bot_challenge.site_key is required for the provider turnstile"),
-        (json!({ "site_key": "a" }), "config.bot_challenge.secret_key is required for another site key"),
-        (json!({ "secret_key": "a" }), "config.bot_challenge.site_key is required with a secret key"),
-        (json!({ "site_key": "a b", "secret_key": "c" }), "config.bot_challenge.site_key must be a key of Turnstile"),
+        (json!({ "site_key": "a" }), "config.bot_challenge.secret_key is required when the site key changes"),
+        (json!({ "secret_key": "a" }), "config.bot_challenge.site_key is required together with secret_key"),
+        (json!({ "site_key": "a b", "secret_key": "c" }), "config.bot_challenge.site_key must be a Turnstile key"),
         (json!({ "endpoint": "https://evil.example" }), "config.bot_challenge.endpoint is not known"),
     ] {
         let answer = patch(&app, settings).await;
@@ -59,7 +59,7 @@ async fn what_is_wrong_with_a_setting_is_named() {
 }
 
 #[tokio::test]
-async fn a_configuration_holds_the_same_settings() {
+async fn the_configuration_has_the_same_settings() {
     let app = TestApp::start().await;
     let write = async |values: Value| app.admin().patch(ENVIRONMENT, json!({ "config_override_string": values.to_string() })).await;
     let values = json!({
@@ -78,10 +78,11 @@ async fn a_configuration_holds_the_same_settings() {
         })
     );
     let wrong = write(json!({ "auth.botChallenge.siteKey": "another" })).await;
-    assert!(wrong.text().contains("auth.botChallenge.secretKey is required for another site key"), "{}", wrong.text());
+    assert!(wrong.text().contains("auth.botChallenge.secretKey is required when the site key changes"), "{}", wrong.text());
     let wrong = write(json!({ "auth.botChallenge.usualRequestsPerHour": 0 })).await;
     assert!(wrong.text().contains("auth.botChallenge.usualRequestsPerHour must be from 1"), "{}", wrong.text());
-    // What is changed there keeps the secret, and what is taken out is off.
+    // A change of another key keeps the secret. Resetting all keys disables the challenge, as no
+    // provider is set then.
     assert_eq!(write(json!({ "auth.botChallenge.signUp": "when-suspicious" })).await.status(), 200);
     assert_eq!(app.client().get("/api/v1/projects/current").await.json()["config"]["bot_challenge"]["provider"], "turnstile");
     let secret = json!({ "keys": ["auth.botChallenge.secretKey"] });
@@ -91,13 +92,13 @@ async fn a_configuration_holds_the_same_settings() {
 }
 
 #[tokio::test]
-async fn a_repository_holds_no_keys_of_turnstile() {
+async fn the_repository_contains_no_turnstile_keys() {
     let app = TestApp::start().await;
     let branch = ENVIRONMENT.replace("environment", "branch");
     for key in ["provider", "siteKey", "secretKey"] {
         let values = json!({ format!("auth.botChallenge.{key}"): "turnstile" });
         let answer = app.admin().patch(&branch, json!({ "config_override_string": values.to_string() })).await;
-        assert!(answer.text().contains(&format!("auth.botChallenge.{key} is no key of this level")), "{}", answer.text());
+        assert!(answer.text().contains(&format!("auth.botChallenge.{key} is not a key of this level")), "{}", answer.text());
     }
     let policy = json!({ "auth.botChallenge.signUp": "always" });
     assert_eq!(app.admin().patch(&branch, json!({ "config_override_string": policy.to_string() })).await.status(), 200);

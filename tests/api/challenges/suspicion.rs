@@ -1,4 +1,5 @@
-//! Who is suspicious: an address, a network or a project above its usual rate, and nobody else.
+//! Challenges on suspicion. An IP address, a network or a project is suspicious only above its
+//! usual rate.
 
 use jiff::SignedDuration;
 use model::limit::{Limits, Rate, Rule};
@@ -10,7 +11,7 @@ use crate::auth::oauth_authorize::{authorize, parameters_with};
 
 const UNAVAILABLE: &str = r#"{ "bot_challenge_unavailable": "true" }"#;
 
-/// A project that asks for proof of work when somebody is suspicious.
+/// A project that requires proof of work on suspicion.
 async fn start(limits: Limits) -> TestApp {
     let app = TestApp::start_with(limits).await;
     guard(&app, json!({ "provider": "altcha" })).await;
@@ -21,7 +22,7 @@ fn rate(rule: Rule, quota: u32) -> Limits {
     Limits::off().with(rule, Some(Rate::new(quota, 3600)))
 }
 
-/// The status of a request for a code to another address each time.
+/// Requests a code for a new email address, and returns the status.
 async fn send(app: &TestApp, address: &str, number: usize) -> u16 {
     let answer = at(app.client(), address).post(SEND, code_for(&format!("user{number}@example.com"), json!({}))).await;
     if answer.status() != 200 {
@@ -31,19 +32,19 @@ async fn send(app: &TestApp, address: &str, number: usize) -> u16 {
 }
 
 #[tokio::test]
-async fn an_address_above_its_usual_rate_is_asked_and_its_neighbours_are_not() {
+async fn an_address_above_its_usual_rate_is_challenged_and_others_are_not() {
     let app = start(rate(Rule::ChallengeUsualAddress, 3)).await;
     for number in 0..3 {
         assert_eq!(send(&app, "203.0.113.7", number).await, 200);
     }
     assert_eq!(send(&app, "203.0.113.7", 3).await, 409);
     assert_eq!(send(&app, "203.0.113.8", 4).await, 200);
-    // All operations count together.
+    // Requests of all operations are counted together.
     assert_required(&at(app.client(), "203.0.113.7").post(SIGN_UP, account_of("ada@example.com", json!({}))).await);
 }
 
 #[tokio::test]
-async fn a_network_above_its_usual_rate_is_asked_and_others_are_not() {
+async fn a_network_above_its_usual_rate_is_challenged_and_others_are_not() {
     let app = start(rate(Rule::ChallengeUsualNetwork, 3)).await;
     for (network, other) in [("203.0.113.", "203.0.114.7"), ("2001:db8:1:", "2001:db8:2::7")] {
         let address = |number: usize| if network.ends_with(':') { format!("{network}{number}::7") } else { format!("{network}{number}") };
@@ -56,18 +57,19 @@ async fn a_network_above_its_usual_rate_is_asked_and_others_are_not() {
 }
 
 #[tokio::test]
-async fn a_project_above_its_usual_rate_asks_everybody_until_the_flood_is_over_and_another_project_nobody() {
+async fn a_project_above_its_usual_rate_challenges_everybody_during_the_flood() {
     let app = start(Limits::off()).await;
     usual(&app, 3).await;
     for number in 0..3 {
         assert_eq!(send(&app, &format!("203.0.{number}.7"), number).await, 200);
     }
     assert_eq!(send(&app, "198.51.100.1", 3).await, 409);
-    // Who has an account is asked as well: the answer must not tell the two apart.
+    // Existing users get challenges as well, so that the response does not reveal whether an
+    // account exists.
     assert_eq!(send(&app, "198.51.100.2", 0).await, 409);
     let other = app.another_project().await;
     assert_eq!(app.client_of(&other).post(SIGN_UP, account_of("ada@example.com", json!({}))).await.status(), 200);
-    // It ends in two hours at most, and not at the edge of a window.
+    // The suspicion ends within two hours, but not at the boundary of a window.
     app.advance(SignedDuration::from_mins(30));
     assert_eq!(send(&app, "198.51.100.3", 4).await, 409);
     app.advance(SignedDuration::from_mins(120));
@@ -75,7 +77,7 @@ async fn a_project_above_its_usual_rate_asks_everybody_until_the_flood_is_over_a
 }
 
 #[tokio::test]
-async fn oauth_flows_and_emails_of_a_project_take_nothing_from_each_other() {
+async fn oauth_flows_and_emails_of_a_project_are_counted_separately() {
     let app = start(Limits::off()).await;
     app.configure(json!({ "config": { "oauth_providers": [{ "id": "github", "client_id": "a", "client_secret": "b" }] } })).await;
     usual(&app, 3).await;
@@ -95,7 +97,7 @@ async fn oauth_flows_and_emails_of_a_project_take_nothing_from_each_other() {
 }
 
 #[tokio::test]
-async fn requests_at_once_are_all_counted() {
+async fn concurrent_requests_are_all_counted() {
     let app = start(Limits::off()).await;
     usual(&app, 8).await;
     let statuses = futures_util::future::join_all((0..8).map(|number| send(&app, "198.51.100.1", number))).await;
@@ -104,7 +106,7 @@ async fn requests_at_once_are_all_counted() {
 }
 
 #[tokio::test]
-async fn a_request_that_claims_to_have_no_challenge_available_is_let_through_a_few_times() {
+async fn claiming_an_unavailable_challenge_works_a_few_times() {
     let limits = rate(Rule::ChallengeUnavailableNetwork, 2).with(Rule::ChallengeUnavailableProject, Some(Rate::new(3, 3600)));
     let app = start(limits).await;
     usual(&app, 1).await;
@@ -125,7 +127,7 @@ async fn a_request_that_claims_to_have_no_challenge_available_is_let_through_a_f
 }
 
 #[tokio::test]
-async fn where_limits_are_off_no_claim_lets_a_suspicious_request_through() {
+async fn with_limits_off_no_claim_admits_a_suspicious_request() {
     let app = start(Limits::off()).await;
     usual(&app, 1).await;
     assert_eq!(send(&app, "203.0.113.7", 0).await, 200);
@@ -134,7 +136,7 @@ async fn where_limits_are_off_no_claim_lets_a_suspicious_request_through() {
 }
 
 #[tokio::test]
-async fn a_project_without_a_challenge_counts_nothing_for_one() {
+async fn a_project_without_a_challenge_counts_nothing() {
     let app = TestApp::start_with(rate(Rule::ChallengeUsualAddress, 1)).await;
     app.recorder.clear();
     for number in 0..3 {
@@ -144,9 +146,9 @@ async fn a_project_without_a_challenge_counts_nothing_for_one() {
 }
 
 #[tokio::test]
-async fn a_count_that_cannot_be_written_stops_nobody() {
+async fn a_failure_to_count_a_request_does_not_reject_it() {
     let app = start(rate(Rule::ChallengeUsualAddress, 10)).await;
-    // After the transaction that writes the mail.
+    // The calls after the transaction that writes the email fail.
     app.recorder.break_writes(1, 2, refused("AccessDeniedException"));
     assert_eq!(send(&app, "203.0.113.7", 0).await, 200);
     assert!(app.recorder.is_done());

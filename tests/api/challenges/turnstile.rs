@@ -1,4 +1,5 @@
-//! Cloudflare Turnstile: tokens that are good, wrong, of others, used, and what happens when nobody judges them.
+//! Cloudflare Turnstile: tokens that are valid, wrong, used or issued for another site, and
+//! failures of Cloudflare.
 
 use model::limit::{Limits, Rate, Rule};
 use serde_json::{Value, json};
@@ -10,7 +11,7 @@ use crate::auth::oauth_authorize::{authorize, parameters_with};
 
 const ACTION: &str = "sign_up_with_credential";
 
-/// A project that asks every sign-up for a token, and whom it asks about tokens.
+/// A project that requires a token for every sign-up, and its stand-in for Turnstile.
 async fn start() -> (TestApp, Turnstile) {
     start_with(Limits::off(), json!({ "sign_up": "always", "send_sign_in_code": "off", "oauth": "off" })).await
 }
@@ -35,7 +36,7 @@ async fn is_nobody(app: &TestApp) -> bool {
 }
 
 #[tokio::test]
-async fn whoever_solves_the_challenge_signs_up() {
+async fn a_solved_turnstile_challenge_allows_a_sign_up() {
     let (app, cloudflare) = start().await;
     let answer = app.client().post(SIGN_UP, account_of("ada@example.com", invisible(&cloudflare.solve(&app, ACTION, json!({}))))).await;
     assert_eq!(answer.status(), 200, "{}", answer.text());
@@ -48,7 +49,7 @@ async fn whoever_solves_the_challenge_signs_up() {
 }
 
 #[tokio::test]
-async fn a_request_without_a_token_is_asked_for_one_before_a_password_is_hashed_or_a_mail_written() {
+async fn a_missing_token_is_rejected_before_any_hashing_or_email() {
     let (app, cloudflare) = start().await;
     let link = json!({ "verification_callback_url": "http://localhost:3000/verify" });
     assert_required(&app.client().post(SIGN_UP, account_of("ada@example.com", link)).await);
@@ -59,7 +60,7 @@ async fn a_request_without_a_token_is_asked_for_one_before_a_password_is_hashed_
 }
 
 #[tokio::test]
-async fn a_wrong_token_leads_to_a_challenge_that_the_user_sees_and_then_to_a_failure() {
+async fn a_wrong_token_leads_to_a_visible_challenge_and_then_fails() {
     let (app, cloudflare) = start().await;
     let used = cloudflare.solve(&app, ACTION, json!({}));
     assert_eq!(app.client().post(SIGN_UP, account_of("ada@example.com", invisible(&used))).await.status(), 200);
@@ -75,7 +76,7 @@ async fn a_wrong_token_leads_to_a_challenge_that_the_user_sees_and_then_to_a_fai
         cloudflare.solve(&app, ACTION, json!({ "challenge_ts": "tomorrow" })),
     ];
     for token in wrong {
-        // An answer that cannot be read is nobody's judgement of the token.
+        // A response that cannot be parsed is not a verdict on the token.
         let is_judged = token != "0.token-7";
         let first = app.client().post(SIGN_UP, account_of("bob@example.com", invisible(&token))).await;
         if is_judged {
@@ -89,13 +90,13 @@ async fn a_wrong_token_leads_to_a_challenge_that_the_user_sees_and_then_to_a_fai
 }
 
 #[tokio::test]
-async fn a_token_without_a_phase_is_one_of_a_challenge_that_the_user_did_not_see() {
+async fn a_token_without_a_phase_counts_as_invisible() {
     let (app, _cloudflare) = start().await;
     assert_required(&app.client().post(SIGN_UP, account_of("ada@example.com", json!({ "bot_challenge_token": "nonsense" }))).await);
 }
 
 #[tokio::test]
-async fn of_two_requests_with_the_same_token_at_once_one_is_let_through() {
+async fn of_two_concurrent_requests_with_a_token_one_succeeds() {
     let (app, cloudflare) = start().await;
     let token = cloudflare.solve(&app, ACTION, json!({}));
     let client = app.client();
@@ -109,7 +110,7 @@ async fn of_two_requests_with_the_same_token_at_once_one_is_let_through() {
 }
 
 #[tokio::test]
-async fn when_always_asked_for_nobody_is_let_through_while_nobody_judges() {
+async fn if_always_required_an_unavailable_provider_admits_nobody() {
     use Fault::*;
     let (app, cloudflare) = start().await;
     for fault in [Down, Slow, Garbage, Redirects, UnknownSecret, InternalError] {
@@ -118,20 +119,20 @@ async fn when_always_asked_for_nobody_is_let_through_while_nobody_judges() {
         let begin = std::time::Instant::now();
         let message = assert_failed(&app.client().post(SIGN_UP, account_of("ada@example.com", invisible(&token))).await);
         assert!(message.contains("try again"), "{fault:?}: {message}");
-        assert!(begin.elapsed().as_secs_f64() < 3.0, "{fault:?} holds a request up for {:?}", begin.elapsed());
+        assert!(begin.elapsed().as_secs_f64() < 3.0, "{fault:?} delays a request for {:?}", begin.elapsed());
         assert_eq!(cloudflare.asked().len(), 1, "{fault:?}");
     }
     let unavailable = json!({ "bot_challenge_unavailable": "true" });
     assert_failed(&app.client().post(SIGN_UP, account_of("ada@example.com", unavailable)).await);
     assert!(is_nobody(&app).await);
-    // A token is not used up by what could not judge it.
+    // A token that could not be verified is not consumed.
     cloudflare.misbehave(None);
     let token = cloudflare.solve(&app, ACTION, json!({}));
     assert_eq!(app.client().post(SIGN_UP, account_of("ada@example.com", visible(&token))).await.status(), 200);
 }
 
 #[tokio::test]
-async fn when_suspicious_a_few_are_let_through_while_nobody_judges() {
+async fn if_required_on_suspicion_an_unavailable_provider_admits_a_few() {
     let few = [(Rule::ChallengeUnavailableNetwork, 2), (Rule::ChallengeUnavailableProject, 3)];
     let limits = few.into_iter().fold(Limits::off(), |limits, (rule, quota)| limits.with(rule, Some(Rate::new(quota, 3600))));
     let (app, cloudflare) = start_with(limits, json!({})).await;
@@ -143,7 +144,7 @@ async fn when_suspicious_a_few_are_let_through_while_nobody_judges() {
         at(app.client(), address).post(SEND, code_for(&format!("user{number}@example.com"), visible(&token))).await
     };
     let mut passed = Vec::new();
-    // Two of a network, three in all.
+    // The quotas are two requests from a network, and three in total.
     for (number, address) in ["203.0.113.7", "203.0.113.8", "203.0.113.9", "198.51.100.1", "198.51.101.1"].into_iter().enumerate() {
         let answer = send(address, number).await;
         if answer.status() == 200 {
@@ -153,7 +154,7 @@ async fn when_suspicious_a_few_are_let_through_while_nobody_judges() {
         }
     }
     assert_eq!(passed, ["203.0.113.7", "203.0.113.8", "198.51.100.1"]);
-    // Whoever says it itself is counted among them.
+    // Requests that claim by themselves that the challenge is unavailable are counted too.
     let claimed = code_for("other@example.com", json!({ "bot_challenge_unavailable": "true" }));
     assert_failed(&at(app.client(), "192.0.2.1").post(SEND, claimed).await);
     assert!(app.mails("other@example.com").await.is_empty());
@@ -162,7 +163,7 @@ async fn when_suspicious_a_few_are_let_through_while_nobody_judges() {
 }
 
 #[tokio::test]
-async fn a_token_is_not_used_up_by_a_request_that_is_wrong_otherwise() {
+async fn an_invalid_request_does_not_consume_its_token() {
     let (app, cloudflare) = start().await;
     let token = cloudflare.solve(&app, ACTION, json!({}));
     let weak = with(account_of("ada@example.com", visible(&token)), json!({ "password": "password1" }));
@@ -173,14 +174,14 @@ async fn a_token_is_not_used_up_by_a_request_that_is_wrong_otherwise() {
 }
 
 #[tokio::test]
-async fn servers_bring_no_token() {
+async fn servers_need_no_token() {
     let (app, cloudflare) = start().await;
     assert_eq!(app.server().post(SIGN_UP, account_of("ada@example.com", json!({}))).await.status(), 200);
     assert!(cloudflare.asked().is_empty());
 }
 
 #[tokio::test]
-async fn an_oauth_flow_begins_with_a_token_and_linking_an_account_does_not() {
+async fn an_oauth_sign_in_requires_a_token_and_linking_does_not() {
     let (app, cloudflare) = start_with(Limits::off(), json!({ "sign_up": "off", "send_sign_in_code": "off", "oauth": "always" })).await;
     let providers = json!([{ "id": "github", "client_id": "github-client", "client_secret": "github-secret" }]);
     app.configure(json!({ "config": { "oauth_providers": providers } })).await;

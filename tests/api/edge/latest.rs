@@ -1,4 +1,4 @@
-//! `/api/latest/…`: the same as `/api/v1/…`.
+//! `/api/latest/…` is equivalent to `/api/v1/…`.
 
 use axum::body::Body;
 use model::limit::Limits;
@@ -8,7 +8,7 @@ use support::{Answer, SignedIn, TestApp};
 use crate::events::{World, events};
 
 #[tokio::test]
-async fn an_account_of_one_name_is_one_of_the_other() {
+async fn v1_and_latest_share_their_accounts() {
     let app = TestApp::start().await;
     let body = json!({ "email": "ada@example.com", "password": "correct horse battery" });
     let answer = app.client().post("/api/latest/auth/password/sign-up", body.clone()).await;
@@ -18,13 +18,13 @@ async fn an_account_of_one_name_is_one_of_the_other() {
     for path in ["/api/v1/users/me", "/api/latest/users/me", "/api/latest/users/me?"] {
         assert_eq!(app.signed_in(&ada).get(path).await.json()["id"], ada.user_id, "{path}");
     }
-    // Tokens are of one issuer, whatever the path was.
+    // The query string is kept.
     let query = app.signed_in(&ada).get("/api/latest/contact-channels?user_id=me").await;
     assert_eq!(query.json()["items"][0]["value"], "ada@example.com");
 }
 
 #[tokio::test]
-async fn every_operation_has_the_other_name() {
+async fn every_operation_is_available_as_latest() {
     for (name, event) in events() {
         let world = World::new(Limits::standard()).await;
         let mut request = world.request(&event);
@@ -40,7 +40,7 @@ async fn every_operation_has_the_other_name() {
 }
 
 #[tokio::test]
-async fn what_no_operation_has_is_not_there_under_any_name() {
+async fn unknown_paths_are_not_found_under_either_name() {
     let app = TestApp::start().await;
     for path in ["/api/latest/nonsense", "/api/latest/apps/nonsense", "/api/v2/users/me", "/api/latestusers/me", "/latest/users/me"] {
         assert_eq!(app.anonymous().get(path).await.status(), 404, "{path}");

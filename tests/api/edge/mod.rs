@@ -1,4 +1,9 @@
-//! What no area owns: the greeting, what SDKs ask of any installation, and the other name of the version.
+//! Operations outside of the areas: the greeting, the operations that SDKs expect of any
+//! installation, and the alias `latest` of the version.
 
+mod analytics_events_batch;
+mod component_versions;
 mod latest;
+mod payments_billing;
+mod payments_products;
 mod small;

@@ -1,4 +1,4 @@
-//! The greeting, versions, features and addresses.
+//! The greeting, versions, features and URLs.
 
 use api::content::Problem;
 use errors::KnownError;
@@ -7,14 +7,14 @@ use support::{API_URL, Answer, TestApp};
 use tower::ServiceExt as _;
 
 #[tokio::test]
-async fn the_greeting_says_what_the_request_proved() {
+async fn the_greeting_reports_the_verified_credentials() {
     let app = TestApp::start().await;
     let ada = app.sign_up("ada@example.com").await;
     let project = app.project_id().as_str();
     let cases = [
         (app.anonymous(), ["Access: none", "Project: none"].map(str::to_owned)),
         (app.client(), ["Access: client".to_owned(), format!("Project: {project}")]),
-        // Its token is not looked at.
+        // The greeting does not check the access token.
         (app.signed_in(&ada), ["Access: client".to_owned(), format!("Project: {project}")]),
         (app.server(), ["Access: server".to_owned(), format!("Project: {project}")]),
         (app.admin(), ["Access: admin".to_owned(), format!("Project: {project}")]),
@@ -29,7 +29,7 @@ async fn the_greeting_says_what_the_request_proved() {
 }
 
 #[tokio::test]
-async fn the_greeting_believes_nothing_that_is_wrong() {
+async fn the_greeting_reports_no_invalid_credentials() {
     let app = TestApp::start().await;
     let wrong = app.server().with("x-stack-secret-server-key", "ssk_wrong").get("/api/v1").await;
     assert_eq!((wrong.status(), wrong.code().as_str()), (401, "INVALID_SECRET_SERVER_KEY"));
@@ -56,7 +56,7 @@ async fn a_version_is_up_to_date_when_none_is_newer() {
 }
 
 #[tokio::test]
-async fn a_feature_that_an_sdk_asks_about_is_named_in_the_answer() {
+async fn a_requested_feature_is_named_in_the_response() {
     let app = TestApp::start().await;
     let body = json!({ "name": "danceOnTable()", "userId": "x", "options": { "fast": true } });
     let answer = app.client().post("/api/v1/check-feature-support", body).await;
@@ -68,7 +68,7 @@ async fn a_feature_that_an_sdk_asks_about_is_named_in_the_answer() {
 }
 
 #[tokio::test]
-async fn the_address_of_the_api_is_the_one_of_the_deployment() {
+async fn the_api_url_is_that_of_the_deployment() {
     let app = TestApp::start().await;
     let answer = app.anonymous().get("/api/v1/internal/backend-urls").await;
     assert_eq!((answer.status(), answer.json()), (200, json!({ "urls": [API_URL] })));
@@ -77,7 +77,7 @@ async fn the_address_of_the_api_is_the_one_of_the_deployment() {
 }
 
 #[tokio::test]
-async fn a_path_has_the_methods_of_the_operation_that_it_names() {
+async fn a_path_allows_the_methods_of_the_best_matching_operation() {
     let app = TestApp::start().await;
     let answer = app.anonymous().get("/api/v1/contact-channels/verify/check-code").await;
     assert_eq!((answer.status(), answer.header("allow")), (405, Some("POST")));
@@ -86,9 +86,9 @@ async fn a_path_has_the_methods_of_the_operation_that_it_names() {
     assert_eq!((answer.status(), answer.header("allow")), (405, Some("DELETE, GET, HEAD, PATCH")));
 }
 
-/// In a deployment, as the gateway's own page is in front of this one.
+/// The pages are served as in a deployment; a gateway serves its own page at the root.
 #[tokio::test]
-async fn every_error_leads_to_a_page_that_explains_it() {
+async fn every_error_links_to_an_existing_page() {
     let app = TestApp::start().await;
     let router = edge_functions::fallback::router(&app.app).with_state(app.app.clone());
     let refused = app.client().get("/api/v1/users").await.json();

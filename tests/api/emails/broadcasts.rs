@@ -1,11 +1,11 @@
-//! Mails to more users than one transaction takes.
+//! Emails to more users than fit into one transaction.
 
 use serde_json::{Value, json};
 use support::{Fault, TestApp};
 
 use super::{OUTBOX, SEND};
 
-/// Signs up users without passwords, and gives their ids and addresses.
+/// Signs up users without passwords, and returns their ids and addresses.
 async fn users(app: &TestApp, count: usize) -> Vec<(String, String)> {
     let mut users = Vec::new();
     for number in 0..count {
@@ -29,7 +29,7 @@ async fn entries(app: &TestApp) -> Vec<Value> {
     }
 }
 
-/// Every user has one mail, and one entry that says so.
+/// Asserts that every user has one email and one matching entry.
 async fn assert_each_has_one(app: &TestApp, users: &[(String, String)]) {
     for (_, email) in users {
         assert_eq!(app.mails(email).await.len(), 1, "{email}");
@@ -37,11 +37,11 @@ async fn assert_each_has_one(app: &TestApp, users: &[(String, String)]) {
     let entries = entries(app).await;
     assert_eq!(entries.len(), users.len());
     assert!(entries.iter().all(|entry| entry["status"] == "sent"));
-    assert!(app.app.store.due_work(app.now(), 10).await.unwrap().is_empty(), "nothing is left of the broadcast");
+    assert!(app.app.store.due_work(app.now(), 10).await.unwrap().is_empty(), "the broadcast is finished");
 }
 
 #[tokio::test]
-async fn a_mail_to_many_is_listed_in_the_order_of_the_request_and_reaches_each_once() {
+async fn an_email_to_many_is_listed_in_order_and_reaches_each_once() {
     let app = TestApp::start().await;
     let users = users(&app, 250).await;
     let ids: Vec<&String> = users.iter().rev().map(|(id, _)| id).collect();
@@ -53,7 +53,7 @@ async fn a_mail_to_many_is_listed_in_the_order_of_the_request_and_reaches_each_o
 }
 
 #[tokio::test]
-async fn a_mail_to_all_users_is_accepted_in_one_transaction_or_not_at_all() {
+async fn an_email_to_all_users_is_accepted_atomically() {
     let app = TestApp::start().await;
     let users = users(&app, 120).await;
     let body = json!({ "all_users": true, "subject": "Hi", "html": "<p>x</p>" });
@@ -71,7 +71,7 @@ async fn a_mail_to_all_users_is_accepted_in_one_transaction_or_not_at_all() {
 }
 
 #[tokio::test]
-async fn a_broadcast_goes_on_after_any_failure_without_gap_or_repetition() {
+async fn a_broadcast_resumes_after_any_failure_without_gaps_or_repeats() {
     for fault in [Fault::NotMade, Fault::AnswerLost] {
         let app = TestApp::start().await;
         let users = users(&app, 230).await;
@@ -94,7 +94,7 @@ async fn a_broadcast_goes_on_after_any_failure_without_gap_or_repetition() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn workers_that_run_at_once_give_each_recipient_one_entry() {
+async fn concurrent_workers_create_one_entry_per_recipient() {
     let app = TestApp::start().await;
     let users = users(&app, 300).await;
     app.server().post(SEND, json!({ "all_users": true, "subject": "Hi", "html": "<p>x</p>" })).await;
@@ -104,7 +104,7 @@ async fn workers_that_run_at_once_give_each_recipient_one_entry() {
 }
 
 #[tokio::test]
-async fn a_mail_that_cannot_be_rendered_or_sent_to_anybody_keeps_none_of_the_others() {
+async fn a_failed_email_does_not_hold_up_the_others() {
     let app = TestApp::start().await;
     let users = users(&app, 60).await;
     let html =

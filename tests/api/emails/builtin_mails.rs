@@ -1,4 +1,4 @@
-//! The mails that the service itself sends, and a project's own in their place.
+//! The built-in emails, and custom templates that replace them.
 
 use serde_json::json;
 use support::{Mail, TestApp};
@@ -14,7 +14,7 @@ async fn sign_in_mail(app: &TestApp) -> Mail {
 }
 
 #[tokio::test]
-async fn a_sign_in_mail_has_the_code_before_the_end_of_a_paragraph_and_the_link_in_both_parts() {
+async fn a_sign_in_email_has_the_code_and_the_link_in_both_parts() {
     let app = TestApp::start().await;
     let mail = sign_in_mail(&app).await;
     let code = mail.code();
@@ -27,7 +27,7 @@ async fn a_sign_in_mail_has_the_code_before_the_end_of_a_paragraph_and_the_link_
 }
 
 #[tokio::test]
-async fn a_project_s_own_template_stands_in_place_of_ours_until_it_is_deleted() {
+async fn a_custom_template_replaces_the_default_until_deleted() {
     let app = TestApp::start().await;
     let own = json!({ "subject_source": "{{ variables.otp }}!", "html_source": "<p>{{ variables.link }}</p>", "text_source": null, "theme_id": false });
     update(&app, "templates", SIGN_IN, own).await;
@@ -38,13 +38,13 @@ async fn a_project_s_own_template_stands_in_place_of_ours_until_it_is_deleted() 
     assert_eq!(redeemed.status(), 200, "{}", redeemed.text());
 
     let list = app.server().get(super::OUTBOX).await.json();
-    assert_eq!(list["items"][0]["html_source"], "<p>{{ variables.link }}</p>", "the entry shows what it was made from");
+    assert_eq!(list["items"][0]["html_source"], "<p>{{ variables.link }}</p>", "the entry shows its source");
     assert_eq!(app.admin().delete(&format!("/api/v1/internal/email-templates/{SIGN_IN}")).await.status(), 200);
     assert!(sign_in_mail(&app).await.0.subject.contains("Your code is"));
 }
 
 #[tokio::test]
-async fn an_entry_that_somebody_edited_keeps_its_own_words() {
+async fn an_edited_entry_keeps_its_content() {
     let app = TestApp::start().await;
     let body = json!({ "email": "ada@example.com", "callback_url": "http://localhost:3000/x" });
     assert_eq!(app.client().post("/api/v1/auth/otp/send-sign-in-code", body).await.status(), 200);

@@ -11,7 +11,7 @@ async fn capacity(app: &TestApp) -> Value {
 }
 
 #[tokio::test]
-async fn a_boost_is_four_times_the_rate_for_four_hours_and_one_at_a_time() {
+async fn a_boost_is_four_times_the_rate_for_four_hours_and_exclusive() {
     let app = TestApp::start().await;
     let before = capacity(&app).await;
     let answer = app.server().post(BOOST, json!({})).await;
@@ -33,7 +33,7 @@ async fn a_boost_is_four_times_the_rate_for_four_hours_and_one_at_a_time() {
 }
 
 #[tokio::test]
-async fn of_many_who_ask_at_once_one_begins_a_boost_of_its_project() {
+async fn of_concurrent_requests_one_starts_a_boost() {
     let app = TestApp::start().await;
     let server = app.server();
     let answers = futures_util::future::join_all((0..8).map(|_| server.post(BOOST, json!({})))).await;

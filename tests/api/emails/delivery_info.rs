@@ -15,7 +15,7 @@ async fn info(app: &TestApp) -> Value {
     answer.json()
 }
 
-/// Mails sent in the last hour, day, week and month.
+/// The numbers of emails sent in the last hour, day, week and month.
 async fn sent(app: &TestApp) -> [u64; 4] {
     let info = info(app).await;
     ["hour", "day", "week", "month"].map(|window| info["stats"][window]["sent"].as_u64().unwrap())
@@ -27,7 +27,8 @@ async fn send(app: &TestApp, email: &str) {
     app.deliver().await;
 }
 
-/// The mail service reports this of every mail that was sent, twice.
+/// Reports an event of this kind about every sent email. Each report is made twice, because the
+/// email service may repeat it.
 async fn report(app: &TestApp, kind: ReportKind) {
     let list = app.server().get("/api/v1/emails/outbox").await.json();
     for item in list["items"].as_array().unwrap() {
@@ -41,7 +42,7 @@ async fn report(app: &TestApp, kind: ReportKind) {
 }
 
 #[tokio::test]
-async fn a_project_that_sent_nothing_has_its_base_rate() {
+async fn a_project_that_has_sent_nothing_has_the_base_rate() {
     let app = TestApp::start().await;
     let none = json!({ "sent": 0, "bounced": 0, "marked_as_spam": 0 });
     let info = info(&app).await;
@@ -54,7 +55,7 @@ async fn a_project_that_sent_nothing_has_its_base_rate() {
 }
 
 #[tokio::test]
-async fn a_mail_counts_from_when_it_is_sent_until_each_window_is_over() {
+async fn an_email_counts_in_each_window_from_when_it_is_sent() {
     let app = TestApp::start().await;
     let body = json!({ "email": "ada@example.com", "callback_url": "http://localhost:3000/x" });
     app.client().post("/api/v1/auth/otp/send-sign-in-code", body).await;
@@ -75,7 +76,7 @@ async fn a_mail_counts_from_when_it_is_sent_until_each_window_is_over() {
 }
 
 #[tokio::test]
-async fn many_mails_are_counted_one_by_one() {
+async fn many_emails_are_counted_individually() {
     let app = TestApp::start().await;
     for number in 0..25 {
         let body = json!({ "email": format!("user{number}@example.com"), "callback_url": "http://localhost:3000/x" });
@@ -88,7 +89,7 @@ async fn many_mails_are_counted_one_by_one() {
 }
 
 #[tokio::test]
-async fn bounces_and_complaints_count_beside_what_was_sent_and_slow_the_project_down() {
+async fn bounces_and_complaints_are_counted_and_reduce_the_rate() {
     let app = TestApp::start().await;
     for number in 0..4 {
         send(&app, &format!("user{number}@example.com")).await;
@@ -102,11 +103,11 @@ async fn bounces_and_complaints_count_beside_what_was_sent_and_slow_the_project_
 }
 
 #[tokio::test]
-async fn a_mail_whose_outcome_cannot_be_written_is_not_counted() {
+async fn an_email_whose_outcome_cannot_be_stored_is_not_counted() {
     let app = TestApp::start().await;
     let body = json!({ "email": "ada@example.com", "callback_url": "http://localhost:3000/x" });
     app.client().post("/api/v1/auth/otp/send-sign-in-code", body).await;
-    // Rendering takes two writes, claiming one; the outcome is the fourth.
+    // Rendering takes two writes and claiming takes one, so the fourth write is the outcome.
     app.recorder.fail_write(3, "AccessDeniedException");
     app.deliver().await;
     assert_eq!(sent(&app).await, [0; 4]);
@@ -115,7 +116,7 @@ async fn a_mail_whose_outcome_cannot_be_written_is_not_counted() {
 }
 
 #[tokio::test]
-async fn a_project_reads_its_own_figures_with_server_access() {
+async fn delivery_figures_require_server_access_to_the_project() {
     let app = TestApp::start().await;
     send(&app, "ada@example.com").await;
     let other = app.another_project().await;

@@ -15,7 +15,7 @@ fn base(kind: &str) -> String {
     format!("/api/v1/internal/email-{kind}")
 }
 
-/// Creates a document and gives its id.
+/// Creates a document and returns its id.
 pub(crate) async fn create(app: &TestApp, kind: &str, body: Value) -> String {
     let answer = app.admin().post(&base(kind), body).await;
     assert_eq!(answer.status(), 200, "{}", answer.text());
@@ -39,7 +39,7 @@ async fn names(app: &TestApp, kind: &str) -> Vec<String> {
 }
 
 #[tokio::test]
-async fn a_document_is_created_read_changed_listed_and_deleted() {
+async fn documents_can_be_created_read_updated_listed_and_deleted() {
     let app = TestApp::start().await;
     for (kind, missing) in KINDS {
         let id = create(&app, kind, json!({ "display_name": "Mine", "html_source": "<p>{{ content }}</p>" })).await;
@@ -84,7 +84,7 @@ async fn a_template_and_a_draft_keep_every_field() {
 }
 
 #[tokio::test]
-async fn our_own_documents_are_there_are_replaced_and_come_back() {
+async fn default_documents_can_be_overridden_and_restored() {
     let app = TestApp::start().await;
     let ours = names(&app, "templates").await;
     let names_of_ours = [
@@ -114,7 +114,7 @@ async fn our_own_documents_are_there_are_replaced_and_come_back() {
 }
 
 #[tokio::test]
-async fn the_name_that_sdks_have_for_a_source_is_understood_and_a_module_is_not() {
+async fn the_sdk_alias_of_a_source_is_accepted_but_modules_are_not() {
     let app = TestApp::start().await;
     for (kind, _) in KINDS {
         let id = create(&app, kind, json!({ "display_name": "Mine", "tsx_source": "<p>{{ content }}</p>" })).await;
@@ -124,7 +124,7 @@ async fn the_name_that_sdks_have_for_a_source_is_understood_and_a_module_is_not(
         let module = "import { Html } from \"@react-email/components\";\nexport function EmailTemplate() { return <Html/>; }\n";
         for (body, path) in [
             (json!({ "display_name": "x", "tsx_source": module }), "body.tsx_source is a TSX module"),
-            (json!({ "display_name": "x", "tsx_source": "a", "html_source": "b" }), "body.tsx_source is another name"),
+            (json!({ "display_name": "x", "tsx_source": "a", "html_source": "b" }), "body.tsx_source is an alias of html_source"),
             (json!({ "display_name": "" }), "body.display_name"),
             (json!({ "display_name": "x", "source": "y" }), "body.source"),
         ] {
@@ -140,7 +140,7 @@ async fn the_name_that_sdks_have_for_a_source_is_understood_and_a_module_is_not(
 }
 
 #[tokio::test]
-async fn a_new_document_has_sources_to_go_on_from() {
+async fn a_new_document_has_starter_sources() {
     let app = TestApp::start().await;
     let theme = create(&app, "themes", json!({ "display_name": "Mine" })).await;
     let template = create(&app, "templates", json!({ "display_name": "Mine" })).await;
@@ -150,7 +150,7 @@ async fn a_new_document_has_sources_to_go_on_from() {
 }
 
 #[tokio::test]
-async fn only_administrators_reach_documents_and_only_those_of_their_project() {
+async fn documents_require_admin_access_to_their_project() {
     let app = TestApp::start().await;
     let other = app.another_project().await;
     for (kind, missing) in KINDS {
@@ -170,7 +170,7 @@ async fn only_administrators_reach_documents_and_only_those_of_their_project() {
 }
 
 #[tokio::test]
-async fn changes_at_the_same_time_are_all_kept() {
+async fn concurrent_changes_are_all_kept() {
     let app = TestApp::start().await;
     let id = create(&app, "templates", json!({ "display_name": "Mine" })).await;
     let bodies = [json!({ "subject_source": "S" }), json!({ "html_source": "H" }), json!({ "text_source": "T" })];
@@ -180,7 +180,7 @@ async fn changes_at_the_same_time_are_all_kept() {
 }
 
 #[tokio::test]
-async fn a_project_has_so_many_documents_of_each_kind_however_many_are_created_at_once() {
+async fn the_limit_of_documents_per_kind_holds_under_concurrency() {
     let app = TestApp::start().await;
     for (kind, _) in KINDS {
         let admin = &app.admin();
@@ -209,9 +209,9 @@ async fn a_project_has_so_many_documents_of_each_kind_however_many_are_created_a
         let id = made[0].json()["id"].as_str().unwrap().to_owned();
         let path = format!("{}/{id}", base(kind));
         assert_eq!([app.admin().delete(&path).await.status(), app.admin().delete(&path).await.status()], [200, 404]);
-        assert_eq!([new(1).await.status(), new(2).await.status()], [200, 400], "one that is deleted makes room for one");
+        assert_eq!([new(1).await.status(), new(2).await.status()], [200, 400], "a deleted document frees one place");
     }
-    // What stands in place of ours takes nobody's room.
+    // Documents that override defaults do not count towards the limit.
     update(&app, "templates", SIGN_IN, json!({ "subject_source": "S" })).await;
     assert_eq!(app.admin().delete(&format!("{}/{SIGN_IN}", base("templates"))).await.status(), 200);
     let answer = app.admin().post(&base("templates"), json!({ "display_name": "One more" })).await;

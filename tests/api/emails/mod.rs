@@ -1,10 +1,12 @@
-//! Sending mail, and the outbox.
+//! Sending emails, and the outbox.
 
 mod broadcasts;
 mod builtin_mails;
 mod capacity_boost;
 mod delivery_info;
 mod documents;
+mod internal_list;
+mod managed_onboarding_list;
 mod outbox_bodies;
 mod outbox_codes;
 mod outbox_list;
@@ -35,7 +37,7 @@ pub(crate) const SEND: &str = "/api/v1/emails/send-email";
 pub(crate) const OUTBOX: &str = "/api/v1/emails/outbox";
 pub(crate) const HOUR: Millis = 3_600_000;
 
-/// Sends `<p>Hello</p>` to a user, with these fields in place of its own, and gives the entry that this made.
+/// Sends `<p>Hello</p>` to a user, with these fields replaced, and returns the resulting entry.
 pub(crate) async fn send(app: &TestApp, to: &SignedIn, fields: Value) -> Value {
     let mut body = json!({ "user_ids": [to.user_id], "subject": "Greetings", "html": "<p>Hello</p>" });
     body.as_object_mut().unwrap().extend(fields.as_object().unwrap().clone());
@@ -61,15 +63,15 @@ pub(crate) async fn read(app: &TestApp, id: &str) -> Value {
     answer.json()
 }
 
-/// Moves an entry on as a worker does, by a rule of the model.
+/// Changes an entry by a rule of the model, as a worker does.
 pub(crate) async fn work(app: &TestApp, id: &str, rule: impl FnOnce(OutboxEntry) -> Option<OutboxEntry>) {
     let id = EmailId::parse(id).unwrap();
     let row = app.app.store.outbox_entry(app.project_id(), id).await.unwrap().unwrap();
-    let entry = rule(row.entry.clone()).unwrap_or_else(|| panic!("{id} is not where this move begins"));
+    let entry = rule(row.entry.clone()).unwrap_or_else(|| panic!("{id} is in the wrong state for this step"));
     app.app.store.replace_outbox_entry(&row, &entry).await.unwrap();
 }
 
-/// Sends a mail to a user and brings its entry into a state; gives its id.
+/// Sends an email to a user, and changes its entry until it has this status; returns its id.
 pub(crate) async fn entry_in(app: &TestApp, to: &SignedIn, status: Status) -> String {
     let later = json!({ "scheduled_at_millis": app.now().as_millisecond() + HOUR });
     let fields = match status {
@@ -99,7 +101,8 @@ async fn update(app: &TestApp, id: &str, patch: Value) {
     assert_eq!(answer.status(), 200, "{}", answer.text());
 }
 
-/// On the way from preparing to a server error, as far as `status`.
+/// Takes an entry in the state `preparing` through the next states, at most to `server-error`,
+/// until it has this status.
 fn sending(app: &TestApp, entry: OutboxEntry, status: Status) -> Option<OutboxEntry> {
     let now = app.now();
     let mail = ("Greetings".to_owned(), Some("<p>Hello</p>".to_owned()), Some("Hello".to_owned()));
@@ -115,7 +118,7 @@ fn sending(app: &TestApp, entry: OutboxEntry, status: Status) -> Option<OutboxEn
     sending.finish_sending(Uuid::nil(), Outcome::Final(failure), 0.0, now)
 }
 
-/// What a mail service reports of a sent mail later.
+/// Applies a later report of the email service about a sent email.
 fn after_delivery(app: &TestApp, entry: OutboxEntry, status: Status) -> Option<OutboxEntry> {
     let kind = match status {
         Status::Bounced => ReportKind::Bounced,
@@ -129,10 +132,10 @@ fn after_delivery(app: &TestApp, entry: OutboxEntry, status: Status) -> Option<O
     entry.report(report, app.now())
 }
 
-/// The last attempt to send an entry.
+/// The time of the last attempt to send an entry.
 pub(crate) fn attempt(entry: &OutboxEntry) -> Millis {
     match entry.stage {
         Stage::Sending { started_at, .. } | Stage::ServerError { started_at, .. } | Stage::Sent { started_at, .. } => started_at,
-        ref other => panic!("nobody tried to send an entry in {other:?}"),
+        ref other => panic!("an entry in {other:?} has no attempts"),
     }
 }

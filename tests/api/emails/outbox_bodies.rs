@@ -1,4 +1,5 @@
-//! The bodies of a mail are erased a day after its end, and the rest of its entry stays.
+//! The bodies of an email are erased a day after it reaches a final state; the rest of its entry is
+//! kept.
 
 use jiff::SignedDuration;
 use model::outbox::status::Status;
@@ -7,7 +8,7 @@ use support::TestApp;
 
 use super::{OUTBOX, entry_in, path, read};
 
-/// The item with the bodies of a mail, if there is one.
+/// The item that contains the bodies of an email, if it exists.
 fn body(app: &TestApp, id: &str) -> Option<Value> {
     app.table().remove(&(format!("M#{}#{id}", app.project_id()), "BODY".to_owned()))
 }
@@ -18,7 +19,7 @@ async fn listed(app: &TestApp, id: &str) -> Value {
 }
 
 #[tokio::test]
-async fn a_day_after_its_end_a_mail_is_listed_without_its_bodies_and_with_everything_else() {
+async fn a_day_after_its_end_an_email_loses_only_its_bodies() {
     let app = TestApp::start().await;
     let ada = app.sign_up("ada@example.com").await;
     for status in [Status::Sent, Status::Bounced, Status::Opened, Status::ServerError] {
@@ -35,12 +36,12 @@ async fn a_day_after_its_end_a_mail_is_listed_without_its_bodies_and_with_everyt
         for field in ["html", "text"] {
             before[field] = Value::Null;
         }
-        assert_eq!((read(&app, &id).await, listed(&app, &id).await), (before.clone(), before), "although the table has them still");
+        assert_eq!((read(&app, &id).await, listed(&app, &id).await), (before.clone(), before), "although the table still has them");
     }
 }
 
 #[tokio::test]
-async fn a_mail_that_has_not_ended_keeps_its_bodies() {
+async fn an_unfinished_email_keeps_its_bodies() {
     let app = TestApp::start().await;
     let ada = app.sign_up("ada@example.com").await;
     for status in [Status::Scheduled, Status::Queued, Status::Sending] {
@@ -52,7 +53,7 @@ async fn a_mail_that_has_not_ended_keeps_its_bodies() {
 }
 
 #[tokio::test]
-async fn a_failed_mail_that_is_edited_is_rendered_anew_and_kept_for_a_day_from_its_next_end() {
+async fn an_edited_failed_email_is_rerendered_and_kept_for_another_day() {
     let app = TestApp::start().await;
     let ada = app.sign_up("ada@example.com").await;
     let id = entry_in(&app, &ada, Status::ServerError).await;
@@ -67,7 +68,7 @@ async fn a_failed_mail_that_is_edited_is_rendered_anew_and_kept_for_a_day_from_i
 }
 
 #[tokio::test]
-async fn a_mail_that_is_cancelled_answers_with_its_bodies_and_keeps_them_for_a_day() {
+async fn a_cancelled_email_keeps_its_bodies_for_a_day() {
     let app = TestApp::start().await;
     let ada = app.sign_up("ada@example.com").await;
     let id = entry_in(&app, &ada, Status::Scheduled).await;
@@ -79,9 +80,9 @@ async fn a_mail_that_is_cancelled_answers_with_its_bodies_and_keeps_them_for_a_d
 }
 
 #[tokio::test]
-async fn what_has_expired_is_deleted_and_is_nobodys_loss() {
+async fn expired_bodies_are_deleted_without_side_effects() {
     let app = TestApp::start().await;
-    // TTL goes by the time of the machine.
+    // Expired items are deleted by the machine's clock, so the test takes place ten years earlier.
     app.advance(SignedDuration::from_hours(-10 * 365 * 24));
     let ada = app.sign_up("ada@example.com").await;
     let (sent, waiting) = (entry_in(&app, &ada, Status::Sent).await, entry_in(&app, &ada, Status::Scheduled).await);
@@ -95,7 +96,7 @@ async fn what_has_expired_is_deleted_and_is_nobodys_loss() {
 }
 
 #[tokio::test]
-async fn who_lists_old_mails_pays_for_no_bodies() {
+async fn listing_old_emails_reads_no_bodies() {
     let app = TestApp::start().await;
     let ada = app.sign_up("ada@example.com").await;
     entry_in(&app, &ada, Status::Sent).await;

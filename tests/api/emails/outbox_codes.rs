@@ -1,4 +1,5 @@
-//! Mails with codes, from the request to the recipient, and what else may happen to them on the way.
+//! Emails with codes, from the request to the recipient, and all events that may happen to them in
+//! between.
 
 use std::pin::Pin;
 use std::sync::Mutex;
@@ -16,7 +17,7 @@ const HIDDEN: &str = "••••••";
 const OLD: &str = "a deployment secret for tests alone";
 const NEW: &str = "the deployment secret that comes after it";
 
-/// Asks for a sign-in code; gives the id of its entry.
+/// Requests a sign-in code; returns the id of the email's entry in the outbox.
 async fn asked(app: &TestApp) -> String {
     let body = json!({ "email": "ada@example.com", "callback_url": "http://localhost:3000/x?a=1" });
     assert_eq!(app.client().post("/api/v1/auth/otp/send-sign-in-code", body).await.status(), 200);
@@ -34,7 +35,7 @@ async fn sign_in(app: &TestApp, code: &str) -> u16 {
 }
 
 #[tokio::test]
-async fn an_entry_shows_links_with_everything_but_their_codes() {
+async fn an_entry_shows_links_without_their_codes() {
     let app = TestApp::start().await;
     let id = asked(&app).await;
     let link = format!("http://localhost:3000/x?a=1&code={HIDDEN}");
@@ -48,7 +49,7 @@ async fn an_entry_shows_links_with_everything_but_their_codes() {
 }
 
 #[tokio::test]
-async fn variables_that_are_written_back_as_they_were_read_keep_their_codes() {
+async fn variables_written_back_unchanged_keep_their_codes() {
     let app = TestApp::start().await;
     let id = asked(&app).await;
     let mut variables = read(&app, &id).await["variables"].clone();
@@ -61,7 +62,7 @@ async fn variables_that_are_written_back_as_they_were_read_keep_their_codes() {
 }
 
 #[tokio::test]
-async fn a_variable_that_somebody_writes_is_theirs_and_shown() {
+async fn variables_written_by_a_server_are_shown() {
     let app = TestApp::start().await;
     let id = asked(&app).await;
     let own = json!({ "link": "https://b.example/?code=2h7bkqm4x8r1tz6w0c5vjn9pd3yfgs2a7hekb4mq8xr1t", "otp": "ABCDEF" });
@@ -79,7 +80,7 @@ async fn a_variable_that_somebody_writes_is_theirs_and_shown() {
     assert!(entry["html"].as_str().unwrap().contains("?code=2h7bkqm4x8r1tz6w0c5vjn9pd3yfgs2a7hekb4mq8xr1t ABCDEF"), "{entry}");
 }
 
-/// Refuses a mail for now, as often as it says, and keeps all that it is given.
+/// Temporarily rejects the given number of emails, and keeps everything it receives.
 struct Unwilling {
     refusals: usize,
     texts: Mutex<Vec<String>>,
@@ -96,7 +97,7 @@ impl Mailer for Unwilling {
 }
 
 #[tokio::test]
-async fn a_mail_that_is_sent_again_has_the_same_code() {
+async fn a_resent_email_has_the_same_code() {
     let app = TestApp::start().await;
     let id = asked(&app).await;
     let mailer = Unwilling { refusals: 2, texts: Mutex::default() };
@@ -111,7 +112,7 @@ async fn a_mail_that_is_sent_again_has_the_same_code() {
 }
 
 #[tokio::test]
-async fn codes_are_sealed_anew_with_the_next_secret_and_lost_without_it() {
+async fn codes_are_resealed_with_the_new_secret_and_lost_without_it() {
     let app = TestApp::start().await;
     let redeployed = |secret: DeploymentSecret| app.redeployed(|settings| settings.secret = secret);
     let during = redeployed(DeploymentSecret::from(NEW.to_owned()).with_previous(OLD.to_owned().into()));
@@ -125,7 +126,7 @@ async fn codes_are_sealed_anew_with_the_next_secret_and_lost_without_it() {
         (&json!("server-error"), &json!("REJECTED"))
     );
     assert!(entry["server_error"].as_str().unwrap().contains("another deployment secret"), "{entry}");
-    // Who still has the secret may send it again.
+    // A deployment that still has the old secret can send the email after an edit.
     patch(&app, &lost, json!({ "subject_source": "Again {{ variables.otp }}" })).await;
     assert_eq!(sign_in(&app, &app.last_mail("ada@example.com").await.code()).await, 200);
 
@@ -137,12 +138,12 @@ async fn codes_are_sealed_anew_with_the_next_secret_and_lost_without_it() {
         assert!(resealed.lost.is_empty(), "{resealed:?}");
         anew += resealed.anew;
     }
-    assert_eq!(anew, 2, "the link and what is typed");
+    assert_eq!(anew, 2, "the link and the typed part");
     assert_eq!(sign_in(&after, &after.last_mail("ada@example.com").await.code()).await, 200);
 }
 
 #[tokio::test]
-async fn a_template_that_fails_by_the_code_alone_does_not_say_it() {
+async fn a_template_error_does_not_reveal_the_code() {
     let app = TestApp::start().await;
     let id = asked(&app).await;
     let source = format!("{{% if variables.otp != '{HIDDEN}' %}}{{{{ variables[variables.otp].x }}}}{{% endif %}}");
@@ -150,14 +151,14 @@ async fn a_template_that_fails_by_the_code_alone_does_not_say_it() {
     app.deliver().await;
     let entry = read(&app, &id).await;
     assert_eq!(entry["status"], "server-error", "{entry}");
-    let told = "the mail cannot be made: its template renders without the codes, but not with them";
+    let told = "the email cannot be rendered: its template renders without the codes, but not with them";
     assert_eq!((&entry["server_error"], &entry["send_attempt_errors"][0]["internal_message"]), (&json!(told), &json!(told)));
     patch(&app, &id, json!({ "subject_source": "{{ variables.otp }}" })).await;
     assert_eq!(sign_in(&app, &app.last_mail("ada@example.com").await.code()).await, 200);
 }
 
 #[tokio::test]
-async fn the_link_to_unsubscribe_is_shown_without_its_code() {
+async fn the_unsubscribe_link_is_shown_without_its_code() {
     let app = TestApp::start().await;
     let ada = app.sign_up("ada@example.com").await;
     let id = send(&app, &ada, json!({ "notification_category_name": "Marketing" })).await["id"].as_str().unwrap().to_owned();

@@ -9,7 +9,7 @@ use support::{Caller, TestApp};
 
 use super::{OUTBOX, SEND, entry_in, read, send};
 
-/// All pages of a list, each as its entries.
+/// The entries of each page of a list.
 async fn pages(caller: &Caller, query: &str) -> Vec<Vec<Value>> {
     let (mut pages, mut cursor) = (Vec::new(), None::<String>);
     loop {
@@ -22,7 +22,7 @@ async fn pages(caller: &Caller, query: &str) -> Vec<Vec<Value>> {
         cursor = match body["pagination"]["next_cursor"].take() {
             Value::Null => return pages,
             Value::String(cursor) => Some(cursor),
-            other => panic!("{other} is no cursor"),
+            other => panic!("{other} is not a cursor"),
         };
     }
 }
@@ -32,7 +32,7 @@ fn ids(entries: &[Value]) -> Vec<&str> {
 }
 
 #[tokio::test]
-async fn an_empty_outbox_is_one_empty_page() {
+async fn an_empty_outbox_has_one_empty_page() {
     let app = TestApp::start().await;
     let answer = app.server().get(OUTBOX).await;
     assert_eq!(
@@ -42,7 +42,7 @@ async fn an_empty_outbox_is_one_empty_page() {
 }
 
 #[tokio::test]
-async fn the_newest_entry_is_first_and_ids_decide_among_equals() {
+async fn entries_are_sorted_newest_first_and_then_by_id() {
     let app = TestApp::start().await;
     let ada = app.sign_up("ada@example.com").await;
     let old = send(&app, &ada, json!({ "subject": "old" })).await;
@@ -60,7 +60,7 @@ async fn the_newest_entry_is_first_and_ids_decide_among_equals() {
 }
 
 #[tokio::test]
-async fn filters_keep_the_entries_of_a_status() {
+async fn the_status_filter_returns_matching_entries() {
     let app = TestApp::start().await;
     let ada = app.sign_up("ada@example.com").await;
     let mut all = Vec::new();
@@ -68,7 +68,8 @@ async fn filters_keep_the_entries_of_a_status() {
         all.push((status, entry_in(&app, &ada, status).await));
     }
     for (status, _) in &all {
-        // States that were made on the way of others have moved on by now, so the list is compared with what each entry says.
+        // Entries on the way to other states have moved on by now, so the list is compared with the
+        // state of each entry.
         let listed = pages(&app.server(), &format!("status={}", status.name())).await.concat();
         let mut expected = Vec::new();
         for (_, id) in &all {
@@ -89,7 +90,7 @@ async fn filters_keep_the_entries_of_a_status() {
 }
 
 #[tokio::test]
-async fn more_than_a_hundred_entries_come_in_pages_without_gap_or_repetition() {
+async fn pages_list_every_entry_without_gaps_or_repeats() {
     let app = TestApp::start().await;
     let ada = app.sign_up("ada@example.com").await;
     for _ in 0..3 {
@@ -110,11 +111,11 @@ async fn more_than_a_hundred_entries_come_in_pages_without_gap_or_repetition() {
 }
 
 #[tokio::test]
-async fn pages_go_on_over_the_turn_of_months_and_empty_ones() {
+async fn pages_continue_across_months_including_empty_ones() {
     let app = TestApp::start().await;
     let ada = app.sign_up("ada@example.com").await;
     let mut created = Vec::new();
-    // Three in January, one in February, none in March, two in April, one next year.
+    // Three emails in January, one in February, none in March, two in April, one in the next year.
     for days in [0, 0, 30, 20, 50, 1, 300] {
         app.advance(SignedDuration::from_hours(24 * days));
         created.push(send(&app, &ada, json!({})).await["id"].as_str().unwrap().to_owned());
@@ -127,7 +128,7 @@ async fn pages_go_on_over_the_turn_of_months_and_empty_ones() {
 }
 
 #[tokio::test]
-async fn a_filter_finds_what_is_far_behind() {
+async fn a_filter_finds_old_entries() {
     let app = TestApp::start().await;
     let ada = app.sign_up("ada@example.com").await;
     let wanted = entry_in(&app, &ada, Status::Skipped).await;
@@ -137,7 +138,7 @@ async fn a_filter_finds_what_is_far_behind() {
 }
 
 #[tokio::test]
-async fn what_does_not_fit_is_refused() {
+async fn an_invalid_query_is_rejected() {
     let app = TestApp::start().await;
     for query in ["limit=0", "limit=101", "limit=-1", "limit=x", "status=SENT", "status=done", "simple_status=fine", "more=1"] {
         let answer = app.server().get(&format!("{OUTBOX}?{query}")).await;
@@ -148,7 +149,7 @@ async fn what_does_not_fit_is_refused() {
 }
 
 #[tokio::test]
-async fn a_foreign_or_damaged_cursor_is_refused() {
+async fn a_foreign_or_malformed_cursor_is_rejected() {
     let app = TestApp::start().await;
     let ada = app.sign_up("ada@example.com").await;
     app.server().post(SEND, json!({ "user_ids": vec![&ada.user_id; 3], "html": "x" })).await;
@@ -166,7 +167,7 @@ async fn a_foreign_or_damaged_cursor_is_refused() {
         let answer = app.server().get(&format!("{OUTBOX}?cursor={damaged}")).await;
         assert_eq!((answer.status(), answer.code().as_str()), (400, "INVALID_CURSOR"), "{damaged:?}");
     }
-    // A session list's cursor is one of another list.
+    // A cursor of the session list is not valid for this list.
     app.sign_in(&ada.email).await;
     let sessions = app.signed_in(&ada).get("/api/v1/auth/sessions?limit=1").await.json();
     let foreign = sessions["pagination"]["next_cursor"].as_str().unwrap();
@@ -174,7 +175,7 @@ async fn a_foreign_or_damaged_cursor_is_refused() {
 }
 
 #[tokio::test]
-async fn each_project_lists_its_own() {
+async fn a_project_lists_only_its_own_entries() {
     let app = TestApp::start().await;
     let ada = app.sign_up("ada@example.com").await;
     send(&app, &ada, json!({})).await;
@@ -183,14 +184,14 @@ async fn each_project_lists_its_own() {
 }
 
 #[tokio::test]
-async fn a_client_may_not_list() {
+async fn clients_cannot_list_the_outbox() {
     let app = TestApp::start().await;
     let answer = app.client().get(OUTBOX).await;
     assert_eq!((answer.status(), answer.code().as_str()), (403, "INSUFFICIENT_ACCESS_TYPE"));
 }
 
 #[tokio::test]
-async fn an_entry_that_cannot_be_read_hides_no_other_and_stops_no_worker() {
+async fn an_unreadable_entry_hides_no_other_and_stops_no_worker() {
     let app = TestApp::start().await;
     let ada = app.sign_up("ada@example.com").await;
     let mut all = Vec::new();
@@ -198,7 +199,7 @@ async fn an_entry_that_cannot_be_read_hides_no_other_and_stops_no_worker() {
         all.push(send(&app, &ada, json!({})).await["id"].as_str().unwrap().to_owned());
         app.advance(SignedDuration::from_millis(1));
     }
-    // What a later version of the service might have written.
+    // An entry that a later version of the service wrote.
     let store = &app.app.store;
     let update = UpdateItemInput::builder().table_name(store.table()).update_expression("SET d.stage = :stage");
     let key = |text: String| aws_sdk_dynamodb::types::AttributeValue::S(text);
@@ -211,7 +212,7 @@ async fn an_entry_that_cannot_be_read_hides_no_other_and_stops_no_worker() {
 }
 
 #[tokio::test]
-async fn a_search_passes_over_a_thousand_entries_at_a_time() {
+async fn a_search_scans_a_thousand_entries_per_request() {
     let app = TestApp::start().await;
     let ada = app.sign_up("ada@example.com").await;
     let later = app.now().as_millisecond() + super::HOUR;

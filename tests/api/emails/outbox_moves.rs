@@ -1,4 +1,4 @@
-//! `PATCH /api/v1/emails/outbox/{id}`: where each of the seven editable states goes.
+//! `PATCH /api/v1/emails/outbox/{id}`: the transitions of the seven editable states.
 
 use model::outbox::status::Status;
 use serde_json::{Value, json};
@@ -9,7 +9,7 @@ use super::{HOUR, entry_in, path, read};
 const EDITABLE: [Status; 7] =
     [Status::Paused, Status::Preparing, Status::Rendering, Status::RenderError, Status::Scheduled, Status::Queued, Status::ServerError];
 
-/// Updates an entry of each editable state, and checks the state that follows.
+/// Updates an entry of each editable state, and asserts the resulting state.
 async fn moves(patch: impl Fn(&TestApp) -> Value, expected: fn(Status) -> &'static str) {
     let app = TestApp::start().await;
     let ada = app.sign_up("ada@example.com").await;
@@ -23,7 +23,7 @@ async fn moves(patch: impl Fn(&TestApp) -> Value, expected: fn(Status) -> &'stat
 }
 
 #[tokio::test]
-async fn an_empty_body_touches_the_entry_and_leaves_the_rest() {
+async fn an_empty_body_only_touches_the_entry() {
     let app = TestApp::start().await;
     let ada = app.sign_up("ada@example.com").await;
     for status in EDITABLE {
@@ -38,7 +38,7 @@ async fn an_empty_body_touches_the_entry_and_leaves_the_rest() {
 }
 
 #[tokio::test]
-async fn new_content_is_prepared_again() {
+async fn changed_content_is_prepared_again() {
     moves(|_| json!({ "subject_source": "New" }), |status| if status == Status::Paused { "paused" } else { "preparing" }).await;
 }
 
@@ -48,7 +48,7 @@ async fn every_editable_entry_can_be_paused() {
 }
 
 #[tokio::test]
-async fn a_resumed_entry_is_where_it_was() {
+async fn a_resumed_entry_returns_to_its_state() {
     let app = TestApp::start().await;
     let ada = app.sign_up("ada@example.com").await;
     for status in EDITABLE {
@@ -56,7 +56,7 @@ async fn a_resumed_entry_is_where_it_was() {
         app.server().patch(&path(&id), json!({ "is_paused": true })).await;
         let answer = app.server().patch(&path(&id), json!({ "is_paused": false })).await;
         let expected = match status {
-            // What a worker had begun, or was about to begin, is begun again.
+            // A worker starts its work on such an entry again.
             Status::Paused | Status::Rendering => "preparing",
             Status::Queued => "scheduled",
             status => status.name(),
@@ -66,13 +66,13 @@ async fn a_resumed_entry_is_where_it_was() {
 }
 
 #[tokio::test]
-async fn every_editable_entry_can_be_cancelled_for_good() {
+async fn every_editable_entry_can_be_cancelled_permanently() {
     let app = TestApp::start().await;
     let ada = app.sign_up("ada@example.com").await;
     for status in EDITABLE {
         let id = entry_in(&app, &ada, status).await;
         let before = read(&app, &id).await;
-        // The other fields of a cancellation are ignored.
+        // A patch that cancels the email has no other effect: its other fields are ignored.
         let answer = app.server().patch(&path(&id), json!({ "cancel": true, "subject_source": "x", "is_paused": true })).await;
         assert_eq!(answer.status(), 200, "{status:?} {}", answer.text());
         let entry = answer.json();
@@ -89,7 +89,7 @@ async fn every_editable_entry_can_be_cancelled_for_good() {
 }
 
 #[tokio::test]
-async fn what_had_happened_stays_told_after_a_cancellation() {
+async fn a_cancelled_entry_keeps_its_history() {
     let app = TestApp::start().await;
     let ada = app.sign_up("ada@example.com").await;
     for (status, moments) in [
@@ -114,7 +114,7 @@ async fn a_rescheduled_entry_leaves_the_queue() {
         |status| match status {
             Status::Rendering => "preparing",
             Status::Queued => "scheduled",
-            // Another time does not undo a failure.
+            // Rescheduling does not clear a failure.
             status => status.name(),
         },
     )
@@ -122,7 +122,7 @@ async fn a_rescheduled_entry_leaves_the_queue() {
 }
 
 #[tokio::test]
-async fn an_entry_of_each_editable_state_is_sent_once_after_it_was_edited_and_resumed() {
+async fn an_edited_and_resumed_entry_is_sent_once_from_any_state() {
     let app = TestApp::start().await;
     let ada = app.sign_up("ada@example.com").await;
     for status in EDITABLE {
@@ -139,7 +139,7 @@ async fn an_entry_of_each_editable_state_is_sent_once_after_it_was_edited_and_re
 }
 
 #[tokio::test]
-async fn nothing_is_sent_while_it_is_paused() {
+async fn a_paused_entry_is_not_sent() {
     let app = TestApp::start().await;
     let ada = app.sign_up("ada@example.com").await;
     let mut ids = Vec::new();
@@ -157,7 +157,7 @@ async fn nothing_is_sent_while_it_is_paused() {
 }
 
 #[tokio::test]
-async fn new_content_forgets_the_failures_before_it() {
+async fn changed_content_clears_earlier_failures() {
     let app = TestApp::start().await;
     let ada = app.sign_up("ada@example.com").await;
     let id = entry_in(&app, &ada, Status::ServerError).await;

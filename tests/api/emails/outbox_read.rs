@@ -1,4 +1,4 @@
-//! `GET /api/v1/emails/outbox/{id}`: the fields of every state, and no other.
+//! `GET /api/v1/emails/outbox/{id}`: the exact fields of every state.
 
 use std::collections::BTreeSet;
 
@@ -15,7 +15,7 @@ const RENDERED: &str = "started_rendering_at_millis rendered_at_millis subject h
     notification_category_id";
 const DELIVERED: &str = "started_sending_at_millis delivered_at_millis can_have_delivery_info";
 
-/// Of a state: its simple status, and what an entry has beyond the base.
+/// For each state: its simple status, and the fields of an entry beyond the common ones.
 fn fields(status: Status) -> (&'static str, Vec<&'static str>) {
     match status {
         Status::Paused | Status::Preparing => ("in-progress", vec![]),
@@ -35,7 +35,7 @@ fn fields(status: Status) -> (&'static str, Vec<&'static str>) {
 }
 
 #[tokio::test]
-async fn an_entry_has_the_fields_of_its_state_and_no_other() {
+async fn an_entry_has_exactly_the_fields_of_its_state() {
     let app = TestApp::start().await;
     let ada = app.sign_up("ada@example.com").await;
     for &status in Status::ALL {
@@ -53,7 +53,7 @@ async fn an_entry_has_the_fields_of_its_state_and_no_other() {
 }
 
 #[tokio::test]
-async fn an_entry_tells_what_it_was_made_from_and_what_it_became() {
+async fn an_entry_has_its_sources_and_its_rendered_content() {
     let app = TestApp::start().await;
     let ada = app.sign_up("ada@example.com").await;
     let start = START.parse::<jiff::Timestamp>().unwrap().as_millisecond();
@@ -74,7 +74,7 @@ async fn an_entry_tells_what_it_was_made_from_and_what_it_became() {
         "delivered_at_millis": start, "can_have_delivery_info": false,
     });
     let mut entry = read(&app, &id).await;
-    // Where the derived text breaks its lines is not the point.
+    // Line breaks of the derived text are not tested here.
     let words = |text: &Value| text.as_str().unwrap().split_whitespace().collect::<Vec<_>>().join(" ");
     assert_eq!(words(&entry["text"]), rendered);
     entry["text"] = expected["text"].clone();
@@ -82,7 +82,7 @@ async fn an_entry_tells_what_it_was_made_from_and_what_it_became() {
 }
 
 #[tokio::test]
-async fn a_failed_attempt_is_told_with_its_class() {
+async fn a_failed_attempt_is_reported_with_its_class() {
     let app = TestApp::start().await;
     let ada = app.sign_up("ada@example.com").await;
     let id = entry_in(&app, &ada, Status::ServerError).await;
@@ -96,7 +96,7 @@ async fn a_failed_attempt_is_told_with_its_class() {
 }
 
 #[tokio::test]
-async fn a_mail_of_the_service_shows_the_sources_it_is_made_from() {
+async fn a_built_in_email_shows_its_sources() {
     let app = TestApp::start().await;
     app.sign_in_code("ada@example.com").await;
     let list = app.server().get(super::OUTBOX).await.json();
@@ -122,7 +122,7 @@ async fn the_validator_changes_with_the_entry() {
 }
 
 #[tokio::test]
-async fn what_is_not_there_is_not_found() {
+async fn an_unknown_entry_is_not_found() {
     let app = TestApp::start().await;
     let ada = app.sign_up("ada@example.com").await;
     let id = entry_in(&app, &ada, Status::Preparing).await;
@@ -138,7 +138,7 @@ async fn what_is_not_there_is_not_found() {
 }
 
 #[tokio::test]
-async fn a_client_may_not_read_the_outbox() {
+async fn clients_cannot_read_the_outbox() {
     let app = TestApp::start().await;
     let ada = app.sign_up("ada@example.com").await;
     let id = entry_in(&app, &ada, Status::Preparing).await;

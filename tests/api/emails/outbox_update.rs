@@ -1,4 +1,4 @@
-//! `PATCH /api/v1/emails/outbox/{id}`: what may be asked for, and what is refused.
+//! `PATCH /api/v1/emails/outbox/{id}`: valid and invalid updates.
 
 use model::outbox::status::Status;
 use serde_json::{Value, json};
@@ -9,7 +9,7 @@ use super::{entry_in, path, read, send};
 const NOBODY: &str = "00000000-0000-4000-8000-000000000000";
 
 #[tokio::test]
-async fn a_state_beyond_the_seven_cannot_be_edited_and_is_named() {
+async fn entries_in_other_states_cannot_be_edited_and_the_state_is_named() {
     let app = TestApp::start().await;
     let ada = app.sign_up("ada@example.com").await;
     for status in Status::ALL.iter().copied().filter(|status| !status.is_editable()) {
@@ -61,7 +61,7 @@ async fn a_removed_text_is_derived_from_the_html() {
 }
 
 #[tokio::test]
-async fn a_mail_of_the_service_can_be_edited_like_any_other() {
+async fn a_built_in_email_can_be_edited_like_any_other() {
     let app = TestApp::start().await;
     let ada = json!({ "email": "ada@example.com", "callback_url": "http://localhost:3000/magic" });
     app.client().post("/api/v1/auth/otp/send-sign-in-code", ada).await;
@@ -74,7 +74,7 @@ async fn a_mail_of_the_service_can_be_edited_like_any_other() {
 }
 
 #[tokio::test]
-async fn what_does_not_fit_is_refused_and_changes_nothing() {
+async fn an_invalid_body_is_rejected_and_changes_nothing() {
     let app = TestApp::start().await;
     let ada = app.sign_up("ada@example.com").await;
     let id = entry_in(&app, &ada, Status::Scheduled).await;
@@ -107,7 +107,7 @@ async fn what_does_not_fit_is_refused_and_changes_nothing() {
 }
 
 #[tokio::test]
-async fn sources_that_are_too_large_together_are_refused() {
+async fn sources_that_are_too_large_in_total_are_rejected() {
     let app = TestApp::start().await;
     let ada = app.sign_up("ada@example.com").await;
     let id = entry_in(&app, &ada, Status::Preparing).await;
@@ -119,7 +119,7 @@ async fn sources_that_are_too_large_together_are_refused() {
 }
 
 #[tokio::test]
-async fn an_update_is_made_on_the_entry_that_if_match_names_alone() {
+async fn if_match_guards_an_update() {
     let app = TestApp::start().await;
     let ada = app.sign_up("ada@example.com").await;
     let id = entry_in(&app, &ada, Status::Scheduled).await;
@@ -143,7 +143,7 @@ async fn an_update_is_made_on_the_entry_that_if_match_names_alone() {
 }
 
 #[tokio::test]
-async fn what_is_not_there_is_not_found() {
+async fn an_unknown_entry_is_not_found() {
     let app = TestApp::start().await;
     let ada = app.sign_up("ada@example.com").await;
     let id = entry_in(&app, &ada, Status::Preparing).await;
@@ -156,7 +156,7 @@ async fn what_is_not_there_is_not_found() {
 }
 
 #[tokio::test]
-async fn a_client_may_not_update() {
+async fn clients_cannot_update_the_outbox() {
     let app = TestApp::start().await;
     let ada = app.sign_up("ada@example.com").await;
     let id = entry_in(&app, &ada, Status::Preparing).await;
@@ -167,7 +167,7 @@ async fn a_client_may_not_update() {
 }
 
 #[tokio::test]
-async fn a_user_with_addresses_of_its_own_gets_the_mail_there() {
+async fn explicit_addresses_override_those_of_the_user() {
     let app = TestApp::start().await;
     let ada = app.sign_up("ada@example.com").await;
     let id = send(&app, &ada, json!({})).await["id"].as_str().unwrap().to_owned();

@@ -1,4 +1,5 @@
-//! `/api/v1/emails/notification-preference/{user_id}`: which kinds of mails a user wants.
+//! `/api/v1/emails/notification-preference/{user_id}`: the categories of emails that a user
+//! accepts.
 
 use serde_json::{Value, json};
 use support::{SignedIn, TestApp};
@@ -23,7 +24,7 @@ pub(crate) async fn wants_marketing(app: &TestApp, user: &SignedIn) -> Value {
 }
 
 #[tokio::test]
-async fn both_kinds_are_listed_and_one_can_be_refused() {
+async fn both_categories_are_listed_and_marketing_can_be_declined() {
     let app = TestApp::start().await;
     let ada = app.sign_up("ada@example.com").await;
     let items = json!([
@@ -43,7 +44,7 @@ async fn both_kinds_are_listed_and_one_can_be_refused() {
 }
 
 #[tokio::test]
-async fn a_refusal_is_respected_when_the_mail_is_sent_and_not_before() {
+async fn preferences_are_applied_when_the_email_is_sent() {
     let app = TestApp::start().await;
     let ada = app.sign_up("ada@example.com").await;
     let marketing = json!({ "notification_category_name": "Marketing" });
@@ -62,7 +63,7 @@ async fn a_refusal_is_respected_when_the_mail_is_sent_and_not_before() {
 }
 
 #[tokio::test]
-async fn a_client_has_its_own_user_s_preferences_alone() {
+async fn a_client_only_accesses_its_own_preferences() {
     let app = TestApp::start().await;
     let (ada, bob) = (app.sign_up("ada@example.com").await, app.sign_up("bob@example.com").await);
     let foreign = [
@@ -86,7 +87,7 @@ async fn a_client_has_its_own_user_s_preferences_alone() {
 }
 
 #[tokio::test]
-async fn a_change_of_the_user_keeps_its_preferences() {
+async fn updating_a_user_keeps_their_preferences() {
     let app = TestApp::start().await;
     let ada = app.sign_up("ada@example.com").await;
     assert_eq!(set(&app, &ada, MARKETING, false).await.status(), 200);

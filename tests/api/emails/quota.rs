@@ -1,4 +1,4 @@
-//! How many mails a project may send, and which go first.
+//! How many emails a project may send, and in which order.
 
 use jiff::SignedDuration;
 use model::outbox::report::Report;
@@ -10,7 +10,7 @@ use workers::reports::{self, Told};
 
 use super::{OUTBOX, SEND, attempt, entry_in, path, send};
 
-/// A service that sends so many mails in an hour, with one user.
+/// A service with this hourly quota and one user.
 async fn start(per_hour: u32) -> (TestApp, SignedIn) {
     let app = TestApp::start_sending(per_hour).await;
     let ada = app.sign_up("ada@example.com").await;
@@ -27,7 +27,7 @@ async fn count(app: &TestApp, status: &str) -> usize {
 }
 
 #[tokio::test]
-async fn what_exceeds_an_hours_mails_waits_in_the_queue_and_goes_bit_by_bit() {
+async fn emails_beyond_the_hourly_quota_are_queued_and_sent_gradually() {
     let (app, ada) = start(60).await;
     send_many(&app, &ada, 70).await;
     assert_eq!(app.mails(&ada.email).await.len(), 60);
@@ -41,20 +41,21 @@ async fn what_exceeds_an_hours_mails_waits_in_the_queue_and_goes_bit_by_bit() {
 }
 
 #[tokio::test]
-async fn workers_that_run_at_once_do_not_send_more_together() {
+async fn concurrent_workers_share_the_quota() {
     let (app, ada) = start(25).await;
     send_many(&app, &ada, 80).await;
     tokio::join!(app.deliver(), app.deliver(), app.deliver());
     app.deliver().await;
     assert_eq!(app.mails(&ada.email).await.len(), 25);
-    // Tokens that a worker took for mails which another one sent were given back.
+    // Each worker has returned the tokens that it took for emails that the other one sent, so the
+    // quota of a full hour is available.
     app.advance(SignedDuration::from_hours(1));
     tokio::join!(app.deliver(), app.deliver());
     assert_eq!(app.mails(&ada.email).await.len(), 50);
 }
 
 #[tokio::test]
-async fn high_priority_goes_first_then_transactional_then_what_was_due_first() {
+async fn emails_are_sent_by_priority_category_and_due_time() {
     let (app, ada) = start(1).await;
     assert_eq!(app.mails(&ada.email).await.len(), 0);
     send(&app, &ada, json!({ "subject": "uses the token up" })).await;
@@ -85,7 +86,7 @@ async fn high_priority_goes_first_then_transactional_then_what_was_due_first() {
 }
 
 #[tokio::test]
-async fn a_project_without_quota_left_keeps_no_other_waiting() {
+async fn a_project_without_quota_delays_no_other() {
     let (app, ada) = start(3).await;
     for _ in 0..9 {
         send_many(&app, &ada, 90).await;
@@ -100,7 +101,7 @@ async fn a_project_without_quota_left_keeps_no_other_waiting() {
 }
 
 #[tokio::test]
-async fn a_mail_that_waits_for_quota_can_be_cancelled_and_edited() {
+async fn an_email_waiting_for_quota_can_be_cancelled_and_edited() {
     let (app, ada) = start(1).await;
     send(&app, &ada, json!({})).await;
     app.deliver().await;
@@ -116,11 +117,11 @@ async fn a_mail_that_waits_for_quota_can_be_cancelled_and_edited() {
 }
 
 #[tokio::test]
-async fn the_rate_that_is_told_is_the_one_in_force() {
+async fn the_reported_rate_is_the_effective_one() {
     let (app, ada) = start(120).await;
     let rate = app.server().get("/api/v1/emails/delivery-info").await.json()["capacity"]["rate_per_second"].as_f64().unwrap();
     assert!((rate * 3600.0 - 120.0).abs() < 1e-6, "{rate}");
-    // Complaints slow the project down within a minute: to a quarter of the base.
+    // Complaints slow the project down within a minute, to a quarter of the base rate.
     let id = entry_in(&app, &ada, Status::Sent).await;
     let entry = EmailId::parse(&id).unwrap();
     let row = app.app.store.outbox_entry(app.project_id(), entry).await.unwrap().unwrap();
@@ -133,13 +134,13 @@ async fn the_rate_that_is_told_is_the_one_in_force() {
     assert_eq!(app.mails(&ada.email).await.len() - 1, 30);
 }
 
-/// Asks for a sign-in code for an address that nobody has proved.
+/// Requests a sign-in code for an address that is not verified.
 async fn ask_for_a_stranger(app: &TestApp, number: usize) {
     let body = json!({ "email": format!("stranger{number}@example.com"), "callback_url": "http://localhost:3000/sign-in" });
     assert_eq!(app.client().post("/api/v1/auth/otp/send-sign-in-code", body).await.status(), 200);
 }
 
-/// How many of them got an email.
+/// The number of emails that strangers received.
 async fn strangers(app: &TestApp, asked: usize) -> usize {
     let mut sent = 0;
     for number in 0..asked {
@@ -149,7 +150,7 @@ async fn strangers(app: &TestApp, asked: usize) -> usize {
 }
 
 #[tokio::test]
-async fn a_flood_of_codes_to_strangers_keeps_no_known_recipient_waiting() {
+async fn a_flood_of_codes_to_strangers_delays_no_known_recipient() {
     let app = TestApp::start_sending(100).await;
     let ada = app.sign_in_by_mail("ada@example.com").await;
     for number in 0..60 {
@@ -157,27 +158,28 @@ async fn a_flood_of_codes_to_strangers_keeps_no_known_recipient_waiting() {
     }
     app.deliver().await;
     let at_once = strangers(&app, 60).await;
-    assert!((20..=25).contains(&at_once), "{at_once}: a quarter of an hour's mails, less what ada had before she was known");
-    // Who has proved its address gets a code at once, though strangers have waited for longer.
+    assert!((20..=25).contains(&at_once), "{at_once}: a quarter of the hourly quota, less ada's emails before she was known");
+    // A verified address gets its code immediately, though strangers have waited longer.
     let reset = json!({ "email": ada.email, "callback_url": "http://localhost:3000/reset" });
     assert_eq!(app.client().post("/api/v1/auth/password/send-reset-code", reset).await.status(), 200);
     let before = app.mails(&ada.email).await.len();
     assert!(app.last_mail(&ada.email).await.0.text.contains("http://localhost:3000/reset"));
-    // So do mails that the project's servers send, up to what is the project's in an hour.
+    // Emails of the project's servers are sent immediately too, up to the project's hourly quota.
     send_many(&app, &ada, 60).await;
     assert_eq!(app.mails(&ada.email).await.len() - before, 60);
     assert_eq!(strangers(&app, 60).await, at_once);
 }
 
 #[tokio::test]
-async fn a_code_that_expires_while_its_mail_waits_is_not_sent_and_takes_nothing_from_others() {
+async fn a_queued_email_with_an_expired_code_is_dropped_without_using_quota() {
     let app = TestApp::start_sending(4).await;
     for number in 0..6 {
         ask_for_a_stranger(&app, number).await;
     }
     app.deliver().await;
     assert_eq!(strangers(&app, 6).await, 1);
-    // A sign-in code is good for ten minutes; a token for a stranger comes each half hour.
+    // A sign-in code is valid for ten minutes; the quota for strangers grows by one email every
+    // half hour.
     app.advance(SignedDuration::from_mins(31));
     ask_for_a_stranger(&app, 6).await;
     app.deliver().await;

@@ -1,4 +1,5 @@
-//! Updates of entries while the worker runs: the answer and the inbox agree.
+//! Entries are updated while a worker processes them. The response always matches what arrives in
+//! the inbox.
 
 use serde_json::{Value, json};
 use support::TestApp;
@@ -7,11 +8,12 @@ use super::{path, read, send};
 
 const ROUNDS: usize = 100;
 
-/// Sends a mail and updates it while the worker delivers; gives the entry's id and the answer of the update.
+/// Sends an email and updates it while the worker delivers; returns the entry's id and the response
+/// of the update.
 async fn race(app: &TestApp, to: &support::SignedIn, round: usize, patch: Value) -> (String, support::Answer) {
     let id = send(app, to, json!({ "subject": "before" })).await["id"].as_str().unwrap().to_owned();
     let update = async {
-        // Each round the update comes a little later in the worker's steps.
+        // Each round sends the update a little later, at another point of the worker's steps.
         tokio::time::sleep(std::time::Duration::from_micros(80 * round as u64)).await;
         app.server().patch(&path(&id), patch).await
     };
@@ -25,7 +27,7 @@ fn subjects(app: &TestApp, id: &str) -> Vec<String> {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_cancelled_mail_is_not_sent_and_a_sent_one_is_not_cancelled() {
+async fn a_cancelled_email_is_not_sent_and_a_sent_one_not_cancelled() {
     let app = TestApp::start().await;
     let ada = app.sign_up("ada@example.com").await;
     for round in 0..ROUNDS {
@@ -42,7 +44,7 @@ async fn a_cancelled_mail_is_not_sent_and_a_sent_one_is_not_cancelled() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn an_edit_that_was_answered_is_what_is_sent() {
+async fn an_acknowledged_edit_is_sent() {
     let app = TestApp::start().await;
     let ada = app.sign_up("ada@example.com").await;
     for round in 0..ROUNDS {
@@ -54,7 +56,7 @@ async fn an_edit_that_was_answered_is_what_is_sent() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_paused_mail_stays_unsent_until_it_is_resumed() {
+async fn a_paused_email_stays_unsent_until_resumed() {
     let app = TestApp::start().await;
     let ada = app.sign_up("ada@example.com").await;
     for round in 0..ROUNDS {
@@ -69,7 +71,7 @@ async fn a_paused_mail_stays_unsent_until_it_is_resumed() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn workers_that_run_at_once_send_each_mail_once() {
+async fn concurrent_workers_send_each_email_once() {
     let app = TestApp::start().await;
     let ada = app.sign_up("ada@example.com").await;
     let ids = vec![&ada.user_id; 40];
@@ -84,7 +86,7 @@ async fn workers_that_run_at_once_send_each_mail_once() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn of_two_updates_on_the_same_validator_one_is_made() {
+async fn of_two_updates_with_the_same_validator_one_succeeds() {
     let app = TestApp::start().await;
     let ada = app.sign_up("ada@example.com").await;
     let later = app.now().as_millisecond() + super::HOUR;

@@ -11,7 +11,7 @@ async fn render(app: &TestApp, body: Value) -> Answer {
 }
 
 #[tokio::test]
-async fn a_source_is_shown_as_it_would_be_sent_and_nothing_is() {
+async fn a_preview_renders_the_source_without_sending() {
     let app = TestApp::start().await;
     let body = json!({ "template_html_source": "<p>{{ variables.x }}</p>", "theme_html_source": "<i>{{ content }}</i>", "template_subject_source": "S", "variables": { "x": "<" } });
     let answer = render(&app, body).await;
@@ -23,7 +23,7 @@ async fn a_source_is_shown_as_it_would_be_sent_and_nothing_is() {
 }
 
 #[tokio::test]
-async fn every_mail_of_ours_has_an_example() {
+async fn every_built_in_email_has_an_example() {
     let app = TestApp::start().await;
     let templates = app.admin().get("/api/v1/internal/email-templates").await.json();
     for template in templates["templates"].as_array().unwrap() {
@@ -34,7 +34,7 @@ async fn every_mail_of_ours_has_an_example() {
 }
 
 #[tokio::test]
-async fn what_cannot_be_rendered_is_said_with_its_line() {
+async fn a_render_error_is_reported_with_its_line() {
     let app = TestApp::start().await;
     for (source, reason) in [
         ("<p>\n{{ variables.nobody }}", "body.html in line 2: undefined variable `variables.nobody`"),
@@ -51,7 +51,7 @@ async fn what_cannot_be_rendered_is_said_with_its_line() {
 }
 
 #[tokio::test]
-async fn one_template_and_one_theme_are_asked_for() {
+async fn exactly_one_template_and_one_theme_are_required() {
     let app = TestApp::start().await;
     let nobody = "00000000-0000-4000-8000-000000000000";
     let template = create(&app, "templates", json!({ "display_name": "x" })).await;

@@ -1,4 +1,4 @@
-//! What SES reports of mails: the events that EventBridge brings, and what entries make of them.
+//! Reports by SES about emails: the events from EventBridge, and their effect on entries.
 
 use std::path::Path;
 
@@ -9,7 +9,7 @@ use workers::reports;
 
 use super::{attempt, entry_in, read, work};
 
-/// An event as it is checked in, on an attempt to send an entry of this project.
+/// An event from the repository, changed to be about an attempt to send an entry of this project.
 async fn event(app: &TestApp, name: &str, id: &str) -> Value {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("../events/workers/mail-reports-{name}.json"));
     let mut event: Value = serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap();
@@ -53,7 +53,7 @@ const EVENTS: [(&str, &str); 8] = [
 ];
 
 #[tokio::test]
-async fn every_event_moves_a_sent_mail_to_its_state_and_no_further_the_second_time() {
+async fn every_event_changes_the_state_of_a_sent_email_once() {
     let (app, ada) = start().await;
     for (name, status) in EVENTS {
         let id = entry_in(&app, &ada, Status::Sent).await;
@@ -67,7 +67,7 @@ async fn every_event_moves_a_sent_mail_to_its_state_and_no_further_the_second_ti
 }
 
 #[tokio::test]
-async fn the_moment_of_a_report_is_told_with_its_state() {
+async fn a_reported_state_has_the_time_of_its_report() {
     let (app, ada) = start().await;
     let at = "2026-03-10T12:00:02.456Z".parse::<jiff::Timestamp>().unwrap().as_millisecond();
     for (name, moment) in [
@@ -86,7 +86,7 @@ async fn the_moment_of_a_report_is_told_with_its_state() {
 }
 
 #[tokio::test]
-async fn events_in_any_order_lead_to_the_same_state() {
+async fn the_order_of_events_does_not_matter() {
     let (app, ada) = start().await;
     let orders = [["send", "delivery", "open", "click"], ["click", "open", "delivery", "send"], ["delivery", "click", "send", "open"]];
     for order in orders {
@@ -108,13 +108,13 @@ async fn events_in_any_order_lead_to_the_same_state() {
 }
 
 #[tokio::test]
-async fn an_event_is_faster_than_the_worker_that_sent() {
+async fn an_event_may_precede_the_worker_s_own_update() {
     let (app, ada) = start().await;
     let id = entry_in(&app, &ada, Status::Sending).await;
     let event = event(&app, "bounce", &id).await;
     assert!(take(&app, &event).await);
     assert_eq!(read(&app, &id).await["status"], "bounced");
-    // Sent and bounced, each counted once.
+    // The email counts once as sent and once as bounced.
     let stats = app.server().get("/api/v1/emails/delivery-info").await.json()["stats"]["hour"].clone();
     assert_eq!(stats, json!({ "sent": 1, "bounced": 1, "marked_as_spam": 0 }));
     app.advance(jiff::SignedDuration::from_hours(1));
@@ -123,7 +123,7 @@ async fn an_event_is_faster_than_the_worker_that_sent() {
 }
 
 #[tokio::test]
-async fn a_mail_of_unknown_outcome_is_sent_once_ses_says_so() {
+async fn an_email_of_unknown_outcome_becomes_sent_on_a_report() {
     let (app, ada) = start().await;
     let id = entry_in(&app, &ada, Status::Sending).await;
     app.advance(jiff::SignedDuration::from_mins(20));
@@ -137,7 +137,7 @@ async fn a_mail_of_unknown_outcome_is_sent_once_ses_says_so() {
 }
 
 #[tokio::test]
-async fn a_report_on_an_attempt_of_the_past_changes_nothing() {
+async fn a_report_on_an_earlier_attempt_is_ignored() {
     let (app, ada) = start().await;
     let id = entry_in(&app, &ada, Status::ServerError).await;
     let event = event(&app, "bounce", &id).await;
@@ -150,7 +150,7 @@ async fn a_report_on_an_attempt_of_the_past_changes_nothing() {
 }
 
 #[tokio::test]
-async fn two_reports_at_once_are_both_noted() {
+async fn concurrent_reports_are_both_recorded() {
     let (app, ada) = start().await;
     for _ in 0..10 {
         let id = entry_in(&app, &ada, Status::Sent).await;
@@ -167,7 +167,7 @@ async fn two_reports_at_once_are_both_noted() {
 }
 
 #[tokio::test]
-async fn what_is_no_report_on_an_entry_is_left_alone() {
+async fn other_messages_are_ignored() {
     let (app, ada) = start().await;
     let id = entry_in(&app, &ada, Status::Sent).await;
     let good = event(&app, "bounce", &id).await;
@@ -180,7 +180,7 @@ async fn what_is_no_report_on_an_entry_is_left_alone() {
     for event in [other_kind, foreign, damaged, json!({}), json!(null), json!({ "source": "aws.events", "detail": {} })] {
         assert_eq!(reports::read(&event), None, "{event}");
     }
-    // An entry of nobody, and the entry of another project.
+    // The reports are about an unknown entry, and about an entry of another project.
     let mut nobody = good.clone();
     nobody["detail"]["mail"]["tags"]["gatelet-entry"] = json!(["3b1f5a52-8f0e-4b57-9d2c-7c8d9e0f1a2b"]);
     assert!(!take(&app, &nobody).await);

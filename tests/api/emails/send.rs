@@ -29,7 +29,7 @@ async fn refused(app: &TestApp, fields: Value) -> Answer {
 }
 
 #[tokio::test]
-async fn a_mail_reaches_the_users_in_the_order_of_the_request() {
+async fn an_email_reaches_the_users_in_the_order_of_the_request() {
     let app = TestApp::start().await;
     let (ada, bob) = (app.sign_up("ada@example.com").await, app.sign_up("bob@example.com").await);
 
@@ -47,7 +47,7 @@ async fn a_mail_reaches_the_users_in_the_order_of_the_request() {
 }
 
 #[tokio::test]
-async fn a_mail_to_all_users_reaches_each_once_and_those_of_other_projects_not() {
+async fn an_email_to_all_users_reaches_each_user_of_the_project_once() {
     let app = TestApp::start().await;
     let other = app.another_project().await;
     let stranger = json!({ "email": "eve@example.com", "password": "correct horse battery" });
@@ -66,14 +66,14 @@ async fn a_mail_to_all_users_reaches_each_once_and_those_of_other_projects_not()
 }
 
 #[tokio::test]
-async fn nobody_is_a_fine_list_of_recipients() {
+async fn an_empty_list_of_recipients_is_accepted() {
     let app = TestApp::start().await;
     let answer = app.server().post(SEND, json!({ "user_ids": [], "html": "x" })).await;
     assert_eq!((answer.status(), answer.json()), (200, json!({ "results": [] })));
 }
 
 #[tokio::test]
-async fn a_missing_user_keeps_the_mail_from_everybody() {
+async fn an_unknown_recipient_prevents_the_whole_send() {
     let app = TestApp::start().await;
     let ada = app.sign_up("ada@example.com").await;
     let answer = app.server().post(SEND, json!({ "user_ids": [ada.user_id, NOBODY], "html": "x" })).await;
@@ -93,7 +93,7 @@ async fn users_of_another_project_do_not_exist() {
 }
 
 #[tokio::test]
-async fn a_client_may_not_send() {
+async fn clients_cannot_send_emails() {
     let app = TestApp::start().await;
     let ada = app.sign_up("ada@example.com").await;
     let answer = app.signed_in(&ada).post(SEND, json!({ "user_ids": [ada.user_id], "html": "x" })).await;
@@ -104,7 +104,7 @@ async fn a_client_may_not_send() {
 }
 
 #[tokio::test]
-async fn what_does_not_fit_is_refused_with_its_path() {
+async fn an_invalid_field_is_rejected_with_its_path() {
     let app = TestApp::start().await;
     let wrong = [
         (json!({ "all_users": true }), "either user_ids or all_users"),
@@ -134,7 +134,7 @@ async fn what_does_not_fit_is_refused_with_its_path() {
 }
 
 #[tokio::test]
-async fn all_problems_are_named_together() {
+async fn all_problems_are_reported_together() {
     let app = TestApp::start().await;
     let answer = refused(&app, json!({ "user_ids": ["x"], "html": 1, "nothing": 2 })).await;
     for path in ["body.user_ids[0]", "body.html", "body.nothing"] {
@@ -143,7 +143,7 @@ async fn all_problems_are_named_together() {
 }
 
 #[tokio::test]
-async fn a_scheduled_mail_waits_for_its_time_and_zero_is_now() {
+async fn a_scheduled_email_waits_for_its_time_and_zero_means_now() {
     let app = TestApp::start().await;
     let ada = app.sign_up("ada@example.com").await;
     let later = app.now().as_millisecond() + HOUR;
@@ -159,7 +159,7 @@ async fn a_scheduled_mail_waits_for_its_time_and_zero_is_now() {
 }
 
 #[tokio::test]
-async fn category_priority_and_theme_are_as_asked_for() {
+async fn category_priority_and_theme_are_applied_as_requested() {
     let app = TestApp::start().await;
     let ada = app.sign_up("ada@example.com").await;
     let fields = json!({ "notification_category_name": "Marketing", "is_high_priority": true, "theme_id": false, "html": "<p>bare</p>" });
@@ -173,7 +173,7 @@ async fn category_priority_and_theme_are_as_asked_for() {
 }
 
 #[tokio::test]
-async fn a_recipient_who_has_lost_the_account_or_the_address_is_skipped() {
+async fn a_recipient_without_an_account_or_address_is_skipped() {
     let app = TestApp::start().await;
     let ada = app.sign_up("ada@example.com").await;
     let id = send(&app, &ada, json!({})).await["id"].as_str().unwrap().to_owned();
@@ -190,7 +190,7 @@ async fn a_recipient_who_has_lost_the_account_or_the_address_is_skipped() {
 }
 
 #[tokio::test]
-async fn a_large_mail_reaches_many_users() {
+async fn a_large_email_reaches_many_users() {
     let app = TestApp::start().await;
     let ada = app.sign_up("ada@example.com").await;
     let html = format!("<p>{}</p>", "x".repeat(120_000));
@@ -201,7 +201,7 @@ async fn a_large_mail_reaches_many_users() {
 }
 
 #[tokio::test]
-async fn a_mail_that_grows_too_large_is_a_render_error() {
+async fn an_email_that_renders_too_large_is_a_render_error() {
     let app = TestApp::start().await;
     let ada = app.sign_up("ada@example.com").await;
     let html = format!("{{% for a in range(2) %}}{}{{% endfor %}}", "x ".repeat(90_000));
@@ -209,5 +209,5 @@ async fn a_mail_that_grows_too_large_is_a_render_error() {
     app.deliver().await;
     let entry = read(&app, &id).await;
     assert_eq!(entry["status"], "render-error");
-    assert!(entry["render_error"].as_str().unwrap().contains("larger than"), "{}", entry["render_error"]);
+    assert!(entry["render_error"].as_str().unwrap().contains("exceed 360000 bytes"), "{}", entry["render_error"]);
 }

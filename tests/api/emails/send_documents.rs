@@ -6,7 +6,7 @@ use support::TestApp;
 use super::documents::{DEFAULT_THEME, create, read, update};
 use super::{OUTBOX, SEND, send};
 
-/// Sends a template or a draft to a user, and gives the entry.
+/// Sends a template or a draft to a user, and returns the entry.
 async fn send_document(app: &TestApp, to: &support::SignedIn, fields: Value) -> Value {
     let mut body = json!({ "html": null, "subject": null });
     body.as_object_mut().unwrap().extend(fields.as_object().unwrap().clone());
@@ -29,7 +29,7 @@ async fn a_template_is_sent_with_its_variables_theme_and_category() {
     let mail = app.last_mail(&ada.email).await.0;
     assert_eq!(mail.subject, "For A&B");
     assert!(mail.html.starts_with("<u><p>A&amp;B</p></u><p ") && mail.html.contains("/emails/unsubscribe-link?code="), "{}", mail.html);
-    assert!(mail.text.contains("Unsubscribe: "), "marketing can be refused: {}", mail.text);
+    assert!(mail.text.contains("Unsubscribe: "), "marketing emails can be declined: {}", mail.text);
 
     send_document(&app, &ada, json!({ "template_id": template, "subject": "Mine", "theme_id": false, "variables": { "name": "x" } })).await;
     let mail = app.last_mail(&ada.email).await.0;
@@ -38,7 +38,7 @@ async fn a_template_is_sent_with_its_variables_theme_and_category() {
 }
 
 #[tokio::test]
-async fn an_entry_keeps_the_template_as_it_was_when_it_was_sent() {
+async fn an_entry_keeps_the_template_of_its_creation() {
     let app = TestApp::start().await;
     let ada = app.sign_up("ada@example.com").await;
     let template = create(&app, "templates", json!({ "display_name": "x", "subject_source": "first" })).await;
@@ -48,7 +48,7 @@ async fn an_entry_keeps_the_template_as_it_was_when_it_was_sent() {
 }
 
 #[tokio::test]
-async fn a_missing_variable_is_a_render_error_and_a_resend_with_it_goes_out() {
+async fn a_missing_variable_is_a_render_error_that_can_be_fixed() {
     let app = TestApp::start().await;
     let ada = app.sign_up("ada@example.com").await;
     let template = create(&app, "templates", json!({ "display_name": "x", "html_source": "{{ variables.name }}" })).await;
@@ -63,7 +63,7 @@ async fn a_missing_variable_is_a_render_error_and_a_resend_with_it_goes_out() {
 }
 
 #[tokio::test]
-async fn a_draft_that_is_sent_says_when() {
+async fn a_sent_draft_has_its_sending_time() {
     let app = TestApp::start().await;
     let ada = app.sign_up("ada@example.com").await;
     let draft = create(&app, "drafts", json!({ "display_name": "x", "subject_source": "News", "html_source": "<p>News" })).await;
@@ -77,7 +77,7 @@ async fn a_draft_that_is_sent_says_when() {
 }
 
 #[tokio::test]
-async fn a_draft_is_not_sent_when_a_recipient_does_not_exist() {
+async fn a_draft_with_an_unknown_recipient_is_not_sent() {
     let app = TestApp::start().await;
     let draft = create(&app, "drafts", json!({ "display_name": "x" })).await;
     let nobody = "00000000-0000-4000-8000-000000000000";
@@ -96,7 +96,7 @@ async fn templates_of_another_project_do_not_exist() {
 }
 
 #[tokio::test]
-async fn mails_that_name_no_theme_have_the_project_s() {
+async fn emails_without_a_theme_use_that_of_the_project() {
     let app = TestApp::start().await;
     let ada = app.sign_up("ada@example.com").await;
     let theme = create(&app, "themes", json!({ "display_name": "Loud", "html_source": "<u>{{ content }}</u>" })).await;
@@ -105,16 +105,16 @@ async fn mails_that_name_no_theme_have_the_project_s() {
     assert_eq!(app.last_mail(&ada.email).await.0.html, "<u><p>Hello</p></u>");
     let body = json!({ "email": ada.email, "callback_url": "http://localhost:3000/x" });
     assert_eq!(app.client().post("/api/v1/auth/password/send-reset-code", body.clone()).await.status(), 200);
-    assert!(app.last_mail(&ada.email).await.0.html.starts_with("<u><h1>"), "our own mails, too");
+    assert!(app.last_mail(&ada.email).await.0.html.starts_with("<u><h1>"), "built-in emails, too");
 
-    // Nobody is locked out by its deletion.
+    // After the project's theme is deleted, emails such as password resets are still sent.
     assert_eq!(app.admin().delete(&format!("/api/v1/internal/email-themes/{theme}")).await.status(), 200);
     assert_eq!(app.client().post("/api/v1/auth/password/send-reset-code", body).await.status(), 200);
     assert!(app.last_mail(&ada.email).await.0.html.contains("Sent by"));
 }
 
 #[tokio::test]
-async fn a_project_is_not_given_a_theme_that_is_not_there() {
+async fn a_project_cannot_use_an_unknown_theme() {
     let app = TestApp::start().await;
     let stranger = app.another_project().await;
     let answer = app.admin_of(&stranger).post("/api/v1/internal/email-themes", json!({ "display_name": "Theirs" })).await;
@@ -136,7 +136,7 @@ async fn a_project_is_not_given_a_theme_that_is_not_there() {
 }
 
 #[tokio::test]
-async fn a_theme_that_is_gone_is_a_render_error_of_the_mail_that_names_it() {
+async fn a_deleted_theme_is_a_render_error_of_its_emails() {
     let app = TestApp::start().await;
     let ada = app.sign_up("ada@example.com").await;
     let theme = create(&app, "themes", json!({ "display_name": "Loud" })).await;
@@ -145,7 +145,7 @@ async fn a_theme_that_is_gone_is_a_render_error_of_the_mail_that_names_it() {
     app.deliver().await;
     let entry = app.server().get(&format!("{OUTBOX}/{id}")).await.json();
     assert_eq!(entry["status"], "render-error");
-    assert!(entry["render_error"].as_str().unwrap().contains("does not exist any more"));
+    assert!(entry["render_error"].as_str().unwrap().contains("no longer exists"));
     let unknown = app.server().patch(&format!("{OUTBOX}/{id}"), json!({ "theme_id": theme })).await;
     assert!(unknown.code() == "SCHEMA_ERROR" && unknown.text().contains("body.theme_id"));
 }

@@ -1,4 +1,4 @@
-//! Addresses that a project without a mail server of its own may send from.
+//! The sender addresses of projects without a mail server of their own.
 
 use serde_json::{Value, json};
 use support::{Snapshot, TestApp};
@@ -10,7 +10,8 @@ fn sender(address: &str) -> Value {
     json!({ "type": "standard", "sender_name": "Notes", "sender_email": address })
 }
 
-/// What was there before the deployment said whom it sends for, with a project that sends from `address`.
+/// A table written before the deployment restricted the sender addresses. Its project sends from
+/// `address`.
 async fn before(address: &str) -> Snapshot {
     let app = TestApp::start().await;
     app.configure(json!({ "config": { "email_config": sender(address) } })).await;
@@ -23,7 +24,7 @@ async fn from(app: &TestApp, email: &str) -> String {
 }
 
 #[tokio::test]
-async fn a_project_takes_only_the_addresses_that_the_deployment_sends_for() {
+async fn senders_are_limited_to_the_addresses_of_the_deployment() {
     let snapshot = TestApp::start().await.snapshot("senders", 2);
     let app = TestApp::start_sending_from(&snapshot, "example.org, hello@example.net").await;
     for refused in ["ceo@bank.example", "notes@mail.example.org", "notes@example.org.evil.example", "other@example.net"] {
@@ -47,7 +48,7 @@ async fn a_project_takes_only_the_addresses_that_the_deployment_sends_for() {
 }
 
 #[tokio::test]
-async fn a_project_with_its_own_mail_server_sends_from_any_address_until_it_gives_the_server_up() {
+async fn a_project_s_own_mail_server_allows_any_sender_address() {
     let snapshot = TestApp::start().await.snapshot("sender-by-own-server", 2);
     let app = TestApp::start_sending_from(&snapshot, "").await;
     let mut own = sender("notes@example.org");
@@ -61,14 +62,14 @@ async fn a_project_with_its_own_mail_server_sends_from_any_address_until_it_give
 }
 
 #[tokio::test]
-async fn a_sender_of_before_gives_way_to_the_deployments_and_is_no_obstacle_to_other_settings() {
+async fn an_old_sender_is_replaced_and_does_not_block_other_settings() {
     let snapshot = before("notes@example.org").await;
     let app = TestApp::start_sending_from(&snapshot, "").await;
     assert_eq!(from(&app, "ada@example.com").await, "\"Notes\" <noreply@example.com>");
     app.configure(json!({ "config": { "email_config": sender("notes@example.org"), "magic_link_enabled": false } })).await;
     let answer = app.admin().patch(CURRENT, json!({ "config": { "email_config": sender("other@example.org") } })).await;
     assert_eq!(answer.status(), 400, "{}", answer.text());
-    // It counts again once the operator allows it.
+    // The address is used again once the operator allows it.
     let app = TestApp::start_sending_from(&snapshot, "example.org").await;
     assert_eq!(from(&app, "ada@example.com").await, "\"Notes\" <notes@example.org>");
 }

@@ -1,4 +1,5 @@
-//! `/api/v1/emails/unsubscribe-link`: the link of a mail, the page behind it, and the one click of mail programs (RFC 8058).
+//! `/api/v1/emails/unsubscribe-link`: the link in an email, its page, and one-click unsubscribe of
+//! mail clients (RFC 8058).
 
 use jiff::SignedDuration;
 use serde_json::json;
@@ -7,7 +8,7 @@ use support::{Answer, SignedIn, TestApp};
 use super::preferences::wants_marketing;
 use super::send;
 
-/// Sends a mail that can be refused, and gives the path of its link.
+/// Sends a marketing email, and returns the path of its link.
 async fn link(app: &TestApp, user: &SignedIn) -> String {
     send(app, user, json!({ "notification_category_name": "Marketing" })).await;
     let mail = app.last_mail(&user.email).await.0;
@@ -21,7 +22,7 @@ async fn click(app: &TestApp, path: &str) -> Answer {
 }
 
 #[tokio::test]
-async fn looking_changes_nothing_and_the_form_of_the_page_does() {
+async fn the_page_changes_nothing_until_its_form_is_sent() {
     let app = TestApp::start().await;
     let ada = app.sign_up("ada@example.com").await;
     let path = link(&app, &ada).await;
@@ -41,7 +42,7 @@ async fn looking_changes_nothing_and_the_form_of_the_page_does() {
 }
 
 #[tokio::test]
-async fn one_click_of_a_mail_program_is_enough_in_either_media_type() {
+async fn one_click_unsubscribe_works_in_either_media_type() {
     let app = TestApp::start().await;
     let (ada, bob) = (app.sign_up("ada@example.com").await, app.sign_up("bob@example.com").await);
     let path = link(&app, &ada).await;
@@ -56,7 +57,7 @@ async fn one_click_of_a_mail_program_is_enough_in_either_media_type() {
 }
 
 #[tokio::test]
-async fn a_link_works_once_and_a_later_change_of_mind_stays() {
+async fn a_link_works_once_and_does_not_override_a_later_choice() {
     let app = TestApp::start().await;
     let ada = app.sign_up("ada@example.com").await;
     let path = link(&app, &ada).await;
@@ -71,7 +72,7 @@ async fn a_link_works_once_and_a_later_change_of_mind_stays() {
 }
 
 #[tokio::test]
-async fn a_link_is_over_after_thirty_days_and_an_unknown_one_is_none() {
+async fn links_expire_after_thirty_days_and_unknown_ones_are_rejected() {
     let app = TestApp::start().await;
     let ada = app.sign_up("ada@example.com").await;
     let path = link(&app, &ada).await;
@@ -81,7 +82,7 @@ async fn a_link_is_over_after_thirty_days_and_an_unknown_one_is_none() {
     }
     let unknown = format!("/api/v1/emails/unsubscribe-link?code={}", "0".repeat(45));
     for answer in [app.anonymous().get(&unknown).await, click(&app, &unknown).await] {
-        assert!(answer.status() == 404 && answer.text().contains("does not work any more"), "{}", answer.text());
+        assert!(answer.status() == 404 && answer.text().contains("no longer works"), "{}", answer.text());
     }
     for query in ["", "?code=short", "?code=x&other=y"] {
         let answer = app.anonymous().get(&format!("/api/v1/emails/unsubscribe-link{query}")).await;
@@ -91,7 +92,7 @@ async fn a_link_is_over_after_thirty_days_and_an_unknown_one_is_none() {
 }
 
 #[tokio::test]
-async fn a_mail_that_belongs_to_the_account_has_no_link() {
+async fn transactional_emails_have_no_unsubscribe_link() {
     let app = TestApp::start().await;
     let ada = app.sign_up("ada@example.com").await;
     send(&app, &ada, json!({})).await;
@@ -100,7 +101,7 @@ async fn a_mail_that_belongs_to_the_account_has_no_link() {
 }
 
 #[tokio::test]
-async fn the_code_of_a_link_is_not_in_its_item() {
+async fn the_code_of_a_link_is_not_stored() {
     let app = TestApp::start().await;
     let ada = app.sign_up("ada@example.com").await;
     let path = link(&app, &ada).await;
@@ -111,7 +112,7 @@ async fn the_code_of_a_link_is_not_in_its_item() {
 }
 
 #[tokio::test]
-async fn the_name_of_a_project_cannot_write_into_the_page() {
+async fn the_name_of_a_project_is_escaped_on_the_page() {
     let app = TestApp::start().await;
     let ada = app.sign_up("ada@example.com").await;
     app.configure(json!({ "display_name": "<script>alert(1)</script>" })).await;

@@ -1,4 +1,4 @@
-//! The world that the events speak of: what is written for it to exist.
+//! Creates the data that the events refer to.
 
 use std::collections::BTreeSet;
 
@@ -15,6 +15,7 @@ use model::notice::NotMe;
 use model::outbox::{CreatedWith, NewEntry, OutboxEntry, Recipients, Source};
 use model::permission::{PermissionId, Scope};
 use model::profile_image::{ImageKind, Upload};
+use model::project::config::Level;
 use model::project::key_set::NewKeys;
 use model::project::redirect::RedirectUrl;
 use model::project::{KeyKind, ProjectConfig};
@@ -24,9 +25,10 @@ use model::session::token::Subject;
 use model::user::channel::NewChannel;
 use model::user::ownership::Author;
 use model::user::second_factor::MfaAttempt;
-use model::user::totp::Totp;
+use model::user::totp::{self, Totp};
 use model::user::{ProviderAccount, User};
 use serde_json::json;
+use store::document::DocumentRow;
 use store::link::{Link, Release, Unsubscribe};
 use store::project::key_set;
 use store::provider::authorization as kept;
@@ -40,9 +42,9 @@ use wire::id::{ChannelId, DocumentId, EmailId, KeySetId, ProjectId, ProviderAcco
 use crate::world_of_teams;
 
 pub(crate) const PROJECT: &str = "6fbbf22e-f4b2-4c6e-95a1-beab6fa41063";
-/// A project that has the same of everything.
+/// A project with the same content as the project of the events.
 pub(crate) const TWIN: &str = "a1d4c6b8-3e5f-4a70-8b92-c4d5e6f70819";
-/// Where an event names the code of a link that is found by nothing else.
+/// The query of the events that identify a link only by its code.
 pub(super) const LINK: &str = "code=2h7bkqm4x8r1tz6w0c5vjn9pd3yfgs2a7hekb4mq8xr1t";
 pub(super) const TWIN_LINK: &str = "t1rx8qm4bkeh7a2sgfy3dp9njv5c0w6zt1r8x4mqkb7h2";
 pub(super) const TWIN_KEY: &str = "vjn9pd3yfgs2a7hekb4mq8xr1tz6w0c52h7bkqm4x8r1t";
@@ -63,18 +65,20 @@ const DOCUMENTS: [(DocumentKind, &str); 3] = [
 const CHANNEL: &str = "5d0c8a3e-7b1f-4c2d-9e6a-1f2b3c4d5e6f";
 /// The user's account at a provider.
 const PROVIDER_ACCOUNT: &str = "8c4e2b7a-6d1f-4e3c-9a5b-2d8f7c6e1b90";
-/// The secret of an authenticator app, and what the app shows when tests begin.
+/// The secret of an authenticator app, and its code when the tests begin.
 const AUTHENTICATOR: &[u8] = b"12345678901234567890";
 const AUTHENTICATOR_CODE: &str = "082995";
 /// A set of API keys of the project.
 const KEY_SET: &str = "c4a1d2e3-5f60-4b7a-8c9d-0e1f2a3b4c5d";
-/// A session that is not the one of the access token.
+/// A session other than that of the access token.
 const OTHER_SESSION: &str = "018f0b6c-1e2f-7b4d-8a34-5b9f0c6d7e81";
 
-/// What stands in the events for what a test makes.
+/// Placeholders in the events for values that a test creates.
 pub(super) type Placeholders = Vec<(&'static str, String)>;
 
-/// Writes a project with everything that the events name; gives the access tokens of a user with a password and of one without.
+/// Creates a project with everything that the events refer to; returns the values of the
+/// placeholders: the access tokens of a user with a password, of a user without one and of a user
+/// of `internal`, and a current authenticator code.
 pub(super) async fn furnish(app: &TestApp, id: &str, key: &str) -> Placeholders {
     let project = ProjectId::parse(id).unwrap();
     let [client, server, admin] = ["pck_", "ssk_", "sak_"].map(|prefix| format!("{prefix}{key}").into());
@@ -153,18 +157,18 @@ async fn write_account(app: &TestApp, project: &ProjectId) -> (User, Session) {
     (user, session)
 }
 
-/// The smallest picture.
+/// The shortest content that is accepted as a PNG picture.
 pub(crate) fn picture() -> Upload {
     Upload { kind: ImageKind::Png, bytes: b"\x89PNG\r\n\x1a\n".to_vec() }
 }
 
-/// A user without a password, whose sign-in waits for the code of an authenticator app.
+/// A user without a password, whose sign-in is waiting for the code of an authenticator app.
 async fn write_bare_account(app: &TestApp, project: &ProjectId) -> (User, Session) {
     let (entropy, now) = (&app.app.entropy, app.now());
     let mut user = User::new(entropy, now);
     user.add_primary_email(entropy, Email::parse("bob@example.com").unwrap(), false);
     let secret = TotpSecret::parse(STANDARD.encode(AUTHENTICATOR)).unwrap();
-    user.totp = Some(Totp::seal(&app.app.sealer, entropy, project, user.id, &secret, now).unwrap());
+    user.totp = Some(Totp::seal(&app.app.sealer, entropy, &totp::owner(project, user.id), &secret, now).unwrap());
     let attempt = MfaAttempt::new(&user, false, Vec::new(), now);
     let session = Session::start(&user, &ProjectConfig::default().sessions, None, entropy, now);
     let mut writes =
@@ -188,14 +192,14 @@ fn mail(user_id: UserId, now: Timestamp) -> OutboxEntry {
     OutboxEntry::new(EmailId::parse(MAIL).unwrap(), new, now)
 }
 
-/// What mails are made from, and the link of a mail that was sent.
+/// Writes a template, a theme and a draft, and the links of sent emails.
 async fn write_mail_documents(app: &TestApp, project: &ProjectId, user_id: UserId) {
     for (kind, id) in DOCUMENTS {
         let html = if kind == DocumentKind::Theme { "<b>{{ content }}</b>" } else { "<p>Hello</p>" };
         let document = MailDocument { id: DocumentId::parse(id).unwrap(), ..MailDocument::of_source(html.to_owned(), app.now()) };
-        app.app.store.write_mail_document(project, kind, &document, 0).await.unwrap();
+        app.app.store.write_mail_document(project, kind, &DocumentRow::new(document, Level::Environment)).await.unwrap();
     }
-    // A link names no project, so no two have one code.
+    // A link does not name its project, so the links of each project need a code of their own.
     let link_code = if project.as_str() == PROJECT { CODE } else { TWIN_LINK };
     let (code, now, email) = (Code::parse(link_code).unwrap(), app.now(), Email::parse("ada@other.example").unwrap());
     let release = Release { channel_id: ChannelId::parse(CHANNEL).unwrap(), email };
@@ -217,7 +221,7 @@ async fn write_settings(app: &TestApp, project: &ProjectId, key: &str) {
     for (scope, id) in [(Scope::Team, "read_invoices"), (Scope::Project, "audit")] {
         row.project.config.rbac.create(&PermissionId::parse(id).unwrap(), scope, None, BTreeSet::new()).unwrap();
     }
-    app.app.store.update_project(&row.project, row.version).await.unwrap();
+    app.app.store.update_project(&row.project, row.version, None).await.unwrap();
 }
 
 async fn write_key_set(app: &TestApp, project: &ProjectId) {
@@ -226,7 +230,7 @@ async fn write_key_set(app: &TestApp, project: &ProjectId) {
     app.app.store.transact(key_set::create(project, &keys).unwrap()).await.unwrap();
 }
 
-/// A flow that waits for its user to come back from GitHub.
+/// An OAuth flow that is waiting for the user to return from GitHub.
 async fn write_authorization(app: &TestApp, project: &ProjectId) {
     let authorization = Authorization {
         project_id: project.clone(),

@@ -1,7 +1,8 @@
-//! Every event file, through the real handlers: what API Gateway sends is what an operation understands.
+//! Sends every event file to the real handlers, which shows that operations understand the requests
+//! of API Gateway.
 //!
-//! The world that the events speak of is set up first: their project and keys, the user `ada@example.com`, the code, the refresh token
-//! and the mail that they name. Then each must succeed.
+//! First the data that the events refer to is created: their project and keys, the user
+//! `ada@example.com`, and the code, refresh token and email. Then each event must succeed.
 
 mod furnish;
 
@@ -18,13 +19,13 @@ use tokio::sync::OnceCell;
 pub(crate) use self::furnish::{CODE, KEY, PROJECT, TWIN, picture};
 use self::furnish::{LINK, Placeholders, TWIN_KEY, TWIN_LINK, furnish};
 
-/// The service with everything that the events name.
+/// The service with everything that the events refer to.
 pub(crate) struct World {
     pub(crate) app: Arc<TestApp>,
     placeholders: Placeholders,
 }
 
-/// A world as it was made once, as making it takes longer than most of what is done in it.
+/// A snapshot of a world. Creating a world takes longer than most tests that use it.
 struct Furnished {
     snapshot: Snapshot,
     placeholders: Placeholders,
@@ -43,7 +44,7 @@ impl World {
         furnished.begin(limits).await
     }
 
-    /// The same some time after the beginning of tests.
+    /// A world whose clock is some time past the start of the tests.
     pub(crate) async fn at(limits: Limits, after_start: SignedDuration) -> Self {
         let app = TestApp::start_with(limits).await;
         app.advance(after_start);
@@ -52,8 +53,8 @@ impl World {
         Self { app: Arc::new(app), placeholders }
     }
 
-    /// A world with another project beside the events' own, which has the same of everything: users, addresses, codes, teams. Only its
-    /// id, its keys and its access tokens are its own.
+    /// The world of the events, and a second project with identical content: users, addresses,
+    /// codes, teams. Only its id, keys, access tokens and link codes are different.
     pub(crate) async fn with_twin() -> (Self, Self) {
         static FURNISHED: OnceCell<(Furnished, Placeholders)> = OnceCell::const_new();
         let make = async || {
@@ -68,37 +69,37 @@ impl World {
         (world, twin)
     }
 
-    /// This world for others to begin as.
+    /// A snapshot of this world for others to start from.
     fn kept(self, name: &str) -> Furnished {
-        // No id that it gave is given again.
+        // The seed is new, so that no id is issued twice.
         Furnished { snapshot: self.app.snapshot(name, 2), placeholders: self.placeholders }
     }
 
-    /// Sends the event of this name, as in `auth/password-sign-in`.
+    /// Sends the event of this name, such as `auth/password-sign-in`.
     pub(crate) async fn send(&self, name: &str) -> Answer {
         Answer::read(self.app.answer(self.request(name)).await).await
     }
 
-    /// An event as API Gateway sends it.
+    /// The text of an event, as API Gateway sends it.
     pub(crate) fn event(&self, name: &str) -> String {
         self.placeholders.iter().fold(text(name), |text, (placeholder, value)| text.replace(placeholder, value))
     }
 
-    /// The request that an event is.
+    /// The request of an event.
     pub(crate) fn request(&self, name: &str) -> http::Request<Body> {
         let event = self.event(name);
         let request = lambda_http::request::from_str(&event).unwrap_or_else(|error| panic!("{name}: {error}"));
         let (parts, body) = request.into_parts();
         let mut request = http::Request::new(Body::from(body.to_vec()));
         *request.method_mut() = parts.method;
-        // As over HTTP, where a request line has no host.
+        // The URI has no host, as in the request line of HTTP.
         *request.uri_mut() = parts.uri.path_and_query().unwrap().as_str().parse().unwrap();
         *request.headers_mut() = parts.headers;
         request
     }
 }
 
-/// The file of an event.
+/// The content of the file of an event.
 fn text(name: &str) -> String {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("../events/{name}.json"));
     std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{name}: {error}"))
@@ -109,16 +110,16 @@ pub(crate) fn name(operation: &Operation) -> String {
     format!("{}/{}", operation.area(), operation.short_name())
 }
 
-/// The status of an event's answer.
+/// The status of the response if the event succeeds.
 pub(crate) fn success(operation: &Operation) -> u16 {
     match operation.route.name {
-        // The provider denied access, and the app is told.
+        // In this event the provider denied access, and the app receives the error.
         "auth-oauth-callback" | "auth-oauth-callback-form" => 303,
         _ => operation.description.status.unwrap_or(200),
     }
 }
 
-/// Every event of an operation: the operation's name, and the event's.
+/// The names of the operation and of the event, for every event except those of workers.
 pub(crate) fn events() -> Vec<(String, String)> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../events");
     let areas = std::fs::read_dir(root).unwrap().map(|area| area.unwrap().path()).filter(|area| !area.ends_with("workers"));

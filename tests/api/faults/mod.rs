@@ -1,4 +1,5 @@
-//! A table that fails: what passes is overcome, what does not is said plainly, and nothing is ever half done.
+//! The table fails. Transient failures are retried, others are reported, and no change is made
+//! only in part.
 
 mod operations;
 mod retries;

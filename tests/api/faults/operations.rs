@@ -1,5 +1,6 @@
-//! Every operation, by its event: each of its calls to the table fails once, before it is made and after. What is left is the whole change
-//! or none, and sending the request again makes it. An operation that is new is among them by being one.
+//! Sends the event of every operation, and makes each of the operation's calls to the table fail
+//! once, before or after the call is executed. The change is made as a whole or not at all, and
+//! sending the request again completes it. New operations are covered automatically.
 
 use std::collections::BTreeMap;
 
@@ -10,21 +11,23 @@ use support::{Answer, Fault, Items, refused};
 
 use crate::events::{World, name, success};
 
-/// What is written beside the change itself, and may stay without it: counts, marks, and when something was last used.
+/// Fields that may be written even if the change itself is not made: counts, marks, and times of
+/// last use.
 const BESIDE: [&str; 8] = ["attempts", "gsi1sk", "last_active_at", "last_used_at", "mark", "place", "taken_by", "ttl"];
 
-/// Items that count requests or wrong tries, and nothing else.
+/// Items that only count requests or wrong attempts.
 fn is_count((partition, sort): &(String, String)) -> bool {
     partition.starts_with("L#") || sort.starts_with("TRIES#")
 }
 
-/// What became different, by kinds of items: `created U SESSION`, `changed U USER d.password`. Ids and order are left out.
+/// Counts the changes by kind, such as `created U SESSION` or `changed U USER d.password`. Ids and
+/// the order are ignored.
 fn changes(before: &Items, after: &Items) -> BTreeMap<String, usize> {
     let mut changes = BTreeMap::new();
     let keys: std::collections::BTreeSet<_> = before.keys().chain(after.keys()).filter(|key| !is_count(key)).collect();
     for key in keys {
         let kind = [&key.0, &key.1].map(|text| text.split('#').next().unwrap_or_default()).join(" ");
-        // Lines of this list have the id of a project alone.
+        // The sort keys in this list consist only of a project's id.
         let kind = if key.0 == "PROJECTS" { key.0.clone() } else { kind };
         let change = match (before.get(key), after.get(key)) {
             (None, Some(_)) => format!("created {kind}"),
@@ -54,7 +57,8 @@ fn difference(path: &str, before: &Value, after: &Value) -> Vec<String> {
     below.collect()
 }
 
-/// The answer to an event in a new world in which a call goes wrong, and what it changed.
+/// The response to an event in a new world, in which at most one call fails, and the changes that
+/// it made.
 struct Trial {
     world: World,
     before: Items,
@@ -81,20 +85,20 @@ impl Trial {
 }
 
 #[tokio::test]
-async fn a_call_that_fails_leaves_the_whole_change_or_none_and_the_request_can_be_sent_again() {
+async fn a_failed_call_is_atomic_and_the_request_can_be_retried() {
     for operation in operations::all() {
         let (event, name, ok) = (name(&operation), operation.route.name, success(&operation));
-        // A state is shown once: whoever comes back with it again begins a new flow.
+        // The `state` of an OAuth flow works once, so a retry would need a new flow.
         let once = name.starts_with("auth-oauth-callback");
         let good = Trial::run(&event, None).await;
         assert_eq!(good.answer.status(), ok, "{name}: {}", good.answer.text());
         let (whole, calls) = (good.changes(), good.world.app.recorder.calls().len());
         for call in 0..calls {
             let trial = Trial::run(&event, Some((false, call, refused("AccessDeniedException")))).await;
-            assert!(trial.world.app.recorder.is_done(), "{name}: call {call} was made before");
+            assert!(trial.world.app.recorder.is_done(), "{name}: call {call} did not occur");
             let (status, left) = (trial.answer.status(), trial.changes());
             assert!(left.is_empty() || left == whole, "{name}: call {call} leaves {left:?} of {whole:?}");
-            // Success is said when the change was made, and only then.
+            // Success is reported if and only if the change was made.
             let expected: &[u16] = match (whole.is_empty(), left == whole) {
                 (true, _) => &[ok, 500],
                 (false, made) => &[if made { ok } else { 500 }],
@@ -110,14 +114,14 @@ async fn a_call_that_fails_leaves_the_whole_change_or_none_and_the_request_can_b
 }
 
 #[tokio::test]
-async fn a_write_whose_answer_is_lost_is_made_once() {
+async fn a_write_whose_response_is_lost_is_made_once() {
     for operation in operations::all() {
         let (event, name, ok) = (name(&operation), operation.route.name, success(&operation));
         let good = Trial::run(&event, None).await;
         let (whole, writes) = (good.changes(), good.world.app.recorder.writes().len());
         for write in 0..writes {
             let trial = Trial::run(&event, Some((true, write, Fault::AnswerLost))).await;
-            assert!(trial.world.app.recorder.is_done(), "{name}: write {write} was made before");
+            assert!(trial.world.app.recorder.is_done(), "{name}: write {write} did not occur");
             assert_eq!(trial.answer.status(), ok, "{name}: write {write}: {}", trial.answer.text());
             assert_eq!(trial.changes(), whole, "{name}: write {write}");
         }
@@ -125,11 +129,12 @@ async fn a_write_whose_answer_is_lost_is_made_once() {
 }
 
 #[tokio::test]
-async fn the_events_of_what_writes_change_something() {
+async fn the_events_of_writing_operations_change_something() {
     for operation in operations::all().into_iter().filter(|operation| operation.route.limit.is_some()) {
         let name = operation.route.name;
         let trial = Trial::run(&crate::events::name(&operation), None).await;
-        // Of these the events change nothing but counts and times: a token that is good is not renewed.
+        // The events of these operations change only counts and times. The provider's access token
+        // is still valid, so it is not refreshed.
         let notes_use_alone = (name.starts_with("auth-oauth-callback") || name == "auth-oauth-token")
             || name.starts_with("auth-connected-account-token")
             || name == "auth-session-refresh"

@@ -1,4 +1,5 @@
-//! What passes is tried again: throttling, others' transactions, 5xx, lost connections.
+//! Transient failures are retried: throttling, conflicting transactions, status 5xx, lost
+//! connections.
 
 use std::time::{Duration, Instant};
 
@@ -17,7 +18,7 @@ async fn sign_up(app: &TestApp) -> Answer {
     app.client().post(SIGN_UP, ada()).await
 }
 
-/// A transaction that DynamoDB cancels, for these reasons of its items.
+/// The error for a transaction that DynamoDB cancels, with these reasons for its items.
 fn cancelled(reasons: &[&str]) -> Fault {
     let reasons: Vec<Value> = reasons.iter().map(|code| json!({ "Code": code })).collect();
     let kind = "com.amazonaws.dynamodb.v20120810#TransactionCanceledException";
@@ -25,7 +26,7 @@ fn cancelled(reasons: &[&str]) -> Fault {
     Fault::Refused { status: 400, body: body.to_string() }
 }
 
-/// What passes, whatever call it hits.
+/// The failures that are transient for every call.
 fn passing() -> Vec<Fault> {
     let kinds = [
         "ProvisionedThroughputExceededException",
@@ -45,7 +46,7 @@ fn tokens(app: &TestApp) -> Vec<String> {
 }
 
 #[tokio::test]
-async fn what_passes_is_not_noticed() {
+async fn transient_failures_go_unnoticed() {
     for fault in passing() {
         let app = TestApp::start().await;
         app.recorder.break_calls(3, fault.clone());
@@ -58,7 +59,7 @@ async fn what_passes_is_not_noticed() {
 }
 
 #[tokio::test]
-async fn others_transactions_are_waited_for() {
+async fn conflicting_transactions_are_retried() {
     let single = ["TransactionConflictException", "TransactionInProgressException"].map(refused);
     let reasons =
         [&["None", "TransactionConflict"][..], &["ThrottlingError", "None"], &["TransactionConflict", "ProvisionedThroughputExceeded"]];
@@ -67,12 +68,12 @@ async fn others_transactions_are_waited_for() {
         app.recorder.break_writes(0, 3, fault.clone());
         assert_eq!(sign_up(&app).await.status(), 200, "{fault:?}");
         let tokens = tokens(&app);
-        assert_eq!((tokens.len(), tokens.iter().all(|token| *token == tokens[0])), (4, true), "one transaction is sent four times");
+        assert_eq!((tokens.len(), tokens.iter().all(|token| *token == tokens[0])), (4, true), "the same transaction is sent four times");
     }
 }
 
 #[tokio::test]
-async fn a_condition_that_fails_is_not_tried_again() {
+async fn a_failed_condition_is_not_retried() {
     let app = TestApp::start().await;
     app.recorder.break_writes(0, 1, cancelled(&["ConditionalCheckFailed", "TransactionConflict"]));
     assert_eq!(sign_up(&app).await.code(), "USER_EMAIL_ALREADY_EXISTS");
@@ -81,7 +82,7 @@ async fn a_condition_that_fails_is_not_tried_again() {
 }
 
 #[tokio::test]
-async fn what_does_not_pass_in_time_is_answered_with_when_to_come_again() {
+async fn persistent_failures_are_answered_with_retry_after() {
     for fault in [refused("ThrottlingException"), cancelled(&["TransactionConflict"]), Fault::NotMade] {
         let app = TestApp::start().await;
         app.recorder.break_writes(0, usize::MAX, fault.clone());
@@ -89,14 +90,14 @@ async fn what_does_not_pass_in_time_is_answered_with_when_to_come_again() {
         let answer = sign_up(&app).await;
         assert_eq!((answer.status(), answer.code().as_str()), (503, "SERVICE_UNAVAILABLE"), "{fault:?}");
         assert_eq!(answer.header("retry-after"), Some("1"));
-        assert!(started.elapsed() < Duration::from_secs(9), "a Lambda would be over: {:?}", started.elapsed());
+        assert!(started.elapsed() < Duration::from_secs(9), "a Lambda would have timed out: {:?}", started.elapsed());
         app.recorder.clear();
         assert_eq!(sign_up(&app).await.status(), 200, "nothing was left behind");
     }
 }
 
 #[tokio::test]
-async fn a_sign_up_whose_answer_was_lost_is_no_conflict_with_itself() {
+async fn a_sign_up_with_a_lost_response_does_not_conflict_with_itself() {
     let app = TestApp::start().await;
     app.recorder.break_writes(0, 2, Fault::AnswerLost);
     let answer = sign_up(&app).await;
@@ -107,7 +108,7 @@ async fn a_sign_up_whose_answer_was_lost_is_no_conflict_with_itself() {
 }
 
 #[tokio::test]
-async fn an_end_of_a_session_whose_answer_was_lost_is_an_end() {
+async fn ending_a_session_with_a_lost_response_succeeds() {
     let app = TestApp::start().await;
     let ada = app.sign_up("ada@example.com").await;
     app.recorder.break_writes(0, 1, Fault::AnswerLost);
@@ -118,7 +119,7 @@ async fn an_end_of_a_session_whose_answer_was_lost_is_an_end() {
 }
 
 #[tokio::test]
-async fn a_first_password_whose_answer_was_lost_is_set_once() {
+async fn a_first_password_with_a_lost_response_is_set_once() {
     let app = TestApp::start().await;
     app.configure(json!({ "config": { "magic_link_enabled": true } })).await;
     let ada = app.sign_in_by_mail("ada@example.com").await;
@@ -131,7 +132,7 @@ async fn a_first_password_whose_answer_was_lost_is_set_once() {
 }
 
 #[tokio::test]
-async fn the_last_request_of_a_limit_is_let_through_when_the_answer_to_its_count_was_lost() {
+async fn a_lost_response_to_a_count_does_not_reject_the_last_request() {
     let app = TestApp::start_with(Limits::off().with(Rule::SignUp, Some(Rate::new(1, 600)))).await;
     app.recorder.break_writes(0, 1, Fault::AnswerLost);
     assert_eq!(sign_up(&app).await.status(), 200);
@@ -139,7 +140,7 @@ async fn the_last_request_of_a_limit_is_let_through_when_the_answer_to_its_count
 }
 
 #[tokio::test]
-async fn a_lost_answer_hides_no_true_conflict() {
+async fn a_lost_response_hides_no_real_conflict() {
     let app = TestApp::start().await;
     let ada = app.sign_up("ada@example.com").await;
     app.recorder.break_writes(0, 1, Fault::NotMade);

@@ -1,4 +1,5 @@
-//! Mails with codes: counted by recipient and by address, whether or not the recipient has an account.
+//! Emails with codes are counted by recipient and by the caller's IP address, whether or not the
+//! recipient has an account.
 
 use model::limit::{Limits, Rule};
 use serde_json::json;
@@ -15,7 +16,7 @@ async fn standard(rule: Rule) -> TestApp {
 const SEND_SIGN_IN: &str = "/api/v1/auth/otp/send-sign-in-code";
 
 #[tokio::test]
-async fn a_recipient_gets_5_codes_in_10_minutes_of_whatever_kind() {
+async fn a_recipient_gets_5_codes_of_all_kinds_in_10_minutes() {
     let app = standard(Rule::SendCodeRecipient).await;
     let verified = json!({ "email": "ada@example.com", "password": "correct horse battery",
         "verification_callback_url": "http://localhost:3000/verify" });
@@ -27,12 +28,12 @@ async fn a_recipient_gets_5_codes_in_10_minutes_of_whatever_kind() {
     assert_eq!(app.mails("ada@example.com").await.len(), 5);
 
     assert_eq!(client.post(SEND_RESET, reset_of("bob@example.com")).await.status(), 200);
-    // What servers ask for is counted apart.
+    // Requests of servers are counted separately.
     assert_eq!(app.server().post(SEND_RESET, reset_of("ada@example.com")).await.status(), 200);
 }
 
 #[tokio::test]
-async fn a_recipient_without_an_account_is_refused_like_one_with_an_account() {
+async fn recipients_with_and_without_an_account_are_limited_alike() {
     let app = standard(Rule::SendCodeRecipient).await;
     app.sign_up("ada@example.com").await;
     let client = app.client();
@@ -47,7 +48,7 @@ async fn a_recipient_without_an_account_is_refused_like_one_with_an_account() {
 }
 
 #[tokio::test]
-async fn servers_ask_for_30_codes_to_a_recipient_in_10_minutes() {
+async fn servers_can_send_30_codes_to_a_recipient_in_10_minutes() {
     let app = standard(Rule::SendCodeRecipientServer).await;
     let server = app.server();
     let (let_through, refused) = exhaust(|_| server.post(SEND_RESET, reset_of("ada@example.com"))).await;
@@ -56,7 +57,7 @@ async fn servers_ask_for_30_codes_to_a_recipient_in_10_minutes() {
 }
 
 #[tokio::test]
-async fn an_address_asks_for_30_codes_in_10_minutes() {
+async fn an_address_can_request_30_codes_in_10_minutes() {
     let app = standard(Rule::SendCode).await;
     let client = app.client();
     let (let_through, refused) = exhaust(|number| client.post(SEND_RESET, reset_of(&format!("user{number}@example.com")))).await;
@@ -66,7 +67,7 @@ async fn an_address_asks_for_30_codes_in_10_minutes() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn of_mails_that_are_asked_for_at_once_no_more_are_sent() {
+async fn concurrent_requests_do_not_exceed_the_email_limit() {
     let app = standard(Rule::SendCodeRecipient).await;
     let client = app.client();
     let body = json!({ "email": "new@example.com", "callback_url": "http://localhost:3000/in" });

@@ -1,4 +1,4 @@
-//! The standard numbers, and that requests which come at once are counted as those that come one after another.
+//! The standard quotas; concurrent requests are counted like consecutive ones.
 
 use model::limit::{Limits, Rule};
 use serde_json::json;
@@ -6,7 +6,7 @@ use support::TestApp;
 
 use super::*;
 
-/// The standard limit of one rule, with the others off.
+/// A service with the standard limit of one rule. The other rules are off.
 async fn standard(rule: Rule) -> TestApp {
     TestApp::start_with(Limits::off().with(rule, Some(rule.standard()))).await
 }
@@ -18,10 +18,10 @@ async fn assert_standard<F: Future<Output = Answer>>(rule: Rule, quota: usize, w
 }
 
 #[tokio::test]
-async fn an_address_signs_up_20_times_in_10_minutes() {
+async fn an_address_can_sign_up_20_times_in_10_minutes() {
     let app = standard(Rule::SignUp).await;
     let client = app.client();
-    // Both ways of signing up count together.
+    // Both ways to sign up share one counter.
     assert_standard(Rule::SignUp, 20, 600, |number| {
         let body = json!({ "email": format!("user{number}@example.com"), "password": "correct horse battery" });
         client.post(if number % 2 == 0 { SIGN_UP } else { ANONYMOUS }, body)
@@ -30,28 +30,28 @@ async fn an_address_signs_up_20_times_in_10_minutes() {
 }
 
 #[tokio::test]
-async fn the_servers_of_a_project_sign_up_600_users_a_minute() {
+async fn servers_of_a_project_can_sign_up_600_users_a_minute() {
     let app = standard(Rule::SignUpServer).await;
     let server = app.server();
     assert_standard(Rule::SignUpServer, 600, 60, |_| server.post(ANONYMOUS, json!({}))).await;
 }
 
 #[tokio::test]
-async fn an_address_tries_60_passwords_in_10_minutes() {
+async fn an_address_can_try_60_passwords_in_10_minutes() {
     let app = standard(Rule::SignIn).await;
     let client = app.client();
     assert_standard(Rule::SignIn, 60, 600, |number| client.post(SIGN_IN, nobody(number))).await;
 }
 
 #[tokio::test]
-async fn an_address_checks_60_codes_in_10_minutes() {
+async fn an_address_can_check_60_codes_in_10_minutes() {
     let app = standard(Rule::Code).await;
     let client = app.client();
     assert_standard(Rule::Code, 60, 600, |_| client.post(CHECK, json!({ "code": "0".repeat(45) }))).await;
 }
 
 #[tokio::test]
-async fn the_servers_of_a_project_check_600_codes_a_minute() {
+async fn servers_of_a_project_can_check_600_codes_a_minute() {
     let app = standard(Rule::CodeServer).await;
     let server = app.server();
     assert_standard(Rule::CodeServer, 600, 60, |_| server.post(CHECK, json!({ "code": "0".repeat(45) }))).await;
@@ -63,7 +63,7 @@ async fn a_session_gets_60_tokens_in_10_minutes() {
     let (ada, bob) = (app.sign_up("ada@example.com").await, app.sign_up("bob@example.com").await);
     let exchange = json!({ "grant_type": "refresh_token", "client_id": app.project_id().as_str(), "refresh_token": ada.refresh_token });
     let (client, nobody) = (app.signed_in(&ada), app.anonymous());
-    // Both ways of refreshing count together, whatever the access.
+    // Both ways to refresh share one counter, whatever the access type is.
     assert_standard(Rule::Token, 60, 600, |number| {
         if number % 2 == 0 { client.post(REFRESH, json!({})) } else { nobody.post(TOKEN, exchange.clone()) }
     })
@@ -72,7 +72,7 @@ async fn a_session_gets_60_tokens_in_10_minutes() {
 }
 
 #[tokio::test]
-async fn an_address_begins_60_oauth_flows_in_10_minutes() {
+async fn an_address_can_start_60_oauth_flows_in_10_minutes() {
     let app = standard(Rule::Authorize).await;
     app.configure(json!({ "config": { "oauth_providers": [{ "id": "github", "client_id": "a", "client_secret": "b" }] } })).await;
     let path = format!(
@@ -88,7 +88,7 @@ async fn an_address_begins_60_oauth_flows_in_10_minutes() {
 }
 
 #[tokio::test]
-async fn a_user_writes_300_times_a_minute() {
+async fn a_user_can_write_300_times_a_minute() {
     let app = standard(Rule::Write).await;
     let (ada, bob) = (app.sign_up("ada@example.com").await, app.sign_up("bob@example.com").await);
     let path = "/api/v1/auth/sessions/018f0b6c-1e2f-7b4d-8a34-5b9f0c6d7e81?user_id=me";
@@ -98,7 +98,7 @@ async fn a_user_writes_300_times_a_minute() {
 }
 
 #[tokio::test]
-async fn a_key_of_a_server_writes_3000_times_a_minute() {
+async fn a_server_key_can_write_3000_times_a_minute() {
     let app = standard(Rule::WriteServer).await;
     let path = "/api/v1/auth/sessions/018f0b6c-1e2f-7b4d-8a34-5b9f0c6d7e81";
     let server = app.server();
@@ -107,7 +107,7 @@ async fn a_key_of_a_server_writes_3000_times_a_minute() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn of_requests_that_come_at_once_no_more_are_let_through() {
+async fn concurrent_requests_do_not_exceed_the_limit() {
     let app = standard(Rule::SignIn).await;
     let client = app.client();
     let requests = (0..200).map(|number| {
@@ -128,7 +128,7 @@ async fn of_requests_that_come_at_once_no_more_are_let_through() {
 }
 
 #[tokio::test]
-async fn whoever_has_no_key_uses_up_nothing_of_the_project() {
+async fn requests_without_a_key_do_not_use_the_project_s_quota() {
     let app = TestApp::start_with(Limits::off().with(Rule::CodeServer, Some(Rate::new(2, 60)))).await;
     let wrong = app.server().with("x-stack-secret-server-key", "ssk_wrong");
     let code = json!({ "code": "0".repeat(45) });

@@ -1,7 +1,9 @@
-//! A day of normal use: ten thousand people, of whom three hundred share the address of an office and two thousand the network of a mobile
-//! carrier. By the standard limits nobody is refused, and by the usual rates nobody is asked for a bot challenge.
+//! A day of normal use: ten thousand users, of whom three hundred share the IP address of an
+//! office and two thousand the network of a mobile carrier. With the standard limits nobody is
+//! rejected, and with the usual rates nobody gets a bot challenge.
 //!
-//! What an operation is counted by is what it counts when its event is sent, so that another limit on it is one here as well.
+//! The counters of an operation are those that it increments when its event is sent, so limits that
+//! are added later are covered as well.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::net::{IpAddr, Ipv4Addr};
@@ -22,11 +24,11 @@ use crate::events::{World, name};
 const PEOPLE: u32 = 10_000;
 const OFFICE: u32 = 300;
 const MOBILE: u32 = 2_000;
-/// Of a hundred visits those in an hour of the day, from midnight on.
+/// Of a hundred visits, the number in each hour of the day, from midnight.
 const HOURS: [u64; 24] = [1, 1, 1, 1, 1, 1, 2, 4, 7, 9, 7, 6, 6, 6, 6, 6, 6, 6, 6, 6, 5, 3, 2, 1];
 const MINUTE: u64 = 60;
 
-/// What somebody does: at which second of the day, and what.
+/// An action of a user, and the second of the day at which it happens.
 struct Act {
     at: u64,
     person: u32,
@@ -38,9 +40,9 @@ enum What {
     SignUp,
     SignIn,
     WrongPassword,
-    /// A code by email, and its use.
+    /// Sign-in with a code by email.
     Code,
-    /// Signing in with a provider, from the start to the tokens.
+    /// Sign-in with a provider, from the start to the tokens.
     OAuth,
     /// An access token for the next ten minutes.
     Refresh,
@@ -53,7 +55,7 @@ impl What {
     const ALL: [Self; 8] =
         [Self::SignUp, Self::SignIn, Self::WrongPassword, Self::Code, Self::OAuth, Self::Refresh, Self::Change, Self::Invite];
 
-    /// The operations that it takes.
+    /// The operations that the act calls.
     fn routes(self) -> &'static [&'static str] {
         match self {
             Self::SignUp => &["auth-password-sign-up"],
@@ -66,7 +68,7 @@ impl What {
         }
     }
 
-    /// What bot challenges take it for.
+    /// How bot challenges count the act; `None` if they do not count it.
     fn guarded(self) -> Option<Guarded> {
         match self {
             Self::SignUp => Some(Guarded::SignUp),
@@ -78,7 +80,7 @@ impl What {
     }
 }
 
-/// Chance, the same in every run.
+/// A random number generator with a fixed seed.
 struct Chance(ChaCha20Rng);
 
 impl Chance {
@@ -90,7 +92,7 @@ impl Chance {
         self.below(100) < percent
     }
 
-    /// A second of the day, more often one of a busy hour.
+    /// A random second of the day, more often in a busy hour.
     fn second(&mut self) -> u64 {
         let mut left = self.below(HOURS.iter().sum());
         let hour = HOURS.iter().position(|share| left.checked_sub(*share).map(|rest| left = rest).is_none()).unwrap();
@@ -98,7 +100,7 @@ impl Chance {
     }
 }
 
-/// Two visits of each, of half an hour.
+/// The acts of a day: each user visits twice, for half an hour.
 fn day() -> Vec<Act> {
     let mut chance = Chance(ChaCha20Rng::seed_from_u64(1));
     let mut acts = Vec::new();
@@ -113,7 +115,8 @@ fn day() -> Vec<Act> {
             if is_new {
                 act(0, What::SignUp);
             } else if chance.is(10) {
-                // Signed out: a third takes a code, a third a provider, and of the others one in five mistypes the password first.
+                // The user is signed out. A third of such users sign in with a code, a third with a
+                // provider; one in five of the others mistypes the password first.
                 match chance.below(3) {
                     0 => act(0, What::Code),
                     1 => act(0, What::OAuth),
@@ -147,15 +150,15 @@ fn address(person: u32) -> IpAddr {
     let [_, a, b, c] = person.to_be_bytes();
     let address = match person {
         ..OFFICE => Ipv4Addr::new(198, 51, 100, 1),
-        // Of the addresses of one network.
+        // Users of the mobile carrier, who share one network.
         _ if person < OFFICE + MOBILE => Ipv4Addr::new(203, 0, 113, c),
-        // Two at home.
+        // Each IP address of a home is shared by two users.
         _ => Ipv4Addr::new(11, a, b, c / 2 * 2),
     };
     address.into()
 }
 
-/// What has been counted, as the table would have it.
+/// The counters, as the table would contain them.
 #[derive(Default)]
 struct Counted(HashMap<String, u32>);
 
@@ -164,7 +167,7 @@ impl Counted {
         self.0.get(name).copied().unwrap_or_default()
     }
 
-    /// Counts one, and says whether there was room for it.
+    /// Counts a request, and returns whether it is within the quota.
     fn count(&mut self, counter: &Counter) -> bool {
         let room = counter.quota_after(self.of(&counter.before()));
         let counted = self.0.entry(counter.to_string()).or_default();
@@ -179,14 +182,14 @@ enum Whom {
     Address,
     Network,
     Project,
-    /// The person, by whatever is theirs alone: the account, its address, a token.
+    /// The user, by a personal identifier: the account, its email address, or a token.
     Person,
 }
 
-/// Where the events come from.
+/// The IP address from which the events are sent.
 const HOME: &str = "203.0.113.7";
 
-/// The counters that were counted up since the last look.
+/// The counters that were incremented since the last call.
 fn counted(app: &TestApp) -> BTreeSet<(&'static str, Whom)> {
     let calls = app.recorder.writes();
     let bodies = calls.iter().map(|(_, body)| serde_json::from_str::<Value>(body).unwrap());
@@ -199,7 +202,7 @@ fn counted(app: &TestApp) -> BTreeSet<(&'static str, Whom)> {
     names.map(|name| read(&name)).collect()
 }
 
-/// The rule and the subject of a counter's name: `<project>#<rule>#<subject>#<window>`.
+/// The rule and the subject in a counter's name: `<project>#<rule>#<subject>#<window>`.
 fn read(name: &str) -> (&'static str, Whom) {
     let parts: Vec<&str> = name.split('#').collect();
     let rule = Rule::ALL.into_iter().find(|rule| rule.name() == parts[1]).unwrap();
@@ -212,7 +215,7 @@ fn read(name: &str) -> (&'static str, Whom) {
     (rule.name(), whom)
 }
 
-/// What each act is counted by.
+/// The counters that each act increments.
 async fn rules() -> BTreeMap<What, BTreeSet<(&'static str, Whom)>> {
     let all = operations::all();
     let mut rules = BTreeMap::new();
@@ -225,11 +228,11 @@ async fn rules() -> BTreeMap<What, BTreeSet<(&'static str, Whom)>> {
             world.send(&name(operation)).await;
             let counted = counted(&world.app);
             let own = operation.route.limit.map_or(&[][..], |limit| limit.of_request(true));
-            // OAuth has no access, and counts by itself.
+            // The OAuth operations have no access headers, so they count their requests themselves.
             let is_counted = own.iter().all(|(rule, _)| counted.iter().any(|(name, _)| *name == rule.name()));
-            assert!(!counted.is_empty() && (is_counted || what == What::OAuth), "{route} is counted by its limit");
+            assert!(!counted.is_empty() && (is_counted || what == What::OAuth), "{route} is not counted as expected");
             let asks = operation.route.codes().any(|code| code == "BOT_CHALLENGE_REQUIRED");
-            assert!(!asks || what.guarded().is_some(), "{route} may ask for a bot challenge");
+            assert!(!asks || what.guarded().is_some(), "{route} should not require a bot challenge");
             of_act.extend(counted);
         }
     }
@@ -258,7 +261,7 @@ fn subject(whom: Whom, person: u32) -> Subject {
 }
 
 #[tokio::test]
-async fn ten_thousand_people_are_neither_refused_nor_asked_for_a_challenge() {
+async fn ten_thousand_users_are_neither_limited_nor_challenged() {
     let (limits, midnight) = (Limits::standard(), "2026-06-01T00:00:00Z".parse::<Timestamp>().unwrap());
     let settings = BotChallenge::default();
     let (mut counted, mut refused, mut asked, mut guarded) = (Counted::default(), Vec::new(), Vec::new(), 0);

@@ -1,4 +1,6 @@
-//! Wrong passwords for one account: counted by the address that was given, whether or not there is an account.
+//! Wrong passwords at sign-in are counted by the email address that the caller gives, whether or
+//! not the address has an account. Guesses at an old password or a second factor are counted
+//! separately.
 
 use jiff::SignedDuration;
 use model::limit::Rule;
@@ -21,7 +23,7 @@ async fn app() -> TestApp {
 }
 
 #[tokio::test]
-async fn after_10_wrong_passwords_an_account_is_closed_for_the_right_one_too() {
+async fn after_10_wrong_passwords_the_right_one_is_rejected_too() {
     let app = app().await;
     let client = app.client();
     let (let_through, refused) = exhaust(|_| client.post(SIGN_IN, sign_in("ada@example.com", "wrong horse battery"))).await;
@@ -29,7 +31,7 @@ async fn after_10_wrong_passwords_an_account_is_closed_for_the_right_one_too() {
     let seconds = assert_refused(&refused, "sign-in", Rule::SignInFailures.standard());
     let right = client.post(SIGN_IN, sign_in(" ADA@example.com", RIGHT)).await;
     assert_refused(&right, "sign-in", Rule::SignInFailures.standard());
-    // Neither another address nor server access opens it.
+    // Another IP address does not bypass the limit, nor does server access.
     assert!(is_refused(&at(app.client(), "203.0.113.8").post(SIGN_IN, sign_in("ada@example.com", RIGHT)).await));
     assert!(is_refused(&app.server().post(SIGN_IN, sign_in("ada@example.com", RIGHT)).await));
 
@@ -38,7 +40,7 @@ async fn after_10_wrong_passwords_an_account_is_closed_for_the_right_one_too() {
 }
 
 #[tokio::test]
-async fn an_account_that_does_not_exist_is_refused_like_one_that_does() {
+async fn unknown_accounts_are_limited_like_existing_ones() {
     let app = app().await;
     app.sign_in_by_mail("mail@example.com").await;
     let client = app.client();
@@ -64,7 +66,7 @@ async fn right_passwords_are_not_counted() {
 }
 
 #[tokio::test]
-async fn guesses_at_the_old_password_are_counted_apart_from_those_at_sign_in() {
+async fn guesses_at_the_old_password_are_counted_separately_from_sign_in() {
     let app = app().await;
     let ada = app.sign_in("ada@example.com").await;
     let client = app.signed_in(&ada);
@@ -82,7 +84,7 @@ async fn guesses_at_the_old_password_are_counted_apart_from_those_at_sign_in() {
 }
 
 #[tokio::test]
-async fn a_stranger_who_guesses_at_sign_in_does_not_lock_out_the_owner() {
+async fn guesses_at_sign_in_do_not_lock_out_the_owner() {
     let app = app().await;
     let ada = app.sign_in("ada@example.com").await;
     let lock = async |wanted: usize| {
@@ -90,15 +92,15 @@ async fn a_stranger_who_guesses_at_sign_in_does_not_lock_out_the_owner() {
         assert_eq!(wrong, wanted);
     };
     lock(10).await;
-    // Whoever is signed in changes the password.
+    // A signed-in user can still change the password.
     let change = json!({ "old_password": RIGHT, "new_password": "a better horse battery" });
     assert_eq!(app.signed_in(&ada).post(UPDATE, change).await.status(), 200);
     assert!(is_refused(&app.client().post(SIGN_IN, sign_in("ada@example.com", "a better horse battery")).await));
-    // A link by mail signs in.
+    // The link in an email still signs in.
     let user = json!({ "primary_email_verified": true, "otp_auth_enabled": true });
     assert_eq!(app.server().patch(&format!("/api/v1/users/{}", ada.user_id), user).await.status(), 200);
     app.sign_in_by_mail("ada@example.com").await;
-    // A reset lets the new password in at once, and strangers have ten guesses again.
+    // A reset makes the new password work immediately, and strangers have ten guesses again.
     assert_eq!(app.client().post(SEND_RESET, reset_of("ada@example.com")).await.status(), 200);
     let reset = json!({ "code": app.last_mail("ada@example.com").await.code(), "password": RIGHT });
     assert_eq!(app.client().post("/api/v1/auth/password/reset", reset).await.status(), 200);
@@ -107,7 +109,7 @@ async fn a_stranger_who_guesses_at_sign_in_does_not_lock_out_the_owner() {
 }
 
 #[tokio::test]
-async fn what_is_no_address_closes_nothing_but_itself() {
+async fn a_malformed_address_locks_no_account() {
     let app = app().await;
     let ada = app.sign_in("ada@example.com").await;
     let secret = json!({ "totp_secret_base64": "MTIzNDU2Nzg5MDEyMzQ1Njc4OTA=" });
@@ -125,13 +127,14 @@ async fn what_is_no_address_closes_nothing_but_itself() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn of_guesses_that_come_at_once_no_more_than_10_are_told_apart() {
+async fn of_concurrent_guesses_at_most_10_are_evaluated() {
     let app = app().await;
     let client = app.client();
     let guesses: Vec<_> = (0..100)
         .map(|number| {
             let client = client.clone();
-            // One of them is right: it is let in at most once, and never after 10 wrong ones were told.
+            // One of the passwords is right. It succeeds at most once, and never after 10 wrong
+            // ones were reported.
             let password = if number == 50 { RIGHT.to_owned() } else { format!("wrong horse {number}") };
             tokio::spawn(async move { client.post(SIGN_IN, sign_in("ada@example.com", &password)).await })
         })
@@ -152,7 +155,7 @@ async fn of_guesses_that_come_at_once_no_more_than_10_are_told_apart() {
 }
 
 #[tokio::test]
-async fn guesses_at_the_second_factor_are_counted_over_all_attempts() {
+async fn totp_guesses_are_counted_across_attempts() {
     let app = app().await;
     let ada = app.sign_in("ada@example.com").await;
     let secret = json!({ "totp_secret_base64": "MTIzNDU2Nzg5MDEyMzQ1Njc4OTA=" });
@@ -165,6 +168,6 @@ async fn guesses_at_the_second_factor_are_counted_over_all_attempts() {
     .await;
     assert_eq!(let_through, 10);
     assert_refused(&refused, "sign-in", Rule::SignInFailures.standard());
-    // The password alone is not closed by it.
+    // Wrong codes of the authenticator app do not lock the password itself.
     assert_eq!(app.client().post(SIGN_IN, sign_in("ada@example.com", RIGHT)).await.status(), 400);
 }

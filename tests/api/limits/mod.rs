@@ -1,4 +1,4 @@
-//! Limits: how much is let through, who is counted, and what a refused request is told.
+//! Rate limits: how much is allowed, who is counted, and the response beyond a limit.
 
 mod codes;
 mod counting;
@@ -21,17 +21,17 @@ const CHECK: &str = "/api/v1/auth/otp/sign-in/check-code";
 const REFRESH: &str = "/api/v1/auth/sessions/current/refresh";
 const TOKEN: &str = "/api/v1/auth/oauth/token";
 
-/// Limits of which one alone is on.
+/// The limit of one rule; all other limits are off.
 fn only(rule: Rule, quota: u32, window: u32) -> Limits {
     Limits::off().with(rule, Some(Rate::new(quota, window)))
 }
 
-/// A caller at an address.
+/// A caller at an IP address.
 fn at(caller: Caller, address: &str) -> Caller {
     caller.with("cloudfront-viewer-address", &format!("{address}:4711"))
 }
 
-/// A sign-in of nobody.
+/// A sign-in of an unknown user.
 fn nobody(number: usize) -> Value {
     json!({ "email": format!("nobody{number}@example.com"), "password": "correct horse battery" })
 }
@@ -44,7 +44,7 @@ fn is_refused(answer: &Answer) -> bool {
     answer.status() == 429
 }
 
-/// Asserts what a refused request is told, and gives the seconds to wait.
+/// Asserts the response of a limited request, and returns the seconds to wait.
 fn assert_refused(answer: &Answer, limit: &str, rate: Rate) -> i64 {
     assert_eq!((answer.status(), answer.code().as_str()), (429, "RATE_LIMITED"), "{}", answer.text());
     let body = answer.json();
@@ -54,25 +54,25 @@ fn assert_refused(answer: &Answer, limit: &str, rate: Rate) -> i64 {
     assert_eq!(answer.header("retry-after"), Some(seconds.to_string().as_str()));
     assert_eq!(answer.header("ratelimit-policy"), Some(format!("\"{limit}\";q={};w={}", rate.quota, rate.window()).as_str()));
     assert_eq!(answer.header("ratelimit"), Some(format!("\"{limit}\";r=0;t={seconds}").as_str()));
-    // The SDKs do not know the code, and would throw at a header that names it.
+    // The SDKs do not know the code, and would throw an error if a header named it.
     assert_eq!(answer.header("x-stack-known-error"), None);
     seconds
 }
 
-/// Sends until it is refused: how many were let through before, and the answer that refuses.
+/// Sends requests until one is limited; returns how many were allowed, and the last response.
 async fn exhaust<F: Future<Output = Answer>>(mut send: impl FnMut(usize) -> F) -> (usize, Answer) {
     for number in 0.. {
         let answer = send(number).await;
         if is_refused(&answer) {
             return (number, answer);
         }
-        assert!(number < 5000, "nothing is refused");
+        assert!(number < 5000, "no request is limited");
     }
     unreachable!("the loop returns")
 }
 
 #[tokio::test]
-async fn another_address_is_not_refused() {
+async fn other_addresses_are_not_limited() {
     let app = TestApp::start_with(only(Rule::SignIn, 2, 600)).await;
     let (first, second) = (at(app.client(), "203.0.113.7"), at(app.client(), "203.0.113.8"));
     exhaust(|number| first.post(SIGN_IN, nobody(number))).await;
@@ -81,7 +81,7 @@ async fn another_address_is_not_refused() {
 }
 
 #[tokio::test]
-async fn all_addresses_of_an_ipv6_network_of_64_bits_count_as_one() {
+async fn addresses_of_an_ipv6_64_network_count_as_one() {
     let app = TestApp::start_with(only(Rule::SignIn, 4, 600)).await;
     let (let_through, _) = exhaust(|number| {
         let client = at(app.client(), &format!("[2001:db8:1:2:{number:x}::{number:x}]"));
@@ -93,7 +93,7 @@ async fn all_addresses_of_an_ipv6_network_of_64_bits_count_as_one() {
 }
 
 #[tokio::test]
-async fn another_project_is_not_refused() {
+async fn other_projects_are_not_limited() {
     let app = TestApp::start_with(only(Rule::SignIn, 2, 600)).await;
     let keys = app.another_project().await;
     exhaust(|number| {
@@ -105,7 +105,7 @@ async fn another_project_is_not_refused() {
 }
 
 #[tokio::test]
-async fn a_refused_request_changes_nothing() {
+async fn a_rejected_request_changes_nothing() {
     let app = TestApp::start_with(only(Rule::SignUp, 1, 600)).await;
     app.sign_up("ada@example.com").await;
     app.recorder.clear();
@@ -121,7 +121,7 @@ async fn a_refused_request_changes_nothing() {
 }
 
 #[tokio::test]
-async fn clients_that_want_200_get_their_headers_with_it() {
+async fn clients_that_require_200_get_the_rate_limit_headers() {
     let app = TestApp::start_with(only(Rule::SignIn, 1, 60)).await;
     let client = app.client().with("x-stack-override-error-status", "true");
     client.post(SIGN_IN, nobody(0)).await;
@@ -133,7 +133,7 @@ async fn clients_that_want_200_get_their_headers_with_it() {
 }
 
 #[tokio::test]
-async fn limits_that_are_off_count_nothing() {
+async fn disabled_limits_count_nothing() {
     let app = TestApp::start_with(Limits::off()).await;
     for number in 0..70 {
         assert_eq!(app.client().post(SIGN_IN, nobody(number)).await.code(), "EMAIL_PASSWORD_MISMATCH");
@@ -142,7 +142,7 @@ async fn limits_that_are_off_count_nothing() {
 }
 
 #[tokio::test]
-async fn reading_is_never_counted() {
+async fn reads_are_never_counted() {
     let one = Rule::ALL.into_iter().fold(Limits::off(), |limits, rule| limits.with(rule, Some(Rate::new(1, 60))));
     let app = TestApp::start_with(one).await;
     let ada = app.sign_up("ada@example.com").await;
@@ -171,7 +171,7 @@ async fn a_network_is_limited_as_a_whole() {
 }
 
 #[tokio::test]
-async fn tags_and_dots_that_a_provider_ignores_make_no_other_recipient() {
+async fn address_tags_and_ignored_dots_count_as_one_recipient() {
     let app = TestApp::start_with(only(Rule::SendCodeRecipient, 2, 600)).await;
     for email in ["ada.l@gmail.com", "a.da.l+news@googlemail.com"] {
         assert_eq!(app.client().post(SEND_RESET, reset_of(email)).await.status(), 200);

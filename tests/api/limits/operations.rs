@@ -1,5 +1,6 @@
-//! Every operation, by its route and its event: whatever has a limit is refused when that is reached, and whatever tries or mails a code
-//! is under the limit of doing so. An operation that is new is among them by being one.
+//! Sends the event of every operation. Operations with a limit are rejected once the limit is
+//! reached, and operations that check or send codes have the code limit. New operations are covered
+//! automatically.
 
 use std::collections::BTreeSet;
 
@@ -13,16 +14,17 @@ use crate::events::{World, name};
 const WINDOW: u32 = 60;
 
 #[tokio::test]
-async fn every_operation_with_a_limit_is_refused_when_it_is_reached() {
+async fn every_limited_operation_is_rejected_at_its_limit() {
     for operation in operations::all() {
         let Some(limit) = operation.route.limit else { continue };
         let rules = Rule::ALL.into_iter().filter(|rule| rule.limit() == limit);
         let one = rules.fold(Limits::off(), |limits, rule| limits.with(rule, Some(Rate::new(1, WINDOW))));
         let world = World::new(one).await;
-        // What setting up the world used of the limit is back then.
+        // Setting up the world used some quota, which is available again after a window.
         world.app.advance(SignedDuration::from_secs(WINDOW.into()));
         let (name, event) = (operation.route.name, name(&operation));
-        // What it answers is for the events' own test; a code of the second factor is over by now.
+        // Another test checks the response; here, for example, the second factor's code has
+        // expired.
         let first = world.send(&event).await;
         assert!(first.status() < 500 && first.status() != 429, "{name}: {}", first.text());
         let second = world.send(&event).await;
@@ -34,7 +36,7 @@ async fn every_operation_with_a_limit_is_refused_when_it_is_reached() {
 }
 
 #[tokio::test]
-async fn whatever_writes_has_a_limit_and_whatever_only_reads_has_none() {
+async fn writes_are_limited_and_reads_are_not() {
     for operation in operations::all() {
         let route = operation.route;
         let writes = [TableAction::PutItem, TableAction::UpdateItem, TableAction::DeleteItem];
@@ -44,7 +46,7 @@ async fn whatever_writes_has_a_limit_and_whatever_only_reads_has_none() {
 }
 
 #[tokio::test]
-async fn whatever_tries_or_mails_a_code_is_under_the_limit_of_that() {
+async fn operations_that_check_or_send_codes_have_the_code_limit() {
     let (mut tried, mut mailed) = (BTreeSet::new(), BTreeSet::new());
     for operation in operations::all() {
         let world = World::new(Limits::standard()).await;
@@ -53,7 +55,7 @@ async fn whatever_tries_or_mails_a_code_is_under_the_limit_of_that() {
         let calls = world.app.recorder.calls();
         let (name, limit) = (operation.route.name, operation.route.limit);
         if calls.iter().any(|(_, body)| body.contains("ADD attempts")) {
-            // The second factor is a part of signing in.
+            // Checks of the second factor have the limit of sign-ins.
             assert!(matches!(limit, Some(Limit::Code | Limit::SignIn)), "{name} tries codes");
             tried.insert(name);
         }

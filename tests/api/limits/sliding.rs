@@ -1,4 +1,4 @@
-//! Windows slide: a burst is no larger than the quota wherever a window ends.
+//! Sliding windows: a burst never exceeds the quota, even across the boundary of a window.
 
 use jiff::SignedDuration;
 use model::limit::{Limits, Rate, Rule};
@@ -9,7 +9,8 @@ use super::*;
 
 const RATE: Rate = Rate::new(4, 600);
 
-/// A service under one rule, whose window of the subject has just begun: the quota of the one before is used up, and the wait is over.
+/// Uses up the quota of four requests, and waits until a request is allowed again: a new window has
+/// just begun.
 async fn full<F: Future<Output = Answer>>(app: &TestApp, send: impl FnMut(usize) -> F) {
     let (let_through, refused) = exhaust(send).await;
     assert_eq!(let_through, 4);
@@ -17,14 +18,14 @@ async fn full<F: Future<Output = Answer>>(app: &TestApp, send: impl FnMut(usize)
     app.advance(SignedDuration::from_secs(seconds));
 }
 
-/// How many are let through by now.
+/// The number of requests that are allowed now, and the seconds to wait after them.
 async fn room<F: Future<Output = Answer>>(send: impl FnMut(usize) -> F) -> (usize, i64) {
     let (let_through, refused) = exhaust(send).await;
     (let_through, refused.header("retry-after").unwrap().parse().unwrap())
 }
 
 #[tokio::test]
-async fn whoever_waits_as_long_as_it_is_told_is_let_through_again() {
+async fn a_client_that_waits_for_retry_after_is_admitted() {
     let app = TestApp::start_with(only(Rule::SignIn, 4, 600)).await;
     let client = app.client();
     let (_, refused) = exhaust(|number| client.post(SIGN_IN, nobody(number))).await;
@@ -36,7 +37,7 @@ async fn whoever_waits_as_long_as_it_is_told_is_let_through_again() {
 }
 
 #[tokio::test]
-async fn an_address_does_not_get_twice_the_quota_where_a_window_ends() {
+async fn an_address_cannot_double_its_quota_at_a_window_boundary() {
     let app = TestApp::start_with(only(Rule::SignIn, 4, 600)).await;
     let client = app.client();
     let send = |number: usize| client.post(SIGN_IN, nobody(number));
@@ -45,13 +46,13 @@ async fn an_address_does_not_get_twice_the_quota_where_a_window_ends() {
     assert_eq!(let_through, 1);
     app.advance(SignedDuration::from_secs(seconds));
     assert!(!is_refused(&send(0).await));
-    // After a window without a request everything is as at the beginning.
+    // After a window without requests, the full quota is available.
     app.advance(SignedDuration::from_secs(1200));
     assert_eq!(room(send).await.0, 4);
 }
 
 #[tokio::test]
-async fn the_servers_of_a_project_do_not_get_twice_the_quota_where_a_window_ends() {
+async fn servers_cannot_double_their_quota_at_a_window_boundary() {
     let app = TestApp::start_with(only(Rule::CodeServer, 4, 600)).await;
     let server = app.server();
     let send = |_| server.post(CHECK, json!({ "code": "0".repeat(45) }));
@@ -60,14 +61,14 @@ async fn the_servers_of_a_project_do_not_get_twice_the_quota_where_a_window_ends
 }
 
 #[tokio::test]
-async fn guesses_at_a_password_are_not_twice_as_many_where_a_window_ends() {
+async fn password_guesses_cannot_be_doubled_at_a_window_boundary() {
     let app = TestApp::start_with(only(Rule::SignInFailures, 4, 600)).await;
     app.sign_up("ada@example.com").await;
     let client = app.client();
     let guess = |_| client.post(SIGN_IN, json!({ "email": "ada@example.com", "password": "wrong horse battery" }));
     full(&app, guess).await;
     assert_eq!(room(guess).await.0, 1);
-    // The right one waits as well, and for no longer than it is told.
+    // The right password must wait as well, but no longer than announced.
     let right = json!({ "email": "ada@example.com", "password": "correct horse battery" });
     let refused = client.post(SIGN_IN, right.clone()).await;
     let seconds = assert_refused(&refused, "sign-in", RATE);
@@ -76,7 +77,7 @@ async fn guesses_at_a_password_are_not_twice_as_many_where_a_window_ends() {
 }
 
 #[tokio::test]
-async fn a_recipient_does_not_get_twice_as_many_mails_where_a_window_ends() {
+async fn emails_to_a_recipient_cannot_be_doubled_at_a_window_boundary() {
     let app = TestApp::start_with(only(Rule::SendCodeRecipient, 4, 600)).await;
     app.sign_up("ada@example.com").await;
     let client = app.client();
@@ -88,7 +89,7 @@ async fn a_recipient_does_not_get_twice_as_many_mails_where_a_window_ends() {
 }
 
 #[tokio::test]
-async fn uses_of_a_refresh_token_are_not_twice_as_many_where_a_window_ends() {
+async fn refreshes_cannot_be_doubled_at_a_window_boundary() {
     let app = TestApp::start_with(only(Rule::Token, 4, 600)).await;
     let ada = app.sign_up("ada@example.com").await;
     let client = app.signed_in(&ada);
@@ -98,7 +99,7 @@ async fn uses_of_a_refresh_token_are_not_twice_as_many_where_a_window_ends() {
 }
 
 #[tokio::test]
-async fn a_process_that_has_refused_does_not_ask_the_table_again_until_the_wait_is_over() {
+async fn a_rejection_is_cached_until_the_wait_is_over() {
     let app = TestApp::start_with(Limits::off().with(Rule::SignIn, Some(RATE))).await;
     let client = app.client();
     let (_, refused) = exhaust(|number| client.post(SIGN_IN, nobody(number))).await;

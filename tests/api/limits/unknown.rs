@@ -1,4 +1,5 @@
-//! What does not exist costs whoever makes it up, and leaves nothing of each behind.
+//! Requests that name unknown tokens, keys, projects or links are counted against the caller. They
+//! do not each add an item to the table.
 
 use std::collections::BTreeSet;
 
@@ -10,14 +11,15 @@ use super::*;
 
 const UNKNOWN_PROJECT: &str = "11111111-2222-4333-8444-555555555555";
 
-/// A service with the standard limits, whose calls so far are forgotten.
+/// A service with the standard limits; earlier calls are forgotten.
 async fn standard() -> TestApp {
     let app = TestApp::start_with(Limits::standard()).await;
     app.recorder.clear();
     app
 }
 
-/// The partitions that were written since.
+/// The partitions that were written since the recorder was last cleared. There must be no
+/// transactions.
 fn written(app: &TestApp) -> BTreeSet<String> {
     let key = |body: &str| {
         let body: Value = serde_json::from_str(body).unwrap();
@@ -32,7 +34,8 @@ fn written(app: &TestApp) -> BTreeSet<String> {
     writes.iter().filter_map(|(_, body)| key(body)).collect()
 }
 
-/// Sends made-up ones until they are refused: how many were let through.
+/// Sends made-up values until the rate limit rejects the request; returns the partitions that were
+/// written.
 async fn made_up<F: Future<Output = Answer>>(app: &TestApp, rule: Rule, code: &str, mut send: impl FnMut(usize) -> F) -> BTreeSet<String> {
     for number in 0..rule.standard().quota as usize {
         assert_eq!(send(number).await.code(), code, "{number}");
@@ -45,7 +48,7 @@ async fn made_up<F: Future<Output = Answer>>(app: &TestApp, rule: Rule, code: &s
 }
 
 #[tokio::test]
-async fn refresh_tokens_that_nobody_has_are_refused_and_leave_one_item() {
+async fn unknown_refresh_tokens_are_rejected_and_leave_one_item() {
     let app = standard().await;
     let token = |number: usize| format!("{number:045}");
     let refresh = |number| {
@@ -54,13 +57,13 @@ async fn refresh_tokens_that_nobody_has_are_refused_and_leave_one_item() {
     };
     let written = made_up(&app, Rule::TokenUnknown, "REFRESH_TOKEN_NOT_FOUND_OR_EXPIRED", refresh).await;
     assert_eq!(written.len(), 1, "{written:?}");
-    // Whoever has one is not kept from it, at the same address.
+    // A user at the same IP address can still use a valid refresh token.
     let ada = app.sign_up("ada@example.com").await;
     assert_eq!(app.signed_in(&ada).post(REFRESH, json!({})).await.status(), 200);
 }
 
 #[tokio::test]
-async fn grants_that_nobody_has_are_refused_and_leave_one_item() {
+async fn unknown_grants_are_rejected_and_leave_one_item() {
     let app = standard().await;
     let exchange = |number: usize| {
         let body =
@@ -73,7 +76,7 @@ async fn grants_that_nobody_has_are_refused_and_leave_one_item() {
 }
 
 #[tokio::test]
-async fn invitations_that_nobody_sent_are_refused_and_leave_one_item() {
+async fn unknown_invitations_are_rejected_and_leave_one_item() {
     for (operation, signs_in) in [("check-code", false), ("check-code", true), ("details", false), ("", true)] {
         let app = standard().await;
         let ada = app.sign_up("ada@example.com").await;
@@ -89,7 +92,7 @@ async fn invitations_that_nobody_sent_are_refused_and_leave_one_item() {
 }
 
 #[tokio::test]
-async fn keys_that_open_nothing_are_refused_and_leave_one_item() {
+async fn unknown_keys_are_rejected_and_leave_one_item() {
     let app = standard().await;
     let ask = |number: usize| {
         let server = app.server().with("x-stack-secret-server-key", &format!("ssk_{number:045}"));
@@ -97,12 +100,12 @@ async fn keys_that_open_nothing_are_refused_and_leave_one_item() {
     };
     let written = made_up(&app, Rule::Unproved, "INVALID_SECRET_SERVER_KEY", ask).await;
     assert_eq!(written.len(), 1, "{written:?}");
-    // Whoever has a key is not kept from using it.
+    // Holders of a valid key can still use it.
     assert_eq!(app.server().get("/api/v1/users").await.status(), 200);
 }
 
 #[tokio::test]
-async fn projects_that_nobody_has_made_are_refused_and_leave_nothing() {
+async fn unknown_projects_are_rejected_and_leave_no_items() {
     let app = standard().await;
     let ask = |number: usize| {
         let client = app.client().with("x-stack-project-id", &UNKNOWN_PROJECT.replace("55555", &format!("{number:05}")));
@@ -114,7 +117,7 @@ async fn projects_that_nobody_has_made_are_refused_and_leave_nothing() {
 }
 
 #[tokio::test]
-async fn clients_of_projects_that_nobody_has_made_leave_nothing_in_oauth() {
+async fn oauth_clients_of_unknown_projects_leave_no_items() {
     let app = standard().await;
     let exchange = |number: usize| {
         let id = UNKNOWN_PROJECT.replace("55555", &format!("{number:05}"));
@@ -127,7 +130,7 @@ async fn clients_of_projects_that_nobody_has_made_leave_nothing_in_oauth() {
 }
 
 #[tokio::test]
-async fn links_that_nobody_got_are_refused_and_leave_nothing() {
+async fn unknown_links_are_rejected_and_leave_no_items() {
     for page in ["auth/not-me-link", "contact-channels/release-link", "emails/unsubscribe-link"] {
         let app = standard().await;
         let follow = async |number: usize| {

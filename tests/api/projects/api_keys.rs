@@ -1,4 +1,5 @@
-//! `/api/v1/internal/api-keys`: sets of keys are made, listed, revoked and expire; a key is shown once.
+//! `/api/v1/internal/api-keys`: sets of keys can be created, listed and revoked, and expire; each
+//! key is shown only once.
 
 use jiff::SignedDuration;
 use serde_json::{Value, json};
@@ -21,7 +22,7 @@ async fn create(app: &TestApp) -> Value {
     created.json()
 }
 
-/// What the three keys of a set open.
+/// The statuses of requests with each of the three keys of a set.
 async fn statuses(app: &TestApp, set: &Value) -> [u16; 3] {
     let key = |name: &str| set[name].as_str().unwrap().to_owned();
     let client = app.client().with("x-stack-publishable-client-key", &key("publishable_client_key"));
@@ -44,7 +45,7 @@ fn without_keys(set: &Value) -> Value {
 }
 
 #[tokio::test]
-async fn keys_open_what_they_are_for_and_are_shown_once() {
+async fn keys_grant_their_access_type_and_are_shown_once() {
     let app = TestApp::start().await;
     let set = create(&app).await;
     for (name, prefix) in [("publishable_client_key", "pck_"), ("secret_server_key", "ssk_"), ("super_secret_admin_key", "sak_")] {
@@ -56,11 +57,11 @@ async fn keys_open_what_they_are_for_and_are_shown_once() {
     let read = app.admin().get(&format!("{KEYS}/{}", set["id"].as_str().unwrap())).await;
     assert_eq!((read.status(), read.json()), (200, without_keys(&set)));
     let table = format!("{:?}", app.table());
-    assert!(!table.contains(set["secret_server_key"].as_str().unwrap()), "the table has a key in clear");
+    assert!(!table.contains(set["secret_server_key"].as_str().unwrap()), "the table contains a key in the clear");
 }
 
 #[tokio::test]
-async fn a_set_has_the_keys_that_were_asked_for() {
+async fn a_set_has_the_requested_keys() {
     let app = TestApp::start().await;
     let mut body = new_set(&app);
     (body["has_publishable_client_key"], body["has_super_secret_admin_key"]) = (false.into(), false.into());
@@ -73,7 +74,7 @@ async fn a_set_has_the_keys_that_were_asked_for() {
 }
 
 #[tokio::test]
-async fn sets_are_listed_newest_first_with_the_first_one_of_the_project() {
+async fn sets_are_listed_newest_first_including_the_initial_one() {
     let app = TestApp::start().await;
     let first = app.admin().get(KEYS).await.json()["items"][0].clone();
     assert_eq!((&first["description"], &first["expires_at_millis"]), (&"Made with the project".into(), &253_402_300_799_000_i64.into()));
@@ -92,7 +93,7 @@ async fn patch(app: &TestApp, set: &Value, body: Value) -> Answer {
 }
 
 #[tokio::test]
-async fn a_revoked_set_opens_nothing_at_once_and_for_good() {
+async fn a_revoked_set_stops_working_immediately_and_permanently() {
     let app = TestApp::start().await;
     let (set, other) = (create(&app).await, create(&app).await);
     let revoked = patch(&app, &set, json!({ "revoked": true })).await;
@@ -108,7 +109,7 @@ async fn a_revoked_set_opens_nothing_at_once_and_for_good() {
 }
 
 #[tokio::test]
-async fn a_set_expires_when_it_says() {
+async fn a_set_expires_at_its_expiry() {
     let app = TestApp::start().await;
     let set = create(&app).await;
     app.advance(SignedDuration::from_secs(3599));
@@ -116,11 +117,11 @@ async fn a_set_expires_when_it_says() {
     app.advance(SignedDuration::from_secs(1));
     assert_eq!(statuses(&app, &set).await, [401; 3]);
     let listed = app.admin().get(KEYS).await.json();
-    assert!(listed["items"].as_array().unwrap().iter().any(|listed| listed["id"] == set["id"]), "it is listed still");
+    assert!(listed["items"].as_array().unwrap().iter().any(|listed| listed["id"] == set["id"]), "it is still listed");
 }
 
 #[tokio::test]
-async fn a_set_is_described_anew() {
+async fn a_set_s_description_can_be_changed() {
     let app = TestApp::start().await;
     let set = create(&app).await;
     let described = patch(&app, &set, json!({ "description": "" })).await;
@@ -130,7 +131,7 @@ async fn a_set_is_described_anew() {
 }
 
 #[tokio::test]
-async fn what_is_wrong_makes_no_key() {
+async fn an_invalid_request_creates_no_key() {
     let app = TestApp::start().await;
     let now = app.now().as_millisecond();
     for (field, value) in [
@@ -152,7 +153,7 @@ async fn what_is_wrong_makes_no_key() {
 }
 
 #[tokio::test]
-async fn another_project_s_sets_are_not_there() {
+async fn sets_of_another_project_are_not_found() {
     let app = TestApp::start().await;
     let set = create(&app).await;
     let other = app.another_project().await;

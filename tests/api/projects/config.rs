@@ -1,4 +1,4 @@
-//! The settings of a project as one configuration, and its levels.
+//! The settings of a project as a configuration, and the levels of the configuration.
 
 use serde_json::{Value, json};
 use support::{Answer, Caller, TestApp};
@@ -6,23 +6,23 @@ use support::{Answer, Caller, TestApp};
 use super::INTERNAL;
 use crate::auth::account_notices::{notices, verified};
 
-const CONFIG: &str = "/api/v1/internal/config";
+pub(super) const CONFIG: &str = "/api/v1/internal/config";
 
-fn level(name: &str) -> String {
+pub(super) fn level(name: &str) -> String {
     format!("{CONFIG}/override/{name}")
 }
 
-async fn read(caller: &Caller, path: &str) -> Value {
+pub(super) async fn read(caller: &Caller, path: &str) -> Value {
     let answer = caller.get(path).await;
     assert_eq!(answer.status(), 200, "{}", answer.text());
     serde_json::from_str(answer.json()["config_string"].as_str().unwrap()).unwrap()
 }
 
-async fn patch(caller: &Caller, name: &str, values: Value) -> Answer {
+pub(super) async fn patch(caller: &Caller, name: &str, values: Value) -> Answer {
     caller.patch(&level(name), json!({ "config_override_string": values.to_string() })).await
 }
 
-async fn put(caller: &Caller, name: &str, values: Value, source: bool) -> Answer {
+pub(super) async fn put(caller: &Caller, name: &str, values: Value, source: bool) -> Answer {
     let mut body = json!({ "config_string": values.to_string() });
     if source {
         body["source"] = json!({ "type": "pushed-from-unknown" });
@@ -30,17 +30,17 @@ async fn put(caller: &Caller, name: &str, values: Value, source: bool) -> Answer
     caller.request("PUT", &level(name)).json(&body).send().await
 }
 
-fn assert_done(answer: &Answer) {
+pub(super) fn assert_done(answer: &Answer) {
     assert_eq!((answer.status(), answer.json()), (200, json!({ "success": true })));
 }
 
-fn assert_refused(answer: &Answer, path: &str) {
+pub(super) fn assert_refused(answer: &Answer, path: &str) {
     assert_eq!((answer.status(), answer.code().as_str()), (400, "SCHEMA_ERROR"), "{}", answer.text());
     assert!(answer.text().contains(path), "{path} in {}", answer.text());
 }
 
 #[tokio::test]
-async fn a_new_project_has_the_settings_of_its_creation() {
+async fn a_new_project_has_its_initial_settings() {
     let app = TestApp::start().await;
     let config = read(&app.admin(), CONFIG).await;
     assert_eq!(config["project"], json!({ "requirePublishableClientKey": false }));
@@ -54,7 +54,7 @@ async fn a_new_project_has_the_settings_of_its_creation() {
 }
 
 #[tokio::test]
-async fn a_value_takes_effect_with_the_next_request_and_is_the_setting_of_the_project() {
+async fn a_value_takes_effect_immediately_as_a_project_setting() {
     let app = TestApp::start().await;
     let admin = app.admin();
     let values = json!({ "auth.allowSignUp": false, "domains.trustedDomains.web": { "baseUrl": "https://web.example.com" } });
@@ -65,7 +65,7 @@ async fn a_value_takes_effect_with_the_next_request_and_is_the_setting_of_the_pr
     let project = admin.get(INTERNAL).await.json();
     assert_eq!(project["config"]["sign_up_enabled"], false);
     assert_eq!(project["config"]["domains"], json!([{ "domain": "https://web.example.com", "handler_path": "/handler" }]));
-    // Settings that are changed there are changed here.
+    // The configuration also shows settings that other operations change.
     app.configure(json!({ "config": { "sign_up_enabled": true, "client_team_creation_enabled": true } })).await;
     let config = read(&admin, CONFIG).await;
     assert_eq!((&config["auth"]["allowSignUp"], &config["teams"]["allowClientTeamCreation"]), (&json!(true), &json!(true)));
@@ -73,7 +73,7 @@ async fn a_value_takes_effect_with_the_next_request_and_is_the_setting_of_the_pr
 }
 
 #[tokio::test]
-async fn rules_of_signing_up_are_set_and_obeyed() {
+async fn sign_up_rules_can_be_set_and_are_enforced() {
     let app = TestApp::start().await;
     let rules = json!({ "auth.signUpRules.staff": {
         "enabled": true, "displayName": "Staff alone", "priority": 5,
@@ -84,17 +84,17 @@ async fn rules_of_signing_up_are_set_and_obeyed() {
     let refused = app.client().post("/api/v1/auth/password/sign-up", stranger.clone()).await;
     assert_eq!(
         (refused.status(), refused.code().as_str(), &refused.json()["details"]["message"]),
-        (403, "SIGN_UP_REJECTED", &json!("Staff alone"))
+        (403, "SIGN_UP_REJECTED", &json!("the sign-up rules of the project rejected this sign-up"))
     );
     app.sign_up("ada@example.com").await;
     let read = read(&app.admin(), &level("branch")).await;
-    assert_eq!(read["auth"]["signUpRules"]["staff"], rules["auth.signUpRules.staff"]);
+    assert_eq!(read, rules, "as it was written");
     assert_done(&app.admin().post(&format!("{}/reset-keys", level("branch")), json!({ "keys": ["auth.signUpRules"] })).await);
     assert_eq!(app.client().post("/api/v1/auth/password/sign-up", stranger).await.status(), 200);
 }
 
 #[tokio::test]
-async fn emails_about_accounts_are_switched_off_one_by_one() {
+async fn account_notices_can_be_disabled_individually() {
     let app = TestApp::start().await;
     let (admin, ada) = (app.admin(), verified(&app, "ada@example.com").await);
     let all = json!({ "newSignIn": false, "password": true, "signInAddress": true, "authenticatorApp": true, "providerAccount": true });
@@ -102,8 +102,8 @@ async fn emails_about_accounts_are_switched_off_one_by_one() {
     assert_done(&patch(&admin, "branch", json!({ "emails.notices.authenticatorApp": false, "emails.notices.newSignIn": true })).await);
     let settings = admin.get(INTERNAL).await.json()["config"].clone();
     assert_eq!((&settings["disabled_notices"], &settings["new_sign_in_mails"]), (&json!(["authenticator-app"]), &json!(true)));
-    let own = async || read(&admin, &level("branch")).await["emails"].clone();
-    assert_eq!(own().await, json!({ "notices": { "authenticatorApp": false, "newSignIn": true } }));
+    let own = async |name: &str| read(&admin, &level(name)).await;
+    assert_eq!(own("branch").await, json!({ "emails.notices.authenticatorApp": false, "emails.notices.newSignIn": true }));
 
     let change = async |patch: Value| app.server().patch(&format!("/api/v1/users/{}", ada.user_id), patch).await.status();
     assert_eq!(change(json!({ "totp_secret_base64": "MTIzNDU2Nzg5MDEyMzQ1Njc4OTA=" })).await, 200);
@@ -112,7 +112,9 @@ async fn emails_about_accounts_are_switched_off_one_by_one() {
     assert_eq!(notices(&app, "ada@example.com").await.len(), 1);
 
     app.configure(json!({ "config": { "disabled_notices": ["password"], "new_sign_in_mails": false } })).await;
-    assert_eq!(own().await, json!({ "notices": { "password": false } }));
+    assert_eq!(own("environment").await["emails.notices"]["password"], false);
+    let effective = read(&admin, CONFIG).await["emails"]["notices"].clone();
+    assert_eq!((&effective["password"], &effective["authenticatorApp"]), (&json!(false), &json!(true)));
     for (values, path) in [
         (json!({ "emails.notices.weather": false }), "emails.notices.weather is not known"),
         (json!({ "emails.notices.password": "no" }), "emails.notices.password must be a boolean"),
@@ -120,12 +122,14 @@ async fn emails_about_accounts_are_switched_off_one_by_one() {
     ] {
         assert_refused(&patch(&admin, "branch", values).await, path);
     }
-    assert_done(&admin.post(&format!("{}/reset-keys", level("branch")), json!({ "keys": ["emails.notices"] })).await);
+    for name in ["branch", "environment"] {
+        assert_done(&admin.post(&format!("{}/reset-keys", level(name)), json!({ "keys": ["emails.notices"] })).await);
+    }
     assert_eq!(read(&admin, CONFIG).await["emails"]["notices"], all);
 }
 
 #[tokio::test]
-async fn a_bad_value_changes_nothing_and_the_error_names_its_path() {
+async fn an_invalid_value_changes_nothing_and_its_path_is_reported() {
     let app = TestApp::start().await;
     let admin = app.admin();
     let before = admin.get(INTERNAL).await.json();
@@ -135,7 +139,7 @@ async fn a_bad_value_changes_nothing_and_the_error_names_its_path() {
         (json!({ "auth.otp.allowSignIn": true, "domains.trustedDomains.a": { "baseUrl": "ftp://x" } }), "domains.trustedDomains.a.baseUrl"),
         (
             json!({ "auth.otp.allowSignIn": true, "project.requirePublishableClientKey": true }),
-            "project.requirePublishableClientKey is no key of",
+            "project.requirePublishableClientKey is not a key of",
         ),
     ] {
         assert_refused(&patch(&admin, "environment", values.clone()).await, &format!("body.config_override_string.{path}"));
@@ -152,7 +156,7 @@ async fn a_bad_value_changes_nothing_and_the_error_names_its_path() {
 }
 
 #[tokio::test]
-async fn a_level_is_replaced_as_a_whole_and_the_others_stay() {
+async fn a_level_is_replaced_as_a_whole_without_affecting_others() {
     let app = TestApp::start().await;
     let admin = app.admin();
     assert_done(&patch(&admin, "project", json!({ "project.requirePublishableClientKey": true })).await);
@@ -160,15 +164,15 @@ async fn a_level_is_replaced_as_a_whole_and_the_others_stay() {
     assert_done(&put(&admin, "branch", json!({ "auth": { "otp": { "allowSignIn": true } } }), true).await);
     assert_eq!(read(&admin, &level("branch")).await, json!({ "auth": { "otp": { "allowSignIn": true } } }));
     let config = read(&admin, CONFIG).await;
-    assert_eq!((&config["auth"]["password"]["allowSignIn"], &config["domains"]["allowLocalhost"]), (&json!(false), &json!(false)));
+    assert_eq!((&config["auth"]["password"]["allowSignIn"], &config["domains"]["allowLocalhost"]), (&json!(true), &json!(true)));
     assert_eq!(config["domains"]["trustedDomains"]["web"]["baseUrl"], "https://web.example.com");
-    assert_eq!(read(&admin, &level("project")).await, json!({ "project": { "requirePublishableClientKey": true } }));
+    assert_eq!(read(&admin, &level("project")).await, json!({ "project.requirePublishableClientKey": true }));
     let client = app.client().without("x-stack-publishable-client-key").get("/api/v1/projects/current").await;
     assert_eq!(client.code(), "PUBLISHABLE_CLIENT_KEY_REQUIRED_FOR_PROJECT");
 }
 
 #[tokio::test]
-async fn secrets_are_written_and_never_read() {
+async fn secrets_are_write_only() {
     let app = TestApp::start().await;
     let admin = app.admin();
     let provider =
@@ -176,13 +180,22 @@ async fn secrets_are_written_and_never_read() {
     assert_done(&patch(&admin, "environment", json!({ "auth.oauth.providers.github": provider })).await);
     for path in [CONFIG.to_owned(), level("environment"), level("branch"), INTERNAL.to_owned()] {
         let text = admin.get(&path).await.text().to_owned();
-        assert!(text.contains("github") && !text.contains("a-client-secret") && !text.contains("clientSecret"), "{path}: {text}");
+        assert!(!text.contains("a-client-secret"), "{path}: {text}");
+        assert_eq!(text.contains("github"), !path.ends_with("branch"), "{path}: {text}");
     }
-    assert_eq!(read(&admin, &level("environment")).await["auth"]["oauth"]["providers"]["github"]["clientId"], "an-id");
+    assert!(!format!("{:?}", app.table()).contains("a-client-secret"));
+    let shown = read(&admin, &level("environment")).await;
+    let github = &shown["auth.oauth.providers.github"];
+    assert_eq!((&github["clientId"], &github["clientSecret"]), (&json!("an-id"), &json!("********")));
+    // A level that is written back as it was read keeps the secret. A change of the client id is
+    // refused unless it contains the new secret.
+    assert_done(&put(&admin, "environment", shown, false).await);
+    let moved = patch(&admin, "environment", json!({ "auth.oauth.providers.github.clientId": "other" })).await;
+    assert_refused(&moved, "auth.oauth.providers.github.clientSecret is required");
 }
 
 #[tokio::test]
-async fn a_server_may_change_the_branch_alone_and_a_client_nothing() {
+async fn servers_can_only_change_the_branch_and_clients_nothing() {
     let app = TestApp::start().await;
     let server = app.server();
     assert_done(&patch(&server, "branch", json!({ "auth.otp.allowSignIn": false })).await);
@@ -209,7 +222,7 @@ async fn document(app: &TestApp, kind: &str, id: &str) -> Answer {
 }
 
 #[tokio::test]
-async fn a_mail_server_is_the_setting_of_the_project_and_keeps_its_password() {
+async fn a_mail_server_in_the_configuration_keeps_its_password() {
     let app = TestApp::start().await;
     let server = json!({
         "isShared": false, "provider": "smtp", "host": "mail.example.com", "port": 465, "username": "notes", "password": "the-password",
@@ -218,14 +231,11 @@ async fn a_mail_server_is_the_setting_of_the_project_and_keeps_its_password() {
     assert_done(&patch(&app.admin(), "environment", json!({ "emails.server": server })).await);
     let shown = app.admin().get(INTERNAL).await.json()["config"]["email_config"].clone();
     assert_eq!((&shown["host"], &shown["port"], &shown["password"]), (&json!("mail.example.com"), &json!(465), &json!("********")));
-    for path in [CONFIG.to_owned(), level("environment")] {
-        let config = read(&app.admin(), &path).await;
-        assert_eq!(
-            (&config["emails"]["server"]["host"], &config["emails"]["server"]["password"]),
-            (&json!("mail.example.com"), &Value::Null)
-        );
-    }
-    // The whole level as it was read keeps the password.
+    let config = read(&app.admin(), CONFIG).await["emails"]["server"].clone();
+    assert_eq!((&config["host"], &config["password"]), (&json!("mail.example.com"), &Value::Null));
+    let own = read(&app.admin(), &level("environment")).await["emails.server"].clone();
+    assert_eq!((&own["host"], &own["password"]), (&json!("mail.example.com"), &json!("********")));
+    // Writing the level back unchanged keeps the password.
     let config = read(&app.admin(), &level("environment")).await;
     assert_done(&put(&app.admin(), "environment", config, false).await);
     assert_eq!(app.admin().get(INTERNAL).await.json()["config"]["email_config"], shown);
@@ -234,7 +244,7 @@ async fn a_mail_server_is_the_setting_of_the_project_and_keeps_its_password() {
 }
 
 #[tokio::test]
-async fn templates_and_themes_are_those_of_their_own_operations() {
+async fn templates_and_themes_are_shared_with_their_own_operations() {
     let app = TestApp::start().await;
     let admin = app.admin();
     let config = read(&admin, CONFIG).await;
@@ -258,11 +268,17 @@ async fn templates_and_themes_are_those_of_their_own_operations() {
     let mail = app.last_mail("ada@example.com").await;
     assert!(mail.0.subject.starts_with("Come in with ") && mail.0.html.contains("bare "), "{:?}", mail.0);
 
-    // What another operation changes is here, and a server may change the branch too.
+    // Changes by other operations appear here, and a server may change the branch too.
     let renamed = app.admin().patch(&format!("/api/v1/internal/email-templates/{TEMPLATE}"), json!({ "display_name": "Letters" })).await;
     assert_eq!(renamed.status(), 200);
-    assert_eq!(read(&app.server(), &level("branch")).await["emails"]["templates"][TEMPLATE]["displayName"], "Letters");
+    assert_eq!(read(&admin, CONFIG).await["emails"]["templates"][TEMPLATE]["displayName"], "Letters");
+    assert_eq!(read(&admin, &level("environment")).await["emails"]["templates"][TEMPLATE]["displayName"], "Letters");
+    assert_eq!(read(&app.server(), &level("branch")).await["emails"]["templates"][TEMPLATE]["displayName"], "News");
+    // A change of the branch has no effect while the environment overrides the same key.
     assert_done(&patch(&app.server(), "branch", json!({ format!("emails.templates.{TEMPLATE}.tsxSource"): "<p>Old</p>" })).await);
+    assert_eq!(document(&app, "templates", TEMPLATE).await.json()["html_source"], "<p>News</p>");
+    let own = json!({ "keys": [format!("emails.templates.{TEMPLATE}")] });
+    assert_done(&admin.post(&format!("{}/reset-keys", level("environment")), own).await);
     assert_eq!(document(&app, "templates", TEMPLATE).await.json()["html_source"], "<p>Old</p>");
 
     let keys = json!({ "keys": [format!("emails.templates.{SIGN_IN}"), format!("emails.templates.{TEMPLATE}")] });
@@ -274,7 +290,7 @@ async fn templates_and_themes_are_those_of_their_own_operations() {
 }
 
 #[tokio::test]
-async fn one_wrong_document_changes_nothing_and_is_named() {
+async fn an_invalid_document_changes_nothing_and_is_reported() {
     let app = TestApp::start().await;
     let before = app.table();
     let path = format!("emails.templates.{TEMPLATE}");
@@ -285,7 +301,7 @@ async fn one_wrong_document_changes_nothing_and_is_named() {
     assert_eq!(app.table(), before);
 }
 
-/// So many new themes.
+/// A configuration with this many new themes.
 fn themes(from: u128, count: u128) -> Value {
     let theme = |number: u128| (uuid::Uuid::from_u128(number).to_string(), json!({ "displayName": format!("Theme {number}") }));
     let themes: serde_json::Map<String, Value> = (from..from + count).map(theme).collect();
@@ -293,22 +309,22 @@ fn themes(from: u128, count: u128) -> Value {
 }
 
 #[tokio::test]
-async fn there_are_no_more_documents_by_a_configuration_than_by_their_operations() {
+async fn the_configuration_has_the_document_limits_of_the_operations() {
     let app = TestApp::start().await;
     let merge = |values: &Value| {
         let all = values["emails"]["themes"].as_object().unwrap();
         Value::Object(all.iter().map(|(id, theme)| (format!("emails.themes.{id}"), theme.clone())).collect())
     };
-    assert_refused(&patch(&app.admin(), "branch", merge(&themes(1, 96))).await, "more than 95");
+    assert_refused(&patch(&app.admin(), "branch", merge(&themes(1, 95))).await, "more than 94");
     for from in [1, 1001] {
-        assert_done(&patch(&app.admin(), "branch", merge(&themes(from, 95))).await);
+        assert_done(&patch(&app.admin(), "branch", merge(&themes(from, 94))).await);
     }
-    let refused = patch(&app.admin(), "branch", merge(&themes(2001, 11))).await;
+    let refused = patch(&app.admin(), "branch", merge(&themes(2001, 13))).await;
     assert_eq!((refused.status(), refused.code().as_str()), (400, "TOO_MANY_EMAIL_DOCUMENTS"), "{}", refused.text());
-    assert_done(&patch(&app.admin(), "branch", merge(&themes(2001, 10))).await);
+    assert_done(&patch(&app.admin(), "branch", merge(&themes(2001, 12))).await);
     let created = app.admin().post("/api/v1/internal/email-themes", json!({ "display_name": "One more" })).await;
     assert_eq!(created.code(), "TOO_MANY_EMAIL_DOCUMENTS");
-    // One for another is no more than there were.
+    // Removing one theme and adding another in the same request does not exceed the limit.
     let id = uuid::Uuid::from_u128(1);
     let swap = json!({ format!("emails.themes.{id}"): null, format!("emails.themes.{THEME}"): { "displayName": "New" } });
     assert_done(&patch(&app.admin(), "branch", swap).await);

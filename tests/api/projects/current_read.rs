@@ -6,7 +6,7 @@ use support::TestApp;
 use super::CURRENT;
 
 #[tokio::test]
-async fn any_client_may_know_how_people_sign_in() {
+async fn any_client_can_read_the_sign_in_methods() {
     let app = TestApp::start().await;
     let expected = json!({
         "id": app.project_id(), "display_name": "Development",
@@ -27,7 +27,7 @@ async fn any_client_may_know_how_people_sign_in() {
 }
 
 #[tokio::test]
-async fn providers_are_named_without_what_is_behind_them() {
+async fn providers_are_listed_without_their_credentials() {
     let app = TestApp::start().await;
     let provider = json!({ "id": "github", "client_id": "the-client-id", "client_secret": "the-secret" });
     app.configure(json!({ "config": { "oauth_providers": [provider], "domains": [{ "domain": "https://app.example.com" }] } })).await;
@@ -38,7 +38,7 @@ async fn providers_are_named_without_what_is_behind_them() {
 }
 
 #[tokio::test]
-async fn a_project_is_read_with_its_own_keys() {
+async fn a_project_can_only_be_read_with_its_own_keys() {
     let app = TestApp::start().await;
     let other = app.another_project().await;
     assert_eq!(app.client_of(&other).get(CURRENT).await.json()["id"], json!(other.project_id));

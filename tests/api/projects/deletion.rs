@@ -1,4 +1,5 @@
-//! Deleting a project: its keys open nothing at once, and nothing of it stays, whatever interrupts it.
+//! Deleting a project: its keys stop working immediately, and all its data is deleted, even if the
+//! deletion is interrupted.
 
 use jiff::SignedDuration;
 use model::limit::Limits;
@@ -12,7 +13,7 @@ use super::INTERNAL;
 use crate::events::{PROJECT, World};
 use crate::owners::{Owner, keys_of, with_token};
 
-/// What is left of a project and does not expire.
+/// The remaining items of a project that do not expire.
 fn left(app: &TestApp, project: &str) -> Vec<(String, String)> {
     let table = app.table().into_iter();
     let of_it = table.filter(|((pk, sk), item)| pk.contains(project) || sk.contains(project) || item["d"].to_string().contains(project));
@@ -20,7 +21,7 @@ fn left(app: &TestApp, project: &str) -> Vec<(String, String)> {
 }
 
 #[tokio::test]
-async fn the_keys_of_an_ended_project_open_nothing_at_once() {
+async fn the_keys_of_a_deleted_project_stop_working_immediately() {
     let app = TestApp::start().await;
     let internal = app.internal_project().await;
     let ada = Owner::sign_up(&app, &internal, "ada@example.com").await;
@@ -45,27 +46,28 @@ async fn the_keys_of_an_ended_project_open_nothing_at_once() {
     assert_eq!(callers[0].post("/api/v1/auth/password/sign-up", sign_up).await.code(), "CURRENT_PROJECT_NOT_FOUND");
     assert_eq!(app.anonymous().get(&format!("/api/v1/projects/{id}/.well-known/jwks.json")).await.code(), "PROJECT_NOT_FOUND");
     assert_eq!(callers[2].delete(INTERNAL).await.code(), "CURRENT_PROJECT_NOT_FOUND");
-    // The owner has the others still.
+    // The owner still has the other project.
     assert_eq!(ada.owned().await, ["Looms"]);
     assert_eq!(with_token(&app, &other, "admin", &ada.user.access_token).get(INTERNAL).await.status(), 200);
 }
 
 #[tokio::test]
-async fn nothing_of_a_project_stays_but_what_expires_and_another_is_as_it_was() {
+async fn deleting_a_project_leaves_only_expiring_items_and_no_side_effects() {
     let (world, twin) = World::with_twin().await;
     let before = world.app.table();
     let of_twin = |items: &support::Items| items.iter().filter(|((pk, _), _)| pk.contains(crate::events::TWIN)).count();
     assert!(left(&world.app, PROJECT).len() > 20);
     assert_eq!(world.send("projects/internal-current-delete").await.status(), 200);
-    assert_eq!(world.app.end_deletions().await, 0, "somebody who was let in before may write late");
+    assert_eq!(world.app.end_deletions().await, 0, "a request admitted earlier may still write");
     assert_eq!(left(&world.app, PROJECT), [("ENDINGS".to_owned(), format!("PROJECT#{PROJECT}"))]);
-    // Refresh tokens expire as well, but they are found, and go.
+    // Refresh tokens expire as well, but they can be found, and are deleted.
     let tokens = |items: &support::Items| items.keys().filter(|(pk, _)| pk.starts_with(&format!("R#{PROJECT}"))).count();
     assert!(tokens(&before) > 0 && tokens(&world.app.table()) == 0);
     assert_eq!(of_twin(&before), of_twin(&world.app.table()));
     assert_eq!(twin.send("projects/current-read").await.status(), 200);
 
-    // Somebody does; the worker looks once more, and forgets.
+    // The worker checks once more for items that were written late, such as these keys. Only then
+    // is the deletion complete.
     let (project, late) =
         (ProjectId::parse(PROJECT).unwrap(), NewKeys::random(&world.app.app.entropy, [], "Late".to_owned(), world.app.now()));
     world.app.app.store.transact(key_set::create(&project, &late).unwrap()).await.unwrap();
@@ -79,13 +81,13 @@ async fn nothing_of_a_project_stays_but_what_expires_and_another_is_as_it_was() 
 }
 
 #[tokio::test]
-async fn a_worker_that_is_interrupted_anywhere_goes_on_with_the_next_step() {
+async fn an_interrupted_deletion_resumes_at_the_next_step() {
     for interrupted in [0, 1, 2, 4, 7, 11] {
         let world = World::new(Limits::off()).await;
         assert_eq!(world.send("projects/internal-current-delete").await.status(), 200);
         world.app.recorder.break_writes(interrupted, 1, refused("ValidationException"));
         assert_eq!(world.app.end_deletions().await, 0);
-        assert!(world.app.recorder.is_done(), "there are more than {interrupted} writes");
+        assert!(world.app.recorder.is_done(), "there are fewer than {interrupted} writes");
         assert!(left(&world.app, PROJECT).len() > 1, "{interrupted}");
         world.app.advance(SignedDuration::from_secs(61));
         world.app.end_deletions().await;
@@ -95,7 +97,7 @@ async fn a_worker_that_is_interrupted_anywhere_goes_on_with_the_next_step() {
 }
 
 #[tokio::test]
-async fn a_project_that_is_not_ended_is_not_touched() {
+async fn a_project_that_is_not_deleted_is_untouched() {
     let world = World::new(Limits::off()).await;
     let before = world.app.table();
     world.app.recorder.break_writes(0, 1, refused("ValidationException"));
@@ -104,7 +106,7 @@ async fn a_project_that_is_not_ended_is_not_touched() {
 }
 
 #[tokio::test]
-async fn a_project_of_many_users_is_deleted_to_the_last() {
+async fn a_project_with_many_users_is_deleted_completely() {
     let app = TestApp::start().await;
     for index in 0..130 {
         let body = json!({ "primary_email": format!("user{index}@example.com"), "primary_email_auth_enabled": true });
@@ -117,7 +119,7 @@ async fn a_project_of_many_users_is_deleted_to_the_last() {
 }
 
 #[tokio::test]
-async fn an_id_that_is_not_the_projects_deletes_nothing_and_the_owners_project_stays() {
+async fn a_wrong_confirmation_and_the_internal_project_delete_nothing() {
     let app = TestApp::start().await;
     let wrong = app.admin().request("DELETE", INTERNAL).json(&json!({ "project_id": "internal" })).send().await;
     assert_eq!((wrong.status(), wrong.code().as_str()), (400, "SCHEMA_ERROR"));

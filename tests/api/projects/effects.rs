@@ -1,4 +1,4 @@
-//! Settings take effect with the next request, and in their own project alone.
+//! Settings take effect with the next request, and only in their own project.
 
 use serde_json::{Value, json};
 use support::{Answer, TestApp};
@@ -24,20 +24,20 @@ fn failed(answer: &Answer, status: u16, code: &str) {
 }
 
 #[tokio::test]
-async fn sign_up_is_turned_off_and_on() {
+async fn sign_up_can_be_disabled_and_enabled() {
     let app = TestApp::start().await;
     app.sign_up("ada@example.com").await;
     config(&app, json!({ "sign_up_enabled": false })).await;
     failed(&app.client().post(SIGN_UP, account("bob@example.com")).await, 400, "SIGN_UP_NOT_ENABLED");
     failed(&app.client().post(SEND_CODE, mail_to("bob@example.com", "http://localhost/x")).await, 400, "SIGN_UP_NOT_ENABLED");
-    // Who has an account signs in as before.
+    // Existing users can still sign in.
     app.sign_in("ada@example.com").await;
     config(&app, json!({ "sign_up_enabled": true })).await;
     app.sign_up("bob@example.com").await;
 }
 
 #[tokio::test]
-async fn passwords_are_turned_off() {
+async fn passwords_can_be_disabled() {
     let app = TestApp::start().await;
     app.sign_up("ada@example.com").await;
     config(&app, json!({ "credential_enabled": false })).await;
@@ -46,14 +46,14 @@ async fn passwords_are_turned_off() {
 }
 
 #[tokio::test]
-async fn mail_is_turned_off() {
+async fn sign_in_by_email_can_be_disabled() {
     let app = TestApp::start().await;
     config(&app, json!({ "magic_link_enabled": false })).await;
     failed(&app.client().post(SEND_CODE, mail_to("ada@example.com", "http://localhost/x")).await, 403, "MAGIC_LINK_NOT_ENABLED");
 }
 
 #[tokio::test]
-async fn passwords_become_longer() {
+async fn the_minimum_password_length_can_be_raised() {
     let app = TestApp::start().await;
     config(&app, json!({ "password_min_length": 22 })).await;
     let short = app.client().post(SIGN_UP, account("ada@example.com")).await;
@@ -64,7 +64,7 @@ async fn passwords_become_longer() {
 }
 
 #[tokio::test]
-async fn domains_are_trusted_and_localhost_is_not_any_more() {
+async fn domains_can_be_trusted_and_localhost_disallowed() {
     let app = TestApp::start().await;
     let (local, own) = (mail_to("ada@example.com", "http://localhost:3000/x"), mail_to("ada@example.com", "https://app.example.com/x"));
     failed(&app.client().post(SEND_CODE, own.clone()).await, 400, "REDIRECT_URL_NOT_WHITELISTED");
@@ -75,7 +75,7 @@ async fn domains_are_trusted_and_localhost_is_not_any_more() {
 }
 
 #[tokio::test]
-async fn a_client_key_is_required() {
+async fn a_client_key_can_be_required() {
     let app = TestApp::start().await;
     let keyless = app.client().without("x-stack-publishable-client-key");
     assert_eq!(keyless.get(super::CURRENT).await.status(), 200);
@@ -87,7 +87,7 @@ async fn a_client_key_is_required() {
 }
 
 #[tokio::test]
-async fn sessions_become_shorter() {
+async fn session_lifetimes_can_be_shortened() {
     let app = TestApp::start().await;
     let ada = app.sign_up("ada@example.com").await;
     config(&app, json!({ "session_max_idle_seconds": 300 })).await;
@@ -105,7 +105,7 @@ async fn sessions_become_shorter() {
 }
 
 #[tokio::test]
-async fn two_projects_know_nothing_of_each_other() {
+async fn settings_of_projects_are_independent() {
     let app = TestApp::start().await;
     let other = app.another_project().await;
     let ada = app.sign_up("ada@example.com").await;
@@ -119,9 +119,9 @@ async fn two_projects_know_nothing_of_each_other() {
     failed(&stranger.post("/api/v1/auth/sessions/current/refresh", json!({})).await, 401, "REFRESH_TOKEN_NOT_FOUND_OR_EXPIRED");
 }
 
-/// An instance that has answered before keeps nothing of a project between two requests.
+/// An instance that has answered before reads the project and its keys again for each request.
 #[tokio::test]
-async fn every_warm_instance_knows_new_settings_a_revoked_key_and_an_ended_project_at_once() {
+async fn warm_instances_apply_new_settings_and_revocations_immediately() {
     let app = TestApp::start().await;
     let others = [app.redeployed(|_| {}), app.redeployed(|_| {})];
     let refused = async |status: u16, code: &str, email: &str| {

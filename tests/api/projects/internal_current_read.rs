@@ -6,7 +6,7 @@ use support::{START, TestApp};
 use super::INTERNAL;
 
 #[tokio::test]
-async fn an_administrator_reads_all_settings() {
+async fn an_administrator_can_read_all_settings() {
     let app = TestApp::start().await;
     let answer = app.admin().get(INTERNAL).await;
     let expected = json!({
@@ -37,7 +37,7 @@ async fn an_administrator_reads_all_settings() {
 }
 
 #[tokio::test]
-async fn nobody_else_reads_them() {
+async fn other_access_types_cannot_read_them() {
     let app = TestApp::start().await;
     for caller in [app.client(), app.server()] {
         let answer = caller.get(INTERNAL).await;

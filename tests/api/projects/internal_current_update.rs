@@ -1,5 +1,8 @@
-//! `PATCH /api/v1/internal/projects/current`: every setting is read back, and a wrong one changes nothing.
+//! `PATCH /api/v1/internal/projects/current`: every setting is returned, and an invalid one changes
+//! nothing.
 
+use aws_sdk_dynamodb::operation::update_item::UpdateItemInput;
+use aws_sdk_dynamodb::types::AttributeValue;
 use serde_json::{Value, json};
 use support::TestApp;
 
@@ -10,16 +13,16 @@ async fn project(app: &TestApp) -> Value {
 }
 
 #[tokio::test]
-async fn what_is_set_is_read_back() {
+async fn changed_settings_are_returned() {
     let app = TestApp::start().await;
     let top = json!({
         "display_name": "Notes", "description": "Writes things down", "is_production_mode": true, "logo_url": "https://a.test/1",
         "logo_full_url": "https://a.test/2", "logo_dark_mode_url": "https://a.test/3", "logo_full_dark_mode_url": "http://a.test/4",
     });
     let config = json!({
-        "sign_up_enabled": false, "credential_enabled": false, "magic_link_enabled": false, "passkey_enabled": true,
-        "client_team_creation_enabled": true, "client_user_deletion_enabled": true, "allow_user_api_keys": true,
-        "allow_team_api_keys": true, "allow_localhost": false, "create_team_on_sign_up": true, "require_email_verification": true,
+        "sign_up_enabled": false, "credential_enabled": false, "magic_link_enabled": false, "passkey_enabled": false,
+        "client_team_creation_enabled": true, "client_user_deletion_enabled": true, "allow_user_api_keys": false,
+        "allow_team_api_keys": false, "allow_localhost": false, "create_team_on_sign_up": true, "require_email_verification": true,
         "require_publishable_client_key": true, "oauth_account_merge_strategy": "raise_error", "password_min_length": 12,
         "session_max_age_seconds": 86_400, "session_max_idle_seconds": 300,
         "domains": [{ "domain": "https://*.example.com", "handler_path": "/auth" }],
@@ -43,7 +46,39 @@ async fn what_is_set_is_read_back() {
 }
 
 #[tokio::test]
-async fn a_mail_server_is_set_and_its_password_is_never_read() {
+async fn switches_of_features_that_do_not_exist_stay_off() {
+    let app = TestApp::start().await;
+    for name in ["passkey_enabled", "allow_user_api_keys", "allow_team_api_keys"] {
+        let refused = app.admin().patch(INTERNAL, json!({ "config": { name: true } })).await;
+        assert_eq!((refused.status(), refused.code().as_str()), (400, "SCHEMA_ERROR"));
+        assert!(refused.text().contains(&format!("body.config.{name} must be false")), "{}", refused.text());
+        assert_eq!(project(&app).await["config"][name], false);
+    }
+    for path in ["auth.passkey.allowSignIn", "apiKeys.enabled.user", "apiKeys.enabled.team"] {
+        let values = json!({ "config_override_string": json!({ path: true }).to_string() });
+        let refused = app.admin().patch("/api/v1/internal/config/override/environment", values).await;
+        assert!(refused.text().contains(&format!("{path} must be false")), "{}", refused.text());
+    }
+}
+
+#[tokio::test]
+async fn a_project_that_stored_such_a_switch_keeps_working() {
+    let app = TestApp::start().await;
+    let key = (format!("P#{}", app.project_id()), "PROJECT".to_owned());
+    let update = UpdateItemInput::builder().table_name(app.app.store.table());
+    let update = update.key("pk", AttributeValue::S(key.0.clone())).key("sk", AttributeValue::S(key.1.clone()));
+    let update = update.update_expression("SET d.config.passkey_enabled = :on, d.config.allow_user_api_keys = :on");
+    app.app.store.client().call(update.expression_attribute_values(":on", AttributeValue::Bool(true))).await.unwrap();
+    assert_eq!(app.table()[&key]["d"]["M"]["config"]["M"]["passkey_enabled"]["BOOL"], true);
+    let config = app.client().get("/api/v1/projects/current").await.json()["config"].clone();
+    assert_eq!((&config["passkey_enabled"], &config["allow_user_api_keys"]), (&json!(false), &json!(false)));
+    let values = json!({ "config_override_string": "{\"teams.allowClientTeamCreation\":true}" });
+    assert_eq!(app.admin().patch("/api/v1/internal/config/override/branch", values).await.status(), 200);
+    assert_eq!(project(&app).await["config"]["client_team_creation_enabled"], true);
+}
+
+#[tokio::test]
+async fn a_mail_server_can_be_set_and_its_password_is_write_only() {
     let app = TestApp::start().await;
     let server = |fields: Value| {
         let mut server = json!({
@@ -61,7 +96,7 @@ async fn a_mail_server_is_set_and_its_password_is_never_read() {
     assert_eq!(answer.json()["config"]["email_config"], server(json!({ "password": "********" }))["config"]["email_config"]);
     assert!(!answer.text().contains("the-password"));
     assert!(!format!("{:?}", app.table()).contains("the-password"));
-    // What was read is taken back as it was, and so is the rest without the password.
+    // The settings are accepted as they were read, without the password, and with an empty one.
     for same in [json!({ "password": "********" }), json!({}), json!({ "password": "", "sender_name": "Other" })] {
         assert_eq!(app.admin().patch(INTERNAL, server(same)).await.status(), 200);
     }
@@ -89,7 +124,7 @@ async fn absent_settings_stay_and_null_clears_a_logo() {
 }
 
 #[tokio::test]
-async fn a_wrong_setting_is_named_and_changes_nothing() {
+async fn an_invalid_setting_is_reported_and_changes_nothing() {
     let app = TestApp::start().await;
     let before = project(&app).await;
     let long = "x".repeat(257);
@@ -131,7 +166,7 @@ async fn a_wrong_setting_is_named_and_changes_nothing() {
         ),
     ];
     for (mut patch, path) in wrong {
-        // A good setting beside the wrong one is not taken either.
+        // A valid setting beside the invalid one is not applied either.
         if patch.get("is_production_mode").is_none() {
             patch["is_production_mode"] = json!(true);
         }
@@ -143,7 +178,7 @@ async fn a_wrong_setting_is_named_and_changes_nothing() {
 }
 
 #[tokio::test]
-async fn a_description_is_not_a_book() {
+async fn the_length_of_a_description_is_limited() {
     let app = TestApp::start().await;
     let answer = app.admin().patch(INTERNAL, json!({ "description": "x".repeat(200_000) })).await;
     assert_eq!((answer.status(), answer.code().as_str()), (400, "SCHEMA_ERROR"));
@@ -151,7 +186,7 @@ async fn a_description_is_not_a_book() {
 }
 
 #[tokio::test]
-async fn nobody_else_changes_them() {
+async fn other_access_types_cannot_change_them() {
     let app = TestApp::start().await;
     let before = project(&app).await;
     for caller in [app.client(), app.server()] {
@@ -166,7 +201,7 @@ async fn nobody_else_changes_them() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn settings_of_changes_at_the_same_time_are_not_lost() {
+async fn concurrent_changes_lose_no_settings() {
     let app = TestApp::start().await;
     for round in 0..10 {
         let name = format!("name {round}");

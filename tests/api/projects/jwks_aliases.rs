@@ -3,7 +3,7 @@
 use support::{API_URL, TestApp};
 
 #[tokio::test]
-async fn an_issuer_of_users_who_may_not_do_all_leads_to_the_keys_of_their_tokens() {
+async fn issuers_of_restricted_and_anonymous_users_lead_to_their_keys() {
     let app = TestApp::start().await;
     let project = app.project_id().as_str();
     for (kind, keys) in [("restricted", 2), ("anonymous", 3)] {
@@ -17,7 +17,7 @@ async fn an_issuer_of_users_who_may_not_do_all_leads_to_the_keys_of_their_tokens
 }
 
 #[tokio::test]
-async fn what_is_no_project_leads_nowhere() {
+async fn unknown_projects_have_no_keys() {
     let app = TestApp::start().await;
     for id in ["nonsense", "%0d%0aset-cookie:a", "..%2f..%2fx"] {
         let answer = app.anonymous().get(&format!("/api/v1/projects-anonymous-users/{id}/.well-known/jwks.json")).await;

@@ -12,7 +12,7 @@ fn key_ids(set: &Value) -> Vec<String> {
 }
 
 #[tokio::test]
-async fn anybody_reads_the_keys_without_headers() {
+async fn the_keys_are_public() {
     let app = TestApp::start().await;
     let answer = app.anonymous().get(&path(app.project_id().as_str())).await;
     assert_eq!((answer.status(), answer.header("cache-control")), (200, Some("public, max-age=3600")));
@@ -20,7 +20,7 @@ async fn anybody_reads_the_keys_without_headers() {
     assert_eq!(set["keys"].as_array().unwrap().len(), 1);
     let key = set["keys"][0].as_object().unwrap();
     assert_eq!((key["kty"].as_str(), key["crv"].as_str(), key["alg"].as_str()), (Some("EC"), Some("P-256"), Some("ES256")));
-    assert!(!key.contains_key("d"), "the private part stays here");
+    assert!(!key.contains_key("d"), "the private part is not published");
 }
 
 #[tokio::test]
@@ -39,7 +39,7 @@ async fn the_key_verifies_a_token_of_the_project() {
 }
 
 #[tokio::test]
-async fn keys_of_restricted_and_anonymous_users_are_given_when_asked_for() {
+async fn keys_of_restricted_and_anonymous_users_are_included_on_request() {
     let app = TestApp::start().await;
     let keys = async |query: &str| key_ids(&app.anonymous().get(&format!("{}{query}", path(app.project_id().as_str()))).await.json());
     let (normal, restricted, anonymous) = (keys("").await, keys("?include_restricted=true").await, keys("?include_anonymous=true").await);
@@ -59,7 +59,7 @@ async fn each_project_has_its_own_keys() {
 }
 
 #[tokio::test]
-async fn a_project_that_is_not_there_is_not_found() {
+async fn an_unknown_project_is_not_found() {
     let app = TestApp::start().await;
     for id in ["00000000-0000-4000-8000-000000000000", "internal", "nonsense"] {
         let answer = app.anonymous().get(&path(id)).await;

@@ -2,15 +2,20 @@
 
 mod api_keys;
 mod config;
+mod config_levels;
+mod config_source_delete;
+mod config_source_read;
 mod current_read;
 mod deletion;
 mod effects;
 mod internal_current_read;
 mod internal_current_update;
+mod internal_transfer;
 mod jwks_aliases;
 mod jwks_read;
 mod owned;
 mod providers;
+mod sign_up_rules_test;
 
 pub(crate) const CURRENT: &str = "/api/v1/projects/current";
 pub(crate) const INTERNAL: &str = "/api/v1/internal/projects/current";

@@ -11,7 +11,7 @@ fn assert_error(answer: &support::Answer, status: u16, code: &str) {
 }
 
 #[tokio::test]
-async fn a_user_creates_projects_and_lists_those_of_all_her_teams() {
+async fn users_create_projects_and_list_those_of_their_teams() {
     let app = TestApp::start().await;
     let internal = app.internal_project().await;
     let ada = Owner::sign_up(&app, &internal, "ada@example.com").await;
@@ -42,14 +42,14 @@ async fn a_user_creates_projects_and_lists_those_of_all_her_teams() {
     assert_eq!(ada.owned().await, ["Notes", "Looms"]);
     let listed = ada.caller().get(PROJECTS).await.json();
     assert_eq!((&listed["items"][0], &listed["is_paginated"]), (&made, &json!(false)));
-    // A change of its name is seen in the list.
+    // If the project's name changes, the list shows the new name.
     let admin = with_token(&app, id, "admin", &ada.user.access_token);
     assert_eq!(admin.patch("/api/v1/internal/projects/current", json!({ "display_name": "Papers" })).await.status(), 200);
     assert_eq!(ada.owned().await, ["Papers", "Looms"]);
 }
 
 #[tokio::test]
-async fn a_new_project_has_no_keys_until_its_owner_makes_some() {
+async fn a_new_project_has_no_keys_until_its_owner_creates_some() {
     let app = TestApp::start().await;
     let internal = app.internal_project().await;
     let ada = Owner::sign_up(&app, &internal, "ada@example.com").await;
@@ -63,7 +63,7 @@ async fn a_new_project_has_no_keys_until_its_owner_makes_some() {
 }
 
 #[tokio::test]
-async fn nobody_creates_projects_for_a_team_of_others() {
+async fn projects_cannot_be_created_for_other_teams() {
     let app = TestApp::start().await;
     let internal = app.internal_project().await;
     let (ada, bob) = (Owner::sign_up(&app, &internal, "ada@example.com").await, Owner::sign_up(&app, &internal, "bob@example.com").await);
@@ -79,7 +79,7 @@ async fn nobody_creates_projects_for_a_team_of_others() {
 }
 
 #[tokio::test]
-async fn projects_belong_to_users_of_the_project_internal_alone() {
+async fn only_users_of_the_internal_project_own_projects() {
     let app = TestApp::start().await;
     let internal = app.internal_project().await;
     let user = app.sign_up("ada@example.com").await;
@@ -97,7 +97,7 @@ async fn projects_belong_to_users_of_the_project_internal_alone() {
 }
 
 #[tokio::test]
-async fn a_wrong_setting_creates_nothing_and_is_named() {
+async fn an_invalid_setting_is_reported_and_creates_nothing() {
     let app = TestApp::start().await;
     let internal = app.internal_project().await;
     let ada = Owner::sign_up(&app, &internal, "ada@example.com").await;

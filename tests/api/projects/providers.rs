@@ -1,4 +1,4 @@
-//! Providers among the settings of a project: their secrets are written and never read.
+//! Providers in the settings of a project: their secrets are write-only.
 
 use serde_json::{Value, json};
 use support::{Answer, TestApp};
@@ -9,7 +9,7 @@ async fn set(app: &TestApp, providers: Value) -> Answer {
     app.admin().patch(INTERNAL, json!({ "config": { "oauth_providers": providers } })).await
 }
 
-/// Where the service sends who signs in with a provider.
+/// The URL to which the service redirects users who sign in with a provider.
 async fn location(app: &TestApp, provider: &str) -> url::Url {
     let project = app.project_id();
     let key = secrecy::ExposeSecret::expose_secret(&app.keys.client);
@@ -35,47 +35,73 @@ async fn location(app: &TestApp, provider: &str) -> url::Url {
 }
 
 #[tokio::test]
-async fn a_secret_is_never_answered() {
+async fn a_secret_is_never_returned() {
     let app = TestApp::start().await;
     let answer = set(&app, json!([{ "id": "github", "type": "standard", "client_id": "the-id", "client_secret": "the-secret" }])).await;
     assert_eq!(answer.status(), 200, "{}", answer.text());
     let read = app.admin().get(INTERNAL).await;
     for answer in [&answer, &read] {
-        assert!(!answer.text().contains("the-secret") && !answer.text().contains("client_secret"), "{}", answer.text());
+        assert!(!answer.text().contains("the-secret"), "{}", answer.text());
     }
-    let expected = json!([{ "id": "github", "provider_config_id": "github", "type": "standard" }]);
+    let expected = json!([
+        { "id": "github", "provider_config_id": "github", "type": "standard", "client_id": "the-id", "client_secret": "********" },
+    ]);
     assert_eq!(read.json()["config"]["oauth_providers"], expected);
     assert_eq!(read.json()["config"]["enabled_oauth_providers"], json!([{ "id": "github" }]));
-    // Nor does the table have it in clear.
+    // The table does not contain the secret in plaintext either.
     let calls = app.recorder.calls();
     assert!(!calls.is_empty() && calls.iter().all(|(_, body)| !body.contains("the-secret")));
 }
 
+/// The stored secret of the project's first provider, decrypted.
+async fn stored_secret(app: &TestApp) -> String {
+    let row = app.app.store.project(app.project_id()).await.unwrap().unwrap();
+    let provider = &row.project.config.oauth_providers[0];
+    let secret = app.app.sealer.open(&format!("{}/{}", app.project_id(), provider.id), &provider.client_secret).unwrap();
+    secrecy::ExposeSecret::expose_secret(&secret).to_owned()
+}
+
 #[tokio::test]
-async fn an_omitted_secret_is_kept_and_another_provider_has_none_to_keep() {
+async fn a_secret_is_kept_for_the_same_destination_only() {
     let app = TestApp::start().await;
     set(&app, json!([{ "id": "github", "client_id": "one", "client_secret": "the-secret" }])).await;
-    for provider in [json!({ "id": "github", "client_id": "two" }), json!({ "id": "github", "client_id": "two", "client_secret": "" })] {
+    let read = app.admin().get(INTERNAL).await.json()["config"]["oauth_providers"][0].clone();
+    let mut read = read.as_object().unwrap().clone();
+    read.remove("provider_config_id");
+    for provider in [json!(read), json!({ "id": "github", "client_id": "one" }), json!({ "id": "github", "client_secret": "" })] {
         let answer = set(&app, json!([provider])).await;
         assert_eq!(answer.status(), 200, "{}", answer.text());
+        assert_eq!(stored_secret(&app).await, "the-secret");
     }
+    for secret in ["", "********"] {
+        let answer = set(&app, json!([{ "id": "github", "client_id": "two", "client_secret": secret }])).await;
+        assert!(answer.text().contains("is required when the client id, issuer or tenant changes"), "{}", answer.text());
+    }
+    let answer = set(&app, json!([{ "id": "github", "client_id": "two", "client_secret": "another" }])).await;
+    assert_eq!(answer.status(), 200, "{}", answer.text());
+    assert_eq!(stored_secret(&app).await, "another");
     let url = location(&app, "github").await;
     assert_eq!((url.host_str(), url.query_pairs().find(|(name, _)| name == "client_id").unwrap().1.as_ref()), (Some("github.com"), "two"));
-    // The secret that was kept is the one that was given.
-    let row = app.app.store.project(app.project_id()).await.unwrap().unwrap();
-    let sealed = &row.project.config.oauth_providers[0].client_secret;
-    let secret = app.app.sealer.open(&format!("{}/github", app.project_id()), sealed).unwrap();
-    assert_eq!(secrecy::ExposeSecret::expose_secret(&secret), "the-secret");
+    // If the issuer changes, the new issuer would receive the stored secret at its token endpoint.
+    let own = |issuer: &str, secret: &str| json!([{ "id": "own", "client_id": "x", "client_secret": secret, "issuer": issuer }]);
+    assert_eq!(set(&app, own("https://id.example.com", "its-secret")).await.status(), 200);
+    for secret in ["", "********"] {
+        let stolen = set(&app, own("https://id.evil.example", secret)).await;
+        assert_eq!((stolen.status(), stolen.code().as_str()), (400, "SCHEMA_ERROR"), "{}", stolen.text());
+    }
+    assert_eq!(set(&app, own("https://id.example.com", "********")).await.status(), 200);
+    assert_eq!(stored_secret(&app).await, "its-secret");
+    set(&app, json!([{ "id": "github", "client_id": "two", "client_secret": "another" }])).await;
 
     let answer = set(&app, json!([{ "id": "google", "client_id": "x" }])).await;
     assert!(answer.text().contains("body.config.oauth_providers[0].client_secret"), "{}", answer.text());
-    // Removed and added again, a provider has no secret any more.
+    // A provider that was removed and added again has no secret.
     assert_eq!(set(&app, json!([])).await.status(), 200);
     assert_eq!(set(&app, json!([{ "id": "github", "client_id": "two" }])).await.code(), "SCHEMA_ERROR");
 }
 
 #[tokio::test]
-async fn a_wrong_provider_is_named_and_changes_nothing() {
+async fn an_invalid_provider_is_reported_and_changes_nothing() {
     let app = TestApp::start().await;
     let good = json!({ "id": "github", "client_id": "x", "client_secret": "y" });
     assert_eq!(set(&app, json!([good])).await.status(), 200);

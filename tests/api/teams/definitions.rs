@@ -1,4 +1,4 @@
-//! Definitions of permissions.
+//! The definitions of permissions.
 
 use serde_json::json;
 use support::TestApp;
@@ -8,7 +8,7 @@ use super::{assert_error, define, grant, ids, join, team};
 const TEAM_PERMISSIONS: &str = "/api/v1/team-permission-definitions";
 
 #[tokio::test]
-async fn a_project_begins_with_the_permissions_of_the_system_and_two_of_its_own() {
+async fn a_project_starts_with_the_system_permissions_and_two_of_its_own() {
     let app = TestApp::start().await;
     let answer = app.admin().get(TEAM_PERMISSIONS).await;
     let system = ["$delete_team", "$invite_members", "$manage_api_keys", "$read_members", "$remove_members", "$update_team"];
@@ -23,7 +23,7 @@ async fn a_project_begins_with_the_permissions_of_the_system_and_two_of_its_own(
 }
 
 #[tokio::test]
-async fn an_administrator_defines_changes_and_deletes_permissions() {
+async fn an_administrator_can_define_change_and_delete_permissions() {
     let app = TestApp::start().await;
     let body = json!({ "id": "read:invoices", "description": "Sees invoices" });
     let created = app.admin().post(TEAM_PERMISSIONS, body.clone()).await;
@@ -48,7 +48,7 @@ async fn an_administrator_defines_changes_and_deletes_permissions() {
 }
 
 #[tokio::test]
-async fn a_permission_that_is_deleted_is_nobodys_also_when_its_id_comes_back() {
+async fn a_recreated_permission_is_granted_to_nobody() {
     let app = TestApp::start().await;
     let ada = app.sign_up("ada@example.com").await;
     let id = team(&app, "Engines", None).await;
@@ -64,7 +64,7 @@ async fn a_permission_that_is_deleted_is_nobodys_also_when_its_id_comes_back() {
 }
 
 #[tokio::test]
-async fn definitions_are_listed_in_pages_when_asked_for() {
+async fn definitions_are_paginated_on_request() {
     let app = TestApp::start().await;
     let first = app.admin().get(&format!("{TEAM_PERMISSIONS}?limit=5")).await;
     let cursor = first.json()["pagination"]["next_cursor"].as_str().unwrap().to_owned();
@@ -75,7 +75,7 @@ async fn definitions_are_listed_in_pages_when_asked_for() {
 }
 
 #[tokio::test]
-async fn what_is_given_by_default_is_a_setting() {
+async fn default_permissions_are_a_setting() {
     let app = TestApp::start().await;
     define(&app, "team", "captain", &["$delete_team"]).await;
     define(&app, "project", "beta", &[]).await;

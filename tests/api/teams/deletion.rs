@@ -1,10 +1,11 @@
-//! Deleting teams and users leaves no membership behind, however many there are and whatever interrupts it.
+//! Deleting a team or a user leaves no membership behind, however many there are and wherever the
+//! deletion is interrupted.
 
 use model::permission::Grant;
 use model::team::{Member, Team};
 use model::user::User;
 use serde_json::{Value, json};
-use store::team::membership;
+use store::team::membership::{self, MemberRow};
 use store::{team as teams, user};
 use support::{SignedIn, TestApp, refused};
 use wire::entropy::Entropy;
@@ -12,13 +13,14 @@ use wire::id::{TeamId, UserId};
 
 use super::{TEAMS, assert_error, ids, join, members_of, membership, team, teams_of};
 
-/// What is left of memberships in the table.
+/// The teams and memberships that remain in the table.
 fn left(app: &TestApp) -> Vec<(String, String)> {
     let is_one = |(pk, sk): &(String, String)| pk.starts_with("T#") || (pk.starts_with("U#") && sk.starts_with("TEAM#"));
     app.table().into_keys().filter(is_one).collect()
 }
 
-/// Adds users to a team without requests: three hundred of them take a while.
+/// Creates users and adds them to a team, by direct writes, as hundreds of requests would take a
+/// while. Every third user has selected the team. Returns the ids of the users.
 async fn fill(app: &TestApp, team: &str, count: usize) -> Vec<String> {
     let (project, entropy, team) = (app.project_id(), &app.app.entropy, TeamId::parse(team).unwrap());
     let mut all = Vec::new();
@@ -28,7 +30,10 @@ async fn fill(app: &TestApp, team: &str, count: usize) -> Vec<String> {
         user.selected_team_id = is_selected.then_some(team);
         let mut writes = vec![user::create(project, &user).unwrap(), teams::join(project, team)];
         let grants = [Grant("2".to_owned())].into();
-        writes.extend(membership::create(project, team, &user, &Member::new(app.now()), grants, is_selected).unwrap());
+        writes.extend(
+            membership::create(project, &user, &MemberRow::new(team, user.id, Member::new(app.now()), grants).selected(is_selected))
+                .unwrap(),
+        );
         app.app.store.transact(writes).await.unwrap();
         all.push(user.id.to_string());
     }
@@ -44,7 +49,7 @@ async fn assert_is_gone(app: &TestApp, id: &str, users: &[String]) {
 }
 
 #[tokio::test]
-async fn a_team_is_deleted_with_its_members_by_whoever_may() {
+async fn a_permitted_member_can_delete_a_team_with_its_memberships() {
     let app = TestApp::start().await;
     let (ada, bob) = (app.sign_up("ada@example.com").await, app.sign_up("bob@example.com").await);
     let id = team(&app, "Engines", Some(&ada)).await;
@@ -60,7 +65,7 @@ async fn a_team_is_deleted_with_its_members_by_whoever_may() {
 }
 
 #[tokio::test]
-async fn a_team_of_more_members_than_a_transaction_takes_is_deleted_as_well() {
+async fn a_team_larger_than_a_transaction_can_be_deleted() {
     let app = TestApp::start().await;
     let ada = app.sign_up("ada@example.com").await;
     let id = team(&app, "Engines", Some(&ada)).await;
@@ -70,11 +75,11 @@ async fn a_team_of_more_members_than_a_transaction_takes_is_deleted_as_well() {
 }
 
 #[tokio::test]
-async fn a_deletion_that_is_interrupted_anywhere_leaves_a_team_that_is_gone_and_goes_on_when_sent_again() {
+async fn an_interrupted_team_deletion_hides_the_team_and_resumes_on_retry() {
     let app = TestApp::start().await;
     let ada = app.sign_up("ada@example.com").await;
     let mut interrupted = 0;
-    // Each time the request dies one write later, until it does not die.
+    // In each round the request fails one write later, until it succeeds.
     for write in 0.. {
         let id = team(&app, "Engines", Some(&ada)).await;
         let users = fill(&app, &id, 60).await;
@@ -101,7 +106,7 @@ async fn a_deletion_that_is_interrupted_anywhere_leaves_a_team_that_is_gone_and_
 }
 
 #[tokio::test]
-async fn a_user_is_deleted_with_its_memberships_however_many_and_whatever_interrupts_it() {
+async fn a_user_is_deleted_with_all_memberships_despite_interruptions() {
     let app = TestApp::start().await;
     for teams in [3, 150] {
         for interrupted in [false, true] {
@@ -128,7 +133,7 @@ async fn a_user_is_deleted_with_its_memberships_however_many_and_whatever_interr
     }
 }
 
-/// Makes teams and joins them, without requests.
+/// Creates teams and adds the user to each of them, by direct writes.
 async fn join_many(app: &TestApp, user: &SignedIn, count: usize) -> Vec<String> {
     let (project, entropy): (_, &Entropy) = (app.project_id(), &app.app.entropy);
     let member = app.app.store.user(project, UserId::parse(&user.user_id).unwrap()).await.unwrap().unwrap().user;
@@ -136,7 +141,8 @@ async fn join_many(app: &TestApp, user: &SignedIn, count: usize) -> Vec<String> 
     for _ in 0..count {
         let team = Team::new(TeamId::from(entropy.uuid()), "Engines".to_owned(), app.now());
         let mut writes = vec![teams::create(project, &team).unwrap(), membership::joins(project, member.id)];
-        writes.extend(membership::create(project, team.id, &member, &Member::new(app.now()), [].into(), false).unwrap());
+        writes
+            .extend(membership::create(project, &member, &MemberRow::new(team.id, member.id, Member::new(app.now()), [].into())).unwrap());
         app.app.store.transact(writes).await.unwrap();
         all.push(team.id.to_string());
     }
@@ -144,7 +150,7 @@ async fn join_many(app: &TestApp, user: &SignedIn, count: usize) -> Vec<String> 
 }
 
 #[tokio::test]
-async fn a_deletion_that_nobody_asks_for_again_is_ended_by_the_worker() {
+async fn an_abandoned_deletion_is_finished_by_the_worker() {
     let app = TestApp::start().await;
     let ada = app.sign_up("ada@example.com").await;
     let id = team(&app, "Engines", Some(&ada)).await;
@@ -156,7 +162,7 @@ async fn a_deletion_that_nobody_asks_for_again_is_ended_by_the_worker() {
         assert_eq!(app.server().delete(&path).await.status(), 500);
         app.recorder.clear();
     }
-    assert_eq!(app.end_deletions().await, 0, "whoever began may ask again");
+    assert_eq!(app.end_deletions().await, 0, "the original caller may retry first");
     app.advance(jiff::SignedDuration::from_secs(31));
     assert_eq!((app.end_deletions().await, app.end_deletions().await), (2, 0));
     assert_error(&app.server().get(&format!("/api/v1/users/{}", many.user_id)).await, 404, "USER_NOT_FOUND");

@@ -1,4 +1,4 @@
-//! Inviting by mail, and accepting.
+//! Inviting users by email, and accepting invitations.
 
 use jiff::SignedDuration;
 use serde_json::{Value, json};
@@ -8,7 +8,8 @@ use super::{assert_error, ids, join, members_of, team};
 
 pub(super) const INVITATIONS: &str = "/api/v1/team-invitations";
 
-/// Invites somebody as a server; gives the invitation's id and the code in its mail.
+/// Invites a user, calling with server access; returns the invitation's id and the code in its
+/// email.
 pub(super) async fn invite(app: &TestApp, team: &str, email: &str) -> (String, String) {
     let body = json!({ "team_id": team, "email": email, "callback_url": "http://localhost:3000/join" });
     let answer = app.server().post(&format!("{INVITATIONS}/send-code"), body).await;
@@ -17,7 +18,7 @@ pub(super) async fn invite(app: &TestApp, team: &str, email: &str) -> (String, S
 }
 
 #[tokio::test]
-async fn whoever_is_invited_sees_what_it_is_and_joins() {
+async fn an_invited_user_sees_the_invitation_and_joins() {
     let app = TestApp::start().await;
     let ada = app.sign_up("ada@example.com").await;
     let id = team(&app, "Engines & Co", Some(&ada)).await;
@@ -56,7 +57,7 @@ async fn whoever_is_invited_sees_what_it_is_and_joins() {
 }
 
 #[tokio::test]
-async fn an_invitation_is_accepted_from_the_list_as_well() {
+async fn an_invitation_can_be_accepted_from_the_list() {
     let app = TestApp::start().await;
     let id = team(&app, "Engines", None).await;
     let bob = app.sign_in_by_mail("bob@example.com").await;
@@ -76,7 +77,7 @@ async fn an_invitation_is_accepted_from_the_list_as_well() {
 }
 
 #[tokio::test]
-async fn whoever_is_a_member_already_accepts_and_stays_what_it_is() {
+async fn accepting_as_a_member_changes_nothing() {
     let app = TestApp::start().await;
     let bob = app.sign_in_by_mail("bob@example.com").await;
     let id = team(&app, "Engines", Some(&bob)).await;
@@ -88,7 +89,7 @@ async fn whoever_is_a_member_already_accepts_and_stays_what_it_is() {
 }
 
 #[tokio::test]
-async fn an_invitation_is_over_after_seven_days() {
+async fn an_invitation_expires_after_seven_days() {
     let app = TestApp::start().await;
     let id = team(&app, "Engines", None).await;
     app.sign_in_by_mail("bob@example.com").await;
@@ -105,7 +106,7 @@ async fn an_invitation_is_over_after_seven_days() {
 }
 
 #[tokio::test]
-async fn an_invitation_is_revoked_by_whoever_removes_members() {
+async fn an_invitation_can_be_revoked_with_the_permission_to_remove_members() {
     let app = TestApp::start().await;
     let (ada, mem) = (app.sign_up("ada@example.com").await, app.sign_up("mem@example.com").await);
     let id = team(&app, "Engines", Some(&ada)).await;

@@ -1,4 +1,4 @@
-//! Who may not invite, and who may not accept.
+//! Invitations that may not be sent or accepted.
 
 use serde_json::json;
 use support::TestApp;
@@ -7,7 +7,7 @@ use super::invitations::{INVITATIONS, invite};
 use super::{assert_error, grant, ids, join, members_of, team};
 
 #[tokio::test]
-async fn a_client_invites_by_permission_to_a_page_that_the_project_trusts() {
+async fn a_client_needs_permission_and_a_trusted_page_to_invite() {
     let app = TestApp::start().await;
     let (ada, bob, eve) =
         (app.sign_up("ada@example.com").await, app.sign_up("bob@example.com").await, app.sign_up("eve@example.com").await);
@@ -29,13 +29,13 @@ async fn a_client_invites_by_permission_to_a_page_that_the_project_trusts() {
 }
 
 #[tokio::test]
-async fn only_a_user_with_the_invited_address_verified_accepts() {
+async fn only_a_user_with_the_verified_invited_address_can_accept() {
     let app = TestApp::start().await;
     let id = team(&app, "Engines", None).await;
     let (eve, bob) = (app.sign_in_by_mail("eve@example.com").await, app.sign_up("bob@example.com").await);
     let (invitation, code) = invite(&app, &id, "bob@example.com").await;
     let by_id = format!("{INVITATIONS}/{invitation}/accept?user_id=me");
-    // The address of one is another's, and that of the other is not verified.
+    // One user has another address, and the other has not verified the invited address.
     for user in [&eve, &bob] {
         let caller = app.signed_in(user);
         assert_error(&caller.post(&format!("{INVITATIONS}/accept"), json!({ "code": code })).await, 403, "TEAM_INVITATION_EMAIL_MISMATCH");
@@ -53,7 +53,7 @@ async fn only_a_user_with_the_invited_address_verified_accepts() {
 }
 
 #[tokio::test]
-async fn a_restricted_user_does_not_accept() {
+async fn a_restricted_user_cannot_accept() {
     let app = TestApp::start().await;
     let id = team(&app, "Engines", None).await;
     let bob = app.sign_in_by_mail("bob@example.com").await;
@@ -67,7 +67,7 @@ async fn a_restricted_user_does_not_accept() {
 }
 
 #[tokio::test]
-async fn an_invitation_to_a_team_that_is_gone_leads_nowhere() {
+async fn an_invitation_to_a_deleted_team_is_invalid() {
     let app = TestApp::start().await;
     let id = team(&app, "Engines", None).await;
     let bob = app.sign_in_by_mail("bob@example.com").await;
@@ -82,7 +82,7 @@ async fn an_invitation_to_a_team_that_is_gone_leads_nowhere() {
 }
 
 #[tokio::test]
-async fn a_code_is_guessed_at_twenty_times_and_one_of_another_purpose_is_none() {
+async fn a_code_allows_twenty_attempts_and_requires_its_purpose() {
     let app = TestApp::start().await;
     let id = team(&app, "Engines", None).await;
     let bob = app.sign_in_by_mail("bob@example.com").await;
@@ -102,7 +102,7 @@ async fn a_code_is_guessed_at_twenty_times_and_one_of_another_purpose_is_none() 
 }
 
 #[tokio::test]
-async fn a_stranger_who_has_the_link_cannot_use_up_the_tries_of_the_invited() {
+async fn a_stranger_with_the_link_cannot_exhaust_its_attempts() {
     let app = TestApp::start().await;
     let id = team(&app, "Engines", None).await;
     let (eve, bob) = (app.sign_in_by_mail("eve@example.com").await, app.sign_in_by_mail("bob@example.com").await);
@@ -123,7 +123,7 @@ async fn a_stranger_who_has_the_link_cannot_use_up_the_tries_of_the_invited() {
 }
 
 #[tokio::test]
-async fn a_project_may_keep_invitations_from_members() {
+async fn a_project_can_disable_invitations_by_members() {
     let app = TestApp::start().await;
     let (ada, bob) = (app.sign_up("ada@example.com").await, app.sign_up("bob@example.com").await);
     let id = team(&app, "Engines", Some(&ada)).await;
@@ -136,11 +136,11 @@ async fn a_project_may_keep_invitations_from_members() {
     assert_eq!(changed.status(), 200, "{}", changed.text());
     let refused = app.signed_in(&bob).post(&path, body("two@example.com")).await;
     assert_eq!(assert_error(&refused, 401, "TEAM_PERMISSION_REQUIRED")["permission_id"], "$invite_members");
-    assert_eq!(app.signed_in(&ada).post(&path, body("three@example.com")).await.status(), 200, "who created the team still may");
+    assert_eq!(app.signed_in(&ada).post(&path, body("three@example.com")).await.status(), 200, "the creator of the team still can");
 }
 
 #[tokio::test]
-async fn whoever_has_what_members_have_by_default_does_not_invite_where_the_project_keeps_it_from_them() {
+async fn default_member_permissions_do_not_override_disabled_invitations() {
     let app = TestApp::start().await;
     let (ada, bob) = (app.sign_up("ada@example.com").await, app.sign_up("bob@example.com").await);
     let id = team(&app, "Engines", Some(&ada)).await;
@@ -156,15 +156,15 @@ async fn whoever_has_what_members_have_by_default_does_not_invite_where_the_proj
     assert_eq!(app.admin().patch(setting, off).await.status(), 200);
     let refused = app.signed_in(&bob).post(&path, body("one@example.com")).await;
     assert_eq!(assert_error(&refused, 401, "TEAM_PERMISSION_REQUIRED")["permission_id"], "$invite_members");
-    assert_eq!(app.signed_in(&bob).get(&listed).await.status(), 401, "nor sees who is invited");
+    assert_eq!(app.signed_in(&bob).get(&listed).await.status(), 401, "nor list the invitations");
     assert!(app.mails("one@example.com").await.is_empty());
-    assert_eq!(held().await, ["$read_members", "team_member"], "apps are told so, too");
-    // Whoever has more does.
-    assert_eq!(app.signed_in(&ada).post(&path, body("two@example.com")).await.status(), 200, "who created the team");
+    assert_eq!(held().await, ["$read_members", "team_member"], "apps see that, too");
+    // Users with more permissions can invite.
+    assert_eq!(app.signed_in(&ada).post(&path, body("two@example.com")).await.status(), 200, "the creator of the team");
     assert_eq!(ids(&app.signed_in(&ada).get(&listed).await).len(), 2);
-    assert!(ids(&app.signed_in(&ada).get(&listed).await).contains(&waiting), "invitations of before stay");
+    assert!(ids(&app.signed_in(&ada).get(&listed).await).contains(&waiting), "earlier invitations stay");
     grant(&app, &id, &bob.user_id, "$invite_members").await;
-    assert_eq!(app.signed_in(&bob).post(&path, body("three@example.com")).await.status(), 200, "who was given the permission");
+    assert_eq!(app.signed_in(&bob).post(&path, body("three@example.com")).await.status(), 200, "a member with the explicit permission");
     app.server().delete(&format!("/api/v1/team-permissions/{id}/{}/$invite_members", bob.user_id)).await;
     assert_eq!(app.signed_in(&bob).post(&path, body("four@example.com")).await.status(), 401);
 
@@ -173,7 +173,7 @@ async fn whoever_has_what_members_have_by_default_does_not_invite_where_the_proj
 }
 
 #[tokio::test]
-async fn a_team_that_is_called_like_an_address_is_not_a_link_in_its_invitations() {
+async fn a_team_name_that_is_a_url_does_not_become_a_link_in_invitations() {
     let app = TestApp::start().await;
     let id = team(&app, "https://evil.example/login", None).await;
     invite(&app, &id, "bob@example.com").await;

@@ -1,4 +1,4 @@
-//! Joining and leaving.
+//! Joining and leaving teams.
 
 use serde_json::json;
 use support::TestApp;
@@ -6,7 +6,7 @@ use support::TestApp;
 use super::{assert_error, grant, join, members_of, membership, team, teams_of};
 
 #[tokio::test]
-async fn a_server_adds_a_user_to_a_team_once() {
+async fn a_server_can_add_a_user_to_a_team_once() {
     let app = TestApp::start().await;
     let ada = app.sign_up("ada@example.com").await;
     let id = team(&app, "Engines", None).await;
@@ -23,7 +23,7 @@ async fn a_server_adds_a_user_to_a_team_once() {
 }
 
 #[tokio::test]
-async fn a_member_may_leave_and_removes_others_by_permission() {
+async fn a_member_can_leave_and_needs_permission_to_remove_others() {
     let app = TestApp::start().await;
     let (ada, bob, eve) =
         (app.sign_up("ada@example.com").await, app.sign_up("bob@example.com").await, app.sign_up("eve@example.com").await);
@@ -45,7 +45,7 @@ async fn a_member_may_leave_and_removes_others_by_permission() {
 }
 
 #[tokio::test]
-async fn whoever_comes_back_has_what_a_new_member_has() {
+async fn a_returning_member_has_the_permissions_of_a_new_one() {
     let app = TestApp::start().await;
     let ada = app.sign_up("ada@example.com").await;
     let id = team(&app, "Engines", Some(&ada)).await;

@@ -19,7 +19,7 @@ use support::{Answer, SignedIn, TestApp};
 const TEAMS: &str = "/api/v1/teams";
 
 /// Creates a team as a server; `creator` becomes its first member.
-async fn team(app: &TestApp, name: &str, creator: Option<&SignedIn>) -> String {
+pub(crate) async fn team(app: &TestApp, name: &str, creator: Option<&SignedIn>) -> String {
     let body = json!({ "display_name": name, "creator_user_id": creator.map(|user| &user.user_id) });
     let body = if creator.is_some() { body } else { json!({ "display_name": name }) };
     let answer = app.server().post(TEAMS, body).await;
@@ -32,12 +32,12 @@ fn membership(team: &str, user: &str) -> String {
 }
 
 /// Adds a user to a team as a server.
-async fn join(app: &TestApp, team: &str, user: &str) {
+pub(crate) async fn join(app: &TestApp, team: &str, user: &str) {
     let answer = app.server().post(&membership(team, user), json!({})).await;
     assert_eq!(answer.status(), 201, "{}", answer.text());
 }
 
-/// The ids of what a list has.
+/// The ids in a list.
 fn ids(answer: &Answer) -> Vec<String> {
     assert_eq!(answer.status(), 200, "{}", answer.text());
     answer.json()["items"].as_array().unwrap().iter().map(|item| item["id"].as_str().unwrap().to_owned()).collect()
@@ -68,7 +68,7 @@ async fn define(app: &TestApp, scope: &str, id: &str, contains: &[&str]) {
     assert_eq!(answer.status(), 201, "{}", answer.text());
 }
 
-/// Checks an error and gives its details.
+/// Asserts an error and returns its details.
 #[track_caller]
 fn assert_error(answer: &Answer, status: u16, code: &str) -> Value {
     assert_eq!((answer.status(), answer.code().as_str()), (status, code), "{}", answer.text());

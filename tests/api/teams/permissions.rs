@@ -1,4 +1,4 @@
-//! Grants, in teams and in the project.
+//! Granting permissions in teams and in the project.
 
 use serde_json::json;
 use support::TestApp;
@@ -9,7 +9,7 @@ const GRANTS: &str = "/api/v1/team-permissions";
 const PROJECT_GRANTS: &str = "/api/v1/project-permissions";
 
 #[tokio::test]
-async fn a_member_has_what_it_is_granted_with_all_that_it_contains() {
+async fn a_granted_permission_includes_the_contained_ones() {
     let app = TestApp::start().await;
     let ada = app.sign_up("ada@example.com").await;
     let id = team(&app, "Engines", None).await;
@@ -36,7 +36,7 @@ async fn a_member_has_what_it_is_granted_with_all_that_it_contains() {
 }
 
 #[tokio::test]
-async fn only_what_is_defined_for_teams_is_granted_there_and_only_to_members() {
+async fn only_team_permissions_can_be_granted_to_members() {
     let app = TestApp::start().await;
     let (ada, eve) = (app.sign_up("ada@example.com").await, app.sign_up("eve@example.com").await);
     let id = team(&app, "Engines", Some(&ada)).await;
@@ -53,7 +53,7 @@ async fn only_what_is_defined_for_teams_is_granted_there_and_only_to_members() {
 }
 
 #[tokio::test]
-async fn permissions_are_listed_by_user_by_team_and_one_alone() {
+async fn permissions_can_be_listed_by_user_team_and_id() {
     let app = TestApp::start().await;
     let (ada, bob) = (app.sign_up("ada@example.com").await, app.sign_up("bob@example.com").await);
     let first = team(&app, "Engines", Some(&ada)).await;
@@ -80,7 +80,7 @@ async fn permissions_are_listed_by_user_by_team_and_one_alone() {
 }
 
 #[tokio::test]
-async fn a_user_has_permissions_in_the_project_as_well() {
+async fn a_user_has_project_permissions_too() {
     let app = TestApp::start().await;
     let ada = app.sign_up("ada@example.com").await;
     define(&app, "project", "read", &[]).await;

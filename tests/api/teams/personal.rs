@@ -1,4 +1,4 @@
-//! The team that a new user gets.
+//! The personal team that a new user gets.
 
 use serde_json::{Value, json};
 use support::{Caller, SignedIn, TestApp};
@@ -6,7 +6,7 @@ use support::{Caller, SignedIn, TestApp};
 use super::teams_of;
 
 #[tokio::test]
-async fn whoever_signs_up_gets_a_team_when_the_project_says_so() {
+async fn a_sign_up_creates_a_personal_team_if_enabled() {
     let app = TestApp::start().await;
     let before = app.sign_up("before@example.com").await;
     app.configure(json!({ "config": { "create_team_on_sign_up": true } })).await;
@@ -31,7 +31,7 @@ async fn whoever_signs_up_gets_a_team_when_the_project_says_so() {
     }
 }
 
-/// An anonymous user with a team of its own, and what the team is called.
+/// An anonymous user who has a personal team, and a caller with their session.
 async fn visitor(app: &TestApp) -> (SignedIn, Caller) {
     let anonymous = app.client().post("/api/v1/auth/anonymous/sign-up", json!({})).await.json();
     let anonymous = SignedIn::of("", &anonymous);
@@ -45,7 +45,7 @@ async fn selected(app: &TestApp, user: &str) -> Value {
 }
 
 #[tokio::test]
-async fn a_user_who_becomes_ordinary_keeps_its_team_which_is_called_after_the_user() {
+async fn an_upgraded_anonymous_user_keeps_a_renamed_personal_team() {
     let app = TestApp::start().await;
     app.configure(json!({ "config": { "create_team_on_sign_up": true } })).await;
     let (ada, by_password) = visitor(&app).await;
@@ -65,7 +65,7 @@ async fn a_user_who_becomes_ordinary_keeps_its_team_which_is_called_after_the_us
 }
 
 #[tokio::test]
-async fn a_team_that_has_a_name_or_other_members_keeps_its_name() {
+async fn a_named_or_shared_team_keeps_its_name() {
     let app = TestApp::start().await;
     app.configure(json!({ "config": { "create_team_on_sign_up": true } })).await;
     let grace = app.sign_up("grace@example.com").await;

@@ -1,4 +1,4 @@
-//! What members are called and look like in a team.
+//! The names and pictures of a team's members.
 
 use serde_json::json;
 use support::TestApp;
@@ -8,7 +8,7 @@ use super::{assert_error, join, membership, team};
 const PROFILES: &str = "/api/v1/team-member-profiles";
 
 #[tokio::test]
-async fn a_member_is_called_as_everywhere_until_it_says_otherwise() {
+async fn a_member_profile_defaults_to_the_user_s_name() {
     let app = TestApp::start().await;
     let ada = app.sign_up("ada@example.com").await;
     let id = team(&app, "Engines", Some(&ada)).await;
@@ -29,7 +29,7 @@ async fn a_member_is_called_as_everywhere_until_it_says_otherwise() {
 }
 
 #[tokio::test]
-async fn others_are_seen_by_permission_and_changed_by_servers_alone() {
+async fn other_profiles_are_readable_by_permission_and_changed_by_servers() {
     let app = TestApp::start().await;
     let (ada, bob, eve) =
         (app.sign_up("ada@example.com").await, app.sign_up("bob@example.com").await, app.sign_up("eve@example.com").await);
@@ -70,7 +70,7 @@ async fn the_profiles_of_a_team_are_listed_in_pages() {
 }
 
 #[tokio::test]
-async fn a_picture_in_a_team_is_the_members_own_and_goes_with_the_membership() {
+async fn a_profile_picture_is_deleted_with_the_membership() {
     let app = TestApp::start().await;
     let (ada, bob) = (app.sign_up("ada@example.com").await, app.sign_up("bob@example.com").await);
     let id = team(&app, "Engines", Some(&ada)).await;

@@ -1,4 +1,4 @@
-//! What many do at once has one outcome.
+//! Concurrent changes of teams have one consistent outcome.
 
 use futures_util::future::join_all;
 use serde_json::{Value, json};
@@ -7,7 +7,7 @@ use support::TestApp;
 use super::{TEAMS, join, members_of, membership, team, teams_of};
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn of_many_who_add_one_user_one_does() {
+async fn of_concurrent_additions_of_a_user_one_succeeds() {
     let app = TestApp::start().await;
     let ada = app.sign_up("ada@example.com").await;
     let id = team(&app, "Engines", None).await;
@@ -21,7 +21,7 @@ async fn of_many_who_add_one_user_one_does() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn whoever_joins_while_the_team_is_deleted_is_a_member_of_nothing() {
+async fn joining_a_team_during_its_deletion_leaves_no_membership() {
     let app = TestApp::start().await;
     for round in 0..20 {
         let id = team(&app, "Engines", None).await;
@@ -40,7 +40,7 @@ async fn whoever_joins_while_the_team_is_deleted_is_a_member_of_nothing() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn whoever_is_deleted_while_it_joins_is_a_member_of_nothing() {
+async fn deleting_a_user_who_is_joining_leaves_no_membership() {
     let app = TestApp::start().await;
     let id = team(&app, "Engines", None).await;
     for round in 0..20 {
@@ -57,7 +57,7 @@ async fn whoever_is_deleted_while_it_joins_is_a_member_of_nothing() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn whoever_selects_a_team_while_being_removed_has_not_selected_it() {
+async fn selecting_a_team_during_removal_leaves_none_selected() {
     let app = TestApp::start().await;
     let ada = app.sign_up("ada@example.com").await;
     let id = team(&app, "Engines", None).await;
@@ -77,7 +77,7 @@ async fn whoever_selects_a_team_while_being_removed_has_not_selected_it() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn of_many_who_accept_one_invitation_one_does() {
+async fn of_concurrent_acceptances_of_an_invitation_one_succeeds() {
     let app = TestApp::start().await;
     let id = team(&app, "Engines", None).await;
     let ada = app.sign_in_by_mail("ada@example.com").await;
@@ -99,7 +99,7 @@ async fn of_many_who_accept_one_invitation_one_does() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn changes_at_the_same_time_are_all_kept() {
+async fn concurrent_changes_are_all_kept() {
     let app = TestApp::start().await;
     let ada = app.sign_up("ada@example.com").await;
     let id = team(&app, "Engines", Some(&ada)).await;

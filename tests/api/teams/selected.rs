@@ -9,7 +9,7 @@ use super::{TEAMS, assert_error, join, membership, team};
 
 const ME: &str = "/api/v1/users/me";
 
-/// What a new access token says of the selected team.
+/// The selected team in a new access token.
 async fn claim(app: &TestApp, user: &SignedIn) -> Value {
     let caller = app.client().with("x-stack-refresh-token", &user.refresh_token);
     let token = caller.request("POST", "/api/v1/auth/sessions/current/refresh").send().await.json()["access_token"].clone();
@@ -18,7 +18,7 @@ async fn claim(app: &TestApp, user: &SignedIn) -> Value {
 }
 
 #[tokio::test]
-async fn a_user_selects_one_of_its_teams_and_reads_and_tokens_say_so() {
+async fn a_selected_team_appears_in_reads_and_tokens() {
     let app = TestApp::start().await;
     let ada = app.sign_up("ada@example.com").await;
     let (first, second) = (team(&app, "Engines", Some(&ada)).await, team(&app, "Looms", Some(&ada)).await);
@@ -42,7 +42,7 @@ async fn a_user_selects_one_of_its_teams_and_reads_and_tokens_say_so() {
 }
 
 #[tokio::test]
-async fn whoever_leaves_a_team_or_loses_it_has_not_selected_it_any_more() {
+async fn a_lost_team_is_no_longer_selected() {
     let app = TestApp::start().await;
     let (ada, bob) = (app.sign_up("ada@example.com").await, app.sign_up("bob@example.com").await);
     for ending in ["leaves", "is removed", "team is deleted"] {

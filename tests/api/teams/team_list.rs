@@ -6,7 +6,7 @@ use support::TestApp;
 use super::{TEAMS, assert_error, ids, join, team};
 
 #[tokio::test]
-async fn a_user_lists_its_teams_in_the_order_in_which_it_joined() {
+async fn a_user_s_teams_are_listed_in_joining_order() {
     let app = TestApp::start().await;
     let ada = app.sign_up("ada@example.com").await;
     let mut expected = Vec::new();
@@ -25,7 +25,7 @@ async fn a_user_lists_its_teams_in_the_order_in_which_it_joined() {
 }
 
 #[tokio::test]
-async fn a_server_lists_all_teams_in_pages_and_searches_them() {
+async fn a_server_can_list_and_search_all_teams() {
     let app = TestApp::start().await;
     let mut expected = Vec::new();
     for index in 0..7 {
@@ -52,7 +52,7 @@ async fn a_server_lists_all_teams_in_pages_and_searches_them() {
 }
 
 #[tokio::test]
-async fn the_users_of_a_team_are_listed_by_their_sign_up_in_pages() {
+async fn the_users_of_a_team_are_paginated_by_sign_up_time() {
     let app = TestApp::start().await;
     let id = team(&app, "Engines", None).await;
     let mut expected = Vec::new();
@@ -74,7 +74,7 @@ async fn the_users_of_a_team_are_listed_by_their_sign_up_in_pages() {
     assert_eq!(ids(&app.server().get(&format!("{path}&cursor={cursor}")).await), expected[2..]);
     assert_eq!(ids(&app.server().get(&format!("{path}&query=U3@")).await), [expected[3].clone()]);
     assert_eq!(ids(&app.server().get(&format!("{path}&desc=true&limit=1")).await), [expected[4].clone()]);
-    // A cursor of one list is not one of another.
+    // A cursor of one list is not valid for another.
     assert_error(&app.server().get(&format!("/api/v1/users?cursor={cursor}")).await, 400, "INVALID_CURSOR");
     assert!(ids(&app.server().get("/api/v1/users?team_id=7f3c2a4e-3f5b-4d0e-9a56-0f1f6c8f3d21").await).is_empty());
 }

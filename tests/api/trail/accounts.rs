@@ -1,4 +1,5 @@
-//! What the trail tells of accounts: how and from where somebody signed in, what became of the account, and who did it.
+//! The entries of the trail about accounts: how and from where a user signed in, changes to the
+//! account, and who made them.
 
 use api::product::access::Operator;
 use jiff::SignedDuration;
@@ -9,13 +10,13 @@ use support::TestApp;
 use wire::id::{ProjectId, UserId};
 
 use super::{id, last_events, listed, of_operation, of_project, one, trail, user_of};
-use crate::auth::oauth_callback;
+use crate::auth::{mfa_recovery_codes, oauth_callback};
 use crate::owners::{Owner, with_token};
 
 const SESSIONS: &str = "/api/v1/auth/sessions";
 
 #[tokio::test]
-async fn a_sign_in_is_told_with_how_from_where_and_the_session_that_it_began() {
+async fn a_sign_in_is_recorded_with_method_place_and_session() {
     let app = TestApp::start().await;
     let ada = app.sign_up("ada@example.com").await;
     let up = one(&app, "auth-password-sign-up").await;
@@ -37,7 +38,7 @@ async fn a_sign_in_is_told_with_how_from_where_and_the_session_that_it_began() {
 }
 
 #[tokio::test]
-async fn a_right_password_that_a_second_factor_has_to_follow_is_told() {
+async fn a_password_awaiting_a_second_factor_is_recorded() {
     let app = TestApp::start().await;
     let ada = crate::auth::mfa_sign_in::user_with_app(&app, "ada@example.com").await;
     assert!(last_events(&app).await.contains(&Event::AuthenticatorAdded));
@@ -53,7 +54,24 @@ async fn a_right_password_that_a_second_factor_has_to_follow_is_told() {
 }
 
 #[tokio::test]
-async fn what_becomes_of_an_account_is_told_by_its_events() {
+async fn recovery_codes_are_recorded_when_made_and_when_used() {
+    let app = TestApp::start().await;
+    let ada = crate::auth::mfa_sign_in::user_with_app(&app, "ada@example.com").await;
+    let codes = mfa_recovery_codes::codes(&app, &ada).await;
+    let made = one(&app, "auth-mfa-recovery-codes-create").await;
+    assert_eq!((made.events.as_slice(), user_of(&made)), (&[Event::RecoveryCodesCreated][..], Some(id(&ada))));
+    assert_eq!(mfa_recovery_codes::recover(&app, &codes[0]).await.status(), 200);
+    let entry = one(&app, "auth-mfa-sign-in").await;
+    assert_eq!(entry.events, [Event::SignIn, Event::RecoveryCodeUsed]);
+    assert_eq!((entry.method, entry.user_id), (vec![Amr::Pwd, Amr::Otp, Amr::Mfa], Some(id(&ada))));
+    app.advance(SignedDuration::from_secs(60));
+    assert_eq!(mfa_recovery_codes::recover(&app, &codes[0]).await.code(), "INVALID_RECOVERY_CODE");
+    let failed = of_operation(&app, "auth-mfa-sign-in").await.pop().unwrap();
+    assert_eq!((failed.events, failed.user_id), (vec![Event::SignInFailed], Some(id(&ada))));
+}
+
+#[tokio::test]
+async fn account_changes_are_recorded_as_events() {
     let app = TestApp::start().await;
     let ada = app.sign_up("ada@example.com").await;
     let (caller, server) = (app.signed_in(&ada), app.server());
@@ -64,7 +82,7 @@ async fn what_becomes_of_an_account_is_told_by_its_events() {
     assert_eq!(added.events, [Event::AddressAdded, Event::AddressVerified]);
     assert_eq!((added.targets.as_slice(), added.user_id), (&[Target::new(TargetKind::ContactChannel, &channel)][..], Some(id(&ada))));
 
-    // Entries of one millisecond have no order.
+    // Entries of the same millisecond are not ordered.
     let later = || app.advance(SignedDuration::from_secs(1));
     let user = format!("/api/v1/users/{}", ada.user_id);
     later();
@@ -95,7 +113,7 @@ async fn what_becomes_of_an_account_is_told_by_its_events() {
     assert_eq!(server.delete(&user).await.status(), 200);
     assert_eq!(last_events(&app).await, [Event::Deleted]);
 
-    // All of it is in the account's own list.
+    // The account's own list contains all of these entries.
     let own = listed(&app, app.project_id(), Some(id(&ada))).await;
     let all: Vec<_> = trail(&app).await.into_iter().filter(|entry| entry.user_id == Some(id(&ada))).collect();
     assert_eq!(own, all);
@@ -103,7 +121,7 @@ async fn what_becomes_of_an_account_is_told_by_its_events() {
 }
 
 #[tokio::test]
-async fn a_server_that_acts_as_a_user_is_told_as_such() {
+async fn impersonation_by_a_server_is_recorded_as_such() {
     let app = TestApp::start().await;
     let ada = app.sign_up("ada@example.com").await;
     let body = json!({ "user_id": ada.user_id, "is_impersonation": true });
@@ -117,7 +135,7 @@ async fn a_server_that_acts_as_a_user_is_told_as_such() {
 }
 
 #[tokio::test]
-async fn a_flow_with_a_provider_tells_the_new_account_and_then_the_sign_in() {
+async fn a_provider_flow_records_the_sign_up_and_then_the_sign_in() {
     let (app, provider) = oauth_callback::start().await;
     let (ada, _) = oauth_callback::sign_in(&app, &provider, oauth_callback::ada()).await;
     let created = one(&app, "auth-oauth-callback").await;
@@ -127,7 +145,7 @@ async fn a_flow_with_a_provider_tells_the_new_account_and_then_the_sign_in() {
     assert_eq!((entry.events.as_slice(), entry.method.as_slice()), (&[Event::SignIn][..], &[Amr::Fed][..]));
     assert_eq!((entry.access, user_of(&entry)), (Some(Access::Client), Some(id(&ada))));
 
-    // Who comes again only signs in.
+    // A returning user only signs in.
     app.advance(SignedDuration::from_secs(1));
     oauth_callback::sign_in(&app, &provider, oauth_callback::ada()).await;
     let counts = (of_operation(&app, "auth-oauth-callback").await.len(), of_operation(&app, "auth-oauth-token").await.len());
@@ -135,7 +153,7 @@ async fn a_flow_with_a_provider_tells_the_new_account_and_then_the_sign_in() {
 }
 
 #[tokio::test]
-async fn a_code_that_comes_twice_tells_that_its_session_ended() {
+async fn a_reused_code_records_the_end_of_its_session() {
     let (app, provider) = oauth_callback::start().await;
     let landed = oauth_callback::flow(&app, &provider, oauth_callback::ada(), &[]).await;
     let code = oauth_callback::parameter(&landed, "code");
@@ -147,7 +165,7 @@ async fn a_code_that_comes_twice_tells_that_its_session_ended() {
 }
 
 #[tokio::test]
-async fn whoever_owns_a_project_is_told_as_its_operator_and_its_end_is_told_in_the_trail_of_internal() {
+async fn owners_are_recorded_as_operators_and_deletions_in_internal() {
     let app = TestApp::start().await;
     let internal = app.internal_project().await;
     let owner = Owner::sign_up(&app, &internal, "ada@example.com").await;
@@ -173,7 +191,7 @@ async fn whoever_owns_a_project_is_told_as_its_operator_and_its_end_is_told_in_t
 }
 
 #[tokio::test]
-async fn a_deletion_of_very_much_leaves_one_entry() {
+async fn a_large_deletion_leaves_one_entry() {
     let app = TestApp::start().await;
     let ada = app.sign_up("ada@example.com").await;
     for _ in 0..60 {
@@ -186,7 +204,7 @@ async fn a_deletion_of_very_much_leaves_one_entry() {
 }
 
 #[tokio::test]
-async fn entries_of_days_before_go_with_their_project() {
+async fn all_entries_are_deleted_with_their_project() {
     let app = TestApp::start().await;
     app.sign_up("ada@example.com").await;
     app.advance(SignedDuration::from_hours(24 * 40));
@@ -200,9 +218,9 @@ async fn entries_of_days_before_go_with_their_project() {
 }
 
 #[tokio::test]
-async fn what_whoever_runs_the_process_does_is_told_as_the_systems_own() {
+async fn changes_by_commands_are_recorded_as_made_by_the_system() {
     let app = TestApp::start().await;
-    // A page of the gateway asks without a key.
+    // A page of the gateway calls the operation for the operator, without a key.
     let mut request = http::Request::builder().method("POST").uri("/api/v1/users").header("x-service-access-type", "server");
     request = request.header("x-service-project-id", app.project_id().as_str()).header("content-type", "application/json");
     let mut request = request.body(axum::body::Body::from(r#"{"display_name":"Ada"}"#)).unwrap();
@@ -211,7 +229,7 @@ async fn what_whoever_runs_the_process_does_is_told_as_the_systems_own() {
     let entry = one(&app, "users-user-create").await;
     assert_eq!((entry.actor, entry.access, entry.events), (Actor::System, Some(Access::Server), vec![Event::Created]));
 
-    // The environment gives a key that the project does not have.
+    // The environment sets a key that the project does not have yet, so the gateway adds it.
     let keys = gateway::keys::Keys { admin: "sak_another".to_owned().into(), ..app.keys.clone() };
     keys.install(&app.app.store, &app.app.clock, &app.app.entropy).await.unwrap();
     let entry = one(&app, "gateway-key-add").await;

@@ -1,4 +1,5 @@
-//! What goes wrong: wrong passwords are counted by the minute, and what is refused, loses or fails leaves nothing.
+//! Failures: failed attempts to authenticate within a minute share an entry with a count. Other
+//! requests that are rejected, lose a race or fail leave no entry.
 
 use jiff::SignedDuration;
 use model::trail::{Actor, Event};
@@ -16,7 +17,7 @@ async fn guess(app: &TestApp, email: &str) {
 }
 
 #[tokio::test]
-async fn failed_sign_ins_of_a_minute_are_one_entry_with_their_number() {
+async fn failed_sign_ins_within_a_minute_are_one_counted_entry() {
     let app = TestApp::start().await;
     let ada = app.sign_up("ada@example.com").await;
     for _ in 0..3 {
@@ -35,7 +36,7 @@ async fn failed_sign_ins_of_a_minute_are_one_entry_with_their_number() {
     assert!(failed.iter().all(|entry| entry.events == [Event::SignInFailed] && entry.actor == Actor::Anonymous));
     assert_eq!(failed.last().map(|entry| entry.at), Some(app.now()));
 
-    // The account has them in its own list, too, and they expire as others do.
+    // The account's own list contains the failures too, and they expire like other entries.
     let own = listed(&app, app.project_id(), Some(id(&ada))).await;
     let own: Vec<u32> = own.iter().filter(|entry| entry.events == [Event::SignInFailed]).map(|entry| entry.count).collect();
     assert_eq!(own, [3, 1]);
@@ -46,7 +47,7 @@ async fn failed_sign_ins_of_a_minute_are_one_entry_with_their_number() {
 }
 
 #[tokio::test]
-async fn a_wrong_proof_of_somebody_who_is_signed_in_is_told_as_such() {
+async fn a_failed_reauthentication_is_recorded_as_such() {
     let app = TestApp::start().await;
     let ada = app.sign_up("ada@example.com").await;
     let caller = app.signed_in(&ada);
@@ -64,7 +65,7 @@ async fn a_wrong_proof_of_somebody_who_is_signed_in_is_told_as_such() {
 }
 
 #[tokio::test]
-async fn a_wrong_guess_at_a_sign_in_code_is_a_failed_sign_in_of_its_account() {
+async fn a_wrong_sign_in_code_is_a_failed_sign_in_of_its_account() {
     let app = TestApp::start().await;
     let ada = app.sign_in_by_mail("ada@example.com").await;
     let code = app.sign_in_code("ada@example.com").await;
@@ -76,7 +77,7 @@ async fn a_wrong_guess_at_a_sign_in_code_is_a_failed_sign_in_of_its_account() {
 }
 
 #[tokio::test]
-async fn what_is_refused_leaves_nothing() {
+async fn a_rejected_request_leaves_no_entry() {
     let app = TestApp::start().await;
     let (ada, eve) = (app.sign_up("ada@example.com").await, app.sign_up("eve@example.com").await);
     let before = trail(&app).await;
@@ -102,7 +103,7 @@ async fn what_is_refused_leaves_nothing() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn who_loses_a_race_leaves_nothing() {
+async fn the_loser_of_a_race_leaves_no_entry() {
     let app = TestApp::start().await;
     app.sign_in_by_mail("ada@example.com").await;
     let before = of_operation(&app, "auth-otp-sign-in").await.len();
@@ -120,10 +121,10 @@ async fn who_loses_a_race_leaves_nothing() {
 }
 
 #[tokio::test]
-async fn a_change_that_has_to_look_again_leaves_one_entry() {
+async fn a_retried_change_leaves_one_entry() {
     let app = TestApp::start().await;
     let ada = app.sign_up("ada@example.com").await;
-    // Somebody else changes the user between the look and the write.
+    // The user changes after the operation has read it and before the operation writes.
     app.recorder.clear();
     app.recorder.break_writes(0, 1, conflict());
     let answer = app.signed_in(&ada).patch(ME, json!({ "display_name": "Ada" })).await;
@@ -132,7 +133,7 @@ async fn a_change_that_has_to_look_again_leaves_one_entry() {
     assert_eq!(one(&app, "users-me-update").await.fields, ["display_name"]);
 }
 
-/// The answer to a transaction whose first condition does not hold.
+/// The response to a transaction whose first condition does not hold.
 fn conflict() -> Fault {
     let reasons = json!([{ "Code": "ConditionalCheckFailed", "Message": "x" }, { "Code": "None" }]);
     let body = json!({
@@ -144,7 +145,7 @@ fn conflict() -> Fault {
 }
 
 #[tokio::test]
-async fn an_entry_and_its_change_are_one_call_and_neither_is_there_without_the_other() {
+async fn an_entry_is_written_atomically_with_its_change() {
     let app = TestApp::start().await;
     let ada = app.sign_up("ada@example.com").await;
     let caller = app.signed_in(&ada);

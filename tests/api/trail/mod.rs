@@ -1,4 +1,5 @@
-//! The trail: every change leaves its entry, in the transaction that makes it, and nothing that was sent is in it.
+//! The trail: every change adds an entry in the same transaction. The entry contains none of the
+//! request's values.
 
 mod accounts;
 mod failures;
@@ -11,10 +12,11 @@ use store::trail::list::TrailListing;
 use support::{SignedIn, TestApp};
 use wire::id::{ProjectId, UserId};
 
-/// Before the clock of tests begins. A list that goes back for as long as a trail may be kept reads a partition for each day of ten years.
+/// The start of every list, before the clock of the tests begins. Without a start, a list would go
+/// back as far as a trail may be kept, and read a partition for each day of ten years.
 const FROM: &str = "2026-01-01T00:00:00Z";
 
-/// The entries of a project, or of one of its users, the oldest first.
+/// The entries of a project, or of one of its users, oldest first.
 async fn listed(app: &TestApp, project: &ProjectId, user: Option<UserId>) -> Vec<Entry> {
     let (mut entries, mut after) = (Vec::new(), None::<String>);
     loop {
@@ -30,12 +32,12 @@ async fn listed(app: &TestApp, project: &ProjectId, user: Option<UserId>) -> Vec
     }
 }
 
-/// What the trail of a project has, in order.
+/// The trail of a project, in order.
 async fn of_project(app: &TestApp, project: &ProjectId) -> Vec<Entry> {
     listed(app, project, None).await
 }
 
-/// What the trail of the test's project has, in order.
+/// The trail of the test's project, in order.
 async fn trail(app: &TestApp) -> Vec<Entry> {
     of_project(app, app.project_id()).await
 }
@@ -45,7 +47,7 @@ async fn of_operation(app: &TestApp, operation: &str) -> Vec<Entry> {
     trail(app).await.into_iter().filter(|entry| entry.operation == operation).collect()
 }
 
-/// The one entry of an operation.
+/// The only entry of an operation.
 async fn one(app: &TestApp, operation: &str) -> Entry {
     let mut found = of_operation(app, operation).await;
     assert_eq!(found.len(), 1, "{operation}: {found:?}");
@@ -61,7 +63,7 @@ async fn last_events(app: &TestApp) -> Vec<Event> {
     trail(app).await.pop().unwrap().events
 }
 
-/// Who did what an entry tells, if it was a user.
+/// The user who caused an entry, if it was a user.
 fn user_of(entry: &Entry) -> Option<UserId> {
     match entry.actor {
         Actor::User { user_id, .. } => Some(user_id),

@@ -1,5 +1,6 @@
-//! Every operation, by its event: what changes something leaves one entry, which says who asked, with which access, for what and by which
-//! fields, and has nothing of what was sent. An operation that is new is among them by being one.
+//! Sends the event of every operation. A change adds one entry with its caller, access level,
+//! target and fields, but without the values of the request. New operations are covered
+//! automatically.
 
 use std::collections::BTreeSet;
 
@@ -19,12 +20,13 @@ use wire::id::{ProjectId, UserId};
 use super::{of_project, text};
 use crate::events::{PROJECT, World, name, success};
 
-/// The events of these change nothing: a provider that refused ends a flow, and a refresh token gives an access token.
+/// The events of these operations change nothing: the provider denied access, or a refresh token is
+/// exchanged for an access token.
 const CHANGE_NOTHING: [&str; 3] = ["auth-oauth-callback", "auth-oauth-callback-form", "auth-oauth-token"];
-/// Values shorter than this are found everywhere.
+/// The length of the shortest value that is checked; shorter values also occur by chance.
 const LEAST: usize = 5;
 
-/// What a request was, and what it left.
+/// A request, and the entries that it added.
 struct Trial {
     world: World,
     headers: HeaderMap,
@@ -65,7 +67,7 @@ impl Trial {
         })
     }
 
-    /// Who asks, by the headers.
+    /// The caller, according to the headers of the request.
     async fn actor(&self, entry: &Entry) -> Actor {
         let (app, project) = (&self.world.app.app, ProjectId::parse(self.header("project-id").unwrap_or(PROJECT)).unwrap());
         let key = |name: &str| self.header(name).map(str::to_owned);
@@ -82,7 +84,7 @@ impl Trial {
                 Actor::Key { key_set_id, kind }
             }
             (None, Some(own), None) => Actor::User { user_id: own.sub, session_id: own.refresh_token_id },
-            // Whoever signs in is known by the new session.
+            // A user who signs in is identified by the new session.
             (None, None, None) if entry.events.contains(&Event::SignIn) => {
                 let Actor::User { user_id, session_id } = entry.actor else { panic!("{entry:?}") };
                 let session = app.store.session(&project, entry.user_id.unwrap(), session_id).await.unwrap();
@@ -93,7 +95,7 @@ impl Trial {
         }
     }
 
-    /// The targets that the path names, and the user.
+    /// The targets that the path names, and the user that it names, if any.
     fn named(&self, route: &Route) -> (Vec<String>, Option<UserId>) {
         let value = |parameter: &str| {
             let mut pairs = route.path.split('/').zip(self.path.split('/'));
@@ -107,14 +109,14 @@ impl Trial {
     }
 }
 
-/// What the trails of the events' project and of `internal` have.
+/// The trails of the events' project and of `internal`.
 async fn all(world: &World) -> Vec<Entry> {
     let mut entries = of_project(&world.app, &ProjectId::parse(PROJECT).unwrap()).await;
     entries.extend(of_project(&world.app, &ProjectId::internal()).await);
     entries
 }
 
-/// The texts of a body.
+/// The strings in a body.
 fn values(value: &Value) -> Vec<String> {
     match value {
         Value::String(text) => vec![text.clone()],
@@ -124,7 +126,8 @@ fn values(value: &Value) -> Vec<String> {
     }
 }
 
-/// The ids of what there is are told, and single words are found everywhere; what else was sent is not told, but for the name of a target.
+/// Whether an entry may contain this value of a request: ids of existing items are recorded, and
+/// single words occur by chance. Of the other values, only the name of a target may be recorded.
 fn is_told(value: &str) -> bool {
     uuid::Uuid::try_parse(value).is_ok() || value.len() < LEAST || value.bytes().all(|byte| byte.is_ascii_lowercase())
 }
@@ -132,9 +135,9 @@ fn is_told(value: &str) -> bool {
 fn assert_tells_nothing_sent(name: &str, trial: &Trial, entry: &Entry) {
     let (whole, text) = (text(entry), text(&Entry { targets: Vec::new(), ..entry.clone() }));
     for secret in &trial.secrets {
-        // The lists of settings to reset are called keys, and are names.
+        // The list of settings to reset is called `keys`, and contains names.
         let is_name = name == "projects-config-override-reset-keys" && secret.name == "keys";
-        assert!(is_name || !whole.contains(&secret.value), "{name} tells the secret {}", secret.name);
+        assert!(is_name || !whole.contains(&secret.value), "{name} reveals the secret {}", secret.name);
     }
     if name != "projects-config-override-reset-keys" {
         for value in values(&trial.body).into_iter().filter(|value| !is_told(value)) {
@@ -144,7 +147,7 @@ fn assert_tells_nothing_sent(name: &str, trial: &Trial, entry: &Entry) {
 }
 
 #[tokio::test]
-async fn every_operation_that_changes_something_leaves_one_entry_and_no_other_leaves_any() {
+async fn exactly_the_changing_operations_leave_one_entry() {
     for operation in operations::all() {
         let route = operation.route;
         let trial = Trial::run(&name(&operation)).await;
@@ -164,7 +167,7 @@ async fn every_operation_that_changes_something_leaves_one_entry_and_no_other_le
             .iter()
             .map(|target| format!("{} {}", serde_json::to_value(target.kind).unwrap().as_str().unwrap(), target.id))
             .collect();
-        assert!(told.starts_with(&targets), "{}: {told:?} begins not with {targets:?}", route.name);
+        assert!(told.starts_with(&targets), "{}: {told:?} does not begin with {targets:?}", route.name);
         assert!(user.is_none() || user == entry.user_id, "{}: {:?}", route.name, entry.user_id);
         if !route.ignores_unknown_fields {
             for field in trial.body.as_object().into_iter().flat_map(|body| body.keys()) {
@@ -178,7 +181,7 @@ async fn every_operation_that_changes_something_leaves_one_entry_and_no_other_le
 }
 
 #[tokio::test]
-async fn what_an_operation_creates_is_told_by_its_id() {
+async fn created_items_are_recorded_by_id() {
     for event in
         ["teams/team-create", "projects/api-key-create", "projects/internal-create", "emails/template-create", "emails/draft-create"]
     {

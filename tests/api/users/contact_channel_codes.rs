@@ -1,4 +1,4 @@
-//! Codes that verify contact channels: sending them, by channel and by address, and checking them.
+//! Codes that verify contact channels: sending them by channel or by address, and checking them.
 
 use serde_json::{Value, json};
 use support::{SignedIn, TestApp};
@@ -20,7 +20,7 @@ async fn is_verified(app: &TestApp, user: &SignedIn, value: &str) -> bool {
 }
 
 #[tokio::test]
-async fn the_code_of_a_channel_verifies_that_channel_alone() {
+async fn a_code_verifies_only_its_own_channel() {
     let app = TestApp::start().await;
     let ada = app.sign_up("ada@example.com").await;
     let caller = app.signed_in(&ada);
@@ -43,7 +43,7 @@ async fn the_code_of_a_channel_verifies_that_channel_alone() {
 }
 
 #[tokio::test]
-async fn a_code_for_an_old_value_verifies_nothing() {
+async fn a_code_for_an_old_value_is_invalid() {
     let app = TestApp::start().await;
     let ada = app.sign_up("ada@example.com").await;
     let caller = app.signed_in(&ada);
@@ -56,7 +56,7 @@ async fn a_code_for_an_old_value_verifies_nothing() {
 }
 
 #[tokio::test]
-async fn the_signed_in_user_may_name_its_primary_address_instead() {
+async fn the_primary_address_can_identify_the_channel() {
     let app = TestApp::start().await;
     let ada = app.sign_up("ada@example.com").await;
     let caller = app.signed_in(&ada);
@@ -75,7 +75,7 @@ async fn the_signed_in_user_may_name_its_primary_address_instead() {
 }
 
 #[tokio::test]
-async fn a_user_without_a_primary_address_is_told_so() {
+async fn a_missing_primary_address_is_reported() {
     let app = TestApp::start().await;
     let caller = app.signed_in(&app.sign_up("ada@example.com").await);
     let channel = caller.get(&format!("{PATH}?user_id=me")).await.json()["items"][0].clone();
@@ -86,7 +86,7 @@ async fn a_user_without_a_primary_address_is_told_so() {
 }
 
 #[tokio::test]
-async fn a_link_leads_to_a_trusted_domain_or_is_not_sent() {
+async fn a_link_to_an_untrusted_domain_is_not_sent() {
     let app = TestApp::start().await;
     let ada = app.sign_up("ada@example.com").await;
     let channel = channels(&app, &ada.user_id).await.remove(0);
@@ -100,7 +100,7 @@ async fn a_link_leads_to_a_trusted_domain_or_is_not_sent() {
 }
 
 #[tokio::test]
-async fn a_server_sends_codes_for_any_user_and_learns_who_is_missing() {
+async fn a_server_can_send_codes_for_any_user_and_unknown_users_are_reported() {
     let app = TestApp::start().await;
     let ada = app.sign_up("ada@example.com").await;
     let channel = channels(&app, &ada.user_id).await.remove(0);
@@ -114,7 +114,7 @@ async fn a_server_sends_codes_for_any_user_and_learns_who_is_missing() {
 }
 
 #[tokio::test]
-async fn a_code_and_its_mail_are_written_together_or_not_at_all() {
+async fn a_code_and_its_email_are_written_atomically() {
     let app = TestApp::start().await;
     let ada = app.sign_up("ada@example.com").await;
     let channel = channels(&app, &ada.user_id).await.remove(0);
@@ -129,7 +129,7 @@ async fn a_code_and_its_mail_are_written_together_or_not_at_all() {
 }
 
 #[tokio::test]
-async fn checking_counts_attempts_and_tells_why_a_code_is_refused() {
+async fn a_check_counts_as_an_attempt_and_explains_rejections() {
     let app = TestApp::start().await;
     let ada = app.sign_up("ada@example.com").await;
     let channel = channels(&app, &ada.user_id).await.remove(0);
@@ -148,7 +148,7 @@ async fn checking_counts_attempts_and_tells_why_a_code_is_refused() {
 }
 
 #[tokio::test]
-async fn an_address_that_was_given_up_resets_no_password() {
+async fn a_removed_address_cannot_reset_the_password() {
     let app = TestApp::start().await;
     let ada = app.sign_up("ada@example.com").await;
     let caller = app.signed_in(&ada);
@@ -166,7 +166,7 @@ async fn an_address_that_was_given_up_resets_no_password() {
         app.client().post("/api/v1/auth/password/reset", json!({ "code": code, "password": "another horse battery" })).await
     };
     assert_error(&reset(&codes[0]).await, 404, "VERIFICATION_CODE_NOT_FOUND");
-    // Nor does the address that stays, by a code that is older than the change.
+    // A code that was sent to the remaining address before the change is invalid as well.
     assert_error(&reset(&codes[1]).await, 404, "VERIFICATION_CODE_NOT_FOUND");
     app.sign_in("ada@example.com").await;
 }

@@ -1,4 +1,5 @@
-//! Contact channels when many change them at once, and after long walks: the claims of addresses are those of the channels that sign in.
+//! Contact channels under concurrent changes and after long random walks: the claims of addresses
+//! match the channels that sign in.
 
 use std::collections::BTreeMap;
 
@@ -23,7 +24,7 @@ async fn sign_up_many(app: &TestApp, count: usize) -> Vec<SignedIn> {
     users
 }
 
-/// Asserts that the users are as the rules say, and the claims of `addresses` as their channels say.
+/// Asserts that the users' channels obey the rules, and that the claims of `addresses` match them.
 async fn assert_consistent(app: &TestApp, users: &[SignedIn], addresses: &[String]) {
     let mut expected: BTreeMap<String, (String, bool)> = BTreeMap::new();
     for user in users {
@@ -47,7 +48,7 @@ async fn assert_consistent(app: &TestApp, users: &[SignedIn], addresses: &[Strin
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn of_fifty_users_who_want_one_address_at_once_one_gets_it() {
+async fn of_fifty_concurrent_claims_of_an_address_one_succeeds() {
     let app = TestApp::start().await;
     let users = sign_up_many(&app, 50).await;
     let mut race = JoinSet::new();
@@ -68,7 +69,7 @@ async fn of_fifty_users_who_want_one_address_at_once_one_gets_it() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_primary_switch_and_a_removal_at_once_leave_a_whole_user() {
+async fn a_concurrent_primary_switch_and_removal_stay_consistent() {
     let app = TestApp::start().await;
     let users = sign_up_many(&app, 12).await;
     for user in &users {
@@ -79,7 +80,8 @@ async fn a_primary_switch_and_a_removal_at_once_leave_a_whole_user() {
         assert_eq!(removed.status(), 200, "{}", removed.text());
         let channels = channels(&app, &user.user_id).await;
         assert_eq!(channels.len(), 1);
-        // Either the switch came first, and the primary channel is gone, or it found no channel, and the old one is primary still.
+        // Either the switch came first, and the removal then removed the new primary channel, or
+        // the switch came second, found no channel, and left the old one primary.
         let expected = match switched.status() {
             200 => false,
             404 => true,
@@ -91,7 +93,7 @@ async fn a_primary_switch_and_a_removal_at_once_leave_a_whole_user() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn many_primary_switches_at_once_leave_one_primary_channel() {
+async fn concurrent_primary_switches_leave_one_primary_channel() {
     let app = TestApp::start().await;
     let user = app.sign_up("ada@example.com").await;
     let caller = app.signed_in(&user);
@@ -108,7 +110,7 @@ async fn many_primary_switches_at_once_leave_one_primary_channel() {
     assert_eq!(primary, 1);
 }
 
-/// One random request about the channels of one of the users.
+/// A random request about the channels of one of the users.
 async fn stumble(app: &TestApp, users: &[SignedIn], addresses: &[String], random: [usize; 8]) {
     let [user, action, channel, address, auth, primary, verified, change] = random;
     let user = &users[user % users.len()];
@@ -134,7 +136,7 @@ async fn stumble(app: &TestApp, users: &[SignedIn], addresses: &[String], random
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn whatever_is_done_by_several_at_once_claims_and_channels_agree() {
+async fn claims_and_channels_agree_after_concurrent_changes() {
     let app = TestApp::start().await;
     let users = sign_up_many(&app, 3).await;
     let addresses: Vec<String> = (0..5).map(|number| format!("user{number}@example.com")).collect();

@@ -8,7 +8,7 @@ use wire::id::UserId;
 
 const PATH: &str = "/api/v1/contact-channels/verify";
 
-/// Signs up with a mail that verifies the address, and gives its code.
+/// Signs up and requests verification; returns the user and the code in the email.
 async fn sign_up(app: &TestApp, email: &str) -> (SignedIn, String) {
     let body = json!({ "email": email, "password": "correct horse battery", "verification_callback_url": "http://localhost:3000/verify" });
     let answer = app.client().post("/api/v1/auth/password/sign-up", body).await;
@@ -25,20 +25,20 @@ async fn is_verified(app: &TestApp, user: &SignedIn) -> Value {
 }
 
 #[tokio::test]
-async fn a_code_verifies_its_address_and_no_other() {
+async fn a_code_verifies_only_its_own_address() {
     let app = TestApp::start().await;
     let (ada, code) = sign_up(&app, "ada@example.com").await;
     let (bob, _) = sign_up(&app, "bob@example.com").await;
-    // Upper case is how some mail programs show it.
+    // Some mail clients show the code in upper case.
     let answer = verify(&app, &code.to_uppercase()).await;
     assert_eq!((answer.status(), answer.json()), (200, json!({ "success": true })));
     assert_eq!((is_verified(&app, &ada).await, is_verified(&app, &bob).await), (json!(true), json!(false)));
-    // A verified address may sign in by mail.
+    // A verified address can sign in by email.
     assert_eq!(app.sign_in_by_mail("ada@example.com").await.user_id, ada.user_id);
 }
 
 #[tokio::test]
-async fn any_access_type_may_verify() {
+async fn any_access_type_can_verify() {
     let app = TestApp::start().await;
     for (caller, email) in [(app.server(), "ada@example.com"), (app.admin(), "bob@example.com")] {
         let (_, code) = sign_up(&app, email).await;
@@ -57,7 +57,7 @@ async fn a_code_works_once() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn of_many_at_once_one_redeems_the_code() {
+async fn of_concurrent_redemptions_one_succeeds() {
     let app = TestApp::start().await;
     for round in 0..10 {
         let (_, code) = sign_up(&app, &format!("user{round}@example.com")).await;
@@ -69,7 +69,7 @@ async fn of_many_at_once_one_redeems_the_code() {
 }
 
 #[tokio::test]
-async fn a_code_lives_for_a_day() {
+async fn a_code_expires_after_a_day() {
     let app = TestApp::start().await;
     let (ada, code) = sign_up(&app, "ada@example.com").await;
     let (_, late) = sign_up(&app, "bob@example.com").await;
@@ -79,7 +79,7 @@ async fn a_code_lives_for_a_day() {
     app.advance(SignedDuration::from_millis(1));
     let answer = verify(&app, &late).await;
     assert_eq!((answer.status(), answer.code().as_str()), (400, "VERIFICATION_CODE_EXPIRED"));
-    // Expired comes before used.
+    // Expiry is checked before use.
     assert_eq!(verify(&app, &code).await.code(), "VERIFICATION_CODE_EXPIRED");
 }
 
@@ -95,7 +95,7 @@ async fn a_code_of_another_purpose_or_project_does_not_exist() {
     for answer in answers {
         assert_eq!((answer.status(), answer.code().as_str()), (404, "VERIFICATION_CODE_NOT_FOUND"));
     }
-    // The sign-in code is as good as before.
+    // The sign-in code is still valid.
     assert_eq!(app.client().post("/api/v1/auth/otp/sign-in", json!({ "code": sign_in })).await.status(), 200);
 }
 
@@ -123,7 +123,7 @@ async fn the_twentieth_attempt_still_counts() {
 }
 
 #[tokio::test]
-async fn an_address_that_the_user_has_no_more_is_not_found() {
+async fn a_removed_address_is_not_found() {
     let app = TestApp::start().await;
     let (ada, code) = sign_up(&app, "ada@example.com").await;
     let row = app.app.store.user(app.project_id(), UserId::parse(&ada.user_id).unwrap()).await.unwrap().unwrap();
@@ -136,7 +136,7 @@ async fn an_address_that_the_user_has_no_more_is_not_found() {
 }
 
 #[tokio::test]
-async fn what_is_no_code_is_refused() {
+async fn a_malformed_code_is_rejected() {
     let app = TestApp::start().await;
     let short = "0".repeat(44);
     for body in [json!({}), json!({ "code": "x" }), json!({ "code": short }), json!({ "code": 1 }), json!({ "code": null })] {
@@ -152,7 +152,7 @@ async fn what_is_no_code_is_refused() {
 async fn a_failed_write_verifies_nothing_and_keeps_the_code() {
     let app = TestApp::start().await;
     let (ada, code) = sign_up(&app, "ada@example.com").await;
-    // The first write counts the attempt, the second redeems.
+    // The first write counts the attempt, and the second, which redeems the code, fails.
     app.recorder.fail_write(1, "InternalServerError");
     let first = verify(&app, &code).await;
     assert!([200, 503].contains(&first.status()), "{}", first.text());

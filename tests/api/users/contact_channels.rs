@@ -14,7 +14,7 @@ pub(super) fn new(user: &str, value: &str) -> Value {
     json!({ "user_id": user, "value": value, "type": "email", "used_for_auth": false })
 }
 
-/// Adds a channel and gives it.
+/// Adds a channel and returns it.
 pub(super) async fn add(caller: &Caller, body: Value) -> Value {
     let answer = caller.post(PATH, body).await;
     assert_eq!(answer.status(), 201, "{}", answer.text());
@@ -40,7 +40,7 @@ async fn primary_email(app: &TestApp, user: &SignedIn) -> Value {
     app.signed_in(user).get("/api/v1/users/me").await.json()["primary_email"].clone()
 }
 
-/// Ada, who signed up, and her channel.
+/// Ada signs up; returns her session, a caller with it, and her channel.
 async fn ada(app: &TestApp) -> (SignedIn, Caller, Value) {
     let ada = app.sign_up("ada@example.com").await;
     let caller = app.signed_in(&ada);
@@ -49,7 +49,7 @@ async fn ada(app: &TestApp) -> (SignedIn, Caller, Value) {
 }
 
 #[tokio::test]
-async fn a_channel_is_added_read_changed_and_removed() {
+async fn channels_can_be_added_read_changed_and_removed() {
     let app = TestApp::start().await;
     let (ada, caller, first) = ada(&app).await;
     let added = add(&caller, new("me", " Ada@Work.Example ")).await;
@@ -78,7 +78,7 @@ async fn a_channel_is_added_read_changed_and_removed() {
 }
 
 #[tokio::test]
-async fn a_client_sees_and_changes_its_own_channels_alone() {
+async fn a_client_only_accesses_its_own_channels() {
     let app = TestApp::start().await;
     let (ada, caller, channel) = ada(&app).await;
     let bob = app.signed_in(&app.sign_up("bob@example.com").await);
@@ -96,7 +96,7 @@ async fn a_client_sees_and_changes_its_own_channels_alone() {
     for answer in answers {
         assert_error(&answer, 403, "FORBIDDEN");
     }
-    // Under one's own name, another's channel does not exist.
+    // Paths with `me` only reach the caller's own channels.
     let own = format!("{PATH}/me/{}", channel["id"].as_str().unwrap());
     assert_error(&bob.get(&own).await, 404, "CONTACT_CHANNEL_NOT_FOUND");
     assert_error(&bob.delete(&own).await, 404, "CONTACT_CHANNEL_NOT_FOUND");
@@ -105,7 +105,7 @@ async fn a_client_sees_and_changes_its_own_channels_alone() {
 }
 
 #[tokio::test]
-async fn only_a_server_says_what_is_verified() {
+async fn only_a_server_can_set_verified() {
     let app = TestApp::start().await;
     let (ada, caller, channel) = ada(&app).await;
     let mut body = new("me", "ada@work.example");
@@ -120,12 +120,12 @@ async fn only_a_server_says_what_is_verified() {
     assert_eq!(add(&app.server(), body).await["is_verified"], true);
     let verified = app.server().patch(&path_of(&channel), json!({ "is_verified": true })).await;
     assert_eq!(verified.json()["is_verified"], true);
-    // What a server says holds where it counts: the address signs in by mail now.
+    // The server verified the address, so the address now signs in by email.
     assert_eq!(app.sign_in_by_mail("ada@example.com").await.user_id, ada.user_id);
 }
 
 #[tokio::test]
-async fn another_value_is_verified_anew_and_signs_in_in_place_of_the_old_one() {
+async fn a_changed_value_requires_verification_and_replaces_the_old_one() {
     let app = TestApp::start().await;
     let (ada, caller, channel) = ada(&app).await;
     app.server().patch(&path_of(&channel), json!({ "is_verified": true })).await;
@@ -133,19 +133,19 @@ async fn another_value_is_verified_anew_and_signs_in_in_place_of_the_old_one() {
     assert_eq!(same.json()["is_verified"], true);
     let other = caller.patch(&path_of(&channel), json!({ "value": "ada@work.example" })).await;
     assert_eq!((other.status(), &other.json()["is_verified"], &other.json()["used_for_auth"]), (200, &json!(false), &json!(true)));
-    // As the old one was verified, the new one has to be before it signs in.
+    // As the old address was verified, the new address must be verified before it signs in.
     let sign_in = json!({ "email": "ada@work.example", "password": "correct horse battery" });
     assert_error(&app.client().post("/api/v1/auth/password/sign-in", sign_in).await, 400, "EMAIL_PASSWORD_MISMATCH");
     app.server().patch(&path_of(&channel), json!({ "is_verified": true })).await;
     assert_eq!(app.sign_in("ada@work.example").await.user_id, ada.user_id);
-    // The old address is free.
+    // Another user may claim the old address.
     assert_ne!(app.sign_up("ada@example.com").await.user_id, ada.user_id);
     let given = app.server().patch(&path_of(&channel), json!({ "value": "ada@home.example", "is_verified": true })).await;
     assert_eq!(given.json()["is_verified"], true);
 }
 
 #[tokio::test]
-async fn a_user_has_a_value_once_and_fifty_channels() {
+async fn values_are_unique_per_user_with_at_most_fifty_channels() {
     let app = TestApp::start().await;
     let (ada, caller, first) = ada(&app).await;
     assert_error(&caller.post(PATH, new("me", "ADA@example.com")).await, 409, "CONTACT_CHANNEL_ALREADY_EXISTS");
@@ -165,7 +165,7 @@ async fn a_user_has_a_value_once_and_fifty_channels() {
 }
 
 #[tokio::test]
-async fn an_address_signs_in_for_one_user_and_may_be_named_by_all() {
+async fn an_address_signs_in_one_user_but_many_can_have_it() {
     let app = TestApp::start().await;
     let (ada, _, channel) = ada(&app).await;
     let bob = app.sign_up("bob@example.com").await;
@@ -174,7 +174,7 @@ async fn an_address_signs_in_for_one_user_and_may_be_named_by_all() {
     let named = add(&caller, body.clone()).await;
     caller.delete(&path_of(&named)).await;
 
-    // A server's word is a claim at once, and so may be refused.
+    // An address that a server adds is claimed immediately, so the request may be rejected.
     body["used_for_auth"] = json!(true);
     body["user_id"] = json!(bob.user_id);
     let taken = app.server().post(PATH, body.clone()).await;
@@ -191,14 +191,14 @@ async fn an_address_signs_in_for_one_user_and_may_be_named_by_all() {
     assert_eq!(values(&channels(&app, &bob.user_id).await), ["bob@example.com"]);
     assert_eq!(app.sign_in("ada@example.com").await.user_id, ada.user_id);
 
-    // Once its user signs in with it no more, it is free.
+    // If its user no longer signs in with the address, others may claim it.
     app.server().patch(&path_of(&channel), json!({ "used_for_auth": false })).await;
     add(&app.server(), body).await;
     assert_eq!(app.sign_in("ada@example.com").await.user_id, bob.user_id);
 }
 
 #[tokio::test]
-async fn of_the_channels_one_is_primary_or_none() {
+async fn at_most_one_channel_is_primary() {
     let app = TestApp::start().await;
     let (ada, caller, first) = ada(&app).await;
     let mut body = new("me", "ada@work.example");
@@ -210,7 +210,7 @@ async fn of_the_channels_one_is_primary_or_none() {
     assert_eq!(primary_email(&app, &ada).await, Value::Null);
     caller.patch(&path_of(&first), json!({ "is_primary": true })).await;
     assert_eq!(primary_email(&app, &ada).await, "ada@example.com");
-    // Nobody becomes primary by the way.
+    // No other channel becomes primary implicitly.
     caller.delete(&path_of(&first)).await;
     assert_eq!(primary_email(&app, &ada).await, Value::Null);
     let me = caller.get("/api/v1/users/me").await.json();
@@ -218,7 +218,7 @@ async fn of_the_channels_one_is_primary_or_none() {
 }
 
 #[tokio::test]
-async fn who_removes_the_last_address_stays_signed_in_and_its_address_is_free() {
+async fn removing_the_last_address_releases_it_and_keeps_the_session() {
     let app = TestApp::start().await;
     let (ada, caller, channel) = ada(&app).await;
     assert_eq!(caller.delete(&path_of(&channel)).await.status(), 200);
@@ -226,7 +226,7 @@ async fn who_removes_the_last_address_stays_signed_in_and_its_address_is_free() 
     assert_eq!(caller.post("/api/v1/auth/sessions/current/refresh", json!({})).await.status(), 200);
     let body = json!({ "email": "ada@example.com", "password": "correct horse battery" });
     assert_error(&app.client().post("/api/v1/auth/password/sign-in", body).await, 400, "EMAIL_PASSWORD_MISMATCH");
-    // A server may give it another one.
+    // A server can give the user another address.
     let mut body = new(&ada.user_id, "ada@new.example");
     body["used_for_auth"] = json!(true);
     add(&app.server(), body).await;
@@ -234,7 +234,7 @@ async fn who_removes_the_last_address_stays_signed_in_and_its_address_is_free() 
 }
 
 #[tokio::test]
-async fn a_server_names_the_user_and_finds_nothing_of_nobody() {
+async fn a_server_must_name_an_existing_user() {
     let app = TestApp::start().await;
     let nobody = "0f9b6c1e-2f4b-4d7a-8a34-5b9f0c6d7e81";
     assert_error(&app.server().get(PATH).await, 400, "SCHEMA_ERROR");
@@ -245,7 +245,7 @@ async fn a_server_names_the_user_and_finds_nothing_of_nobody() {
     for answer in [app.server().get(&path).await, app.server().patch(&path, json!({})).await, app.server().delete(&path).await] {
         assert_error(&answer, 404, "CONTACT_CHANNEL_NOT_FOUND");
     }
-    // Another project's server is of another world.
+    // A server of another project cannot see any of this.
     let (ada, _, channel) = ada(&app).await;
     let other = app.server_of(&app.another_project().await);
     assert_error(&other.get(&path_of(&channel)).await, 404, "CONTACT_CHANNEL_NOT_FOUND");
@@ -254,7 +254,7 @@ async fn a_server_names_the_user_and_finds_nothing_of_nobody() {
 }
 
 #[tokio::test]
-async fn what_does_not_fit_the_schema_is_named() {
+async fn schema_errors_are_reported() {
     let app = TestApp::start().await;
     let (_, caller, channel) = ada(&app).await;
     let answer = caller.post(PATH, json!({ "user_id": "you", "value": "nonsense", "type": "phone", "more": 1 })).await;

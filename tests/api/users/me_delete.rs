@@ -6,12 +6,12 @@ use support::TestApp;
 use super::{ME, assert_error, path, read, refresh, sign_in};
 
 #[tokio::test]
-async fn a_client_deletes_its_user_where_the_project_allows_it() {
+async fn a_client_can_delete_its_user_if_enabled() {
     let app = TestApp::start().await;
     let ada = app.sign_up("ada@example.com").await;
     let answer = app.signed_in(&ada).delete(ME).await;
     assert_error(&answer, 403, "USER_DELETION_NOT_ENABLED");
-    assert_eq!(answer.header("x-stack-known-error"), None, "it is a code of ours");
+    assert_eq!(answer.header("x-stack-known-error"), None, "the code is not one of the SDKs'");
     assert_eq!(read(&app, &ada.user_id).await["id"], ada.user_id.as_str());
 
     app.configure(json!({ "config": { "client_user_deletion_enabled": true } })).await;
@@ -24,7 +24,7 @@ async fn a_client_deletes_its_user_where_the_project_allows_it() {
 }
 
 #[tokio::test]
-async fn a_server_needs_no_permission_of_the_project() {
+async fn a_server_can_always_delete_the_user() {
     let app = TestApp::start().await;
     for (caller, email) in [(app.server(), "ada@example.com"), (app.admin(), "bob@example.com")] {
         let user = app.sign_up(email).await;
@@ -34,7 +34,7 @@ async fn a_server_needs_no_permission_of_the_project() {
 }
 
 #[tokio::test]
-async fn without_a_user_there_is_nobody_to_delete() {
+async fn deletion_requires_a_user() {
     let app = TestApp::start().await;
     let ada = app.sign_up("ada@example.com").await;
     for caller in [app.client(), app.server(), app.admin()] {

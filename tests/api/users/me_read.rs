@@ -10,7 +10,7 @@ use wire::id::UserId;
 
 const PATH: &str = "/api/v1/users/me";
 
-/// Changes a user as an operation would that is not there yet.
+/// Changes a stored user directly, without a request.
 async fn change(app: &TestApp, user: &SignedIn, change: impl FnOnce(&mut User)) {
     let row = app.app.store.user(app.project_id(), UserId::parse(&user.user_id).unwrap()).await.unwrap().unwrap();
     let mut user = row.user;
@@ -30,7 +30,7 @@ fn client_user(ada: &SignedIn) -> Value {
 }
 
 #[tokio::test]
-async fn a_client_reads_its_user_and_a_server_more_of_it() {
+async fn a_client_reads_its_user_and_a_server_more_fields() {
     let app = TestApp::start().await;
     let ada = app.sign_up("ada@example.com").await;
     let mut expected = client_user(&ada);
@@ -50,7 +50,7 @@ async fn a_client_reads_its_user_and_a_server_more_of_it() {
 }
 
 #[tokio::test]
-async fn without_a_user_there_is_nobody_to_read() {
+async fn reading_requires_a_user() {
     let app = TestApp::start().await;
     for caller in [app.client(), app.server(), app.admin()] {
         let answer = caller.get(PATH).await;
@@ -73,7 +73,7 @@ async fn a_token_of_a_deleted_user_has_expired() {
 }
 
 #[tokio::test]
-async fn a_token_is_good_for_its_project_and_its_time_alone() {
+async fn a_token_is_only_valid_for_its_project_and_lifetime() {
     let app = TestApp::start().await;
     let ada = app.sign_up("ada@example.com").await;
     let other = app.another_project().await;
@@ -88,7 +88,7 @@ async fn a_token_is_good_for_its_project_and_its_time_alone() {
 }
 
 #[tokio::test]
-async fn a_user_whose_address_must_be_verified_is_restricted_until_it_is() {
+async fn a_user_is_restricted_until_a_required_verification() {
     let app = TestApp::start().await;
     app.configure(json!({ "config": { "require_email_verification": true } })).await;
     let ada = app.sign_up("ada@example.com").await;
@@ -105,7 +105,7 @@ async fn a_user_whose_address_must_be_verified_is_restricted_until_it_is() {
 }
 
 #[tokio::test]
-async fn a_user_whom_an_administrator_restricts_learns_the_reason_and_not_the_details() {
+async fn a_restricted_user_sees_the_reason_but_not_the_private_details() {
     let app = TestApp::start().await;
     let ada = app.sign_up("ada@example.com").await;
     let restriction = Restriction { reason: Some("spam".to_owned()), private_details: Some("ticket 7".to_owned()) };
@@ -123,7 +123,7 @@ async fn a_user_whom_an_administrator_restricts_learns_the_reason_and_not_the_de
 }
 
 #[tokio::test]
-async fn what_a_server_stores_for_itself_is_not_shown_to_the_client() {
+async fn server_metadata_is_hidden_from_clients() {
     let app = TestApp::start().await;
     let ada = app.sign_up("ada@example.com").await;
     change(&app, &ada, |user| user.country_code = Some("DE".to_owned())).await;
@@ -135,7 +135,7 @@ async fn what_a_server_stores_for_itself_is_not_shown_to_the_client() {
 }
 
 #[tokio::test]
-async fn a_question_that_is_not_known_is_refused() {
+async fn an_unknown_query_parameter_is_rejected() {
     let app = TestApp::start().await;
     let ada = app.sign_up("ada@example.com").await;
     let answer = app.signed_in(&ada).get(&format!("{PATH}?include=all")).await;

@@ -7,7 +7,7 @@ use super::{ME, assert_error, fields, read, sign_in};
 use crate::stored;
 
 #[tokio::test]
-async fn a_user_changes_what_is_its_own_to_say() {
+async fn a_client_can_change_its_own_fields() {
     let app = TestApp::start().await;
     let ada = app.sign_up("ada@example.com").await;
     let body = json!({
@@ -20,13 +20,13 @@ async fn a_user_changes_what_is_its_own_to_say() {
     for (field, value) in body.as_object().unwrap() {
         assert_eq!(&me[field], value, "{field}");
     }
-    assert!(me.get("server_metadata").is_none(), "a client reads what a client reads");
+    assert!(me.get("server_metadata").is_none(), "a client only reads client fields");
     assert_eq!(app.signed_in(&ada).get(ME).await.json(), me);
     assert_eq!(read(&app, &ada.user_id).await["display_name"], "Ada");
 }
 
 #[tokio::test]
-async fn what_is_a_servers_to_say_is_unknown_to_a_client_field_by_field() {
+async fn server_fields_are_rejected_for_clients_one_by_one() {
     let app = TestApp::start().await;
     let ada = app.sign_up("ada@example.com").await;
     let before = read(&app, &ada.user_id).await;
@@ -48,7 +48,7 @@ async fn what_is_a_servers_to_say_is_unknown_to_a_client_field_by_field() {
 }
 
 #[tokio::test]
-async fn a_server_changes_every_field_of_the_tokens_user_and_reads_more_of_it() {
+async fn a_server_can_change_every_field_of_the_token_s_user() {
     let app = TestApp::start().await;
     for (caller, email) in [(app.server(), "ada@example.com"), (app.admin(), "bob@example.com")] {
         let user = app.sign_up(email).await;
@@ -62,7 +62,7 @@ async fn a_server_changes_every_field_of_the_tokens_user_and_reads_more_of_it() 
 }
 
 #[tokio::test]
-async fn without_a_user_there_is_nobody_to_change() {
+async fn an_update_requires_a_user() {
     let app = TestApp::start().await;
     let ada = app.sign_up("ada@example.com").await;
     for caller in [app.client(), app.server(), app.admin()] {
@@ -86,10 +86,10 @@ async fn a_body_must_be_an_object() {
 }
 
 #[tokio::test]
-async fn an_address_of_somebody_else_stays_that_ones() {
+async fn an_address_of_another_user_cannot_be_taken() {
     let app = TestApp::start().await;
     let (ada, bob) = (app.sign_up("ada@example.com").await, app.sign_up("bob@example.com").await);
-    // It is a wish until it is verified, which only its owner can do.
+    // The address stays pending until it is verified, which only its owner can do.
     let answer = app.signed_in(&bob).patch(ME, json!({ "primary_email": "ada@example.com" })).await;
     assert_eq!((answer.status(), &answer.json()["primary_email_verified"]), (200, &json!(false)));
     assert_eq!(sign_in(&app, "ada@example.com", "correct horse battery").await.json()["user_id"], ada.user_id.as_str());
@@ -97,17 +97,17 @@ async fn an_address_of_somebody_else_stays_that_ones() {
 }
 
 #[tokio::test]
-async fn a_user_cannot_verify_an_address_by_changing_to_it() {
+async fn changing_to_an_address_does_not_verify_it() {
     let app = TestApp::start().await;
     let ada = app.sign_in_by_mail("ada@example.com").await;
     let me = app.signed_in(&ada).patch(ME, json!({ "primary_email": "boss@example.com" })).await.json();
     assert_eq!((&me["primary_email"], &me["primary_email_verified"]), (&json!("boss@example.com"), &json!(false)));
     let back = app.signed_in(&ada).patch(ME, json!({ "primary_email": "ada@example.com" })).await.json();
-    assert_eq!(back["primary_email_verified"], true, "the old one is as verified as it was");
+    assert_eq!(back["primary_email_verified"], true, "the old one is still verified");
 }
 
 #[tokio::test]
-async fn a_client_that_has_no_address_cannot_block_one() {
+async fn a_client_without_an_address_cannot_block_one() {
     let app = TestApp::start().await;
     let visitor = stored::anonymous_user(&app).await;
     let caller = app.signed_in(&visitor).with("x-stack-allow-anonymous-user", "true");
@@ -117,7 +117,7 @@ async fn a_client_that_has_no_address_cannot_block_one() {
 }
 
 #[tokio::test]
-async fn a_way_of_signing_in_must_be_one_of_the_project() {
+async fn a_sign_in_method_must_be_enabled_in_the_project() {
     let app = TestApp::start().await;
     let ada = app.sign_up("ada@example.com").await;
     app.configure(json!({ "config": { "magic_link_enabled": false } })).await;

@@ -52,7 +52,7 @@ fn id_of(user: &Value) -> String {
     user["id"].as_str().unwrap().to_owned()
 }
 
-/// Checks an error and gives its details.
+/// Asserts an error and returns its details.
 #[track_caller]
 fn assert_error(answer: &Answer, status: u16, code: &str) -> Value {
     assert_eq!((answer.status(), answer.code().as_str()), (status, code), "{}", answer.text());
@@ -73,7 +73,7 @@ async fn sign_in(app: &TestApp, email: &str, password: &str) -> Answer {
     app.client().post("/api/v1/auth/password/sign-in", json!({ "email": email, "password": password })).await
 }
 
-/// A new access token for a session, as the SDK asks for one.
+/// A new access token for a session, requested as the SDK does.
 async fn refresh(app: &TestApp, user: &SignedIn) -> Answer {
     let caller = app.client().with("x-stack-refresh-token", &user.refresh_token);
     caller.request("POST", "/api/v1/auth/sessions/current/refresh").send().await

@@ -1,4 +1,4 @@
-//! Users whom an administrator restricts: what their tokens say and where they may go.
+//! Users restricted by an administrator: the claims of their tokens, and their rights.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
@@ -11,7 +11,7 @@ fn claims(token: &str) -> Value {
     serde_json::from_slice(&URL_SAFE_NO_PAD.decode(token.split('.').nth(1).unwrap()).unwrap()).unwrap()
 }
 
-/// The user with the access token that its session gives now.
+/// The user with a new access token of the session.
 async fn refreshed(app: &TestApp, user: &SignedIn) -> SignedIn {
     let answer = refresh(app, user).await;
     assert_eq!(answer.status(), 200, "{}", answer.text());
@@ -19,7 +19,7 @@ async fn refreshed(app: &TestApp, user: &SignedIn) -> SignedIn {
 }
 
 #[tokio::test]
-async fn a_restricted_user_keeps_the_session_and_the_next_token_says_so() {
+async fn a_restricted_user_keeps_the_session_and_gets_a_restricted_token() {
     let app = TestApp::start().await;
     let ada = app.sign_up("ada@example.com").await;
     let body = json!({ "restricted_by_admin": true, "restricted_by_admin_reason": "unpaid", "restricted_by_admin_private_details": "7" });
@@ -45,7 +45,7 @@ async fn a_restricted_user_keeps_the_session_and_the_next_token_says_so() {
 }
 
 #[tokio::test]
-async fn a_user_is_free_again_with_the_next_token() {
+async fn a_lifted_restriction_applies_to_the_next_token() {
     let app = TestApp::start().await;
     let ada = app.sign_up("ada@example.com").await;
     update(&app, &ada.user_id, json!({ "restricted_by_admin": true, "restricted_by_admin_reason": "unpaid" })).await;
@@ -69,7 +69,7 @@ async fn a_restricted_user_cannot_lift_its_own_restriction() {
 }
 
 #[tokio::test]
-async fn a_restricted_user_writes_nothing_whatever_the_request_says_it_accepts_and_may_sign_out() {
+async fn a_restricted_user_can_only_sign_out() {
     let app = TestApp::start().await;
     let ada = app.sign_up("ada@example.com").await;
     update(&app, &ada.user_id, json!({ "restricted_by_admin": true })).await;
@@ -83,7 +83,7 @@ async fn a_restricted_user_writes_nothing_whatever_the_request_says_it_accepts_a
         }
     }
     assert_eq!(read(&app, &ada.user_id).await["display_name"], Value::Null);
-    // Nor by being restricted in another way as well.
+    // The user may not write either if they are restricted for another reason as well.
     app.configure(json!({ "config": { "require_email_verification": true } })).await;
     let caller = app.signed_in(&ada).with("x-stack-allow-anonymous-user", "true");
     assert_error(&caller.patch(ME, json!({ "display_name": "Eve" })).await, 403, "RESTRICTED_USER_NOT_ALLOWED");

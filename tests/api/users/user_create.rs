@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 use support::{START, TestApp};
 
-use super::{USERS, assert_error, create, fields, id_of, read, sign_in};
+use super::{USERS, assert_error, create, fields, id_of, read, sign_in, update};
 
 const BCRYPT: &str = "$2b$04$abcdefghijklmnopqrstuuJLnlzKyzTpJ3xYBvrs2n6VzMUKWDCgK";
 
@@ -12,7 +12,7 @@ async fn configure_github(app: &TestApp) {
 }
 
 #[tokio::test]
-async fn a_user_of_nothing_is_what_every_user_has() {
+async fn a_user_created_from_an_empty_body_has_the_defaults() {
     let app = TestApp::start().await;
     let user = create(&app, json!({})).await;
     let start = START.parse::<jiff::Timestamp>().unwrap().as_millisecond();
@@ -31,7 +31,7 @@ async fn a_user_of_nothing_is_what_every_user_has() {
 }
 
 #[tokio::test]
-async fn every_field_is_kept_and_read_again() {
+async fn every_field_is_stored_and_returned() {
     let app = TestApp::start().await;
     configure_github(&app).await;
     let body = json!({
@@ -57,46 +57,59 @@ async fn every_field_is_kept_and_read_again() {
 }
 
 #[tokio::test]
-async fn a_new_users_address_signs_in_unless_the_server_says_not() {
+async fn a_new_user_s_address_signs_in_only_if_enabled() {
     let app = TestApp::start().await;
-    let ada = create(&app, json!({ "primary_email": "ada@example.com", "password": "correct horse battery" })).await;
+    let password = "correct horse battery";
+    let on = json!({ "primary_email": "ada@example.com", "password": password, "primary_email_auth_enabled": true });
+    let ada = create(&app, on).await;
     assert_eq!((&ada["primary_email_auth_enabled"], &ada["primary_email_verified"]), (&json!(true), &json!(false)));
-    assert_eq!(sign_in(&app, "ada@example.com", "correct horse battery").await.json()["user_id"], ada["id"]);
+    assert_eq!(sign_in(&app, "ada@example.com", password).await.json()["user_id"], ada["id"]);
 
-    let off = json!({ "primary_email": "bob@example.com", "password": "correct horse battery", "primary_email_auth_enabled": false });
-    let (bob, other) = (create(&app, off.clone()).await, create(&app, off).await);
+    let bob = json!({ "primary_email": "bob@example.com", "password": password });
+    let mut off = bob.clone();
+    off["primary_email_auth_enabled"] = json!(false);
+    let (bob, other) = (create(&app, bob).await, create(&app, off).await);
     assert_ne!(bob["id"], other["id"]);
-    assert_error(&sign_in(&app, "bob@example.com", "correct horse battery").await, 400, "EMAIL_PASSWORD_MISMATCH");
+    assert_eq!(bob["primary_email_auth_enabled"], json!(false));
+    assert_error(&sign_in(&app, "bob@example.com", password).await, 400, "EMAIL_PASSWORD_MISMATCH");
+
+    let switched = update(&app, &id_of(&bob), json!({ "primary_email_auth_enabled": true })).await;
+    assert_eq!(switched["primary_email_auth_enabled"], json!(true));
+    assert_eq!(sign_in(&app, "bob@example.com", password).await.json()["user_id"], bob["id"]);
 }
 
 #[tokio::test]
-async fn a_verified_address_signs_in_by_mail_to_the_same_user() {
+async fn a_verified_address_signs_in_by_email_to_the_same_user() {
     let app = TestApp::start().await;
-    let ada = create(&app, json!({ "primary_email": "ada@example.com", "primary_email_verified": true, "otp_auth_enabled": true })).await;
+    let ada = json!({
+        "primary_email": "ada@example.com", "primary_email_verified": true, "primary_email_auth_enabled": true, "otp_auth_enabled": true,
+    });
+    let ada = create(&app, ada).await;
     assert_eq!(app.sign_in_by_mail("ada@example.com").await.user_id, id_of(&ada));
-    create(&app, json!({ "primary_email": "bob@example.com" })).await;
+    create(&app, json!({ "primary_email": "bob@example.com", "primary_email_auth_enabled": true })).await;
     let body = json!({ "email": "bob@example.com", "callback_url": "http://localhost:3000/magic" });
     assert_eq!(app.client().post("/api/v1/auth/otp/send-sign-in-code", body).await.status(), 200);
 }
 
 #[tokio::test]
-async fn an_address_that_signs_somebody_in_is_taken() {
+async fn an_address_used_for_sign_in_is_taken() {
     let app = TestApp::start().await;
     app.sign_up("ada@example.com").await;
-    let answer = app.server().post(USERS, json!({ "primary_email": "ADA@example.com" })).await;
+    let shouted = json!({ "primary_email": "ADA@example.com", "primary_email_auth_enabled": true });
+    let answer = app.server().post(USERS, shouted.clone()).await;
     let details = assert_error(&answer, 409, "USER_EMAIL_ALREADY_EXISTS");
     assert_eq!(details, json!({ "email": "ada@example.com", "would_work_if_email_was_verified": false }));
     assert_eq!(answer.header("x-stack-known-error"), Some("USER_EMAIL_ALREADY_EXISTS"));
     assert_eq!(app.server().get(USERS).await.json()["items"].as_array().unwrap().len(), 1);
-    // In another project it is not.
+    // In another project, the address is not taken.
     let other = app.another_project().await;
-    assert_eq!(app.server_of(&other).post(USERS, json!({ "primary_email": "ada@example.com" })).await.status(), 201);
+    assert_eq!(app.server_of(&other).post(USERS, shouted).await.status(), 201);
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn of_fifty_who_create_a_user_of_one_address_one_does() {
+async fn of_fifty_concurrent_creations_with_an_address_one_succeeds() {
     let app = TestApp::start().await;
-    let body = json!({ "primary_email": "ada@example.com" });
+    let body = json!({ "primary_email": "ada@example.com", "primary_email_auth_enabled": true });
     let requests: Vec<_> = (0..50)
         .map(|_| {
             let (server, body) = (app.server(), body.clone());
@@ -114,7 +127,7 @@ async fn of_fifty_who_create_a_user_of_one_address_one_does() {
 }
 
 #[tokio::test]
-async fn an_account_of_a_provider_signs_one_user_in() {
+async fn a_provider_account_signs_in_one_user() {
     let app = TestApp::start().await;
     let accounts = |account: &str| json!({ "oauth_providers": [{ "id": "github", "account_id": account }] });
     assert_error(&app.server().post(USERS, accounts("1")).await, 400, "OAUTH_PROVIDER_NOT_FOUND_OR_NOT_ENABLED");
@@ -123,7 +136,7 @@ async fn an_account_of_a_provider_signs_one_user_in() {
     assert_eq!(ada["oauth_providers"], json!([{ "id": "github", "account_id": "1", "email": null }]));
     assert_error(&app.server().post(USERS, accounts("1")).await, 400, "OAUTH_PROVIDER_ACCOUNT_ID_ALREADY_USED_FOR_SIGN_IN");
     create(&app, accounts("2")).await;
-    // With its user the account is free again.
+    // Once its user is deleted, the account at the provider can belong to a new user.
     assert_eq!(app.server().delete(&super::path(id_of(&ada))).await.status(), 200);
     create(&app, accounts("1")).await;
 
@@ -134,10 +147,10 @@ async fn an_account_of_a_provider_signs_one_user_in() {
 }
 
 #[tokio::test]
-async fn every_problem_of_a_body_is_told_at_once() {
+async fn all_problems_of_a_body_are_reported() {
     let app = TestApp::start().await;
     let body = json!({
-        "primary_email": "", "display_name": "x".repeat(257), "profile_image_url": "http://example.com/a.png", "client_metadata": [],
+        "primary_email": "", "display_name": "x".repeat(257), "profile_image_url": "http://example.com/a.png", "client_metadata": "x".repeat(32 * 1024),
         "selected_team_id": null, "otp_auth_enabled": "yes", "passkey_auth_enabled": true, "password": 1, "password_hash": "plain",
         "is_anonymous": 1, "restricted_by_admin_reason": "x".repeat(4097), "country_code": "GBR", "nonsense": 1,
         "risk_scores": { "sign_up": { "bot": 101, "free_trial_abuse": -1 } }, "oauth_providers": [{ "id": "github" }],
@@ -174,7 +187,7 @@ async fn every_problem_of_a_body_is_told_at_once() {
 }
 
 #[tokio::test]
-async fn fields_that_exclude_each_other_are_told() {
+async fn mutually_exclusive_fields_are_rejected() {
     let app = TestApp::start().await;
     let both = json!({ "password": "correct horse battery", "password_hash": BCRYPT });
     assert_eq!(fields(&app.server().post(USERS, both).await), ["body.password_hash"]);
@@ -186,12 +199,12 @@ async fn fields_that_exclude_each_other_are_told() {
     for body in [json!({ "primary_email_verified": true }), json!({ "primary_email_auth_enabled": true, "primary_email": null })] {
         let answer = app.server().post(USERS, body).await;
         assert_error(&answer, 400, "PRIMARY_EMAIL_REQUIRED");
-        assert_eq!(answer.header("x-stack-known-error"), None, "it is a code of ours");
+        assert_eq!(answer.header("x-stack-known-error"), None, "the code is not one of the SDKs'");
     }
 }
 
 #[tokio::test]
-async fn a_way_of_signing_in_must_be_one_of_the_project() {
+async fn a_sign_in_method_must_be_enabled_in_the_project() {
     let app = TestApp::start().await;
     app.configure(json!({ "config": { "credential_enabled": false, "magic_link_enabled": false } })).await;
     for body in [json!({ "password": "correct horse battery" }), json!({ "password_hash": BCRYPT })] {
@@ -202,19 +215,19 @@ async fn a_way_of_signing_in_must_be_one_of_the_project() {
 }
 
 #[tokio::test]
-async fn an_anonymous_user_is_one_that_a_server_makes_so() {
+async fn a_server_can_create_an_anonymous_user() {
     let app = TestApp::start().await;
     let user = create(&app, json!({ "is_anonymous": true })).await;
     assert_eq!((&user["is_anonymous"], &user["restricted_reason"]), (&json!(true), &json!({ "type": "anonymous" })));
     app.advance(jiff::SignedDuration::from_secs(60));
-    let upgraded = super::update(&app, &id_of(&user), json!({ "is_anonymous": false, "primary_email": "ada@example.com" })).await;
+    let upgraded = update(&app, &id_of(&user), json!({ "is_anonymous": false, "primary_email": "ada@example.com" })).await;
     assert_eq!((&upgraded["is_anonymous"], &upgraded["is_restricted"]), (&json!(false), &json!(false)));
     assert_eq!(upgraded["signed_up_at_millis"].as_i64().unwrap() - user["signed_up_at_millis"].as_i64().unwrap(), 60_000);
     assert_eq!(fields(&app.server().patch(&super::path(id_of(&user)), json!({ "is_anonymous": true })).await), ["body.is_anonymous"]);
 }
 
 #[tokio::test]
-async fn only_a_server_creates_users() {
+async fn only_servers_can_create_users() {
     let app = TestApp::start().await;
     let ada = app.sign_up("ada@example.com").await;
     for client in [app.client(), app.signed_in(&ada)] {

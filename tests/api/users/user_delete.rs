@@ -1,4 +1,4 @@
-//! `DELETE /api/v1/users/{user_id}`: nothing of a user comes back.
+//! `DELETE /api/v1/users/{user_id}`: no part of a user reappears.
 
 use aws_sdk_dynamodb::operation::query::QueryInput;
 use aws_sdk_dynamodb::types::AttributeValue;
@@ -9,7 +9,7 @@ use super::{ME, USERS, assert_error, path, refresh, sign_in, update};
 use crate::stored;
 
 #[tokio::test]
-async fn a_deleted_user_is_gone_everywhere() {
+async fn a_deleted_user_is_removed_everywhere() {
     let app = TestApp::start().await;
     let ada = app.sign_up("ada@example.com").await;
     update(&app, &ada.user_id, json!({ "primary_email": "second@example.com" })).await;
@@ -24,7 +24,7 @@ async fn a_deleted_user_is_gone_everywhere() {
     assert_error(&app.server().get(&format!("/api/v1/auth/sessions?user_id={}", ada.user_id)).await, 400, "USER_ID_DOES_NOT_EXIST");
     let session = app.server().post("/api/v1/auth/sessions", json!({ "user_id": ada.user_id })).await;
     assert_error(&session, 400, "USER_ID_DOES_NOT_EXIST");
-    // Both addresses are free, for others.
+    // Other users may claim both addresses.
     for email in ["ada@example.com", "second@example.com"] {
         assert_error(&sign_in(&app, email, "correct horse battery").await, 400, "EMAIL_PASSWORD_MISMATCH");
         assert_ne!(app.sign_up(email).await.user_id, ada.user_id);
@@ -32,17 +32,17 @@ async fn a_deleted_user_is_gone_everywhere() {
 }
 
 #[tokio::test]
-async fn a_refresh_does_not_bring_a_user_back() {
+async fn a_refresh_does_not_restore_a_deleted_user() {
     let app = TestApp::start().await;
     let ada = app.sign_up("ada@example.com").await;
     assert_eq!(app.server().delete(&path(&ada.user_id)).await.status(), 200);
     assert_error(&refresh(&app, &ada).await, 401, "REFRESH_TOKEN_NOT_FOUND_OR_EXPIRED");
     let row = app.app.store.user(app.project_id(), stored::user_id(&ada)).await.unwrap();
-    assert!(row.is_none(), "noting the use of a session must not write a user");
+    assert!(row.is_none(), "recording the use of a session must not write a user");
 }
 
 #[tokio::test]
-async fn codes_of_a_deleted_user_do_nothing() {
+async fn codes_of_a_deleted_user_are_invalid() {
     let app = TestApp::start().await;
     let body =
         json!({ "email": "ada@example.com", "password": "correct horse battery", "verification_callback_url": "http://localhost/v" });
@@ -61,7 +61,7 @@ async fn codes_of_a_deleted_user_do_nothing() {
 }
 
 #[tokio::test]
-async fn a_mail_to_a_deleted_user_is_skipped() {
+async fn an_email_to_a_deleted_user_is_skipped() {
     let app = TestApp::start().await;
     let ada = app.sign_up("ada@example.com").await;
     let body = json!({ "user_ids": [ada.user_id], "subject": "Hello", "html": "<p>Hello</p>" });
@@ -73,7 +73,7 @@ async fn a_mail_to_a_deleted_user_is_skipped() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn of_many_who_delete_a_user_one_does() {
+async fn of_concurrent_deletions_one_succeeds() {
     let app = TestApp::start().await;
     for round in 0..5 {
         let user = app.sign_up(&format!("user{round}@example.com")).await;
@@ -86,7 +86,7 @@ async fn of_many_who_delete_a_user_one_does() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_change_beside_a_deletion_does_not_bring_a_user_back() {
+async fn a_concurrent_change_does_not_restore_a_deleted_user() {
     let app = TestApp::start().await;
     for round in 0..10 {
         let email = format!("user{round}@example.com");
@@ -103,7 +103,7 @@ async fn a_change_beside_a_deletion_does_not_bring_a_user_back() {
     }
 }
 
-/// Keys of what the table has in the partition of a user.
+/// The keys of the items in the partition of a user.
 async fn left_of(app: &TestApp, user: &SignedIn) -> Vec<String> {
     let store = &app.app.store;
     let query = QueryInput::builder().table_name(store.table()).key_condition_expression("pk = :pk");
@@ -113,7 +113,7 @@ async fn left_of(app: &TestApp, user: &SignedIn) -> Vec<String> {
 }
 
 #[tokio::test]
-async fn nothing_says_where_a_deleted_user_was() {
+async fn a_deleted_user_leaves_no_items() {
     let app = TestApp::start().await;
     let ada = app.sign_up("ada@example.com").await;
     for _ in 0..5 {
@@ -126,7 +126,7 @@ async fn nothing_says_where_a_deleted_user_was() {
 }
 
 #[tokio::test]
-async fn a_user_of_more_sessions_than_a_transaction_holds_is_deleted_too() {
+async fn a_user_with_more_sessions_than_fit_a_transaction_can_be_deleted() {
     let app = TestApp::start().await;
     let ada = app.sign_up("ada@example.com").await;
     let tokens = stored::add_sessions(&app, &ada, 250, |_| {}).await;

@@ -1,4 +1,5 @@
-//! Pictures that users upload: set as data URLs, served by `GET /api/v1/projects/{project_id}/users/{user_id}/images/{digest}`.
+//! Pictures that users upload: set as data URLs, served by
+//! `GET /api/v1/projects/{project_id}/users/{user_id}/images/{digest}`.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -19,13 +20,13 @@ fn data_url(bytes: &[u8]) -> String {
     format!("data:image/png;base64,{}", STANDARD.encode(bytes))
 }
 
-/// Gets an image as a browser does: without any header of ours.
+/// Fetches an image like a browser: without any special header.
 async fn get(app: &TestApp, url: &Value) -> Answer {
     app.anonymous().get(url.as_str().unwrap().strip_prefix(API_URL).unwrap()).await
 }
 
 #[tokio::test]
-async fn an_uploaded_image_is_served_by_the_address_that_the_user_has() {
+async fn an_uploaded_image_is_served_at_the_user_s_image_url() {
     let app = TestApp::start().await;
     let ada = app.sign_up("ada@example.com").await;
     let bytes = image(MAX, 7);
@@ -39,7 +40,7 @@ async fn an_uploaded_image_is_served_by_the_address_that_the_user_has() {
     assert_eq!(answer.header("content-security-policy"), Some("default-src 'none'; sandbox"));
     assert_eq!(answer.header("cache-control"), Some("public, max-age=86400, immutable"));
     assert_eq!(&read(&app, &ada.user_id).await["profile_image_url"], url);
-    // Sent back as it was read, it is the same image.
+    // If the URL is sent back as it was read, the image stays the same.
     assert_eq!(&update(&app, &ada.user_id, json!({ "profile_image_url": url })).await["profile_image_url"], url);
     assert_eq!(get(&app, url).await.status(), 200);
     assert_eq!(app.signed_in(&ada).patch(ME, json!({ "profile_image_url": null })).await.status(), 200);
@@ -47,7 +48,7 @@ async fn an_uploaded_image_is_served_by_the_address_that_the_user_has() {
 }
 
 #[tokio::test]
-async fn another_image_has_another_address_and_the_old_one_is_gone() {
+async fn a_new_image_has_a_new_url_and_the_old_one_is_deleted() {
     let app = TestApp::start().await;
     let user = create(&app, json!({ "profile_image_url": data_url(&image(100, 1)) })).await;
     let (id, first) = (id_of(&user), &user["profile_image_url"]);
@@ -64,7 +65,7 @@ async fn another_image_has_another_address_and_the_old_one_is_gone() {
 }
 
 #[tokio::test]
-async fn an_image_goes_with_its_user() {
+async fn an_image_is_deleted_with_its_user() {
     let app = TestApp::start().await;
     let user = create(&app, json!({ "profile_image_url": data_url(&image(100, 1)) })).await;
     assert_eq!(get(&app, &user["profile_image_url"]).await.status(), 200);
@@ -73,14 +74,14 @@ async fn an_image_goes_with_its_user() {
 }
 
 #[tokio::test]
-async fn what_is_no_image_or_too_large_is_refused_with_the_reason() {
+async fn invalid_and_oversized_images_are_rejected_with_the_reason() {
     let app = TestApp::start().await;
     let ada = app.sign_up("ada@example.com").await;
     let png = STANDARD.encode(image(100, 0));
     let cases = [
         (data_url(&image(MAX + 1, 0)), "at most 102400 bytes"),
-        (data_url(b"<svg onload=alert(1)>"), "of the type that it names"),
-        (format!("data:image/gif;base64,{png}"), "of the type that it names"),
+        (data_url(b"<svg onload=alert(1)>"), "of the type that the data URL names"),
+        (format!("data:image/gif;base64,{png}"), "of the type that the data URL names"),
         (format!("data:image/svg+xml;base64,{png}"), "https URL"),
         ("data:image/png;base64,!!".to_owned(), "https URL"),
         ("http://example.com/a.png".to_owned(), "https URL"),
@@ -100,7 +101,7 @@ async fn what_is_no_image_or_too_large_is_refused_with_the_reason() {
 }
 
 #[tokio::test]
-async fn an_image_is_read_by_nobody_who_does_not_ask_for_it() {
+async fn images_are_only_read_when_requested() {
     let app = TestApp::start().await;
     let ada = app.sign_up("ada@example.com").await;
     app.signed_in(&ada).patch(ME, json!({ "profile_image_url": data_url(&image(MAX, 1)) })).await;
@@ -112,7 +113,7 @@ async fn an_image_is_read_by_nobody_who_does_not_ask_for_it() {
 }
 
 #[tokio::test]
-async fn an_address_that_is_made_up_has_no_image() {
+async fn an_unknown_image_url_is_not_found() {
     let app = TestApp::start().await;
     let user = create(&app, json!({ "profile_image_url": data_url(&image(100, 1)) })).await;
     let url = user["profile_image_url"].as_str().unwrap().strip_prefix(API_URL).unwrap().to_owned();

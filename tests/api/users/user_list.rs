@@ -1,4 +1,4 @@
-//! `GET /api/v1/users`: who is in the list.
+//! `GET /api/v1/users`: the users in the list.
 
 use jiff::SignedDuration;
 use serde_json::{Value, json};
@@ -33,7 +33,7 @@ async fn people(app: &TestApp) {
 }
 
 #[tokio::test]
-async fn users_are_listed_by_their_sign_up() {
+async fn users_are_listed_by_sign_up_time() {
     let app = TestApp::start().await;
     people(&app).await;
     let page = list(&app, "").await;
@@ -42,11 +42,11 @@ async fn users_are_listed_by_their_sign_up() {
     assert_eq!(names(&list(&app, "?desc=true").await), ["Bob", "Ada"]);
     assert_eq!(names(&list(&app, "?desc=false&order_by=signed_up_at").await), ["Ada", "Bob"]);
     let ada = page["items"][0].clone();
-    assert_eq!(super::read(&app, &id_of(&ada)).await, ada, "a server reads the same of a user everywhere");
+    assert_eq!(super::read(&app, &id_of(&ada)).await, ada, "a server reads the same user everywhere");
 }
 
 #[tokio::test]
-async fn who_is_hidden_is_shown_when_asked_for() {
+async fn hidden_users_are_included_on_request() {
     let app = TestApp::start().await;
     people(&app).await;
     assert_eq!(names(&list(&app, "?include_restricted=true").await), ["Ada", "Mallory", "Bob"]);
@@ -59,7 +59,7 @@ async fn who_is_hidden_is_shown_when_asked_for() {
 }
 
 #[tokio::test]
-async fn a_search_finds_names_and_addresses_in_any_case_and_ids() {
+async fn a_search_matches_names_addresses_and_ids_ignoring_case() {
     let app = TestApp::start().await;
     people(&app).await;
     for (words, found) in [
@@ -80,11 +80,11 @@ async fn a_search_finds_names_and_addresses_in_any_case_and_ids() {
     assert_eq!(names(&list(&app, &format!("?query={}", ada.to_uppercase())).await), ["Ada"]);
     assert_eq!(names(&list(&app, &format!("?query={visitor}")).await), Vec::<String>::new());
     assert_eq!(names(&list(&app, &format!("?query={visitor}&include_anonymous=true")).await), ["Visitor"]);
-    assert_eq!(names(&list(&app, &format!("?query={}", &ada[..8])).await), Vec::<String>::new(), "an id is searched as a whole");
+    assert_eq!(names(&list(&app, &format!("?query={}", &ada[..8])).await), Vec::<String>::new(), "ids only match as a whole");
 }
 
 #[tokio::test]
-async fn an_address_that_is_not_primary_any_more_is_found_too() {
+async fn a_search_matches_former_primary_addresses() {
     let app = TestApp::start().await;
     let ada = create(&app, json!({ "display_name": "Ada", "primary_email": "old@example.com" })).await;
     update(&app, &id_of(&ada), json!({ "primary_email": "new@example.com" })).await;
@@ -94,14 +94,14 @@ async fn an_address_that_is_not_primary_any_more_is_found_too() {
 }
 
 #[tokio::test]
-async fn the_list_follows_what_becomes_of_users() {
+async fn the_list_reflects_changes_to_users() {
     let app = TestApp::start().await;
     let visitor = stored::anonymous_user(&app).await;
     app.advance(SignedDuration::from_secs(1));
     create(&app, json!({ "display_name": "Ada" })).await;
     app.advance(SignedDuration::from_secs(1));
     assert_eq!(names(&list(&app, "").await), ["Ada"]);
-    // Who signs up becomes the newest.
+    // New users come first.
     let sign_up = json!({ "email": "bob@example.com", "password": "correct horse battery" });
     let caller = app.signed_in(&visitor).with("x-stack-allow-anonymous-user", "true");
     assert_eq!(caller.post("/api/v1/auth/password/sign-up", sign_up).await.json()["user_id"], visitor.user_id.as_str());
@@ -114,7 +114,7 @@ async fn the_list_follows_what_becomes_of_users() {
 }
 
 #[tokio::test]
-async fn there_are_no_teams_and_so_no_members() {
+async fn filtering_by_an_unknown_team_finds_nobody() {
     let app = TestApp::start().await;
     people(&app).await;
     let page = list(&app, "?team_id=7f3c2a4e-3f5b-4d0e-9a56-0f1f6c8f3d21").await;
@@ -123,7 +123,7 @@ async fn there_are_no_teams_and_so_no_members() {
 }
 
 #[tokio::test]
-async fn every_problem_of_a_query_is_told() {
+async fn every_problem_of_a_query_is_reported() {
     let app = TestApp::start().await;
     let query =
         "?limit=x&order_by=last_active_at&desc=1&include_restricted=yes&include_anonymous=&only_anonymous=True&team_id=x&nonsense=1";
@@ -138,7 +138,7 @@ async fn every_problem_of_a_query_is_told() {
 }
 
 #[tokio::test]
-async fn only_a_server_lists_users() {
+async fn only_servers_can_list_users() {
     let app = TestApp::start().await;
     let ada = app.sign_up("ada@example.com").await;
     assert_error(&app.signed_in(&ada).get(USERS).await, 403, "INSUFFICIENT_ACCESS_TYPE");

@@ -1,4 +1,4 @@
-//! `GET /api/v1/users`: pages, and what a search costs.
+//! `GET /api/v1/users`: pages, and the cost of searches.
 
 use jiff::SignedDuration;
 use model::user::User;
@@ -8,7 +8,7 @@ use support::TestApp;
 
 use super::{USERS, assert_error};
 
-/// Writes users of these names, three of them at each time.
+/// Creates named users, changed by `change`, with the same sign-up time for every three of them.
 async fn write(app: &TestApp, count: usize, change: impl Fn(usize, &mut User)) {
     let (entropy, project) = (&app.app.entropy, app.project_id());
     let mut writes = Vec::with_capacity(count);
@@ -23,7 +23,7 @@ async fn write(app: &TestApp, count: usize, change: impl Fn(usize, &mut User)) {
     }
 }
 
-/// Follows the cursors, and gives every page.
+/// Follows the cursors, and returns every page.
 async fn pages(app: &TestApp, query: &str) -> Vec<Vec<Value>> {
     let (mut pages, mut cursor) = (Vec::new(), String::new());
     loop {
@@ -41,7 +41,7 @@ fn keys(users: &[Value]) -> Vec<(i64, String)> {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn every_page_size_gives_every_user_once_and_in_order() {
+async fn every_page_size_lists_every_user_once_in_order() {
     let app = TestApp::start().await;
     write(&app, 500, |_, _| {}).await;
     let all = keys(&pages(&app, "limit=200").await.concat());
@@ -68,7 +68,7 @@ async fn a_page_that_is_exactly_full_is_the_last() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_search_reads_a_bounded_part_and_misses_nobody() {
+async fn a_search_reads_a_bounded_amount_and_misses_nobody() {
     let app = TestApp::start().await;
     let wanted = [0, 1, 2999, 3500, 6000, 6999];
     write(&app, 7000, |index, user| {
@@ -82,7 +82,7 @@ async fn a_search_reads_a_bounded_part_and_misses_nobody() {
         let first = app.server().get(&format!("{USERS}?query=needle{order}")).await.json();
         let queries = app.recorder.calls().iter().filter(|(operation, _)| operation == "Query").count();
         assert!(queries <= 12, "three times each partition at most, not {queries}");
-        assert!(first["pagination"]["next_cursor"].is_string(), "there is more to look at");
+        assert!(first["pagination"]["next_cursor"].is_string(), "there are more pages");
         let pages = pages(&app, &format!("query=needle{order}")).await;
         assert!((2..=4).contains(&pages.len()), "{}", pages.len());
         let mut found: Vec<String> = pages.concat().iter().map(|user| user["display_name"].as_str().unwrap().to_owned()).collect();
@@ -91,12 +91,12 @@ async fn a_search_reads_a_bounded_part_and_misses_nobody() {
         }
         assert_eq!(found, wanted.map(|index| format!("Needle {index}")));
     }
-    // Small pages of a search, too.
+    // Small pages of a search also contain all results.
     assert_eq!(pages(&app, "query=needle&limit=1").await.concat().len(), wanted.len());
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn many_hidden_users_hide_nobody_else() {
+async fn many_hidden_users_do_not_hide_others() {
     let app = TestApp::start().await;
     write(&app, 2000, |index, user| user.is_anonymous = index % 400 != 399).await;
     let found = pages(&app, "limit=2").await.concat();
@@ -106,7 +106,7 @@ async fn many_hidden_users_hide_nobody_else() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_page_of_large_users_is_no_larger_than_an_answer_may_be() {
+async fn a_page_of_large_users_fits_the_response_limit() {
     let app = TestApp::start().await;
     let metadata = model::metadata::Metadata::parse(json!({ "k": "x".repeat(32_000) })).unwrap();
     write(&app, 150, |_, user| user.server_metadata = Some(metadata.clone())).await;
@@ -119,7 +119,7 @@ async fn a_page_of_large_users_is_no_larger_than_an_answer_may_be() {
 }
 
 #[tokio::test]
-async fn a_cursor_is_one_of_its_project_its_list_and_its_order() {
+async fn a_cursor_is_bound_to_its_project_list_and_order() {
     let app = TestApp::start().await;
     write(&app, 3, |_, _| {}).await;
     let cursor = app.server().get(&format!("{USERS}?limit=1")).await.json()["pagination"]["next_cursor"].as_str().unwrap().to_owned();
@@ -141,7 +141,7 @@ async fn a_cursor_is_one_of_its_project_its_list_and_its_order() {
 }
 
 #[tokio::test]
-async fn a_user_who_comes_or_goes_between_two_pages_moves_nobody() {
+async fn users_added_or_removed_between_pages_do_not_shift_others() {
     let app = TestApp::start().await;
     write(&app, 9, |_, _| {}).await;
     let all = keys(&pages(&app, "limit=9").await.concat());

@@ -1,17 +1,17 @@
-//! Passwords and hashes that a server sets, in POST and PATCH of users.
+//! Passwords and hashes set by a server, in POST and PATCH of users.
 
 use serde_json::{Value, json};
 use support::TestApp;
 
 use super::{USERS, assert_error, create, fields, id_of, path, refresh, sign_in, update};
 
-/// `correct horse` hashed by another program, as its version says.
+/// A bcrypt hash of the password with another program's version prefix, such as `$2y$`.
 fn bcrypt_of(password: &str, version: &str) -> String {
     let hash = bcrypt::hash(password, 4).unwrap();
     hash.replacen("$2b$", version, 1)
 }
 
-/// The hash that the table has.
+/// The stored hash.
 async fn stored_hash(app: &TestApp, user: &Value) -> Value {
     let id = wire::id::UserId::parse(&id_of(user)).unwrap();
     let user = app.app.store.user(app.project_id(), id).await.unwrap().unwrap().user;
@@ -19,11 +19,12 @@ async fn stored_hash(app: &TestApp, user: &Value) -> Value {
 }
 
 #[tokio::test]
-async fn an_imported_hash_signs_in_and_is_replaced_by_argon2_at_once() {
+async fn an_imported_hash_signs_in_and_is_rehashed_with_argon2() {
     let app = TestApp::start().await;
     for (index, version) in ["$2a$", "$2b$", "$2y$"].into_iter().enumerate() {
         let (email, hash) = (format!("user{index}@example.com"), bcrypt_of("correct horse", version));
-        let user = create(&app, json!({ "primary_email": email, "password_hash": hash })).await;
+        let user = json!({ "primary_email": email, "primary_email_auth_enabled": true, "password_hash": hash });
+        let user = create(&app, user).await;
         assert_eq!(user["has_password"], true);
         assert_eq!(stored_hash(&app, &user).await, hash.as_str());
         assert_error(&sign_in(&app, &email, "wrong horse").await, 400, "EMAIL_PASSWORD_MISMATCH");
@@ -36,7 +37,7 @@ async fn an_imported_hash_signs_in_and_is_replaced_by_argon2_at_once() {
 }
 
 #[tokio::test]
-async fn what_is_no_bcrypt_hash_of_a_bearable_cost_is_refused() {
+async fn only_bcrypt_hashes_of_acceptable_cost_are_imported() {
     let app = TestApp::start().await;
     let good = bcrypt_of("correct horse", "$2b$");
     let wrong = [
@@ -59,7 +60,7 @@ async fn what_is_no_bcrypt_hash_of_a_bearable_cost_is_refused() {
 }
 
 #[tokio::test]
-async fn a_password_of_a_server_is_one_that_a_user_could_choose() {
+async fn a_password_set_by_a_server_must_meet_the_user_rules() {
     let app = TestApp::start().await;
     let ada = create(&app, json!({ "primary_email": "ada@example.com" })).await;
     for (method, target) in [("POST", USERS.to_owned()), ("PATCH", path(id_of(&ada)))] {
@@ -71,7 +72,7 @@ async fn a_password_of_a_server_is_one_that_a_user_could_choose() {
 }
 
 #[tokio::test]
-async fn any_change_of_the_password_by_a_server_ends_all_sessions() {
+async fn a_password_change_by_a_server_ends_all_sessions() {
     let app = TestApp::start().await;
     let ada = app.sign_up("ada@example.com").await;
     for (body, works) in [
@@ -98,7 +99,7 @@ async fn any_change_of_the_password_by_a_server_ends_all_sessions() {
 }
 
 #[tokio::test]
-async fn another_change_ends_no_session() {
+async fn other_changes_end_no_sessions() {
     let app = TestApp::start().await;
     let ada = app.sign_up("ada@example.com").await;
     update(&app, &ada.user_id, json!({ "display_name": "Ada", "restricted_by_admin": true })).await;

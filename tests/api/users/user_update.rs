@@ -9,7 +9,19 @@ use crate::stored;
 const NOBODY: &str = "7f3c2a4e-3f5b-4d0e-9a56-0f1f6c8f3d21";
 
 #[tokio::test]
-async fn a_field_that_is_absent_stays_and_null_clears() {
+async fn a_single_user_is_found_whatever_the_filters_of_the_list_say() {
+    let app = TestApp::start().await;
+    let visitor = app.client().post("/api/v1/auth/anonymous/sign-up", json!({})).await.json();
+    let url = format!("{}?include_anonymous=false&include_restricted=true&limit=1", path(visitor["user_id"].as_str().unwrap()));
+    assert_eq!(app.server().get(&url).await.json()["is_anonymous"], true);
+    assert_eq!(app.server().patch(&url, json!({ "display_name": "Ada" })).await.json()["display_name"], "Ada");
+    let wrong = app.server().get(&format!("{}?include_anonymous=maybe", path(visitor["user_id"].as_str().unwrap()))).await;
+    assert_error(&wrong, 400, "SCHEMA_ERROR");
+    assert_eq!(app.server().delete(&url).await.status(), 200);
+}
+
+#[tokio::test]
+async fn absent_fields_stay_and_null_clears() {
     let app = TestApp::start().await;
     let full = json!({
         "display_name": "Ada", "profile_image_url": "https://example.com/a.png", "client_metadata": { "a": 1 },
@@ -36,7 +48,7 @@ async fn a_field_that_is_absent_stays_and_null_clears() {
 }
 
 #[tokio::test]
-async fn a_user_who_is_nobody_is_not_found() {
+async fn an_unknown_user_is_not_found() {
     let app = TestApp::start().await;
     let other = app.another_project().await;
     let ada = app.sign_up("ada@example.com").await;
@@ -52,10 +64,10 @@ async fn a_user_who_is_nobody_is_not_found() {
 }
 
 #[tokio::test]
-async fn me_is_the_user_of_the_token() {
+async fn me_means_the_user_of_the_token() {
     let app = TestApp::start().await;
     let ada = app.sign_up("ada@example.com").await;
-    // Written otherwise, it comes to the operations of any user.
+    // Another spelling of `me` is handled by the operations for any user, with the same result.
     for me in [path("me"), path("%6de")] {
         let server = app.server().with("x-stack-access-token", &ada.access_token);
         assert_eq!(server.get(&me).await.json()["id"], ada.user_id.as_str());
@@ -67,7 +79,7 @@ async fn me_is_the_user_of_the_token() {
 }
 
 #[tokio::test]
-async fn only_a_server_reads_and_changes_any_user() {
+async fn only_servers_can_read_and_change_any_user() {
     let app = TestApp::start().await;
     let (ada, bob) = (app.sign_up("ada@example.com").await, app.sign_up("bob@example.com").await);
     for id in [&ada.user_id, &bob.user_id] {
@@ -89,7 +101,7 @@ async fn a_new_primary_address_signs_in_beside_the_old_one() {
     for email in ["ada@example.com", "new@example.com"] {
         assert_eq!(sign_in(&app, email, "correct horse battery").await.json()["user_id"], ada.user_id.as_str());
     }
-    // Back to the old one, and to none.
+    // The primary address can be changed back to the old one, and can be removed.
     assert_eq!(update(&app, &ada.user_id, json!({ "primary_email": "ada@example.com" })).await["primary_email"], "ada@example.com");
     let none = update(&app, &ada.user_id, json!({ "primary_email": null })).await;
     assert_eq!((&none["primary_email"], &none["primary_email_auth_enabled"]), (&Value::Null, &json!(false)));
@@ -97,7 +109,7 @@ async fn a_new_primary_address_signs_in_beside_the_old_one() {
 }
 
 #[tokio::test]
-async fn an_address_is_freed_and_taken_by_what_is_said_of_it() {
+async fn changes_to_an_address_release_and_claim_it() {
     let app = TestApp::start().await;
     let (ada, bob) = (app.sign_up("ada@example.com").await, app.sign_up("bob@example.com").await);
     let taken = app.server().patch(&path(&bob.user_id), json!({ "primary_email": "ada@example.com" })).await;
@@ -113,14 +125,14 @@ async fn an_address_is_freed_and_taken_by_what_is_said_of_it() {
 }
 
 #[tokio::test]
-async fn a_server_verifies_an_address_and_takes_that_back() {
+async fn a_server_can_verify_and_unverify_an_address() {
     let app = TestApp::start().await;
     let ada = app.sign_up("ada@example.com").await;
     assert_eq!(update(&app, &ada.user_id, json!({ "primary_email_verified": true })).await["primary_email_verified"], true);
     assert_eq!(app.sign_in_by_mail("ada@example.com").await.user_id, ada.user_id);
     update(&app, &ada.user_id, json!({ "primary_email_verified": false })).await;
     assert_eq!(read(&app, &ada.user_id).await["primary_email_verified"], false);
-    // Whoever proves the address now is its owner: the password from before is gone.
+    // The owner proves the address, which removes the earlier password.
     app.sign_in_by_mail("ada@example.com").await;
     let password = json!({ "email": "ada@example.com", "password": "correct horse battery" });
     let answer = app.client().post("/api/v1/auth/password/sign-in", password).await;
@@ -128,7 +140,7 @@ async fn a_server_verifies_an_address_and_takes_that_back() {
 }
 
 #[tokio::test]
-async fn what_is_said_of_an_address_needs_one() {
+async fn address_fields_require_an_address() {
     let app = TestApp::start().await;
     let user = create(&app, json!({})).await;
     for field in ["primary_email_verified", "primary_email_auth_enabled"] {
@@ -139,7 +151,7 @@ async fn what_is_said_of_an_address_needs_one() {
 }
 
 #[tokio::test]
-async fn there_are_no_teams_to_select() {
+async fn an_unknown_team_cannot_be_selected() {
     let app = TestApp::start().await;
     let user = create(&app, json!({})).await;
     let id = id_of(&user);
@@ -152,7 +164,7 @@ async fn there_are_no_teams_to_select() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn changes_at_the_same_time_are_all_kept() {
+async fn concurrent_changes_are_all_kept() {
     let app = TestApp::start().await;
     let id = id_of(&create(&app, json!({})).await);
     let path = path(&id);
@@ -173,22 +185,24 @@ async fn changes_at_the_same_time_are_all_kept() {
 }
 
 #[tokio::test]
-async fn a_change_that_is_refused_changes_nothing() {
+async fn a_rejected_change_changes_nothing() {
     let app = TestApp::start().await;
     app.sign_up("ada@example.com").await;
     let bob = create(&app, json!({ "display_name": "Bob" })).await;
-    let body = json!({ "display_name": "Eve", "password": "correct horse battery", "primary_email": "ada@example.com" });
+    let body = json!({
+        "display_name": "Eve", "password": "correct horse battery", "primary_email": "ada@example.com", "primary_email_auth_enabled": true,
+    });
     assert_error(&app.server().patch(&path(id_of(&bob)), body).await, 409, "USER_EMAIL_ALREADY_EXISTS");
     assert_eq!(read(&app, &id_of(&bob)).await, bob);
 }
 
 #[tokio::test]
-async fn no_more_than_three_trips_to_the_table_are_needed() {
+async fn an_update_takes_at_most_three_round_trips() {
     let app = TestApp::start().await;
     let ada = app.sign_up("ada@example.com").await;
     stored::change_user(&app, &ada, |user| user.display_name = Some("Ada".to_owned())).await;
     for (method, target, body) in [
-        ("POST", USERS.to_owned(), json!({ "primary_email": "bob@example.com" })),
+        ("POST", USERS.to_owned(), json!({ "primary_email": "bob@example.com", "primary_email_auth_enabled": true })),
         ("GET", path(&ada.user_id), json!({})),
         ("PATCH", path(&ada.user_id), json!({ "primary_email": "new@example.com" })),
         ("DELETE", path(&ada.user_id), json!({})),
@@ -196,7 +210,7 @@ async fn no_more_than_three_trips_to_the_table_are_needed() {
         app.recorder.clear();
         let answer = app.server().request(method, &target).json(&body).send().await;
         assert!(answer.status() < 300, "{}", answer.text());
-        // The sessions of a user who is deleted are read beside the user.
+        // The sessions of a deleted user are queried in the same round trip as the user.
         let trips = app.recorder.calls().iter().filter(|(operation, _)| operation != "Query").count();
         assert!(trips <= 3, "{method}: {:?}", app.recorder.calls());
     }

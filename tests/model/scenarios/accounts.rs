@@ -1,4 +1,4 @@
-//! Claims of addresses, and first proofs.
+//! Claims of addresses, and the first proof of an address.
 
 use serde_json::json;
 use stateright::Property;
@@ -13,7 +13,7 @@ use crate::rules::{answers, is_over, successes};
 
 const SHARED: &str = "shared@example.com";
 
-pub(super) async fn of_three_sign_ups_one_has_the_address() -> Stage {
+pub(super) async fn of_three_sign_ups_with_an_address_one_succeeds() -> Stage {
     let app = TestApp::start().await;
     let by_server = json!({ "primary_email": ADA, "primary_email_auth_enabled": true });
     let clients = [
@@ -23,16 +23,16 @@ pub(super) async fn of_three_sign_ups_one_has_the_address() -> Stage {
     ];
     Stage::new(app, clients)
         .rule(Property::always("there is one account", |_, state: &State| state.table.users().count() <= 1))
-        .rule(Property::always("whoever is told of an account has it", |model, state: &State| {
+        .rule(Property::always("whoever gets an account's tokens owns it", |model, state: &State| {
             successes(model, state) <= state.table.users().count()
         }))
-        .rule(Property::always("one of all who try succeeds", |model, state: &State| {
+        .rule(Property::always("exactly one attempt succeeds", |model, state: &State| {
             !is_over(model, state) || successes(model, state) == 1
         }))
-        .rule(Property::sometimes("it is the server's", |model, state: &State| answers(model, state).nth(2).flatten() == Some(201)))
+        .rule(Property::sometimes("the server wins", |model, state: &State| answers(model, state).nth(2).flatten() == Some(201)))
 }
 
-pub(super) async fn whoever_proves_an_address_by_reset_has_the_account_to_itself() -> Stage {
+pub(super) async fn a_reset_that_proves_an_address_takes_the_account_exclusively() -> Stage {
     let app = TestApp::start().await;
     let eve = app.sign_up(ADA).await;
     let code = reset_code(&app, ADA).await;
@@ -44,14 +44,14 @@ pub(super) async fn whoever_proves_an_address_by_reset_has_the_account_to_itself
     ];
     Stage::new(app, clients)
         .remembering(|_, table| table.users().any(|user| user.channels.iter().any(|channel| channel.is_verified)))
-        .rule(Property::always("once the address is proved, no earlier way in is open", |_, state: &State| {
+        .rule(Property::always("once the address is proved, no earlier credential works", |_, state: &State| {
             state.past.happened == 0 || state.table.live_sessions().count() == 0
         }))
-        .rule(Property::always("whoever comes after the proof is refused", |model, state: &State| {
+        .rule(Property::always("requests after the proof are rejected", |model, state: &State| {
             let others = answers(model, state).zip(&state.past.knew).skip(1);
             others.into_iter().all(|(answer, knew)| *knew != Some(1) || answer.is_none_or(|status| status >= 400))
         }))
-        .rule(Property::always("of a proof and a change by the creator one counts", |model, state: &State| {
+        .rule(Property::always("either the proof or the creator's change counts", |model, state: &State| {
             let mut answers = answers(model, state);
             let (proof, change) = (answers.next().flatten(), answers.nth(1).flatten());
             !(proof == Some(200) && change == Some(200))
@@ -63,7 +63,7 @@ pub(super) async fn whoever_proves_an_address_by_reset_has_the_account_to_itself
         .rule(Property::sometimes("the proof comes first", |model, state: &State| {
             is_over(model, state) && answers(model, state).flatten().eq([200, 400, 401])
         }))
-        .rule(Property::sometimes("the creator signs in, and the proof ends that", |model, state: &State| {
+        .rule(Property::sometimes("the creator signs in, and the proof ends that session", |model, state: &State| {
             is_over(model, state) && answers(model, state).flatten().take(2).eq([200, 200])
         }))
 }
@@ -81,7 +81,7 @@ pub(super) async fn of_two_proofs_of_an_address_one_is_the_first() -> Stage {
     Stage::new(app, clients)
         .knowing("eve", &eve.user_id)
         .remembering(|_, table| table.users().any(|user| user.channels.iter().any(|channel| channel.is_verified)))
-        .rule(Property::always("once the address is proved, it is all that the account has", |model, state: &State| {
+        .rule(Property::always("once the address is proved, it is the only credential", |model, state: &State| {
             let account = state.table.user(&model.scenario.known["eve"]).unwrap();
             state.past.happened == 0 || account.channels.len() == 1 && account.channels[0].value.to_string() == ADA
         }))
@@ -89,7 +89,7 @@ pub(super) async fn of_two_proofs_of_an_address_one_is_the_first() -> Stage {
             let began_now = |id| state.past.began.get(&*format!("SESSION#{id}")) == Some(&0);
             state.past.happened == 0 || state.table.live_sessions().all(|session| began_now(session.id))
         }))
-        .rule(Property::always("one proof is the first, and the other has to come again", |model, state: &State| {
+        .rule(Property::always("one proof is the first, and the other must be repeated", |model, state: &State| {
             !is_over(model, state) || answers(model, state).take(2).filter(|answer| *answer == Some(200)).count() == 1
         }))
         .rule(Property::sometimes("the reset is the first", |model, state: &State| answers(model, state).nth(1).flatten() == Some(200)))
@@ -98,9 +98,10 @@ pub(super) async fn of_two_proofs_of_an_address_one_is_the_first() -> Stage {
         }))
 }
 
-pub(super) async fn of_three_who_verify_an_address_one_has_it() -> Stage {
+pub(super) async fn of_three_users_who_verify_an_address_one_gets_it() -> Stage {
     let app = TestApp::start().await;
-    // The holder signed up with the address, and has another one as the primary by now: the claim gives way to whoever verifies.
+    // The holder signed up with the address, and has another primary address now, so the claim
+    // yields to the user who verifies the address.
     let holder = app.sign_up(SHARED).await;
     let other = wish(&app, &holder, "holder@example.com").await;
     let code = verification_code(&app, &holder, &other, "holder@example.com").await;
@@ -116,18 +117,22 @@ pub(super) async fn of_three_who_verify_an_address_one_has_it() -> Stage {
     }
     let clients = [0, 1, 2].map(|number| redeeming(verify(&app, &codes[number])));
     Stage::new(app, clients)
-        .rule(Property::always("one has it verified", |_, state: &State| {
+        .rule(Property::always("at most one user has verified the address", |_, state: &State| {
             let channels = state.table.users().flat_map(|user| &user.channels);
             channels.filter(|channel| channel.value.to_string() == SHARED && channel.is_verified).count() <= 1
         }))
-        .rule(Property::always("one of all who try succeeds", |model, state: &State| {
+        .rule(Property::always("exactly one attempt succeeds", |model, state: &State| {
             !is_over(model, state) || successes(model, state) == 1
         }))
-        .rule(Property::sometimes("the holder keeps it", |model, state: &State| answers(model, state).next().flatten() == Some(200)))
-        .rule(Property::sometimes("another takes it", |model, state: &State| answers(model, state).nth(1).flatten() == Some(200)))
+        .rule(Property::sometimes("the holder keeps the address", |model, state: &State| {
+            answers(model, state).next().flatten() == Some(200)
+        }))
+        .rule(Property::sometimes("another user takes the address", |model, state: &State| {
+            answers(model, state).nth(1).flatten() == Some(200)
+        }))
 }
 
-pub(super) async fn a_deleted_account_leaves_an_address_to_others_and_nothing_else() -> Stage {
+pub(super) async fn a_deleted_account_frees_its_address_and_leaves_nothing_else() -> Stage {
     let app = TestApp::start().await;
     let ada = app.sign_up(ADA).await;
     let clients = [
@@ -138,10 +143,10 @@ pub(super) async fn a_deleted_account_leaves_an_address_to_others_and_nothing_el
     Stage::new(app, clients)
         .knowing("ada", &ada.user_id)
         .remembering(|scenario, table| table.user(&scenario.known["ada"]).is_none())
-        .rule(Property::always("what was deleted stays so", |model, state: &State| {
+        .rule(Property::always("a deleted user stays deleted", |model, state: &State| {
             state.past.happened == 0 || state.table.user(&model.scenario.known["ada"]).is_none()
         }))
-        .rule(Property::always("its sessions give nothing any more", |model, state: &State| {
+        .rule(Property::always("the sessions of a deleted user are invalid", |model, state: &State| {
             let refreshed = answers(model, state).next().flatten();
             state.past.knew[0] != Some(1) || refreshed.is_none_or(|status| status == 401)
         }))
@@ -153,7 +158,7 @@ pub(super) async fn a_deleted_account_leaves_an_address_to_others_and_nothing_el
         }))
 }
 
-pub(super) async fn a_deletion_takes_what_a_change_added_meanwhile() -> Stage {
+pub(super) async fn a_deletion_removes_what_a_concurrent_change_added() -> Stage {
     let app = TestApp::start().await;
     let ada = app.sign_up(ADA).await;
     let path = format!("/api/v1/users/{}", ada.user_id);

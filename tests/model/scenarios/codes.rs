@@ -1,4 +1,4 @@
-//! Codes and links of emails, second factors, invitations.
+//! Codes and links from emails, second factors, and invitations.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -13,12 +13,12 @@ use super::{
 use crate::explored::{Explored, State};
 use crate::rules::{answers, is_over, successes};
 
-/// Whether one client was told of success, and the others of failure if they were told.
+/// Whether this client received a successful response.
 fn told(model: &Explored, state: &State, client: usize) -> bool {
     answers(model, state).nth(client).flatten().is_some_and(|status| status < 300)
 }
 
-pub(super) async fn of_three_resets_by_two_codes_one_is_made() -> Stage {
+pub(super) async fn of_three_resets_with_two_codes_one_succeeds() -> Stage {
     let app = TestApp::start().await;
     let ada = app.sign_in_by_mail(ADA).await;
     let [first, second] = [reset_code(&app, ADA).await, reset_code(&app, ADA).await];
@@ -32,25 +32,25 @@ pub(super) async fn of_three_resets_by_two_codes_one_is_made() -> Stage {
             let redeemed: u8 = state.past.redeemed.iter().sum();
             redeemed <= 1 && ada.credential_epoch == u64::from(redeemed) && ada.password.is_some() == (redeemed == 1)
         }))
-        .rule(Property::always("one of all who try succeeds", |model, state: &State| {
+        .rule(Property::always("exactly one attempt succeeds", |model, state: &State| {
             !is_over(model, state) || successes(model, state) == 1
         }))
-        .rule(Property::sometimes("the other code is the one", |model, state: &State| told(model, state, 2)))
-        .rule(Property::sometimes("the code that two have is the one", |model, state: &State| told(model, state, 1)))
+        .rule(Property::sometimes("the other code wins", |model, state: &State| told(model, state, 2)))
+        .rule(Property::sometimes("the shared code wins", |model, state: &State| told(model, state, 1)))
 }
 
-pub(super) async fn a_sign_in_code_begins_one_session_and_none_after_all_were_ended() -> Stage {
+pub(super) async fn a_sign_in_code_starts_one_session_and_none_after_all_were_ended() -> Stage {
     let app = TestApp::start().await;
     let ada = app.sign_in_by_mail(ADA).await;
     let code = app.sign_in_code(ADA).await;
     let clients = [redeeming(otp_sign_in(&app, &code)), redeeming(otp_sign_in(&app, &code)), doing([end_all(&app, &ada)])];
     Stage::new(app, clients)
         .remembering(|_, table| table.users().any(|user| user.session_epoch > 0))
-        .rule(Property::always("one session begins", |_, state: &State| state.past.began.len() <= 1))
-        .rule(Property::always("no session begins once all were ended", |_, state: &State| {
+        .rule(Property::always("at most one session begins", |_, state: &State| state.past.began.len() <= 1))
+        .rule(Property::always("no session begins after all were ended", |_, state: &State| {
             state.past.happened == 0 || state.table.live_sessions().count() == 0
         }))
-        .rule(Property::always("without an end one of all who try succeeds", |model, state: &State| {
+        .rule(Property::always("unless the sessions are ended, exactly one attempt succeeds", |model, state: &State| {
             !is_over(model, state) || told(model, state, 0) || told(model, state, 1) || state.past.happened > 0
         }))
         .rule(Property::sometimes("a session begins and is ended", |model, state: &State| {
@@ -59,27 +59,27 @@ pub(super) async fn a_sign_in_code_begins_one_session_and_none_after_all_were_en
         .rule(Property::sometimes("a code comes too late", |model, state: &State| is_over(model, state) && successes(model, state) == 1))
 }
 
-pub(super) async fn two_codes_and_a_password_make_one_account_of_an_address() -> Stage {
+pub(super) async fn two_codes_and_a_password_create_one_account_for_an_address() -> Stage {
     let app = TestApp::start().await;
     let [first, second] = [app.sign_in_code(ADA).await, app.sign_in_code(ADA).await];
     assert_ne!(first, second);
     let clients = [redeeming(otp_sign_in(&app, &first)), redeeming(otp_sign_in(&app, &second)), doing([password_sign_up(&app, ADA)])];
     Stage::new(app, clients)
         .rule(Property::always("there is one account", |_, state: &State| state.table.users().count() <= 1))
-        .rule(Property::always("once the address is proved, nobody is in who did not prove it", |_, state: &State| {
+        .rule(Property::always("once the address is proved, only its prover has a session", |_, state: &State| {
             let is_proved = state.table.users().any(|user| user.channels.iter().any(|channel| channel.is_verified));
             !is_proved || state.table.live_sessions().all(|session| state.past.began[&*format!("SESSION#{}", session.id)] != 2)
         }))
-        .rule(Property::always("whoever proves the address has the account to itself", |_, state: &State| {
+        .rule(Property::always("whoever proves the address owns the account exclusively", |_, state: &State| {
             state.table.users().all(|user| user.password.is_none() || user.channels.iter().all(|channel| !channel.is_verified))
         }))
-        .rule(Property::sometimes("the password makes the account, and a code takes it", |model, state: &State| {
+        .rule(Property::sometimes("the password creates the account, and a code takes it over", |model, state: &State| {
             told(model, state, 2) && told(model, state, 0)
         }))
         .rule(Property::sometimes("both codes sign in", |model, state: &State| told(model, state, 0) && told(model, state, 1)))
 }
 
-pub(super) async fn of_two_attempts_with_one_code_of_an_app_one_signs_in() -> Stage {
+pub(super) async fn of_two_attempts_with_one_totp_code_one_signs_in() -> Stage {
     const SECRET: &[u8] = b"a secret of an app";
     let app = TestApp::start().await;
     let ada = app.sign_up(ADA).await;
@@ -96,11 +96,11 @@ pub(super) async fn of_two_attempts_with_one_code_of_an_app_one_signs_in() -> St
     let clients = [attempt(&attempts[0]), attempt(&attempts[1]), doing([end_all(&app, &ada)])];
     Stage::new(app, clients)
         .remembering(|_, table| table.users().any(|user| user.session_epoch > 0))
-        .rule(Property::always("one session begins", |_, state: &State| state.past.began.len() <= 1))
-        .rule(Property::always("no session begins once all were ended", |_, state: &State| {
+        .rule(Property::always("at most one session begins", |_, state: &State| state.past.began.len() <= 1))
+        .rule(Property::always("no session begins after all were ended", |_, state: &State| {
             state.past.happened == 0 || state.table.live_sessions().count() == 0
         }))
-        .rule(Property::always("without an end one of all who try succeeds", |model, state: &State| {
+        .rule(Property::always("unless the sessions are ended, exactly one attempt succeeds", |model, state: &State| {
             !is_over(model, state) || told(model, state, 0) || told(model, state, 1) || state.past.happened > 0
         }))
 }
@@ -122,7 +122,7 @@ pub(super) async fn an_invitation_is_accepted_once_or_revoked() -> Stage {
     Stage::new(app, clients)
         .knowing("invitation", &id)
         .knowing("member", &format!("USER#{}", ada.user_id))
-        .rule(Property::always("whoever accepts is a member, and nobody else", |model, state: &State| {
+        .rule(Property::always("exactly the accepting user is a member", |model, state: &State| {
             let members = state.table.count("T#", &model.scenario.known["member"]);
             members == state.past.redeemed.iter().map(|count| usize::from(*count)).sum::<usize>()
         }))
@@ -131,12 +131,12 @@ pub(super) async fn an_invitation_is_accepted_once_or_revoked() -> Stage {
                 state.table.iter().any(|(key, _)| key.0.starts_with("I#") && key.0.ends_with(&*model.scenario.known["invitation"]));
             successes(model, state) <= usize::from(!is_open)
         }))
-        .rule(Property::always("one of all who end it is told so", |model, state: &State| {
+        .rule(Property::always("exactly one client ends the invitation successfully", |model, state: &State| {
             !is_over(model, state) || successes(model, state) == 1
         }))
-        .rule(Property::sometimes("it is revoked", |model, state: &State| told(model, state, 2)))
-        .rule(Property::sometimes("it is accepted by its code", |model, state: &State| told(model, state, 0)))
-        .rule(Property::sometimes("it is accepted by its id", |model, state: &State| told(model, state, 1)))
+        .rule(Property::sometimes("the invitation is revoked", |model, state: &State| told(model, state, 2)))
+        .rule(Property::sometimes("the invitation is accepted by its code", |model, state: &State| told(model, state, 0)))
+        .rule(Property::sometimes("the invitation is accepted by its id", |model, state: &State| told(model, state, 1)))
 }
 
 pub(super) async fn a_link_releases_an_address_once() -> Stage {
@@ -151,14 +151,14 @@ pub(super) async fn a_link_releases_an_address_once() -> Stage {
     let clients = [release(), release(), redeeming(verify(&app, &mail.code()))];
     Stage::new(app, clients)
         .knowing("eve", eve.json()["user_id"].as_str().unwrap())
-        .rule(Property::always("a released address is nobody's", |model, state: &State| {
+        .rule(Property::always("a released address belongs to nobody", |model, state: &State| {
             let channels = &state.table.user(&model.scenario.known["eve"]).unwrap().channels;
             channels.len() + usize::from(state.past.redeemed[0] + state.past.redeemed[1]) == 1
         }))
-        .rule(Property::always("one of all who try releases it", |model, state: &State| {
+        .rule(Property::always("exactly one attempt releases the address", |model, state: &State| {
             !is_over(model, state) || (told(model, state, 0) != told(model, state, 1))
         }))
-        .rule(Property::sometimes("it is verified, and released all the same", |model, state: &State| {
+        .rule(Property::sometimes("the address is verified, and still released", |model, state: &State| {
             told(model, state, 2) && told(model, state, 0)
         }))
 }

@@ -1,4 +1,5 @@
-//! The scenarios: what is there at first, what three clients do, and what has to hold besides the rules of all.
+//! The scenarios: the initial state, the actions of three clients, and the rules beyond the common
+//! ones.
 
 mod accounts;
 mod codes;
@@ -22,7 +23,7 @@ use crate::table::{Engines, Table};
 
 const ADA: &str = "ada@example.com";
 const EVE: &str = "eve@example.com";
-/// That of every user whom the support signs up.
+/// The password of every user that the test helpers sign up.
 const PASSWORD: &str = "correct horse battery";
 const NEW: &str = "a better horse battery";
 const CALLBACK: &str = "http://localhost:3000/x";
@@ -30,7 +31,7 @@ const CHANNELS: &str = "/api/v1/contact-channels";
 const REFRESH: &str = "/api/v1/auth/sessions/current/refresh";
 const END_ALL: &str = "/api/v1/auth/sessions?include_current=true";
 
-/// What a scenario begins with.
+/// The initial state of a scenario.
 struct Stage {
     app: TestApp,
     clients: Vec<Client>,
@@ -45,13 +46,13 @@ impl Stage {
         Self { app, clients: clients.into(), rules: Vec::new(), known: BTreeMap::new(), events: Vec::new(), faults: 1 }
     }
 
-    /// With an id that the rules know by name.
+    /// Adds an id that the rules refer to by this name.
     fn knowing(mut self, name: &'static str, id: &str) -> Self {
         self.known.insert(name, id.to_owned());
         self
     }
 
-    /// With something that is remembered once it happened: the first is bit 0.
+    /// Adds an event that the states remember; the first one is bit 0.
     fn remembering(mut self, event: Event) -> Self {
         self.events.push(event);
         self
@@ -70,7 +71,7 @@ impl Stage {
     }
 }
 
-/// A scenario, prepared and checked when it is first asked for.
+/// A scenario, prepared and checked on first use.
 pub(crate) struct Scene {
     name: &'static str,
     stage: fn() -> LocalBoxFuture<'static, Stage>,
@@ -107,37 +108,38 @@ macro_rules! scenes {
 }
 
 scenes! {
-    codes::of_three_resets_by_two_codes_one_is_made,
-    codes::a_sign_in_code_begins_one_session_and_none_after_all_were_ended,
-    codes::two_codes_and_a_password_make_one_account_of_an_address,
-    codes::of_two_attempts_with_one_code_of_an_app_one_signs_in,
+    codes::of_three_resets_with_two_codes_one_succeeds,
+    codes::a_sign_in_code_starts_one_session_and_none_after_all_were_ended,
+    codes::two_codes_and_a_password_create_one_account_for_an_address,
+    codes::of_two_attempts_with_one_totp_code_one_signs_in,
     codes::an_invitation_is_accepted_once_or_revoked,
     codes::a_link_releases_an_address_once,
-    accounts::of_three_sign_ups_one_has_the_address,
-    accounts::whoever_proves_an_address_by_reset_has_the_account_to_itself,
+    accounts::of_three_sign_ups_with_an_address_one_succeeds,
+    accounts::a_reset_that_proves_an_address_takes_the_account_exclusively,
     accounts::of_two_proofs_of_an_address_one_is_the_first,
-    accounts::of_three_who_verify_an_address_one_has_it,
-    accounts::a_deleted_account_leaves_an_address_to_others_and_nothing_else,
-    accounts::a_deletion_takes_what_a_change_added_meanwhile,
-    sessions::a_session_that_was_ended_opens_and_gives_nothing,
-    sessions::an_authorization_code_gives_one_session_until_it_comes_again,
+    accounts::of_three_users_who_verify_an_address_one_gets_it,
+    accounts::a_deleted_account_frees_its_address_and_leaves_nothing_else,
+    accounts::a_deletion_removes_what_a_concurrent_change_added,
+    sessions::an_ended_session_gives_no_access_and_no_tokens,
+    sessions::an_authorization_code_starts_one_session_which_its_reuse_ends,
     sessions::an_authorization_code_dies_with_all_sessions_and_with_its_user,
     sessions::an_authorization_code_dies_with_all_sessions_after_wrong_passwords,
-    sessions::a_link_dies_with_the_session_that_it_was_begun_in,
-    sessions::an_authorization_is_begun_and_taken_once,
+    sessions::a_flow_that_links_an_account_ends_with_its_session,
+    sessions::an_oauth_flow_is_started_and_finished_once,
 }
 
-/// A client that redeems something.
+/// A client whose only task redeems something.
 fn redeeming(task: Task) -> Client {
     Client { tasks: vec![task], redeems: true }
 }
 
-/// A client that does other things, one after the other.
+/// A client whose tasks run one after another, and redeem nothing that must be reported.
 fn doing(tasks: impl IntoIterator<Item = Task>) -> Client {
     Client { tasks: tasks.into_iter().collect(), redeems: false }
 }
 
-/// Sends a request; a page is a success if it says so.
+/// Sends a request. The response counts as a success if it contains `success`, as pages answer with
+/// 200 in any case.
 fn send_until(caller: &Caller, method: &'static str, path: impl Into<String>, body: Option<Value>, success: &'static str) -> Task {
     let (caller, path): (Caller, String) = (caller.clone(), path.into());
     Arc::new(move |_, router| {
@@ -186,19 +188,19 @@ fn refresh(app: &TestApp, user: &SignedIn) -> Task {
     send(&app.client().with("x-stack-refresh-token", &user.refresh_token), "POST", REFRESH, None)
 }
 
-/// Ends all sessions of a user, and with them every code.
+/// Ends all sessions of a user, and invalidates every code.
 fn end_all(app: &TestApp, user: &SignedIn) -> Task {
     send(&app.signed_in(user), "DELETE", END_ALL, None)
 }
 
-/// Asks for a code that resets a password, and reads it from the email.
+/// Requests a code that resets a password, and reads it from the email.
 async fn reset_code(app: &TestApp, email: &str) -> String {
     let body = json!({ "email": email, "callback_url": CALLBACK });
     assert_eq!(app.client().post("/api/v1/auth/password/send-reset-code", body).await.status(), 200);
     app.last_mail(email).await.code()
 }
 
-/// Adds an address that the user wishes to sign in with, and gives the channel's id.
+/// Adds a pending sign-in address to the user, and returns the id of its channel.
 async fn wish(app: &TestApp, user: &SignedIn, email: &str) -> String {
     let body = json!({ "user_id": "me", "value": email, "type": "email", "used_for_auth": true });
     let answer = app.signed_in(user).post(CHANNELS, body).await;
@@ -206,7 +208,7 @@ async fn wish(app: &TestApp, user: &SignedIn, email: &str) -> String {
     answer.json()["id"].as_str().unwrap().to_owned()
 }
 
-/// Asks for the code that verifies a channel, and reads it from the email.
+/// Requests the code that verifies a channel, and reads it from the email.
 async fn verification_code(app: &TestApp, user: &SignedIn, channel: &str, email: &str) -> String {
     let path = format!("{CHANNELS}/me/{channel}/send-verification-code");
     let answer = app.signed_in(user).post(&path, json!({ "callback_url": CALLBACK })).await;
@@ -214,7 +216,7 @@ async fn verification_code(app: &TestApp, user: &SignedIn, channel: &str, email:
     app.last_mail(email).await.code()
 }
 
-/// The channel of a user with an address.
+/// The id of the user's channel with this address.
 async fn channel(app: &TestApp, user: &SignedIn, email: &str) -> String {
     let list = app.server().get(&format!("{CHANNELS}?user_id={}", user.user_id)).await.json();
     let channel = list["items"].as_array().unwrap().iter().find(|channel| channel["value"] == email).unwrap();

@@ -1,4 +1,4 @@
-//! Refresh tokens, sessions, and the codes of OAuth that begin them.
+//! Refresh tokens, sessions, and the OAuth codes that start them.
 
 use std::sync::Arc;
 
@@ -22,7 +22,7 @@ use crate::table::Table;
 
 const VERIFIER: &str = "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk";
 
-/// The session that a user has, by its sort key.
+/// The sort key of the user's session.
 fn session_of(app: &TestApp, user: &SignedIn) -> String {
     let items = app.table().into_keys();
     let mut own = items.filter(|(pk, sk)| pk.ends_with(&user.user_id) && sk.starts_with("SESSION#")).map(|(_, sk)| sk);
@@ -31,7 +31,7 @@ fn session_of(app: &TestApp, user: &SignedIn) -> String {
     only
 }
 
-pub(super) async fn a_session_that_was_ended_opens_and_gives_nothing() -> Stage {
+pub(super) async fn an_ended_session_gives_no_access_and_no_tokens() -> Stage {
     let app = TestApp::start().await;
     let first = app.sign_up(ADA).await;
     let session = session_of(&app, &first);
@@ -45,15 +45,15 @@ pub(super) async fn a_session_that_was_ended_opens_and_gives_nothing() -> Stage 
     Stage::new(app, clients)
         .knowing("session", &session)
         .remembering(|scenario, table| !lives(scenario, table))
-        .rule(Property::always("who comes after the end is refused", |model, state: &State| {
+        .rule(Property::always("requests after the end are rejected", |model, state: &State| {
             let told = answers(model, state).zip(&state.past.knew);
             told.into_iter().all(|(answer, knew)| *knew != Some(1) || answer.is_none_or(|status| status == 401))
         }))
-        .rule(Property::always("whoever is told of the end is told the truth", |_, state: &State| {
+        .rule(Property::always("a reported end is real", |_, state: &State| {
             let told = state.places.iter().skip(1).filter_map(|place| place.0.answers.first());
             told.into_iter().all(|answer| answer.status != 200 || state.past.happened == 1)
         }))
-        .rule(Property::always("whoever ends a session that is there is told so", |_, state: &State| {
+        .rule(Property::always("ending an existing session is reported as a success", |_, state: &State| {
             let told = state.places[1].0.answers.first();
             told.is_none_or(|answer| answer.status == 200 || answer.status == 401)
         }))
@@ -65,12 +65,12 @@ pub(super) async fn a_session_that_was_ended_opens_and_gives_nothing() -> Stage 
         }))
 }
 
-/// An app that was sent a code for a user.
+/// An authorization code that signs the user in to an app.
 async fn code_for(app: &TestApp, user: &SignedIn) -> String {
     code_that(app, user, |_| {}).await
 }
 
-/// The same of a code that is more than a sign-in.
+/// An authorization code with this change, for flows that do more than sign in.
 async fn code_that(app: &TestApp, user: &SignedIn, change: impl FnOnce(&mut AuthorizationCode)) -> String {
     let id = UserId::parse(&user.user_id).unwrap();
     let code = format!("{}{}", id.uuid().as_simple(), "0".repeat(32));
@@ -100,7 +100,7 @@ fn exchange(app: &TestApp, code: &str, redirect_uri: &str) -> Task {
     post(&app.anonymous(), "/api/v1/auth/oauth/token", body)
 }
 
-pub(super) async fn an_authorization_code_gives_one_session_until_it_comes_again() -> Stage {
+pub(super) async fn an_authorization_code_starts_one_session_which_its_reuse_ends() -> Stage {
     let app = TestApp::start().await;
     let ada = app.sign_up(ADA).await;
     let code = code_for(&app, &ada).await;
@@ -110,21 +110,22 @@ pub(super) async fn an_authorization_code_gives_one_session_until_it_comes_again
         redeeming(exchange(&app, &code, "http://localhost:3000/astray")),
     ];
     Stage::new(app, clients)
-        .rule(Property::always("one session begins", |_, state: &State| state.past.began.len() <= 1))
-        .rule(Property::always("a code that came again leaves no session", |model, state: &State| {
+        .rule(Property::always("at most one session begins", |_, state: &State| state.past.began.len() <= 1))
+        .rule(Property::always("a reused code leaves no session", |model, state: &State| {
             let both = answers(model, state).take(2).all(|answer| answer.is_some());
             let is_live = state.table.live_sessions().any(|session| state.past.began.contains_key(&*format!("SESSION#{}", session.id)));
             !(both && is_live)
         }))
-        .rule(Property::always("a code that went astray gives nothing", |model, state: &State| {
+        .rule(Property::always("a misdirected code gives no tokens", |model, state: &State| {
             answers(model, state).nth(2).flatten().is_none_or(|status| status == 400)
         }))
-        .rule(Property::sometimes("a code that went astray is over", |model, state: &State| {
+        .rule(Property::sometimes("a misdirected code is invalidated", |model, state: &State| {
             is_over(model, state) && state.past.began.is_empty()
         }))
 }
 
-/// A code and the end of all sessions, while the client of `other` does something else with the user.
+/// One client redeems an authorization code, one ends all sessions, and one performs `other`,
+/// another action on the user.
 async fn dies(wrong_passwords: usize, other: fn(&TestApp, &SignedIn) -> Task) -> Stage {
     let app = TestApp::start().await;
     let ada = app.sign_up(ADA).await;
@@ -136,14 +137,14 @@ async fn dies(wrong_passwords: usize, other: fn(&TestApp, &SignedIn) -> Task) ->
     let clients = [redeeming(exchange(&app, &code, CALLBACK)), doing([other(&app, &ada)]), doing([end_all(&app, &ada)])];
     Stage::new(app, clients)
         .remembering(|_, table| table.users().all(|user| user.session_epoch > 0))
-        .rule(Property::always("whoever comes after the end is refused", |model, state: &State| {
+        .rule(Property::always("requests after the end are rejected", |model, state: &State| {
             let told = answers(model, state).next().flatten();
             state.past.knew[0] != Some(1) || told.is_none_or(|status| status == 400)
         }))
-        .rule(Property::always("wrong passwords are counted anew, and never more", |_, state: &State| {
+        .rule(Property::always("the count of wrong passwords restarts and is never exceeded", |_, state: &State| {
             state.table.users().all(|user| user.wrong_passwords <= 1)
         }))
-        .rule(Property::sometimes("all happens in time", |model, state: &State| {
+        .rule(Property::sometimes("all three requests succeed", |model, state: &State| {
             is_over(model, state) && answers(model, state).flatten().eq([200, 200, 200])
         }))
         .rule(Property::sometimes("the code comes too late", |model, state: &State| {
@@ -159,7 +160,8 @@ pub(super) async fn an_authorization_code_dies_with_all_sessions_after_wrong_pas
     dies(1, |app, user| post(&app.client(), "/api/v1/auth/password/sign-in", json!({ "email": user.email, "password": PASSWORD }))).await
 }
 
-/// The authorization code of a flow that links a provider account to the user and was begun in this session.
+/// The authorization code of a flow that links a provider account to the user and was started in
+/// this session.
 async fn link_for(app: &TestApp, user: &SignedIn, session: &str) -> String {
     let (account_id, provider_id) = ("666".to_owned(), "acme".to_owned());
     let profile = Profile { account_id: account_id.clone(), name: None, email: None, email_verified: false, picture: None };
@@ -174,7 +176,7 @@ async fn link_for(app: &TestApp, user: &SignedIn, session: &str) -> String {
     .await
 }
 
-pub(super) async fn a_link_dies_with_the_session_that_it_was_begun_in() -> Stage {
+pub(super) async fn a_flow_that_links_an_account_ends_with_its_session() -> Stage {
     let app = TestApp::start().await;
     let (ada, eve) = (app.sign_up(ADA).await, app.sign_up(EVE).await);
     let [session, of_eve] = [session_of(&app, &ada), session_of(&app, &eve)];
@@ -189,7 +191,7 @@ pub(super) async fn a_link_dies_with_the_session_that_it_was_begun_in() -> Stage
         .knowing("user", &ada.user_id)
         .remembering(|scenario, table| !lives(scenario, table))
         .remembering(|scenario, table| is_linked(scenario, table) && lives(scenario, table))
-        .rule(Property::always("an account is linked while the session of its flow lives", |model, state: &State| {
+        .rule(Property::always("an account is only linked while its flow's session is valid", |model, state: &State| {
             !is_linked(&model.scenario, &state.table) || state.past.happened & 2 != 0
         }))
         .rule(Property::always("an account is linked to one user", |_, state: &State| {
@@ -203,17 +205,17 @@ pub(super) async fn a_link_dies_with_the_session_that_it_was_begun_in() -> Stage
         }))
 }
 
-/// Whether the session that the scenario knows is there.
+/// Whether the scenario's session exists.
 fn lives(scenario: &Scenario, table: &Table) -> bool {
     table.live_sessions().any(|session| format!("SESSION#{}", session.id) == scenario.known["session"])
 }
 
-/// Whether the user that the scenario knows has an account at a provider.
+/// Whether the scenario's user is linked to a provider account.
 fn is_linked(scenario: &Scenario, table: &Table) -> bool {
     table.user(&scenario.known["user"]).is_some_and(|user| !user.provider_accounts.is_empty())
 }
 
-/// What the store says, as a status of HTTP.
+/// A task that calls the store directly, and turns the result into an HTTP status.
 fn asking<F: Future<Output = Result<bool, store::Error>> + Send + 'static>(ask: impl Fn(Store) -> F + Send + Sync + 'static) -> Task {
     let ask = Arc::new(ask);
     Arc::new(move |app, _| {
@@ -229,7 +231,7 @@ fn asking<F: Future<Output = Result<bool, store::Error>> + Send + 'static>(ask: 
     })
 }
 
-pub(super) async fn an_authorization_is_begun_and_taken_once() -> Stage {
+pub(super) async fn an_oauth_flow_is_started_and_finished_once() -> Stage {
     let app = TestApp::start().await;
     let state = SecretString::from("the state that a provider gives back");
     let authorization = Authorization {
@@ -265,13 +267,13 @@ pub(super) async fn an_authorization_is_begun_and_taken_once() -> Stage {
     };
     let clients = [doing([begin]), take(), take()];
     Stage::new(app, clients)
-        .rule(Property::always("whoever begins a flow has begun it", |model, state: &State| {
+        .rule(Property::always("a started flow exists", |model, state: &State| {
             answers(model, state).next().flatten().is_none_or(|status| status == 200)
         }))
-        .rule(Property::always("one takes it", |model, state: &State| {
+        .rule(Property::always("at most one client finishes the flow", |model, state: &State| {
             answers(model, state).skip(1).filter(|answer| *answer == Some(200)).count() <= 1
         }))
-        .rule(Property::sometimes("one comes in time and one too late", |model, state: &State| {
+        .rule(Property::sometimes("one client is in time and one is too late", |model, state: &State| {
             is_over(model, state) && answers(model, state).flatten().eq([200, 200, 409])
         }))
 }

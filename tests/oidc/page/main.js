@@ -1,4 +1,5 @@
-// A small app as its developer would write it: a button that signs in with a provider, and the page that the user comes back to.
+// A small app as its developer would write it: a button that signs in with a provider, and the page
+// that the user returns to.
 
 import { StackClientApp } from "sdk";
 
@@ -8,7 +9,7 @@ const app = new StackClientApp({
   tokenStore: "cookie",
   redirectMethod: "window",
   urls: { afterSignIn: "/back", afterSignUp: "/welcome", afterSignOut: "/", oauthCallback: "/oauth-callback", error: "/error" },
-  // Both would talk to other hosts, or in the page, of things that are no part of an app.
+  // Disables features that would contact other hosts, or add elements of their own to the page.
   devTool: false,
   analytics: { enabled: false },
 });

@@ -1,5 +1,6 @@
-// A real OpenID provider (npm's `oidc-provider`) with pages of its own for login and consent. It demands PKCE, signs with RS256, and gives
-// addresses at its userinfo endpoint alone unless it is told to put them into ID tokens.
+// A real OpenID provider (npm's `oidc-provider`) with simple pages for login and consent. It
+// requires PKCE, signs with RS256, and returns email addresses only from its userinfo endpoint
+// unless configured to put them into ID tokens.
 
 import { generateKeyPairSync } from "node:crypto";
 import { createServer } from "node:http";
@@ -10,13 +11,13 @@ export const CLIENTS = {
   post: { client_id: "app-post", client_secret: "a secret of the other app & its body", token_endpoint_auth_method: "client_secret_post" },
 };
 
-/** A key to sign with, as no provider had it before. */
+/** A new signing key. */
 function newKey() {
   const { privateKey } = generateKeyPairSync("rsa", { modulusLength: 2048 });
   return { ...privateKey.export({ format: "jwk" }), use: "sig", alg: "RS256", kid: `key-${Date.now()}-${Math.random()}` };
 }
 
-/** Starts a provider that sends users back to the callbacks. `more` is more of its configuration. */
+/** Starts a provider that redirects users to the callbacks. `more` extends its configuration. */
 export async function startProvider({ callbacks, more = {} }) {
   const accounts = new Map();
   let handle;
@@ -25,7 +26,7 @@ export async function startProvider({ callbacks, more = {} }) {
   const issuer = `http://127.0.0.1:${server.address().port}`;
   const asked = [];
 
-  /** A provider with keys that are new, at the address of the one before. */
+  /** Replaces the provider with one that has new keys, at the same address. */
   function start() {
     const provider = new Provider(issuer, configuration({ accounts, callbacks, more }));
     const answer = provider.callback();
@@ -38,9 +39,11 @@ export async function startProvider({ callbacks, more = {} }) {
   start();
   return {
     issuer,
-    /** What the provider was asked since the last time: method, path, and how the caller proved itself in a header. */
+    /**
+     * The requests since the last call: method, path, and the authentication scheme in the header.
+     */
     asked: () => asked.splice(0),
-    /** Makes an account; its claims are what the provider tells of it. */
+    /** Creates an account with these claims. */
     account: (sub, claims = {}) => {
       accounts.set(sub, { sub, ...claims });
       return sub;
@@ -68,7 +71,7 @@ function configuration({ accounts, callbacks, more }) {
   };
 }
 
-/** The pages of the provider: who are you, and may this app know it? */
+/** The provider's pages: login and consent. */
 async function interact(provider, request, response) {
   const details = await provider.interactionDetails(request, response);
   if (request.method !== "POST") return page(response, details.prompt.name);
@@ -77,7 +80,7 @@ async function interact(provider, request, response) {
 }
 
 async function outcome(provider, { prompt, session, params, grantId }, form) {
-  if (form.has("deny")) return { error: "access_denied", error_description: "the user says no" };
+  if (form.has("deny")) return { error: "access_denied", error_description: "the user denied access" };
   if (prompt.name === "login") return { login: { accountId: form.get("login") } };
   const grant = grantId ? await provider.Grant.find(grantId) : new provider.Grant({ accountId: session.accountId, clientId: params.client_id });
   grant.addOIDCScope((prompt.details.missingOIDCScope ?? []).join(" "));

@@ -1,11 +1,12 @@
-// Somebody with a browser that has no JavaScript: it keeps cookies by host, path and time, follows nothing by itself, and fills in forms.
+// A user with a browser without JavaScript: it keeps cookies by host, path and time, follows no
+// redirect by itself, and fills in forms.
 
 import assert from "node:assert/strict";
 
 export class Visitor {
   #cookies = new Map();
 
-  /** One request with the cookies of its place; whatever the answer sets is kept. */
+  /** Sends one request with the URL's cookies, and stores those that the response sets. */
   async ask(url, options = {}) {
     const place = new URL(url);
     const cookies = this.cookiesOf(place).map(({ name, value }) => `${name}=${value}`);
@@ -15,7 +16,7 @@ export class Visitor {
     return response;
   }
 
-  /** Cookies that would be sent to a URL. */
+  /** The cookies that would be sent to a URL. */
   cookiesOf(url) {
     const { host, pathname } = new URL(url);
     return [...this.#cookies.values()].filter((cookie) => cookie.host === host && cookie.ends > Date.now() && covers(cookie.path, pathname));
@@ -27,13 +28,15 @@ export class Visitor {
     const found = Object.fromEntries(attributes.map((attribute) => cut(attribute)).map(([key, value]) => [key.toLowerCase(), value]));
     const ends = found["max-age"] !== undefined ? Date.now() + Number(found["max-age"]) * 1000 : Date.parse(found.expires ?? "") || Infinity;
     const path = found.path || "/";
-    // Ports are hosts of their own here, stricter than a browser: no cookie of the provider comes to the gateway.
+    // Here each port has its own cookies, which is stricter than in a browser: no cookie of the
+    // provider reaches the gateway.
     this.#cookies.set(`${host}${path} ${name}`, { host, path, name, value, ends });
   }
 
   /**
-   * Goes through the provider from its authorization URL until it sends the user elsewhere, and tells where. `login` is who logs in when
-   * asked; `denies` the question at which they say no.
+   * Goes through the provider from its authorization URL until it redirects the user elsewhere.
+   * Returns that URL, and the names of the pages that asked the user something. `login` is the
+   * user who logs in; `denies` names the page on which they decline.
    */
   async through(location, { login, denies } = {}) {
     const { origin } = new URL(location);
@@ -56,7 +59,7 @@ export class Visitor {
       assert.equal(posted.status, 303, await posted.text());
       url = new URL(posted.headers.get("location"), url);
     }
-    throw new Error(`the provider goes in circles: ${url}`);
+    throw new Error(`the provider redirects in a loop: ${url}`);
   }
 }
 

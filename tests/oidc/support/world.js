@@ -1,4 +1,5 @@
-// What the tests work with: a gateway whose project uses a provider that runs beside it, and apps that sign in through both.
+// The world of the tests: a gateway whose project uses a provider running beside it, and apps that
+// sign in through both.
 
 import assert from "node:assert/strict";
 import { createHash, randomBytes } from "node:crypto";
@@ -12,7 +13,7 @@ import { Visitor } from "./visitor.js";
 export const REDIRECT_URI = "http://localhost:3000/callback";
 export const PASSWORD = "correct horse battery";
 
-/** Starts both before the tests of a file and stops them after. */
+/** Starts the gateway and the provider before the tests of a file, and stops them afterwards. */
 export function world({ client = "basic", provider: more } = {}) {
   const it = {};
   it.started = start(it, client, more);
@@ -46,7 +47,7 @@ function calls(it) {
     server: (method, path, body) => call(method, path, { body, ...headers("server", { "x-stack-secret-server-key": it.gateway.secretServerKey }) }),
     admin: (method, path, body) => call(method, path, { body, ...headers("admin", { "x-stack-super-secret-admin-key": it.gateway.superSecretAdminKey }) }),
 
-    /** Lets the project sign in with one of the provider's clients, known to it as `acme`. */
+    /** Enables sign-in with one of the provider's clients, as `acme`. */
     use: async (client, config = {}) => {
       const { client_id, client_secret } = CLIENTS[client];
       const oauth_providers = [{ id: "acme", type: "standard", client_id, client_secret, issuer: it.provider.issuer }];
@@ -64,7 +65,7 @@ function calls(it) {
       assert.equal(answer.status, 200, JSON.stringify(answer.body));
       return answer.body;
     },
-    /** A user whose address is verified, by a link of a mail. */
+    /** Signs in by an emailed link, which verifies the address. */
     signInByMail: async (email) => {
       const sent = await it.client("POST", "/auth/otp/send-sign-in-code", { email, callback_url: REDIRECT_URI });
       assert.equal(sent.status, 200, JSON.stringify(sent.body));
@@ -85,7 +86,9 @@ function calls(it) {
 
 function flows(it) {
   return {
-    /** Begins a flow as an app does: the answer of authorize, and what the app keeps for itself. */
+    /**
+     * Starts a flow as an app does; returns the response of authorize, and the app's own values.
+     */
     authorize: async (visitor, more = {}) => {
       const app = { state: randomBytes(16).toString("hex"), verifier: randomBytes(32).toString("base64url") };
       const query = new URLSearchParams({
@@ -95,7 +98,7 @@ function flows(it) {
       });
       return { ...app, response: await visitor.ask(`${it.gateway.url}/api/v1/auth/oauth/authorize/acme?${query}`) };
     },
-    /** Begins a flow in redirect mode and comes back from the provider, up to the URL of our callback. */
+    /** Starts a flow in redirect mode and passes the provider, up to the URL of the callback. */
     toCallback: async (visitor, { login, denies, ...more }) => {
       const app = await it.authorize(visitor, more);
       assert.equal(app.response.status, 307, await app.response.text());
@@ -103,14 +106,14 @@ function flows(it) {
       assert.ok(url.href.startsWith(`${it.callback}?`), `back at the callback: ${url}`);
       return { ...app, url, questions };
     },
-    /** And on to the app: the URL that it is called with. */
+    /** Runs a flow until it returns to the app; `landed` is the URL that the app is called with. */
     toApp: async (visitor, options) => {
       const app = await it.toCallback(visitor, options);
       const response = await visitor.ask(app.url);
       return { ...app, landed: landed(response, app.state) };
     },
     exchange: (code, verifier, more = {}) => it.token({ grant_type: "authorization_code", code, code_verifier: verifier, redirect_uri: REDIRECT_URI, ...more }),
-    /** The whole way in: the tokens and the user they open. */
+    /** A complete sign-in; returns the tokens, their user, and the flow's code and verifier. */
     signIn: async (login, { visitor = new Visitor(), ...more } = {}) => {
       const { landed: url, verifier, questions } = await it.toApp(visitor, { login, ...more });
       assert.ok(url.searchParams.has("code"), `a code in ${url}`);
@@ -121,7 +124,7 @@ function flows(it) {
   };
 }
 
-/** Where a callback sends the user: the app, with its own state. */
+/** The target of a callback's redirect: the app, with its own state. */
 export function landed(response, state) {
   assert.equal(response.status, 303);
   const url = new URL(response.headers.get("location"));
@@ -130,7 +133,7 @@ export function landed(response, state) {
   return url;
 }
 
-/** The code of a refusal that the app is told. */
+/** The error code that the app receives. */
 export function refusalOf(url) {
   assert.equal(url.searchParams.get("error"), "server_error", `${url}`);
   assert.equal(url.searchParams.get("code"), null);

@@ -1,4 +1,5 @@
-// An app in a browser: the SDK with its cookies, calls across origins, links of mails opened as a person opens them.
+// An app in a browser: the SDK with its cookies, cross-origin calls, and emailed links opened by
+// the user.
 
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
@@ -22,7 +23,10 @@ after(async () => {
   await site?.stop();
 });
 
-/** A browser that was never here before, with the app open; `check` fails when a page had an error or asked another host. */
+/**
+ * A fresh browser with the app open; `check` fails if a page had an error or contacted another
+ * host.
+ */
 async function visitor(t) {
   const context = await browser.newContext();
   const page = await context.newPage();
@@ -55,7 +59,7 @@ async function visitor(t) {
   return it;
 }
 
-/** A browser with a new account, whose address is verified by the link of its mail. */
+/** A browser with a new account, whose address is verified by the emailed link. */
 async function member(t) {
   const [it, email] = [await visitor(t), newAddress()];
   await it.submit("sign-up", { email, password: PASSWORD });
@@ -64,7 +68,7 @@ async function member(t) {
   return { ...it, email };
 }
 
-/** Another browser of the same person, signed in by a link. */
+/** Another browser of the same user, signed in by a link. */
 async function byLink(t, email) {
   const it = await visitor(t);
   await it.submit("send-link", { email });
@@ -77,7 +81,7 @@ async function byLink(t, email) {
   return it;
 }
 
-test("who signs up stays signed in across pages, and the link of the mail verifies the address", async (t) => {
+test("a sign-up persists across pages, and the emailed link verifies the address", async (t) => {
   const [it, email] = [await visitor(t), newAddress()];
   assert.equal(await it.who(), "nobody");
   await it.submit("sign-up", { email, password: PASSWORD });
@@ -93,7 +97,7 @@ test("who signs up stays signed in across pages, and the link of the mail verifi
   it.check();
 });
 
-test("a link by mail signs in, in another browser than the one that signed up", async (t) => {
+test("an emailed link signs in in another browser", async (t) => {
   const first = await member(t);
   const second = await byLink(t, first.email);
   await second.open();
@@ -101,7 +105,7 @@ test("a link by mail signs in, in another browser than the one that signed up", 
   second.check();
 });
 
-test("a wrong password is told in the page, and the right one signs in", async (t) => {
+test("a wrong password is reported on the page, and the right one signs in", async (t) => {
   const { email } = await member(t);
   const it = await visitor(t);
   await it.submit("sign-in", { email, password: "not the password" });
@@ -124,13 +128,13 @@ test("the list marks the session of this browser, and a revoked browser is signe
   await second.page.waitForFunction(() => document.querySelectorAll("#sessions li").length === 1);
   assert.deepEqual(await second.sessions(), ["this browser"]);
   second.check();
-  // An access token outlives its session by its ten minutes at most; a browser that lost it is as one in which they have passed.
+  // Removes the access token, as if its ten minutes had passed.
   await first.context.clearCookies({ name: /-access$/ });
   await first.open();
   assert.equal(await first.who(), "nobody");
 });
 
-test("who signs out is nobody, and has no cookie of a session", async (t) => {
+test("signing out removes the session cookies", async (t) => {
   const it = await member(t);
   await it.page.click("#sign-out");
   await it.isShown("#who", "nobody");

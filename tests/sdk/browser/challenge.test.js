@@ -1,5 +1,5 @@
-// Proof of work with ALTCHA's own widget in a browser: by the SDK's flow for Turnstile, and in a form of the app's own; in light and dark,
-// with the keyboard, and with the names that a screen reader says.
+// Proof of work with ALTCHA's own widget in a browser: by the SDK's Turnstile flow, and in a custom
+// form; in light and dark, with the keyboard, and with the names that a screen reader announces.
 
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
@@ -10,7 +10,7 @@ import { startSite } from "./site.js";
 import { isAccessible } from "./visit.js";
 
 const w = world();
-/** The older version knows nothing of bot challenges. */
+/** The older version does not support bot challenges. */
 const knowsChallenges = version !== "2.8.77";
 let site;
 let browser;
@@ -28,7 +28,7 @@ after(async () => {
   await site?.stop();
 });
 
-/** A browser that was never here before; `asked` has what it asked the service for. */
+/** A fresh browser; `asked` records its requests to the service. */
 async function visitor(t, options = {}) {
   const context = await browser.newContext(options);
   t.after(() => context.close());
@@ -50,17 +50,17 @@ async function visitor(t, options = {}) {
   return { page, asked, outcome, fill, check: () => assert.deepEqual(complaints, []) };
 }
 
-/** Whether an account can sign in, which is what a sign-up is for. */
+/** Whether an account can sign in, which shows that the sign-up worked. */
 const exists = async (email) => (await w.tryPassword(email, PASSWORD)) === "ok";
 
-test("the SDK signs up after the widget has done its work", { skip: !knowsChallenges }, async (t) => {
+test("the SDK signs up after the widget has solved the challenge", { skip: !knowsChallenges }, async (t) => {
   const [it, email] = [await visitor(t), newAddress()];
   await it.fill("sign-up", email);
   await it.page.click("#sign-up button");
   const overlay = it.page.locator("[data-stack-turnstile-overlay]");
   await overlay.getByRole("checkbox").waitFor();
   assert.equal(await exists(email), false);
-  assert.deepEqual(it.asked, ["POST /api/v1/auth/password/sign-up"], "no work is done before the service asks for it");
+  assert.deepEqual(it.asked, ["POST /api/v1/auth/password/sign-up"], "no work is done before the service requires it");
   await overlay.getByText("I'm not a robot").click();
   await it.outcome("ok");
   assert.equal(await overlay.count(), 0);
@@ -69,7 +69,7 @@ test("the SDK signs up after the widget has done its work", { skip: !knowsChalle
   it.check();
 });
 
-test("an SDK that knows no bot challenge says that it is too old", { skip: knowsChallenges }, async (t) => {
+test("an SDK without bot challenges reports that it is too old", { skip: knowsChallenges }, async (t) => {
   const [it, email] = [await visitor(t), newAddress()];
   await it.fill("sign-up", email);
   await it.page.click("#sign-up button");
@@ -77,7 +77,7 @@ test("an SDK that knows no bot challenge says that it is too old", { skip: knows
   assert.equal(await exists(email), false);
 });
 
-test("a project that asks when somebody is suspicious shows nobody a challenge in normal use", async (t) => {
+test("with challenges on suspicion, normal use needs none", async (t) => {
   await configure(w.gateway, { bot_challenge: { sign_up: "when-suspicious" } });
   t.after(() => configure(w.gateway, { bot_challenge: { sign_up: "always" } }));
   const [it, email] = [await visitor(t), newAddress()];
@@ -90,7 +90,7 @@ test("a project that asks when somebody is suspicious shows nobody a challenge i
 });
 
 for (const colorScheme of ["light", "dark"]) {
-  test(`a form of the app's own is filled in with the keyboard alone, in ${colorScheme}`, async (t) => {
+  test(`a custom form works with the keyboard alone, in ${colorScheme}`, async (t) => {
     const [it, email] = [await visitor(t, { colorScheme }), newAddress()];
     await isAccessible(it.page, `the form in ${colorScheme}`);
     const checkbox = it.page.locator("#own").getByRole("checkbox", { name: "I'm not a robot" });
@@ -101,7 +101,7 @@ for (const colorScheme of ["light", "dark"]) {
     await it.page.keyboard.press("Tab");
     assert.equal(await checkbox.evaluate((box) => box === document.activeElement), true, "the widget comes after the password");
     await it.page.keyboard.press("Space");
-    // The label changes with the state, so that a screen reader tells it.
+    // The label changes with the state, so that a screen reader announces it.
     await it.page.locator("#own").getByRole("checkbox", { name: "Verified", checked: true }).waitFor();
     await isAccessible(it.page, `the solved form in ${colorScheme}`);
     await it.page.keyboard.press("Tab");
@@ -112,7 +112,7 @@ for (const colorScheme of ["light", "dark"]) {
   });
 }
 
-test("a form whose widget was not solved is refused", async (t) => {
+test("a form with an unsolved widget is rejected", async (t) => {
   const [it, email] = [await visitor(t), newAddress()];
   await it.page.evaluate(() => document.getElementById("widget").remove());
   await it.fill("own", email);

@@ -7,7 +7,7 @@ const FLAGS = [
   "--disable-background-networking", "--disable-component-update", "--disable-sync",
 ];
 
-/** `flags` are added to those that every test needs. */
+/** Launches the browser with the common flags and with `flags`. */
 export function launch(flags = []) {
   return chromium.launch({ executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium", args: [...FLAGS, ...flags] });
 }

@@ -1,4 +1,5 @@
-// Pages of other sites, and names that other people's DNS leads here: they get nothing from a gateway's pages, its inbox or its table.
+// Pages of other sites, and foreign names that resolve to this machine: they get nothing from a
+// gateway's pages, its inbox or its table.
 
 import assert from "node:assert/strict";
 import { createServer } from "node:http";
@@ -13,7 +14,8 @@ let gateway, browser, site;
 
 before(async () => {
   gateway = await startGateway({}, ["--dynamodb-port", "0"]);
-  // Every name but localhost leads here, as the DNS of an attacker would have it once a page is loaded.
+  // Every name but localhost resolves to this machine, as an attacker's DNS server would answer
+  // once a page is loaded.
   browser = await launch(["--host-resolver-rules=MAP * 127.0.0.1, EXCLUDE localhost"]);
   site = createServer((_, answer) => answer.setHeader("content-type", "text/html").end("<!doctype html><title>evil</title>"));
   await new Promise((done) => site.listen(0, "127.0.0.1", done));
@@ -32,7 +34,7 @@ async function open(t, url) {
   return { page, answer };
 }
 
-/** What a page gets by `fetch`: the status and the text, or that it gets nothing. */
+/** The result of a page's `fetch`: status and text, or "nothing". */
 const got = (page, url, options) =>
   page.evaluate(async ([url, options]) => {
     try {
@@ -45,13 +47,13 @@ const got = (page, url, options) =>
 
 const port = (url) => new URL(url).port;
 
-test("a page of another site reads nothing and changes nothing", async (t) => {
+test("a page of another site can neither read nor change anything", async (t) => {
   const { page } = await open(t, `http://evil.test:${site.address().port}/`);
   for (const host of ["localhost", "127.0.0.1", "evil.test"]) {
     for (const path of PATHS) {
       const url = `http://${host}:${port(gateway.url)}${path}`;
       const answer = await got(page, url);
-      // Programs are told that there is nothing at `/`, as at every path without an operation.
+      // Programs get a 404 at `/`, as at every path without an operation.
       assert.ok(answer === "nothing" || (path === "/" && answer.status === 404 && !SECRET.test(answer.text)), `${url}: ${JSON.stringify(answer)}`);
       assert.deepEqual(await got(page, url, { mode: "no-cors" }), { status: 0, type: "opaque", text: "" }, url);
       const deleted = await got(page, url, { method: "DELETE" });
@@ -65,12 +67,12 @@ test("a page of another site reads nothing and changes nothing", async (t) => {
   }
 });
 
-test("a form and a frame of another site are shown nothing", async (t) => {
+test("forms and frames of another site get nothing", async (t) => {
   const { page } = await open(t, `http://evil.test:${site.address().port}/`);
   for (const path of ["/", "/inbox", "/outbox"]) {
     await page.setContent(`<iframe name="inside" src="${gateway.url}${path}"></iframe>`, { waitUntil: "load" });
     const inside = await page.frames()[1]?.content().catch(() => "") ?? "";
-    // The browser may show a page of its own instead, which is long.
+    // The browser may show its own error page instead, which is long.
     assert.ok(!SECRET.test(inside) && !/Gatelet|Inbox|Outbox/.test(inside), path);
   }
   await page.setContent(`<form method="post" action="${gateway.url}/inbox"><input name="all" value="1"><button>Go</button></form>`);
@@ -78,13 +80,13 @@ test("a form and a frame of another site are shown nothing", async (t) => {
   assert.equal(answer.status(), 403);
 });
 
-test("a name that leads here is refused by every page and by the table", async (t) => {
+test("a foreign name that resolves here is rejected by every page and the table", async (t) => {
   for (const path of PATHS) {
     const { page, answer } = await open(t, `http://rebound.test:${port(gateway.url)}${path}`);
     assert.ok([403, 404].includes(answer.status()), `${path}: ${answer.status()}`);
     assert.doesNotMatch(await page.content(), SECRET, path);
   }
-  // The document is of the gateway's own port, so the page may ask it what it likes.
+  // The document is on the gateway's own port, so its scripts may send the gateway any request.
   const { page } = await open(t, `http://rebound.test:${port(gateway.url)}/docs`);
   for (const path of PATHS) {
     const { status, text } = await got(page, path);

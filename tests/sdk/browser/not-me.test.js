@@ -1,5 +1,6 @@
-// "This wasn't me" from end to end: somebody has a session of another's account and changes the password; its owner follows the email in the
-// inbox to the page, presses the button, and is alone in the account again.
+// "This wasn't me" from end to end: an intruder changes the password with a stolen session; the
+// owner follows the email in the inbox to the page, presses the button, and from then on only the
+// owner has access to the account.
 
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
@@ -22,7 +23,7 @@ before(async () => {
 });
 after(() => browser?.close());
 
-/** An account whose address is verified, in two sessions: its owner's and an intruder's. */
+/** A verified account with two sessions: its owner's and an intruder's. */
 async function taken() {
   const owner = await w.signedUp(newAddress("owner"));
   const user = await w.server().getUser(owner.user.id);
@@ -31,7 +32,7 @@ async function taken() {
   return { owner, intruder };
 }
 
-/** The way back in leads to a page of the app. */
+/** The reset link leads to a page of the app. */
 async function withPages() {
   const answer = await fetch(`${w.gateway.url}/api/v1/internal/projects/current`, {
     method: "PATCH",
@@ -46,7 +47,7 @@ async function withPages() {
   assert.equal(answer.status, 200, await answer.text());
 }
 
-/** The newest email about a change; waits for it. */
+/** Waits for the newest email about a change. */
 async function notice(address) {
   for (const end = Date.now() + 10_000; Date.now() < end; await sleep(25)) {
     const mail = (await w.inbox.all(address)).findLast(({ subject }) => subject.endsWith(" was changed"));
@@ -55,7 +56,7 @@ async function notice(address) {
   throw new Error(`${address} was told nothing`);
 }
 
-/** Opens the notice in the gateway's inbox and gives the address of its button. */
+/** Opens the notice in the gateway's inbox and returns the URL of the notice's button. */
 async function linkInInbox(t, address) {
   const mail = await notice(address);
   const it = await visit(t, browser, `${w.gateway.url}/inbox?to=${encodeURIComponent(address)}`, { startPage: w.gateway.startPage });
@@ -64,26 +65,26 @@ async function linkInInbox(t, address) {
   await frame.getByRole("heading", { name: CHANGED }).waitFor();
   await frame.getByText("The password was changed.").waitFor();
   const link = await frame.getByRole("link", { name: "This wasn’t me" }).getAttribute("href");
-  assert.ok(mail.text.includes(link), "the text has the same address");
+  assert.ok(mail.text.includes(link), "the text has the same URL");
   it.check();
   return link;
 }
 
 const isIn = async ({ app }) => (await app.getUser()) !== null;
 
-test("the owner follows the email, presses the button, and has the account alone", async (t) => {
+test("the owner follows the email, presses the button, and is alone in the account", async (t) => {
   await withPages();
   const { owner, intruder } = await taken();
   ok({ status: (await intruder.user.updatePassword({ oldPassword: PASSWORD, newPassword: STOLEN })) ? "error" : "ok" });
   assert.equal(await w.tryPassword(owner.email, PASSWORD), "EMAIL_PASSWORD_MISMATCH");
   const link = await linkInInbox(t, owner.email);
 
-  // Looking, as a mail scanner does, changes nothing.
+  // Opening the page, as a mail scanner does, changes nothing.
   assert.equal((await fetch(link)).status, 200);
   const it = await visit(t, browser, link);
   await it.page.getByRole("heading", { name: "Wasn’t this you?" }).waitFor();
   assert.match(await it.page.innerText("main"), new RegExp(owner.email));
-  assert.equal(await isIn(intruder), true, "nothing is done before the button is pressed");
+  assert.equal(await isIn(intruder), true, "nothing happens before the button is pressed");
   assert.equal(await w.tryPassword(owner.email, STOLEN), "ok");
 
   await it.page.getByRole("button", { name: "This wasn’t me" }).click();
@@ -101,7 +102,7 @@ test("the owner follows the email, presses the button, and has the account alone
   assert.equal(await w.tryPassword(owner.email, NEW), "ok");
   assert.equal(await isIn(intruder), false);
 
-  // The link works once: neither a reload nor the way back in the browser's history closes the account again.
+  // The link works once: neither a reload nor the browser's history locks the account again.
   const again = await visit(t, browser, link);
   await again.page.getByRole("heading", { name: "This link was used before" }).waitFor();
   await it.page.goBack();
@@ -109,7 +110,7 @@ test("the owner follows the email, presses the button, and has the account alone
   assert.equal(await w.tryPassword(owner.email, NEW), "ok");
 });
 
-test("the page is accessible, fits a phone, and works with a keyboard and without scripts", async (t) => {
+test("the page is accessible, fits a phone, and works by keyboard alone", async (t) => {
   const { owner, intruder } = await taken();
   assert.equal(await intruder.user.updatePassword({ oldPassword: PASSWORD, newPassword: STOLEN }), undefined);
   const link = (await notice(owner.email)).text.match(/https?:\S+not-me-link\S+/)[0];
@@ -128,9 +129,9 @@ test("the page is accessible, fits a phone, and works with a keyboard and withou
   assert.equal(await isIn(intruder), false);
 });
 
-test("a link that nobody sent, and one without a code, change nothing and say what to do", async (t) => {
+test("unknown links and links without a code change nothing and give advice", async (t) => {
   const link = `${w.gateway.url}/api/v1/auth/not-me-link?code=${"0".repeat(45)}`;
   const it = await visit(t, browser, link);
-  await it.page.getByRole("heading", { name: "This link does not work any more" }).waitFor();
+  await it.page.getByRole("heading", { name: "This link no longer works" }).waitFor();
   assert.match(await it.page.innerText("main"), /Forgot password/);
 });

@@ -1,4 +1,4 @@
-// The page /outbox of the gateway, as a person uses it.
+// The page /outbox of the gateway, as used by a person.
 
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
@@ -18,17 +18,17 @@ before(async () => {
 });
 after(() => browser?.close());
 
-/** Puts a mail to a new user into the outbox, an hour from now. */
+/** Schedules an email to a new user, an hour from now. */
 async function scheduled(fields) {
   const { email, user } = await w.signedUp();
   await w.server().sendEmail({ userIds: [user.id], scheduledAt: new Date(Date.now() + HOUR), ...fields });
   return email;
 }
 
-/** Nothing is wrong with the page as it is, in both themes, at three widths. */
+/** Asserts that the page is accessible in both themes, at three widths. */
 async function looksRight(page, what) {
   for (const colorScheme of ["light", "dark"]) {
-    // Colours do not change step by step, as they otherwise do within 120 ms.
+    // Disables the transitions of colours, which take 120 ms.
     await page.emulateMedia({ colorScheme, reducedMotion: "reduce" });
     for (const width of [360, 768, 1280]) {
       await page.setViewportSize({ width, height: 800 });
@@ -37,7 +37,7 @@ async function looksRight(page, what) {
   }
 }
 
-/** The list in a browser of its own. */
+/** The list in a fresh browser. */
 async function open(t, path = "/outbox") {
   const it = await visit(t, browser, `${w.gateway.url}${path}`, { startPage: w.gateway.startPage });
   const { page } = it;
@@ -50,7 +50,7 @@ async function open(t, path = "/outbox") {
   return { ...it, choose, isIn, act: (name) => page.getByRole("button", { name }).click(), unfold: (name) => page.locator("summary", { hasText: name }).click() };
 }
 
-test("an email is looked at, paused, resumed, sent now and found in the inbox", async (t) => {
+test("an email is viewed, paused, resumed, sent now and found in the inbox", async (t) => {
   const email = await scheduled({ subject: "Paused and resumed", html: "<p id=hello>Hello <script>document.title='broken'</script></p>" });
   const it = await open(t);
   assert.ok((await it.page.innerText("main")).includes(email), "the recipient is shown by address");
@@ -71,7 +71,7 @@ test("an email is looked at, paused, resumed, sent now and found in the inbox", 
   it.check();
 });
 
-test("an email that cannot be rendered shows why, is edited, and goes out as it was edited", async (t) => {
+test("an email with a render error explains it, is edited, and sent as edited", async (t) => {
   const email = await scheduled({ subject: "Before", html: "<p>{{ variables.word }}</p>" });
   const it = await open(t);
   await it.choose("Before", "render error");
@@ -81,7 +81,7 @@ test("an email that cannot be rendered shows why, is edited, and goes out as it 
   await it.unfold("Edit");
   await it.page.getByLabel("Subject").fill("After");
   await it.page.getByLabel("Variables").fill('{ "word": ');
-  await it.page.getByText("Updates wait until you save").waitFor();
+  await it.page.getByText("Updates are paused until you save").waitFor();
   await it.act("Save");
   await it.page.getByRole("alert").filter({ hasText: "not a JSON object" }).waitFor();
   const variables = it.page.getByLabel("Variables");
@@ -113,7 +113,7 @@ test("the search finds parts of subjects and addresses, in any case", async (t) 
     await it.page.fill("#q", query);
     await it.page.waitForURL((url) => url.searchParams.get("q") === query);
     assert.deepEqual(await shown(), found, query);
-    // By its address, as somebody opens a link to it.
+    // The URL of a search shows the same emails.
     const opened = await open(t, `/outbox?q=${encodeURIComponent(query)}`);
     assert.deepEqual(await opened.page.locator(".rows a.row").allTextContents(), found, query);
   }
@@ -122,7 +122,7 @@ test("the search finds parts of subjects and addresses, in any case", async (t) 
   it.check();
 });
 
-test("an email that was cancelled before it was rendered says that it was skipped", async (t) => {
+test("an email cancelled before rendering is shown as skipped", async (t) => {
   await scheduled({ subject: "Broken, then dropped", html: "<p>{{ variables.word }}</p>" });
   const it = await open(t);
   await it.choose("Broken, then dropped", "render error");
@@ -144,7 +144,7 @@ test("an entry with its forms open is accessible, and fits", async (t) => {
   it.check();
 });
 
-test("a cancelled email is skipped, in grey, and the list shows the states that are asked for", async (t) => {
+test("a cancelled email is skipped, in grey, and the list filters by state", async (t) => {
   await scheduled({ subject: "Cancelled", html: "<p>x</p>" });
   await scheduled({ subject: "Kept", html: "<p>x</p>" });
   const it = await open(t);
@@ -161,7 +161,7 @@ test("a cancelled email is skipped, in grey, and the list shows the states that 
   it.check();
 });
 
-test("an edit over somebody else's change is refused and told, and keeps what was typed", async (t) => {
+test("a conflicting edit is rejected with a message, and keeps its input", async (t) => {
   await scheduled({ subject: "Contended", html: "<p>x</p>" });
   const it = await open(t);
   await it.choose("Contended", "scheduled");
@@ -177,7 +177,7 @@ test("an edit over somebody else's change is refused and told, and keeps what wa
   assert.equal(await it.page.textContent("h1"), "Contended");
 });
 
-test("emails of every project are listed, and a project's alone", async (t) => {
+test("emails are listed for all projects, and for a single one", async (t) => {
   await scheduled({ subject: "Of the first project", html: "<p>x</p>" });
   await openInternal(w.gateway);
   const headers = { "content-type": "application/json", "x-service-access-type": "client", "x-service-project-id": "internal", "x-service-publishable-client-key": w.gateway.internalClientKey };

@@ -1,4 +1,5 @@
-// The pages of the gateway, as people use them: with a mouse or a keyboard, on a phone or a desk, in the light or the dark.
+// The pages of the gateway, as people use them: with mouse or keyboard, on a phone or a desktop, in
+// light or dark.
 
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
@@ -27,7 +28,7 @@ after(() => browser?.close());
 
 const open = (t, path, options) => visit(t, browser, `${w.gateway.url}${path}`, { startPage: w.gateway.startPage, ...options });
 
-/** Sends an email to a user at once, and waits for it in the inbox. */
+/** Sends an email to a user, and waits for it in the inbox. */
 async function received(fields) {
   const { email, user } = await w.signedUp();
   await w.server().sendEmail({ userIds: [user.id], ...fields });
@@ -52,7 +53,7 @@ async function askForLinks(count) {
 
 const PAGES = ["/", "/docs", "/docs/getting-started", "/docs/api", "/docs/api/auth-password-sign-up", "/docs/errors", "/inbox", "/outbox", "/no-such-page", "/handler/email-verification?code=x"];
 
-/** Every page at three widths, in both themes. */
+/** Visits every page at three widths, in both themes. */
 async function lookAtAll(t, paths) {
   for (const path of paths) {
     for (const colorScheme of ["light", "dark"]) {
@@ -61,16 +62,16 @@ async function lookAtAll(t, paths) {
         await it.page.setViewportSize({ width, height: 800 });
         await isAccessible(it.page, `${path}, ${colorScheme}, ${width} px`);
       }
-      // The status of the page itself is the one complaint of a browser that it may have.
+      // The only error that a browser may report is the page's own status.
       assert.deepEqual(it.complaints.filter((text) => !/the server responded with a status of 40[04]/.test(text)), [], path);
       await it.context.close();
     }
   }
 }
 
-test("pages with nothing on them are accessible, and fit", (t) => lookAtAll(t, PAGES));
+test("empty pages are accessible, and fit", (t) => lookAtAll(t, PAGES));
 
-test("the start page has keys that work, hides the secret ones, and a first request that runs as it is printed", async (t) => {
+test("the start page hides secrets, and its first request runs as printed", async (t) => {
   const it = await open(t, "/", { permissions: ["clipboard-read", "clipboard-write"] });
   const text = await it.page.innerText("main");
   const { projectId, publishableClientKey, secretServerKey, superSecretAdminKey, url } = w.gateway;
@@ -90,7 +91,7 @@ test("the start page has keys that work, hides the secret ones, and a first requ
   const listed = await run("bash", ["-c", `${await copied("As your server")} --silent`]);
   assert.ok(JSON.parse(listed.stdout).items.some(({ id }) => id === userId));
 
-  // The link of the email works to the end with nothing else running.
+  // The emailed link works completely without any app.
   const { page } = await open(t, `/inbox?to=${encodeURIComponent(email)}`);
   await page.locator(".rows a.row").click();
   await page.locator("dl.facts a[href*='/handler/email-verification?code=']").click();
@@ -103,7 +104,7 @@ test("the start page has keys that work, hides the secret ones, and a first requ
   it.check();
 });
 
-test("the SDK's snippet of the start page runs as it is printed", async (t) => {
+test("the SDK snippet of the start page runs as printed", async (t) => {
   const it = await open(t, "/");
   const snippet = await it.page.locator("pre", { hasText: "StackClientApp" }).textContent();
   const file = fileURLToPath(new URL(`../${version}/first-${process.pid}.mjs`, import.meta.url));
@@ -113,7 +114,7 @@ test("the SDK's snippet of the start page runs as it is printed", async (t) => {
   assert.match(stdout, /^[0-9a-f-]{36} ada\.\d+@example\.com false\n$/);
 });
 
-test("keys and emails are shown to this machine alone", async () => {
+test("keys and emails are only shown on this machine", async () => {
   const { hostname, port } = new URL(w.gateway.url);
   const get = (path, headers) => new Promise((resolve, reject) => {
     request({ hostname, port, path, headers: { accept: "text/html", ...headers } }, (answer) => {
@@ -135,14 +136,14 @@ test("keys and emails are shown to this machine alone", async () => {
       assert.ok(!answer.text.includes(w.gateway.secretServerKey) && !answer.headers["access-control-allow-origin"]);
     }
   }
-  // Documents are for everybody.
+  // Documentation is public.
   assert.equal((await get("/docs/api", { host: "evil.test" })).status, 200);
-  // Programs get the 404 of the API, as ever.
+  // Programs get the API's 404.
   const program = await fetch(`${w.gateway.url}/no-such-page`);
   assert.deepEqual([program.status, program.headers.get("content-type")], [404, "application/json; charset=utf-8"]);
 });
 
-test("the link of the start opens the pages once for good, and leaves the key nowhere", async (t) => {
+test("the printed link opens the pages permanently, and leaves the key nowhere", async (t) => {
   const it = await open(t, "/inbox", { startPage: undefined });
   await it.page.getByRole("heading", { name: "Open this page by its link" }).waitFor();
   for (const colorScheme of ["light", "dark"]) {
@@ -153,23 +154,24 @@ test("the link of the start opens the pages once for good, and leaves the key no
   await it.page.goto(w.gateway.startPage);
   await it.page.getByRole("heading", { name: "Gatelet is running" }).waitFor();
   assert.equal(it.page.url(), `${w.gateway.url}/`);
-  assert.equal(await it.page.evaluate(() => document.cookie), "", "no script reads it");
+  assert.equal(await it.page.evaluate(() => document.cookie), "", "scripts cannot read it");
   for (const name of ["Inbox", "Outbox"]) {
     await it.page.getByRole("navigation").getByRole("link", { name, exact: true }).click();
     await it.page.getByRole("heading", { name, exact: true }).waitFor();
   }
-  // Neither the history nor what comes after it has the key.
+  // Neither the history nor later requests contain the key.
   await it.page.goBack();
   await it.page.goBack();
   assert.equal(it.page.url(), `${w.gateway.url}/`);
   assert.equal(await it.page.evaluate(() => document.referrer), "");
-  // It is kept when the browser is closed, and another server of this machine gets no key by it.
+  // The cookie survives closing the browser. Other servers of this machine receive it too, but do
+  // not learn the key from it.
   const cookies = await it.context.cookies();
   assert.deepEqual(cookies.map(({ name, httpOnly, sameSite }) => [name, httpOnly, sameSite]), [[`gatelet_pages_${new URL(w.gateway.url).port}`, true, "Strict"]]);
   assert.ok(cookies[0].expires > Date.now() / 1000 + 300 * 86_400 && !cookies[0].value.includes(w.gateway.pageKey));
 });
 
-test("a link from elsewhere opens a page by a click there, and nothing before it", async (t) => {
+test("a link from elsewhere opens a page only after a click", async (t) => {
   const it = await open(t, "/docs");
   await it.page.setContent(`<a href="${w.gateway.url}/inbox">inbox</a>`);
   const elsewhere = await it.context.newPage();
@@ -180,7 +182,7 @@ test("a link from elsewhere opens a page by a click there, and nothing before it
   await elsewhere.getByRole("heading", { name: "Inbox" }).waitFor();
 });
 
-test("an email arrives without a reload, and focus and what was typed stay", async (t) => {
+test("an email arrives without a reload, and focus and input stay", async (t) => {
   const it = await open(t, "/inbox");
   await received({ subject: "Here already", html: "<p>x</p>" });
   const row = it.page.locator(".rows a.row", { hasText: "Here already" });
@@ -198,7 +200,7 @@ test("an email arrives without a reload, and focus and what was typed stay", asy
   assert.match(it.page.url(), /q=ere\+alr/);
   assert.equal(await it.page.locator(".rows tbody tr").count(), 1);
 
-  // A row that is deleted gives the focus to the one that takes its place.
+  // Deleting a row moves the focus to the one that takes its place.
   await it.page.fill("#q", "");
   await it.page.locator(".rows a.row", { hasText: "Newer" }).waitFor();
   await it.page.getByRole("button", { name: "Delete Newer" }).click();
@@ -207,7 +209,7 @@ test("an email arrives without a reload, and focus and what was typed stay", asy
   it.check();
 });
 
-test("an email is read by looking at it, has a source, and can be unread and deleted", async (t) => {
+test("an email is marked as read when viewed, has a source, and can be deleted", async (t) => {
   await received({ subject: "Looked at", html: "<p>Hello <b>there</b></p>" });
   const it = await open(t, "/inbox");
   const row = it.page.locator("tr.unread", { hasText: "Looked at" });
@@ -247,7 +249,7 @@ test("hostile subjects, names and bodies are text", async (t) => {
   found.check();
 });
 
-test("with a keyboard alone: skip link, navigation, a row, the theme", async (t) => {
+test("keyboard only: skip link, navigation, a row, the theme", async (t) => {
   await received({ subject: "By keyboard", html: "<p>x</p>" });
   const { page } = await open(t, "/inbox");
   const focused = () => page.evaluate(() => document.activeElement.textContent.trim());
@@ -274,7 +276,7 @@ test("with a keyboard alone: skip link, navigation, a row, the theme", async (t)
   await page.getByRole("heading", { name: "By keyboard" }).waitFor();
 });
 
-test("the reference is searched as one types, and leads to an operation and the explanation of its errors", async (t) => {
+test("the reference is searched as you type, and leads to operations and error codes", async (t) => {
   const it = await open(t, "/docs/api");
   await it.page.fill("#search", "outbox patch");
   assert.deepEqual(await it.page.locator("tr[data-words]:visible").evaluateAll((rows) => rows.map(({ id }) => id)), ["emails-outbox-update"]);
@@ -305,20 +307,20 @@ test("no page of the reference is long, and a jump to an operation is quick", { 
   const median = slow.sort((a, b) => a - b)[operations.length / 2 | 0];
   assert.ok(median < 1_000, `half of the operations take ${median} ms to be shown`);
 
-  // By typing and by the list at the side, as one comes to an operation from another.
+  // Goes to operations by search and by the sidebar, as a person does.
   await it.page.getByLabel("Search all operations").fill("anonymous sign-up");
   await it.page.keyboard.press("Enter");
   const began = performance.now();
   await it.page.locator("tr[data-words]:visible a.row").first().click();
   await it.page.getByRole("heading", { name: "Creates an anonymous user" }).waitFor();
-  await it.page.getByRole("navigation", { name: "Operations" }).getByRole("link", { name: "Signs in with address and password" }).click();
-  await it.page.getByRole("heading", { name: "Signs in with address and password" }).waitFor();
+  await it.page.getByRole("navigation", { name: "Operations" }).getByRole("link", { name: "Signs in with email address and password" }).click();
+  await it.page.getByRole("heading", { name: "Signs in with email address and password" }).waitFor();
   const took = performance.now() - began;
   assert.ok(took < 3_000, `two jumps take ${took} ms`);
   it.check();
 });
 
-test("parts of an email, and pages behind links of emails, are accessible, and fit", async (t) => {
+test("parts of an email, and pages behind links in emails, are accessible, and fit", async (t) => {
   const { app, email, user } = await w.signedUp();
   await w.server().sendEmail({ userIds: [user.id], subject: "Offers", html: "<p>x</p>", notificationCategoryName: "Marketing" });
   const offer = await w.inbox.next(email);
@@ -342,22 +344,22 @@ test("parts of an email, and pages behind links of emails, are accessible, and f
         await it.page.setViewportSize({ width, height: 800 });
         await isAccessible(it.page, `${link}, ${colorScheme}, ${width} px`);
       }
-      // One set of colours: the page has no copy of its own that could differ.
+      // The gateway's own pages and the pages behind emailed links have the same colours.
       const colors = await it.page.evaluate(() => [getComputedStyle(document.body).color, getComputedStyle(document.body).backgroundColor, getComputedStyle(document.querySelector("button")).backgroundColor]);
       const page = await open(t, "/handler/email-verification?code=x", { colorScheme });
       assert.deepEqual(colors, await page.page.evaluate(() => [getComputedStyle(document.body).color, getComputedStyle(document.body).backgroundColor, getComputedStyle(document.querySelector("button.main")).backgroundColor]));
       await it.context.close();
       await page.context.close();
     }
-    // What the page loads is its own, and the policy that browsers get lets it in.
+    // The page only loads its own assets, and the policy allows them.
     const strict = await open(t, link);
     await strict.page.getByRole("button").waitFor();
-    assert.equal(await strict.page.locator("nav").count(), 0, "its readers are users of a project, who have no use for a developer's pages");
+    assert.equal(await strict.page.locator("nav").count(), 0, "its readers are users of a project, not developers");
     strict.check();
   }
 });
 
-test("the inbox is emptied by who writes its name", async (t) => {
+test("the inbox is emptied after typing its name", async (t) => {
   await received({ subject: "Kept at first", html: "<p>x</p>" });
   const it = await open(t, "/inbox");
   const total = async () => (await w.inbox.list({ limit: 0 })).total;

@@ -1,4 +1,5 @@
-// Renders every built-in mail by the preview operation, and takes pictures of them, of the pages behind links and of the gateway's pages.
+// Renders every built-in email by the preview operation, and takes screenshots of them, of the
+// pages behind links and of the gateway's pages.
 
 import { startGateway } from "../support/gateway.js";
 import { Inbox } from "../support/inbox.js";

@@ -1,4 +1,5 @@
-// The site of the app: its page and the bundled SDK, on a port of its own, so that every call crosses origins as it does in the world.
+// The site of the app: its page and the bundled SDK, on a separate port, so that every call is
+// cross-origin as in production.
 
 import { createServer } from "node:http";
 import { readFile } from "node:fs/promises";
@@ -22,7 +23,10 @@ async function bundle(version, folder) {
   return result.outputFiles[0].text;
 }
 
-/** Serves the app of a folder with an SDK of a version; every other path is the page, which looks at where it is. */
+/**
+ * Serves the app of a folder with this version of the SDK; every other path serves the page, which
+ * reads its URL.
+ */
 export async function startSite(version, config, folder = new URL("page/", import.meta.url)) {
   const files = {
     "/main.js": ["text/javascript", await bundle(version, folder)],

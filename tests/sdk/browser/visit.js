@@ -1,4 +1,4 @@
-// A page of the gateway in a browser of its own: what it complained of, what axe-core finds, how wide it is.
+// A page of the gateway in a fresh browser: its errors, axe-core's findings, and its width.
 
 import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
@@ -7,8 +7,9 @@ import { createRequire } from "node:module";
 const axe = await readFile(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 
 /**
- * Opens a page; `check` fails when it had an error, broke its policy, or asked another host. With `startPage`, the browser has opened that
- * link of the gateway before, as a developer's browser has.
+ * Opens a page; `check` fails if it had an error, broke its content security policy, or contacted
+ * another host. With `startPage`, the browser has opened that link of the gateway before, as a
+ * developer's browser has.
  */
 export async function visit(t, browser, url, { startPage, ...options } = {}) {
   const context = await browser.newContext(options);
@@ -17,7 +18,7 @@ export async function visit(t, browser, url, { startPage, ...options } = {}) {
   if (startPage) await page.goto(startPage);
   const complaints = [];
   page.on("pageerror", (error) => complaints.push(`${error}`));
-  // That a frame may not run scripts is as it should be.
+  // It is intended that a frame may not run scripts.
   const isOwn = (text) => !text.startsWith("Blocked script execution in");
   page.on("console", (message) => message.type() === "error" && isOwn(message.text()) && complaints.push(message.text()));
   page.on("request", (request) => {
@@ -28,7 +29,7 @@ export async function visit(t, browser, url, { startPage, ...options } = {}) {
   return { context, page, complaints, check: () => assert.deepEqual(complaints, []) };
 }
 
-/** Nothing that axe-core finds wrong, and nothing wider than the window. */
+/** Asserts that axe-core finds no violations, and that nothing is wider than the window. */
 export async function isAccessible(page, where) {
   await page.evaluate(axe);
   const { violations } = await page.evaluate(() => globalThis.axe.run(document, { resultTypes: ["violations"], iframes: false }));

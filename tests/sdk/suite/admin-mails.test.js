@@ -1,4 +1,4 @@
-// Templates, themes, drafts and previews by the admin app, and what users say of the mails that they want.
+// Templates, themes, drafts and previews by the admin app, and users' email preferences.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -8,7 +8,7 @@ import { throwsCode, world } from "../support/world.js";
 const w = world();
 const MARKETING = "Marketing";
 
-test("a template is created, changed, listed, sent and deleted", async () => {
+test("a template is created, updated, listed, sent and deleted", async () => {
   const [admin, server] = [w.admin(), w.server()];
   const { email, user } = await w.signedUp();
   const { id } = await admin.createEmailTemplate("Offer");
@@ -22,7 +22,16 @@ test("a template is created, changed, listed, sent and deleted", async () => {
   assert.ok((await admin.listEmailTemplates()).every((template) => template.id !== id));
 });
 
-test("a theme goes around what is sent with it", async () => {
+test("sent emails are listed with their addresses", async () => {
+  const { email, user } = await w.signedUp();
+  await w.server().sendEmail({ userIds: [user.id], html: "<p>Hello</p>", subject: "A listed email" });
+  await w.inbox.next(email);
+  const listed = (await w.admin().listSentEmails()).find((sent) => sent.to?.includes(email));
+  assert.equal(listed.subject, "A listed email");
+  assert.ok(listed.sentAt instanceof Date);
+});
+
+test("a theme wraps the emails sent with it", async () => {
   const admin = w.admin();
   const { email, user } = await w.signedUp();
   const { id } = await admin.createEmailTheme("Loud");
@@ -34,7 +43,7 @@ test("a theme goes around what is sent with it", async () => {
   assert.ok((await admin.listEmailThemes()).every((theme) => theme.id !== id));
 });
 
-test("a draft is sent, and says when", async () => {
+test("a draft is sent, and has the time of sending", async () => {
   const admin = w.admin();
   const { email, user } = await w.signedUp();
   const { id } = await admin.createEmailDraft({ displayName: "News", tsxSource: "<p>Soon</p>" });
@@ -49,7 +58,7 @@ test("a draft is sent, and says when", async () => {
   assert.equal(await draft(), undefined);
 });
 
-test("a preview shows what a template becomes, and why it does not", async () => {
+test("a preview shows the rendered template, or its error", async () => {
   const admin = w.admin();
   const html = await admin.getEmailPreview({ templateTsxSource: "<p>{{ project.display_name }}</p>", themeTsxSource: "<i>{{ content }}</i>" });
   assert.match(html, /^<i><p>.+<\/p><\/i>$/);
@@ -57,7 +66,7 @@ test("a preview shows what a template becomes, and why it does not", async () =>
   await throwsCode(admin.getEmailPreview({ templateTsxSource: "export function EmailTemplate() {}", themeId: false }), "SCHEMA_ERROR");
 });
 
-test("a user refuses marketing, gets none, and wants it again", async () => {
+test("a user declines marketing, gets none, and accepts it again", async () => {
   const { email, user } = await w.signedUp();
   const marketing = async () => (await user.listNotificationCategories()).find(({ name }) => name === MARKETING);
   const [all, first] = [await user.listNotificationCategories(), await marketing()];
@@ -76,11 +85,11 @@ test("a user refuses marketing, gets none, and wants it again", async () => {
   assert.equal((await w.inbox.next(email)).subject, "Another offer");
 });
 
-test("the link of a mail unsubscribes by one click", async () => {
+test("the link in an email unsubscribes with one click", async () => {
   const { email, user } = await w.signedUp();
   await w.server().sendEmail({ userIds: [user.id], subject: "Offer", html: "<p>x</p>", notificationCategoryName: MARKETING });
   const [link] = (await w.inbox.next(email)).text.match(/https?:\S+unsubscribe-link\?code=\w{45}/);
-  // A rehearsed deployment calls itself by a name that only AWS would resolve.
+  // The link of a rehearsed deployment has a host name that only AWS would resolve.
   const { pathname, search } = new URL(link);
   const answer = await fetch(`${w.gateway.url}${pathname}${search}`, { method: "POST", body: new URLSearchParams({ "List-Unsubscribe": "One-Click" }) });
   assert.equal(answer.status, 200);

@@ -1,4 +1,4 @@
-// Sets of API keys, as an administrator makes and revokes them.
+// Sets of API keys, created and revoked by an administrator.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -15,7 +15,7 @@ const wanted = () => ({
   hasSuperSecretAdminKey: false,
 });
 
-test("a set is made, opens the project, and is listed without its keys", async () => {
+test("a set is created, works, and is listed without its keys", async () => {
   const admin = w.admin();
   const made = await admin.createInternalApiKey(wanted());
   assert.match(made.secretServerKey, /^ssk_/);
@@ -31,7 +31,7 @@ test("a set is made, opens the project, and is listed without its keys", async (
   assert.equal(first.isValid(), true);
 });
 
-test("a revoked set opens nothing", async () => {
+test("a revoked set stops working", async () => {
   const admin = w.admin();
   const made = await admin.createInternalApiKey(wanted());
   const server = w.server({ secretServerKey: made.secretServerKey });

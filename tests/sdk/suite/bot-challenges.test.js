@@ -1,4 +1,4 @@
-// Bot challenges as the SDK meets them in Node.js, where it has no browser to show one in.
+// Bot challenges with the SDK in Node.js, where there is no browser to show a challenge in.
 
 import assert from "node:assert/strict";
 import { before, test } from "node:test";
@@ -13,13 +13,16 @@ const ask = (policy) => configure(w.gateway, {
   bot_challenge: { provider: "altcha", sign_up: policy, send_sign_in_code: policy, oauth: policy },
 });
 
-/** What a call that needs a challenge comes to: the older SDK does not know the error, the newer one has nowhere to solve it. */
+/**
+ * The outcome of a call that needs a challenge: the older SDK does not know the error, the newer
+ * one cannot solve it.
+ */
 async function isAsked(call) {
   if (version === "2.8.77") return assert.rejects(call, /BOT_CHALLENGE_REQUIRED/);
   return refused(await call(), "BOT_CHALLENGE_FAILED");
 }
 
-test("a project that asks when somebody is suspicious is used as if it asked for nothing", async () => {
+test("with challenges on suspicion, normal use works as without any", async () => {
   await ask("when-suspicious");
   for (let user = 0; user < 5; user += 1) {
     const { email } = await w.signedUp();
@@ -28,7 +31,7 @@ test("a project that asks when somebody is suspicious is used as if it asked for
   }
 });
 
-test("a project that always asks refuses who brings nothing, and nothing is created or sent", async () => {
+test("with challenges always on, a request without one creates and sends nothing", async () => {
   await ask("always");
   const email = newAddress();
   await isAsked(() => w.client().signUpWithCredential({ email, password: PASSWORD, noVerificationCallback: true, noRedirect: true }));
@@ -37,14 +40,14 @@ test("a project that always asks refuses who brings nothing, and nothing is crea
   assert.equal((await w.server().listUsers()).some((user) => user.primaryEmail === email), false);
 });
 
-test("a server signs users up whatever the project asks clients for", async () => {
+test("a server creates users without challenges", async () => {
   await ask("always");
   const email = newAddress();
   await w.server().createUser({ primaryEmail: email, primaryEmailAuthEnabled: true, password: PASSWORD });
   assert.equal(await w.tryPassword(email, PASSWORD), "ok");
 });
 
-test("whoever has an account signs in without a challenge", async () => {
+test("existing users sign in without a challenge", async () => {
   await ask("when-suspicious");
   const { email } = await w.signedUp();
   await ask("always");

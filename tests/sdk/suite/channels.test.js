@@ -8,7 +8,7 @@ import { CALLBACK, newAddress, ok, refused, world } from "../support/world.js";
 
 const w = world();
 
-/** The channel of a user that has an address, as the service lists it now. */
+/** The user's channel with this address, as currently listed. */
 async function channel(user, value) {
   return (await user.listContactChannels()).find((channel) => channel.value === value);
 }
@@ -34,13 +34,13 @@ test("a channel is added, listed in order, and removed", async () => {
   assert.deepEqual((await user.listContactChannels()).map(({ value }) => value), [email]);
 });
 
-test("an address is a user's channel once", async () => {
+test("a user has an address as a channel only once", async () => {
   const { email, user } = await w.signedUp();
   await assert.rejects(user.createContactChannel({ type: "email", value: email, usedForAuth: false }));
   assert.equal((await user.listContactChannels()).length, 1);
 });
 
-test("a channel that becomes the primary one takes that from the other", async () => {
+test("a new primary channel replaces the old one", async () => {
   const { app, email, user } = await w.signedUp();
   const second = newAddress("second");
   const created = await user.createContactChannel({ type: "email", value: second, usedForAuth: false });
@@ -49,7 +49,7 @@ test("a channel that becomes the primary one takes that from the other", async (
   assert.equal((await channel(user, email)).isPrimary, false);
 });
 
-test("a channel signs in once it is used for that and verified, and no longer when it is not", async () => {
+test("a channel only signs in while enabled for sign-in and verified", async () => {
   const { app, user } = await w.signedUp();
   const second = newAddress("second");
   const created = await user.createContactChannel({ type: "email", value: second, usedForAuth: false });
@@ -73,7 +73,7 @@ test("a channel whose address changes is no longer verified", async () => {
   assert.equal(await channel(user, email), undefined);
 });
 
-test("a channel is verified by the link of its mail", async () => {
+test("a channel is verified by the link in its email", async () => {
   const { app, email, user } = await w.signedUp();
   const second = newAddress("second");
   const created = await user.createContactChannel({ type: "email", value: second, usedForAuth: false });
@@ -82,25 +82,25 @@ test("a channel is verified by the link of its mail", async () => {
   ok(await app.verifyEmail(code));
   assert.equal((await channel(user, second)).isVerified, true);
   assert.equal((await app.getUser()).primaryEmailVerified, false);
-  // The SDK keeps the refusal of another mail to itself: the mails say that there was one.
+  // The SDK hides the error of the second request. The inbox shows that the request was rejected.
   await created.sendVerificationEmail({ callbackUrl: CALLBACK });
   await user.sendVerificationEmail({ callbackUrl: CALLBACK });
   await w.inbox.next(email);
   assert.equal((await w.inbox.all(second)).length, 1);
 });
 
-test("the primary address is verified by the mail that its user asks for", async () => {
+test("the primary address is verified by the requested email", async () => {
   const { app, email, user } = await w.signedUp();
   assert.equal(await user.sendVerificationEmail({ callbackUrl: CALLBACK }), undefined);
   const { code } = linkOf(await w.inbox.next(email));
-  // The page behind the link may be open where nobody is signed in.
+  // The link may be opened in a browser where nobody is signed in.
   ok(await w.client().verifyEmail(code));
   const now = await app.getUser();
   assert.equal(now.primaryEmailVerified, true);
   assert.equal((await now.sendVerificationEmail({ callbackUrl: CALLBACK })).errorCode, "EMAIL_ALREADY_VERIFIED");
 });
 
-test("the code of a channel that is gone verifies nothing", async () => {
+test("the code of a removed channel verifies nothing", async () => {
   const { app, user } = await w.signedUp();
   const second = newAddress("second");
   const created = await user.createContactChannel({ type: "email", value: second, usedForAuth: false });

@@ -1,4 +1,4 @@
-// Sign-in without a password: links and codes by mail, anonymous users.
+// Sign-in without a password: emailed links and codes, anonymous users.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -8,7 +8,7 @@ import { CALLBACK, PASSWORD, newAddress, ok, refused, world } from "../support/w
 
 const w = world();
 
-test("a link by mail signs an unknown address up, verified and without a password", async () => {
+test("an emailed link signs up an unknown address, verified and without a password", async () => {
   const email = newAddress();
   const app = w.client();
   const { nonce } = ok(await app.sendMagicLinkEmail(email, { callbackUrl: CALLBACK }));
@@ -25,7 +25,7 @@ test("a link by mail signs an unknown address up, verified and without a passwor
   assert.equal(user.otpAuthEnabled, true);
 });
 
-test("the typed code with its nonce signs in to the same account, in either case of its letters", async () => {
+test("the typed code with its nonce signs in to the same account, ignoring case", async () => {
   const { email, user } = await w.signedUpByLink();
   for (const change of [(text) => text.toUpperCase(), (text) => text.toLowerCase()]) {
     const app = w.client();
@@ -61,7 +61,7 @@ test("an older link still works after a newer one was sent", async () => {
   assert.equal((await app.getUser()).primaryEmail, email);
 });
 
-test("no link leads to a page that the project does not trust", async () => {
+test("links never lead to untrusted pages", async () => {
   const email = newAddress();
   const app = w.client();
   refused(await app.sendMagicLinkEmail(email, { callbackUrl: "https://evil.example/" }), "REDIRECT_URL_NOT_WHITELISTED");
@@ -69,7 +69,7 @@ test("no link leads to a page that the project does not trust", async () => {
   assert.equal(linkOf(await w.inbox.next(email)).url.hostname, "localhost");
 });
 
-test("an anonymous user stays the same across calls and is hidden from those who do not ask for it", async () => {
+test("an anonymous user persists across calls and is hidden by default", async () => {
   const app = w.client();
   assert.equal(await app.getUser(), null);
   const user = await app.getUser({ or: "anonymous" });

@@ -1,4 +1,4 @@
-// A limit of the service itself, reached by the SDK: it waits as long as it is told, and gets through.
+// A limit of the service itself: the SDK reaches it, waits as long as requested, and succeeds.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -8,7 +8,7 @@ import { CALLBACK, newAddress, ok, world } from "../support/world.js";
 const WINDOW_SECONDS = 4;
 const w = world({ GATELET_LIMIT_SEND_CODE_RECIPIENT: `1/${WINDOW_SECONDS}` });
 
-test("a mail too many to one recipient is sent when the limit lets it through", async () => {
+test("an email beyond the limit is sent once the limit allows it", async () => {
   const email = newAddress();
   const app = w.client();
   const sent = [];
@@ -16,8 +16,8 @@ test("a mail too many to one recipient is sent when the limit lets it through", 
     ok(await app.sendMagicLinkEmail(email, { callbackUrl: CALLBACK }));
     sent.push(Date.now());
   }
-  // Each window lets one through, wherever in it the first came.
-  assert.ok(sent[2] - sent[0] >= WINDOW_SECONDS * 1000 - 100, `three mails in ${sent[2] - sent[0]} ms`);
+  // Each window allows one email, wherever in its window the first email was sent.
+  assert.ok(sent[2] - sent[0] >= WINDOW_SECONDS * 1000 - 100, `three emails in ${sent[2] - sent[0]} ms`);
   const refused = await fetch(`${w.gateway.url}/api/v1/auth/otp/send-sign-in-code`, {
     method: "POST",
     headers: {

@@ -1,4 +1,5 @@
-// Projects that users of the project "internal" own: created, configured, and ended with the admin app that the SDK makes of a session.
+// Projects owned by users of the project "internal": created, configured, and deleted with the
+// admin app that the SDK creates from a session.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -6,10 +7,10 @@ import { test } from "node:test";
 import { openInternal } from "../support/gateway.js";
 import { PASSWORD, newAddress, ok, throwsCode, world } from "../support/world.js";
 
-const own = process.env.DEPLOYMENT ? { skip: "the project internal of a deployment is its operator's" } : {};
+const own = process.env.DEPLOYMENT ? { skip: "the project internal of a deployment belongs to its operator" } : {};
 const w = world();
 
-/** A user of the project whose users own projects. */
+/** A user of the project `internal`. */
 async function owner() {
   await openInternal(w.gateway);
   const app = w.client({ projectId: "internal", publishableClientKey: w.gateway.internalClientKey });
@@ -25,7 +26,7 @@ async function owned(more) {
   return { user, team, project };
 }
 
-/** Somebody who opens a project with a set of new keys. */
+/** Creates a set of keys of a project. */
 async function keysOf(project) {
   return await project.app.createInternalApiKey({
     description: "all",
@@ -47,7 +48,7 @@ test("a user creates projects, lists them, and owns them through a team", own, a
   await assert.rejects(stranger.user.createProject({ displayName: "Mine", teamId: team.id }));
 });
 
-test("the admin app of an owned project does what a server does, without any key", own, async () => {
+test("the admin app of an owned project works without any key", own, async () => {
   const { project } = await owned();
   const made = await project.app.createUser({ primaryEmail: newAddress(), displayName: "Ada" });
   assert.equal((await project.app.getUser(made.id)).displayName, "Ada");
@@ -55,7 +56,7 @@ test("the admin app of an owned project does what a server does, without any key
   assert.equal((await project.app.getProject()).id, project.id);
 });
 
-test("a mail server is set, read without its password, and sent back as it was read", own, async () => {
+test("a mail server is set, read without its password, and written back unchanged", own, async () => {
   const { user, project } = await owned();
   const emailConfig = { type: "standard", host: "mail.example.com", port: 587, username: "notes", senderName: "Notes", senderEmail: "notes@example.com" };
   const read = async () => (await user.listOwnedProjects())[0].config.emailConfig;
@@ -90,7 +91,15 @@ test("settings are updated as fields and as configuration, and take effect", own
   await assert.rejects(project.updateConfig({ "auth.allowSignUp": "perhaps" }), /auth\.allowSignUp/);
 });
 
-test("keys are made and revoked, and a deleted project is gone with them", own, async () => {
+test("a project is transferred to another team", own, async () => {
+  const { user, project } = await owned();
+  const team = await user.createTeam({ displayName: "Weavers" });
+  await user.transferProject(project.id, team.id);
+  const moved = (await user.listOwnedProjects()).find((own) => own.id === project.id);
+  assert.equal(moved.ownerTeamId, team.id);
+});
+
+test("keys are created and revoked, and deleted with their project", own, async () => {
   const { user, project } = await owned();
   const keys = await keysOf(project);
   const server = w.server({ projectId: project.id, publishableClientKey: keys.publishableClientKey, secretServerKey: keys.secretServerKey });

@@ -8,7 +8,7 @@ import { CALLBACK, PASSWORD, newAddress, ok, refused, world } from "../support/w
 
 const w = world();
 
-test("who signs up is signed in, and can sign in elsewhere", async () => {
+test("a sign-up starts a session, and the user can sign in elsewhere", async () => {
   const { app, email, user } = await w.signedUp();
   assert.equal(user.primaryEmail, email);
   assert.equal(user.primaryEmailVerified, false);
@@ -23,7 +23,7 @@ test("who signs up is signed in, and can sign in elsewhere", async () => {
   assert.notEqual(await elsewhere.app.getRefreshToken(), await app.getRefreshToken());
 });
 
-test("a wrong password and an unknown address get the same refusal and no session", async () => {
+test("a wrong password and an unknown address get the same error and no session", async () => {
   const { email } = await w.signedUp();
   const app = w.client();
   const wrong = refused(await app.signInWithCredential({ email, password: "not the password", noRedirect: true }), "EMAIL_PASSWORD_MISMATCH");
@@ -35,7 +35,7 @@ test("a wrong password and an unknown address get the same refusal and no sessio
   assert.equal(await app.getUser(), null);
 });
 
-test("an address signs up once, however it is written", async () => {
+test("an address signs up once, in any spelling", async () => {
   const { email, user } = await w.signedUp();
   const again = await w.client().signUpWithCredential({
     email: email.toUpperCase(),
@@ -48,7 +48,7 @@ test("an address signs up once, however it is written", async () => {
   assert.equal((await w.signedIn(email)).user.id, user.id);
 });
 
-test("a password that is too short makes no account", async () => {
+test("a password that is too short is rejected", async () => {
   const email = newAddress();
   const app = w.client();
   const error = refused(await app.signUpWithCredential({ email, password: "short", noVerificationCallback: true, noRedirect: true }), "PASSWORD_TOO_SHORT");
@@ -57,7 +57,7 @@ test("a password that is too short makes no account", async () => {
   await w.signedUp(email);
 });
 
-test("a password that everybody tries first makes no account, and the SDK knows the error", async () => {
+test("a common password is rejected with an error that the SDK knows", async () => {
   const email = newAddress();
   const app = w.client();
   const error = refused(await app.signUpWithCredential({ email, password: "Password1", noVerificationCallback: true, noRedirect: true }), "PASSWORD_REQUIREMENTS_NOT_MET");
@@ -69,7 +69,7 @@ test("a password that everybody tries first makes no account, and the SDK knows 
   assert.deepEqual([weak.errorCode, weak.details.reason], ["PASSWORD_REQUIREMENTS_NOT_MET", "sequence"]);
 });
 
-test("sign-up sends the verification mail when it is told where the link leads", async () => {
+test("sign-up sends the verification email if it has a callback URL", async () => {
   const email = newAddress();
   const app = w.client();
   ok(await app.signUpWithCredential({ email, password: PASSWORD, verificationCallbackUrl: CALLBACK, noRedirect: true }));
@@ -85,7 +85,7 @@ test("sign-up sends the verification mail when it is told where the link leads",
   refused(await app.verifyEmail(code), "VERIFICATION_CODE_ALREADY_USED");
 });
 
-test("a link may not lead to a page that the project does not trust", async () => {
+test("a link to an untrusted page is rejected", async () => {
   const email = newAddress();
   const app = w.client();
   const result = app.signUpWithCredential({ email, password: PASSWORD, verificationCallbackUrl: "https://evil.example/", noRedirect: true });
@@ -114,7 +114,7 @@ test("a password is not changed without the old one, nor to a short one", async 
   assert.equal(await w.tryPassword(email, PASSWORD), "ok");
 });
 
-test("a forgotten password is reset by the link of a mail, which ends all sessions", async () => {
+test("a forgotten password is reset by an emailed link, which ends all sessions", async () => {
   const { app, email } = await w.signedUp();
   const refreshToken = await app.getRefreshToken();
   const visitor = w.client();
@@ -130,20 +130,20 @@ test("a forgotten password is reset by the link of a mail, which ends all sessio
   refused(await visitor.resetPassword({ code, password: "yet another password" }), "VERIFICATION_CODE_ALREADY_USED");
 });
 
-test("a reset link of nobody is refused, and an unknown address is answered like a known one", async () => {
+test("an unknown reset link is rejected, and unknown addresses look like known ones", async () => {
   const app = w.client();
   refused(await app.verifyPasswordResetCode("0".repeat(45)), "VERIFICATION_CODE_NOT_FOUND");
   refused(await app.resetPassword({ code: "0".repeat(45), password: PASSWORD }), "VERIFICATION_CODE_NOT_FOUND");
   const nobody = newAddress("nobody");
   ok(await app.sendForgotPasswordEmail(nobody, { callbackUrl: CALLBACK }));
-  // A mail that is sent after this one shows that none was sent to nobody before it.
+  // An email sent after this one shows that none was sent to the unknown address before.
   const { email } = await w.signedUp();
   ok(await app.sendForgotPasswordEmail(email, { callbackUrl: CALLBACK }));
   await w.inbox.next(email);
   assert.deepEqual(await w.inbox.all(nobody), []);
 });
 
-test("who signed up by link sets a first password, and has it", async () => {
+test("a user who signed up by link can set a first password", async () => {
   const { app, email, user } = await w.signedUpByLink();
   assert.equal(user.hasPassword, false);
   assert.equal((await user.setPassword({ password: "short" }))?.errorCode, "PASSWORD_TOO_SHORT");

@@ -1,4 +1,5 @@
-// Permissions of teams and of the project: an administrator defines them, a server grants them, a user sees its own.
+// Permissions in teams and in the project: an administrator defines them, a server grants them,
+// users see their own.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";

@@ -1,4 +1,4 @@
-// What a signed-in user may change about their own account.
+// What a signed-in user can change about their own account.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -7,7 +7,7 @@ import { newAddress, world } from "../support/world.js";
 
 const w = world();
 
-test("nobody is signed in at first, and asking for somebody throws", async () => {
+test("initially nobody is signed in, and requiring a user throws", async () => {
   const app = w.client();
   assert.equal(await app.getUser(), null);
   await assert.rejects(app.getUser({ or: "throw" }), /not signed in/);
@@ -53,7 +53,7 @@ test("a new primary address is unverified, and the old one is kept beside it", a
   assert.equal((await w.signedIn(email)).user.id, user.id);
 });
 
-test("an address of somebody else is a wish until it is verified, and stays with them", async () => {
+test("an address of another user stays pending until verified, and stays theirs", async () => {
   const [first, second] = [await w.signedUp(), await w.signedUp()];
   const wish = await second.user.createContactChannel({ type: "email", value: first.email, usedForAuth: true });
   assert.deepEqual([wish.isVerified, wish.isPrimary], [false, false]);
@@ -61,7 +61,7 @@ test("an address of somebody else is a wish until it is verified, and stays with
   assert.equal((await w.signedIn(first.email)).user.id, first.user.id);
 });
 
-test("a client cannot write what only a server may", async () => {
+test("a client cannot write server fields", async () => {
   const { app, user } = await w.signedUp();
   const { url, projectId, publishableClientKey } = w.gateway;
   const answer = await fetch(`${url}/api/v1/users/me`, {
@@ -80,13 +80,13 @@ test("a client cannot write what only a server may", async () => {
   assert.equal((await w.server().getUser(user.id)).serverMetadata, null);
 });
 
-test("a user may not delete the account where the project does not allow it", async () => {
+test("a user cannot delete the account unless enabled", async () => {
   const { email, user } = await w.signedUp();
   await assert.rejects(user.delete());
   assert.equal(await w.tryPassword(email, "correct horse battery"), "ok");
 });
 
-test("a user deletes the account where the project allows it: nothing of it is left", async () => {
+test("a user can delete the account if enabled, and nothing of it is left", async () => {
   await (await w.admin().getProject()).update({ config: { clientUserDeletionEnabled: true } });
   assert.equal((await w.client().getProject()).config.clientUserDeletionEnabled, true);
   const { app, email, user } = await w.signedUp();

@@ -1,4 +1,4 @@
-// A user's accounts at OAuth providers, as a server gives them and their user changes them.
+// A user's accounts at OAuth providers, as a server adds them and the user changes them.
 
 import assert from "node:assert/strict";
 import { before, test } from "node:test";
@@ -27,7 +27,7 @@ const account = (userId, accountId) => ({
   userId, accountId, providerConfigId: "github", email: "ada@github.example", allowSignIn: true, allowConnectedAccounts: true,
 });
 
-test("a server gives an account, and its user sees it without the provider's id", async () => {
+test("a server adds an account, and its user sees it without the provider's id", async () => {
   const server = w.server();
   const { user } = await w.signedUp();
   const created = ok(await server.createOAuthProvider(account(user.id, "1")));
@@ -39,7 +39,7 @@ test("a server gives an account, and its user sees it without the provider's id"
   assert.equal((await (await server.getUser(user.id)).getOAuthProvider(created.id)).accountId, "1");
 });
 
-test("an account is one user's", async () => {
+test("an account belongs to one user", async () => {
   const server = w.server();
   const [one, other] = [await w.signedUp(), await w.signedUp()];
   ok(await server.createOAuthProvider(account(one.user.id, "2")));
@@ -51,7 +51,7 @@ test("an account is one user's", async () => {
   assert.deepEqual([now.accountId, now.email], ["4", "new@github.example"]);
 });
 
-test("a user changes what its account is good for, and unlinks it", async () => {
+test("a user changes the uses of an account, and unlinks it", async () => {
   const { user } = await w.signedUp();
   ok(await w.server().createOAuthProvider(account(user.id, "5")));
   const [own] = await user.listOAuthProviders();
@@ -62,7 +62,7 @@ test("a user changes what its account is good for, and unlinks it", async () => 
   assert.deepEqual(await user.listOAuthProviders(), []);
 });
 
-test("the last way to sign in stays", async () => {
+test("the last sign-in method cannot be removed", async () => {
   const server = w.server();
   const { app, user } = await w.signedUp();
   ok(await server.createOAuthProvider(account(user.id, "6")));

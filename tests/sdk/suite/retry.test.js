@@ -1,4 +1,5 @@
-// What the SDK makes of a limit: it waits as long as it is told, then tries again. A proxy stands for a service that is at its limit.
+// The SDK's handling of a limit: it waits as long as requested, then retries. A proxy stands in for
+// a service at its limit.
 
 import assert from "node:assert/strict";
 import { createServer } from "node:http";
@@ -10,13 +11,16 @@ const w = world();
 
 const RETRY_AFTER_SECONDS = 3;
 
-/** Both forms that an answer to the SDK has: by status, and by the header that it asks for. */
+/**
+ * The two ways in which the SDK gets the status of a response: as the status itself, and in the
+ * header that it requests.
+ */
 const FORMS = {
   "by its status": { status: 429, headers: {} },
   "by the actual-status header": { status: 200, headers: { "x-stack-actual-status": "429" } },
 };
 
-/** Answers the first request of a path by a limit, and passes everything else on. */
+/** Answers the first request of a path with a limit, and passes everything else on. */
 async function limited(path, form) {
   const times = [];
   const proxy = createServer(async (request, response) => {
@@ -39,7 +43,7 @@ async function limited(path, form) {
 }
 
 for (const [name, form] of Object.entries(FORMS)) {
-  test(`a limit told ${name} delays the next attempt by what Retry-After says`, async () => {
+  test(`a limit reported ${name} delays the next attempt as Retry-After requires`, async () => {
     const proxy = await limited("/api/v1/projects/current", form);
     try {
       const project = await w.client({ baseUrl: proxy.url }).getProject();

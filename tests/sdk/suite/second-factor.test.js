@@ -8,7 +8,7 @@ import { PASSWORD, ok, refused, world } from "../support/world.js";
 
 const w = world();
 
-/** What an authenticator app shows (RFC 6238: SHA-1, 30 seconds, six digits). */
+/** The current code of an authenticator app (RFC 6238: SHA-1, 30 seconds, six digits). */
 function shownBy(secret) {
   const step = Buffer.alloc(8);
   step.writeBigUInt64BE(BigInt(Math.floor(Date.now() / 30_000)));
@@ -17,7 +17,10 @@ function shownBy(secret) {
   return String((mac.readUInt32BE(offset) & 0x7fffffff) % 1_000_000).padStart(6, "0");
 }
 
-/** The code of an attempt that the password was right for. In a browser the SDK takes it to its page for the second factor. */
+/**
+ * The attempt code after a correct password. In a browser the SDK passes it to its page for the
+ * second factor.
+ */
 async function attempt(email) {
   const { url, projectId, publishableClientKey } = w.gateway;
   const answer = await fetch(`${url}/api/v1/auth/password/sign-in`, {
@@ -35,7 +38,7 @@ async function attempt(email) {
   return details.attempt_code;
 }
 
-test("who set up an authenticator app needs it beside the password, until it is taken off", async () => {
+test("an authenticator app is required with the password until removed", async () => {
   const { app, email, user } = await w.signedUp();
   assert.equal(user.isMultiFactorRequired, false);
   const secret = randomBytes(20);

@@ -1,4 +1,4 @@
-// Mails that a server sends to its users, as the inbox gets them.
+// Emails from a server to its users, as received by the inbox.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -7,7 +7,7 @@ import { throwsCode, world } from "../support/world.js";
 
 const w = world();
 
-test("a mail reaches the users it names, each with their own address, and nobody else", async () => {
+test("an email reaches exactly the named users, each at their own address", async () => {
   const server = w.server();
   const [ada, grace, other] = [await w.signedUp(), await w.signedUp(), await w.signedUp()];
   await server.sendEmail({ userIds: [ada.user.id, grace.user.id], subject: "News for you", html: "<p>Hello &amp; <b>welcome</b></p>" });
@@ -21,14 +21,14 @@ test("a mail reaches the users it names, each with their own address, and nobody
   assert.deepEqual(await w.inbox.all(other.email), []);
 });
 
-test("a mail to all users reaches all of them", async () => {
+test("an email to all users reaches all of them", async () => {
   const server = w.server();
   const users = [await w.signedUp(), await w.signedUp()];
   await server.sendEmail({ allUsers: true, subject: "To all", html: "<p>Hello</p>" });
   for (const { email } of users) assert.equal((await w.inbox.next(email)).subject, "To all");
 });
 
-test("a mail is not sent before its time", async () => {
+test("an email is not sent before its time", async () => {
   const server = w.server();
   const { email, user } = await w.signedUp();
   const scheduledAt = new Date(Date.now() + 3_000);
@@ -40,7 +40,7 @@ test("a mail is not sent before its time", async () => {
   assert.ok(later.sent_at_millis >= scheduledAt.getTime());
 });
 
-test("nothing is sent when one of the users does not exist", async () => {
+test("nothing is sent if one of the users does not exist", async () => {
   const server = w.server();
   const { email, user } = await w.signedUp();
   const nobody = "3142e763-b230-44b5-8636-aa62f7489c26";
@@ -50,7 +50,7 @@ test("nothing is sent when one of the users does not exist", async () => {
   assert.equal((await w.inbox.all(email)).length, 1);
 });
 
-test("the delivery statistics count the mails that were sent", async () => {
+test("the delivery statistics count sent emails", async () => {
   const server = w.server();
   const { email, user } = await w.signedUp();
   const before = await server.getEmailDeliveryStats();
@@ -71,7 +71,7 @@ test("the delivery statistics count the mails that were sent", async () => {
   assert.equal(capacity.boost_expires_at, null);
 });
 
-/** A number once it is the wanted one; the mail is out a moment before it is counted. */
+/** Waits until a number has the wanted value; emails are counted shortly after they are sent. */
 async function settled(read, wanted) {
   let value = await read();
   for (const end = Date.now() + 5_000; value !== wanted && Date.now() < end; value = await read()) {

@@ -1,4 +1,4 @@
-// Sessions that a server begins, lists and ends for its users.
+// Sessions that a server starts, lists and ends for its users.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -7,7 +7,7 @@ import { world } from "../support/world.js";
 
 const w = world();
 
-test("a session that a server begins acts as its user", async () => {
+test("a session started by a server acts as its user", async () => {
   const server = w.server();
   const { user: own } = await w.signedUp();
   const user = await server.getUser(own.id);
@@ -34,7 +34,7 @@ test("a server lists the sessions of a user and ends one", async () => {
   assert.equal((await app.getUser())?.id, own.id);
 });
 
-test("an impersonation acts as the user, who does not see it in the list", async () => {
+test("an impersonation acts as the user, but is hidden from their list", async () => {
   const server = w.server();
   const { user: own } = await w.signedUp();
   const user = await server.getUser(own.id);
@@ -43,7 +43,7 @@ test("an impersonation acts as the user, who does not see it in the list", async
   assert.deepEqual((await own.getActiveSessions()).map(({ isCurrentSession, isImpersonation }) => [isCurrentSession, isImpersonation]), [[true, false]]);
 });
 
-test("a session ends when it was begun to end", async () => {
+test("a session ends at its expiry", async () => {
   const server = w.server();
   const { user: own } = await w.signedUp();
   const user = await server.getUser(own.id);

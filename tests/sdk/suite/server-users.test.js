@@ -1,4 +1,4 @@
-// Users as a server sees and changes them.
+// Users as seen and changed by a server.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -8,7 +8,7 @@ import { CALLBACK, PASSWORD, newAddress, ok, throwsCode, world } from "../suppor
 
 const w = world();
 
-test("a created user has what it was created with, and signs in", async () => {
+test("a created user has its given fields, and signs in", async () => {
   const server = w.server();
   const email = newAddress("created");
   const created = await server.createUser({
@@ -35,7 +35,7 @@ test("a created user has what it was created with, and signs in", async () => {
   assert.equal("server_metadata" in seen.toClientJson(), false);
 });
 
-test("a created user without anything exists, and an address is created once", async () => {
+test("a user can be created without fields, and an address only once", async () => {
   const server = w.server();
   const bare = await server.createUser({});
   assert.equal((await server.getUser(bare.id)).primaryEmail, null);
@@ -79,7 +79,7 @@ test("a server moves a user to another address", async () => {
   assert.equal(now.primaryEmailVerified, true);
 });
 
-test("a password that a server sets replaces the old one and ends all sessions", async () => {
+test("a password set by a server replaces the old one and ends all sessions", async () => {
   const server = w.server();
   const { app, email, user } = await w.signedUp();
   const refreshToken = await app.getRefreshToken();
@@ -89,7 +89,7 @@ test("a password that a server sets replaces the old one and ends all sessions",
   assert.equal(await w.returning(refreshToken).getUser(), null);
 });
 
-test("a user whom an administrator restricts is hidden from those who do not ask for it", async () => {
+test("a restricted user is hidden by default", async () => {
   const server = w.server();
   const { app, user: own } = await w.signedUp();
   const refreshToken = await app.getRefreshToken();
@@ -135,7 +135,7 @@ test("a search finds a user by name, by address and by id, and nobody else", asy
   assert.deepEqual([...(await server.listUsers({ query: "no such user" }))], []);
 });
 
-test("anonymous users are listed when they are asked for", async () => {
+test("anonymous users are listed on request", async () => {
   const server = w.server();
   const { id } = await w.client().getUser({ or: "anonymous" });
   const ids = async (options) => (await server.listUsers(options)).map((user) => user.id);
@@ -164,7 +164,7 @@ test("a server adds, changes, verifies and removes addresses of a user", async (
   assert.equal(await w.tryPassword(second, PASSWORD), "EMAIL_PASSWORD_MISMATCH");
 });
 
-test("a deleted user is gone: by id, from the list, and from sign-in", async () => {
+test("a deleted user is gone by id, from the list, and from sign-in", async () => {
   const server = w.server();
   const { app, email, user } = await w.signedUp();
   const refreshToken = await app.getRefreshToken();

@@ -1,4 +1,4 @@
-// Sessions as their user sees them: list, end one, sign out.
+// Sessions as seen by their user: list, end one, sign out.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -7,7 +7,7 @@ import { world } from "../support/world.js";
 
 const w = world();
 
-test("each sign-in is a session of the list, newest first, and one of them is the current one", async () => {
+test("each sign-in is a listed session, newest first, and one is current", async () => {
   const first = await w.signedUp();
   const second = await w.signedIn(first.email);
   const seen = await second.user.getActiveSessions();
@@ -34,7 +34,7 @@ test("a revoked session is gone from the list and cannot be used again", async (
   assert.equal(await w.returning(refreshToken).getUser(), null);
 });
 
-test("the current session is not revoked but signed out of", async () => {
+test("the current session cannot be revoked, only signed out", async () => {
   const { app, user } = await w.signedUp();
   const [current] = await user.getActiveSessions();
   await assert.rejects(user.revokeSession(current.id), (error) => error.errorCode === "CANNOT_DELETE_CURRENT_SESSION");
@@ -42,14 +42,14 @@ test("the current session is not revoked but signed out of", async () => {
   assert.equal((await user.getActiveSessions()).length, 1);
 });
 
-test("a session of somebody else cannot be revoked", async () => {
+test("sessions of others cannot be revoked", async () => {
   const [one, other] = [await w.signedUp(), await w.signedUp()];
   const [theirs] = await other.user.getActiveSessions();
   await assert.rejects(one.user.revokeSession(theirs.id));
   assert.deepEqual((await other.user.getActiveSessions()).map(({ id }) => id), [theirs.id]);
 });
 
-test("who signs out is nobody, and the session cannot be used again", async () => {
+test("after signing out, the session cannot be used again", async () => {
   const { app, email } = await w.signedUp();
   const refreshToken = await app.getRefreshToken();
   await app.signOut();

@@ -1,4 +1,4 @@
-// Teams as their members and a server see and change them.
+// Teams as seen and changed by their members and a server.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -9,7 +9,7 @@ import { CALLBACK, newAddress, ok, refused, throwsCode, version, world } from ".
 const w = world();
 const ids = (list) => list.map(({ id }) => id).sort();
 
-test("a user creates a team when the project lets it, and has selected it", async () => {
+test("a user can create a team if enabled, and has it selected", async () => {
   const { app, user } = await w.signedUp();
   await assert.rejects(user.createTeam({ displayName: "Engines" }));
   const project = await w.admin().getProject();
@@ -31,7 +31,7 @@ test("a user creates a team when the project lets it, and has selected it", asyn
   assert.deepEqual(await user.listTeams(), []);
 });
 
-test("a server makes teams, moves users in and out, and sees who is there", async () => {
+test("a server creates teams, adds and removes users, and lists them", async () => {
   const server = w.server();
   const [ada, bob] = [await w.signedUp(), await w.signedUp()];
   const team = await server.createTeam({ displayName: "Engines", creatorUserId: ada.user.id });
@@ -56,7 +56,7 @@ test("a server makes teams, moves users in and out, and sees who is there", asyn
   assert.equal(await server.getTeam(team.id), null);
 });
 
-test("a member sees the others, has a name of its own in the team, and leaves", async () => {
+test("a member sees the others, has a name in the team, and leaves", async () => {
   const [ada, bob] = [await w.signedUp(), await w.signedUp()];
   await bob.user.setDisplayName("Bob");
   const made = await w.server().createTeam({ displayName: "Engines", creatorUserId: ada.user.id });
@@ -72,7 +72,7 @@ test("a member sees the others, has a name of its own in the team, and leaves", 
   assert.deepEqual(await bob.user.listTeams(), []);
 });
 
-test("an invitation by mail is seen, checked and accepted by the invited address alone", async () => {
+test("an emailed invitation is only visible to and accepted by the invited address", async () => {
   const ada = await w.signedUp();
   const made = await w.server().createTeam({ displayName: "Engines", creatorUserId: ada.user.id });
   const team = await ada.user.getTeam(made.id);
@@ -85,7 +85,7 @@ test("an invitation by mail is seen, checked and accepted by the invited address
 
   const other = await w.signedUp();
   if (version === "2.8.77") {
-    // It does not know why.
+    // The older version does not get the reason.
     await assert.rejects(other.app.acceptTeamInvitation(code));
   } else {
     refused(await other.app.acceptTeamInvitation(code), "TEAM_INVITATION_EMAIL_MISMATCH");

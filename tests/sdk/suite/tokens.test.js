@@ -1,4 +1,4 @@
-// Tokens, the forms in which they travel, and the public settings of the project.
+// Tokens, their transport formats, and the public settings of the project.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -7,14 +7,14 @@ import { PASSWORD, newAddress, ok, version, world } from "../support/world.js";
 
 const w = world();
 
-/** The older version knows `getAuthHeaders` alone. */
+/** The older version only has `getAuthHeaders`. */
 const HAS_AUTHORIZATION_HEADER = version !== "2.8.77";
 
 function claims(token) {
   return JSON.parse(Buffer.from(token.split(".")[1], "base64url"));
 }
 
-test("the project is as its settings say", async () => {
+test("the project reflects its settings", async () => {
   const before = await w.client().getProject();
   assert.equal(before.id, w.gateway.projectId);
   assert.equal(before.displayName, "Development");
@@ -28,7 +28,7 @@ test("the project is as its settings say", async () => {
   assert.equal((await w.server().getProject()).displayName, "Renamed");
 });
 
-test("nobody can sign up where the project does not allow it", async () => {
+test("sign-up fails if the project disables it", async () => {
   const project = await w.admin().getProject();
   await project.update({ config: { signUpEnabled: false } });
   const email = newAddress();
@@ -38,7 +38,7 @@ test("nobody can sign up where the project does not allow it", async () => {
   await w.signedUp(email);
 });
 
-test("an access token names its user, project and session, and lives ten minutes", async () => {
+test("an access token has user, project and session, and ten minutes", async () => {
   const { app, email, user } = await w.signedUp();
   const token = claims(await app.getAccessToken());
   const [session] = await user.getActiveSessions();
@@ -50,7 +50,7 @@ test("an access token names its user, project and session, and lives ten minutes
   assert.equal(token.exp - token.iat, 600);
 });
 
-test("a token can be checked by the keys that the project publishes", async () => {
+test("a token can be verified with the project's published keys", async () => {
   const { app } = await w.signedUp();
   const [head, body, signature] = (await app.getAccessToken()).split(".");
   const answer = await fetch(`${w.gateway.url}/api/v1/projects/${w.gateway.projectId}/.well-known/jwks.json`);
@@ -62,7 +62,7 @@ test("a token can be checked by the keys that the project publishes", async () =
   assert.equal(await check(`${head}.${body}x`), false);
 });
 
-test("tokens travel as JSON, as a header, and as the legacy header, and a server reads each", async () => {
+test("a server reads tokens as JSON, as a header, and as the legacy header", async () => {
   const { app, user } = await w.signedUp();
   const json = await app.getAuthJson();
   assert.deepEqual(json, { accessToken: await app.getAccessToken(), refreshToken: await app.getRefreshToken() });
@@ -84,7 +84,7 @@ test("tokens travel as JSON, as a header, and as the legacy header, and a server
   assert.equal(await server.getUser({ tokenStore: nobody }), null);
 });
 
-test("who is signed out has no tokens", async () => {
+test("a signed-out user has no tokens", async () => {
   const app = w.client();
   assert.deepEqual(await app.getAuthJson(), { accessToken: null, refreshToken: null });
   assert.deepEqual(await app.getAuthHeaders(), { "x-stack-auth": JSON.stringify({ accessToken: null, refreshToken: null }) });
@@ -92,7 +92,7 @@ test("who is signed out has no tokens", async () => {
   assert.equal(await app.getPartialUser({ from: "token" }), null);
 });
 
-test("the partial user of a token is the user", async () => {
+test("the partial user of a token matches the user", async () => {
   const { app, email, user } = await w.signedUp();
   const partial = await app.getPartialUser({ from: "token" });
   assert.equal(partial.id, user.id);
@@ -102,7 +102,7 @@ test("the partial user of a token is the user", async () => {
   assert.equal(partial.isMultiFactorRequired, false);
 });
 
-test("a session whose access token is lost gets another for its refresh token, which stays", async () => {
+test("a lost access token is renewed by the refresh token, which stays the same", async () => {
   const { app, user } = await w.signedUp();
   const refreshToken = await app.getRefreshToken();
   const back = w.returning(refreshToken);
@@ -111,7 +111,7 @@ test("a session whose access token is lost gets another for its refresh token, w
   assert.equal(claims(await back.getAccessToken()).sub, user.id);
 });
 
-test("a forged access token is not believed, and the session recovers by its refresh token", async () => {
+test("a forged access token is rejected, and refreshing recovers", async () => {
   const { app, user } = await w.signedUp();
   const { accessToken, refreshToken } = await app.getAuthJson();
   const [head, body] = accessToken.split(".");
@@ -122,7 +122,7 @@ test("a forged access token is not believed, and the session recovers by its ref
   assert.equal((await back.getUser())?.id, user.id);
 });
 
-test("a client with a wrong key is refused in words that the SDK knows", async () => {
+test("a client with a wrong key gets an error that the SDK knows", async () => {
   const app = w.client({ publishableClientKey: `pck_${"0".repeat(45)}` });
   await assert.rejects(app.getProject(), (error) => error.errorCode === "INVALID_PUBLISHABLE_CLIENT_KEY");
   const server = w.server({ secretServerKey: `ssk_${"0".repeat(45)}` });
@@ -132,7 +132,7 @@ test("a client with a wrong key is refused in words that the SDK knows", async (
   ok(await w.client().sendForgotPasswordEmail(newAddress(), { callbackUrl: "http://localhost/" }));
 });
 
-test("a client that has no key at all is served, as the project does not require one", async () => {
+test("a client without a key is accepted, as the project does not require one", async () => {
   const app = w.client({ publishableClientKey: undefined });
   const email = newAddress();
   ok(await app.signUpWithCredential({ email, password: PASSWORD, noVerificationCallback: true, noRedirect: true }));

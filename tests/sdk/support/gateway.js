@@ -1,5 +1,6 @@
-// A gateway of the test file's own, in memory: state and limits of one file are no matter of another. Where DEPLOYMENT is the URL of a
-// deployment (see tests/deploy), a project of the file's own there.
+// A gateway in memory for each test file, so that state and limits of files do not affect each
+// other. If DEPLOYMENT is the URL of a deployment (see tests/deploy), each file has a project there
+// instead.
 
 import { execFileSync, spawn } from "node:child_process";
 import { createInterface } from "node:readline";
@@ -16,7 +17,7 @@ const LABELS = {
   "DynamoDB": "table",
 };
 
-/** Starts a gateway; `settings` are variables of its environment, and `options` those of its command. */
+/** Starts a gateway; `settings` are environment variables, and `options` command-line options. */
 export async function startGateway(settings = {}, options = []) {
   const binary = process.env.GATEWAY;
   if (!binary) throw new Error("GATEWAY is not set: these tests are started by tests/sdk/run");
@@ -35,7 +36,7 @@ export async function startGateway(settings = {}, options = []) {
   return { ...printed, pageKey, mails: `${printed.url}/inbox/api/messages`, stop: () => stop(child, exited, () => log) };
 }
 
-/** Lets people sign up at the project `internal`, as its operator. */
+/** Opens sign-up at the project `internal`, as its operator. */
 export function openInternal({ url, internalAdminKey }) {
   return configure({ url, projectId: "internal", superSecretAdminKey: internalAdminKey }, { sign_up_enabled: true });
 }
@@ -55,9 +56,9 @@ export async function configure({ url, projectId, superSecretAdminKey }, config)
   if (answer.status !== 200) throw new Error(`the project cannot be configured: ${answer.status} ${await answer.text()}`);
 }
 
-/** A project in the table of the deployment, whose settings are what they are. */
+/** Creates a project in the deployment. The settings of the deployment cannot be changed. */
 function newProject(binary, settings) {
-  if (Object.keys(settings).length) throw new Error("a test with settings of its own needs a gateway of its own");
+  if (Object.keys(settings).length) throw new Error("a test with its own settings needs its own gateway");
   const { DEPLOYMENT: url, DEPLOYMENT_TABLE: table, DEPLOYMENT_MAILS: mails } = process.env;
   const run = (...command) => execFileSync(binary, [...command, "--table", table], { encoding: "utf8" });
   const keys = Object.fromEntries(run("project", "create", "Development").trim().split("\n").map((line) => line.split("=")));
@@ -73,7 +74,10 @@ function newProject(binary, settings) {
   };
 }
 
-/** The lines of the start: the URL, then a label and a value each, until `last` is known. */
+/**
+ * Reads the lines that a gateway prints at its start: the URL, then lines with a label and a value,
+ * up to the label `last`.
+ */
 function readStart(child, last, log) {
   const found = {};
   return new Promise((resolve, reject) => {
@@ -90,7 +94,7 @@ function readStart(child, last, log) {
   });
 }
 
-/** Stops the gateway; one that does not end well, or that logged an error of its own, fails the test. */
+/** Stops the gateway; a failed exit or a logged internal error fails the test. */
 async function stop(child, exited, log) {
   child.kill("SIGTERM");
   const { code, signal } = await exited;

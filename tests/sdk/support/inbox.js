@@ -1,9 +1,9 @@
-// The mails of a gateway, by its inbox: each is read once, in the order of their arrival.
+// The emails of a gateway, from its inbox: each is read once, in the order of arrival.
 
 import assert from "node:assert/strict";
 import { setTimeout as sleep } from "node:timers/promises";
 
-// A deployment looks once a minute for mails that have become due.
+// A deployment checks once a minute for emails that have become due.
 const PATIENCE_MILLIS = process.env.DEPLOYMENT ? 90_000 : 10_000;
 
 export class Inbox {
@@ -11,27 +11,31 @@ export class Inbox {
   #headers;
   #seen = new Set();
 
-  /** The inbox of a gateway, which its page key opens, or of a deployment, which has no such key. */
+  /** The inbox of a gateway, opened by its page key, or of a deployment, which has no such key. */
   constructor({ mails, pageKey }) {
     this.#url = mails;
     this.#headers = pageKey ? { authorization: `Bearer ${pageKey}` } : {};
   }
 
-  /** What the inbox has by a query. */
+  /** The emails that match a query. */
   async list(query) {
     const answer = await fetch(`${this.#url}?${new URLSearchParams(query)}`, { headers: this.#headers });
     assert.equal(answer.status, 200);
     return answer.json();
   }
 
-  /** Every mail to an address, oldest first. */
+  /** Every email to an address, oldest first. */
   async all(address) {
     const { items, messages } = await this.list({ to: address });
-    // A gateway has a list of the address, newest first; the emulated SES of a deployment has everything of every account.
+    // A gateway returns the emails to the address, newest first; the emulated SES of a deployment
+    // returns those of all accounts.
     return items?.reverse() ?? Object.values(messages).flat().filter(({ To }) => To.includes(address)).map(fromSes);
   }
 
-  /** The next mail to an address that no test has read yet, but for notices of changes, which come beside what tests wait for; waits for it. */
+  /**
+   * Waits for the next unread email to an address, except notices of changes, which tests cause in
+   * passing.
+   */
   async next(address) {
     for (const end = Date.now() + PATIENCE_MILLIS; Date.now() < end; await sleep(25)) {
       const mail = (await this.all(address)).find((mail) => !this.#seen.has(mail.id) && !mail.subject.endsWith(" was changed"));
@@ -48,9 +52,9 @@ function fromSes({ MessageId: id, To: to, Subject: subject, BodyText: text, Body
   return { id, to, subject, text, html, sent_at_millis: seconds * 1_000 };
 }
 
-/** The link of a mail and its code; text and HTML must carry the same one. */
+/** The link of an email, and the code in it. The text and the HTML must have the same code. */
 export function linkOf(mail) {
-  // A verification email has another link, for whoever has no such account.
+  // A verification email has a second link, for recipients who did not create the account.
   const links = (mail.text.match(/https?:\/\/\S+/g) ?? []).filter((link) => !link.includes("/release-link?"));
   assert.equal(links.length, 1, `one link in: ${mail.text}`);
   const url = new URL(links[0]);
@@ -60,7 +64,7 @@ export function linkOf(mail) {
   return { url, code };
 }
 
-/** The six characters to type, as the subject and both bodies show them. */
+/** The six characters to type, as shown in the subject and both bodies. */
 export function typedCodeOf(mail) {
   const [, typed] = mail.subject.match(/Your code is ([0-9A-Z]{6})$/) ?? [];
   assert.ok(typed, `a code in: ${mail.subject}`);

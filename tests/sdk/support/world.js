@@ -1,8 +1,10 @@
-// What every test file works with: a gateway, its mails, and apps of the SDK in the version that SDK names.
+// The common world of the test files: a gateway, its emails, and apps of the SDK in the version
+// given by SDK.
 
 import assert from "node:assert/strict";
 import { after, before } from "node:test";
 
+import { track } from "../members/track.js";
 import { startGateway } from "./gateway.js";
 import { Inbox, linkOf } from "./inbox.js";
 
@@ -11,21 +13,24 @@ if (!version) throw new Error("SDK is not set: these tests are started by tests/
 const { StackAdminApp, StackClientApp, StackServerApp } = await import(`../${version}/sdk.js`);
 
 export const PASSWORD = "correct horse battery";
-/** Where links of mails lead; localhost is trusted by the first project of a gateway. */
+/** The target of emailed links; the first project of a gateway trusts localhost. */
 export const CALLBACK = "http://localhost:3000/callback?from=mail";
 
 let addresses = 0;
 
-/** An address that nobody has yet. */
+/** An unused address. */
 export function newAddress(name = "user") {
   addresses += 1;
   return `${name}.${process.pid}.${addresses}@example.com`;
 }
 
-/** Starts a gateway, with these variables in its environment, before the tests of a file and stops it after them. */
+/**
+ * Starts a gateway with these environment variables before the tests of a file, and stops it
+ * afterwards.
+ */
 export function world(settings) {
   const it = {};
-  // Hooks of one file do not wait for each other, so what needs the gateway awaits this.
+  // Hooks of a file run concurrently, so those that need the gateway await this.
   it.started = startGateway(settings).then((gateway) => {
     it.gateway = gateway;
     it.inbox = new Inbox(gateway);
@@ -38,12 +43,12 @@ export function world(settings) {
     return { baseUrl: url, projectId, publishableClientKey, tokenStore: "memory", redirectMethod: "none", ...more };
   };
 
-  /** A client app with an empty memory of its own, as a browser that was never here before. */
-  it.client = (more) => new StackClientApp(options(more));
-  it.server = (more) => new StackServerApp(options({ secretServerKey: it.gateway.secretServerKey, ...more }));
+  /** A client app with an empty token store, like a fresh browser. */
+  it.client = (more) => track(new StackClientApp(options(more)), "StackClientApp");
+  it.server = (more) => track(new StackServerApp(options({ secretServerKey: it.gateway.secretServerKey, ...more })), "StackServerApp");
   it.admin = () => {
     const { secretServerKey, superSecretAdminKey } = it.gateway;
-    return new StackAdminApp(options({ secretServerKey, superSecretAdminKey }));
+    return track(new StackAdminApp(options({ secretServerKey, superSecretAdminKey })), "StackAdminApp");
   };
 
   /** A client app with a new account that has a password. */
@@ -53,14 +58,17 @@ export function world(settings) {
     return { app, email, user: await app.getUser({ or: "throw" }) };
   };
 
-  /** A client app that signed in to an account. */
+  /** A client app that is signed in to an account. */
   it.signedIn = async (email, password = PASSWORD) => {
     const app = it.client();
     ok(await app.signInWithCredential({ email, password, noRedirect: true }));
     return { app, email, user: await app.getUser({ or: "throw" }) };
   };
 
-  /** A client app with a new account that has no password: its address is verified by the link that it signed up with. */
+  /**
+   * A client app with a new account without a password, whose address is verified by the link that
+   * signed it up.
+   */
   it.signedUpByLink = async (email = newAddress()) => {
     const app = it.client();
     ok(await app.sendMagicLinkEmail(email, { callbackUrl: CALLBACK }));
@@ -68,10 +76,10 @@ export function world(settings) {
     return { app, email, user: await app.getUser({ or: "throw" }) };
   };
 
-  /** A client app that comes back with nothing but a refresh token; it has no user when that session has ended. */
+  /** A client app with only a refresh token; it has no user if that session has ended. */
   it.returning = (refreshToken) => it.client({ tokenStore: { accessToken: "", refreshToken } });
 
-  /** What a sign-in with a password comes to: "ok" or the code of the refusal. */
+  /** The result of a sign-in with a password: "ok" or the error code. */
   it.tryPassword = async (email, password) => {
     const result = await it.client().signInWithCredential({ email, password, noRedirect: true });
     return result.status === "ok" ? "ok" : result.error.errorCode;
@@ -79,20 +87,20 @@ export function world(settings) {
   return it;
 }
 
-/** The data of a result that must be one. */
+/** The data of a result that must be a success. */
 export function ok(result) {
   assert.equal(result?.status, "ok", `an error: ${result?.error}`);
   return result.data;
 }
 
-/** A result that must be a refusal, by its code. */
+/** Asserts that a result is an error with this code. */
 export function refused(result, code) {
   assert.equal(result?.status, "error");
   assert.equal(result.error.errorCode, code);
   return result.error;
 }
 
-/** A call that must be refused by throwing, by the code of the known error. */
+/** Asserts that a call throws the known error with this code. */
 export async function throwsCode(call, code) {
   await assert.rejects(call, (error) => {
     assert.equal(error.errorCode, code, `${error}`);

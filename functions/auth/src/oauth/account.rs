@@ -1,5 +1,6 @@
-//! An account at a provider becomes a user, and the user an authorization code, in one transaction: a flow that fails leaves nothing.
-//! What changes a user who is there already waits for the code to be redeemed ([`Pending`]).
+//! Resolves an account at a provider to a user, and the user to an authorization code, in one
+//! transaction: a flow that fails leaves nothing behind. A change to the user who began the flow is
+//! postponed until the code is redeemed ([`Pending`]).
 
 use errors::{Error, KnownError};
 use flows::App;
@@ -30,7 +31,7 @@ use store::{Contention as _, Write, optimistic};
 use wire::clock::after;
 use wire::id::UserId;
 
-/// How often it is decided anew when somebody else changed an account at the same time.
+/// Maximum number of attempts when an account is changed concurrently.
 const ROUNDS: u32 = 4;
 
 struct Flow<'a> {
@@ -41,7 +42,7 @@ struct Flow<'a> {
     profile: &'a Profile,
 }
 
-/// The code for the user of an account.
+/// An authorization code for the user of an account.
 pub(super) async fn resolve(
     scope: Scope<'_>,
     authorization: &Authorization,
@@ -78,38 +79,40 @@ fn seal(
     })
 }
 
-/// What the provider was asked for: what it gives, when it does not say otherwise (RFC 6749 §5.1).
+/// The requested scope. The provider grants it unless it says otherwise (RFC 6749 §5.1).
 fn asked_scope(authorization: &Authorization) -> String {
     let scope = catalog::find(&authorization.provider_id).map_or(OPENID_SCOPE, |known| known.scope);
     [Some(scope), authorization.provider_scope.as_deref()].into_iter().flatten().collect::<Vec<_>>().join(" ")
 }
 
-/// What somebody signs up with.
+/// The provider account that somebody signs up with.
 pub(crate) struct Signing<'a> {
     pub(crate) profile: &'a Profile,
     pub(crate) account: &'a ProviderAccount,
-    /// Whether the provider's address signs in as well.
+    /// Whether the email address from the provider can also be used to sign in.
     pub(crate) email_signs_in: bool,
 }
 
-/// What is known of the account here.
+/// The items that the decision is based on.
 struct Known {
     account_owner: Option<AccountClaim>,
     email_owner: Option<EmailClaim>,
     flow_user: Option<UserRow>,
-    /// The session that the flow was begun in.
+    /// The session in which the flow began.
     flow_session: Option<Session>,
 }
 
 impl Flow<'_> {
-    /// Decides and writes; a conflict when somebody changed what the decision was made on.
+    /// Decides what the flow does, and writes the result. Fails with a conflict if the items have
+    /// changed since they were read.
     async fn attempt(&self) -> Result<SecretString, Error> {
         let known = self.read().await?;
         let decision = self.decide(&known)?;
         let project = &self.scope.project.id;
         match decision {
             Decision::SignIn(user) => {
-                // Whoever links has proved who it is by its token; the account need not.
+                // A user who links a provider account has already proved their identity with an
+                // access token, so the provider account need not be enabled for sign-in.
                 let (epoch, checks) = match self.authorization.purpose {
                     Purpose::Authenticate => {
                         let epoch = known.account_owner.map_or(0, |claim| claim.epoch);
@@ -119,7 +122,7 @@ impl Flow<'_> {
                 };
                 let (code, mut writes) = self.code(Holder { user_id: user, epoch }, false)?;
                 writes.extend(checks);
-                // The sign-in is told when the code is redeemed.
+                // The sign-in is recorded when the code is redeemed.
                 self.scope.app.store.transact_unrecorded(writes).await?;
                 Ok(code)
             }
@@ -146,7 +149,8 @@ impl Flow<'_> {
         }
     }
 
-    /// Links the account to the user who has its verified address, in the epoch in which it was found so.
+    /// Links the account to the user who owns its verified email address, provided that the user's
+    /// credential epoch is unchanged.
     async fn attach(&self, user_id: UserId, epoch: u64) -> Result<SecretString, Error> {
         let project = &self.scope.project.id;
         let row = self.scope.app.store.user(project, user_id).await?.filter(|row| row.user.credential_epoch == epoch);
@@ -156,20 +160,23 @@ impl Flow<'_> {
             return Err(Error::conflict());
         }
         let (code, mut writes) = self.code(Holder { user_id, epoch }, false)?;
-        // Whoever is merged by an address has it still.
+        // The account is linked because of its email address, so the user must still have this
+        // address, verified.
         writes.extend(self.profile.email.as_ref().map(|email| user::has_verified_email(project, email, user_id)));
         writes.extend(notice::of_change(self.scope.app, self.scope.project, Some(self.scope.place), &row.user, &mut user)?);
         self.scope.app.store.change_account(project, &row, &user, writes).await?.done()?;
         Ok(code)
     }
 
-    /// Gives the account of an address that nobody had proved to whoever proves it by the provider.
+    /// Gives an account whose email address is unverified to the person who proves the address
+    /// through the provider.
     async fn take_over(&self, user: UserId) -> Result<SecretString, Error> {
         let project = &self.scope.project.id;
         let row = self.scope.app.store.user(project, user).await?;
         let (Some(row), Some(email)) = (row, &self.profile.email) else { return Err(Error::conflict()) };
         let mut user = row.user.clone();
-        // Who began the flow may be another than who came back from the provider, so nobody counts as the account's creator here.
+        // The user who returns from the provider may not be the one who began the flow, so nobody
+        // counts as the account's creator here.
         if user.prove(email, Prover::Stranger, self.scope.app.entropy.uuid().into()) != Some(Proof::First) {
             return Err(Error::conflict());
         }
@@ -180,13 +187,13 @@ impl Flow<'_> {
         Ok(code)
     }
 
-    /// A user who signs up with the account, if the project's rules let it.
+    /// A user who signs up with the account, if the project's rules allow it.
     fn signed_up(&self, user: User, email_signs_in: bool) -> Result<User, KnownError> {
         let account = Signing { profile: self.profile, account: &self.account, email_signs_in };
         sign_up(self.scope.app, self.scope.project, user, &account, self.scope.place)
     }
 
-    /// A code that changes its user when it is redeemed; see [`Pending`].
+    /// A code that changes its user when it is redeemed. See [`Pending`].
     async fn pending(&self, user: UserId, change: PendingChange) -> Result<SecretString, Error> {
         let (account, tokens, profile) = (self.account.clone(), self.tokens.clone(), self.profile.clone());
         let pending = Pending { change, account, tokens, profile };
@@ -198,7 +205,8 @@ impl Flow<'_> {
         Ok(code)
     }
 
-    /// Conditions that fail the transaction if the credentials of the user have changed since the flow began, or its session has ended.
+    /// Conditions that fail the transaction if the user's credentials have changed since the flow
+    /// began, or the session in which it began has ended.
     fn still_of(&self, user: UserId) -> Vec<Write> {
         let session =
             self.authorization.begun_in.map(|session| session::lives(self.scope.project, user, session, self.scope.app.clock.now()));
@@ -224,8 +232,9 @@ impl Flow<'_> {
 
     fn decide(&self, known: &Known) -> Result<Decision, Error> {
         let purpose = self.authorization.purpose;
-        // Who is no longer anonymous has signed up elsewhere meanwhile, and this flow is then one of its own.
-        // Nor does a flow outlive what it began with.
+        // The user who began the flow is ignored if the user's credentials have changed or the
+        // session has ended since then. A sign-in also ignores a user who is no longer anonymous,
+        // because that user has signed up elsewhere in the meantime.
         let (settings, now) = (&self.scope.project.config.sessions, self.scope.app.clock.now());
         let lives = |row: &UserRow| known.flow_session.as_ref().is_some_and(|session| session.is_live(&row.user, settings, now));
         let began =
@@ -246,7 +255,7 @@ impl Flow<'_> {
         situation.decide().map_err(|refusal| refused(refusal, self.profile.email.as_ref()).into())
     }
 
-    /// A new code for the user, and what is written with it.
+    /// A new code for the user, with the writes that belong to it.
     fn code(&self, user: Holder, is_new_user: bool) -> Result<(SecretString, Vec<Write>), Error> {
         let (code, create) = self.code_with(user, is_new_user, None)?;
         Ok((code, vec![create, authorization::keep_tokens(&self.scope.project.id, user.user_id, &self.account, &self.tokens)?]))
@@ -254,7 +263,8 @@ impl Flow<'_> {
 
     fn code_with(&self, user: Holder, is_new_user: bool, pending: Option<Pending>) -> Result<(SecretString, Write), Error> {
         let code = crate::oauth::code::new(self.scope.app, user.user_id);
-        // The code of somebody else than the flow's user stands for a sign-in, which is of no session.
+        // A code for a user other than the one who began the flow is a plain sign-in, which depends
+        // on no earlier session.
         let is_of_flow = self.authorization.purpose == Purpose::Link || pending.is_some();
         let stored = AuthorizationCode {
             user_id: user.user_id,
@@ -273,14 +283,14 @@ impl Flow<'_> {
     }
 }
 
-/// The user who signs up with an account of a provider, as the project's rules let it.
+/// The user who signs up with an account at a provider, if the project's rules allow it.
 pub(crate) fn sign_up(app: &App, project: &Project, user: User, account: &Signing<'_>, place: &Place) -> Result<User, KnownError> {
     let mut user = with_account(app, user, account);
     admit(&project.config, &mut user, AuthMethod::OAuth(&account.account.provider_id), place)?;
     Ok(user)
 }
 
-/// The user with an account of a provider, and with what the provider tells where the user has nothing yet.
+/// The user with the account added, and empty fields filled from the provider's profile.
 fn with_account(app: &App, mut user: User, &Signing { profile, account, email_signs_in }: &Signing<'_>) -> User {
     user.display_name = user.display_name.or_else(|| profile.name.clone());
     user.profile_image_url = user.profile_image_url.or_else(|| profile.picture.clone());
@@ -296,7 +306,7 @@ fn with_account(app: &App, mut user: User, &Signing { profile, account, email_si
 
 pub(crate) fn refused(refusal: Refusal, email: Option<&Email>) -> KnownError {
     match refusal {
-        // That the account is somebody's is all that its holder, who does not sign in with it, is told.
+        // All that the caller may learn is that the account belongs to another user.
         Refusal::OfAnother | Refusal::NotForSignIn => KnownError::OauthConnectionAlreadyConnectedToAnotherUser,
         Refusal::SignUpNotEnabled => KnownError::SignUpNotEnabled,
         Refusal::EmailTaken { would_work_if_verified } => KnownError::ContactChannelAlreadyUsedForAuthBySomeoneElse {

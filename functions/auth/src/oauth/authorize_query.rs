@@ -1,4 +1,4 @@
-//! What an app sends its users to a provider with.
+//! The query parameters with which an app starts a flow.
 
 use deserr::Deserr;
 use errors::KnownError;
@@ -10,23 +10,23 @@ use serde::Serialize;
 use utoipa::ToSchema;
 use wire::problem::Problems;
 
-/// Unknown parameters are ignored, as SDKs of other versions send more.
+/// Unknown parameters are ignored, because other versions of the SDK send additional ones.
 #[derive(Deserr, ToSchema)]
 pub struct AuthorizeQuery {
     /// The project's id.
     pub(crate) client_id: String,
     /// A publishable client key, or `__stack_public_client__`.
     pub(crate) client_secret: String,
-    /// Where the app takes the code; on a trusted domain.
+    /// Where the app receives the code. Must be on a trusted domain.
     pub(crate) redirect_uri: RedirectUrl,
-    /// `legacy`.
+    /// Always `legacy`.
     pub(crate) scope: String,
-    /// Given back to the app as it is.
+    /// Returned to the app unchanged.
     pub(crate) state: String,
     #[deserr(rename = "grant_type")]
     #[schema(rename = "grant_type")]
     pub(crate) _grant_type: CodeGrant,
-    /// PKCE (RFC 7636 §4.2): 43 characters.
+    /// The PKCE challenge, 43 characters (RFC 7636 §4.2).
     pub(crate) code_challenge: String,
     #[deserr(rename = "code_challenge_method")]
     #[schema(rename = "code_challenge_method")]
@@ -34,23 +34,24 @@ pub struct AuthorizeQuery {
     #[deserr(rename = "response_type")]
     #[schema(rename = "response_type")]
     pub(crate) _response_type: ResponseType,
-    /// `authenticate` by default.
+    /// Default: `authenticate`.
     #[deserr(default, rename = "type")]
     pub(crate) r#type: Option<PurposeParam>,
-    /// An access token; required for `link`. An anonymous user's account is upgraded.
+    /// An access token. Required for `link`. If its user is anonymous, that user becomes an
+    /// ordinary user with the provider account.
     #[deserr(default)]
     pub(crate) token: Option<String>,
-    /// Scopes to ask the provider for besides those of signing in.
+    /// Scopes to request from the provider beyond those for signing in.
     #[deserr(default)]
     pub(crate) provider_scope: Option<String>,
     #[deserr(default)]
     pub(crate) error_redirect_uri: Option<RedirectUrl>,
-    /// The older name of `error_redirect_uri`.
+    /// An older name for `error_redirect_uri`.
     #[deserr(default)]
     pub(crate) error_redirect_url: Option<RedirectUrl>,
     #[deserr(default)]
     pub(crate) after_callback_redirect_url: Option<RedirectUrl>,
-    /// `redirect` by default.
+    /// Default: `redirect`.
     #[deserr(default)]
     pub(crate) response_mode: Option<ModeParam>,
     #[deserr(default)]
@@ -114,7 +115,7 @@ impl AuthorizeQuery {
         if self.r#type == Some(PurposeParam::Link) { Purpose::Link } else { Purpose::Authenticate }
     }
 
-    /// What the types of the parameters do not say.
+    /// Checks the rules that the parameters' types do not express.
     pub(crate) fn check(&self, path: &str) -> Result<(), KnownError> {
         let problem = |name: &str, message: &str| Err(KnownError::schema(&Problems::one(&format!("query.{name}"), message), "GET", path));
         let is_challenge =
@@ -131,7 +132,7 @@ impl AuthorizeQuery {
         Ok(())
     }
 
-    /// Every URL that the user may be sent to later.
+    /// Checks every URL that the user may be redirected to later.
     pub(crate) fn check_urls(&self, project: &Project) -> Result<(), KnownError> {
         let urls = [
             Some(&self.redirect_uri),

@@ -1,4 +1,4 @@
-//! Which project a client of OAuth is.
+//! OAuth clients and their projects.
 
 use errors::{Error, KnownError};
 use flows::context::Scope;
@@ -6,13 +6,15 @@ use flows::limits;
 use model::project::{ApiKey, KeyKind};
 use wire::id::ProjectId;
 
-/// The project of a client id: its id, optionally with the one branch there is.
+/// The project of a client id. A client id is the project's id, optionally followed by `#main`, the
+/// name of its only branch.
 pub(crate) fn client_project(client_id: &str) -> Option<ProjectId> {
     let id = client_id.strip_suffix("#main").unwrap_or(client_id);
     ProjectId::parse(id).ok()
 }
 
-/// Checks the client's key; a wrong one is counted, and answered by `wrong`.
+/// Checks the client's key. A wrong key is counted and answered with `wrong`. A missing key is an
+/// error if the project requires a key.
 pub(crate) async fn prove_client(
     Scope { app, project, place }: Scope<'_>,
     has_secret: bool,

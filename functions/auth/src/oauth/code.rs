@@ -1,4 +1,4 @@
-//! Authorization codes, which name their user.
+//! Authorization codes, which contain their user's id.
 
 use flows::App;
 use secrecy::{ExposeSecret as _, SecretString};
@@ -11,7 +11,7 @@ pub(crate) fn new(app: &App, user: UserId) -> SecretString {
     format!("{}{}", user.uuid().as_simple(), random.as_simple()).into()
 }
 
-/// Whose code it is, if it is one.
+/// The user of a code; `None` if it is malformed.
 pub(crate) fn user_of(code: &SecretString) -> Option<UserId> {
     let code = code.expose_secret();
     let is_code = code.len() == 64 && code.bytes().all(|b| b.is_ascii_digit() || (b'a'..=b'f').contains(&b));

@@ -1,5 +1,5 @@
-//! Access tokens of connected accounts (OpenID Connect Core §12, RFC 6749 §6): the one that is kept, or a new one from the provider
-//! when that is over.
+//! Access tokens of connected accounts (OpenID Connect Core §12, RFC 6749 §6): the stored token,
+//! or a new one from the provider if the stored one has expired or is about to expire.
 
 use api::product::{Access, Client};
 use deserr::Deserr;
@@ -18,12 +18,12 @@ use utoipa::ToSchema;
 use wire::clock::after;
 use wire::id::UserId;
 
-/// A token that ends sooner is exchanged for a new one.
+/// Minimum remaining lifetime of a returned token; a token that expires earlier is refreshed first.
 const LEAST_LEFT: SignedDuration = SignedDuration::from_secs(60);
 
 #[derive(Serialize, ToSchema)]
 pub struct ProviderAccessToken {
-    /// The provider's.
+    /// The provider's access token.
     access_token: String,
 }
 
@@ -32,7 +32,7 @@ pub(crate) async fn user(access: &Access<Client>, named: UserRef) -> Result<Opti
     Ok(accounts::read(access, access.user_id(named)?).await?.map(|row| row.user))
 }
 
-/// An access token for an account of the user at a provider: the account that is named, or the first.
+/// An access token for the user's account at a provider: the named account, or the first one.
 pub(crate) async fn access_token(
     access: &Access<Client>,
     named: UserRef,
@@ -47,7 +47,9 @@ pub(crate) async fn access_token(
     };
     let account = user.provider_accounts.iter().find(fits).ok_or(KnownError::OauthConnectionNotConnectedToUser)?;
     let tokens = access.app.store.provider_tokens(&access.project.id, user.id, account).await?;
-    let tokens = tokens.ok_or_else(|| unavailable(account, "the provider gave no token for this account"))?;
+    let tokens = tokens.ok_or_else(|| {
+        unavailable(account, "the provider issued no token for this account: the user has to sign in with the account again")
+    })?;
     if !covers(&tokens.scope, scope.unwrap_or_default()) {
         return Err(KnownError::OauthConnectionDoesNotHaveRequiredScope.into());
     }
@@ -65,13 +67,13 @@ fn unavailable(account: &ProviderAccount, details: &str) -> KnownError {
     KnownError::OauthAccessTokenNotAvailable { provider: account.provider_id.clone(), details: details.to_owned() }
 }
 
-/// Whether each scope that is asked for was given. Some providers separate scopes by commas.
+/// Whether every wanted scope was granted. Some providers separate scopes by commas.
 fn covers(given: &str, wanted: &str) -> bool {
     let given: Vec<&str> = given.split([' ', ',']).collect();
     wanted.split(' ').filter(|scope| !scope.is_empty()).all(|scope| given.contains(&scope))
 }
 
-/// A new token of the provider, which is kept before it is given away.
+/// Gets a new token from the provider and stores it before it is returned.
 async fn refreshed(
     access: &Access<Client>,
     provider: &OAuthProvider,
@@ -81,21 +83,29 @@ async fn refreshed(
 ) -> Result<SecretString, Error> {
     let project = &access.project;
     let owner = authorization::owner(&project.id, account);
-    let refresh = old.refresh.as_ref().ok_or_else(|| unavailable(account, "the token is over, and the provider gave none to renew it"))?;
+    let refresh = old.refresh.as_ref().ok_or_else(|| {
+        unavailable(
+            account,
+            "the token has expired and the provider issued no refresh token: the user has to sign in with the account again",
+        )
+    })?;
     let refresh = access.app.sealer.open(&owner, refresh)?;
     let new = Peer::new(Outgoing::new(&access.app.settings), &access.app.sealer, project, provider, access.app.clock.now())?
         .refresh(&refresh)
         .await
         .map_err(|fault| {
-            tracing::warn!(%fault, provider = provider.id, project = %project.id, "a provider renewed no token");
+            tracing::warn!(%fault, provider = provider.id, project = %project.id, "a provider did not refresh a token");
             match fault {
-                Fault::Refused(_) => unavailable(account, "the provider does not renew the token"),
+                Fault::Refused(_) => {
+                    unavailable(account, "the provider refused to refresh the token: the user has to sign in with the account again")
+                }
                 _ => KnownError::OauthProviderTemporarilyUnavailable,
             }
         })?;
     let tokens = ProviderTokens {
         access: access.app.sealer.seal(&access.app.entropy, &owner, &new.access_token)?,
-        // A provider that does not rotate gives none (RFC 6749 §6): the old one stays, and is sealed with the secret of today.
+        // A provider that does not rotate refresh tokens sends none (RFC 6749 §6). The old one
+        // stays and is sealed again with the current secret.
         refresh: Some(access.app.sealer.seal(&access.app.entropy, &owner, new.refresh_token.as_ref().unwrap_or(&refresh))?),
         expires_at: new.expires_at,
         scope: new.scope.unwrap_or_else(|| old.scope.clone()),
@@ -109,13 +119,13 @@ mod tests {
     use super::covers;
 
     #[test]
-    fn every_scope_that_is_asked_for_was_given() {
+    fn requires_every_wanted_scope() {
         assert!(covers("openid email", "") && covers("openid email", "email openid") && covers("user:email,repo", "repo"));
         assert!(!covers("openid email", "email profile") && !covers("", "email"));
     }
 }
 
-/// What both ways of naming an account may answer.
+/// The errors of both operations that return a token.
 pub(crate) const ERRORS: &[ErrorCode] = &[
     ErrorCode::CannotGetOwnUserWithoutUser,
     ErrorCode::Forbidden,
@@ -130,7 +140,7 @@ pub(crate) const ERRORS: &[ErrorCode] = &[
 #[derive(Deserr, ToSchema)]
 #[deserr(deny_unknown_fields)]
 pub struct TokenScope {
-    /// What the token must be good for, separated by spaces.
+    /// The scopes that the token must have, separated by spaces.
     #[deserr(default)]
     pub(crate) scope: Option<String>,
 }

@@ -1,5 +1,6 @@
-//! The second half of an OAuth flow: the state is taken, the provider's code becomes an account, the account a
-//! user, and the user is sent to the app with a code of ours; or with the reason why not.
+//! The second half of an OAuth flow: consumes the state, exchanges the provider's code for an
+//! account, resolves the account to a user, and sends the user back to the app with an
+//! authorization code or an error.
 
 use api::http::Json;
 use api::http::client::Caller;
@@ -27,7 +28,8 @@ use wire::id::ProjectId;
 use crate::oauth::account;
 use crate::oauth::provider_answer::ProviderAnswer;
 
-/// A new inner state. It names its project, so that the callback reads both at once.
+/// A new state for the request to the provider. It contains the project's id, so that the callback
+/// reads the authorization and the project in one round trip.
 pub(crate) fn state(app: &App, project: &ProjectId) -> SecretString {
     format!("{}.{project}", app.entropy.code().expose_secret()).into()
 }
@@ -36,12 +38,14 @@ fn project_of(state: &str) -> Option<ProjectId> {
     state.split_once('.').and_then(|(_, project)| ProjectId::parse(project).ok())
 }
 
-/// Where a provider sends users back.
+/// The redirect URI of a provider.
 pub(crate) fn callback(app: &App, provider_id: &str) -> String {
     format!("{}/api/v1/auth/oauth/callback/{provider_id}", app.settings.api_url)
 }
 
-/// The cookie that the callback looks for. A provider that posts its answer sends it across sites, which takes `SameSite=None`.
+/// The cookie that the callback expects. A provider that posts its answer does so across sites, so
+/// the cookie needs `SameSite=None`; in development, where there is no TLS, the cookie is
+/// `SameSite=Lax`.
 pub(crate) fn cookie(app: &App, state: &SecretString, life: SignedDuration) -> String {
     let rest = if app.settings.development { "SameSite=Lax" } else { "Secure; SameSite=None" };
     format!("{COOKIE_PREFIX}{}=true; Path=/; Max-Age={}; HttpOnly; {rest}", state.expose_secret(), life.as_secs())
@@ -53,7 +57,7 @@ fn has_cookie(headers: &HeaderMap, state: &SecretString) -> bool {
     texts.flat_map(|text| text.split(';')).any(|cookie| cookie.trim() == wanted)
 }
 
-/// Ends a flow.
+/// Completes a flow.
 pub(crate) async fn finish(app: &App, caller: &Caller, headers: &HeaderMap, provider_id: &str, answer: &ProviderAnswer) -> Response {
     let state = SecretString::from(answer.state.clone());
     let (authorization, project) = match Box::pin(take(app, caller, &state)).await {
@@ -66,7 +70,8 @@ pub(crate) async fn finish(app: &App, caller: &Caller, headers: &HeaderMap, prov
     let mut response = if authorization.provider_id == provider_id && is_of_this_browser {
         Box::pin(end(Scope { app, project: &project, place: &caller.place }, &authorization, &state, answer)).await
     } else {
-        // Another provider's answer (RFC 9700 §4.4), or another browser's flow.
+        // The answer is from another provider (RFC 9700 §4.4), or the flow began in another
+        // browser.
         KnownError::OauthStateNotFound.into_response()
     };
     if in_redirect_mode && let Ok(gone) = HeaderValue::from_str(&cookie(app, &state, SignedDuration::ZERO)) {
@@ -75,7 +80,7 @@ pub(crate) async fn finish(app: &App, caller: &Caller, headers: &HeaderMap, prov
     response
 }
 
-/// Takes the authorization of a state, with its project: one round trip.
+/// Consumes the authorization of a state and reads its project, in one round trip.
 async fn take(app: &App, caller: &Caller, state: &SecretString) -> Result<Option<(Authorization, Project)>, Error> {
     let Some(project) = project_of(state.expose_secret()) else { return Ok(None) };
     let counting = Counting::by_address(app, &project, Rule::Code, &caller.place);
@@ -126,14 +131,14 @@ async fn proceed(
     let (callback, nonce) = (callback(app, &provider.id), authorization::challenge(state.expose_secret()));
     let grant = Grant { code, verifier: &verifier, callback: &callback, nonce: &nonce, names_issuer: answer.iss.is_some() };
     let (tokens, mut profile) = peer.account(&grant).await.map_err(|fault| {
-        tracing::warn!(%fault, provider = provider.id, project = %project.id, "a provider gave no account");
+        tracing::warn!(%fault, provider = provider.id, project = %project.id, "a provider returned no account");
         fault_error(&fault)
     })?;
     profile.name = profile.name.or_else(|| name_of(answer));
     account::resolve(scope, authorization, &tokens, &profile).await
 }
 
-/// The provider's code, or what it says instead.
+/// The provider's code, or the error that it returned.
 fn code_of<'a>(provider: &OAuthProvider, answer: &'a ProviderAnswer) -> Result<&'a str, KnownError> {
     match answer.error.as_deref() {
         Some("temporarily_unavailable" | "server_error") => return Err(KnownError::OauthProviderTemporarilyUnavailable),
@@ -145,14 +150,14 @@ fn code_of<'a>(provider: &OAuthProvider, answer: &'a ProviderAnswer) -> Result<&
         Some(Identity::Api(_)) => None,
         None => provider.issuer.as_deref(),
     };
-    // RFC 9207 §2.4: an answer that names another issuer is one of a mix-up.
+    // RFC 9207 §2.4: another issuer in the answer means a mix-up attack.
     if answer.iss.as_deref().zip(issuer).is_some_and(|(named, wanted)| named != wanted) {
         return Err(KnownError::InvalidAuthorizationCode);
     }
     answer.code.as_deref().filter(|code| !code.is_empty()).ok_or(KnownError::InvalidAuthorizationCode)
 }
 
-/// The name in Apple's form: `{"name":{"firstName","lastName"}}`.
+/// The name in Apple's format: `{"name":{"firstName","lastName"}}`.
 fn name_of(answer: &ProviderAnswer) -> Option<String> {
     let user: Value = serde_json::from_str(answer.user.as_deref()?).ok()?;
     let parts = ["firstName", "lastName"].map(|part| user["name"][part].as_str().unwrap_or_default().trim());
@@ -167,7 +172,8 @@ fn fault_error(fault: &Fault) -> KnownError {
     }
 }
 
-/// Sends the user back with the reason: to the app if it is trusted, else to its page for errors; else it is told here.
+/// Sends the user back with the error: to the redirect URI of the flow if it is trusted, otherwise
+/// to the app's error URL. If neither is trusted, the error is the response.
 fn refused(project: &Project, authorization: &Authorization, error: Error) -> Response {
     let rules = project.redirects();
     let urls = [Some(&authorization.redirect_uri), authorization.error_redirect_url.as_ref()];
@@ -199,7 +205,7 @@ fn with(mut url: Url, name: &str, value: &str) -> Url {
     url
 }
 
-/// 303, so that a form that was posted here is not posted on (RFC 9700 §4.12).
+/// A 303, so that a form posted here is not posted again at the next URL (RFC 9700 §4.12).
 fn see_other(url: Url) -> Response {
     let mut response = (StatusCode::SEE_OTHER, Json(json!({}))).into_response();
     let value = HeaderValue::from_str(url.as_str());

@@ -1,4 +1,4 @@
-//! Flows of OAuth, with providers and as a provider of codes and tokens to apps.
+//! OAuth flows: as a client of providers, and as an issuer of codes and tokens for apps.
 
 pub(crate) mod account;
 pub(crate) mod authorize_query;

@@ -1,4 +1,5 @@
-//! What the operations on a user's accounts at providers share: whose accounts a request is about, and how a change of them is written.
+//! Shared by the operations on a user's accounts at providers: their path parameters, and how a
+//! change is written.
 
 use api::product::Access;
 use deserr::{DeserializeError, Deserr, IntoValue, Value, ValuePointerRef};
@@ -19,7 +20,7 @@ pub struct ProviderAccountPath {
     /// A user's id, or `me`.
     #[schema(value_type = String)]
     pub(crate) user_id: UserRef,
-    /// The id of the account here, not the provider's.
+    /// The id that Gatelet gave the account, not the one at the provider.
     pub(crate) provider_id: ProviderAccountId,
 }
 
@@ -34,8 +35,8 @@ impl<E: DeserializeError> Deserr<E> for AccountId {
     }
 }
 
-/// Changes the accounts of a user, with their claims. `missing` is the error when there is no such user any more. A client does not take
-/// its user's last way to sign in.
+/// Changes a user's accounts together with their claims. `missing` is the error if the user no
+/// longer exists. A client must not remove its user's last way to sign in.
 pub(crate) async fn change<L>(
     access: &Access<L>,
     row: UserRow,

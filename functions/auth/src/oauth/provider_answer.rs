@@ -1,14 +1,14 @@
-//! What a provider sends its users back with.
+//! The parameters with which a provider sends users back.
 
 use api::http::TableAction::{self, BatchGetItem, ConditionCheckItem, DeleteItem, GetItem, PutItem, UpdateItem};
 use deserr::Deserr;
 use errors::ErrorCode;
 use utoipa::ToSchema;
 
-/// What both ways back do to the table.
+/// The table actions of both callbacks.
 pub(crate) const TABLE: &[TableAction] = &[BatchGetItem, ConditionCheckItem, DeleteItem, GetItem, PutItem, UpdateItem];
 
-/// What both ways back say when there is nowhere to send the user.
+/// The errors of both callbacks when there is no trusted URL to send the user to.
 pub(crate) const ERRORS: &[ErrorCode] = &[ErrorCode::OauthStateNotFound, ErrorCode::RedirectUrlNotWhitelisted];
 
 #[derive(Deserr, ToSchema)]
@@ -17,19 +17,19 @@ pub struct ProviderPath {
     pub(crate) provider_id: String,
 }
 
-/// What a provider says (RFC 6749 §4.1.2, RFC 9207); what else it says is ignored.
+/// The provider's answer (RFC 6749 §4.1.2, RFC 9207). Unknown parameters are ignored.
 #[derive(Deserr, ToSchema)]
 pub struct ProviderAnswer {
-    /// Ours.
+    /// The state that Gatelet issued.
     pub(crate) state: String,
     #[deserr(default)]
     pub(crate) code: Option<String>,
     #[deserr(default)]
     pub(crate) error: Option<String>,
-    /// The issuer that answers (RFC 9207).
+    /// The issuer of the answer (RFC 9207).
     #[deserr(default)]
     pub(crate) iss: Option<String>,
-    /// Apple tells the name here, at the first sign-in alone.
+    /// The user's name, which Apple sends only at the first sign-in.
     #[deserr(default)]
     pub(crate) user: Option<String>,
 }

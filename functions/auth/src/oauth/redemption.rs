@@ -1,9 +1,10 @@
-//! Our own authorization codes: 64 hexadecimal digits, of which the first half names the user and the second is random, so that the token
-//! endpoint reads code and user at once.
+//! Redeems authorization codes, which are 64 hexadecimal digits. The first half is the user's id,
+//! so the token endpoint reads code and user in one round trip; the second half is random.
 //!
-//! A code is bound to its project, its redirect URI, its PKCE challenge, the credential epoch of its user and, where it changes a user
-//! who was signed in, the session that the flow was begun in; it lives for five minutes and works once. When it comes a second time
-//! somebody has stolen it, and the session that was begun with it ends (RFC 6749 §4.1.2, RFC 9700 §2.1.1).
+//! A code is bound to its project, redirect URI, PKCE challenge and the credential epoch of its
+//! user. If it changes a signed-in user, it is also bound to the session in which the flow began.
+//! It lives for five minutes and works once. A second use means that it was stolen, and ends the
+//! session that it started (RFC 6749 §4.1.2, RFC 9700 §2.1.1).
 
 use errors::{Error, KnownError};
 use flows::App;
@@ -30,7 +31,7 @@ use crate::oauth::tokens::Tokens;
 use crate::sign_in::second_factor;
 use crate::sign_in::tokens::NewSession;
 
-/// What stood in the way of a redemption.
+/// Why a write did not redeem the code; `None` if it did.
 fn failed(outcome: Result<Outcome, store::Error>) -> Result<Option<Failed>, Error> {
     Ok(Some(match outcome {
         Ok(Outcome::Done) => return Ok(None),
@@ -43,24 +44,25 @@ fn failed(outcome: Result<Outcome, store::Error>) -> Result<Option<Failed>, Erro
     }))
 }
 
-/// How often a redemption looks again when its user changed under it.
+/// Maximum number of attempts when the user is changed concurrently.
 const ROUNDS: u32 = 3;
 
-/// What a redeemed code leads to.
+/// The result of redeeming a code.
 enum Next {
     Session(Box<NewSession>),
     SecondFactor(KnownError),
 }
 
-/// Why a code is not redeemed.
+/// Why a code was not redeemed.
 enum Failed {
     Redeemed,
-    /// Somebody changed the user at the same time.
+    /// The user changed concurrently.
     Changed,
     For(KnownError),
 }
 
-/// Whether the code is still good for its user as it is now.
+/// Checks that the code has not expired or become invalid for its user, and that no administrator
+/// has restricted a user who links an account.
 fn check(app: &App, stored: &AuthorizationCode, row: &UserRow) -> Result<(), KnownError> {
     if stored.expires_at <= app.clock.now() || stored.epoch != row.user.credential_epoch {
         return Err(KnownError::InvalidAuthorizationCode);
@@ -72,7 +74,7 @@ fn check(app: &App, stored: &AuthorizationCode, row: &UserRow) -> Result<(), Kno
     Ok(())
 }
 
-/// What an app shows for a session.
+/// What an app presents to redeem a code.
 pub(crate) struct Redemption {
     pub(crate) code: SecretString,
     pub(crate) redirect_uri: RedirectUrl,
@@ -87,7 +89,8 @@ impl Redemption {
             return Err(KnownError::InvalidAuthorizationCode.into());
         }
         if self.redirect_uri.without_fragment() != stored.redirect_uri {
-            // Only whoever began the flow gets here, and they say that it went astray: the code was made for somewhere else.
+            // Only the app that began the flow knows the verifier, so another redirect URI means
+            // that the code was intercepted or sent to the wrong place.
             app.store.end_code(&project.id, &self.code).await?;
             return Err(KnownError::InvalidAuthorizationCode.into());
         }
@@ -106,7 +109,7 @@ impl Redemption {
                 Ok(Next::Session(session)) => Ok(session.tokens_of_code(app, project, &after, stored.clone())),
                 Ok(Next::SecondFactor(required)) => Err(required.into()),
                 Err(Failed::Redeemed) => {
-                    // Somebody was faster with the same code.
+                    // Another request redeemed the code first.
                     let taken = app.store.authorization_code(&project.id, &self.code).await?;
                     self.revoke(app, project, taken.as_ref().unwrap_or(&stored)).await
                 }
@@ -122,7 +125,8 @@ impl Redemption {
         })
     }
 
-    /// Redeems the code, with what it does to its user and with the session, in one transaction. The user as it is then.
+    /// Redeems the code, changes its user, and writes the session or, for a user with a second
+    /// factor, the sign-in attempt, in one transaction. Returns the user after the change.
     async fn write(&self, scope: Scope<'_>, stored: &AuthorizationCode, row: &UserRow) -> Result<(User, Result<Next, Failed>), Error> {
         let Scope { app, project, place } = scope;
         let id = &project.id;
@@ -170,7 +174,7 @@ impl Redemption {
         Ok((after, failed(outcome)?.map_or(Ok(next), Err)))
     }
 
-    /// Whether whoever shows the code began the flow.
+    /// Whether the caller knows the PKCE verifier, and therefore began the flow.
     fn verifies(&self, stored: &AuthorizationCode) -> bool {
         let shown = challenge(self.verifier.expose_secret());
         shown.as_bytes().ct_eq(stored.code_challenge.as_bytes()).into()

@@ -1,4 +1,4 @@
-//! What the token endpoint answers.
+//! The answer of the token endpoint.
 
 use api::http::{Describe, Description, Json};
 use axum::response::{IntoResponse, Response};
@@ -13,11 +13,11 @@ pub struct Tokens {
     access_token: String,
     #[schema(example = "Bearer")]
     token_type: &'static str,
-    /// Seconds; not the life of the token, which says its own.
+    /// Seconds; a fixed value for compatibility. The token itself states when it expires.
     expires_in: u32,
     #[schema(example = "legacy")]
     scope: &'static str,
-    /// Of a code alone, as the next two.
+    /// Present only if a code was exchanged, like the next two fields.
     #[serde(skip_serializing_if = "Option::is_none")]
     refresh_token: Option<String>,
     #[serde(rename = "newUser", skip_serializing_if = "Option::is_none")]
@@ -29,7 +29,7 @@ pub struct Tokens {
     after_callback_redirect_url: Option<String>,
 }
 
-/// What clients of the peer are told; they look into the token for its true life.
+/// A fixed value for compatibility; clients read the actual expiry from the token.
 const EXPIRES_IN: u32 = 3599;
 
 impl Tokens {
@@ -47,7 +47,7 @@ impl Tokens {
         }
     }
 
-    /// What a code gives.
+    /// The tokens issued for a code.
     pub(crate) fn of_code(access_token: String, refresh_token: String, code: AuthorizationCode) -> Self {
         let after = code.after_callback_redirect_url.map(|url| url.url().to_string());
         Self {

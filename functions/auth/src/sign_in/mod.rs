@@ -1,9 +1,10 @@
-//! What ways of signing in do alike.
+//! Steps that several ways of signing in share.
 
 pub(crate) mod new_account;
 pub(crate) mod notice;
 pub(crate) mod old_password;
 pub(crate) mod otp;
 pub(crate) mod second_factor;
+pub(crate) mod second_factor_code;
 pub(crate) mod tokens;
 pub(crate) mod wrong_password;

@@ -1,4 +1,4 @@
-//! New users, and anonymous ones who become ordinary.
+//! New users, and anonymous users who sign up.
 
 use api::product::Access;
 use flows::teams::welcome;
@@ -8,7 +8,8 @@ use model::user::User;
 use store::Write;
 use store::user::{self, EmailClaim};
 
-/// The user that signs up: a new one, or the anonymous one that is signed in, with its version.
+/// The user who signs up: a new one, or the anonymous user who is signed in, with the version of
+/// that user's item.
 pub(crate) fn new_user<L>(access: &Access<L>, now: Timestamp) -> (User, Option<u64>) {
     match access.user.as_ref().filter(|user| user.row.user.is_anonymous) {
         Some(current) => {
@@ -20,7 +21,8 @@ pub(crate) fn new_user<L>(access: &Access<L>, now: Timestamp) -> (User, Option<u
     }
 }
 
-/// Claims the primary address, first, and writes the user; one that is new with what the project gives it.
+/// The writes of an account: first the claim of the primary email address, then the user. A new
+/// user also gets the project's defaults.
 pub(crate) fn account_writes<L>(access: &Access<L>, user: &mut User, version: Option<u64>) -> Result<Vec<Write>, store::Error> {
     let project = &access.project.id;
     let claim = user.primary().map(|channel| user::claim_email(project, &channel.value, &EmailClaim::of(user, channel))).transpose()?;

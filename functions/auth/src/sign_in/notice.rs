@@ -1,7 +1,9 @@
-//! The mail that tells a user of a sign-in from a place that the account was not used at before, for projects that want it.
+//! The email about a sign-in from a place where the account was not used before, for projects that
+//! enable it.
 //!
-//! It is written with the session that it tells of. What is known of earlier places are the sessions that the user still has, so the first
-//! sign-in of an account tells nothing, and neither does one after signing out everywhere. It costs a query where a project wants it.
+//! The email is written together with the session. The user's current sessions tell which places
+//! are known, so no email reports the first sign-in of an account, or the first one after signing
+//! out everywhere. In projects that enable the email, each sign-in costs one more query.
 
 use flows::App;
 use flows::email::notice;
@@ -10,10 +12,10 @@ use model::project::Project;
 use model::user::User;
 use store::Write;
 
-/// How many sessions are looked at, newest first.
+/// Number of sessions to compare with, newest first.
 const SESSIONS: usize = 50;
 
-/// The mails about a sign-in of `user` from `place` that happens now, if there have to be any.
+/// The writes of emails about this sign-in of `user` from `place`, if any are due.
 pub(crate) async fn write(app: &App, project: &Project, user: &User, place: &Place) -> Result<Vec<Write>, store::Error> {
     if user.told().is_empty() || !project.config.new_sign_in_mails {
         return Ok(Vec::new());

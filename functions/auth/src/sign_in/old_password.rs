@@ -1,4 +1,4 @@
-//! The password of a signed-in user, given once more: to replace it, or as a fresh proof.
+//! Confirms the password of a signed-in user, before a change or as a fresh proof.
 
 use crypto::password::Password;
 use crypto::password::hash::Verdict;
@@ -10,9 +10,11 @@ use model::user::User;
 use store::user::Guess;
 use wire::id::ProjectId;
 
-/// Checks the password, and counts a wrong one. The write that follows from it is conditional on what the failures still allow.
+/// Checks the password and counts a wrong one. The transaction that follows must include
+/// [`Failures::still_allowed`], the check that the limit has not been reached meanwhile.
 ///
-/// Whoever has a stolen session guesses here, and strangers guess at sign-in: each is counted apart.
+/// Somebody who stole a session guesses here, while strangers guess at sign-in, so the two are
+/// counted separately.
 pub(crate) async fn prove<'a>(app: &'a App, project: &'a ProjectId, user: &User, password: &Password) -> Result<Failures<'a>, Error> {
     let hash = user.password.as_ref().ok_or(KnownError::UserDoesNotHavePassword)?;
     let failures = Failures::of_old_password(app, project, user.id);

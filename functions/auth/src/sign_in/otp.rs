@@ -4,10 +4,12 @@ use errors::KnownError;
 use model::project::ProjectConfig;
 use store::user::EmailClaim;
 
-/// Whether an address may sign in by email: its account has not switched that off, or it has none and may sign up.
+/// Checks whether an email address may sign in by email: its account has not disabled sign-in by
+/// email, or there is no account and sign-up is enabled.
 ///
-/// An account whose address nobody has proved switches it off for its creator alone where its owner could not reset a password instead:
-/// nobody keeps an address by refusing its only proof.
+/// An account with an unverified email address can disable sign-in by email only if the owner of
+/// the address can reset the password instead. Otherwise the account's creator could keep the
+/// address by disabling the only way to prove it.
 pub(crate) fn may_sign_in(config: &ProjectConfig, claim: Option<&EmailClaim>) -> Result<(), KnownError> {
     match claim {
         Some(claim) if claim.refuses_codes && (claim.is_verified || config.credential_enabled) => Err(KnownError::MagicLinkNotEnabled),

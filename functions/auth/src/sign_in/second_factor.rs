@@ -1,4 +1,4 @@
-//! Sign-ins that wait for their second factor: what every sign-in answers for a user who has one.
+//! The answer of every sign-in for a user with a second factor.
 
 use errors::KnownError;
 use flows::App;
@@ -10,7 +10,8 @@ use model::user::second_factor::MfaAttempt;
 use secrecy::ExposeSecret as _;
 use store::{Write, code};
 
-/// For a user with a second factor: what to write in place of a session, and what to answer once it is written.
+/// For a user with a second factor: the write that stores a sign-in attempt instead of creating a
+/// session, and the error to return after that write. `None` for a user without a second factor.
 pub(crate) fn required(
     app: &App,
     project: &Project,

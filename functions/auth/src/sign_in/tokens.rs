@@ -1,4 +1,5 @@
-//! Sessions as operations begin and refresh them: the refresh token in clear exists here and in the answer alone.
+//! Starts and refreshes sessions. A new refresh token exists in clear only here and in the
+//! response.
 
 use errors::{Error, KnownError};
 use flows::{App, limits};
@@ -18,13 +19,13 @@ use wire::id::{SessionId, UserId};
 
 use crate::oauth::tokens::Tokens;
 
-/// A session that begins with this request.
+/// A session that starts with this request.
 pub(crate) struct NewSession {
     session: Session,
     refresh_token: SecretString,
 }
 
-/// What a sign-in answers.
+/// The response to a sign-in.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct SignedIn {
     /// JWT, ES256.
@@ -35,7 +36,7 @@ pub struct SignedIn {
 }
 
 impl NewSession {
-    /// A session of `user`, who was proved to be there in these ways, that begins now.
+    /// Starts a session of `user`, who was authenticated by the methods in `amr`.
     pub(crate) fn start(app: &App, project: &Project, user: &User, place: &Place, amr: Vec<Amr>) -> Self {
         let session = Session::start(user, &project.config.sessions, Some(place.clone()), &app.entropy, app.clock.now());
         let session = Session { amr, ..session };
@@ -50,12 +51,12 @@ impl NewSession {
         self.session.id
     }
 
-    /// The answer of the token endpoint, once the session is written.
+    /// The response of the token endpoint; call it after the session is written.
     pub(crate) fn tokens_of_code(self, app: &App, project: &Project, user: &User, code: AuthorizationCode) -> Tokens {
         Tokens::of_code(access_token(app, project, user, &self.session), self.refresh_token.expose_secret().to_owned(), code)
     }
 
-    /// The answer, once the session is written.
+    /// The response to the sign-in; call it after the session is written.
     pub(crate) fn signed_in(self, app: &App, project: &Project, user: &User) -> SignedIn {
         SignedIn {
             access_token: access_token(app, project, user, &self.session),
@@ -71,7 +72,8 @@ pub(crate) fn access_token(app: &App, project: &Project, user: &User, session: &
     app.signer.sign(&subject, app.clock.now(), app.settings.access_token_life)
 }
 
-/// Uses a refresh token: notes the use of session and user in one round trip, and gives an access token if the session is live.
+/// Redeems a refresh token: records the use of session and user in one round trip, and returns an
+/// access token if the session is live.
 pub(crate) async fn refresh(app: &App, project: &Project, token: &SecretString, claim: TokenClaim, place: &Place) -> Result<String, Error> {
     let now = app.clock.now();
     let settings = &project.config.sessions;

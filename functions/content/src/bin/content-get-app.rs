@@ -1,4 +1,4 @@
-//! Lambda of [`get_app`].
+//! Lambda of `get_app`.
 use content_functions::get_app::{ROUTE, handle};
 
 #[tokio::main(flavor = "current_thread")]

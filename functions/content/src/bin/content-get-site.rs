@@ -1,4 +1,4 @@
-//! Lambda of [`get_site`].
+//! Lambda of `get_site`.
 use content_functions::get_site::{ROUTE, handle};
 
 #[tokio::main(flavor = "current_thread")]

@@ -1,4 +1,4 @@
-//! Lambda of [`list_apps`].
+//! Lambda of `list_apps`.
 use content_functions::list_apps::{ROUTE, handle};
 
 #[tokio::main(flavor = "current_thread")]

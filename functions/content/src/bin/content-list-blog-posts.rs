@@ -1,4 +1,4 @@
-//! Lambda of [`list_blog_posts`].
+//! Lambda of `list_blog_posts`.
 use content_functions::list_blog_posts::{ROUTE, handle};
 
 #[tokio::main(flavor = "current_thread")]

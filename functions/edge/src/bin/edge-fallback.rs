@@ -1,4 +1,4 @@
-//! Lambda of [`fallback`], behind `$default`.
+//! Lambda of [`fallback`], behind the route `$default`.
 use edge_functions::fallback;
 use flows::App;
 

@@ -1,4 +1,4 @@
-//! What the operations on templates, themes and drafts have in common.
+//! Shared by the operations on templates, themes and drafts.
 
 use api::http::{Json, Route};
 use api::product::{Access, Admin};
@@ -8,6 +8,7 @@ use flows::context::ROUNDS;
 use model::document::theme::Theme;
 use model::document::{DocumentKind, DocumentLine, DocumentPatch, MAX_DOCUMENTS, MailDocument, NewDocument, builtin};
 use model::email::category::Category;
+use model::project::config::Level;
 use serde::Serialize;
 use store::document::DocumentRow;
 use store::{Store, optimistic};
@@ -36,9 +37,9 @@ pub struct DocumentView {
     subject_source: String,
     /// MiniJinja in HTML or MJML.
     html_source: String,
-    /// MiniJinja; `null` when the text is derived from the HTML.
+    /// MiniJinja; `null` if the text is derived from the HTML.
     text_source: Option<String>,
-    /// `false` for no theme, `null` for the project's.
+    /// `false` for no theme, `null` for the project's theme.
     theme_id: Option<Theme>,
     notification_category_name: Category,
 }
@@ -57,7 +58,7 @@ impl From<MailDocument> for DocumentView {
     }
 }
 
-/// What a change or deletion answers: `{"ok": "ok"}`.
+/// The answer to a change or deletion: `{"ok": "ok"}`.
 #[derive(Serialize, ToSchema)]
 pub struct Changed {
     ok: &'static str,
@@ -73,7 +74,7 @@ fn not_found(kind: DocumentKind) -> KnownError {
     }
 }
 
-/// The theme that a document names exists.
+/// Checks that the theme of a document exists.
 async fn check_theme(access: &Access<Admin>, theme: Option<Uuid>, route: &Route) -> Result<(), Error> {
     match theme {
         Some(id) if !access.app.store.has_theme(&access.project.id, id).await? => {
@@ -102,7 +103,7 @@ pub(crate) async fn create(access: &Access<Admin>, kind: DocumentKind, document:
     Ok(Json(CreatedDocument { id: document.id }))
 }
 
-/// The project's documents of a kind, with ours that it did not replace; by name.
+/// The project's documents of a kind and the defaults that it has not replaced, sorted by name.
 pub(crate) async fn list(access: &Access<Admin>, kind: DocumentKind) -> Result<Vec<DocumentLine>, Error> {
     let mut lines = access.app.store.mail_documents(&access.project.id, kind).await?;
     let ours = builtin::documents(kind);
@@ -118,11 +119,11 @@ pub(crate) async fn read(access: &Access<Admin>, kind: DocumentKind, id: Documen
 
 async fn row(table: &Store, access: &Access<Admin>, kind: DocumentKind, id: DocumentId) -> Result<DocumentRow, Error> {
     let own = table.mail_document(&access.project.id, kind, id).await?;
-    let row = own.or_else(|| builtin::document(kind, id).map(|document| DocumentRow { document, version: 0 }));
+    let row = own.or_else(|| builtin::document(kind, id).map(|document| DocumentRow::new(document, Level::Environment)));
     Ok(row.ok_or_else(|| not_found(kind))?)
 }
 
-/// Changes a template or a draft.
+/// Updates a template or a draft.
 pub(crate) async fn patch(
     access: &Access<Admin>,
     kind: DocumentKind,
@@ -134,7 +135,7 @@ pub(crate) async fn patch(
     update(access, kind, id, route, |document| body.clone().apply(document, access.app.clock.now())).await
 }
 
-/// Changes a document by a rule. One of ours becomes one of the project's.
+/// Changes a document by `rule`. Changing a default document creates the project's own version.
 pub(crate) async fn update(
     access: &Access<Admin>,
     kind: DocumentKind,
@@ -143,14 +144,15 @@ pub(crate) async fn update(
     rule: impl Fn(MailDocument) -> Result<MailDocument, Problems>,
 ) -> Result<Json<Changed>, Error> {
     optimistic!(ROUNDS, |round| {
-        let DocumentRow { document, version } = row(access.table(round), access, kind, id).await?;
-        let changed = rule(document).map_err(|problems| route.schema_error(&problems))?;
-        access.app.store.write_mail_document(&access.project.id, kind, &changed, version).await?;
+        let row = row(access.table(round), access, kind, id).await?;
+        let changed = rule(row.document.clone()).map_err(|problems| route.schema_error(&problems))?;
+        access.app.store.write_mail_document(&access.project.id, kind, &row.at_environment(changed)).await?;
         Ok(Json(CHANGED))
     })
 }
 
-/// Deletes a document of the project. One in place of ours gives way to it, which itself cannot be deleted.
+/// Deletes a document of the project. Deleting the project's version of a default restores the
+/// default, which cannot be deleted itself.
 pub(crate) async fn delete(access: &Access<Admin>, kind: DocumentKind, id: DocumentId) -> Result<Json<Changed>, Error> {
     let is_ours = builtin::document(kind, id).is_some();
     let existed = access.app.store.delete_mail_document(&access.project.id, kind, id, !is_ours).await?;

@@ -1,4 +1,4 @@
-//! Documents that emails are made of.
+//! Reads the templates, themes and drafts of emails.
 
 use errors::Error;
 use flows::App;
@@ -6,7 +6,7 @@ use model::document::{DocumentKind, MailDocument, builtin};
 use store::document::{DocumentRow, document_key};
 use wire::id::{DocumentId, ProjectId};
 
-/// The project's documents, or ours of the same ids.
+/// The project's documents, or else the defaults with the same ids.
 pub(crate) async fn documents<const N: usize>(
     app: &App,
     project: &ProjectId,

@@ -1,4 +1,4 @@
-//! An entry of the outbox as it is answered.
+//! The response with one entry of the outbox.
 
 use api::http::{Describe, Description, Json};
 use axum::response::{IntoResponse, Response};
@@ -11,14 +11,15 @@ use model::outbox::view::OutboxView;
 use utoipa::ToSchema;
 use wire::id::{EmailId, ProjectId};
 
-/// An entry with its validator, which an update may name in `If-Match`.
+/// An entry with its validator, which an update may send in `If-Match`.
 pub struct Entry {
     view: OutboxView,
     etag: String,
 }
 
 impl Entry {
-    /// Shows an entry; one that ended lately with its bodies, for which the table is read again.
+    /// Shows an entry. If it ended recently, its bodies are stored separately and read from the
+    /// table first.
     pub(crate) async fn of(app: &App, project: &ProjectId, entry: OutboxEntry, version: u64) -> Result<Self, Error> {
         let now = app.clock.now();
         let entries = app.store.with_bodies(project, vec![entry], now).await?;

@@ -1,4 +1,4 @@
-//! What the operations on notification preferences have in common.
+//! Shared by the operations on notification preferences.
 
 use model::email::category::Category;
 use model::user::User;
@@ -6,13 +6,13 @@ use serde::Serialize;
 use utoipa::ToSchema;
 use uuid::Uuid;
 
-/// Whether a user wants mails of a kind.
+/// Whether a user wants emails of a category.
 #[derive(Serialize, ToSchema)]
 pub struct Preference {
     notification_category_id: Uuid,
     notification_category_name: Category,
     enabled: bool,
-    /// Whether the user may refuse them.
+    /// Whether the user may switch the category off.
     can_disable: bool,
 }
 

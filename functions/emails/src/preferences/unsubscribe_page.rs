@@ -1,4 +1,4 @@
-//! The pages behind the unsubscribe link of a mail.
+//! The pages behind the unsubscribe link of an email.
 
 use api::http::client::Caller;
 use api::http::escape_html;
@@ -9,17 +9,17 @@ use model::code::Code;
 use model::email::category::Category;
 use store::link::{Link, Unsubscribe};
 
-/// What the link of a mail is for, or the page that says why it is for nothing.
+/// Finds the link of an email, or the page that says why the link does not work.
 pub(crate) async fn find(app: &App, caller: &Caller, code: &Code) -> Result<Result<Link<Unsubscribe>, LinkPage>, Error> {
-    let instead = "Follow the link of a newer mail, or change what you get in the settings of your account.";
+    let instead = "Follow the link in a newer email, or choose which emails you get in your account settings.";
     link_page::find(app, caller, code, instead).await
 }
 
-/// The question, with the form that answers it.
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "what `show` gives to every page")]
+/// The page that asks for confirmation, with the form.
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "`show` passes a reference to every page")]
 pub(crate) fn question(project: &str, link: &Unsubscribe) -> LinkPage {
     let body = format!(
-        "<p>{} will not send you {} mails any more. Mails that belong to using your account still come.</p>",
+        "<p>{} will no longer send you {} emails. You will still get the emails that are needed to use your account.</p>",
         escape_html(project),
         noun(link.category),
     );
@@ -27,11 +27,11 @@ pub(crate) fn question(project: &str, link: &Unsubscribe) -> LinkPage {
 }
 
 pub(crate) fn done(category: Category) -> LinkPage {
-    LinkPage::of("You are unsubscribed", &format!("<p>You will not get {} mails any more.</p>", noun(category)))
+    LinkPage::of("You are unsubscribed", &format!("<p>You will no longer get {} emails.</p>", noun(category)))
 }
 
 pub(crate) fn used() -> LinkPage {
-    let text = "This link was used before, and works once. What you get is in the settings of your account.";
+    let text = "This link works once and has already been used. You can choose which emails you get in your account settings.";
     LinkPage::of("You have unsubscribed already", &format!("<p>{text}</p>"))
 }
 

@@ -1,4 +1,4 @@
-//! What a request to send has a mail made from: its own HTML, a template or a draft, with a theme.
+//! Builds the content of an email from the request's HTML, a template or a draft, with a theme.
 
 use api::http::Route;
 use api::product::{Access, Server};
@@ -16,7 +16,7 @@ use wire::problem::Problems;
 use crate::documents::found::documents;
 use crate::sending::request::SendEmail;
 
-/// The content of a mail, the same for all its recipients.
+/// The content of an email, the same for all its recipients.
 pub(crate) struct Content {
     pub(crate) source: Source,
     pub(crate) variables: Map<String, Value>,
@@ -24,7 +24,7 @@ pub(crate) struct Content {
     pub(crate) created_with: CreatedWith,
 }
 
-/// The one of three that a request names.
+/// Where the content comes from; a request names exactly one origin.
 enum Origin {
     Html(String),
     Template(DocumentId),
@@ -55,7 +55,7 @@ impl Origin {
 }
 
 impl Content {
-    /// Reads what the request names, in one round trip.
+    /// Reads the documents that the request names, in one round trip.
     pub(crate) async fn of(access: &Access<Server>, body: &SendEmail, route: &Route) -> Result<Self, Error> {
         let origin = Origin::of(body, route)?;
         let theme = body.theme_id.and_then(Theme::id).map(|id| (DocumentKind::Theme, DocumentId::from(id)));
@@ -71,7 +71,7 @@ impl Content {
         Ok(Self::new(body, &origin, document, access.project.config.email.theme()))
     }
 
-    /// The mail, before it has a recipient.
+    /// The email before it has a recipient.
     pub(crate) fn entry(self, body: &SendEmail) -> NewEntry {
         NewEntry {
             to: Recipients::CustomEmails { emails: Vec::new() },

@@ -1,4 +1,4 @@
-//! What an email is made of.
+//! Requests to send emails, and the content of these emails.
 
 pub(crate) mod content;
 pub(crate) mod request;

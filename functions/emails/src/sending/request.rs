@@ -1,4 +1,4 @@
-//! What a request for an email brings.
+//! The body of a request to send an email.
 
 use deserr::Deserr;
 use flows::literal::True;
@@ -11,36 +11,39 @@ use wire::id::{DocumentId, UserId};
 #[derive(Deserr, ToSchema)]
 #[deserr(deny_unknown_fields)]
 pub struct SendEmail {
-    /// The recipients; either these or `all_users`.
+    /// The recipients. Required unless `all_users` is set.
     #[deserr(default)]
     pub(crate) user_ids: Option<Vec<UserId>>,
-    /// All users of the project, anonymous and restricted ones too.
+    /// All users of the project, including anonymous and restricted ones.
     #[schema(value_type = Option<bool>)]
     #[deserr(default)]
     pub(crate) all_users: Option<True>,
-    /// MiniJinja source of the subject, in place of the template's or draft's.
+    /// MiniJinja source of the subject. Replaces the template's or draft's subject.
     #[deserr(default)]
     pub(crate) subject: Option<String>,
-    /// MiniJinja source of the HTML body, or of MJML when its first element is `<mjml>`; either this, `template_id` or `draft_id`.
+    /// MiniJinja source of the HTML body, or of MJML if its first element is `<mjml>`. Exactly one
+    /// of this, `template_id` and `draft_id` is required.
     #[deserr(default)]
     pub(crate) html: Option<String>,
     #[deserr(default)]
     pub(crate) template_id: Option<DocumentId>,
     #[deserr(default)]
     pub(crate) draft_id: Option<DocumentId>,
-    /// What the sources may speak of as `variables`.
+    /// The `variables` of the sources.
     #[schema(value_type = Option<Object>)]
     #[deserr(default)]
     pub(crate) variables: Option<Variables>,
-    /// `Transactional` or `Marketing`; by default the template's or draft's, or `Transactional`.
+    /// `Transactional` or `Marketing`. Default: the category of the template or draft, else
+    /// `Transactional`.
     #[deserr(default)]
     pub(crate) notification_category_name: Option<Category>,
-    /// `false` for no theme; absent or `null` for the template's or draft's, or the project's.
+    /// `false` for no theme. If omitted or `null`: the theme of the template or draft, else the
+    /// project's.
     #[deserr(default)]
     pub(crate) theme_id: Option<Theme>,
     #[deserr(default)]
     pub(crate) is_high_priority: Option<bool>,
-    /// Milliseconds since the epoch; absent or 0 for now.
+    /// Milliseconds since the epoch. If omitted or 0, the email is sent now.
     #[schema(value_type = Option<i64>)]
     #[deserr(default)]
     pub(crate) scheduled_at_millis: Option<AtMillis>,

@@ -1,4 +1,4 @@
-//! What requests about API keys bring.
+//! Input checks of the operations on API keys.
 
 use api::http::Route;
 use deserr::Deserr;
@@ -9,7 +9,7 @@ use utoipa::ToSchema;
 use wire::id::KeySetId;
 use wire::problem::Problems;
 
-/// Refuses a description that is no line, or too long.
+/// Rejects a description that has several lines or is too long.
 pub(crate) fn check_description(text: &str, route: &Route) -> Result<(), KnownError> {
     line::check(text, 0..=MAX_DESCRIPTION).map_err(|error| route.schema_error(&Problems::one("body.description", error)))
 }

@@ -1,3 +1,3 @@
-//! What operations on API keys do alike.
+//! Shared by the operations on API keys.
 
 pub(crate) mod input;

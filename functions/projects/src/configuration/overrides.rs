@@ -1,21 +1,22 @@
-//! The levels of the configuration, as requests name, read and change them.
+//! Levels of the configuration: how requests name, read and change them.
 
 use std::collections::HashMap;
 
 use api::http::Route;
-use api::http::TableAction::{self, BatchGetItem, DeleteItem, PutItem, Query, UpdateItem};
+use api::http::TableAction::{self, BatchGetItem, DeleteItem, GetItem, PutItem, Query, UpdateItem};
 use api::product::{Access, Server};
 use deserr::Deserr;
 use errors::{Error, ErrorCode, KnownError};
 use flows::App;
 use flows::context::Context;
-use model::document::{DocumentKind, MAX_DOCUMENTS, builtin};
-use model::project::config::settings::Config;
-use model::project::config::{self, DocumentChange, Level, MailDocuments};
+use model::document::{DocumentKind, MAX_DOCUMENTS, MailDocument, builtin};
+use model::project::Project;
+use model::project::config::{self, DocumentChange, Level, LevelChange, LevelDocuments, Levels};
+use model::project::source::ConfigSource;
 use serde_json::{Map, Value};
 use store::document::{ConfigError, DocumentRow, DocumentWrite, MAX_CHANGES};
 use utoipa::ToSchema;
-use wire::id::{DocumentId, ProjectId};
+use wire::id::DocumentId;
 use wire::problem::Problems;
 
 #[derive(Deserr, ToSchema)]
@@ -27,11 +28,11 @@ pub struct LevelPath {
 /// The errors of every operation on a level.
 pub(crate) const ERRORS: &[ErrorCode] = &[ErrorCode::InsufficientAccessType];
 
-/// The errors and the actions of every operation that changes one.
+/// The errors of every operation that changes a level.
 pub(crate) const CHANGE_ERRORS: &[ErrorCode] = &[ErrorCode::InsufficientAccessType, ErrorCode::TooManyEmailDocuments];
-pub(crate) const CHANGE: [TableAction; 5] = [BatchGetItem, DeleteItem, PutItem, Query, UpdateItem];
+pub(crate) const CHANGE: [TableAction; 6] = [BatchGetItem, DeleteItem, GetItem, PutItem, Query, UpdateItem];
 
-/// A server may do with the branch what an administrator may do with every level.
+/// Checks access: an administrator may use every level, a server only the branch.
 pub(crate) fn permit(access: &Access<Server>, level: Level) -> Result<(), KnownError> {
     if level == Level::Branch || access.level == wire::level::Level::Admin {
         return Ok(());
@@ -39,59 +40,91 @@ pub(crate) fn permit(access: &Access<Server>, level: Level) -> Result<(), KnownE
     Err(KnownError::InsufficientAccessType { actual_access_type: access.level.name().to_owned(), allowed_access_types: vec!["admin"] })
 }
 
-/// Reads the JSON text of an object.
+/// Parses the JSON text of an object.
 pub(crate) fn parse(text: &str) -> Result<Map<String, Value>, Problems> {
     serde_json::from_str(text).map_err(|error| Problems::one("", format!("must be the JSON text of an object: {error}")))
 }
 
-/// The templates and themes of a project, with the versions that a change of them is conditional on.
-pub(crate) struct Documents {
-    versions: HashMap<(DocumentKind, DocumentId), u64>,
-    pub(crate) own: MailDocuments,
+/// The configuration of a project as it is stored: its levels and documents.
+pub(crate) struct Stored {
+    pub(crate) levels: Levels,
+    rows: HashMap<(DocumentKind, DocumentId), DocumentRow>,
+    pub(crate) documents: LevelDocuments,
 }
 
-impl Documents {
-    pub(crate) async fn of(app: &App, project: &ProjectId) -> Result<Self, Error> {
-        let (mut versions, mut own) = (HashMap::new(), MailDocuments::default());
-        for (kind, DocumentRow { document, version }) in app.store.templates_and_themes(project).await? {
-            versions.insert((kind, document.id), version);
+impl Stored {
+    pub(crate) async fn of(app: &App, project: &Project) -> Result<Self, Error> {
+        let (levels, rows) = tokio::try_join!(app.store.levels(project), app.store.templates_and_themes(&project.id))?;
+        let mut documents = LevelDocuments::default();
+        let mut add = |kind: DocumentKind, level: Level, document: &MailDocument| {
+            let own = if level == Level::Branch { &mut documents.branch } else { &mut documents.environment };
             let list = if kind == DocumentKind::Theme { &mut own.themes } else { &mut own.templates };
-            list.push(document);
+            list.push(document.clone());
+        };
+        for (kind, row) in &rows {
+            add(*kind, row.level, &row.document);
+            row.below.iter().for_each(|below| add(*kind, Level::Branch, below));
         }
-        Ok(Self { versions, own })
+        let rows = rows.into_iter().map(|(kind, row)| ((kind, row.document.id), row)).collect();
+        Ok(Self { levels, rows, documents })
     }
 
-    fn write(&self, change: DocumentChange) -> DocumentWrite {
-        let (kind, id) = match &change {
-            DocumentChange::Create(kind, document) | DocumentChange::Replace(kind, document) => (*kind, document.id),
-            DocumentChange::Delete(kind, id) => (*kind, *id),
+    /// The write for a change to a document of a level; `None` if a document to delete does not
+    /// exist.
+    fn write(&self, level: Level, change: DocumentChange) -> Option<DocumentWrite> {
+        let (kind, id, document) = match change {
+            DocumentChange::Create(kind, document) | DocumentChange::Replace(kind, document) => (kind, document.id, Some(document)),
+            DocumentChange::Delete(kind, id) => (kind, id, None),
         };
-        let version = self.versions.get(&(kind, id)).copied().unwrap_or_default();
-        DocumentWrite { change, version, is_counted: builtin::document(kind, id).is_none() }
+        let is_counted = builtin::document(kind, id).is_none();
+        let write = |row, is_deletion| Some(DocumentWrite { kind, row, is_deletion, is_counted });
+        match (self.rows.get(&(kind, id)).cloned(), document) {
+            (None, document) => write(DocumentRow::new(document?, level), false),
+            (Some(row), Some(document)) if level == Level::Environment => write(row.at_environment(document), false),
+            (Some(row), document) if level == Level::Branch && row.level == Level::Environment => {
+                write(DocumentRow { below: document, ..row }, false)
+            }
+            (Some(row), Some(document)) => write(DocumentRow { document, ..row }, false),
+            (Some(DocumentRow { below: Some(document), version, .. }), None) => {
+                write(DocumentRow { document, version, level: Level::Branch, below: None }, false)
+            }
+            (Some(row), None) => write(row, true),
+        }
     }
 }
 
-/// Makes a changed configuration the settings and documents of the project, all or nothing.
-pub(crate) async fn write(access: Access<Server>, config: &Config, documents: &Documents) -> Result<Result<(), Problems>, Error> {
-    let Context { app, project, project_version, .. } = access.into_context();
-    let deployment = app.deployment();
-    let changed = match config::read(config, project, &documents.own, &deployment, app.clock.now()) {
+/// Changes a level of the configuration, and with it the project's settings and documents, in one
+/// transaction.
+///
+/// `source` is the new source of the configuration; if absent, the present one stays.
+pub(crate) async fn apply(
+    access: Access<Server>,
+    level: Level,
+    change: &LevelChange,
+    source: Option<ConfigSource>,
+) -> Result<Result<(), Problems>, Error> {
+    let Context { app, mut project, project_version, .. } = access.into_context();
+    let stored = Stored::of(&app, &project).await?;
+    project.config_source = source.unwrap_or(project.config_source);
+    let (deployment, documents) = (app.deployment(), &stored.documents);
+    let changed = match config::change(stored.levels.clone(), (level, change), (project, documents), &deployment, app.clock.now()) {
         Ok(changed) => changed,
         Err(problems) => return Ok(Err(problems)),
     };
     if changed.documents.len() > MAX_CHANGES {
-        let message = format!("change together by more than {MAX_CHANGES} templates and themes: change some of them first");
+        let message =
+            format!("must not change more than {MAX_CHANGES} templates and themes at once: split the change into several requests");
         return Ok(Err(Problems::one("emails", message)));
     }
-    let writes: Vec<DocumentWrite> = changed.documents.into_iter().map(|change| documents.write(change)).collect();
-    match app.store.update_configuration(&changed.project, project_version, &writes).await {
+    let writes: Vec<DocumentWrite> = changed.documents.into_iter().filter_map(|change| stored.write(level, change)).collect();
+    match app.store.update_configuration((&changed.project, project_version), &changed.levels, &writes).await {
         Ok(()) => Ok(Ok(())),
         Err(ConfigError::TooManyDocuments) => Err(KnownError::TooManyEmailDocuments { max: MAX_DOCUMENTS }.into()),
         Err(ConfigError::Store(error)) => Err(error.into()),
     }
 }
 
-/// What is wrong with the text in a field of the body.
+/// The schema error for problems in the text of a body field.
 pub(crate) fn refused(problems: Problems, field: &str, route: &Route) -> Error {
     route.schema_error(&problems.within(&format!("body.{field}"))).into()
 }

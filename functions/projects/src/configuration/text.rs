@@ -1,4 +1,4 @@
-//! A configuration as it is answered.
+//! The answer with a configuration.
 
 use serde::Serialize;
 use utoipa::ToSchema;

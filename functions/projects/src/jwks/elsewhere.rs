@@ -1,4 +1,4 @@
-//! Keys of other audiences, which the first operation has.
+//! Redirects from the key sets of restricted and anonymous users to the project's key set.
 
 use api::http::{Describe, Description};
 use axum::response::{IntoResponse, Response};
@@ -9,11 +9,12 @@ use http::{HeaderValue, StatusCode, header};
 use utoipa::ToSchema;
 use wire::id::ProjectId;
 
-/// Leads to a key set; it may be kept for an hour, as the set itself.
+/// A redirect to a key set. Like the set itself, it may be cached for an hour.
 pub struct KeysElsewhere(String);
 
 impl KeysElsewhere {
-    /// The keys of a project, with those that a flag of the query adds. Whether there is such a project is for the set to say.
+    /// Redirects to the keys of a project, with a query flag that adds further keys. The target
+    /// checks whether the project exists.
     pub(crate) fn of(app: &App, path: &ProjectPath, flag: &str) -> Result<Self, Error> {
         let unknown = || KnownError::ProjectNotFound { project_id: path.project_id.clone() };
         let id = ProjectId::parse(&path.project_id).map_err(|_| unknown())?;

@@ -1,3 +1,3 @@
-//! Who owns projects.
+//! Owners of projects.
 
 pub(crate) mod teams;

@@ -5,7 +5,7 @@ use errors::{ErrorCode, KnownError};
 use model::user::User;
 use model::user::restriction::RestrictedReason;
 
-/// The user of a request that is sent to the project `internal`. One who is anonymous or restricted owns nothing.
+/// The user of a request to the project `internal`. Anonymous and restricted users own nothing.
 pub(crate) fn owner(access: &Access<Client>) -> Result<&User, KnownError> {
     if !access.project.id.is_internal() {
         return Err(KnownError::ExpectedInternalProject);

@@ -1,4 +1,5 @@
-//! Lambda of [`project_permission_definition_create`](teams_functions::project_permission_definition_create).
+//! Lambda of
+//! [`project_permission_definition_create`](teams_functions::project_permission_definition_create).
 use teams_functions::project_permission_definition_create::{ROUTE, handle};
 
 #[tokio::main(flavor = "current_thread")]

@@ -1,4 +1,5 @@
-//! Lambda of [`project_permission_definition_delete`](teams_functions::project_permission_definition_delete).
+//! Lambda of
+//! [`project_permission_definition_delete`](teams_functions::project_permission_definition_delete).
 use teams_functions::project_permission_definition_delete::{ROUTE, handle};
 
 #[tokio::main(flavor = "current_thread")]

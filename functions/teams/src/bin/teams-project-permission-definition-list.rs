@@ -1,4 +1,5 @@
-//! Lambda of [`project_permission_definition_list`](teams_functions::project_permission_definition_list).
+//! Lambda of
+//! [`project_permission_definition_list`](teams_functions::project_permission_definition_list).
 use teams_functions::project_permission_definition_list::{ROUTE, handle};
 
 #[tokio::main(flavor = "current_thread")]

@@ -1,4 +1,5 @@
-//! Lambda of [`project_permission_definition_update`](teams_functions::project_permission_definition_update).
+//! Lambda of
+//! [`project_permission_definition_update`](teams_functions::project_permission_definition_update).
 use teams_functions::project_permission_definition_update::{ROUTE, handle};
 
 #[tokio::main(flavor = "current_thread")]

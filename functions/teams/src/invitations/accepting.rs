@@ -1,4 +1,5 @@
-//! Accepting an invitation, by its code or by its id: the invitation ends and the membership begins in one transaction.
+//! Accepts an invitation by its code or id. The invitation ends and the membership begins in one
+//! transaction.
 
 use errors::{Error, KnownError};
 use flows::App;
@@ -10,7 +11,8 @@ use model::user::User;
 use store::Label;
 use store::team::invitation;
 
-/// Accepts an invitation. Whoever is a member already stays what it is.
+/// Accepts an invitation. If `is_member` is set, the user's membership stays unchanged; otherwise
+/// a membership is created, which fails if the user is already a member.
 pub(crate) async fn accept(app: &App, project: &Project, invitation: &Invitation, user: &User, is_member: bool) -> Result<(), Error> {
     invitation.may_be_accepted_by(user, &project.config).map_err(|refused| match refused {
         NotAcceptable::Restricted(restricted_reason) => KnownError::TeamInvitationRestrictedUserNotAllowed { restricted_reason },

@@ -1,20 +1,13 @@
-//! What requests about invitations bring, and their answer.
+//! Input and answer of operations on invitations.
 
 use deserr::Deserr;
-use model::code::Code;
 use serde::Serialize;
 use utoipa::ToSchema;
 use wire::id::InvitationId;
 
-/// Nothing: whoever accepted reads the team.
+/// The empty answer to an accepted invitation.
 #[derive(Serialize, ToSchema)]
 pub struct Accepted {}
-
-#[derive(Deserr, ToSchema)]
-#[deserr(deny_unknown_fields)]
-pub struct InvitationCodeBody {
-    pub(crate) code: Code,
-}
 
 #[derive(Deserr, ToSchema)]
 #[deserr(deny_unknown_fields)]

@@ -1,4 +1,4 @@
-//! What operations on invitations do alike.
+//! Shared by the operations on invitations.
 
 pub(crate) mod accepting;
 pub(crate) mod input;

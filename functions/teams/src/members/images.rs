@@ -4,7 +4,7 @@ use model::profile_image::{NewImage, Owner};
 use model::project::Project;
 use store::{Write, profile_image};
 
-/// What is written besides when a picture becomes another one.
+/// The additional writes when a picture is set, replaced or removed.
 pub(crate) fn image_writes(
     project: &Project,
     owner: impl Into<Owner>,

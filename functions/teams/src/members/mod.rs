@@ -1,7 +1,6 @@
-//! What operations on members do alike.
+//! Shared by the operations on members.
 
 pub(crate) mod images;
-pub(crate) mod listing;
 pub(crate) mod named;
 pub(crate) mod paths;
 pub(crate) mod profiles;

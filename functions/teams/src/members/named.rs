@@ -1,4 +1,4 @@
-//! Whom a request about members names.
+//! The user whom a request about members names.
 
 use api::product::Access;
 use errors::KnownError;
@@ -6,7 +6,8 @@ use model::user::reference::UserRef;
 use wire::id::UserId;
 use wire::level::Level;
 
-/// The user of a path: here a client may name others, and its permission decides.
+/// The user whom a path names. A client may name any user here; the operation then checks the
+/// client's permissions.
 pub(crate) fn named<L>(access: &Access<L>, user: UserRef) -> Result<UserId, KnownError> {
     match user {
         UserRef::Id(user) if access.level == Level::Client => Ok(user),

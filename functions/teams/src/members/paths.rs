@@ -1,4 +1,5 @@
-//! What the operations of this area have in common: path parameters, pages, and permissions of the system as errors.
+//! Shared by the operations of this area: path parameters, and the schema error for query
+//! parameters that name a user or a team.
 
 use deserr::Deserr;
 use errors::KnownError;
@@ -22,7 +23,7 @@ pub struct MemberPath {
     pub(crate) user_id: UserRef,
 }
 
-/// The user whom a server names: it need not be there.
+/// The schema error for query parameters that have to name a user or a team.
 pub(crate) fn user_problem(path: &str, message: &str, route: api::http::Route) -> KnownError {
     route.schema_error(&Problems::one(path, message))
 }

@@ -1,4 +1,4 @@
-//! Profiles of members, as lists and reads answer them.
+//! Member profiles in answers.
 
 use std::collections::HashMap;
 
@@ -13,7 +13,8 @@ use store::user::UserRow;
 use wire::id::{TeamId, UserId};
 use wire::level::Level;
 
-/// The profiles of members of a team who are users still; for a server with the users, and what those have selected.
+/// The profiles of members whose users still exist. For servers they include the user and the team
+/// that the user has selected.
 pub(crate) async fn views<L>(access: &Access<L>, team: &Team, members: &[MemberRow]) -> Result<Vec<MemberProfileView>, Error> {
     let project = &access.project;
     let ids: Vec<UserId> = members.iter().map(|row| row.user_id).collect();
@@ -21,7 +22,7 @@ pub(crate) async fn views<L>(access: &Access<L>, team: &Team, members: &[MemberR
     views_of(access, team, members, users).await
 }
 
-/// The profile of a member whose user is read already.
+/// The profile of a member whose user has already been read.
 pub(crate) async fn view_of<L>(access: &Access<L>, team: &Team, member: &MemberRow, user: UserRow) -> Result<MemberProfileView, Error> {
     let missing = no_member(member.team_id, member.user_id);
     let users = HashMap::from([(member.user_id, user)]);

@@ -1,41 +1,57 @@
-//! Definitions of permissions, the same for both scopes: they are a part of the project, changed on the condition of its version.
+//! Permission definitions of both scopes. They are part of the project, so a change is conditional
+//! on the project's version.
 
 use api::http::Route;
+use api::product::cursor::Cursors;
 use api::product::input::Param;
-use api::product::page::{self, Pagination};
-use api::product::{Access, Admin, cursor};
+use api::product::page::{self, List, Page};
+use api::product::{Access, Admin};
 use deserr::Deserr;
-use errors::{Error, KnownError};
+use errors::{Error, ErrorCode, KnownError};
 use flows::context::{Context, ROUNDS};
 use model::permission::{MAX_DESCRIPTION, PermissionDefinition, PermissionId, Rbac, Refused, Scope};
 use model::trail::TargetKind;
-use serde::Serialize;
 use store::{optimistic, record};
 use utoipa::ToSchema;
 use wire::change::Change;
 use wire::problem::Problems;
 
 const MAX_LIMIT: usize = 200;
+/// Errors of defining a permission.
+pub(crate) const CREATE_ERRORS: &[ErrorCode] = &[
+    ErrorCode::PermissionIdAlreadyExists,
+    ErrorCode::ContainedPermissionNotFound,
+    ErrorCode::PermissionContainsItself,
+    ErrorCode::TooManyPermissions,
+];
+/// Errors of updating a permission's definition.
+pub(crate) const UPDATE_ERRORS: &[ErrorCode] = &[
+    ErrorCode::PermissionNotFound,
+    ErrorCode::WrongPermissionScope,
+    ErrorCode::PermissionIdAlreadyExists,
+    ErrorCode::ContainedPermissionNotFound,
+    ErrorCode::PermissionContainsItself,
+];
 
 /// A new permission.
 #[derive(Deserr, ToSchema)]
 #[deserr(deny_unknown_fields)]
 pub struct NewPermission {
-    /// 1 to 64 of `a-z`, `0-9`, `_` and `:`.
+    /// 1 to 64 characters from `a-z`, `0-9`, `_` and `:`.
     id: PermissionId,
     /// At most 256 characters.
     #[deserr(default)]
     description: Option<String>,
-    /// Whoever has the permission has these as well.
+    /// The permissions that this one implies.
     #[deserr(default)]
     contained_permission_ids: Option<Vec<PermissionId>>,
 }
 
-/// A change of a permission; absent fields stay as they are.
+/// A change to a permission. Omitted fields stay unchanged.
 #[derive(Deserr, ToSchema)]
 #[deserr(deny_unknown_fields)]
 pub struct PermissionPatch {
-    /// Another id: whoever has the permission keeps it.
+    /// A new id. Grants of the permission stay.
     #[deserr(default)]
     id: Option<PermissionId>,
     /// At most 256 characters; `null` for none.
@@ -55,11 +71,11 @@ pub struct PermissionPath {
 #[derive(Deserr, ToSchema)]
 #[deserr(deny_unknown_fields)]
 pub struct DefinitionsQuery {
-    /// 1 to 200; without it there are no pages.
+    /// 1 to 200. If omitted, all are on one page.
     #[schema(value_type = Option<u8>, minimum = 1, maximum = 200)]
     #[deserr(default)]
     limit: Option<Param<usize>>,
-    /// The `next_cursor` of the page before.
+    /// The `next_cursor` of the previous page.
     #[deserr(default)]
     cursor: Option<String>,
     /// A part of an id or a description, in any case.
@@ -67,37 +83,32 @@ pub struct DefinitionsQuery {
     query: Option<String>,
 }
 
-#[derive(Serialize, ToSchema)]
-pub struct PermissionDefinitions {
-    items: Vec<PermissionDefinition>,
-    is_paginated: bool,
-    /// Absent when there are no pages.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pagination: Option<Pagination>,
-}
-
 fn has(definition: &PermissionDefinition, words: Option<&str>) -> bool {
     let contains = |text: &str| words.is_none_or(|words| text.to_lowercase().contains(&words.to_lowercase()));
     contains(definition.id.as_str()) || definition.description.as_deref().is_some_and(contains)
 }
 
-pub(crate) fn list(access: &Access<Admin>, scope: Scope, query: DefinitionsQuery, route: Route) -> Result<PermissionDefinitions, Error> {
+pub(crate) fn list(
+    access: &Access<Admin>,
+    scope: Scope,
+    query: DefinitionsQuery,
+    route: Route,
+) -> Result<List<PermissionDefinition>, Error> {
     let paged = query.limit.is_some() || query.cursor.is_some();
     let limit = page::limit(query.limit, MAX_LIMIT, MAX_LIMIT, &route)?;
-    let (project, list) = (&access.project, format!("{}-permission-definitions", scope.name()));
-    let after: Option<String> = query.cursor.map(|cursor| cursor::decode(&access.app, &project.id, &list, &cursor)).transpose()?;
-    let all = project.config.rbac.list(scope).into_iter();
+    let cursors = Cursors::of(access, format_args!("{}-permission-definitions", scope.name()));
+    let after: Option<String> = cursors.position(query.cursor.as_deref())?;
+    let all = access.project.config.rbac.list(scope).into_iter();
     let mut items: Vec<_> = all
         .filter(|definition| after.as_deref().is_none_or(|after| definition.id.as_str() > after) && has(definition, query.query.as_deref()))
         .collect();
     if !paged {
-        return Ok(PermissionDefinitions { items, is_paginated: false, pagination: None });
+        return Ok(List::whole(items));
     }
     let more = items.len() > limit;
     items.truncate(limit);
-    let last = items.last().filter(|_| more);
-    let next_cursor = last.map(|last| cursor::encode(&access.app, &project.id, &list, &last.id)).transpose()?;
-    Ok(PermissionDefinitions { items, is_paginated: true, pagination: Some(Pagination { next_cursor }) })
+    let next_cursor = cursors.next(items.last().filter(|_| more).map(|last| &last.id))?;
+    Ok(Page::new(items, next_cursor).into())
 }
 
 fn check(description: Option<&str>, route: Route) -> Result<(), KnownError> {
@@ -111,7 +122,7 @@ pub(crate) async fn create(access: Access<Admin>, scope: Scope, new: NewPermissi
     check(new.description.as_deref(), route)?;
     record::target(TargetKind::Permission, &new.id);
     let contains = new.contained_permission_ids.unwrap_or_default().into_iter().collect();
-    change(access, |rbac| {
+    change(access, None, |rbac| {
         rbac.create(&new.id, scope, new.description.clone(), std::collections::BTreeSet::clone(&contains))?;
         rbac.read(&new.id, scope)
     })
@@ -132,7 +143,8 @@ pub(crate) async fn update(
     };
     check(description.as_ref().and_then(|text| text.as_deref()), route)?;
     let contains = patch.contained_permission_ids.map(|ids| ids.into_iter().collect::<std::collections::BTreeSet<_>>());
-    change(access, |rbac| {
+    let renamed = patch.id.as_ref().filter(|new| **new != id).map(|new| (id.clone(), Some(new.clone())));
+    change(access, renamed, |rbac| {
         rbac.update(&id, scope, patch.id.as_ref(), description.clone(), contains.clone())?;
         rbac.read(patch.id.as_ref().unwrap_or(&id), scope)
     })
@@ -140,11 +152,18 @@ pub(crate) async fn update(
 }
 
 pub(crate) async fn delete(access: Access<Admin>, scope: Scope, id: PermissionId) -> Result<(), Error> {
-    change(access, |rbac| rbac.delete(&id, scope)).await
+    change(access, Some((id.clone(), None)), |rbac| rbac.delete(&id, scope)).await
 }
 
-/// Changes the permissions of the project: decided again when somebody else changed the project meanwhile.
-async fn change<T>(access: Access<Admin>, change: impl Fn(&mut Rbac) -> Result<T, Refused>) -> Result<T, Error> {
+/// Changes the permissions of the project, and tries again if the project changes concurrently.
+///
+/// `replaced` has the old id and, if there is one, the new id of a permission that is renamed or
+/// deleted. The levels of the configuration are changed in the same way.
+async fn change<T>(
+    access: Access<Admin>,
+    replaced: Option<(PermissionId, Option<PermissionId>)>,
+    change: impl Fn(&mut Rbac) -> Result<T, Refused>,
+) -> Result<T, Error> {
     let Context { app, mut project, project_version: mut version, .. } = access.into_context();
     optimistic!(ROUNDS, |round| {
         if round > 0 {
@@ -152,8 +171,12 @@ async fn change<T>(access: Access<Admin>, change: impl Fn(&mut Rbac) -> Result<T
             let row = row.ok_or_else(|| KnownError::CurrentProjectNotFound { project_id: project.id.to_string() })?;
             (project, version) = (row.project, row.version);
         }
+        let levels = match &replaced {
+            Some((old, new)) => Some(app.store.levels(&project).await?.with_default_permission(old, new.as_ref())),
+            None => None,
+        };
         let done = change(&mut project.config.rbac)?;
-        app.store.update_project(&project, version).await?;
+        app.store.update_project(&project, version, levels.as_ref()).await?;
         Ok(done)
     })
 }

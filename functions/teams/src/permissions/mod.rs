@@ -1,4 +1,4 @@
-//! Definitions of permissions, and what their paths name.
+//! Permission definitions and grants.
 
 pub(crate) mod definitions;
-pub(crate) mod paths;
+pub(crate) mod grants;

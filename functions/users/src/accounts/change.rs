@@ -1,5 +1,5 @@
-//! What every operation that writes a user does with its input: checks it against the project, hashes, and makes a change that can be
-//! applied to the user as often as it takes.
+//! Shared by the operations that write a user: checks the input against the project, hashes the
+//! password, and builds a change that can be applied to the user repeatedly.
 
 use api::product::Access;
 use crypto::password::hash::Hash;
@@ -13,7 +13,7 @@ use model::project::Project;
 use model::team::Team;
 use model::user::input::UserInput;
 use model::user::patch::{Refused, UserPatch};
-use model::user::totp::Totp;
+use model::user::totp::{self, Totp};
 use model::user::{MAX_CHANNELS, User};
 use store::team::membership;
 use store::user::UserRow;
@@ -21,15 +21,15 @@ use store::{Label, profile_image};
 use wire::change::Change;
 use wire::id::TeamId;
 
-/// A change of a user that is checked and ready to be applied.
+/// A change to a user that has been checked and is ready to be applied.
 pub(crate) struct UserChange {
     patch: UserPatch,
-    /// Whether the second factor of a user who has one may be changed.
+    /// `Ok` if the request may change or remove an existing second factor, otherwise the error.
     just_proved: Result<(), KnownError>,
 }
 
 impl UserChange {
-    /// The change of `user`, who is read again when it has changed meanwhile.
+    /// Builds a change to `user`, to be applied to the user's newest state at each attempt.
     pub(crate) async fn new<L>(access: &Access<L>, user: &User, input: UserInput) -> Result<Self, Error> {
         let project = &access.project;
         check(project, &input)?;
@@ -44,7 +44,8 @@ impl UserChange {
             Change::Keep => Change::Keep,
             Change::Clear => Change::Clear,
             Change::Set(secret) => {
-                Change::Set(Totp::seal(&access.app.sealer, &access.app.entropy, &project.id, user.id, secret, access.app.clock.now())?)
+                let (app, owner) = (&access.app, totp::owner(&project.id, user.id));
+                Change::Set(Totp::seal(&app.sealer, &app.entropy, &owner, secret, app.clock.now())?)
             }
         };
         let url = |digest: &_| Owner::from(user.id).url(&access.app.settings.api_url, &project.id, digest);
@@ -52,9 +53,10 @@ impl UserChange {
         Ok(Self { patch: UserPatch { input, password, totp, image, author: access.author() }, just_proved })
     }
 
-    /// Changes the user, and says what else is written with it.
+    /// Changes the user and returns the additional writes.
     pub(crate) fn apply(&self, app: &App, project: &Project, user: &mut User) -> Result<With, Error> {
-        // Another app in place of the one there is removes that. Here, as the user may have set one since it was read first.
+        // Setting another authenticator app removes the existing one. This is checked here because
+        // the user may have set one since the first read.
         if user.totp.is_some() && !self.patch.totp.is_keep() {
             self.just_proved.clone()?;
         }
@@ -75,14 +77,15 @@ impl UserChange {
         Ok(with)
     }
 
-    /// The team that a user will have selected.
+    /// The team that the user has selected after the change.
     pub(crate) fn selected(&self, user: &User) -> Option<TeamId> {
         let mut selected = user.selected_team_id;
         self.patch.input.selected_team_id.clone().apply(&mut selected);
         selected
     }
 
-    /// Makes the change of a user who was read, and gives the user with the team that it has selected then.
+    /// Writes the change of a user who has been read. Returns the user with the team that is
+    /// selected afterwards.
     pub(crate) async fn make<L>(&self, access: &Access<L>, row: UserRow, missing: KnownError) -> Result<(UserRow, Option<Team>), Error> {
         let project = &access.project;
         let (id, selected) = (row.user.id, self.selected(&row.user));
@@ -95,7 +98,8 @@ impl UserChange {
         let change = change_as(access, row, missing, |user| self.apply(&access.app, project, user));
         match (tokio::join!(change, team), &self.patch.input.selected_team_id) {
             ((Ok(row), team), _) => {
-                // The change is made, and only that decides what is answered: a read that failed beside it is made again.
+                // Only the write decides whether the request succeeds. If the parallel read failed,
+                // it is repeated.
                 let team = match team {
                     Ok(team) => team,
                     Err(_) => selected_team(&access.app.store, &project.id, &row.user).await?,
@@ -111,7 +115,7 @@ impl UserChange {
     }
 }
 
-/// What the project must allow, or have.
+/// Checks that the project allows the sign-in methods of the input and has its OAuth providers.
 fn check(project: &Project, input: &UserInput) -> Result<(), KnownError> {
     let sets_password = matches!(input.password, Change::Set(_)) || input.password_hash.is_some();
     if sets_password && !project.config.credential_enabled {
@@ -139,7 +143,8 @@ async fn hash(app: &App, project: &Project, user: &User, input: &UserInput) -> R
         }
         (Change::Clear, _) => Change::Clear,
         (Change::Keep, Some(imported)) => {
-            // Before the hash is there: a check of a wrong password never takes less than it should.
+            // This comes before the hash is stored, so that checking a wrong password never takes
+            // less time than it should.
             app.store.note_bcrypt_cost(project, &imported.0).await?;
             Change::Set(imported.0.clone())
         }

@@ -1,4 +1,5 @@
-//! What operations on users do alike.
+//! Shared by the operations on users.
 
 pub(crate) mod change;
+pub(crate) mod list_flags;
 pub(crate) mod paths;

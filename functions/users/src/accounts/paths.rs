@@ -1,4 +1,4 @@
-//! What paths of users name.
+//! Path parameters of the operations on users.
 
 use deserr::Deserr;
 use model::user::reference::UserRef;

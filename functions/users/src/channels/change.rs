@@ -1,4 +1,5 @@
-//! What the operations on contact channels share: whose channels a request is about, and how a change of them is written.
+//! Shared by the operations on contact channels: their path parameters, and how a change is
+//! written.
 
 use api::http::Route;
 use api::product::Access;
@@ -25,35 +26,32 @@ pub struct ChannelPath {
     pub(crate) contact_channel_id: ChannelId,
 }
 
-/// Refuses a client's word on whether an address is verified: only a server may say so.
+/// Rejects `is_verified` from a client, because only a server may set it.
 pub(crate) fn check_verified<L>(access: &Access<L>, is_verified: Option<bool>, route: &Route) -> Result<(), KnownError> {
     match is_verified {
         Some(_) if access.level < Level::Server => {
-            Err(route.schema_error(&Problems::one("body.is_verified", "may be set with server access only")))
+            Err(route.schema_error(&Problems::one("body.is_verified", "can be set only with server access")))
         }
         _ => Ok(()),
     }
 }
 
-/// Changes the channels of a user, with the claims of the addresses that sign in. `missing` is the error when there is no such user
-/// any more; `value` is what an answer may tell of an address that somebody else signs in with; `with` belongs to the transaction.
+/// Changes a user's channels together with the claims of the email addresses that sign in.
+/// `missing` is the error if the user no longer exists. `value` is the address that the error may
+/// reveal if somebody else signs in with it. `change` returns the additional writes.
 pub(crate) async fn change<L>(
     access: &Access<L>,
     row: UserRow,
     missing: KnownError,
     value: Option<&Email>,
-    with: Option<Write>,
-    change: impl Fn(&mut User) -> Result<(), Refused>,
+    change: impl Fn(&mut User) -> Result<Vec<Write>, Refused>,
 ) -> Result<User, Error> {
     access.check_fresh()?;
-    let changed = change_as(access, row, missing, |user| {
-        change(user).map_err(refusal)?;
-        Ok(With(with.clone().into_iter().collect()))
-    });
-    match changed.await {
+    match change_as(access, row, missing, |user| Ok(With(change(user).map_err(refusal)?))).await {
         Ok(row) => Ok(row.user),
         Err(Error::Known(KnownError::UserEmailAlreadyExists { .. })) => {
-            // A server's word does not take an address from anybody; a user's own is a wish, which takes none before it is verified.
+            // Verifying the address would not help: a server cannot take an address from another
+            // user, and an address that a user adds is not claimed until it is verified.
             Err(KnownError::ContactChannelAlreadyUsedForAuthBySomeoneElse {
                 r#type: "email",
                 contact_channel_value: value.map(ToString::to_string),

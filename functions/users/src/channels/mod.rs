@@ -1,4 +1,4 @@
-//! What operations on contact channels do alike.
+//! Shared by the operations on contact channels.
 
 pub(crate) mod change;
 pub(crate) mod release_page;

@@ -8,16 +8,16 @@ use flows::App;
 use model::code::Code;
 use store::link::{Link, Release};
 
-/// What the link of an email is for, or the page that says why it is for nothing.
+/// Finds the link of an email, or the page that says why the link does not work.
 pub(crate) async fn find(app: &App, caller: &Caller, code: &Code) -> Result<Result<Link<Release>, LinkPage>, Error> {
-    link_page::find(app, caller, code, "Follow the link of a newer email.").await
+    link_page::find(app, caller, code, "Follow the link in a newer email.").await
 }
 
-/// The question, with the form that answers it.
+/// The page that asks for confirmation, with the form.
 pub(crate) fn question(project: &str, Release { email, .. }: &Release) -> LinkPage {
     let body = format!(
-        "<p>Somebody used {} for an account at {}. If that was not you, remove your address from their account: nobody will sign in \
-         with it until you do.</p>",
+        "<p>Somebody used {} for an account at {}. If that was not you, remove your address from that account. Nobody will be able to \
+         sign in with it until you use it yourself.</p>",
         escape_html(email.as_str()),
         escape_html(project),
     );
@@ -25,15 +25,15 @@ pub(crate) fn question(project: &str, Release { email, .. }: &Release) -> LinkPa
 }
 
 pub(crate) fn done(email: &str) -> LinkPage {
-    let body = format!("<p>{} does not belong to that account any more.</p>", escape_html(email));
+    let body = format!("<p>{} no longer belongs to that account.</p>", escape_html(email));
     LinkPage::of("Your address is free again", &body)
 }
 
 pub(crate) fn used() -> LinkPage {
-    LinkPage::of("This link was used before", "<p>It works once. The address does not belong to that account any more.</p>")
+    LinkPage::of("This link was used before", "<p>It works once. The address no longer belongs to that account.</p>")
 }
 
-/// The account is gone, or has no such address, or is its recipient's by now.
+/// The page if the account is gone, no longer has the address, or now belongs to the recipient.
 pub(crate) fn nothing_to_release() -> LinkPage {
-    LinkPage::of("There is nothing to remove", "<p>The address does not belong to that account any more.</p>")
+    LinkPage::of("There is nothing to remove", "<p>The address no longer belongs to that account.</p>")
 }

@@ -1,4 +1,4 @@
-//! Sending a code to an address.
+//! Sends a code to an email address.
 
 use api::http::Json;
 use api::product::Access;
@@ -10,7 +10,8 @@ use flows::literal::{SUCCESS, Success};
 use model::project::redirect::RedirectUrl;
 use model::user::{Channel, User};
 
-/// Writes the code and its mail. The address that the account was made with passed its bot challenge then.
+/// Writes the code and its email. The email address with which the account was created needs no
+/// bot challenge here, because the sign-up makes its own check.
 pub(crate) async fn send<L>(
     access: &Access<L>,
     user: &User,

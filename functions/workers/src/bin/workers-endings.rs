@@ -1,4 +1,4 @@
-//! Lambda of [`workers::endings`], for the schedule of each minute.
+//! Lambda of [`workers::endings`], run by a schedule every minute.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! Lambda of [`workers::reports`], for the events of SES that EventBridge brings.
+//! Lambda of [`workers::reports`], for events of SES, delivered by EventBridge.
 
 use flows::App;
 use lambda_runtime::{Error, LambdaEvent, service_fn};
@@ -12,10 +12,11 @@ async fn main() -> Result<(), Error> {
     let app = &app;
     lambda_runtime::run(service_fn(|event: LambdaEvent<Value>| async move {
         let moved = match reports::read(&event.payload) {
-            // A failure is tried again by EventBridge's queue, as SES tells it once.
+            // SES does not repeat an event whose handling fails. Lambda repeats the invocation
+            // and, if it keeps failing, moves the event to the dead-letter queue.
             Some(told) => reports::take(app, &told).await?,
             None => {
-                tracing::info!(kind = %event.payload["detail"]["eventType"], "a report is on no mail of the outbox");
+                tracing::info!(kind = %event.payload["detail"]["eventType"], "a report matches no email in the outbox");
                 false
             }
         };

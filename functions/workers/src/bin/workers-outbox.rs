@@ -1,4 +1,4 @@
-//! Lambda of [`workers::outbox`], for the table's stream and for the schedule of each minute.
+//! Lambda of [`workers::outbox`], run by the table's stream and by a schedule every minute.
 
 use email::sandbox;
 use email::ses::Ses;
@@ -20,10 +20,13 @@ async fn run() -> Result<(), Error> {
     let mailer = ByProject { own, deployments: Ses::from_env(app.clock.clone())? };
     let (app, mailer) = (&app, &mailer);
     lambda_runtime::run(service_fn(|event: LambdaEvent<Value>| async move {
-        // What the event says does not matter: the index knows what is due. The last mail has all the time that a mail service may take.
+        // The content of the event does not matter: the index tells which entries are due. Sending
+        // begins at the latest 25 seconds before the deadline, so that the last email has all the
+        // time that a mail provider may take.
         let deadline = jiff::Timestamp::from_millisecond(i64::try_from(event.context.deadline)?)?;
         let moved = workers::outbox::drain(app, mailer, deadline - jiff::SignedDuration::from_secs(25)).await?;
-        // Each minute, by the schedule: the stream comes with every write.
+        // The metric is written only once a minute, when the schedule starts this function; the
+        // stream starts it after every write.
         if event.payload.get("Records").is_none() {
             let (now, oldest) = (app.clock.now(), app.store.oldest_due(app.clock.now()).await?);
             let age = oldest.map(|due| now.duration_since(due).unsigned_abs()).unwrap_or_default();

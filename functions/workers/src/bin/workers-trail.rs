@@ -12,17 +12,18 @@ async fn main() -> Result<(), Error> {
     let app = &app;
     lambda_runtime::run(service_fn(|event: LambdaEvent<Value>| async move {
         let (mut linked, mut failed) = (0, None);
-        // The event says which projects; the table says what is to be linked.
+        // The event only names the projects; the table shows which entries no link covers yet.
         for project in trail::projects(&event.payload) {
             match trail::link(app, &project).await {
                 Ok(entries) => linked += entries,
                 Err(error) => {
-                    tracing::error!(%error, %project, "a trail cannot be linked now");
+                    tracing::error!(%error, %project, "could not add the new entries of an audit trail to its chain; the batch will be retried");
                     failed = Some(error);
                 }
             }
         }
-        // The stream brings the batch again; what was linked is not linked again.
+        // After an error, the stream delivers the batch again; entries that a link covers already
+        // are not linked again.
         failed.map_or_else(|| Ok::<_, Error>(json!({ "linked": linked })), |error| Err(error.into()))
     }))
     .await

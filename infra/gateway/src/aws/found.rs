@@ -1,10 +1,10 @@
-//! What processes and metadata services print.
+//! The JSON that credential processes and metadata services return.
 
 use anyhow::anyhow;
 use aws::Credentials;
 use serde::Deserialize;
 
-/// Credentials as processes and metadata services print them.
+/// Credentials as processes and metadata services return them.
 #[derive(Deserialize)]
 #[serde(rename_all = "PascalCase")]
 pub(super) struct Found {
@@ -16,8 +16,8 @@ pub(super) struct Found {
 
 impl Found {
     pub(super) fn parse(json: &[u8]) -> anyhow::Result<Credentials> {
-        // The answer is not quoted in an error: it may have a secret.
-        let found: Self = serde_json::from_slice(json).map_err(|_| anyhow!("the answer has no AccessKeyId and SecretAccessKey"))?;
+        // The error does not quote the response, which may hold a secret.
+        let found: Self = serde_json::from_slice(json).map_err(|_| anyhow!("the response lacks AccessKeyId or SecretAccessKey"))?;
         Ok(Credentials::new(found.access_key_id, found.secret_access_key, found.session_token, None, "gatelet"))
     }
 }

@@ -1,4 +1,5 @@
-//! Credentials of a role that the machine has: of a container (ECS, EKS) or of an EC2 instance (its metadata service, version 2).
+//! Requests the credentials of a role: ECS or EKS returns those of a container, and the instance
+//! metadata service (version 2) returns those of an EC2 instance.
 
 use std::net::IpAddr;
 use std::time::Duration;
@@ -13,11 +14,13 @@ use wire::environment::variable;
 use super::found::Found;
 use crate::causes::with_causes;
 
-/// Both services are on the machine, or beside it: where nobody answers soon, nobody will.
+/// How long to wait for a response. Both services are on the machine or close to it, so a service
+/// that does not answer in this time is assumed not to exist.
 const PATIENCE: Duration = Duration::from_secs(1);
 const CONTAINERS: &str = "http://169.254.170.2";
 const INSTANCE: &str = "http://169.254.169.254";
-/// Where plain HTTP is fine besides loopback: the addresses of ECS and EKS.
+/// The IP addresses of the ECS and EKS services. Plain HTTP is acceptable for them, as for
+/// loopback.
 const PLAIN: [&str; 3] = ["169.254.170.2", "169.254.170.23", "fd00:ec2::23"];
 
 fn client() -> anyhow::Result<Client> {
@@ -25,25 +28,27 @@ fn client() -> anyhow::Result<Client> {
     Ok(client.no_proxy().redirect(redirect::Policy::none()).timeout(PATIENCE).build()?)
 }
 
-/// The credentials of a container's role, or why there are none. An error is of a container that has one and does not give it.
+/// The credentials of a container's role, or why there are none. An error means that the container
+/// has a role but its credentials cannot be read.
 pub(super) async fn of_container() -> anyhow::Result<Result<Credentials, String>> {
     let relative = variable("AWS_CONTAINER_CREDENTIALS_RELATIVE_URI").map(|path| format!("{CONTAINERS}{path}"));
     let Some(text) = relative.or_else(|| variable("AWS_CONTAINER_CREDENTIALS_FULL_URI")) else {
         return Ok(Err("this is not a container with a role (AWS_CONTAINER_CREDENTIALS_RELATIVE_URI is not set)".to_owned()));
     };
     let url = Url::parse(&text).ok().filter(is_trusted);
-    let url = url.with_context(|| format!("{text} is not an address of container credentials: https, or http on this machine"))?;
+    let url = url.with_context(|| format!("{text} cannot serve container credentials: expected https, or http on this machine"))?;
     let token = match variable("AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE") {
-        Some(file) => Some(std::fs::read_to_string(&file).with_context(|| format!("{file} cannot be read"))?),
+        Some(file) => Some(std::fs::read_to_string(&file).with_context(|| format!("cannot read {file}"))?),
         None => variable("AWS_CONTAINER_AUTHORIZATION_TOKEN"),
     };
     let request = client()?.get(url);
     let request = token.iter().fold(request, |request, token| request.header("authorization", token.trim()));
-    let answer = text_of(request).await.context("the role of this container is not given")?;
+    let answer = text_of(request).await.context("cannot get the credentials of this container's role")?;
     Found::parse(answer.as_bytes()).map(Ok)
 }
 
-/// Credentials are asked of nobody else in the clear.
+/// Whether credentials may be requested from this URL. HTTPS is accepted for every host, plain
+/// HTTP only for loopback and [`PLAIN`].
 fn is_trusted(url: &Url) -> bool {
     let is_here = match url.host() {
         Some(Host::Domain(name)) => name == "localhost",
@@ -57,7 +62,7 @@ fn is_trusted(url: &Url) -> bool {
 /// The credentials of an instance's role, or why there are none.
 pub(super) async fn of_instance() -> Result<Credentials, String> {
     if variable("AWS_EC2_METADATA_DISABLED").is_some_and(|value| value.eq_ignore_ascii_case("true")) {
-        return Err("the metadata of EC2 instances is switched off (AWS_EC2_METADATA_DISABLED)".to_owned());
+        return Err("EC2 instance metadata is disabled (AWS_EC2_METADATA_DISABLED)".to_owned());
     }
     let found = instance_role().await;
     found.map_err(|error| format!("this is not an EC2 instance with a role ({error:#})"))
@@ -90,7 +95,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn credentials_are_asked_for_in_the_clear_on_this_machine_alone() {
+    fn credentials_are_requested_over_plain_http_only_on_this_machine() {
         let is_trusted = |text: &str| super::is_trusted(&Url::parse(text).unwrap());
         for text in ["http://169.254.170.2/x", "http://127.0.0.1:9/x", "http://[::1]/x", "http://[fd00:ec2::23]/x", "https://example.com/x"]
         {

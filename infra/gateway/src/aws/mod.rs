@@ -1,15 +1,17 @@
-//! Whose credentials the command line calls AWS with, and in which region: found where the AWS CLI and the SDKs look, in their order.
+//! The AWS credentials and region of the command line, looked up in the same places and in the same
+//! order as the AWS CLI and the SDKs do.
 //!
 //! | order | where | how |
 //! |---|---|---|
 //! | 1 | `AWS_ACCESS_KEY_ID`, `AWS_SECRET_ACCESS_KEY`, `AWS_SESSION_TOKEN` | read |
-//! | 2 | the profile `AWS_PROFILE` or `default` of `~/.aws/config` and `~/.aws/credentials` | keys are read, a `credential_process` is run |
-//! | 3 | a profile with a role or single sign-on; a web identity | `aws configure export-credentials` |
-//! | 4 | the role of a container (ECS, EKS) | asked by HTTP |
-//! | 5 | the role of an EC2 instance | asked by HTTP |
+//! | 2 | the profile `AWS_PROFILE` or `default` of `~/.aws/config` and `~/.aws/credentials` | with a role, single sign-on or a login: `aws configure export-credentials`; otherwise its keys are read, or its `credential_process` is run |
+//! | 3 | a web identity | `aws configure export-credentials` |
+//! | 4 | the role of a container (ECS, EKS) | requested over HTTP |
+//! | 5 | the role of an EC2 instance | requested over HTTP |
 //!
-//! The SDK's own chain (`aws-config`) needs clients of three more services, and would take longer to compile than the rest of the
-//! command line. Credentials are not renewed while a command runs: `export` and `import` go on where they were when started again.
+//! The SDK's own chain (`aws-config`) needs the clients of three more services, and would take
+//! longer to compile than the rest of the command line. Credentials are not renewed while a command
+//! runs: if they expire, run `export` or `import` again, which continues where it stopped.
 
 mod found;
 mod metadata;
@@ -26,7 +28,7 @@ use store::Store;
 use wire::entropy::Entropy;
 use wire::environment::variable;
 
-/// An account of AWS, as an operator sees it.
+/// The credentials and the region of an operator's AWS account.
 #[derive(Clone)]
 pub struct Aws {
     region: String,
@@ -34,16 +36,16 @@ pub struct Aws {
 }
 
 impl Aws {
-    /// The account that environment, files and metadata name.
+    /// Finds the credentials and the region in the places that the module's documentation lists.
     pub async fn find() -> anyhow::Result<Self> {
         let name = variable("AWS_PROFILE");
         let profile = Profile::read(name.as_deref().unwrap_or("default"))?;
         if let (Some(name), None, None) = (&name, &profile, from_environment()) {
-            bail!("there is no profile {name} (AWS_PROFILE) in {}", profile::files_text());
+            bail!("profile {name} (AWS_PROFILE) does not exist in {}", profile::files_text());
         }
         let region = variable("AWS_REGION").or_else(|| variable("AWS_DEFAULT_REGION"));
         let region = region.or_else(|| profile.as_ref()?.get("region").map(str::to_owned));
-        let region = region.context("no region of AWS is named: set AWS_REGION, or `region` in the profile")?;
+        let region = region.context("no AWS region is configured: set AWS_REGION, or `region` in the profile")?;
         Ok(Self { region, credentials: credentials(profile).await? })
     }
 
@@ -88,12 +90,13 @@ async fn credentials(profile: Option<Profile>) -> anyhow::Result<Credentials> {
         Ok(found) => Ok(found),
         Err(reason) => {
             tried.push(reason);
-            bail!("no credentials of AWS were found: {}", tried.join("; "))
+            bail!("found no AWS credentials: {}", tried.join("; "))
         }
     }
 }
 
-/// The credentials of a profile, or why it has none. An error is of a profile that says where they are, and is wrong.
+/// The credentials of a profile, or why it has none. An error means that the profile is
+/// misconfigured.
 fn of_profile(profile: &Profile) -> anyhow::Result<Result<Credentials, String>> {
     if let Some(kind) = profile.needs_aws_cli() {
         return from_aws_cli(&profile.name, kind).map(Ok);
@@ -103,13 +106,14 @@ fn of_profile(profile: &Profile) -> anyhow::Result<Result<Credentials, String>> 
         return Ok(Ok(Credentials::new(key, secret, token, None, "profile")));
     }
     let Some(command) = profile.get("credential_process") else {
-        return Ok(Err(format!("the profile {} has no keys, credential_process, role or single sign-on", profile.name)));
+        return Ok(Err(format!("profile {} has no keys, credential_process, role or single sign-on", profile.name)));
     };
-    let what = format!("the credential_process of the profile {}", profile.name);
+    let what = format!("the credential_process of profile {}", profile.name);
     run(Command::new("sh").args(["-c", command]), &what).map(Ok)
 }
 
-/// What the AWS CLI resolves: roles and single sign-on, which take calls of further services.
+/// Gets the credentials from the AWS CLI, because roles and single sign-on require calls to other
+/// AWS services.
 fn from_aws_cli(profile: &str, kind: &str) -> anyhow::Result<Credentials> {
     let mut command = Command::new("aws");
     command.args(["configure", "export-credentials", "--format", "process"]);
@@ -117,9 +121,9 @@ fn from_aws_cli(profile: &str, kind: &str) -> anyhow::Result<Credentials> {
         command.args(["--profile", profile]);
     }
     match Command::new("aws").arg("--version").stdin(Stdio::null()).output() {
-        Ok(_) => run(&mut command, &format!("`aws configure export-credentials` for {kind} of the profile {profile}")),
+        Ok(_) => run(&mut command, &format!("`aws configure export-credentials` for {kind} of profile {profile}")),
         Err(_) => bail!(
-            "the profile {profile} uses {kind}, which takes the AWS CLI (`aws`, version 2), and there is none on PATH: install it, or set \
+            "profile {profile} uses {kind}, which requires the AWS CLI (`aws`, version 2) on PATH: install it, or set \
              AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY and AWS_SESSION_TOKEN"
         ),
     }
@@ -127,11 +131,11 @@ fn from_aws_cli(profile: &str, kind: &str) -> anyhow::Result<Credentials> {
 
 /// Runs a program that prints credentials.
 fn run(command: &mut Command, what: &str) -> anyhow::Result<Credentials> {
-    let output = command.stdin(Stdio::null()).output().with_context(|| format!("{what} cannot be run"))?;
+    let output = command.stdin(Stdio::null()).output().with_context(|| format!("cannot run {what}"))?;
     if !output.status.success() {
         let said = String::from_utf8_lossy(&output.stderr);
         let said: Vec<&str> = said.split_whitespace().collect();
         bail!("{what} failed ({}): {}", output.status, said.join(" "));
     }
-    Found::parse(&output.stdout).with_context(|| format!("{what} printed something else"))
+    Found::parse(&output.stdout).with_context(|| format!("the output of {what} is not credentials"))
 }

@@ -1,4 +1,5 @@
-//! Profiles of `~/.aws/config` and `~/.aws/credentials` (AWS SDKs and Tools Reference Guide, "Shared config and credentials files").
+//! Profiles of `~/.aws/config` and `~/.aws/credentials` (AWS SDKs and Tools Reference Guide,
+//! "Shared config and credentials files").
 
 use std::collections::HashMap;
 use std::io::ErrorKind;
@@ -7,7 +8,7 @@ use std::path::PathBuf;
 use anyhow::Context as _;
 use wire::environment::variable;
 
-/// What both files say of a profile.
+/// The settings of a profile from the configuration file and the credentials file.
 pub(super) struct Profile {
     pub(super) name: String,
     config: HashMap<String, String>,
@@ -15,7 +16,7 @@ pub(super) struct Profile {
 }
 
 impl Profile {
-    /// The profile of this name, if a file has it.
+    /// Reads the profile of this name from both files; `None` if neither contains it.
     pub(super) fn read(name: &str) -> anyhow::Result<Option<Self>> {
         let [config, credentials] = files();
         let of = |file: Option<PathBuf>, prefix| anyhow::Ok(text(file)?.and_then(|text| section(&text, name, prefix)));
@@ -25,7 +26,7 @@ impl Profile {
         Ok(is_there.then(|| Self { name: name.to_owned(), config, credentials }))
     }
 
-    /// What the file of credentials says, else that of the configuration.
+    /// The value of a setting in the credentials file, or else in the configuration file.
     pub(super) fn get(&self, name: &str) -> Option<&str> {
         self.credentials.get(name).or_else(|| self.config.get(name)).map(String::as_str)
     }
@@ -34,7 +35,8 @@ impl Profile {
         Some((self.get("aws_access_key_id")?, self.get("aws_secret_access_key")?))
     }
 
-    /// What the profile uses that takes calls of further services to become credentials.
+    /// The kind of credentials in this profile if only the AWS CLI can resolve it, because that
+    /// requires calls to other AWS services; otherwise `None`.
     pub(super) fn needs_aws_cli(&self) -> Option<&'static str> {
         let uses = |name| self.get(name).is_some();
         if uses("role_arn") {
@@ -49,7 +51,7 @@ impl Profile {
     }
 }
 
-/// The files of configuration and of credentials.
+/// The configuration and credentials files.
 fn files() -> [Option<PathBuf>; 2] {
     let file = |name: &str, default: &str| {
         let named = variable(name).map(PathBuf::from);
@@ -58,12 +60,12 @@ fn files() -> [Option<PathBuf>; 2] {
     [file("AWS_CONFIG_FILE", "config"), file("AWS_SHARED_CREDENTIALS_FILE", "credentials")]
 }
 
-/// The folder that `HOME` names, for the files below it.
+/// The user's home folder, in which `.aws` is looked up.
 fn home() -> Option<PathBuf> {
     std::env::home_dir().filter(|home| !home.as_os_str().is_empty())
 }
 
-/// Where profiles are looked for, for people.
+/// The paths of both files, for messages.
 pub(super) fn files_text() -> String {
     let names: Vec<String> = files().into_iter().flatten().map(|file| file.display().to_string()).collect();
     if names.is_empty() { "~/.aws (HOME is not set)".to_owned() } else { names.join(" and ") }
@@ -74,11 +76,13 @@ fn text(file: Option<PathBuf>) -> anyhow::Result<Option<String>> {
     match std::fs::read_to_string(&file) {
         Ok(text) => Ok(Some(text)),
         Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
-        Err(error) => Err(error).with_context(|| format!("{} cannot be read", file.display())),
+        Err(error) => Err(error).with_context(|| format!("cannot read {}", file.display())),
     }
 }
 
-/// The settings of a profile; in the configuration its section begins with `profile`, except that of `default`.
+/// The settings of a profile; `None` if the file has no section for it. In the configuration file,
+/// the title of a profile's section begins with `profile`, as in `[profile work]`; that of
+/// `default` need not.
 fn section(text: &str, name: &str, prefix: &str) -> Option<HashMap<String, String>> {
     let (mut found, mut is_here): (Option<HashMap<String, String>>, bool) = (None, false);
     for line in text.lines() {
@@ -90,7 +94,8 @@ fn section(text: &str, name: &str, prefix: &str) -> Option<HashMap<String, Strin
             }
             continue;
         }
-        // An indented line belongs to the setting before it, as in `s3 =`; none of those is of interest here.
+        // An indented line belongs to the setting above it, for example to `s3 =`. No such setting
+        // is needed here.
         let is_setting = is_here && !line.starts_with([' ', '\t', '#', ';']);
         let Some((key, value)) = line.split_once('=').filter(|_| is_setting) else { continue };
         let value = value.split(" #").next().unwrap_or_default().trim();
@@ -116,7 +121,7 @@ mod tests {
         assert_eq!(work.get("region").map(String::as_str), Some("eu-west-1"));
         assert_eq!(work.get("credential_process").map(String::as_str), Some("helper --for \"a b\"=c"));
         assert!(section(CONFIG, "other", "profile ").is_none());
-        assert!(section("[work]\nregion = x\n", "work", "profile ").is_none(), "that would be a section of the other file");
+        assert!(section("[work]\nregion = x\n", "work", "profile ").is_none(), "only the credentials file has sections without the prefix");
         assert!(section("[work]\naws_access_key_id = x\n", "work", "").is_some());
         assert!(section("[broken\nregion = x\nnonsense", "broken", "").is_none());
     }

@@ -1,4 +1,4 @@
-//! `gateway audit …`: the audit log of a project as JSON lines, and whether the trail is what was written.
+//! `gateway audit …`: exports a project's audit log as JSON lines, and verifies its trail.
 
 use std::io::{BufWriter, Write as _, stdout};
 
@@ -15,30 +15,31 @@ use wire::id::ProjectId;
 use super::tools::Tools;
 use crate::say::say;
 
-/// How many entries are read at once.
+/// How many entries are read with one query.
 const PAGE: usize = 500;
 
 #[derive(Subcommand)]
 pub(super) enum Command {
-    /// Write the entries of a project to standard output, newest first, one JSON object on each line
+    /// Write the entries of a project to standard output, newest first, one JSON object per line
     Export {
         #[arg(long, value_name = "ID")]
         project: String,
-        /// No entries before this time (RFC 3339)
+        /// Only entries at or after this time (RFC 3339)
         #[arg(long, value_name = "TIME")]
         from: Option<Timestamp>,
         /// Only entries before this time (RFC 3339)
         #[arg(long, value_name = "TIME")]
         until: Option<Timestamp>,
     },
-    /// Compare the entries of each day with the links that were made of them; fails when an entry or a link is missing, was changed or was
-    /// added
+    /// Compare each day's entries with the links of the audit trail, which contain the digests of
+    /// the entries; fails if an entry or a link is missing, was changed or was added
     Verify {
-        /// One project alone
+        /// Only this project
         #[arg(long, value_name = "ID")]
         project: Option<String>,
-        /// A link of this project that has to be there: number and digest, as an earlier run or the log of `workers-trail` said. Shows that
-        /// the trail was put back to an earlier state
+        /// A link that the trail of this project must contain: its number and digest, as printed by
+        /// an earlier run or logged by `workers-trail`. Detects a trail that was reset to an
+        /// earlier state
         #[arg(long, value_name = "NUMBER:DIGEST", requires = "project")]
         expect: Option<String>,
     },
@@ -61,19 +62,19 @@ impl Command {
 }
 
 fn project_id(id: &str) -> anyhow::Result<ProjectId> {
-    ProjectId::parse(id).with_context(|| format!("{id:?} is not the id of a project"))
+    ProjectId::parse(id).with_context(|| format!("{id:?} is not a project id: expected a UUID or `internal`"))
 }
 
 fn parse_expected(text: &str) -> anyhow::Result<Expected> {
     let parsed =
         text.split_once(':').and_then(|(number, digest)| Some(Expected { number: number.parse().ok()?, digest: Digest::parse(digest)? }));
     parsed.with_context(|| {
-        format!("{text:?} is not the number and the digest of a link, as in 12:47DEQpj8HBSa-_TImW-5JCeuQeRkm5NMpJWZG3hSuFU")
+        format!("{text:?} is not a link: expected its number and digest, as in 12:47DEQpj8HBSa-_TImW-5JCeuQeRkm5NMpJWZG3hSuFU")
     })
 }
 
 async fn export(tools: &Tools, id: &ProjectId, from: Option<Timestamp>, until: Option<Timestamp>) -> anyhow::Result<()> {
-    let project = tools.store.project(id).await?.ok_or_else(|| anyhow!("there is no project {id}"))?.project;
+    let project = tools.store.project(id).await?.ok_or_else(|| anyhow!("project {id} does not exist"))?.project;
     let from = from.unwrap_or(project.created_at).max(project.created_at);
     let (mut lines, mut after) = (BufWriter::new(stdout().lock()), None::<String>);
     loop {
@@ -97,7 +98,7 @@ async fn verify(tools: &Tools, projects: &[ProjectId], expected: Option<&Expecte
     let keys = TrailKeys::new(&tools.secret);
     let mut wrong = 0;
     for project in projects {
-        ensure!(tools.store.project(project).await?.is_some(), "there is no project {project}");
+        ensure!(tools.store.project(project).await?.is_some(), "project {project} does not exist");
         say!("project {project}");
         let mut is_wrong = false;
         let report = |day: DayReport| {
@@ -115,7 +116,7 @@ async fn verify(tools: &Tools, projects: &[ProjectId], expected: Option<&Expecte
         }
         wrong += usize::from(is_wrong);
     }
-    ensure!(wrong == 0, "the trail of {wrong} of {} projects is not what was written", projects.len());
+    ensure!(wrong == 0, "the trails of {wrong} of {} projects were altered", projects.len());
     Ok(())
 }
 
@@ -132,7 +133,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_day_is_told_in_one_line() {
+    fn a_day_is_reported_on_one_line() {
         let day = DayReport { day: "2026-01-02".parse().unwrap(), entries: 12, links: 1, unlinked: 0, problem: None };
         assert_eq!(line(&day), "  2026-01-02  12 entries, 1 link: in order");
         let problem = Some(Problem::EntryMissing("0197".to_owned()));

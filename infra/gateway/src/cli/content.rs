@@ -1,4 +1,4 @@
-//! `gateway content publish DIR`: replaces what the site shows by what a folder says.
+//! `gateway content publish DIR`: replaces the site's content with that of a folder.
 
 use std::path::PathBuf;
 
@@ -10,10 +10,11 @@ use crate::say::say;
 
 #[derive(Subcommand)]
 pub(super) enum Command {
-    /// Replace all content by that of a folder: site.toml, apps.toml, blog/*.md
+    /// Replace all content with that of a folder: site.toml, apps.toml, blog/*.md
     Publish {
         folder: PathBuf,
-        /// Where the site is, for the URLs in its content. By default they follow the URL that the content is served at
+        /// The site's URL, which is the base of the URLs in its content. Default: the URL at which
+        /// the content is served
         #[arg(long, env = "GATELET_SITE_URL", value_name = "URL")]
         site_url: Option<String>,
     },
@@ -27,7 +28,7 @@ impl Command {
         let content = content::read_directory(&folder, site_url.as_deref())?;
         let tools = Tools::open(target).await?;
         tools.store.publish(&content).await?;
-        let place = site_url.map_or_else(|| "wherever the site is served".to_owned(), |url| format!("at {url}"));
+        let place = site_url.map_or_else(|| "at the URL from which it is served".to_owned(), |url| format!("at {url}"));
         say!("Published {} apps and {} posts {place}", content.apps.len(), content.blog_posts.len());
         Ok(())
     }

@@ -1,4 +1,4 @@
-//! `gateway doctor --table NAME`: whether a deployment is as it should be.
+//! `gateway doctor --table NAME`: checks a deployment.
 
 use anyhow::{Context as _, bail};
 use clap::Args;
@@ -11,20 +11,20 @@ use crate::doctor::{Deployment, Report, examine};
 
 #[derive(Args)]
 pub(super) struct Options {
-    /// Base URL of the API: every function is asked whether it answers
+    /// Base URL of the API; if given, every function is called to check that it answers
     #[arg(long, env = "GATELET_API_URL", value_name = "URL")]
     api_url: Option<String>,
-    /// Address or domain that mails are sent from
+    /// Address or domain that emails are sent from
     #[arg(long, env = "GATELET_SENDER", value_name = "IDENTITY")]
     sender: Option<String>,
-    /// SES configuration set of the mails
+    /// SES configuration set of the emails
     #[arg(long, env = "GATELET_SES_CONFIGURATION_SET", value_name = "NAME")]
     configuration_set: Option<String>,
 }
 
 impl Options {
     pub(super) async fn run(self, target: &Target) -> anyhow::Result<()> {
-        let table = target.table.as_deref().context("--table says which deployment: the name of its table, an output of the stack")?;
+        let table = target.table.as_deref().context("--table is required: the name of the deployment's table, an output of the stack")?;
         let api_url = self.api_url.filter(|url| !url.is_empty()).map(|url| base_url("GATELET_API_URL", &url)).transpose()?;
         let aws = Aws::find().await?;
         let deployment = Deployment {

@@ -1,26 +1,27 @@
-//! `gateway help environment`: every variable that the gateway reads. The table of [`settings`] is the one place for most.
+//! `gateway help environment`: lists every variable that the gateway reads. Most are defined in the
+//! table of [`settings`].
 
 use std::fmt::Write as _;
 
-/// Variables that only the gateway and its command line read; the columns are those of [`settings::TABLE`].
+/// Variables that only the gateway and its command line read, in the format of [`settings::TABLE`].
 const OWN: &str = "
 | `GATELET_DATA` | folder of the gateway's data, as `--data` | `.gatelet` |
 | `GATELET_PROJECT_ID`, `GATELET_PUBLISHABLE_CLIENT_KEY`, `GATELET_SECRET_SERVER_KEY`, `GATELET_SUPER_SECRET_ADMIN_KEY` | fix the first project's id and keys | made at the first start |
 | `GATELET_INTERNAL_CLIENT_KEY`, `GATELET_INTERNAL_SERVER_KEY`, `GATELET_INTERNAL_ADMIN_KEY` | fix the keys of the project `internal` | made at the first start |
 | `GATELET_PAGE_KEY` | fixes the key that opens the start page, the inbox and the outbox | made at the first start |
 | `GATELET_REMOTE_PAGES` | `1` shows these pages over connections from other addresses too, as `--remote-pages` | none |
-| `GATELET_TRUSTED_PROXIES` | networks of proxies, by commas, whose `X-Forwarded-For` says where a request comes from, as `--trusted-proxy` | none |
+| `GATELET_TRUSTED_PROXIES` | networks of proxies, separated by commas, whose `X-Forwarded-For` names the client, as `--trusted-proxy` | none |
 | `GATELET_DYNAMODB_ACCESS_KEY_ID`, `GATELET_DYNAMODB_SECRET_ACCESS_KEY` | fix the credentials of `--dynamodb-port` | made at the first start |
 | `GATELET_LOG` | what is logged: `off`, `error`, `warn`, `info`, `debug`, `trace`, or for single modules `warn,gateway=debug` | `warn,dynoxide=error` |
 | `GATELET_HEALTH_URL` | the gateway that `gateway health` asks | `http://127.0.0.1:8787` |
 | `AWS_PROFILE`, `AWS_CONFIG_FILE`, `AWS_SHARED_CREDENTIALS_FILE` | profile of the AWS files, for commands with `--table` | `default`, in `~/.aws` |
 ";
 
-/// Where a line ends.
+/// The maximum width of the list, in columns.
 const WIDTH: usize = 100;
 const INDENT: &str = "          ";
 
-/// A line of the table: names, meaning, default.
+/// A row of the table: the names, the meaning, and the default.
 struct Row<'a> {
     names: Vec<&'a str>,
     meaning: &'a str,
@@ -37,9 +38,9 @@ fn rows(table: &str) -> impl Iterator<Item = Row<'_>> {
     })
 }
 
-/// The listing, for the help of the command line.
+/// The list of variables for the command line's help.
 pub(super) fn text() -> String {
-    let mut text = "Environment variables; an empty one counts as not set:\n".to_owned();
+    let mut text = "Environment variables (an empty value counts as unset):\n".to_owned();
     for row in rows(OWN).chain(rows(settings::TABLE)) {
         for name in &row.names {
             let _ = write!(text, "\n  {name}");
@@ -71,12 +72,12 @@ mod tests {
 
     use super::*;
 
-    /// Names that end with `_` stand for many.
+    /// The documented names. A name that ends with `_` is a prefix.
     fn documented() -> BTreeSet<String> {
         rows(OWN).chain(rows(settings::TABLE)).flat_map(|row| row.names).map(str::to_owned).collect()
     }
 
-    /// What the sources in a folder name between quotes.
+    /// Collects the names of variables that appear in quotes in the Rust files of a folder.
     fn named_in(folder: &Path, found: &mut BTreeSet<String>) {
         for entry in std::fs::read_dir(folder).unwrap() {
             let path = entry.unwrap().path();
@@ -95,7 +96,7 @@ mod tests {
     }
 
     #[test]
-    fn every_variable_that_the_sources_read_is_listed_and_in_the_documents() {
+    fn every_variable_that_the_sources_read_is_listed_and_documented() {
         let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
         let mut read = BTreeSet::new();
         for folder in ["shared", "infra/gateway/src", "functions"] {
@@ -104,7 +105,9 @@ mod tests {
         assert!(read.contains("GATELET_API_URL") && read.contains("GATELET_LOG"), "{read:?}");
         let (documented, page) = (documented(), std::fs::read_to_string(root.join("docs/gateway.md")).unwrap());
         let of_rules = |name: &str| name.starts_with("GATELET_LIMIT_");
-        // Of the renderer's process, of tests, and set by whatever runs a container.
+        // Exempt are the variables of single rate limits, those of the renderer process and of
+        // tests, and those that do not begin with `GATELET_`, some of which the runtime of a
+        // container sets.
         let internal = ["GATELET_RENDERER", "GATELET_STOP_AT"];
         for name in read.iter().filter(|name| !of_rules(name) && !internal.contains(&name.as_str()) && name.starts_with("GATELET_")) {
             assert!(documented.contains(name), "{name} is not in the table of shared/settings");
@@ -116,7 +119,7 @@ mod tests {
     }
 
     #[test]
-    fn the_listing_has_each_variable_with_its_meaning_in_lines_that_fit() {
+    fn the_listing_shows_each_variable_and_its_meaning_in_wrapped_lines() {
         let text = text();
         assert!(text.contains("\n  GATELET_SENDER\n") && text.contains("\n  AWS_PROFILE\n"), "{text}");
         assert!(text.lines().all(|line| line.len() <= WIDTH + 1), "{text}");

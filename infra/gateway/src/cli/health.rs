@@ -1,4 +1,5 @@
-//! `gateway health`: whether a gateway answers, by its exit status: for the health checks of containers, whose images have no shell.
+//! `gateway health`: reports by its exit status whether a gateway answers. Container health checks
+//! need this command, as the images have no shell.
 
 use std::time::Duration;
 
@@ -10,12 +11,12 @@ use settings::base_url;
 
 use crate::say::say;
 
-/// A gateway that takes longer is in trouble.
+/// How long to wait for a response; a gateway that takes longer counts as unhealthy.
 const PATIENCE: Duration = Duration::from_secs(3);
 
 #[derive(Args)]
 pub(super) struct Options {
-    /// Base URL of the gateway to ask, as it is reached from here
+    /// Base URL of the gateway, as this process reaches it
     #[arg(long, env = "GATELET_HEALTH_URL", value_name = "URL", default_value = "http://127.0.0.1:8787")]
     url: String,
 }
@@ -24,7 +25,7 @@ impl Options {
     pub(super) async fn run(self) -> anyhow::Result<()> {
         let url = format!("{}/health", base_url("--url", &self.url)?);
         let client = Client::builder().tls_backend_preconfigured(tls::client(tls::public_roots()));
-        // The gateway itself is asked, and nothing in between.
+        // Proxies are bypassed, so that the request reaches the gateway itself.
         let client = client.redirect(redirect::Policy::none()).no_proxy().timeout(PATIENCE).build()?;
         let answer = client.get(&url).send().await.with_context(|| format!("{url} does not answer"))?;
         ensure!(answer.status().is_success(), "{url} answers {}", answer.status());

@@ -1,4 +1,4 @@
-//! `--listen` and `--port`: where the gateway answers.
+//! `--listen` and `--port`: the address that the gateway listens on.
 
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::Path;
@@ -10,16 +10,17 @@ use tokio::net::{TcpListener, TcpSocket};
 use crate::data::Data;
 
 const PORT: u16 = 8787;
-/// Connections that the kernel keeps until they are accepted; Linux keeps no more by default. One that finds no room asks again a second later.
+/// The accept backlog, in connections. It equals the limit that Linux sets by default. A client
+/// that connects while the backlog is full gets no answer, and tries again a second later.
 const BACKLOG: u32 = 4096;
 
 #[derive(Args, Clone)]
 pub(super) struct Listen {
-    /// Where to answer: PORT, localhost:PORT or ADDRESS:PORT. A port alone is for this machine only; 0.0.0.0:PORT is for every network
-    /// [default: 127.0.0.1:8787]
+    /// Address to listen on: PORT, localhost:PORT or ADDRESS:PORT. A port alone means this machine
+    /// only; 0.0.0.0:PORT means all networks [default: 127.0.0.1:8787]
     #[arg(long, value_name = "ADDRESS", value_parser = address)]
     listen: Option<SocketAddr>,
-    /// Answer this machine on this port; 0 takes any free one
+    /// Listen on this port of this machine; 0 picks a free one
     #[arg(long, value_name = "PORT", conflicts_with = "listen")]
     port: Option<u16>,
 }
@@ -34,21 +35,23 @@ fn here(port: u16) -> SocketAddr {
     SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), port)
 }
 
-/// The address that a text means.
+/// Parses an address to listen on.
 fn address(text: &str) -> Result<SocketAddr, String> {
     let port = text.strip_prefix("localhost:").or_else(|| text.strip_prefix(':')).unwrap_or(text);
     if let Ok(port) = port.parse() {
         return Ok(here(port));
     }
-    text.parse()
-        .map_err(|_| "write a port (8787), localhost:8787, or an address with a port (127.0.0.1:8787, 0.0.0.0:8787, [::1]:8787)".to_owned())
+    text.parse().map_err(|_| {
+        "expected a port (8787), localhost:8787, or an address with a port (127.0.0.1:8787, 0.0.0.0:8787, [::1]:8787)".to_owned()
+    })
 }
 
-/// Binds an address for the gateway of a data folder.
+/// Listens on an address. If the port is in use by the gateway of `folder`, the error names that
+/// gateway.
 pub(super) fn bind(address: SocketAddr, folder: Option<&Path>, option: &str) -> anyhow::Result<TcpListener> {
     let listen = || {
         let socket = if address.is_ipv4() { TcpSocket::new_v4() } else { TcpSocket::new_v6() }?;
-        // A port whose gateway has just stopped is free.
+        // Allows binding a port whose gateway has just stopped.
         #[cfg(unix)]
         socket.set_reuseaddr(true)?;
         socket.bind(address)?;
@@ -62,9 +65,7 @@ pub(super) fn bind(address: SocketAddr, folder: Option<&Path>, option: &str) -> 
             .and_then(Data::holder)
             .filter(|holder| holder.url.as_ref().is_some_and(|url| url.ends_with(&format!(":{}", address.port()))));
         let who = own.map_or_else(|| "another program".to_owned(), |holder| holder.to_string());
-        anyhow!(
-            "cannot listen on {address}: {who} answers there; stop it, or choose another port with {option} PORT (0 takes any free one)"
-        )
+        anyhow!("cannot listen on {address}: {who} uses this port; stop it, or choose another with {option} PORT (0 picks a free one)")
     })
 }
 
@@ -73,7 +74,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_port_is_for_this_machine_and_an_address_is_taken_as_it_is() {
+    fn a_port_means_loopback_and_an_address_is_used_as_given() {
         for text in ["8853", ":8853", "localhost:8853", "127.0.0.1:8853"] {
             assert_eq!(address(text), Ok(here(8853)), "{text}");
         }
@@ -82,7 +83,7 @@ mod tests {
     }
 
     #[test]
-    fn anything_else_is_refused_with_what_to_write() {
+    fn an_invalid_address_is_rejected_with_the_expected_form() {
         for text in ["", "nowhere", "localhost", "127.0.0.1", "70000", ":70000", "localhost:http", "example.com:80", "::1:80x", "-1"] {
             let said = address(text).unwrap_err();
             assert!(said.contains("127.0.0.1:8787") && said.contains("localhost:8787"), "{text}: {said}");

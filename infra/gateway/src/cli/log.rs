@@ -7,7 +7,7 @@ use wire::environment::variable;
 
 const NAME: &str = "GATELET_LOG";
 const DEFAULT: &str = "warn,dynoxide=error";
-const EXPECTED: &str = "write off, error, warn, info, debug or trace, for single modules as in warn,gateway=debug";
+const EXPECTED: &str = "expected off, error, warn, info, debug or trace, or levels for single modules, as in warn,gateway=debug";
 
 pub(super) fn install() -> anyhow::Result<()> {
     let text = variable(NAME);
@@ -16,7 +16,8 @@ pub(super) fn install() -> anyhow::Result<()> {
     Ok(())
 }
 
-/// A filter of levels. A word alone would be taken for a module of which everything is logged: it is more likely a level with a typing error.
+/// Parses levels, for everything or for single modules. A word without `=` must be a level:
+/// `EnvFilter` would also accept a module's name, but the word is more likely a misspelt level.
 fn filter(text: &str) -> anyhow::Result<EnvFilter> {
     let directives: Vec<&str> = text.split(',').map(str::trim).collect();
     for &directive in &directives {
@@ -33,7 +34,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn levels_are_taken_and_other_words_refused() {
+    fn levels_are_accepted_and_other_words_rejected() {
         for text in ["info", "WARN", "off", "warn,dynoxide=error", "gateway=debug, store=trace"] {
             assert!(filter(text).is_ok(), "{text}");
         }

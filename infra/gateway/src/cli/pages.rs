@@ -1,4 +1,4 @@
-//! `gateway pages`: the link that the start printed, once more.
+//! `gateway pages`: prints the link to the private pages, as the gateway does at its start.
 
 use std::path::Path;
 
@@ -11,8 +11,10 @@ use crate::say::say;
 
 pub(super) fn run(folder: &Path) -> anyhow::Result<()> {
     let data = Data::existing(folder)?;
-    let Some(holder) = Data::holder(folder) else { bail!("no gateway serves {} now: start it", folder.display()) };
-    let Some(url) = &holder.pages else { bail!("{holder} shows no pages at localhost: see --no-pages, --trusted-proxy and --listen") };
+    let Some(holder) = Data::holder(folder) else { bail!("no gateway is serving {}: start it", folder.display()) };
+    let Some(url) = &holder.pages else {
+        bail!("{holder} does not show its pages at localhost: see --no-pages, --trusted-proxy and --listen")
+    };
     let key = PageKey::saved(&Saved::read(Some(&data.keys_file()))).context("keys.env has no page key: start the gateway again")?;
     say!("{}", key.link(url));
     Ok(())

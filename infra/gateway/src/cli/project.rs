@@ -1,4 +1,4 @@
-//! `gateway project …`: projects, for the people who run them.
+//! `gateway project …`: manages projects.
 
 use std::fmt::Write as _;
 use std::time::Duration;
@@ -22,41 +22,43 @@ use crate::keys::{Keys, Role, closed_internal};
 use crate::saved_keys::Saved;
 use crate::say::say;
 
-/// How long the command deletes what a project had; a worker goes on where it ends.
+/// How long the command itself deletes a project's data; a worker deletes what remains.
 const PURGE: Duration = Duration::from_secs(60);
 
 #[derive(Subcommand)]
 pub(super) enum Command {
-    /// Create a project and print its keys, which are shown this once
+    /// Create a project and print its keys, which are shown only once
     Create {
         #[arg(required_unless_present = "internal")]
         name: Option<String>,
-        /// A UUID, or `internal`; by default a new one
+        /// A UUID, or `internal`; a new UUID by default
         #[arg(long)]
         id: Option<String>,
-        /// Create the project `internal`, whose users own projects through their teams. Nobody signs up there until you let them
-        /// (`project set internal config.sign_up_enabled=true`). Keys are those of `GATELET_INTERNAL_CLIENT_KEY`,
-        /// `GATELET_INTERNAL_SERVER_KEY` and `GATELET_INTERNAL_ADMIN_KEY`, or new ones
+        /// Create the project `internal`, whose users own projects through their teams. Sign-up is
+        /// closed until you open it (`project set internal config.sign_up_enabled=true`). Its keys
+        /// are `GATELET_INTERNAL_CLIENT_KEY`, `GATELET_INTERNAL_SERVER_KEY` and
+        /// `GATELET_INTERNAL_ADMIN_KEY`, or new ones
         #[arg(long, conflicts_with = "id")]
         internal: bool,
     },
-    /// Delete a project with everything that it has, for good
+    /// Delete a project and all its data, permanently
     Delete {
         id: String,
-        /// The id again; without it, it is asked for
+        /// The id again, to skip the prompt
         #[arg(long, value_name = "ID")]
         confirm: Option<String>,
     },
     /// List all projects
     List,
-    /// Show a project with its settings
+    /// Show a project and its settings
     Show { id: String },
-    /// Make and print a new set of keys for a project; the others stay valid
+    /// Create and print a new set of keys for a project; the others stay valid
     Keys { id: String },
-    /// Change settings, those of the admin operation: `config.sign_up_enabled=false`, `display_name=Notes`
+    /// Change settings, which are named as in the admin operation: `config.sign_up_enabled=false`,
+    /// `display_name=Notes`
     Set {
         id: String,
-        /// `path=value`; a value is JSON, or else text
+        /// `path=value`; a value that is not JSON is used as text
         #[arg(required = true, value_name = "SETTING")]
         settings: Vec<String>,
     },
@@ -78,11 +80,11 @@ impl Command {
 
 async fn find(tools: &Tools, id: &str) -> anyhow::Result<ProjectRow> {
     let id = parse_id(id)?;
-    tools.store.project(&id).await?.ok_or_else(|| anyhow!("there is no project {id}"))
+    tools.store.project(&id).await?.ok_or_else(|| anyhow!("project {id} does not exist"))
 }
 
 fn parse_id(id: &str) -> anyhow::Result<ProjectId> {
-    ProjectId::parse(id).with_context(|| format!("{id:?} is not the id of a project"))
+    ProjectId::parse(id).with_context(|| format!("{id:?} is not a project id: expected a UUID or `internal`"))
 }
 
 async fn create_internal(tools: &Tools, name: Option<String>) -> anyhow::Result<()> {
@@ -106,7 +108,7 @@ async fn write_project(tools: &Tools, project: &Project, keys: &Keys, role: Role
     let create = tools.store.create_project(project, &set);
     match tools.recorded("gateway-project-create", project, Vec::new(), create).await {
         Ok(()) => print!("{}", keys.lines(role)),
-        Err(store::Error::Conflict(_)) => bail!("there is a project {} already", project.id),
+        Err(store::Error::Conflict(_)) => bail!("project {} already exists", project.id),
         Err(error) => return Err(error.into()),
     }
     Ok(())
@@ -115,29 +117,29 @@ async fn write_project(tools: &Tools, project: &Project, keys: &Keys, role: Role
 async fn delete(tools: &Tools, id: &str, confirm: Option<String>) -> anyhow::Result<()> {
     let project = find(tools, id).await?.project;
     if project.id.is_internal() {
-        bail!("the project whose users own projects cannot be deleted");
+        bail!("the project `internal` cannot be deleted");
     }
     let confirmed = match confirm {
         Some(again) => again,
         None => {
-            eprint!("This deletes {:?} with all its users, teams and mails. Type its id to go on: ", project.display_name);
+            eprint!("This deletes {:?} with all its users, teams and emails. Type its id to confirm:  ", project.display_name);
             let mut line = String::new();
-            std::io::stdin().read_line(&mut line).context("the id cannot be read")?;
+            std::io::stdin().read_line(&mut line).context("cannot read the id")?;
             line
         }
     };
     if confirmed.trim() != project.id.as_str() {
-        bail!("{:?} is not the id of the project: nothing was deleted", confirmed.trim());
+        bail!("{:?} is not the id of the project; nothing was deleted", confirmed.trim());
     }
     let now = tools.clock.now();
     let end = tools.store.end_project(&project, now);
     match tools.recorded("gateway-project-delete", &project, Vec::new(), end).await {
         Ok(()) => {}
-        Err(store::Error::Conflict(_)) => bail!("somebody else deleted the project at the same time"),
+        Err(store::Error::Conflict(_)) => bail!("the project was deleted concurrently"),
         Err(error) => return Err(error.into()),
     }
     let purge = tools.store.purge_project(&project.id, project.created_at, now, Instant::now() + PURGE).await?;
-    let rest = if purge == Purge::Unfinished { "; a worker deletes the rest of what it had" } else { "" };
+    let rest = if purge == Purge::Unfinished { "; a worker deletes its remaining data" } else { "" };
     say!("deleted {}{rest}", project.id);
     Ok(())
 }
@@ -167,16 +169,19 @@ async fn set(tools: &Tools, id: &str, settings: &[String]) -> anyhow::Result<()>
     let patch = patch(settings)?;
     let fields = trail::fields(&patch);
     let patch = deserr::deserialize::<ProjectPatch, _, Problems>(patch).map_err(|problems| anyhow!("{problems}"))?;
+    let (levels, keys) = (tools.store.levels(&row.project).await?, patch.keys());
     let project = patch.apply(row.project, &tools.app()?.deployment())?;
-    let update = tools.store.update_project(&project, row.version);
+    let levels = levels.noted(&project, &keys);
+    let update = tools.store.update_project(&project, row.version, Some(&levels));
     match tools.recorded("gateway-project-set", &project, fields, update).await {
         Ok(()) => show(&project),
-        Err(store::Error::Conflict(_)) => bail!("somebody else changed the project at the same time: look, and try again"),
+        Err(store::Error::Conflict(_)) => bail!("the project was changed concurrently: check its settings, and try again"),
         Err(error) => Err(error.into()),
     }
 }
 
-/// The body of the admin operation that some `path=value` mean.
+/// The body for the admin operation that updates a project, from settings of the form
+/// `path=value`.
 fn patch(settings: &[String]) -> anyhow::Result<Value> {
     let mut patch = Value::Object(Map::new());
     for setting in settings {
@@ -186,7 +191,7 @@ fn patch(settings: &[String]) -> anyhow::Result<Value> {
         let mut place = &mut patch;
         for name in path.split('.') {
             let _ = write!(pointer, ".{name}");
-            let object = place.as_object_mut().with_context(|| format!("{pointer} is below a setting that is no object"))?;
+            let object = place.as_object_mut().with_context(|| format!("{pointer} is below a setting that is not an object"))?;
             place = object.entry(name).or_insert_with(|| Value::Object(Map::new()));
         }
         *place = value;
@@ -199,7 +204,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn settings_are_the_body_of_the_admin_operation() {
+    fn settings_become_the_body_of_the_admin_operation() {
         let settings = ["display_name=Notes", "config.sign_up_enabled=false", "config.domains=[{\"domain\":\"https://a.test\"}]"];
         let patch = patch(&settings.map(str::to_owned)).expect("a patch");
         let expected = serde_json::json!({

@@ -1,8 +1,10 @@
-//! `gateway reseal`: seals with the current deployment secret what is sealed with the previous one, before that one is forgotten, and
-//! authenticates the links of trails with it.
+//! `gateway reseal`: re-encrypts the values that are sealed with the previous deployment secret,
+//! and authenticates the links of audit trails with the current secret. Then the previous secret
+//! can be dropped.
 //!
-//! It may be stopped at any moment and started again: what is of the current secret is left alone. Requests may go on meanwhile, as long as
-//! everything that answers them has the current secret.
+//! The command can be stopped at any time and started again, as it skips what the current secret
+//! already protects. Servers may answer requests meanwhile, as long as every server has the current
+//! secret.
 
 use anyhow::ensure;
 use crypto::trail_keys::TrailKeys;
@@ -14,11 +16,11 @@ use super::tools::Tools;
 use super::transfer::bar;
 use crate::say::say;
 
-/// How many items are looked at at once.
+/// How many items are processed concurrently.
 const PARALLEL: usize = 32;
 
 pub(super) async fn run(tools: &Tools) -> anyhow::Result<()> {
-    let bar = bar("looked at", tools.store.estimate().await?, 0);
+    let bar = bar("scanned", tools.store.estimate().await?, 0);
     let keys = TrailKeys::new(&tools.secret);
     let (mut sealed, mut links, mut after) = (Resealed::default(), Resealed::default(), None);
     loop {
@@ -36,17 +38,17 @@ pub(super) async fn run(tools: &Tools) -> anyhow::Result<()> {
         }
     }
     bar.finish_and_clear();
-    say!("Sealed anew: {}; sealed with the current secret already: {}", sealed.anew, sealed.current);
-    say!("Links of trails authenticated anew: {}; with the current secret already: {}", links.anew, links.current);
+    say!("Resealed: {}; already sealed with the current secret: {}", sealed.anew, sealed.current);
+    say!("Trail links re-authenticated: {}; already up to date: {}", links.anew, links.current);
     let first = |lost: &[String]| lost.first().cloned().unwrap_or_default();
     let (count, of) = (sealed.lost.len(), first(&sealed.lost));
-    ensure!(count == 0, "{count} sealed values open with neither secret, as that of {of}; they were left as they are");
+    ensure!(count == 0, "{count} sealed values, for example that of {of}, open with neither secret; they were left unchanged");
     let (count, of) = (links.lost.len(), first(&links.lost));
-    ensure!(count == 0, "{count} links of trails are of neither secret, as {of}; they were left as they are");
+    ensure!(count == 0, "{count} trail links, for example {of}, match neither secret; they were left unchanged");
     Ok(())
 }
 
-/// Seals an item anew, and authenticates it anew when it is a link of a trail.
+/// Reseals the values of an item, and re-authenticates the item if it is a link of a trail.
 async fn renew(tools: &Tools, keys: &TrailKeys, item: Item) -> Result<(Resealed, Resealed), store::Error> {
     let link = tools.store.authenticate_anew(keys, &item).await?;
     Ok((tools.store.reseal(&tools.sealer, item).await?, link))

@@ -2,7 +2,6 @@
 
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::sync::Arc;
-use std::time::Duration;
 
 use anyhow::{Context as _, anyhow};
 use clap::Args;
@@ -14,13 +13,13 @@ use net::tls;
 use secrecy::ExposeSecret as _;
 use settings::{Settings, base_url};
 use tokio::net::TcpListener;
-use tokio::sync::watch;
 use wire::clock::{Clock, after};
 use wire::entropy::Entropy;
 use wire::environment::variable;
 
 use super::listen::{Listen, bind};
 use super::log;
+use super::serving::{Serving, stop_signal};
 use super::tools::Target;
 use crate::content;
 use crate::data::Data;
@@ -40,46 +39,49 @@ use crate::service::{Parts, Service};
 pub(super) struct Options {
     #[command(flatten)]
     listen: Listen,
-    /// Keep everything in memory: nothing is left when the gateway stops
+    /// Keep everything in memory: all data is lost when the gateway stops
     #[arg(long)]
     memory: bool,
-    /// Serve the embedded DynamoDB engine on this port, for other processes of this machine. They sign with the credentials that the start
-    /// prints and `dynamodb.env` in the data folder has; `GATELET_DYNAMODB_ACCESS_KEY_ID` and `GATELET_DYNAMODB_SECRET_ACCESS_KEY` fix them
+    /// Serve the embedded DynamoDB engine on this port to other processes of this machine. They
+    /// sign requests with the credentials in the file `dynamodb.env` of the data folder
     #[arg(long, value_name = "PORT")]
     dynamodb_port: Option<u16>,
-    /// Take the client's address from `X-Forwarded-For` where the request comes from this network of proxies, as in 10.0.0.0/8; may be
-    /// repeated. Leaves out the pages that show keys and emails, as `--no-pages` does. `GATELET_TRUSTED_PROXIES` takes several with commas
+    /// Take the client's address from `X-Forwarded-For` in requests from this proxy network
+    /// (10.0.0.0/8); may be repeated, and implies `--no-pages`
     #[arg(long = "trusted-proxy", value_name = "CIDR")]
     trusted_proxies: Vec<Network>,
-    /// How often one may do things: `standard` as in a deployment, `generous` for a hundred times that, or `off`. `GATELET_LIMIT_SIGN_IN=60/600`
-    /// and the like set single limits, in requests and seconds
+    /// Rate limits: `standard` as in a deployment, `generous` for a hundred times that, or `off`;
+    /// a variable such as `GATELET_LIMIT_SIGN_IN=60/600` (60 requests in 600 seconds) sets one
+    /// limit
     #[arg(long, value_name = "MODE", env = "GATELET_LIMITS", default_value = "generous")]
     limits: String,
-    /// Leave out the pages that show keys and emails: the start page, the inbox and the outbox
+    /// Disable the pages that show keys and emails: the start page, the inbox and the outbox
     #[arg(long)]
     no_pages: bool,
-    /// Show these pages, to whoever has the page key, over connections from other addresses too: in a container, whose own address is not the
-    /// browser's. They answer at the name `localhost` all the same. `GATELET_REMOTE_PAGES=1` does it as well
+    /// Show these pages to connections from other addresses too, as a container requires. Callers
+    /// need the page key, and still have to use the name `localhost`. Same as
+    /// `GATELET_REMOTE_PAGES=1`
     #[arg(long, conflicts_with = "no_pages")]
     remote_pages: bool,
-    /// Believe the viewer headers of a distribution without proof (for tests)
+    /// Trust the viewer headers of a distribution without proof (for tests)
     #[arg(long, hide = true)]
     trust_viewer_headers: bool,
-    /// Run with a clock that is so many seconds ahead (for tests: leases of a gateway that was killed are over)
+    /// Run with the clock this many seconds ahead (for tests: expires the leases of a killed
+    /// gateway)
     #[arg(long, hide = true, default_value_t = 0, value_name = "SECONDS")]
     clock_ahead: u32,
 }
 
-/// How long running requests may take to finish after a signal.
-const GRACE: Duration = Duration::from_secs(10);
-
 pub(super) async fn run(target: &Target, options: Options) -> anyhow::Result<()> {
     log::install()?;
     if cfg!(panic = "abort") {
-        tracing::warn!("this binary has the profile of functions, where a panic ends the process: build it with --profile gateway");
+        tracing::warn!(
+            "this binary was built with the Cargo profile `release`, which is for the Lambda functions and makes a panic end the \
+             process: build the gateway with --profile gateway"
+        );
     }
     let trusted = trusted_proxies(&options)?;
-    // The ports first: nothing is created for a gateway that cannot answer.
+    // Bind the ports first, so that a gateway that cannot listen creates nothing.
     let folder = Some(target.data.as_path()).filter(|_| !options.memory);
     let listener = bind(options.listen.address(), folder, "--port")?;
     let address = listener.local_addr()?;
@@ -109,21 +111,23 @@ pub(super) async fn run(target: &Target, options: Options) -> anyhow::Result<()>
         shows_pages.then(|| Private { keys: keys.clone(), keys_file: data.as_ref().map(Data::keys_file), page_key, is_remote });
     let parts = Parts { settings, engine: engine.clone(), inbox, clock, entropy, hasher: Hasher::default(), private_pages };
     let service = Service::new(parts);
-    let signal = stop_signal().context("signals cannot be caught")?;
+    let signal = stop_signal().context("cannot handle signals")?;
     print_start(&service.app.settings, start_page.as_deref(), &keys, &internal, data.as_ref().filter(|_| !is_new));
     if let Some(dynamodb) = &dynamodb {
         dynamodb.print();
     }
-    // Others than this process may have been sending when the engine was theirs, too.
+    // Processes that share the engine now, or shared it during the previous run, may send emails
+    // too.
     let sends_alone = dynamodb.is_none() && !was_shared;
     let connections = Connections::by_descriptors();
     let tables = dynamodb.map(|dynamodb| dynamodb.server(Arc::clone(&connections)));
     let proxies = Proxies::new(&trusted);
     let api = Server { listener, router: service.router.clone(), connections, proxies };
-    serve(service, smtp, sends_alone, api, tables, signal).await
+    Serving { service, smtp, sends_alone, api, tables }.until(signal).await
 }
 
-/// The engine with its table, and whether other processes had it before. Shared, it flushes each write by itself.
+/// Opens the engine with its table; also returns whether the previous run shared the engine with
+/// other processes. A shared engine flushes each write separately.
 async fn open_engine(data: Option<&Data>, is_shared: bool, entropy: &Entropy) -> anyhow::Result<(Engine, bool)> {
     let database = data.map(Data::create_database).transpose()?;
     let engine = Engine::open(database.as_deref(), entropy, None).await?;
@@ -134,7 +138,7 @@ async fn open_engine(data: Option<&Data>, is_shared: bool, entropy: &Entropy) ->
     Ok((engine, was_shared))
 }
 
-/// The deployment secret of the environment, else of the data folder, else a new one.
+/// The deployment secret: from the environment, from the data folder, or newly created.
 fn secret(data: Option<&Data>, entropy: &Entropy) -> anyhow::Result<DeploymentSecret> {
     match (data, variable("GATELET_SECRET")) {
         (_, Some(secret)) => Ok(settings::deployment_secret(secret)?),
@@ -143,16 +147,17 @@ fn secret(data: Option<&Data>, entropy: &Entropy) -> anyhow::Result<DeploymentSe
     }
 }
 
-/// The keys of a gateway.
+/// The keys of a gateway: of the first project, of `internal`, and of the pages.
 struct KeyRing {
     keys: Keys,
     internal: Keys,
     page_key: PageKey,
-    /// Whether the first project was created just now.
+    /// Whether this start created the first project.
     is_new: bool,
 }
 
-/// Chooses the keys, gives them to their projects, and saves them.
+/// Chooses the keys, adds them to their projects, and saves them in the data folder, if there is
+/// one.
 async fn install_keys(data: Option<&Data>, engine: &Engine, clock: &Clock, entropy: &Entropy) -> anyhow::Result<KeyRing> {
     let file = data.map(Data::keys_file);
     let saved = Saved::read(file.as_deref());
@@ -167,7 +172,7 @@ async fn install_keys(data: Option<&Data>, engine: &Engine, clock: &Clock, entro
     Ok(KeyRing { keys, internal, page_key, is_new })
 }
 
-/// The networks of the command line, or else of the environment.
+/// The networks from the command line, or else from the environment.
 fn trusted_proxies(options: &Options) -> anyhow::Result<Vec<Network>> {
     match variable("GATELET_TRUSTED_PROXIES").filter(|_| options.trusted_proxies.is_empty()) {
         Some(text) => {
@@ -178,8 +183,9 @@ fn trusted_proxies(options: &Options) -> anyhow::Result<Vec<Network>> {
     }
 }
 
-/// Where the pages answer: where clients reach the API if that is a name of this machine, as a container or a tunnel has another port.
-/// Nowhere when the gateway listens on one address of a network alone.
+/// The URL of the pages. This is the API's URL if its host is a loopback name, because a container
+/// or a tunnel may map the gateway's port to another; otherwise the URL has the host `localhost`
+/// and the gateway's port. `None` if the gateway only listens on a network address.
 fn pages_url(api_url: &str, address: SocketAddr) -> Option<String> {
     if !address.ip().is_loopback() && !address.ip().is_unspecified() {
         return None;
@@ -188,12 +194,13 @@ fn pages_url(api_url: &str, address: SocketAddr) -> Option<String> {
     Some(if is_here { api_url.to_owned() } else { format!("http://localhost:{}", address.port()) })
 }
 
-/// The table is for this machine, wherever the API answers.
+/// The address on which to serve the table. It is always a loopback address, whatever address the
+/// API listens on, because the table is only for this machine.
 fn loopback(address: IpAddr) -> IpAddr {
     if address.is_loopback() { address } else { IpAddr::V4(Ipv4Addr::LOCALHOST) }
 }
 
-/// The engine at a port of its own.
+/// The engine, served on its own port.
 struct Dynamodb {
     listener: TcpListener,
     endpoint: String,
@@ -226,22 +233,23 @@ impl Dynamodb {
 
 fn open_inbox(data: Option<&Data>, clock: &Clock) -> anyhow::Result<Inbox> {
     let file = data.map(Data::create_inbox).transpose()?;
-    let inbox = Inbox::open(file.as_deref(), clock.clone()).context("the inbox cannot be opened")?;
+    let inbox = Inbox::open(file.as_deref(), clock.clone()).context("cannot open the inbox")?;
     if let Some(data) = data {
         let mails = data.mails();
-        inbox.take_over(&mails).with_context(|| format!("the emails in {} cannot be moved into the inbox", mails.display()))?;
+        inbox.take_over(&mails).with_context(|| format!("cannot move the emails in {} into the inbox", mails.display()))?;
     }
     Ok(inbox)
 }
 
-/// The machine's clock, or one that is so many seconds ahead of it.
+/// The machine's clock, moved ahead by this many seconds.
 fn clock(ahead: u32) -> Clock {
     let system = Clock::system();
     Clock::new(move || after(system.now(), SignedDuration::from_secs(ahead.into())))
 }
 
 fn settings(address: SocketAddr, secret: DeploymentSecret, options: &Options) -> anyhow::Result<Settings> {
-    // Providers and mails send people here, so it is the name that they would type.
+    // Emails link to this URL, and providers redirect to it, so its host is `localhost` where that
+    // name leads to the gateway.
     let host = if address.ip().is_loopback() || address.ip().is_unspecified() { "localhost".to_owned() } else { address.ip().to_string() };
     let listen = format!("{host}:{}", address.port());
     let api_url = match variable("GATELET_API_URL") {
@@ -291,56 +299,11 @@ fn print_start(settings: &Settings, start_page: Option<&str>, keys: &Keys, inter
         line("Client key", keys.client.expose_secret());
         line("Server key", keys.server.expose_secret());
         line("Admin key", keys.admin.expose_secret());
-        // Those of the project whose users own projects.
+        // The keys of the project `internal`.
         line("Internal client", internal.client.expose_secret());
         line("Internal server", internal.server.expose_secret());
         line("Internal admin", internal.admin.expose_secret());
         return;
     };
     line("Keys", &format!("in {}", data.keys_file().display()));
-}
-
-async fn serve(
-    service: Service,
-    smtp: Smtp,
-    sends_alone: bool,
-    api: Server,
-    tables: Option<Server>,
-    signal: impl Future<Output = ()>,
-) -> anyhow::Result<()> {
-    let (stop, stopped) = watch::channel(false);
-    let worker = service.spawn_worker(smtp, sends_alone, stopped.clone());
-    service.spawn_endings(stopped.clone());
-    let trail = service.spawn_trail(stopped.clone());
-    service.spawn_expiry(stopped.clone());
-    if let Some(tables) = tables {
-        tokio::spawn(tables.run(stopped.clone()));
-    }
-    let server = tokio::spawn(api.run(stopped));
-    signal.await;
-    say!("Stopping: running requests finish");
-    stop.send_replace(true);
-    // A client that keeps its request open does not keep the gateway: the data is safe at every moment.
-    let finished = async { (server.await, worker.await, trail.await) };
-    match tokio::time::timeout(GRACE, finished).await {
-        Ok((served, worked, linked)) => {
-            served.context("the server failed")?;
-            worked.context("the outbox worker failed")?;
-            linked.context("the worker of trails failed")
-        }
-        Err(_) => Ok(()),
-    }
-}
-
-/// SIGINT or SIGTERM, caught from this call on and not only once somebody waits.
-fn stop_signal() -> std::io::Result<impl Future<Output = ()>> {
-    use tokio::signal::unix::{SignalKind, signal};
-    let mut interrupt = signal(SignalKind::interrupt())?;
-    let mut terminate = signal(SignalKind::terminate())?;
-    Ok(async move {
-        tokio::select! {
-            _ = interrupt.recv() => {}
-            _ = terminate.recv() => {}
-        }
-    })
 }

@@ -1,4 +1,4 @@
-//! Which data commands work on, and what they do it with.
+//! The data that commands work on, and the tools that they use.
 
 use std::path::PathBuf;
 
@@ -11,7 +11,8 @@ use flows::App;
 use model::limit::Limits;
 use model::project::Project;
 use settings::{Settings, deployment_secret};
-use store::{Store, record};
+use store::Store;
+use store::record::BySystem;
 use wire::clock::Clock;
 use wire::entropy::Entropy;
 use wire::environment::variable;
@@ -20,19 +21,21 @@ use crate::aws::Aws;
 use crate::data::Data;
 use crate::engine::Engine;
 
-/// Which data a command works on.
+/// Selects the data that a command works on.
 #[derive(Args, Clone)]
 pub(super) struct Target {
-    /// Folder of the gateway's data. One gateway at a time serves it; the other commands work on it with and without one
+    /// Folder of the gateway's data. Only one gateway serves it at a time; other commands can run
+    /// beside it
     #[arg(long, global = true, value_name = "DIR", env = "GATELET_DATA", default_value = ".gatelet")]
     pub(super) data: PathBuf,
-    /// Work on this table of AWS instead of the gateway's data. Credentials and region are found where the AWS CLI finds them: environment,
-    /// `AWS_PROFILE` and `~/.aws`, single sign-on, role of the machine
+    /// Use this AWS table instead of the gateway's data. Credentials and region are looked up where
+    /// the AWS CLI does: in the environment, in `~/.aws` (profile `AWS_PROFILE`), by single
+    /// sign-on, or in the role of the machine
     #[arg(long, global = true, value_name = "NAME")]
     pub(super) table: Option<String>,
 }
 
-/// What the commands that are not `serve` work with.
+/// What the commands `project`, `user`, `content`, `audit` and `reseal` need to work on the data.
 pub(super) struct Tools {
     pub(super) store: Store,
     pub(super) sealer: Sealer,
@@ -46,13 +49,14 @@ impl Tools {
         let (store, secret): (Store, DeploymentSecret) = match &target.table {
             Some(table) => {
                 let secret = variable("GATELET_SECRET")
-                    .context("GATELET_SECRET is not set: the deployment's secret seals the secrets of providers")?;
+                    .context("GATELET_SECRET is not set: set it to the deployment's secret, which seals the secrets of providers")?;
                 (Aws::find().await?.store(table)?, deployment_secret(secret)?)
             }
             None => {
                 let data = Data::existing(&target.data)?;
                 let engine = Engine::open(Some(&data.database()), &Entropy::system(), None).await?;
-                // As `serve` does: a gateway that takes its secret from the environment has another in its folder, or none.
+                // The secret is chosen as in `serve`: if a gateway takes its secret from the
+                // environment, its folder has a different one or none.
                 let secret = variable("GATELET_SECRET").map(deployment_secret).transpose()?;
                 (engine.store(), secret.map_or_else(|| data.secret(&Entropy::system()), Ok)?)
             }
@@ -60,7 +64,7 @@ impl Tools {
         Ok(Self { store, sealer: Sealer::new(&secret), secret, clock: Clock::system(), entropy: Entropy::system() })
     }
 
-    /// Does what a command does to a project, which leaves an entry in its trail.
+    /// Runs a command's work on a project and adds an entry to its trail.
     pub(super) fn recorded<F: Future>(
         &self,
         operation: &str,
@@ -68,10 +72,11 @@ impl Tools {
         fields: Vec<String>,
         work: F,
     ) -> impl Future<Output = F::Output> {
-        record::by_system(operation, project, fields, &self.clock, &self.entropy, work)
+        BySystem { operation, fields, clock: &self.clock, entropy: &self.entropy }.run(project, work)
     }
 
-    /// What operations work with, for a command that does what an operation does. It answers and sends nothing, so its URLs name nothing.
+    /// The app for a command that runs the code of an operation. The app answers no request and
+    /// sends no email, so its URLs are placeholders.
     pub(super) fn app(&self) -> anyhow::Result<App> {
         let url = "http://localhost".to_owned();
         let settings = Settings {

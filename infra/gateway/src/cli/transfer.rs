@@ -1,8 +1,10 @@
-//! `gateway export` and `gateway import`: a whole table as a folder of lines, to move from a gateway's data to a table of AWS or back.
+//! `gateway export` and `gateway import`: copy a whole table to a folder of JSON lines and back, to
+//! move between a gateway's data and an AWS table.
 //!
-//! Both may be stopped at any moment and started again: an export goes on after its last whole page, an import leaves alone what is there
-//! already. The folder has the hashes of passwords and the addresses of people, and is for its owner alone; the deployment secret is not
-//! in it, and must come along for what is sealed with it.
+//! Both can be stopped at any time and started again: an export continues after its last complete
+//! page, and an import skips items that the table already has unchanged. The folder contains
+//! password hashes and email addresses, so only its owner can read it. The deployment secret is
+//! not included; sealed values need it at the destination.
 
 use std::fmt::Write as _;
 use std::fs::{File, OpenOptions};
@@ -25,34 +27,35 @@ use crate::data::{Data, private, private_folder, write_private};
 use crate::engine::Engine;
 use crate::say::say;
 
-/// How many items are written at once.
+/// How many items are written concurrently.
 const PARALLEL: usize = 32;
 
 #[derive(Args)]
 pub(super) struct Export {
-    /// The folder to write, new or that of an export which was stopped
+    /// A new folder, or the folder of an interrupted export
     #[arg(long, value_name = "DIR")]
     to: PathBuf,
 }
 
 #[derive(Args)]
 pub(super) struct Import {
-    /// The folder of a whole export
+    /// The folder of a complete export
     #[arg(long, value_name = "DIR")]
     from: PathBuf,
-    /// Replace items that are there and differ; without it they are kept, and the command fails
+    /// Replace existing items that differ; by default they are kept, and the command fails
     #[arg(long)]
     overwrite: bool,
 }
 
-/// How far an export is; written after each page, so that it can go on there.
+/// The progress of an export, saved after each page so that an interrupted export can continue from
+/// there.
 #[derive(Serialize, Deserialize, Default)]
 struct State {
     items: u64,
-    /// Length of the file of items.
+    /// The length of the items file, in bytes.
     bytes: u64,
     next: Option<String>,
-    /// SHA-256 of the file of items, once it is whole.
+    /// The SHA-256 of the items file, once the export is complete.
     sha256: Option<String>,
 }
 
@@ -62,7 +65,7 @@ impl State {
         match std::fs::read_to_string(&path) {
             Ok(text) => serde_json::from_str(&text).map(Some).with_context(|| format!("{} is damaged", path.display())),
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
-            Err(error) => Err(error).with_context(|| format!("{} cannot be read", path.display())),
+            Err(error) => Err(error).with_context(|| format!("cannot read {}", path.display())),
         }
     }
 
@@ -79,11 +82,13 @@ impl Export {
     pub(super) async fn run(self, target: &Target) -> anyhow::Result<()> {
         let store = open(target, false).await?;
         let folder = &self.to;
-        private_folder(folder).with_context(|| format!("the folder {} cannot be created", folder.display()))?;
+        private_folder(folder).with_context(|| format!("cannot create the folder {}", folder.display()))?;
         let mut state = match State::read(folder)? {
-            Some(State { sha256: Some(_), .. }) => bail!("{} has a whole export already: name another folder", folder.display()),
+            Some(State { sha256: Some(_), .. }) => bail!("{} already contains a complete export: choose another folder", folder.display()),
             Some(state) => state,
-            None if items_file(folder).exists() => bail!("{} has items that no export of ours wrote", folder.display()),
+            None if items_file(folder).exists() => {
+                bail!("{} contains items that were not written by an export: choose another folder", folder.display())
+            }
             None => State::default(),
         };
         let bar = bar("exported", state.items.max(store.estimate().await?), state.items);
@@ -105,11 +110,11 @@ impl Export {
             state.save(folder)?;
         }
         let (items, sha256) = verified(folder)?;
-        ensure!(items == state.items, "the file has {items} items of {}: export again to another folder", state.items);
+        ensure!(items == state.items, "the file has {items} of {} items: export again to another folder", state.items);
         state.sha256 = Some(sha256);
         state.save(folder)?;
         bar.finish_and_clear();
-        say!("Exported {items} items to {}; the deployment secret is not among them", folder.display());
+        say!("Exported {items} items to {}; the deployment secret is not included", folder.display());
         Ok(())
     }
 }
@@ -117,10 +122,11 @@ impl Export {
 impl Import {
     pub(super) async fn run(self, target: &Target) -> anyhow::Result<()> {
         let folder = &self.from;
-        let state = State::read(folder)?.with_context(|| format!("{} has no export", folder.display()))?;
-        let whole = state.sha256.with_context(|| format!("the export in {} is not whole: export again, it goes on", folder.display()))?;
+        let state = State::read(folder)?.with_context(|| format!("{} contains no export", folder.display()))?;
+        let whole =
+            state.sha256.with_context(|| format!("the export in {} is incomplete: run export again to complete it", folder.display()))?;
         let (items, sha256) = verified(folder)?;
-        ensure!(items == state.items && sha256 == whole, "the export in {} was changed or damaged", folder.display());
+        ensure!(items == state.items && sha256 == whole, "the export in {} was modified or is damaged", folder.display());
         let store = open(target, true).await?;
         let bar = bar("imported", items, 0);
         let lines = futures_util::stream::iter(BufReader::new(File::open(items_file(folder))?).lines());
@@ -156,21 +162,21 @@ impl Tally {
         let Self { written, identical, different } = self;
         if let Some(first) = different.first() {
             bail!(
-                "{} of {items} items are there already and differ, as that of {first}; they were kept. {written} were written. \
-                 --overwrite replaces them",
+                "{} of {items} items, for example {first}, exist and differ; they were kept. {written} items were written. \
+                 To replace the existing items, add --overwrite",
                 different.len()
             );
         }
-        ensure!(written + identical == items, "{} of {items} items are there", written + identical);
-        say!("Imported {items} items: {written} written, {identical} were there already");
+        ensure!(written + identical == items, "only {} of {items} items were imported", written + identical);
+        say!("Imported {items} items: {written} written, {identical} existed");
         Ok(())
     }
 }
 
-/// The number of lines, and the SHA-256 of the file.
+/// Reads the items file of an export; returns the number of its lines and its SHA-256.
 fn verified(folder: &Path) -> anyhow::Result<(u64, String)> {
     let path = items_file(folder);
-    let mut file = BufReader::new(File::open(&path).with_context(|| format!("{} cannot be read", path.display()))?);
+    let mut file = BufReader::new(File::open(&path).with_context(|| format!("cannot read {}", path.display()))?);
     let (mut hash, mut lines, mut buffer) = (Hash::new(&SHA256), 0, vec![0; 64 * 1024]);
     loop {
         let read = file.read(&mut buffer)?;
@@ -187,7 +193,8 @@ fn verified(folder: &Path) -> anyhow::Result<(u64, String)> {
     Ok((lines, digest))
 }
 
-/// The table to read, or to write: then the folder of a gateway is made when it is not there.
+/// Opens the table that the command reads from or writes to. With `create`, a missing data folder
+/// of the gateway is created.
 async fn open(target: &Target, create: bool) -> anyhow::Result<Store> {
     if let Some(table) = &target.table {
         return Aws::find().await?.store(table);
@@ -196,7 +203,7 @@ async fn open(target: &Target, create: bool) -> anyhow::Result<Store> {
     Ok(Engine::open(Some(&database), &Entropy::system(), None).await?.store())
 }
 
-/// A bar on a terminal, and nothing elsewhere.
+/// A progress bar, which is shown only on a terminal.
 pub(super) fn bar(done: &str, items: u64, position: u64) -> ProgressBar {
     let style = ProgressStyle::with_template("{bar:40} {pos}/{len} {msg}, {per_sec}, {eta} left");
     let bar = ProgressBar::new(items).with_message(done.to_owned()).with_position(position);

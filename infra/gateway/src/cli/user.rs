@@ -1,4 +1,5 @@
-//! `gateway user …`: accounts that the operator makes, such as the first one of the project `internal`, where nobody signs up.
+//! `gateway user …`: lets the operator create accounts, for example the first account of the
+//! project `internal`, where sign-up is closed.
 
 use anyhow::{Context as _, anyhow, bail};
 use clap::Subcommand;
@@ -16,14 +17,15 @@ use crate::say::say;
 
 #[derive(Subcommand)]
 pub(super) enum Command {
-    /// Create a user who signs in with a password, whether sign-up is open or not. Prints the password unless it is read
+    /// Create a user who signs in with a password, whether sign-up is open or not. Prints the
+    /// password unless it is read from standard input
     Create {
-        /// The user's address, which counts as verified
+        /// The user's address; counts as verified
         email: String,
         /// The project of the user
         #[arg(long, value_name = "ID", default_value = "internal")]
         project: String,
-        /// Read the password from standard input, where it is one line; without this one is made and printed
+        /// Read the password from one line of standard input instead of generating and printing it
         #[arg(long)]
         password_stdin: bool,
     },
@@ -33,15 +35,15 @@ impl Command {
     pub(super) async fn run(self, tools: &Tools) -> anyhow::Result<()> {
         let Self::Create { email, project, password_stdin } = self;
         let email = Email::parse(&email).map_err(|_| anyhow!("{email:?} is not an email address"))?;
-        let id = ProjectId::parse(&project).with_context(|| format!("{project:?} is not the id of a project"))?;
+        let id = ProjectId::parse(&project).with_context(|| format!("{project:?} is not a project id: expected a UUID or `internal`"))?;
         create(tools, email, &id, password_stdin).await
     }
 }
 
 async fn create(tools: &Tools, email: Email, id: &ProjectId, is_read: bool) -> anyhow::Result<()> {
-    let project = tools.store.project(id).await?.ok_or_else(|| anyhow!("there is no project {id}"))?.project;
+    let project = tools.store.project(id).await?.ok_or_else(|| anyhow!("project {id} does not exist"))?.project;
     if !project.config.credential_enabled {
-        bail!("nobody signs in with a password at {id}: `project set {id} config.credential_enabled=true` allows it");
+        bail!("sign-in with a password is disabled in project {id}: `project set {id} config.credential_enabled=true` enables it");
     }
     let text = if is_read { line()? } else { tools.entropy.code().expose_secret().to_owned() };
     let password = Password::from(text.clone());
@@ -54,20 +56,20 @@ async fn create(tools: &Tools, email: Email, id: &ProjectId, is_read: bool) -> a
     let create = app.store.create_account(id, &user, gifts);
     match tools.recorded("gateway-user-create", &project, Vec::new(), create).await? {
         Outcome::Done => {}
-        Outcome::EmailTaken(_) => bail!("somebody signs in with {email} at {id} already"),
-        Outcome::AccountTaken(_) | Outcome::Changed => bail!("the project changed at the same time: try again"),
+        Outcome::EmailTaken(_) => bail!("{email} already signs in to project {id}"),
+        Outcome::AccountTaken(_) | Outcome::Changed => bail!("the project was changed concurrently: try again"),
     }
-    say!("created {} ({email}) at {id}", user.id);
+    say!("created user {} ({email}) in project {id}", user.id);
     if !is_read {
         say!("password: {text}");
     }
     Ok(())
 }
 
-/// The line of standard input.
+/// Reads the password, which is one line of standard input.
 fn line() -> anyhow::Result<String> {
     let mut line = String::new();
-    std::io::stdin().read_line(&mut line).context("the password cannot be read")?;
+    std::io::stdin().read_line(&mut line).context("cannot read the password")?;
     let line = line.strip_suffix('\n').unwrap_or(&line);
     Ok(line.strip_suffix('\r').unwrap_or(line).to_owned())
 }

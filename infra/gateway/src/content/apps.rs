@@ -1,4 +1,5 @@
-//! `apps.toml`: the directory of apps. A hidden app is checked like the others and published nowhere.
+//! `apps.toml`: the directory of apps. A hidden app is validated like the others, but not
+//! published.
 
 use std::collections::HashSet;
 
@@ -41,7 +42,7 @@ pub(super) fn parse(source: &Source, links: &Links) -> Result<Vec<App>, PublishE
         let app = app(&entry, &place, links, table)?;
         if !ids.insert(app.id.clone()) {
             let at = entry.id.as_ref().map_or(table, |id| id.span().start);
-            return Err(source.error(at, format!("there is an app `{}` already", app.id)));
+            return Err(source.error(at, format!("the app `{}` already exists", app.id)));
         }
         if entry.visible {
             apps.push(app);

@@ -1,12 +1,13 @@
-//! When a post was published: written as an author likes, published as RFC 3339 in UTC with seconds.
+//! The publication date of a post: authors write a date, or a date and a time; it is published as
+//! an RFC 3339 date-time in UTC, without fractions of a second.
 
 use jiff::Timestamp;
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
 
-const EXPECTED: &str = "is not a date: `2026-01-02`, or a time with its offset as in `2026-01-02T03:04:05+01:00`, is expected";
+const EXPECTED: &str = "is not a date: expected `2026-01-02`, or a time with an offset such as `2026-01-02T03:04:05+01:00`";
 
-/// The time that a date (its midnight in UTC) or an RFC 3339 date-time means.
+/// Parses a date, which means its midnight in UTC, or an RFC 3339 date-time.
 pub(super) fn normalised(text: &str) -> Result<String, &'static str> {
     let time = match text.len() {
         10 => text.parse::<Date>().and_then(|date| date.to_zoned(TimeZone::UTC)).map(|midnight| midnight.timestamp()),
@@ -14,12 +15,14 @@ pub(super) fn normalised(text: &str) -> Result<String, &'static str> {
         _ => return Err(EXPECTED),
     };
     let time: Timestamp = time.map_err(|_| EXPECTED)?;
-    // The years that RFC 3339 can write; an offset can leave them.
+    // RFC 3339 can represent only the years 0 to 9999, and the conversion to UTC can leave this
+    // range.
     let year = time.to_zoned(TimeZone::UTC).year();
     if (0..=9999).contains(&year) { Ok(time.strftime("%Y-%m-%dT%H:%M:%SZ").to_string()) } else { Err(EXPECTED) }
 }
 
-/// The form of RFC 3339 §5.6; jiff reads more, such as a time zone's name in brackets.
+/// Whether a text has the form of RFC 3339 §5.6; jiff accepts more, such as a time zone name in
+/// brackets.
 fn is_date_time(text: &str) -> bool {
     let bytes = text.as_bytes();
     let fits = |pattern: &[u8]| {
@@ -60,7 +63,7 @@ mod tests {
     }
 
     #[test]
-    fn what_has_no_place_in_time_is_no_date() {
+    fn an_invalid_date_or_time_is_rejected() {
         for given in [
             "",
             "soon",

@@ -1,11 +1,12 @@
-//! The beginning of a post as plain text: what its paragraphs, lists and quotes say. Headings are left out, as the first one repeats
-//! the title; code blocks, HTML, images, tables and footnotes are left out, as they say nothing without their form.
+//! The beginning of a post as plain text, taken from its paragraphs, lists and quotes. Headings are
+//! left out, as the first one repeats the title. Code blocks, HTML, images, tables and footnotes
+//! are left out, as they make no sense as plain text.
 
 use pulldown_cmark::{Event, Options, Parser, TagEnd};
 
 use super::source::collapsed;
 
-/// In characters, the ellipsis included.
+/// The maximum length of an excerpt in characters, including the ellipsis.
 pub(super) const MAX_CHARACTERS: usize = 200;
 
 pub(super) fn of_markdown(markdown: &str) -> String {
@@ -30,7 +31,8 @@ fn plain_text(markdown: &str) -> String {
             Event::SoftBreak | Event::HardBreak | Event::Rule => text.push(' '),
             _ => {}
         }
-        // The rest of a long post cannot be seen; spaces that collapse later are allowed for.
+        // The rest of a long post is not needed. The factor of 64 leaves room for white space,
+        // which is collapsed later.
         if text.len() > 64 * MAX_CHARACTERS {
             break;
         }
@@ -42,14 +44,16 @@ fn is_left_out(tag: TagEnd) -> bool {
     matches!(tag, TagEnd::Heading(_) | TagEnd::CodeBlock | TagEnd::HtmlBlock | TagEnd::Image | TagEnd::Table | TagEnd::FootnoteDefinition)
 }
 
-/// Blocks are words apart; emphasis, links and images are not.
+/// Adds a space where a block begins or ends, as blocks separate words. Emphasis, links and images
+/// do not.
 fn separate(text: &mut String, tag: TagEnd) {
     if !matches!(tag, TagEnd::Emphasis | TagEnd::Strong | TagEnd::Strikethrough | TagEnd::Link | TagEnd::Image) {
         text.push(' ');
     }
 }
 
-/// The text, or as many whole words of its beginning as fit with an ellipsis. A word that fits in no excerpt is cut.
+/// The text, or as many of its first words as fit with an ellipsis. If even the first word is too
+/// long, it is cut.
 fn shortened(text: &str) -> String {
     if text.chars().nth(MAX_CHARACTERS).is_none() {
         return text.to_owned();
@@ -65,7 +69,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn markdown_becomes_the_text_that_a_reader_sees() {
+    fn markdown_becomes_plain_text() {
         for (markdown, text) in [
             ("# Title\n\nSome *very* **good** `code` and a [link](https://example.com).", "Some very good code and a link."),
             ("One\ntwo  \nthree\n\nfour", "One two three four"),
@@ -93,14 +97,14 @@ mod tests {
     }
 
     #[test]
-    fn two_hundred_characters_are_whole_and_one_more_is_cut() {
+    fn a_text_is_cut_only_above_the_limit() {
         let fits = format!("{} {}", "a".repeat(99), "ü".repeat(100));
         assert_eq!(of_markdown(&fits), fits);
         assert_eq!(of_markdown(&format!("{fits}x")), format!("{}…", "a".repeat(99)));
     }
 
     #[test]
-    fn a_word_that_fits_in_no_excerpt_is_cut_between_characters() {
+    fn a_word_longer_than_the_limit_is_cut_between_characters() {
         let excerpt = of_markdown(&"語".repeat(300));
         assert_eq!(excerpt, format!("{}…", "語".repeat(199)));
     }

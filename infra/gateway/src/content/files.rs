@@ -1,4 +1,4 @@
-//! All files of a site together.
+//! Reads all files of a site.
 
 use model::content::Content;
 
@@ -10,7 +10,7 @@ use super::{apps, posts, site};
 pub(super) struct Files {
     pub(super) site: Source,
     pub(super) apps: Option<Source>,
-    /// In the order of their names.
+    /// The posts, ordered by the names of their files.
     pub(super) posts: Vec<Source>,
 }
 

@@ -1,19 +1,21 @@
-//! The URLs of the content: below the site's own URL unless they say otherwise, and paths where the site's URL is not known yet.
+//! The URLs in the content. By default they are below the site's own URL; while that URL is
+//! unknown, they stay paths.
 
 use toml::Spanned;
 use url::Url;
 
 use super::source::{Place, PublishError};
 
-/// Longest id or slug; it is a segment of a URL.
+/// The maximum length of an id or a slug, in characters. Both are segments of a URL.
 const MAX_SEGMENT: usize = 100;
 
 pub(super) struct Links {
-    /// Without a trailing slash; empty when it is put before each path later.
+    /// The URL of the site without a trailing slash; empty if it is unknown, so that resolved URLs
+    /// remain paths.
     pub site_url: String,
 }
 
-/// Stands for the site's URL where paths are checked.
+/// Stands in for the site's URL when a path is validated.
 const ANY_SITE: &str = "https://site.invalid";
 
 impl Links {
@@ -23,7 +25,7 @@ impl Links {
         Ok(Self { site_url: url.trim_end_matches('/').to_owned() })
     }
 
-    /// The URL that a text of the content means.
+    /// The URL that a value in the content refers to.
     fn resolve(&self, text: &str) -> Result<String, &'static str> {
         if !text.starts_with('/') || text.starts_with("//") {
             return absolute(text);
@@ -32,7 +34,7 @@ impl Links {
         Ok(format!("{}{}", self.site_url, checked.trim_start_matches(ANY_SITE)))
     }
 
-    /// The URL that a field gives, or the one at `path` below the site.
+    /// The given URL, or by default the URL of `path` below the site.
     pub(super) fn or_default(&self, place: &Place<'_>, given: Option<&Spanned<String>>, path: &str) -> Result<String, PublishError> {
         match given {
             Some(given) => self.resolve(given.get_ref()).map_err(|message| place.error(given, format!("`{}` {message}", given.get_ref()))),
@@ -42,8 +44,8 @@ impl Links {
 }
 
 fn absolute(text: &str) -> Result<String, &'static str> {
-    const EXPECTED: &str = "is not a URL: it must be absolute with http or https, or a path that begins with one /";
-    // The parser would drop or encode these, and the author meant something else.
+    const EXPECTED: &str = "is not a URL: expected an absolute http or https URL, or a path that begins with a single /";
+    // The URL parser would silently drop, encode or replace these characters.
     if text.contains(|c: char| c.is_whitespace() || c.is_control() || c == '\\') {
         return Err(EXPECTED);
     }
@@ -52,10 +54,10 @@ fn absolute(text: &str) -> Result<String, &'static str> {
     if has_slashes { Ok(url.into()) } else { Err(EXPECTED) }
 }
 
-/// Whether a text can be an id or a slug, which stand in URLs as they are: `[a-z0-9][a-z0-9._-]*`.
+/// Validates an id or a slug, which appears in URLs unencoded: `[a-z0-9][a-z0-9._-]*`.
 pub(super) fn segment(text: &str) -> Result<(), String> {
     let is_first = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit();
     let fits = text.starts_with(is_first) && text.chars().all(|c| is_first(c) || matches!(c, '.' | '_' | '-')) && text.len() <= MAX_SEGMENT;
-    let rule = "must begin with a lower-case letter or a digit and have only those, `.`, `_` and `-`";
-    if fits { Ok(()) } else { Err(format!("`{text}` {rule}, at most {MAX_SEGMENT}")) }
+    let rule = "must begin with a lowercase letter or a digit, and may contain only those, `.`, `_` and `-`";
+    if fits { Ok(()) } else { Err(format!("`{text}` {rule}; at most {MAX_SEGMENT} characters")) }
 }

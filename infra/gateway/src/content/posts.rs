@@ -1,4 +1,4 @@
-//! `blog/*.md`: the posts. Only their metadata is published; the text gives the excerpt.
+//! `blog/*.md`: the posts. Only their metadata and an excerpt of their text are published.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -26,7 +26,8 @@ struct FrontMatter {
     draft: bool,
 }
 
-/// Reads the Markdown files of `blog/`, which may be absent. Hidden files are editors' and not posts.
+/// Reads the Markdown files of the folder `blog/`, which may be absent. Hidden files are skipped,
+/// as editors use them as temporary files.
 pub(super) fn read_all(dir: &Path) -> Result<Vec<Source>, PublishError> {
     let entries = match std::fs::read_dir(dir.join("blog")) {
         Ok(entries) => entries,
@@ -48,14 +49,14 @@ pub(super) fn read_all(dir: &Path) -> Result<Vec<Source>, PublishError> {
     Ok(posts)
 }
 
-/// The posts, newest first. Drafts are checked like the others and published nowhere.
+/// Parses the posts, newest first. Drafts are validated like the others, but not published.
 pub(super) fn parse_all(sources: &[Source], links: &Links) -> Result<Vec<BlogPost>, PublishError> {
     let (mut posts, mut slugs) = (Vec::new(), HashMap::new());
     for source in sources {
         let (post, matter, start) = parse(source, links)?;
         if let Some(other) = slugs.insert(post.slug.clone(), &source.name) {
             let at = matter.slug.as_ref().map_or(0, |slug| start + slug.span().start);
-            return Err(source.error(at, format!("the slug `{}` is that of {other} already", post.slug)));
+            return Err(source.error(at, format!("the slug `{}` is already used by {other}", post.slug)));
         }
         if !matter.draft {
             posts.push(post);
@@ -81,7 +82,7 @@ fn parse(source: &Source, links: &Links) -> Result<(BlogPost, FrontMatter, usize
     Ok((post, matter, start))
 }
 
-/// Where the TOML between the fences is, and the Markdown after them.
+/// The range of the TOML between the two fences, and the Markdown after it.
 fn divide(source: &Source) -> Result<(Range<usize>, &str), PublishError> {
     let (mut start, mut offset) = (None, 0);
     for line in source.text.split_inclusive('\n') {
@@ -95,7 +96,7 @@ fn divide(source: &Source) -> Result<(Range<usize>, &str), PublishError> {
         offset += line.len();
     }
     let missing = if start.is_some() {
-        "the line `+++` that ends the front matter is missing"
+        "the closing line `+++` of the front matter is missing"
     } else {
         "the file must begin with front matter: TOML between two lines `+++`"
     };
@@ -111,7 +112,7 @@ fn slug(matter: &FrontMatter, place: &Place<'_>) -> Result<String, PublishError>
     Ok(slug.to_owned())
 }
 
-/// `hello` of `blog/hello.md`.
+/// The name of a file without its folder and extension: `hello` for `blog/hello.md`.
 fn file_stem(name: &str) -> &str {
     let name = name.strip_prefix("blog/").unwrap_or(name);
     name.strip_suffix(".md").unwrap_or(name)
@@ -130,5 +131,5 @@ fn excerpt_of(given: Option<&Spanned<String>>, place: &Place<'_>, body: &str) ->
     let Some(given) = given else { return Ok(excerpt::of_markdown(body)) };
     let text = collapsed(given.get_ref());
     let (length, max) = (text.chars().count(), excerpt::MAX_CHARACTERS);
-    if length > max { Err(place.error(given, format!("`excerpt` has {length} characters, at most {max} are allowed"))) } else { Ok(text) }
+    if length > max { Err(place.error(given, format!("`excerpt` has {length} characters; at most {max} are allowed"))) } else { Ok(text) }
 }

@@ -1,4 +1,5 @@
-//! The content that the gateway shows before anybody published their own: a made-up product, read by the same rules as any other.
+//! The content that the gateway shows until other content is published: a fictional product,
+//! validated by the same rules as other content.
 
 use model::content::Content;
 use store::Store;
@@ -12,22 +13,23 @@ macro_rules! file {
     };
 }
 
-/// The sample content of a site at `site_url`, an absolute http or https URL, or at whatever URL it is served.
+/// The sample content of a site at `site_url`, an absolute http or https URL. Without `site_url`,
+/// the URLs in the content are relative to the URL at which the content is served.
 ///
 /// # Panics
 ///
-/// When `site_url` is something else; the settings refuse such a URL before.
+/// If `site_url` is not such a URL; the settings reject it earlier.
 pub fn sample(site_url: Option<&str>) -> Content {
     let files = Files {
         site: file!("site.toml"),
         apps: Some(file!("apps.toml")),
         posts: vec![file!("blog/codes-that-survive-a-mail-scanner.md"), file!("blog/hello.md"), file!("blog/one-table.md")],
     };
-    #[expect(clippy::expect_used, reason = "the files are part of the program, and a test reads them")]
-    parse(&files, site_url).expect("the sample content is sound")
+    #[expect(clippy::expect_used, reason = "the files are part of the program, and a test parses them")]
+    parse(&files, site_url).expect("the sample content is valid")
 }
 
-/// Publishes the sample content to a table that nothing was ever published to.
+/// Publishes the sample content to a table that has never had content.
 pub async fn publish_sample_once(store: &Store) -> Result<(), store::Error> {
     if store.site().await?.is_some() { Ok(()) } else { store.publish(&sample(None)).await }
 }
@@ -37,7 +39,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_sample_is_sound_and_follows_the_site() {
+    fn the_sample_is_valid_and_relative_to_the_site() {
         let content = sample(None);
         assert_eq!(content.site.at("https://example.com").url, "https://example.com");
         assert!(content.apps.iter().all(|app| app.url.starts_with("https://") || app.url.starts_with('/')));

@@ -1,4 +1,4 @@
-//! A file of the content, which knows the line of what is wrong in it.
+//! A file of the content, with errors that name their line.
 
 use std::fmt;
 use std::path::Path;
@@ -6,11 +6,11 @@ use std::path::Path;
 use serde::de::DeserializeOwned;
 use toml::Spanned;
 
-/// Why content is not published: the file, the line where one is to blame, and what is wrong.
+/// Why content was not published: the file, the line if known, and the error.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PublishError {
     pub file: String,
-    /// From 1.
+    /// The number of the line, from 1.
     pub line: Option<usize>,
     pub message: String,
 }
@@ -32,7 +32,7 @@ impl fmt::Display for PublishError {
 
 impl std::error::Error for PublishError {}
 
-/// A file: its name as messages show it, with `/` on every system, and its text.
+/// A file with its text, and its name as messages show it, with `/` on every system.
 pub(super) struct Source {
     pub name: String,
     pub text: String,
@@ -43,7 +43,7 @@ impl Source {
         Self { name: name.to_owned(), text: text.to_owned() }
     }
 
-    /// Reads a file below `dir`; `None` when there is none.
+    /// Reads a file below `dir`; `None` if it does not exist.
     pub(super) fn read(dir: &Path, name: &str) -> Result<Option<Self>, PublishError> {
         match std::fs::read(dir.join(name)) {
             Ok(bytes) => Self::of_bytes(name, bytes).map(Some),
@@ -58,17 +58,17 @@ impl Source {
             let line = String::from_utf8_lossy(good).matches('\n').count() + 1;
             PublishError { file: name.to_owned(), line: Some(line), message: "the file is not UTF-8".to_owned() }
         })?;
-        // Some editors put a byte order mark before the text.
+        // Some editors write a byte order mark before the text.
         Ok(Self::new(name, text.strip_prefix('\u{feff}').unwrap_or(&text)))
     }
 
-    /// What is wrong at an offset in bytes.
+    /// An error at this byte offset of the file.
     pub(super) fn error(&self, offset: usize, message: impl fmt::Display) -> PublishError {
         let before = self.text.get(..offset.min(self.text.len())).unwrap_or(&self.text);
         PublishError { file: self.name.clone(), line: Some(before.matches('\n').count() + 1), message: message.to_string() }
     }
 
-    /// Reads the part of the file in `range` as TOML.
+    /// Parses the part of the file in `range` as TOML.
     pub(super) fn toml<T: DeserializeOwned>(&self, range: std::ops::Range<usize>) -> Result<T, PublishError> {
         let start = range.start;
         let text = self.text.get(range).unwrap_or_default();
@@ -76,7 +76,7 @@ impl Source {
     }
 }
 
-/// A part of a file that is TOML: where it starts, as its spans count from there.
+/// The TOML part of a file. Its spans are relative to the offset at which the part starts.
 pub(super) struct Place<'a> {
     pub source: &'a Source,
     pub start: usize,
@@ -87,7 +87,8 @@ impl Place<'_> {
         self.source.error(self.start + value.span().start, message)
     }
 
-    /// A text that has to be there and to say something; without one the error is at `table`, in bytes from the start of this place.
+    /// Requires a text that is present and not empty. The error for a missing text points to
+    /// `table`, an offset in bytes from the start of this part.
     pub(super) fn required(&self, value: Option<&Spanned<String>>, name: &str, table: usize) -> Result<String, PublishError> {
         let value = value.ok_or_else(|| self.source.error(self.start + table, format!("`{name}` is missing")))?;
         let text = collapsed(value.get_ref());
@@ -95,7 +96,7 @@ impl Place<'_> {
     }
 }
 
-/// A text in one line, with single spaces.
+/// The text on one line, with single spaces.
 pub(super) fn collapsed(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }

@@ -1,4 +1,4 @@
-//! What an author may write, and what is refused with its file and line.
+//! The content that authors may write, and the errors that are reported with file and line.
 
 use model::content::Content;
 
@@ -30,12 +30,12 @@ fn post(lines: &str) -> Result<Content, PublishError> {
 
 #[track_caller]
 fn assert_refused(outcome: Result<Content, PublishError>, place: &str, part: &str) {
-    let error = outcome.expect_err("it is refused").to_string();
+    let error = outcome.expect_err("it is rejected").to_string();
     assert!(error.starts_with(&format!("{place}: ")) && error.contains(part), "{error}");
 }
 
 #[test]
-fn urls_follow_the_site_unless_they_say_otherwise() {
+fn urls_are_relative_to_the_site_unless_absolute() {
     let text = format!("{SITE}[resources]\ndocs = \"https://docs.example.net/\"\nmcp = \"/agents?x=1\"\n");
     let site = parse(&Files { site: Source::new("site.toml", &text), apps: None, posts: Vec::new() }, Some("https://example.com/base/"))
         .unwrap()
@@ -47,7 +47,7 @@ fn urls_follow_the_site_unless_they_say_otherwise() {
 }
 
 #[test]
-fn urls_stay_paths_until_the_url_of_the_site_is_known() {
+fn urls_stay_paths_while_the_site_url_is_unknown() {
     let text = format!("{SITE}[resources]\ndocs = \"https://docs.example.net/\"\nmcp = \"/agents?x=1\"\n");
     let site = parse(&Files { site: Source::new("site.toml", &text), apps: None, posts: Vec::new() }, None).unwrap().site;
     assert_eq!((&*site.url, &*site.resources.docs, &*site.resources.mcp), ("", "https://docs.example.net/", "/agents?x=1"));
@@ -55,7 +55,7 @@ fn urls_stay_paths_until_the_url_of_the_site_is_known() {
 }
 
 #[test]
-fn apps_keep_their_order_and_hidden_ones_are_left_out() {
+fn apps_keep_their_order_and_hidden_apps_are_omitted() {
     let text = "[[apps]]\nid = \"b\"\ndisplay_name = \"B\"\nsubtitle = \"The b\"\n\
         [[apps]]\nid = \"hidden\"\ndisplay_name = \"H\"\nsubtitle = \"Not yet\"\nvisible = false\n\
         [[apps]]\nid = \"a\"\ndisplay_name = \"A\"\nsubtitle = \"The a\"\nurl = \"/tools/a\"\n";
@@ -76,7 +76,7 @@ fn posts_are_listed_newest_first_without_drafts() {
 }
 
 #[test]
-fn an_excerpt_of_ones_own_is_used_as_it_is() {
+fn an_explicit_excerpt_is_used_verbatim() {
     let lines = "title = \"Hello\"\npublished_at = 2026-01-02\nexcerpt = \"Not *Markdown*,  but\\ntext\"";
     assert_eq!(post(lines).unwrap().blog_posts[0].excerpt, "Not *Markdown*, but text");
     let long = format!("title = \"Hello\"\npublished_at = 2026-01-02\nexcerpt = \"{}\"", "x".repeat(201));
@@ -84,7 +84,7 @@ fn an_excerpt_of_ones_own_is_used_as_it_is() {
 }
 
 #[test]
-fn an_unknown_key_is_refused() {
+fn an_unknown_key_is_rejected() {
     assert_refused(site(&format!("{SITE}tagline = \"x\"\n")), "site.toml:3", "tagline");
     assert_refused(site(&format!("{SITE}\n[resources]\ndocs = \"/d\"\nwiki = \"/w\"\n")), "site.toml:6", "wiki");
     assert_refused(apps("[[apps]]\nid = \"a\"\nname = \"A\"\n"), "apps.toml:3", "name");
@@ -92,7 +92,7 @@ fn an_unknown_key_is_refused() {
 }
 
 #[test]
-fn what_is_not_toml_is_refused() {
+fn invalid_toml_is_rejected() {
     assert_refused(site("name = \"Example\"\ndescription = \n"), "site.toml:2", "");
     assert_refused(post("title = \"Hello\"\npublished_at = 2026-13-02"), "blog/hello.md:3", "");
     assert_refused(post("title = \"Hello\"\ntitle = \"Again\""), "blog/hello.md:3", "duplicate");
@@ -100,7 +100,7 @@ fn what_is_not_toml_is_refused() {
 }
 
 #[test]
-fn what_is_missing_or_empty_is_named() {
+fn missing_and_empty_fields_are_reported() {
     assert_refused(site("name = \"Example\"\n"), "site.toml:1", "`description` is missing");
     assert_refused(site("name = \"  \"\ndescription = \"x\"\n"), "site.toml:1", "`name` is empty");
     assert_refused(post("published_at = 2026-01-02"), "blog/hello.md:2", "`title` is missing");
@@ -111,17 +111,17 @@ fn what_is_missing_or_empty_is_named() {
 }
 
 #[test]
-fn an_id_or_slug_is_used_once() {
+fn ids_and_slugs_are_unique() {
     let app = "[[apps]]\nid = \"a\"\ndisplay_name = \"A\"\nsubtitle = \"x\"\n";
-    assert_refused(apps(&format!("{app}{app}")), "apps.toml:6", "there is an app `a` already");
+    assert_refused(apps(&format!("{app}{app}")), "apps.toml:6", "the app `a` already exists");
     assert_refused(apps(&format!("{app}visible = false\n{app}")), "apps.toml:7", "already");
     let slug = "+++\ntitle = \"Other\"\nslug = \"hello\"\npublished_at = 2026-01-02\n+++\n";
-    assert_refused(posts(&[("blog/hello.md", POST), ("blog/other.md", slug)]), "blog/other.md:3", "that of blog/hello.md");
-    assert_refused(posts(&[("blog/a.md", slug), ("blog/hello.md", POST)]), "blog/hello.md:1", "that of blog/a.md");
+    assert_refused(posts(&[("blog/hello.md", POST), ("blog/other.md", slug)]), "blog/other.md:3", "already used by blog/hello.md");
+    assert_refused(posts(&[("blog/a.md", slug), ("blog/hello.md", POST)]), "blog/hello.md:1", "already used by blog/a.md");
 }
 
 #[test]
-fn an_id_or_slug_stands_in_urls_as_it_is() {
+fn ids_and_slugs_contain_only_url_safe_characters() {
     for id in ["", "A", "-a", ".a", "a b", "a/b", "ä", "a%20", &"a".repeat(101)] {
         assert_refused(apps(&format!("[[apps]]\nid = \"{id}\"\ndisplay_name = \"A\"\nsubtitle = \"x\"\n")), "apps.toml:2", "must begin");
     }
@@ -131,14 +131,14 @@ fn an_id_or_slug_stands_in_urls_as_it_is() {
 }
 
 #[test]
-fn a_bad_date_is_refused() {
+fn an_invalid_date_is_rejected() {
     for date in ["2026-01-02T03:04:05", "\"soon\"", "\"2026-02-30\"", "03:04:05", "7", "true"] {
         assert_refused(post(&format!("title = \"x\"\npublished_at = {date}")), "blog/hello.md:3", "is not a date");
     }
 }
 
 #[test]
-fn an_invalid_url_is_refused() {
+fn an_invalid_url_is_rejected() {
     for url in [
         "",
         "docs",
@@ -165,30 +165,30 @@ fn a_post_begins_with_front_matter() {
     for text in ["", "# Hello\n", "\n+++\ntitle = \"x\"\n+++\n", "---\ntitle: x\n---\n"] {
         assert_refused(posts(&[("blog/hello.md", text)]), "blog/hello.md:1", "must begin with front matter");
     }
-    assert_refused(posts(&[("blog/hello.md", "+++\ntitle = \"x\"\n")]), "blog/hello.md:1", "ends the front matter");
+    assert_refused(posts(&[("blog/hello.md", "+++\ntitle = \"x\"\n")]), "blog/hello.md:1", "closing line `+++` of the front matter");
 }
 
 #[test]
-fn a_file_that_is_not_utf8_is_refused_with_the_line() {
+fn a_file_that_is_not_utf8_is_rejected_with_the_line() {
     let error = Source::of_bytes("blog/hello.md", b"+++\ntitle = \"\xff\"\n+++\n".to_vec()).err().unwrap();
     assert_eq!(error.to_string(), "blog/hello.md:2: the file is not UTF-8");
 }
 
 #[test]
-fn a_byte_order_mark_is_no_part_of_the_text() {
+fn a_byte_order_mark_is_ignored() {
     let source = Source::of_bytes("site.toml", format!("\u{feff}{SITE}").into_bytes()).unwrap();
     assert_eq!(source.text, SITE);
 }
 
 #[test]
-fn a_directory_without_a_site_is_refused() {
+fn a_directory_without_site_toml_is_rejected() {
     let dir = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
-    assert_eq!(read_directory(&dir, Some(URL)).unwrap_err().to_string(), "site.toml: there is no such file");
+    assert_eq!(read_directory(&dir, Some(URL)).unwrap_err().to_string(), "site.toml: the file does not exist");
     assert!(parse(&Files { site: Source::new("site.toml", SITE), apps: None, posts: Vec::new() }, Some("example.com")).is_err());
 }
 
 #[test]
-fn every_file_of_the_sample_directory_is_part_of_it() {
+fn every_file_of_the_sample_directory_is_embedded() {
     let dir = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("sample");
     assert_eq!(read_directory(&dir, None), Ok(sample(None)));
 }

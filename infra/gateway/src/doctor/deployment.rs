@@ -1,4 +1,4 @@
-//! What is examined.
+//! The deployment that the doctor examines.
 
 use crypto::deployment_secret::DeploymentSecret;
 use store::Store;
@@ -6,14 +6,15 @@ use wire::environment;
 
 use crate::aws::Aws;
 
-/// A deployment, as an operator names it. What is not given is not examined, and the report says so.
+/// A deployment as the operator describes it. A part that the operator did not specify is not
+/// examined, and the report says so.
 pub struct Deployment {
     pub aws: Aws,
     pub store: Store,
     pub secret: Option<Result<DeploymentSecret, environment::Error>>,
-    /// Without a trailing slash.
+    /// The base URL of the API, without a trailing slash.
     pub api_url: Option<String>,
-    /// An address or a domain.
+    /// The sender of emails: an address or a domain.
     pub sender: Option<String>,
     pub configuration_set: Option<String>,
 }

@@ -1,4 +1,6 @@
-//! The functions: each is asked for its route without a key, which it refuses in its own words before it does anything.
+//! Checks of the functions: each route is called without a key, and the response shows whether its
+//! function works. The calls change nothing, because an operation that requires a key rejects a
+//! call without one before it does anything else.
 
 use std::io::{self, Write};
 use std::time::Duration;
@@ -14,14 +16,14 @@ use super::deployment::Deployment;
 use super::report::Report;
 use crate::causes::with_causes;
 
-/// A function that was never called takes a while, but not that long.
+/// How long to wait for a response; a cold start takes less.
 const PATIENCE: Duration = Duration::from_secs(20);
 const AT_ONCE: usize = 8;
-/// The id of nothing, in paths.
+/// The id to put into paths; no item has it.
 const NOBODY: &str = "00000000-0000-4000-8000-000000000000";
 
 pub(super) async fn examine(api_url: Option<&str>, report: &mut Report<impl Write>) -> io::Result<()> {
-    let Some(api_url) = api_url else { return report.warn("functions", "not asked: --api-url says where they answer") };
+    let Some(api_url) = api_url else { return report.warn("functions", "not checked: --api-url is not set") };
     let client = match client() {
         Ok(client) => client,
         Err(error) => return report.fail("functions", error),
@@ -45,41 +47,43 @@ fn client() -> Result<Client, String> {
     client.build().map_err(|error| with_causes(&error))
 }
 
-/// What is wrong with a function, or nothing.
+/// Calls a function, and returns its problem, if any.
 async fn probe(client: &Client, api_url: &str, operation: &Operation) -> Option<String> {
     let route = &operation.route;
     let path: Vec<&str> = route.path.split('/').map(|segment| if segment.starts_with('{') { NOBODY } else { segment }).collect();
     let method = Method::from_bytes(route.verb.name().as_bytes()).unwrap_or_default();
     let answer = match client.request(method, format!("{api_url}{}", path.join("/"))).send().await {
         Ok(answer) => answer,
-        Err(error) => return Some(format!("{} cannot be reached: {}", route.name, with_causes(&error))),
+        Err(error) => return Some(format!("cannot reach {}: {}", route.name, with_causes(&error))),
     };
     let status = answer.status();
     let body: Value = answer.bytes().await.ok().and_then(|body| serde_json::from_slice(&body).ok()).unwrap_or_default();
     if status.is_success() || status.is_redirection() {
         return None;
     }
-    // Both interfaces say their code; what has none was said by API Gateway, or by whatever is in front of it.
+    // Every error of Gatelet, in both interfaces, has a code. An error without a code comes from
+    // API Gateway or from a proxy in front of it.
     match body["code"].as_str().or(body["error"]["code"].as_str()) {
         Some("ROUTE_NOT_FOUND" | "route_not_found" | "METHOD_NOT_ALLOWED" | "method_not_allowed") => {
-            Some(format!("{} is not behind its route, {} {}", route.name, route.verb.name(), route.path))
+            Some(format!("{} is not connected to its route, {} {}", route.name, route.verb.name(), route.path))
         }
         Some(_) if !status.is_server_error() => None,
-        Some(code) => Some(format!("{} answers {status}, {code}: its log says why", route.name)),
-        None => Some(format!("{} does not answer, something else does: {status}", route.name)),
+        Some(code) => Some(format!("{} answers {status}, {code}: see its log", route.name)),
+        None => Some(format!("{} does not answer; API Gateway or a proxy answers {status} instead", route.name)),
     }
 }
 
-/// The secret is a good one, and the one that the functions have: the keys of their tokens follow from it.
+/// Checks that `GATELET_SECRET` is strong enough and that the functions have the same secret: the
+/// public keys that they serve, for verifying tokens, derive from their secret.
 pub(super) async fn examine_secret(deployment: &Deployment, report: &mut Report<impl Write>) -> io::Result<()> {
     let secret = match &deployment.secret {
-        None => return report.warn("secret", "not compared: GATELET_SECRET is not set"),
+        None => return report.warn("secret", "not checked: GATELET_SECRET is not set"),
         Some(Err(error)) => return report.fail("secret", error),
         Some(Ok(secret)) => secret,
     };
     let project = deployment.store.projects().await.ok().and_then(|projects| projects.into_iter().next());
     let (Some(api_url), Some(project)) = (&deployment.api_url, project) else {
-        return report.warn("secret", "long enough, but not compared with the functions': that needs --api-url and a project");
+        return report.warn("secret", "long enough, but not compared with the functions' secret, which requires --api-url and a project");
     };
     let id = |keys: &Value| keys["keys"][0]["kid"].as_str().map(str::to_owned);
     let wanted = id(&Signer::new(secret, api_url).jwks(&project.id, false, false));
@@ -87,10 +91,10 @@ pub(super) async fn examine_secret(deployment: &Deployment, report: &mut Report<
     let found = async { client().ok()?.get(url).send().await.ok()?.bytes().await.ok() };
     let found: Value = found.await.and_then(|body| serde_json::from_slice(&body).ok()).unwrap_or_default();
     match found["keys"].as_array() {
-        None => report.fail("secret", "the functions do not give the keys that follow from theirs"),
+        None => report.fail("secret", "the functions do not serve the keys that derive from their secret"),
         Some(keys) if keys.iter().any(|key| key["kid"].as_str().map(str::to_owned) == wanted) => {
-            report.ok("secret", "the functions have this one")
+            report.ok("secret", "GATELET_SECRET is the secret of the functions")
         }
-        Some(_) => report.fail("secret", "the functions have another one than GATELET_SECRET"),
+        Some(_) => report.fail("secret", "the functions have a different secret than GATELET_SECRET"),
     }
 }

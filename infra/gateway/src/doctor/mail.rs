@@ -1,4 +1,5 @@
-//! Mails: SES knows the sender, lets the account send to everybody, and says what became of each mail.
+//! Checks of emails: SES knows the sender, the account may send to everybody, and delivery events
+//! are published.
 
 use std::io::{self, Write};
 
@@ -17,56 +18,57 @@ pub(super) async fn examine(deployment: &Deployment, report: &mut Report<impl Wr
     examine_account(&client, report).await?;
     match &deployment.sender {
         Some(sender) => examine_sender(&client, sender, report).await?,
-        None => report.warn("sender", "not asked: --sender says whom mails come from")?,
+        None => report.warn("sender", "not checked: --sender is not set")?,
     }
     match &deployment.configuration_set {
         Some(name) => examine_events(&client, name, report).await,
-        None => report.warn("mail events", "not asked: --configuration-set names the set of the mails"),
+        None => report.warn("email events", "not checked: --configuration-set is not set"),
     }
 }
 
 async fn examine_account(client: &SesApi, report: &mut Report<impl Write>) -> io::Result<()> {
     match client.get_account().await {
-        Err(error) => report.warn("mail", format!("SES cannot be asked: {}", with_causes(&error))),
-        Ok(account) if !account.sending_enabled => report.fail("mail", "SES has stopped the account from sending"),
+        Err(error) => report.warn("email", format!("cannot query SES: {}", with_causes(&error))),
+        Ok(account) if !account.sending_enabled => report.fail("email", "SES has suspended sending for the account"),
         Ok(account) if !account.production_access_enabled => {
-            report.warn("mail", "the account is in SES's sandbox: it sends to verified addresses alone; ask AWS for production access")
+            report.warn("email", "the account is in the SES sandbox and can only send to verified addresses: request production access")
         }
         Ok(account) => {
             let quota = account.send_quota.map_or(0.0, |quota| quota.max_send_rate);
-            report.ok("mail", format!("SES sends {quota} mails a second"))
+            report.ok("email", format!("SES sends {quota} emails per second"))
         }
     }
 }
 
-/// An address is verified by itself, or by its domain.
+/// Checks that SES accepts emails from the sender: the sender's address or its domain must be
+/// verified.
 async fn examine_sender(client: &SesApi, sender: &str, report: &mut Report<impl Write>) -> io::Result<()> {
     let domain = sender.rsplit_once('@').map(|(_, domain)| domain);
-    let mut reason = "SES does not know it".to_owned();
+    let mut reason = "SES does not know this sender".to_owned();
     for identity in [Some(sender), domain].into_iter().flatten() {
         match client.get_email_identity(identity).await {
             Ok(found) if found.verified_for_sending_status => return report.ok("sender", format!("{identity} is verified")),
             Ok(_) => reason = format!("{identity} is not verified yet"),
             Err(error) if error.is_not_found() => {}
-            Err(error) => return report.warn("sender", format!("cannot be asked: {}", with_causes(&error))),
+            Err(error) => return report.warn("sender", format!("cannot query SES: {}", with_causes(&error))),
         }
     }
-    report.fail("sender", format!("mails from {sender} are refused: {reason}"))
+    report.fail("sender", format!("emails from {sender} are rejected: {reason}"))
 }
 
 async fn examine_events(client: &SesApi, name: &str, report: &mut Report<impl Write>) -> io::Result<()> {
     let found = client.get_event_destinations(name).await;
     match found {
         Err(error) if error.is_not_found() => {
-            report.fail("mail events", format!("there is no configuration set {name}: SES refuses the mails"))
+            report.fail("email events", format!("configuration set {name} does not exist: SES rejects the emails"))
         }
-        Err(error) => report.warn("mail events", format!("cannot be asked: {}", with_causes(&error))),
+        Err(error) => report.warn("email events", format!("cannot query SES: {}", with_causes(&error))),
         Ok(found) => {
             let is_fit = found.event_destinations.iter().any(|one| one.enabled && one.event_bridge_destination.is_some());
             if is_fit {
-                report.ok("mail events", format!("{name} sends them to EventBridge"))
+                report.ok("email events", format!("{name} sends them to EventBridge"))
             } else {
-                report.warn("mail events", format!("{name} sends none to EventBridge: nobody hears of bounces and complaints"))
+                report.warn("email events", format!("{name} sends none to EventBridge: bounces and complaints go unnoticed"))
             }
         }
     }

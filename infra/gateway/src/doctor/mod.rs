@@ -1,7 +1,8 @@
-//! Whether a deployment is as it should be: each check says what it found in one line, and what to do where that is not fine.
+//! Checks a deployment: each check reports its result on one line, with the remedy for a problem.
 //!
-//! What the template makes is looked at from outside, with the rights of an operator, because a table may be a restored one, a sender's
-//! identity is verified by hand, and a stack that was deployed may still not answer.
+//! The checks are made from outside with an operator's rights, because they examine what a
+//! deployment does not guarantee: a table may have been restored from a backup without its
+//! settings, a sender's identity is verified by hand, and even a deployed stack may not answer.
 
 mod deployment;
 mod functions;

@@ -1,4 +1,4 @@
-//! What the checks found.
+//! The results of the checks.
 
 use std::fmt::Display;
 use std::io::{self, Write};
@@ -14,7 +14,7 @@ impl<W: Write> Report<W> {
         Self { out, failures: 0 }
     }
 
-    /// How many checks failed.
+    /// The number of failed checks.
     pub fn failures(&self) -> usize {
         self.failures
     }
@@ -23,17 +23,18 @@ impl<W: Write> Report<W> {
         writeln!(self.out, "{level:<5} {subject:<12} {text}")
     }
 
-    /// It is as it should be.
+    /// Reports that a check found no problem.
     pub(crate) fn ok(&mut self, subject: &str, text: impl Display) -> io::Result<()> {
         self.line("ok", subject, text)
     }
 
-    /// The service works, but not as well, or not as safely, as it should; or nobody knows.
+    /// Reports that the service works, but less well or less safely than it should, or that the
+    /// state is unknown.
     pub(crate) fn warn(&mut self, subject: &str, text: impl Display) -> io::Result<()> {
         self.line("warn", subject, text)
     }
 
-    /// The service does not work.
+    /// Reports that the service does not work.
     pub(crate) fn fail(&mut self, subject: &str, text: impl Display) -> io::Result<()> {
         self.failures += 1;
         self.line("fail", subject, text)

@@ -1,4 +1,4 @@
-//! The table: its keys, indexes and stream are those of the store, and its data is protected.
+//! Checks of the table: its keys, indexes and stream match the store, and its data is protected.
 
 use std::io::{self, Write};
 
@@ -16,16 +16,16 @@ use wire::clock::Clock;
 use super::report::Report;
 use crate::causes::with_causes;
 
-/// How long a mail may wait that is due: the schedule of the workers comes each minute.
+/// How long an email may be overdue. The workers run every minute, so a longer delay is a problem.
 const LATE: SignedDuration = SignedDuration::from_mins(10);
 
-/// Looks at what the table is; says whether there is one to read.
+/// Checks the table and its settings; returns whether there is a table to read.
 pub(super) async fn examine(store: &Store, report: &mut Report<impl Write>) -> io::Result<bool> {
     let name = store.table();
     let described = store.client().call(DescribeTableInput::builder().table_name(name)).await;
     let table = match described.map(|answer| answer.table) {
         Ok(Some(table)) => table,
-        Ok(None) => return report.fail("table", format!("{name} is not described")).map(|()| false),
+        Ok(None) => return report.fail("table", format!("DynamoDB did not describe {name}")).map(|()| false),
         Err(error) => return report.fail("table", format!("{name}: {}", with_causes(&error))).map(|()| false),
     };
     examine_keys(&table, report)?;
@@ -44,14 +44,14 @@ fn keys(schema: &[KeySchemaElement]) -> Vec<(&str, &str)> {
 fn examine_keys(found: &TableDescription, report: &mut Report<impl Write>) -> io::Result<()> {
     let name = found.table_name().unwrap_or_default();
     if found.table_status() != Some(&TableStatus::Active) {
-        return report.fail("table", format!("{name} is {}", found.table_status().map_or("in no state", TableStatus::as_str)));
+        return report.fail("table", format!("{name} is {}", found.table_status().map_or("in an unknown state", TableStatus::as_str)));
     }
     if keys(found.key_schema()) != [("pk", "HASH"), ("sk", "RANGE")] {
-        return report.fail("table", format!("{name} has other keys than pk and sk: it is the table of something else"));
+        return report.fail("table", format!("{name} does not have the keys pk and sk, so it is not a table of Gatelet"));
     }
     match found.billing_mode_summary().and_then(|summary| summary.billing_mode()) {
-        Some(BillingMode::PayPerRequest) => report.ok("table", format!("{name} is there, on demand")),
-        _ => report.warn("table", format!("{name} has provisioned capacity: beyond it requests are refused")),
+        Some(BillingMode::PayPerRequest) => report.ok("table", format!("{name} exists, with on-demand capacity")),
+        _ => report.warn("table", format!("{name} has provisioned capacity: requests beyond it are throttled")),
     }
 }
 
@@ -67,7 +67,7 @@ fn examine_indexes(found: &TableDescription, report: &mut Report<impl Write>) ->
         let is_same = keys(index.key_schema()) == [(pk.as_str(), "HASH"), (sk.as_str(), "RANGE")]
             && projection.is_some_and(|projection| projection.as_str() == wanted.projection);
         if !is_same {
-            report.fail("index", format!("{name} has other keys or another projection than {}", wanted.projection))?;
+            report.fail("index", format!("{name} has different keys, or a projection other than {}", wanted.projection))?;
         } else if index.index_status().is_some_and(|status| *status != IndexStatus::Active) {
             report.fail("index", format!("{name} is not ready yet"))?;
         } else {
@@ -82,8 +82,10 @@ fn examine_stream(found: &TableDescription, report: &mut Report<impl Write>) -> 
         Some(stream) if stream.stream_enabled && stream.stream_view_type() == Some(&StreamViewType::NewAndOldImages) => {
             report.ok("stream", found.latest_stream_arn().unwrap_or("on"))
         }
-        _ => report
-            .fail("stream", "off, or without both images: mails wait for the schedule; `aws dynamodb update-table --stream-specification`"),
+        _ => report.fail(
+            "stream",
+            "off, or without both images: emails wait for the schedule; `aws dynamodb update-table --stream-specification`",
+        ),
     }
 }
 
@@ -98,12 +100,12 @@ async fn examine_expiry(store: &Store, report: &mut Report<impl Write>) -> io::R
     let found = store.client().call(DescribeTimeToLiveInput::builder().table_name(store.table())).await;
     let found = match found.map(|answer| answer.time_to_live_description) {
         Ok(found) => found,
-        Err(error) => return report.warn("expiry", format!("cannot be asked: {}", with_causes(&error))),
+        Err(error) => return report.warn("expiry", format!("cannot be read: {}", with_causes(&error))),
     };
     let is_on = found.as_ref().and_then(|ttl| ttl.time_to_live_status()) == Some(&TimeToLiveStatus::Enabled);
     match found.as_ref().and_then(|ttl| ttl.attribute_name()) {
-        Some(table::TTL) if is_on => report.ok("expiry", format!("items end by {}", table::TTL)),
-        _ => report.warn("expiry", "off: what has expired stays, and is paid for; `aws dynamodb update-time-to-live`"),
+        Some(table::TTL) if is_on => report.ok("expiry", format!("items expire by {}", table::TTL)),
+        _ => report.warn("expiry", "off: expired items stay and are billed; `aws dynamodb update-time-to-live`"),
     }
 }
 
@@ -112,12 +114,12 @@ async fn examine_backups(store: &Store, report: &mut Report<impl Write>) -> io::
     let status = |backups: ContinuousBackupsDescription| backups.point_in_time_recovery_description?.point_in_time_recovery_status;
     match found.map(|answer| answer.continuous_backups_description.and_then(status)) {
         Ok(Some(PointInTimeRecoveryStatus::Enabled)) => report.ok("backups", "the table can be restored to any second of the last weeks"),
-        Ok(_) => report.warn("backups", "off: lost data stays lost; `aws dynamodb update-continuous-backups`"),
-        Err(error) => report.warn("backups", format!("cannot be asked: {}", with_causes(&error))),
+        Ok(_) => report.warn("backups", "off: lost data cannot be restored; `aws dynamodb update-continuous-backups`"),
+        Err(error) => report.warn("backups", format!("cannot be read: {}", with_causes(&error))),
     }
 }
 
-/// Looks at what is in the table: projects, and mails that nobody sends.
+/// Checks the table's data: projects, and overdue emails.
 pub(super) async fn examine_content(store: &Store, report: &mut Report<impl Write>) -> io::Result<()> {
     match store.projects().await {
         Ok(projects) if projects.is_empty() => report.warn("projects", "none yet: `gateway project create NAME --table …`")?,
@@ -129,7 +131,7 @@ pub(super) async fn examine_content(store: &Store, report: &mut Report<impl Writ
         Err(error) => return report.fail("outbox", format!("cannot be read: {}", with_causes(&error))),
     };
     match late {
-        0 => report.ok("outbox", "no mail waits that is due"),
-        _ => report.fail("outbox", format!("{late} mails have been due for ten minutes or more: do the workers run?")),
+        0 => report.ok("outbox", "no email is overdue"),
+        _ => report.fail("outbox", format!("{late} emails have been due for ten minutes or more: are the workers running?")),
     }
 }

@@ -1,4 +1,4 @@
-//! The credentials that open `--dynamodb-port`.
+//! The credentials for `--dynamodb-port`.
 
 use std::fmt::Write as _;
 use std::path::Path;
@@ -15,7 +15,7 @@ use crate::saved_keys::{EXPORT, Saved, quoted};
 const ID: &str = "GATELET_DYNAMODB_ACCESS_KEY_ID";
 const SECRET: &str = "GATELET_DYNAMODB_SECRET_ACCESS_KEY";
 
-/// A pair of keys as AWS has them.
+/// An access key id and a secret access key, as AWS has them.
 #[derive(Clone)]
 pub(crate) struct Credentials {
     pub(crate) id: String,
@@ -23,7 +23,7 @@ pub(crate) struct Credentials {
 }
 
 impl Credentials {
-    /// What the environment fixes, else what an earlier start saved, else new ones.
+    /// Chooses the credentials: from the environment, from an earlier start, or newly created.
     pub(crate) fn choose(file: Option<&Path>, entropy: &Entropy) -> anyhow::Result<Self> {
         let saved = Saved::read(file);
         let chosen = match (variable(ID), variable(SECRET)) {
@@ -32,20 +32,22 @@ impl Credentials {
                 (Some(id), Some(secret)) => (id, secret.into()),
                 _ => (format!("gatelet-{}", entropy.request_id()), entropy.code()),
             },
-            _ => bail!("{ID} and {SECRET} belong together: set both, or neither"),
+            _ => bail!("set both {ID} and {SECRET}, or neither"),
         };
         let (id, secret): (String, SecretString) = chosen;
-        // What a header carries between `Credential=` and the scope, and a line of the file.
+        // The id must be valid on a line of the file, and in the `Credential=` part of a header,
+        // where a slash separates the id from the scope.
         if !id.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte)) {
-            bail!("{ID} must be of letters, digits, '-', '_' and '.', unlike {id:?}");
+            bail!("{ID} may only contain letters, digits, '-', '_' and '.', unlike {id:?}");
         }
         if !secret.expose_secret().bytes().all(|byte| byte.is_ascii_graphic()) {
-            bail!("{SECRET} must be of visible ASCII characters");
+            bail!("{SECRET} may only contain visible ASCII characters");
         }
         Ok(Self { id, secret })
     }
 
-    /// Writes what other processes need to reach the table, for a shell to source.
+    /// Writes the variables that other processes need to reach the table. A shell can source the
+    /// file.
     pub(crate) fn write(&self, file: &Path, endpoint: &str) -> anyhow::Result<()> {
         let lines = [
             ("GATELET_TABLE", TABLE),

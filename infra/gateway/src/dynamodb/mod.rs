@@ -1,11 +1,14 @@
-//! `--dynamodb-port`: the embedded engine for other processes of this machine, such as functions under `cargo lambda watch`.
+//! `--dynamodb-port`: serves the embedded engine to other processes of this machine, such as
+//! functions under `cargo lambda watch`.
 //!
-//! Whoever reaches the table reads and writes everything, past all rules of the service. So a request must
+//! Access to the table bypasses all rules of the service. So a request must
 //!
-//! - come over a connection from loopback, and name a loopback host, which a name that somebody else's DNS leads here does not (DNS
-//!   rebinding);
-//! - come from no web page: `Origin` is refused, and no answer has CORS headers;
-//! - be signed with the credentials of this gateway ([`signature`]), which other users of the machine do not have.
+//! - come over a connection from loopback, and name a loopback host in `Host`. A web page under a
+//!   foreign name that resolves to this machine names another host (DNS rebinding);
+//! - not come from a web page: requests with `Origin` are rejected, and no response has CORS
+//!   headers;
+//! - be signed with the credentials of this gateway ([`signature`]), which other users of the
+//!   machine do not have.
 
 mod credentials;
 mod signature;
@@ -26,7 +29,7 @@ pub(crate) use credentials::Credentials;
 use crate::engine::Engine;
 use crate::loopback::is_loopback_host;
 
-/// What DynamoDB takes, in bytes.
+/// The maximum size of a request, in bytes, as in DynamoDB.
 const BODY_LIMIT: usize = 16 * 1024 * 1024;
 
 #[derive(Clone)]
@@ -49,7 +52,7 @@ async fn answer(State(table): State<Table>, request: Request) -> Response {
         return StatusCode::NOT_FOUND.into_response();
     }
     let Ok(body) = to_bytes(body, BODY_LIMIT).await else { return StatusCode::PAYLOAD_TOO_LARGE.into_response() };
-    // The machine's time, whatever the gateway's: that is what clients sign with.
+    // Clients sign with the time of this machine, from which the gateway's clock may differ.
     if let Err(refusal) = table.credentials.verify(&parts, &body, Clock::system().now()) {
         let problem = json!({ "__type": format!("com.amazon.coral.service#{}", refusal.code()), "message": refusal.to_string() });
         return answered(400, problem.to_string());
@@ -65,20 +68,20 @@ fn answered(status: u16, body: String) -> Response {
     (status, [(header::CONTENT_TYPE, "application/x-amz-json-1.0")], body).into_response()
 }
 
-/// Refuses what is not of a program of this machine.
+/// Rejects requests that do not come from a program on this machine, or that come from a web page.
 fn check(parts: &Parts) -> Result<(), &'static str> {
     let peer = parts.extensions.get::<ConnectInfo<SocketAddr>>();
     let is_named = is_loopback_name(&parts.headers) && parts.uri.host().is_none_or(is_loopback_host);
     if !peer.is_some_and(|peer| peer.0.ip().to_canonical().is_loopback()) || !is_named {
-        return Err("The table is for this machine alone, at 127.0.0.1 or localhost.");
+        return Err("The table is only available on this machine, at 127.0.0.1 or localhost.");
     }
     if parts.headers.contains_key(header::ORIGIN) {
-        return Err("The table is not for web pages.");
+        return Err("The table is not available to web pages.");
     }
     Ok(())
 }
 
-/// Whether there is one `Host`, and a loopback one.
+/// Whether there is exactly one `Host` header, and it names a loopback host.
 fn is_loopback_name(headers: &HeaderMap) -> bool {
     let mut hosts = headers.get_all(header::HOST).iter();
     let host = hosts.next().and_then(|host| host.to_str().ok());

@@ -1,4 +1,5 @@
-//! Signatures of version 4, as AWS describes them ("Create a signed AWS API request"), in an `Authorization` header.
+//! Verifies AWS Signature Version 4 ("Create a signed AWS API request") in an `Authorization`
+//! header.
 
 use std::fmt::Write as _;
 
@@ -9,24 +10,26 @@ use subtle::ConstantTimeEq as _;
 
 use super::{Credentials, Parts};
 
-/// How far the clocks of two processes may be apart; also how long a signature that was overheard is good for.
+/// How far the time of a signature may differ from this machine's time, as clocks differ. This is
+/// also how long an intercepted request can be replayed.
 const SKEW: SignedDuration = SignedDuration::from_mins(15);
-/// What must be signed: without the target, a signature would be good for other operations.
+/// Headers that must be signed. If `x-amz-target` were not, a signature would be valid for other
+/// operations too.
 const SIGNED: [&str; 3] = ["host", "x-amz-date", "x-amz-target"];
 
-/// Why a request is refused.
+/// Why a request is rejected.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub(super) enum Refusal {
-    #[error("the request is not signed: set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY to what the gateway printed at its start")]
+    #[error("the request is not signed: set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY to the values that the gateway printed at startup")]
     Missing,
-    #[error("the access key is not the one that the gateway printed at its start (AWS_ACCESS_KEY_ID)")]
+    #[error("the access key is not the one that the gateway printed at startup (AWS_ACCESS_KEY_ID)")]
     OtherKey,
-    #[error("the signature is wrong: is AWS_SECRET_ACCESS_KEY what the gateway printed at its start, and is the clock right?")]
+    #[error("the signature is wrong: check AWS_SECRET_ACCESS_KEY, which the gateway printed at startup, and the clock")]
     Wrong,
 }
 
 impl Refusal {
-    /// What DynamoDB calls it.
+    /// DynamoDB's code for the error.
     pub(super) fn code(self) -> &'static str {
         match self {
             Self::Missing => "MissingAuthenticationTokenException",
@@ -36,7 +39,8 @@ impl Refusal {
     }
 }
 
-/// `AWS4-HMAC-SHA256 Credential=ID/DATE/REGION/SERVICE/aws4_request, SignedHeaders=NAMES, Signature=HEX`
+/// The parsed header `AWS4-HMAC-SHA256 Credential=ID/DATE/REGION/SERVICE/aws4_request,
+/// SignedHeaders=NAMES, Signature=HEX`.
 struct Authorization<'a> {
     id: &'a str,
     scope: [&'a str; 4],
@@ -57,7 +61,8 @@ impl<'a> Authorization<'a> {
 }
 
 impl Credentials {
-    /// Checks that whoever holds these credentials signed a request for `/` a short while ago.
+    /// Checks that a holder of these credentials recently signed the request, which must be for
+    /// `/`.
     pub(super) fn verify(&self, request: &Parts, body: &[u8], now: Timestamp) -> Result<(), Refusal> {
         let header = |name: &str| request.headers.get(name).and_then(|value| value.to_str().ok());
         let authorization = header("authorization").and_then(Authorization::parse).ok_or(Refusal::Missing)?;
@@ -81,7 +86,7 @@ impl Credentials {
     }
 }
 
-/// The request as it is signed; its path is `/`, and it has no query.
+/// The canonical request; its path is `/`, and it has no query.
 fn canonical(request: &Parts, signed: &str, body: &[u8]) -> Option<String> {
     let mut headers = String::new();
     for name in signed.split(';') {
@@ -91,7 +96,7 @@ fn canonical(request: &Parts, signed: &str, body: &[u8]) -> Option<String> {
     Some(format!("{}\n/\n\n{headers}\n{signed}\n{}", request.method, sha256(body)))
 }
 
-/// The text with single spaces.
+/// The text with each run of white space reduced to one space.
 fn squeezed(text: &str) -> String {
     text.split_ascii_whitespace().collect::<Vec<_>>().join(" ")
 }
@@ -143,7 +148,7 @@ mod tests {
     }
 
     #[test]
-    fn a_request_that_an_sdk_signed_is_accepted_for_a_quarter_of_an_hour() {
+    fn a_request_signed_by_an_sdk_is_accepted_for_15_minutes() {
         let request = request(AUTHORIZATION);
         for now in [NOW, "2026-01-01T12:14:59Z", "2026-01-01T11:45:01Z"] {
             assert_eq!(verify(&request, BODY, now), Ok(()), "{now}");
@@ -154,7 +159,7 @@ mod tests {
     }
 
     #[test]
-    fn whatever_is_changed_voids_the_signature() {
+    fn any_change_invalidates_the_signature() {
         assert_eq!(verify(&request(AUTHORIZATION), b"{ }", NOW), Err(Refusal::Wrong));
         for (name, value) in
             [("host", "localhost:8000"), ("x-amz-target", "DynamoDB_20120810.Scan"), ("x-amz-date", "20260101T120001Z"), ("x-amz-date", "")]
@@ -171,7 +176,7 @@ mod tests {
     }
 
     #[test]
-    fn other_keys_and_unsigned_requests_are_refused() {
+    fn unsigned_requests_and_other_keys_are_rejected() {
         let other = AUTHORIZATION.replace("gatelet-1", "local");
         assert_eq!(verify(&request(&other), BODY, NOW), Err(Refusal::OtherKey));
         for text in

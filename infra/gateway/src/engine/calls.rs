@@ -1,4 +1,4 @@
-//! What a call does, as far as its name and body tell.
+//! Determines from the name and the body of a call what the call may write.
 
 use std::collections::BTreeSet;
 
@@ -12,12 +12,12 @@ pub(super) fn reads(operation: &str) -> bool {
     )
 }
 
-/// Whether an operation writes to a partition of the outbox, as far as its body tells.
+/// Whether a call may write to a partition of the outbox, judging by the keys in its body.
 pub(super) fn touches_outbox(operation: &str, body: &[u8]) -> bool {
     !reads(operation) && body.windows(3).any(|window| window == b"\"M#")
 }
 
-/// The projects to whose trails an operation writes, as far as its body tells.
+/// The projects to whose audit trails a call may write, judging by the keys in its body.
 pub(super) fn trails_of(operation: &str, body: &[u8]) -> BTreeSet<ProjectId> {
     if reads(operation) {
         return BTreeSet::new();

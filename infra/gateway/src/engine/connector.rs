@@ -1,4 +1,4 @@
-//! The HTTP connector, which hands requests to the engine.
+//! The HTTP connector, which passes requests to the engine.
 
 use std::sync::{Arc, OnceLock};
 
@@ -61,7 +61,7 @@ impl HttpConnector for Connector {
                 });
                 let result = task.await.map_err(|error| ConnectorError::other(error.into(), None))?;
                 if let (Some(commits), Ok(_)) = (connector.commits.get(), &result) {
-                    // Nobody knows then whether the write will be there.
+                    // After a failed flush, it is unknown whether the write is durable.
                     commits.flush().await.map_err(|error| ConnectorError::io(error.into()))?;
                 }
                 result

@@ -1,4 +1,4 @@
-//! The operations of DynamoDB that the engine answers.
+//! The DynamoDB operations that the engine supports.
 
 use dynoxide::actions::transact_write_items::TransactWriteItemsRequest;
 use dynoxide::{Database, DynoxideError};
@@ -6,8 +6,9 @@ use serde::de::DeserializeOwned;
 
 /// Runs one operation of DynamoDB's API on the engine.
 ///
-/// The token of a transaction, by which one is not made twice whose answer was lost, is worth its price only where that can happen: the
-/// engine copies and digests the whole request for it, and keeps each for ten minutes.
+/// With `loses_answers`, the engine respects the idempotency token of a transaction. For this it
+/// copies and digests the whole request, and keeps the digest for ten minutes, which is only
+/// worthwhile where a response can be lost and the call repeated.
 pub fn dispatch(database: &Database, operation: &str, body: &[u8], loses_answers: bool) -> Result<String, DynoxideError> {
     match operation {
         "GetItem" => answer(body, |request| database.get_item(request)),

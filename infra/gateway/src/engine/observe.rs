@@ -1,29 +1,30 @@
-//! Observers of calls, which tests have.
+//! Observers of calls, for tests.
 
 use std::time::Duration;
 
-/// What is seen of every call: the operation and its body. Tests record with it, or let something go wrong.
+/// Observes the operation and body of every call. Tests use it to record calls or to inject faults.
 pub trait Observe: Send + Sync {
     fn before(&self, _operation: &str, _body: &[u8]) -> Option<Fault> {
         None
     }
 
-    /// `Some` makes each call take this time, on tokio's clock, and ask what it consumes: [`Self::after`] reads it from the answer.
+    /// If `Some`, each call takes this long on tokio's clock, and its response includes the
+    /// capacity that it consumed, which [`Self::after`] can read.
     fn pace(&self) -> Option<Duration> {
         None
     }
 
-    /// What the engine answered.
+    /// Called with the engine's response if the call succeeded and no fault was injected.
     fn after(&self, _operation: &str, _body: &[u8], _answer: &str) {}
 }
 
-/// What goes wrong with a call.
+/// The way in which a call fails.
 #[derive(Debug, Clone)]
 pub enum Fault {
-    /// It is refused with this status and body, and not made.
+    /// The call is rejected with this status and body, and not executed.
     Refused { status: u16, body: String },
     /// The connection breaks before the call arrives.
     NotMade,
-    /// The call is made, and its answer is lost.
+    /// The call is executed, and its response is lost.
     AnswerLost,
 }

@@ -1,4 +1,4 @@
-//! Which trails have new entries.
+//! Tracks which audit trails may have new entries.
 
 use std::collections::BTreeSet;
 use std::sync::{Mutex, PoisonError};
@@ -6,7 +6,7 @@ use std::sync::{Mutex, PoisonError};
 use tokio::sync::Notify;
 use wire::id::ProjectId;
 
-/// The projects whose trails have new entries.
+/// The projects whose audit trails may have new entries.
 #[derive(Default)]
 pub(super) struct Trails {
     pub(super) changed: Mutex<BTreeSet<ProjectId>>,

@@ -1,4 +1,4 @@
-//! The inbox for programs, and for its page: `/inbox/api/messages`.
+//! The inbox's JSON interface at `/inbox/api/messages`, for programs and for the inbox's page.
 
 use api::http::Json;
 use axum::Router;
@@ -13,10 +13,11 @@ use serde_json::{Value, json};
 
 use super::{Error, Inbox, KEPT, Message, Query};
 
-/// How many emails are listed unless the request says otherwise.
+/// How many emails are listed by default.
 const LISTED: usize = 200;
 
-/// Must be answered to this machine alone: emails have links that sign in.
+/// The routes of the inbox. Only holders of the page key may reach them, as emails contain sign-in
+/// links.
 pub fn router(inbox: Inbox) -> Router {
     Router::new()
         .route("/inbox/api/messages", get(list).delete(clear))
@@ -32,7 +33,7 @@ struct ListQuery {
     project: Option<String>,
     before: Option<String>,
     limit: Option<usize>,
-    /// `false` leaves out text and HTML.
+    /// If `false`, the text and the HTML are omitted.
     bodies: Option<bool>,
 }
 
@@ -41,14 +42,14 @@ struct Update {
     read: bool,
 }
 
-/// A line of the head of an email.
+/// A header line of an email.
 #[derive(Serialize)]
 pub(crate) struct Header {
     name: String,
     value: String,
 }
 
-/// An email with its head.
+/// An email with its headers.
 #[derive(Serialize)]
 struct Whole {
     #[serde(flatten)]
@@ -93,7 +94,8 @@ async fn read(State(inbox): State<Inbox>, Path(id): Path<String>) -> Response {
     .await
 }
 
-/// The source is plain text: a browser shows it and runs nothing of it.
+/// Returns the source of an email as plain text, so that a browser displays the source without
+/// executing any of it.
 async fn raw(State(inbox): State<Inbox>, Path(id): Path<String>) -> Response {
     let safe = [
         (header::CONTENT_TYPE, HeaderValue::from_static("text/plain; charset=utf-8")),
@@ -114,7 +116,7 @@ async fn delete(State(inbox): State<Inbox>, Path(id): Path<String>) -> Response 
     answer(move || inbox.delete(&id).map(|()| StatusCode::NO_CONTENT.into_response())).await
 }
 
-/// The head of an email, its folded lines joined.
+/// The headers of an email, with folded lines joined.
 pub(crate) fn headers(source: &str) -> Vec<Header> {
     let head = source.split_once("\r\n\r\n").map_or(source, |(head, _)| head).replace("\r\n ", " ").replace("\r\n\t", " ");
     let lines = head.split("\r\n").filter_map(|line| line.split_once(": "));
@@ -134,7 +136,7 @@ async fn answer(work: impl FnOnce() -> Result<Response, Error> + Send + 'static)
 
 fn failed(error: &dyn std::error::Error) -> Response {
     tracing::error!(%error, "the inbox failed");
-    problem(StatusCode::INTERNAL_SERVER_ERROR, "the inbox failed; the gateway's log says why")
+    problem(StatusCode::INTERNAL_SERVER_ERROR, "the inbox failed; see the gateway's log")
 }
 
 fn problem(status: StatusCode, message: &str) -> Response {

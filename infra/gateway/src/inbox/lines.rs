@@ -1,5 +1,6 @@
-//! The emails of an inbox of an older version, which was two files of lines of JSON: `older.jsonl`, then `newest.jsonl`.
-//! They are read once, at the first start of this version, and never written.
+//! Reads the inbox of older versions, which was two files of JSON lines: `older.jsonl`, then
+//! `newest.jsonl`. A gateway with an inbox database imports these files at its start, and then
+//! removes them.
 
 use std::fs::File;
 use std::io::{self, BufRead as _, BufReader, ErrorKind};
@@ -10,7 +11,7 @@ use serde::Deserialize;
 
 const FILES: [&str; 2] = ["older.jsonl", "newest.jsonl"];
 
-/// An email as a line has it.
+/// An email as a line stores it.
 #[derive(Deserialize)]
 pub(super) struct Line {
     pub(super) id: String,
@@ -32,14 +33,15 @@ impl Line {
         Some(self.html.as_str()).filter(|html| !html.is_empty())
     }
 
-    /// Name and address of `"Name" <address>`.
+    /// The sender, parsed from `"Name" <address>` or from a bare address.
     pub(super) fn sender(&self) -> Sender {
         let (name, address) = self.from.rsplit_once(" <").unwrap_or(("", &self.from));
         Sender { name: name.trim_matches('"').to_owned(), address: address.trim_end_matches('>').to_owned() }
     }
 }
 
-/// The emails of a folder, oldest first. A line that a crash cut off was never answered for; nothing is behind it.
+/// The emails of a folder, oldest first. After a crash, the last line of a file may be incomplete.
+/// Such a line is skipped, as its email was never reported as sent.
 pub(super) fn read(folder: &Path) -> io::Result<Vec<Line>> {
     let mut all = Vec::new();
     for name in FILES {
@@ -56,7 +58,7 @@ pub(super) fn read(folder: &Path) -> io::Result<Vec<Line>> {
     Ok(all)
 }
 
-/// Removes the files, and the folder when nothing else is in it.
+/// Removes the files, and the folder if it is then empty.
 pub(super) fn remove(folder: &Path) -> io::Result<()> {
     for name in FILES {
         absent_is_fine(std::fs::remove_file(folder.join(name)))?;

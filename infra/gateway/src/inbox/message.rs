@@ -1,4 +1,4 @@
-//! Emails of the inbox, how they are asked for, and what may go wrong.
+//! Emails in the inbox, queries for them, and errors.
 
 use jiff::Timestamp;
 use serde::Serialize;
@@ -7,16 +7,18 @@ use wire::id::EmailId;
 
 use crate::damage::Damage;
 
-/// How many emails the inbox keeps; the oldest go first.
+/// How many emails the inbox keeps; the oldest are removed first.
 pub const KEPT: usize = 10_000;
 
-/// An email that was delivered to the inbox.
+/// An email in the inbox.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Message {
-    /// Its own for each attempt to send: an email that came twice would be seen twice.
+    /// The id of the email's entry in the inbox. Each attempt to send an email has its own id, so
+    /// an email that was sent twice appears twice.
     pub id: String,
     pub outbox_id: String,
-    /// Absent for emails that were received before the inbox knew projects.
+    /// The project of the email; `None` for emails that were received before the inbox stored
+    /// projects.
     pub project_id: Option<String>,
     pub to: Vec<String>,
     pub from: String,
@@ -24,42 +26,42 @@ pub struct Message {
     pub at: Timestamp,
     pub sent_at_millis: i64,
     pub read: bool,
-    /// Empty where a list was asked for without bodies.
+    /// The text of the email; empty in a list without bodies.
     pub text: String,
     pub html: String,
 }
 
-/// Which emails are listed; an empty query lists all.
+/// A query for emails; an empty query matches all.
 #[derive(Debug, Clone, Default)]
 pub struct Query {
-    /// One of the recipients, whatever its case.
+    /// The address of one of the recipients, ignoring case.
     pub to: Option<String>,
-    /// Part of the subject, the sender, a recipient, the text or an id, whatever its case.
+    /// A part of the subject, the sender, a recipient, the text or an id, ignoring case.
     pub q: Option<String>,
     pub project: Option<String>,
     /// Only emails older than the one with this id.
     pub before: Option<String>,
     pub limit: usize,
-    /// Whether the emails come with text and HTML.
+    /// Whether the emails include text and HTML.
     pub bodies: bool,
 }
 
-/// A page of emails, and how many there are on all pages.
+/// A page of emails; `total` and `unread` count the emails of all pages.
 #[derive(Debug, Serialize)]
 pub struct Found {
-    /// Newest first.
+    /// The emails of this page, newest first.
     pub items: Vec<Message>,
     pub total: usize,
     pub unread: usize,
-    /// Whether there are older ones than the last item.
+    /// Whether there are emails that are older than the last item.
     pub has_more: bool,
 }
 
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    #[error("there is no email {0} in the inbox")]
+    #[error("the inbox has no email {0}")]
     NotFound(String),
-    #[error("the email {0} cannot be written as a message")]
+    #[error("the email {0} cannot be encoded as a message")]
     NoSource(String),
     #[error(transparent)]
     Damaged(#[from] Damage),
@@ -71,7 +73,7 @@ pub enum Error {
     Recipients(#[from] serde_json::Error),
 }
 
-/// The id of what an attempt to send an email leaves in the inbox.
+/// The id that an email has in the inbox if it is sent in this attempt.
 pub(super) fn message_id(id: EmailId, attempt: Millis) -> String {
     format!("{id}-{attempt}")
 }

@@ -1,8 +1,9 @@
-//! The inbox: where the gateway's emails go instead of SES.
+//! The inbox, which receives the gateway's emails instead of SES.
 //!
-//! Emails are rows of a `SQLite` database of their own ([`table`]), committed before the sender is told that the email is out. So an email
-//! that the outbox calls sent is in the inbox after a crash, and a start can ask the inbox what became of an email whose sender was
-//! killed. With `--memory` the database is in memory.
+//! Emails are rows of a separate `SQLite` database (`table`). An email is committed before the
+//! outbox records it as sent. So an email that the outbox reports as sent is in the inbox even if
+//! the gateway crashes, and a gateway that starts after a crash can find out from the inbox whether
+//! an unfinished email was delivered. With `--memory` the database is in memory.
 
 pub mod api;
 mod lines;
@@ -25,7 +26,7 @@ use wire::id::EmailId;
 pub use self::message::{Error, Found, KEPT, Message, Query};
 use crate::damage;
 
-/// The sink of all emails of a gateway. Cheap to clone.
+/// Receives the emails that a deployment would send through SES. Cheap to clone.
 #[derive(Clone)]
 pub struct Inbox {
     table: Arc<Mutex<Table>>,
@@ -33,7 +34,7 @@ pub struct Inbox {
 }
 
 impl Inbox {
-    /// An inbox in a file, or in memory.
+    /// Opens an inbox in a file, or in memory.
     pub fn open(file: Option<&Path>, clock: Clock) -> Result<Self, Error> {
         if let Some(file) = file {
             damage::examine(file)?;
@@ -42,7 +43,8 @@ impl Inbox {
         Ok(Self { table: Arc::new(Mutex::new(table)), clock })
     }
 
-    /// Takes over the emails that an older version kept as lines of files in this folder, and removes the folder.
+    /// Imports the emails that an older version stored in files in this folder, and removes the
+    /// files, and the folder if it is then empty.
     pub fn take_over(&self, folder: &Path) -> Result<(), Error> {
         let messages = lines::read(folder)?;
         if !messages.is_empty() {
@@ -56,24 +58,24 @@ impl Inbox {
         self.lock().find(query)
     }
 
-    /// All emails to an address, or to all, newest first; for tests.
+    /// The emails to an address, or all emails, newest first; for tests.
     pub fn messages(&self, to: Option<&str>) -> Vec<Message> {
         let query = Query { to: to.map(str::to_owned), limit: KEPT, bodies: true, ..Query::default() };
         match self.find(&query) {
             Ok(found) => found.items,
             Err(error) => {
-                tracing::error!(%error, "the inbox cannot be read");
+                tracing::error!(%error, "cannot read the inbox");
                 Vec::new()
             }
         }
     }
 
-    /// One email with its bodies.
+    /// The email with this id, with its bodies.
     pub fn message(&self, id: &str) -> Result<Message, Error> {
         self.lock().message(id)
     }
 
-    /// An email as a message (RFC 5322).
+    /// The source of an email (RFC 5322).
     pub fn source(&self, id: &str) -> Result<String, Error> {
         self.lock().source(id)
     }
@@ -93,7 +95,7 @@ impl Inbox {
         self.lock().clear()
     }
 
-    /// Whether an attempt to send an email arrived here.
+    /// Whether the email of this attempt arrived here.
     pub fn has(&self, id: EmailId, attempt: Millis) -> Result<bool, Error> {
         self.lock().has(&message_id(id, attempt))
     }
@@ -110,13 +112,14 @@ impl Inbox {
 impl Mailer for Inbox {
     fn send<'a>(&'a self, mail: &'a Mail) -> Pin<Box<dyn Future<Output = Outcome> + Send + 'a>> {
         Box::pin(async move {
-            // Somebody may be searching the inbox meanwhile.
+            // The email is stored on a blocking thread, as it may have to wait for a search that
+            // holds the lock.
             let (inbox, mail) = (self.clone(), mail.clone());
             let delivered = tokio::task::spawn_blocking(move || inbox.deliver(&mail).map_err(|error| error.to_string()));
             match delivered.await.map_err(|error| error.to_string()).flatten() {
                 Ok(()) => Outcome::Sent { is_reported_on: false },
                 Err(error) => {
-                    let failure = Failure::new(self.clock.now(), "TEMPORARY", "the inbox cannot be written");
+                    let failure = Failure::new(self.clock.now(), "TEMPORARY", "cannot write to the inbox");
                     Outcome::Retryable(failure.because(error))
                 }
             }

@@ -1,15 +1,16 @@
 //! The database of the inbox.
 //!
-//! | table | a row |
+//! | table | row |
 //! |---|---|
-//! | `messages` | an email by the order of its arrival, with what a list shows of it |
-//! | `bodies` | its text and HTML, apart, so that a list reads little |
+//! | `messages` | an email, with the fields that lists show; numbered in the order of arrival |
+//! | `bodies` | the text and the HTML of an email, stored separately so that lists read little |
 //!
-//! There is no log of our own: `SQLite` takes 9,000 to 15,000 emails a second, one commit each (debug build;
-//! `cargo test -p gateway --lib -- --ignored --nocapture measured`).
+//! `SQLite` is fast enough: it stores 9,000 to 15,000 emails a second, each with its own commit
+//! (debug build; `cargo test -p gateway --lib -- --ignored --nocapture measured`).
 //!
-//! A commit is in the write-ahead log, and so safe from the end of this process; nothing waits for the disk, as a machine that loses its
-//! power loses the emails of its last moments from the inbox alone.
+//! A committed email is in the write-ahead log, so it survives the end of this process. No
+//! operation waits for the disk: if the machine loses power, the inbox's most recent emails are
+//! lost.
 
 use std::path::Path;
 
@@ -68,7 +69,8 @@ impl Table {
         connection.pragma_update(None, "foreign_keys", true)?;
         connection.execute_batch(SCHEMA)?;
         let flags = FunctionFlags::SQLITE_UTF8 | FunctionFlags::SQLITE_DETERMINISTIC;
-        // SQLite's own `LIKE` and `lower` know the case of ASCII alone. The part is in lower case already.
+        // The `LIKE` and `lower` of SQLite ignore the case only of ASCII letters. The part to
+        // search for is already in lower case.
         connection.create_scalar_function("has_part", 2, flags, |context| {
             let text = context.get_raw(0).as_str_or_null().map_err(|error| rusqlite::Error::UserFunctionError(error.into()))?;
             let part = context.get_raw(1).as_str().map_err(|error| rusqlite::Error::UserFunctionError(error.into()))?;
@@ -111,7 +113,8 @@ impl Table {
         Ok(())
     }
 
-    /// Adds emails of an older version, oldest first; those that are there already are left alone.
+    /// Adds the last [`KEPT`] of the emails that an older version stored; `lines` begins with the
+    /// oldest. Emails that are already in the inbox are skipped.
     pub(super) fn insert_all(&mut self, lines: &[Line]) -> Result<(), Error> {
         let transaction = self.connection.transaction()?;
         for line in &lines[lines.len().saturating_sub(KEPT)..] {
@@ -175,7 +178,7 @@ impl Table {
         let present = |text: String| Some(text).filter(|text| !text.is_empty());
         let mail = Mail {
             id: EmailId::parse(&message.outbox_id).map_err(|_| no_source())?,
-            // Neither is part of a message.
+            // The project and the attempt are not part of a message.
             project: ProjectId::internal(),
             attempt: message.sent_at_millis,
             from,
@@ -231,7 +234,8 @@ fn changed(id: &str, rows: usize) -> Result<(), Error> {
     if rows == 0 { Err(Error::NotFound(id.to_owned())) } else { Ok(()) }
 }
 
-/// The condition of a query, and its values. A search that is not asked for does not touch the bodies.
+/// The SQL condition for the recipient, the project and the text of a query, and the values of its
+/// parameters. Bodies are only read for a search by text.
 fn condition(query: &Query) -> (String, Vec<Value>) {
     let (mut conditions, mut values) = (Vec::new(), Vec::new());
     let mut add = |condition: &str, value: String| {
@@ -246,7 +250,8 @@ fn condition(query: &Query) -> (String, Vec<Value>) {
     }
     if let Some(part) = query.q.as_deref().map(str::trim).filter(|part| !part.is_empty()) {
         let listed = "subject || char(10) || sender_name || char(10) || sender_address || char(10) || recipients || char(10) || id";
-        // The text says what the HTML says, without its markup.
+        // The HTML is only searched if there is no text: both have the same content, but the HTML
+        // also has markup.
         let body = "coalesce(nullif(text, ''), html)";
         add(&format!("(has_part({listed}, ?) OR has_part({body}, ?))"), part.to_lowercase());
     }
@@ -254,7 +259,8 @@ fn condition(query: &Query) -> (String, Vec<Value>) {
     (all, values)
 }
 
-/// A row of [`COLUMNS`], and its recipients as they are stored.
+/// Reads a row of [`COLUMNS`]; returns the email without its bodies and recipients, and the
+/// recipients as stored.
 fn message(row: &Row<'_>) -> rusqlite::Result<(Message, String)> {
     let sent_at_millis: i64 = row.get(7)?;
     let sender = Sender { name: row.get(3)?, address: row.get(4)? };

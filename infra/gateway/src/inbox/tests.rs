@@ -1,4 +1,4 @@
-//! What the inbox keeps, finds and forgets.
+//! Tests of storing, finding and deleting emails.
 
 use std::path::PathBuf;
 
@@ -29,7 +29,7 @@ fn mail(number: u128) -> Mail {
     }
 }
 
-/// A folder that is gone after the test.
+/// A folder that is removed after the test.
 struct Folder(PathBuf);
 
 impl Folder {
@@ -63,7 +63,7 @@ fn search(inbox: &Inbox, part: &str) -> Vec<String> {
 }
 
 #[test]
-fn emails_are_there_after_a_start_until_the_inbox_is_emptied() {
+fn emails_survive_a_restart_until_the_inbox_is_emptied() {
     let folder = Folder::new();
     let inbox = folder.open();
     (1..=3).for_each(|number| inbox.deliver(&mail(number)).unwrap());
@@ -77,7 +77,7 @@ fn emails_are_there_after_a_start_until_the_inbox_is_emptied() {
 }
 
 #[test]
-fn the_newest_emails_are_kept() {
+fn the_oldest_emails_are_removed_at_the_limit() {
     let folder = Folder::new();
     let kept = KEPT as u128;
     for inbox in [folder.open(), memory()] {
@@ -93,7 +93,7 @@ fn the_newest_emails_are_kept() {
 }
 
 #[test]
-fn a_search_finds_any_part_in_any_case_and_takes_nothing_for_a_pattern() {
+fn a_search_finds_any_substring_ignoring_case_and_without_patterns() {
     let inbox = memory();
     let ones = [("Grüße AUS Köln", "50% off", "<p>fifty</p>"), ("Other", "plain", "<b>Übergröße</b>")];
     for (number, (subject, text, html)) in (1..).zip(ones) {
@@ -113,7 +113,7 @@ fn a_search_finds_any_part_in_any_case_and_takes_nothing_for_a_pattern() {
 }
 
 #[test]
-fn filters_hold_together_and_a_page_goes_on_before_an_email() {
+fn filters_combine_and_a_page_continues_before_an_email() {
     let inbox = memory();
     let other = ProjectId::parse("6a0c5a8e-58a1-4b0e-9a51-000000000009").unwrap();
     (1..=6).for_each(|number| {
@@ -130,7 +130,7 @@ fn filters_hold_together_and_a_page_goes_on_before_an_email() {
 }
 
 #[test]
-fn reading_marks_nothing_and_marks_are_kept() {
+fn read_marks_are_set_explicitly_and_kept() {
     let folder = Folder::new();
     let inbox = folder.open();
     inbox.deliver(&mail(1)).unwrap();
@@ -149,7 +149,7 @@ fn reading_marks_nothing_and_marks_are_kept() {
 }
 
 #[test]
-fn the_source_is_the_message_with_its_head_and_is_the_same_each_time() {
+fn the_source_is_the_stable_message_with_its_headers() {
     let inbox = memory();
     let unsubscribe = Some("https://example.com/off?code=1".to_owned());
     inbox.deliver(&Mail { text: Some("Hello".to_owned()), unsubscribe, ..mail(1) }).unwrap();
@@ -163,7 +163,7 @@ fn the_source_is_the_message_with_its_head_and_is_the_same_each_time() {
 }
 
 #[test]
-fn the_files_of_an_older_version_are_taken_over_once() {
+fn files_of_an_older_version_are_imported_once() {
     let folder = Folder::new();
     let mails = folder.0.join("mails");
     std::fs::create_dir(&mails).unwrap();
@@ -189,7 +189,7 @@ fn the_files_of_an_older_version_are_taken_over_once() {
 }
 
 #[test]
-fn files_that_were_not_removed_in_time_do_not_come_twice() {
+fn files_left_by_an_interrupted_import_are_not_imported_twice() {
     let folder = Folder::new();
     let mails = folder.0.join("mails");
     let line = r#"{"id":"a","to":[],"from":"x@example.com","subject":"One","text":"","html":"","sent_at_millis":1,"outbox_id":"b"}"#;
@@ -202,7 +202,7 @@ fn files_that_were_not_removed_in_time_do_not_come_twice() {
     assert_eq!(subjects(&inbox, Query::default()), ["One"]);
 }
 
-/// Emails in a second that an inbox in a file takes, one after another.
+/// Measures how many emails a second an inbox in a file stores, one after another.
 #[test]
 #[ignore = "measures the disk"]
 fn deliveries_are_measured() {

@@ -1,4 +1,4 @@
-//! The answers of pages: headers that let a browser do what a page needs and nothing else.
+//! Responses with pages, whose headers allow a browser only what a page needs.
 
 use axum::extract::Request;
 use axum::middleware::Next;
@@ -7,11 +7,16 @@ use crypto::digest::Digest;
 use http::{HeaderName, HeaderValue, StatusCode, header};
 use infra::pages::POLICY;
 
-/// What a browser lets the HTML of an email do: show itself, with its pictures. It has neither scripts nor forms nor an origin.
+/// The content security policy for an email's HTML, which may show pictures, but may not use
+/// scripts or forms. The sandbox gives the HTML an opaque origin.
 const EMAIL_POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; img-src * data:; font-src data:; base-uri 'none'; \
     form-action 'none'; frame-ancestors 'self'; sandbox allow-popups allow-popups-to-escape-sandbox";
 
-/// A page, or the answer of a failure that is logged.
+/// The content security policy for the pictures in documents. It allows inline styles, because a
+/// picture contains its own for the light and the dark theme.
+const PICTURE_POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'; sandbox";
+
+/// A response with a page. A page that cannot be rendered is logged and answered with an error.
 pub(super) fn page(status: StatusCode, html: anyhow::Result<String>) -> Response {
     match html {
         Ok(html) => {
@@ -27,13 +32,27 @@ pub(super) fn page(status: StatusCode, html: anyhow::Result<String>) -> Response
 }
 
 pub(super) fn failed(error: &anyhow::Error) -> Response {
-    tracing::error!(error = format!("{error:#}"), "a page cannot be made");
-    (StatusCode::INTERNAL_SERVER_ERROR, "The page cannot be made; the gateway's log says why.\n").into_response()
+    tracing::error!(error = format!("{error:#}"), "cannot render a page");
+    (StatusCode::INTERNAL_SERVER_ERROR, "The page could not be rendered; see the gateway's log.\n").into_response()
 }
 
-/// The HTML of an email, for a frame of a page. Its links open beside the page.
+/// A response with the HTML of an email, to display in a frame of a page. Links in the email open
+/// in a new tab.
 pub(super) fn email(html: &str) -> Response {
     (protected(EMAIL_POLICY), Html(format!("<!doctype html><base target=\"_blank\">{html}"))).into_response()
+}
+
+/// A response with a picture of a document. A browser must revalidate a cached picture, because it
+/// may change with the gateway's version.
+pub(super) fn picture(svg: &'static str) -> Response {
+    let mut response = (protected(PICTURE_POLICY), svg).into_response();
+    let headers = response.headers_mut();
+    headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("image/svg+xml"));
+    headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-cache"));
+    if let Ok(etag) = HeaderValue::from_str(&format!("\"{}\"", Digest::of(svg).as_str())) {
+        headers.insert(header::ETAG, etag);
+    }
+    response
 }
 
 fn protected(policy: &'static str) -> [(HeaderName, HeaderValue); 5] {
@@ -46,7 +65,7 @@ fn protected(policy: &'static str) -> [(HeaderName, HeaderValue); 5] {
     ]
 }
 
-/// Goes on to another page after a form.
+/// Redirects to another page after a form.
 pub(super) fn see(path: &str) -> Response {
     match HeaderValue::from_str(path) {
         Ok(path) => (StatusCode::SEE_OTHER, protected(POLICY), [(header::LOCATION, path)]).into_response(),
@@ -59,7 +78,8 @@ pub(super) fn is_html(response: &Response) -> bool {
     media_type.is_some_and(|media_type| media_type.starts_with("text/html"))
 }
 
-/// Answers 304 when the page is the one that the browser has: pages that keep themselves up to date ask often.
+/// Answers 304 if the browser already has the current page, because pages that refresh themselves
+/// send many requests.
 pub(super) async fn unless_known(request: Request, next: Next) -> Response {
     let known = request.headers().get(header::IF_NONE_MATCH).cloned();
     let response = next.run(request).await;

@@ -1,4 +1,5 @@
-//! Calls of operations in this process, in the name of whoever runs the gateway: pages change things by the API alone.
+//! Calls operations in this process on behalf of the operator. Pages make changes only in this way,
+//! so the rules of the API apply to them.
 
 use api::http::client::PeerAddress;
 use api::product::access::Operator;
@@ -12,14 +13,14 @@ use wire::level::Level;
 
 use super::state::Pages;
 
-/// No answer is larger.
+/// The maximum size of a response that is read, in bytes.
 const MAX_BYTES: usize = 16 << 20;
 
-/// A call, not made yet.
+/// A call that has not been made yet.
 pub(super) struct Call(Request);
 
 impl Call {
-    /// With an access type, in a project.
+    /// A call with this access level in a project.
     pub(super) fn new(method: &str, path: &str, level: Level, project: &str) -> Self {
         let request = Request::builder().method(method).uri(path).header("x-service-access-type", level.name());
         Self(request.header("x-service-project-id", project).body(Body::empty()).unwrap_or_default())
@@ -31,7 +32,7 @@ impl Call {
         self
     }
 
-    /// On the condition that nobody has changed it since.
+    /// Adds `If-Match`, so that the operation is executed only if the item still has this `ETag`.
     pub(super) fn if_match(mut self, etag: &str) -> Self {
         if let Ok(etag) = HeaderValue::from_str(etag) {
             self.0.headers_mut().insert(header::IF_MATCH, etag);
@@ -39,7 +40,8 @@ impl Call {
         self
     }
 
-    /// The status and the body of the answer. `from` are the extensions of the request that the call is for.
+    /// Makes the call; returns the status and the body of the response. `from` has the extensions
+    /// of the browser's request that caused the call.
     pub(super) async fn answer(mut self, pages: &Pages, from: &Extensions) -> (StatusCode, Value) {
         self.0.extensions_mut().insert(from.get::<PeerAddress>().copied().unwrap_or_default());
         self.0.extensions_mut().insert(Operator);

@@ -1,4 +1,5 @@
-//! The pages for everybody: documents, the API reference, error codes, the API document itself, and the files that pages load.
+//! The public pages: documents with their pictures, the API reference, error codes, the OpenAPI
+//! document, and assets.
 
 use api::http::Json;
 use axum::Router;
@@ -7,7 +8,7 @@ use axum::response::{IntoResponse, Response};
 use axum::routing::get;
 use http::{HeaderValue, StatusCode, header};
 use infra::pages::assets::Asset;
-use infra::pages::documents::Document;
+use infra::pages::documents::{self, Document};
 use infra::pages::{Link, errors};
 use infra::reference::Reference;
 use serde::Deserialize;
@@ -28,6 +29,9 @@ pub(super) fn router(pages: Pages) -> Router {
 }
 
 fn document(pages: &Pages, path: &str) -> Response {
+    if let Some(svg) = documents::picture(path) {
+        return answer::picture(svg);
+    }
     match Document::find(path.trim_end_matches('/')) {
         Some(document) => answer::page(StatusCode::OK, document.page(&pages.frame, &pages.app.settings.api_url)),
         None => missing(pages),
@@ -36,18 +40,18 @@ fn document(pages: &Pages, path: &str) -> Response {
 
 fn missing(pages: &Pages) -> Response {
     let links = [Link::new("Documents", "/docs"), Link::new("API reference", "/docs/api")];
-    pages.message(StatusCode::NOT_FOUND, "There is no such document", "It may have moved; the list of documents has all of them.", &links)
+    pages.message(StatusCode::NOT_FOUND, "This document does not exist", "It may have moved; see the list of documents.", &links)
 }
 
 impl Pages {
-    /// The reference, made when somebody asks for the first time and not at every start.
+    /// The reference, which is created on first use rather than at every start.
     pub(super) fn reference(&self) -> Result<&Reference, anyhow::Error> {
         let made = self.reference.get_or_init(|| {
             let settings = &self.app.settings;
             let document = infra::openapi::json(&settings.api_url, &settings.site_url);
             document.map(|document| Reference::of(&document)).map_err(|error| error.to_string())
         });
-        made.as_ref().map_err(|error| anyhow::anyhow!("the API document cannot be made: {error}"))
+        made.as_ref().map_err(|error| anyhow::anyhow!("cannot create the OpenAPI document: {error}"))
     }
 }
 
@@ -61,7 +65,12 @@ async fn index(State(pages): State<Pages>, Query(search): Query<Search>) -> Resp
     answer::page(StatusCode::OK, pages.reference().and_then(|reference| reference.index(&pages.frame, &search.q)))
 }
 
+/// The page of an operation, or of a document in `docs/api/`: both have paths below `/docs/api/`.
 async fn operation(State(pages): State<Pages>, Path(operation): Path<String>) -> Response {
+    let path = format!("api/{operation}");
+    if Document::find(&path).is_some() {
+        return document(&pages, &path);
+    }
     match pages.reference().map(|reference| reference.operation(&pages.frame, &operation)) {
         Ok(Some(page)) => answer::page(StatusCode::OK, page),
         Ok(None) => missing(&pages),
@@ -86,7 +95,7 @@ struct Version {
     v: Option<String>,
 }
 
-/// An address that names the version of now never means anything else.
+/// Serves an asset. If the URL has the current version, browsers may cache the asset forever.
 async fn asset(Path(name): Path<String>, Query(version): Query<Version>) -> Response {
     let Some(asset) = Asset::find(&name) else { return StatusCode::NOT_FOUND.into_response() };
     let is_current = version.v.as_deref() == Some(asset.version());

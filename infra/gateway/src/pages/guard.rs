@@ -1,18 +1,20 @@
-//! Who may see the start page, the inbox and the outbox, and the inbox's JSON: whoever has the page key, on this machine, by its own name,
-//! and no page of another site.
+//! Protects the start page, the inbox with its JSON interface, and the outbox, which show keys and
+//! sign-in links. A request for one of them must
 //!
-//! They show keys and links that sign in. So a request must
+//! - come over a connection from loopback, unless the operator allows others (`--remote-pages`),
+//!   and not through a proxy (`Forwarded`, `X-Forwarded-*`, `Via`, `X-Real-IP`, HTTP/1.0);
+//! - name a loopback host in `Host`: a web page under a foreign name that resolves to this machine
+//!   names another host (DNS rebinding);
+//! - come from a page of this gateway, from a person who opened the URL, or from a program, but
+//!   not from a page of another site;
+//! - present the page key, because a proxy may not identify itself: see [`crate::page_key`].
 //!
-//! - come over a connection from loopback, unless the operator lets others in (`--remote-pages`), and not be passed on by a proxy
-//!   (`Forwarded`, `X-Forwarded-*`, `Via`, `X-Real-IP`, HTTP/1.0);
-//! - name a loopback host, which a name that somebody else's DNS leads here does not (DNS rebinding);
-//! - come from a page of this gateway, from a person who opened the address, or from a program;
-//! - show the page key, because a proxy may say nothing of itself: see [`crate::page_key`].
-//!
-//! Browsers say where a request comes from in `Sec-Fetch-Site`: `same-origin` is a page of this gateway, `none` is a person. `same-site` is
-//! refused too, as a page on another port of this machine is another app. Where the header is missing, the request is a program's (a test,
-//! `curl`) as long as nothing else in it is a browser's: no `Origin`, no `Referer`, no `User-Agent` of a browser. So an old browser that
-//! does not know the header is refused. A program sends the key itself; only browsers have the cookie. There are no CORS headers.
+//! Browsers report the origin of a request in `Sec-Fetch-Site`: `same-origin` means a page of this
+//! gateway, `none` a person who opened the URL. `same-site` is rejected too, as a page on another
+//! port of this machine is another app. A request without this header is assumed to come from a
+//! program (a test, `curl`), unless it has an `Origin`, a `Referer` or the `User-Agent` of a
+//! browser: then it comes from an old browser, and is rejected. Programs send the key itself; the
+//! cookie is only accepted from browsers. Responses have no CORS headers.
 
 use std::net::SocketAddr;
 
@@ -47,14 +49,14 @@ impl Refusal {
         }
     }
 
-    /// For people.
+    /// The explanation of the refusal for people.
     fn text(self) -> &'static str {
         match self {
-            Self::OtherMachine => "This page is for the machine that the gateway runs on, at localhost.",
-            Self::PassedOn => "This page is not shown through a proxy, because it shows keys and emails.",
-            Self::OtherSite => "Another site or app led here. Pages that show keys and emails open from this gateway only.",
+            Self::OtherMachine => "This page is only available on the machine that the gateway runs on, at localhost.",
+            Self::PassedOn => "This page contains keys and emails, so it is not available through a proxy.",
+            Self::OtherSite => "Another site or app linked here. Pages that show keys and emails only open from this gateway.",
             Self::NoKey => {
-                "This page shows keys and emails, so each browser opens it once by a link with a key. The gateway prints the link when it \
+                "This page shows keys and emails, so each browser must first open it by a link with a key. The gateway prints the link when it \
                  starts (“Start page”), and the command “gateway pages” prints it again."
             }
         }
@@ -63,15 +65,15 @@ impl Refusal {
     fn text_for_programs(self) -> &'static str {
         match self {
             Self::NoKey => {
-                "This needs the page key, as the header \"authorization: Bearer KEY\". It is GATELET_PAGE_KEY in keys.env of the gateway's \
-                 data folder; a gateway in memory prints it in the link of its start page."
+                "The page key is required, as the header \"authorization: Bearer KEY\". It is GATELET_PAGE_KEY in keys.env of the gateway's \
+                 data folder; a gateway in memory prints it in the link to its start page."
             }
             other => other.text(),
         }
     }
 }
 
-/// Lets a request through that may see the page.
+/// Passes on requests that may see the private pages, and answers all others.
 pub(super) async fn holders_of_the_key(State(pages): State<Pages>, request: Request, next: Next) -> Response {
     match answer_instead(&pages, &request) {
         None => next.run(request).await,
@@ -79,7 +81,8 @@ pub(super) async fn holders_of_the_key(State(pages): State<Pages>, request: Requ
     }
 }
 
-/// What a request is answered that does not get to see a page, at all or yet.
+/// The response to a request that may not see the page, or that must first exchange the key in its
+/// URL for a cookie; `None` if the request may see the page.
 pub(super) fn answer_instead(pages: &Pages, request: &Request) -> Option<Response> {
     let Some(private) = &pages.private else { return Some(StatusCode::NOT_FOUND.into_response()) };
     if let Err(refusal) = check(request, private.is_remote) {
@@ -94,8 +97,8 @@ pub(super) fn answer_instead(pages: &Pages, request: &Request) -> Option<Respons
     (!has_key).then(|| refused(pages, Refusal::NoKey, request))
 }
 
-/// Gives a browser that came by the link its cookie, and leads it to the same page without the key, which is in no address bar and no
-/// `Referer` from then on.
+/// Gives a browser that followed the link with the key its cookie, and redirects the browser to the
+/// same page without the key, so that the key appears neither in the address bar nor in `Referer`.
 fn exchange(key: &PageKey, request: &Request, host: &str) -> Option<Response> {
     let query = request.uri().query().filter(|_| request.method() == Method::GET)?;
     let (given, rest): (Vec<_>, Vec<_>) = url::form_urlencoded::parse(query.as_bytes()).partition(|(name, _)| name == page_key::PARAMETER);
@@ -112,7 +115,8 @@ fn refused(pages: &Pages, refusal: Refusal, request: &Request) -> Response {
     if !wants_html(request.headers()) {
         return (StatusCode::FORBIDDEN, format!("{}\n", refusal.text_for_programs())).into_response();
     }
-    // Who followed a link goes on by a click here, which no other site can make.
+    // A person who followed a link from another site can continue by clicking a link on this page,
+    // which other sites cannot do in the person's name.
     let is_link = refusal == Refusal::OtherSite && request.method() == Method::GET;
     let path = request.uri().path_and_query().map_or("/", |path| path.as_str());
     let links = if is_link { vec![Link::new("Open the page", path)] } else { vec![Link::new("Documents", "/docs")] };
@@ -124,7 +128,8 @@ fn check(request: &Request, is_remote: bool) -> Result<(), Refusal> {
     if !is_remote && !peer.is_some_and(|peer| peer.0.ip().to_canonical().is_loopback()) {
         return Err(Refusal::OtherMachine);
     }
-    // No browser and no program of today speaks HTTP/1.0: nginx does, which by default changes `Host` to this machine and says nothing else.
+    // No current browser or program uses HTTP/1.0. nginx does, and by default it sets `Host` to
+    // this machine and adds no other header.
     if request.version() < Version::HTTP_11 {
         return Err(Refusal::PassedOn);
     }
@@ -149,7 +154,7 @@ fn check_headers(headers: &HeaderMap) -> Result<(), Refusal> {
     if is_allowed { Ok(()) } else { Err(Refusal::OtherSite) }
 }
 
-/// Every browser calls itself Mozilla.
+/// Whether the request comes from a program. Every browser calls itself Mozilla.
 fn is_program(headers: &HeaderMap) -> bool {
     let is_browser = text(headers, "user-agent").is_some_and(|agent| agent.starts_with("Mozilla/"));
     !is_browser && !headers.contains_key(header::ORIGIN) && !headers.contains_key(header::REFERER)
@@ -171,12 +176,12 @@ mod tests {
     }
 
     #[test]
-    fn people_programs_and_own_pages_are_let_through() {
+    fn people_programs_and_own_pages_are_admitted() {
         let host = ("host", "localhost:8787");
         let browser = ("user-agent", "Mozilla/5.0 (X11; Linux x86_64)");
         assert_eq!(checked(&[host]), Ok(()));
         assert_eq!(checked(&[host, ("user-agent", "curl/8.5.0")]), Ok(()));
-        // As `fetch` of Node.js sends it.
+        // Headers that `fetch` of Node.js sends.
         assert_eq!(checked(&[host, ("user-agent", "node"), ("sec-fetch-mode", "cors"), ("accept-language", "*")]), Ok(()));
         assert_eq!(checked(&[host, browser, ("sec-fetch-site", "none")]), Ok(()));
         let own = [host, browser, ("sec-fetch-site", "same-origin"), ("origin", "http://localhost:8787")];
@@ -184,7 +189,7 @@ mod tests {
     }
 
     #[test]
-    fn other_hosts_proxies_sites_and_old_browsers_are_refused() {
+    fn other_hosts_proxies_sites_and_old_browsers_are_rejected() {
         let host = ("host", "localhost:8787");
         assert_eq!(checked(&[]), Err(Refusal::OtherMachine));
         assert_eq!(checked(&[("host", "evil.test")]), Err(Refusal::OtherMachine));
@@ -213,7 +218,7 @@ mod tests {
     }
 
     #[test]
-    fn a_connection_from_elsewhere_is_refused_unless_the_operator_lets_it_in() {
+    fn a_remote_connection_is_rejected_unless_the_operator_allows_it() {
         let asked = |peer: &str, version: Version, is_remote| {
             let mut request = Request::builder().header("host", "localhost:8787").version(version).body(axum::body::Body::empty()).unwrap();
             request.extensions_mut().insert(ConnectInfo::<SocketAddr>(peer.parse().unwrap()));

@@ -1,4 +1,5 @@
-//! `/inbox`: the emails of all projects that the gateway received in place of the world, newest first.
+//! `/inbox`: the emails that the gateway stored instead of delivering, for all projects, newest
+//! first.
 
 use axum::Router;
 use axum::extract::{Form, Path, Query, State};
@@ -15,7 +16,7 @@ use super::request::path_with;
 use super::state::{Pages, Project};
 use crate::inbox::{self, Error, Inbox, KEPT, Message, api};
 
-/// How many emails a page lists at first.
+/// How many emails the page lists by default; “more” doubles the number.
 const LISTED: usize = 100;
 
 pub(super) fn router(pages: Pages) -> Router {
@@ -69,7 +70,7 @@ impl Named {
     }
 }
 
-/// Reads or changes the inbox where waiting is allowed.
+/// Reads or changes the inbox on a blocking thread.
 async fn with<T: Send + 'static>(pages: &Pages, work: impl FnOnce(&Inbox) -> Result<T, Error> + Send + 'static) -> Result<T, Response> {
     let inbox = pages.inbox.clone();
     match tokio::task::spawn_blocking(move || work(&inbox)).await {
@@ -88,7 +89,7 @@ async fn list(State(pages): State<Pages>, Query(filter): Query<Filter>) -> Respo
     listed(&pages, filter, None).await.unwrap_or_else(|refused| refused)
 }
 
-/// The list; with a problem, as the answer to a form that was refused because of it.
+/// The page with the list of emails, and, if a form was rejected, with its problem.
 async fn listed(pages: &Pages, filter: Filter, problem: Option<&str>) -> Result<Response, Response> {
     let limit = filter.limit.unwrap_or(LISTED).clamp(1, KEPT);
     let present = |text: &str| Some(text.trim().to_owned()).filter(|text| !text.is_empty());
@@ -124,10 +125,10 @@ async fn listed(pages: &Pages, filter: Filter, problem: Option<&str>) -> Result<
     Ok(answer::page(if problem.is_some() { StatusCode::BAD_REQUEST } else { StatusCode::OK }, html))
 }
 
-/// Deletes all emails, when the form has the word that says so.
+/// Deletes all emails if the form contains the confirmation word.
 async fn clear(State(pages): State<Pages>, Form(Cleared { confirm }): Form<Cleared>) -> Response {
     if confirm.trim() != "inbox" {
-        let problem = Some("Nothing was deleted: the word is “inbox”.");
+        let problem = Some("Nothing was deleted: type “inbox” to confirm.");
         return listed(&pages, Filter::default(), problem).await.unwrap_or_else(|refused| refused);
     }
     match with(&pages, Inbox::clear).await {
@@ -161,7 +162,7 @@ async fn email(pages: &Pages, id: String, view: Option<&str>) -> Result<Response
     Ok(pages.page("inbox_email", "/inbox", context))
 }
 
-/// The addresses in a text that a browser opens, each once.
+/// The URLs in a text that a browser can open, without duplicates.
 fn links(text: &str) -> Vec<&str> {
     let mut found: Vec<&str> = Vec::new();
     let words = text.split(|c: char| c.is_whitespace() || matches!(c, '<' | '>' | '"'));
@@ -195,7 +196,7 @@ async fn act(State(pages): State<Pages>, Path(id): Path<String>, Form(Sent { act
 }
 
 impl Pages {
-    /// A command that makes the project that the gateway began with send an email.
+    /// A command that makes the gateway's first project send an email.
     pub(super) fn first_email(&self) -> String {
         let Some(private) = &self.private else { return String::new() };
         let url = &self.app.settings.api_url;
@@ -216,7 +217,7 @@ mod tests {
     use super::links;
 
     #[test]
-    fn links_of_a_text_are_those_that_a_browser_opens() {
+    fn only_links_that_a_browser_opens_are_extracted() {
         let text = "Open https://app.test/x?code=1.\nOr <http://app.test/>, not javascript:alert(1), again https://app.test/x?code=1";
         assert_eq!(links(text), ["https://app.test/x?code=1", "http://app.test/"]);
     }

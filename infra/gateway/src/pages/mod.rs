@@ -1,8 +1,10 @@
-//! The pages of a gateway, and who may see them.
+//! The pages of a gateway, and the access to them.
 //!
-//! Documents, the API reference and the files that pages load are for everybody, as they say nothing of this gateway's data. The start
-//! page, the inbox and the outbox show keys and emails, so [`guard`] keeps them to the machine that the gateway runs on and to whoever has the
-//! page key; `--no-pages` removes them. Pages are rendered on the server from the templates of `infra/pages/`, and work without scripts.
+//! Documentation, the API reference and assets are public, as they reveal nothing about this
+//! gateway's data. The start page, the inbox and the outbox show keys and emails, so `guard`
+//! restricts them to the gateway's machine and to holders of the page key; `--no-pages` removes
+//! them. Pages are rendered on the server from the templates of `infra/pages/`, and work without
+//! scripts.
 
 mod answer;
 mod call;
@@ -32,7 +34,7 @@ use state::{Pages, Parts};
 pub use self::state::Private;
 use crate::inbox::Inbox;
 
-/// Adds the pages to the operations. Without `private` there are those for everybody alone.
+/// Adds the pages to the operations' router. Without `private`, only the public pages are added.
 pub fn with_pages(api: Router, inbox: Inbox, private: Option<Private>, app: &App) -> Router {
     let frame = Frame::new(private.is_some());
     let parts = Parts { app: app.clone(), api: api.clone(), inbox: inbox.clone(), frame, reference: OnceLock::new(), private };
@@ -47,7 +49,7 @@ pub fn with_pages(api: Router, inbox: Inbox, private: Option<Private>, app: &App
     Router::new().merge(router).merge(api).layer(from_fn_with_state(pages, not_found))
 }
 
-/// A page for people in place of the API's 404, outside of the API itself.
+/// Answers people with a page instead of the API's 404 error, except for paths of the API.
 async fn not_found(State(pages): State<Pages>, request: Request, next: Next) -> Response {
     let is_for_people = wants_html(request.headers()) && !request.uri().path().starts_with("/api/");
     let response = next.run(request).await;
@@ -55,5 +57,5 @@ async fn not_found(State(pages): State<Pages>, request: Request, next: Next) -> 
         return response;
     }
     let links = [Link::new("Documents", "/docs"), Link::new("API reference", "/docs/api")];
-    pages.message(StatusCode::NOT_FOUND, "There is nothing here", "No page and no operation has this address.", &links)
+    pages.message(StatusCode::NOT_FOUND, "Page not found", "No page and no operation has this address.", &links)
 }

@@ -1,4 +1,4 @@
-//! `/outbox`: the emails of all projects on their way, newest first.
+//! `/outbox`: the outbox entries of all projects, newest first.
 
 use axum::Router;
 use axum::extract::{Query, State};
@@ -17,11 +17,13 @@ use super::request::path_with;
 use super::state::{Pages, Project};
 use super::{answer, outbox_entry};
 
-/// How many entries a page lists at first, and at most.
+/// How many entries the page lists by default.
 const LISTED: usize = 100;
+/// How many entries the page lists at most.
 const MOST: usize = 5_000;
-/// How many entries are read at once, and how many of a project a search looks at.
+/// How many entries are read with one query.
 const READ: usize = 500;
+/// How many entries of a project are examined at most to find those that match the filter.
 const SEARCHED: usize = 20_000;
 
 pub(super) fn router(pages: Pages) -> Router {
@@ -93,7 +95,7 @@ async fn listed(pages: &Pages, filter: &Filter) -> Result<Response, store::Error
     ))
 }
 
-/// The newest entries of a project that a filter lets through.
+/// The newest of a project's outbox entries, among those that match the filter.
 async fn entries(pages: &Pages, project: &Project, filter: &Filter, limit: usize) -> Result<Vec<Row>, store::Error> {
     let Some(row) = pages.app.store.project(&project.id).await? else { return Ok(Vec::new()) };
     let (mut start, mut rows, mut looked_at) = (None, Vec::new(), 0);

@@ -1,6 +1,7 @@
-//! `/outbox/{project}/{id}`: one email on its way, which can be held back, changed or cancelled until it is sent.
+//! `/outbox/{project}/{id}`: one email, which can be paused, changed or cancelled until it is sent.
 //!
-//! Changes are made by the operation that updates an entry. A form that was refused comes back with what was typed and the reason.
+//! The page changes an entry through the API's operation that updates entries. If the operation
+//! rejects the input of a form, the page shows the reason and keeps the input.
 
 use axum::extract::{Form, Path, State};
 use axum::response::{IntoResponse as _, Response};
@@ -26,7 +27,7 @@ pub(super) struct At {
     id: String,
 }
 
-/// What a form of the page sends.
+/// The fields that a form of the page sends.
 #[derive(Deserialize, Default)]
 pub(super) struct Sent {
     action: String,
@@ -44,7 +45,7 @@ pub(super) struct Sent {
     variables: String,
 }
 
-/// What the fields of the forms have.
+/// The values of the form's fields.
 #[derive(Serialize)]
 struct Fields {
     at: String,
@@ -55,7 +56,8 @@ struct Fields {
     variables: String,
 }
 
-/// What is wrong with a form: with single fields of it, or as a whole.
+/// The problems of a form: one for the whole form, and one for each field; `None` without a
+/// problem.
 #[derive(Serialize, Default)]
 struct Problems {
     whole: Option<String>,
@@ -66,7 +68,7 @@ struct Problems {
     variables: Option<String>,
 }
 
-/// Why a form was refused, and what was typed.
+/// The input of a rejected form, and its problems.
 struct Refused {
     problems: Box<Problems>,
     sent: Sent,
@@ -98,7 +100,7 @@ impl At {
 }
 
 impl Pages {
-    /// An entry, and what is shown of it now.
+    /// An entry and its current view, if the entry exists.
     async fn view(&self, at: &At) -> anyhow::Result<Option<(OutboxRow, OutboxView)>> {
         let (Ok(project), Ok(id)) = (ProjectId::parse(&at.project), EmailId::parse(&at.id)) else { return Ok(None) };
         let (store, now) = (&self.app.store, self.app.clock.now());
@@ -108,7 +110,7 @@ impl Pages {
         Ok(view.map(|view| (row, view)))
     }
 
-    /// Does what a form asks for, or says why not.
+    /// Performs the action of a form, or returns the problems that prevent it.
     async fn change(&self, at: &At, sent: &Sent, from: &Extensions) -> Result<(), Box<Problems>> {
         let patch = sent.patch(self.app.clock.now())?;
         let call = Call::new("PATCH", &format!("/api/v1/emails/outbox/{}", at.id), Level::Server, &at.project).with_body(&patch);
@@ -120,7 +122,7 @@ impl Pages {
                 "The email has changed since you opened the form. Copy what you typed, reload the page, and try again.",
             )),
             Some("SCHEMA_ERROR") => Err(Problems::of_schema(body["error"].as_str().unwrap_or_default())),
-            _ => Err(Problems::whole(body["error"].as_str().unwrap_or("The change failed; the gateway's log says why."))),
+            _ => Err(Problems::whole(body["error"].as_str().unwrap_or("The change failed; see the gateway's log."))),
         }
     }
 }
@@ -130,14 +132,15 @@ impl Problems {
         Self::of("", text)
     }
 
-    /// One, of the field of the operation's body.
+    /// A problem of one field of the operation's body.
     fn of(field: &str, text: &str) -> Box<Self> {
         let mut problems = Box::<Self>::default();
         *problems.place(field) = Some(text.to_owned());
         problems
     }
 
-    /// Where the form has the field of the operation's body that it is about.
+    /// Where to store a problem of this field of the operation's body: in the form's field for it,
+    /// or else in `whole`.
     fn place(&mut self, field: &str) -> &mut Option<String> {
         match field {
             "scheduled_at_millis" => &mut self.at,
@@ -149,7 +152,8 @@ impl Problems {
         }
     }
 
-    /// From the sentence of an error that has a line for each field: `  - body.variables must be an object`.
+    /// Parses an error with a line for each field: ` - body.variables must be an object`. An error
+    /// without such lines concerns the whole form.
     fn of_schema(error: &str) -> Box<Self> {
         let mut problems = Box::<Self>::default();
         for line in error.lines().filter_map(|line| line.strip_prefix("  - body.")) {
@@ -165,7 +169,7 @@ impl Problems {
 }
 
 impl Sent {
-    /// The body of the operation.
+    /// The body of the operation's request for this form.
     fn patch(&self, now: Timestamp) -> Result<Value, Box<Problems>> {
         match self.action.as_str() {
             "pause" => Ok(json!({ "is_paused": true })),
@@ -181,13 +185,13 @@ impl Sent {
                 let variables = if self.variables.trim().is_empty() { "{}" } else { &self.variables };
                 let unreadable = |error| Problems::of("variables", &format!("This is not a JSON object: {error}."));
                 let variables: Value = serde_json::from_str(variables).map_err(unreadable)?;
-                // Browsers send the lines of a field with CRLF.
+                // Browsers send line breaks as CRLF.
                 let lines = |text: &str| text.replace("\r\n", "\n");
                 let text = Some(lines(&self.text_source)).filter(|text| !text.is_empty());
                 let (subject, html) = (&self.subject_source, lines(&self.html_source));
                 Ok(json!({ "subject_source": subject, "html_source": html, "text_source": text, "variables": variables }))
             }
-            _ => Err(Problems::whole("This is not something that the page can do.")),
+            _ => Err(Problems::whole("This page does not support this action.")),
         }
     }
 }
@@ -257,7 +261,7 @@ async fn shown(pages: &Pages, at: &At, refused: Option<&Refused>) -> anyhow::Res
     Ok(answer::page(if refused.is_some() { StatusCode::CONFLICT } else { StatusCode::OK }, html))
 }
 
-/// The body of the email as it is shown.
+/// The HTML of the email, as displayed in the preview.
 fn html_of(view: &OutboxView) -> Option<&str> {
     view.rendered.as_ref()?.html.as_deref()
 }
@@ -269,23 +273,24 @@ fn is_editable(status: Status) -> bool {
 
 fn failure_title(status: Status) -> &'static str {
     match status {
-        Status::RenderError => "It could not be rendered",
-        Status::Skipped => "It was not sent",
-        _ => "It could not be sent",
+        Status::RenderError => "The email could not be rendered",
+        Status::Skipped => "The email was not sent",
+        _ => "The email could not be sent",
     }
 }
 
-/// What stands where the preview would be. An email that cannot be rendered has its error there.
+/// The text in place of the preview; `None` if the email could not be rendered, as the page then
+/// shows the error.
 fn no_preview(status: Status) -> Option<String> {
     match status {
         Status::RenderError => None,
-        Status::Skipped => Some("It was skipped before it was rendered, so there is nothing to show.".to_owned()),
-        Status::ServerError => Some("Sending failed before there was anything to show; the error is above.".to_owned()),
+        Status::Skipped => Some("The email was skipped before it was rendered, so there is nothing to show.".to_owned()),
+        Status::ServerError => Some("Sending failed before the email was rendered; see the error above.".to_owned()),
         status => Some(format!("There is no preview while the email is {}.", words(status))),
     }
 }
 
-/// What happened when, oldest first: every time of the entry by its name.
+/// The times of the entry, such as that of its creation, each with its name, earliest first.
 fn moments(view: &OutboxView) -> Vec<Value> {
     let fields = serde_json::to_value(view).unwrap_or_default();
     let times =
@@ -308,7 +313,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_an_email_that_cannot_be_rendered_says_so() {
+    fn only_an_email_with_a_render_error_reports_it() {
         for status in Status::VARIANTS {
             let is_of_rendering = *status == Status::RenderError;
             assert_eq!(failure_title(*status).contains("rendered"), is_of_rendering, "{status:?}");
@@ -319,7 +324,7 @@ mod tests {
     }
 
     #[test]
-    fn a_problem_of_the_body_is_told_at_its_field() {
+    fn a_problem_of_the_body_is_shown_at_its_field() {
         let error = "the request PATCH /x does not fit its schema:\n  - body.variables must be an object\n  - body.scheduled_at_millis must be a number";
         let problems = Problems::of_schema(error);
         assert_eq!(problems.variables.as_deref(), Some("This must be an object."));

@@ -1,4 +1,4 @@
-//! What the list and the page of an entry of the outbox say in the same words.
+//! Texts that the list of entries and the page of an entry share.
 
 use std::collections::BTreeMap;
 
@@ -8,13 +8,13 @@ use wire::id::{ProjectId, UserId};
 
 use super::state::Pages;
 
-/// The subject as it was rendered, or what it is rendered from.
+/// The rendered subject, or else the template of the subject.
 pub(super) fn subject(entry: &OutboxEntry) -> String {
     let source = || model::document::builtin::sources(&entry.source).subject.to_owned();
     entry.rendered.as_ref().map_or_else(source, |rendered| rendered.subject.clone())
 }
 
-/// What went wrong, of an entry that ended or waits because of it.
+/// Why an entry could not be rendered or sent, or was skipped; `None` for all other entries.
 pub(super) fn failure(entry: &OutboxEntry) -> Option<String> {
     match &entry.stage {
         Stage::RenderError { message, .. } | Stage::ServerError { message, .. } => Some(message.clone()),
@@ -26,12 +26,12 @@ pub(super) fn failure(entry: &OutboxEntry) -> Option<String> {
     }
 }
 
-/// A state in words.
+/// The name of a state for people.
 pub(super) fn words(status: Status) -> String {
     status.name().replace('-', " ")
 }
 
-/// Which of the four kinds a state is.
+/// The style class of a state, one of four.
 pub(super) fn tone(status: Status) -> &'static str {
     match status {
         Status::Sent | Status::Opened | Status::Clicked => "done",
@@ -41,12 +41,12 @@ pub(super) fn tone(status: Status) -> &'static str {
     }
 }
 
-/// The addresses of users, each looked up once.
+/// The email addresses of users. Each user is looked up only once.
 #[derive(Default)]
 pub(super) struct Addresses(BTreeMap<UserId, String>);
 
 impl Addresses {
-    /// Whom an email goes to, by address.
+    /// The addresses of an email's recipients, as text for a page.
     pub(super) async fn of(&mut self, pages: &Pages, project: &ProjectId, to: &Recipients) -> Result<String, store::Error> {
         let user = match to {
             Recipients::UserCustomEmails { emails, .. } | Recipients::CustomEmails { emails } if !emails.is_empty() => {

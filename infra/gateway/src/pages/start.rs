@@ -1,4 +1,5 @@
-//! `/`: the keys, and a first request to paste. Programs get what the API answers at a path that it does not have.
+//! `/`: the start page, with the keys and a first request to paste. Programs get the API's response
+//! for an unknown path instead.
 
 use axum::Router;
 use axum::extract::{Request, State};
@@ -66,7 +67,7 @@ impl Snippets {
         let url = &pages.app.settings.api_url;
         let (project, client) = (&private.keys.project_id, private.keys.client.expose_secret());
         let callback = format!("{url}{}", verification::PATH);
-        // An address that has not signed up yet, each time that the page is opened.
+        // The email address contains a random number, so there is hardly ever an account with it.
         let number = u16::from_be_bytes(pages.app.entropy.bytes());
         let sign_up = format!(
             "curl {url}/api/v1/auth/password/sign-up \\\n  \

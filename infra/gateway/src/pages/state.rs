@@ -1,4 +1,4 @@
-//! What pages are made of and made with.
+//! The state that the pages share.
 
 use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
@@ -17,26 +17,26 @@ use crate::inbox::Inbox;
 use crate::keys::Keys;
 use crate::page_key::PageKey;
 
-/// What the private pages show of the gateway.
+/// The gateway's details that the private pages show.
 #[derive(Clone)]
 pub struct Private {
-    /// Of the project that the gateway began with.
+    /// The keys of the gateway's first project.
     pub keys: Keys,
-    /// Where they are kept, unless they are in memory alone.
+    /// The file with the keys; `None` if the keys are only in memory.
     pub keys_file: Option<PathBuf>,
-    /// What opens them.
+    /// The key that gives access to the private pages.
     pub page_key: PageKey,
-    /// Whether they are shown over connections that do not come from this machine.
+    /// Whether the private pages are available to remote connections.
     pub is_remote: bool,
 }
 
-/// What pages are made of. Cheap to clone.
+/// The state of the pages. Cheap to clone.
 #[derive(Clone)]
 pub(super) struct Pages(pub(super) Arc<Parts>);
 
 pub(super) struct Parts {
     pub(super) app: App,
-    /// Answers the operations.
+    /// The router of the operations.
     pub(super) api: Router,
     pub(super) inbox: Inbox,
     pub(super) frame: Frame,
@@ -52,7 +52,7 @@ impl std::ops::Deref for Pages {
     }
 }
 
-/// A project, as filters and rows name it.
+/// A project as it appears in filters and rows.
 #[derive(Debug, Clone, Serialize)]
 pub(super) struct Project {
     pub(super) id: ProjectId,
@@ -60,7 +60,7 @@ pub(super) struct Project {
 }
 
 impl Pages {
-    /// A page by its template, of which `here` is the entry of the navigation.
+    /// Renders a page from its template; `here` is the page's entry in the navigation.
     pub(super) fn page(&self, template: &str, here: &str, page: impl Serialize) -> Response {
         answer::page(StatusCode::OK, self.frame.page(template, here, page))
     }
@@ -70,10 +70,10 @@ impl Pages {
     }
 
     pub(super) fn gone(&self, what: &str, back: Link) -> Response {
-        self.message(StatusCode::NOT_FOUND, &format!("This {what} is not here"), "It was deleted, or the link is not whole.", &[back])
+        self.message(StatusCode::NOT_FOUND, &format!("This {what} does not exist"), "It was deleted, or the link is incomplete.", &[back])
     }
 
-    /// All projects, the one that the gateway began with first.
+    /// All projects, beginning with the gateway's first one.
     pub(super) async fn projects(&self) -> Result<Vec<Project>, store::Error> {
         let first = self.private.as_ref().map(|private| &private.keys.project_id);
         let lines = self.app.store.projects().await?;

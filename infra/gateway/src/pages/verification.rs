@@ -1,7 +1,10 @@
-//! `/handler/email-verification`: the page that links of verification emails may lead to while an app has none of its own.
+//! `/handler/email-verification`: the page that verification emails link to, for apps that have no
+//! such page yet.
 //!
-//! Opening the link changes nothing, as mail scanners open links too; the button redeems the code. The code belongs to the project that
-//! the gateway began with, or to the one that `project` in the address names. Anybody may open the page: the code is the proof.
+//! Opening the link changes nothing, as mail scanners open links too; the button redeems the code.
+//! The code belongs to the project that the query parameter `project` names, by default to the
+//! gateway's first project. The page is open to anybody: the code proves access to the email
+//! address.
 
 use axum::Router;
 use axum::extract::{Query, Request, State};
@@ -32,9 +35,9 @@ struct Link {
 
 async fn ask(State(pages): State<Pages>, Query(link): Query<Link>) -> Response {
     if link.code.is_empty() {
-        return shown(&pages, StatusCode::BAD_REQUEST, "This link is not whole", "Open the link of the email again, all of it.", "");
+        return shown(&pages, StatusCode::BAD_REQUEST, "This link is incomplete", "Open the complete link from the email.", "");
     }
-    let page = json!({ "title": "Verify your email address", "text": "One click, and the address is yours.", "asks": true, "error": "" });
+    let page = json!({ "title": "Verify your email address", "text": "Confirm that this address is yours.", "asks": true, "error": "" });
     pages.page("verification", "", page)
 }
 
@@ -46,10 +49,12 @@ async fn redeem(State(pages): State<Pages>, Query(link): Query<Link>, request: R
     let code = body["code"].as_str().unwrap_or_default();
     let (title, text) = match code {
         "" if status.is_success() => ("Your address is verified", "You can close this page and go back to the app."),
-        "VERIFICATION_CODE_ALREADY_USED" => ("This link was used before", "The address is verified already, unless it was removed since."),
+        "VERIFICATION_CODE_ALREADY_USED" => {
+            ("This link was used before", "The address is already verified, unless it has been removed since.")
+        }
         "VERIFICATION_CODE_EXPIRED" => ("This link has expired", "Ask the app for a new verification email."),
-        "VERIFICATION_CODE_NOT_FOUND" | "SCHEMA_ERROR" => ("This link is not known", "Ask the app for a new verification email."),
-        _ => ("The address is not verified", body["error"].as_str().unwrap_or("Something went wrong; try again.")),
+        "VERIFICATION_CODE_NOT_FOUND" | "SCHEMA_ERROR" => ("This link is not valid", "Ask the app for a new verification email."),
+        _ => ("The address could not be verified", body["error"].as_str().unwrap_or("Something went wrong; try again.")),
     };
     shown(&pages, status, title, text, code)
 }

@@ -1,4 +1,4 @@
-//! What a connection is doing, and how long it may.
+//! The phases of a connection, and their timeouts.
 
 use std::io;
 use std::pin::Pin;
@@ -13,26 +13,29 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::sync::Notify;
 use tokio::time::{Instant, Sleep};
 
-/// How long the header of a request may take, from its first byte; of the first request, from the beginning of the connection.
+/// How long a request's header may take, from its first byte. For the first request of a
+/// connection, the time runs from the start of the connection.
 const HEADER: Duration = Duration::from_secs(10);
-/// How long the body of a request may take after the header.
+/// How long a request's body may take after the header.
 const BODY: Duration = Duration::from_secs(30);
-/// How long a connection stays open on which nothing happens between two requests, or whose client takes nothing of an answer.
+/// How long a connection may be idle between two requests, or make no progress while a response is
+/// written.
 const IDLE: Duration = Duration::from_secs(75);
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Phase {
-    /// Between two requests, or while an answer is written.
+    /// Between two requests, or while a response is written.
     Idle,
     Header,
     Body,
-    /// The body took too long.
+    /// The body took too long. The operation got an error instead of the rest, and has not
+    /// answered yet.
     Late,
-    /// The request is here, and the operation works on it.
+    /// The request is complete, and the operation is running.
     Operation,
 }
 
-/// A connection as its server sees it.
+/// The state of a connection, shared by its stream, its body and its server.
 #[derive(Debug)]
 pub(super) struct Connection {
     state: Mutex<State>,
@@ -58,7 +61,9 @@ impl Connection {
         *self.state() = State { phase, since: Instant::now() };
     }
 
-    /// When the connection has to be closed unless something happens on it. A body has its own deadline, which is answered.
+    /// The time at which the connection must be closed, unless there is activity before then.
+    /// `None` while an operation runs, and while a body arrives: a body has its own deadline,
+    /// after which the client still gets a response (`TimedBody`).
     pub(super) fn deadline(&self) -> Option<Instant> {
         let state = self.state();
         match state.phase {
@@ -72,13 +77,14 @@ impl Connection {
         self.state().phase == Phase::Header
     }
 
-    /// Since when the connection has kept its place without an operation at work, if it does.
+    /// Since when the connection has been waiting for its client; `None` while an operation is
+    /// running for it.
     pub(super) fn waiting_since(&self) -> Option<Instant> {
         let state = self.state();
         matches!(state.phase, Phase::Idle | Phase::Header | Phase::Body).then_some(state.since)
     }
 
-    /// Asks the connection to give its place to another.
+    /// Asks the connection to close, to make room for another one.
     pub(super) fn evict(&self) {
         self.evict.notify_one();
     }
@@ -91,7 +97,7 @@ impl Connection {
         self.enter(if is_whole { Phase::Operation } else { Phase::Body });
     }
 
-    /// The operation has answered; says whether the body came too late.
+    /// Records that the operation has answered; returns whether the body was late.
     pub(super) fn answered(&self) -> bool {
         let was_late = self.state().phase == Phase::Late;
         self.enter(Phase::Idle);
@@ -112,7 +118,7 @@ impl Connection {
     }
 }
 
-/// A body that has to be there in time.
+/// A body with a deadline.
 pub(super) struct TimedBody {
     body: Incoming,
     connection: Arc<Connection>,
@@ -130,7 +136,8 @@ impl Body for TimedBody {
     type Error = BoxError;
 
     fn poll_frame(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, BoxError>>> {
-        // First, as a body that comes in drops has something each time.
+        // The deadline is checked first, because a body that arrives slowly but steadily always has
+        // data ready.
         if self.overdue.as_mut().poll(context).is_ready() {
             self.connection.enter(Phase::Late);
             return Poll::Ready(Some(Err(io::Error::from(io::ErrorKind::TimedOut).into())));
@@ -151,7 +158,7 @@ impl Body for TimedBody {
     }
 }
 
-/// A stream that tells its connection when something is read or written.
+/// A stream that reports reads and writes to its connection.
 pub(super) struct Watched<S> {
     stream: S,
     connection: Arc<Connection>,

@@ -1,8 +1,10 @@
-//! Limits on open connections: in all, and from one address.
+//! Limits on open connections: in total, and per IP address.
 //!
-//! When a limit is reached, a new connection replaces the one that has been waiting longest, that is, idle or with half a request read.
-//! It is chosen among the connections of the address that has the most waiting. If every connection has an operation at work, the new
-//! one is closed.
+//! When a limit is reached, a new connection replaces a waiting one: a connection that is idle, or
+//! whose request is not complete. At the limit per address, it replaces the connection from its
+//! own address that has waited longest; at the total limit, the one that has waited longest from
+//! the address with the most waiting connections. If no such connection waits, or if it does not
+//! close in time, the new one is closed.
 
 use std::collections::BTreeMap;
 use std::net::{IpAddr, Ipv6Addr};
@@ -14,13 +16,14 @@ use tokio::sync::Notify;
 
 use super::connection::Connection;
 
-/// Descriptors for everything else: databases, connections to mail servers and providers, processes that render.
+/// The number of descriptors that are reserved for everything but clients' connections: databases,
+/// connections to mail servers and providers, and renderer processes.
 const RESERVED: u64 = 64;
-/// The least and the most connections in all, whatever the machine allows.
+/// The minimum and maximum number of connections in total, whatever the machine allows.
 const BOUNDS: (u64, u64) = (16, 4096);
-/// The most connections from one address where the cap in all would allow more.
+/// The maximum number of connections per address; half of the total if that is less.
 const MOST_OF_ONE: usize = 512;
-/// How long a newcomer waits for the place of another.
+/// How long a new connection waits for another one to close and make room.
 const PATIENCE: Duration = Duration::from_millis(100);
 
 /// All open connections.
@@ -40,12 +43,12 @@ struct Open {
 
 #[derive(Debug)]
 struct Entry {
-    /// Absent for proxies that many people come through.
+    /// `None` for connections from trusted proxies, which many people share.
     from: Option<IpAddr>,
     connection: Arc<Connection>,
 }
 
-/// The place of an open connection; dropping it frees the place.
+/// The place of an open connection, freed on drop.
 #[derive(Debug)]
 pub(super) struct Place {
     connections: Arc<Connections>,
@@ -67,7 +70,7 @@ enum Room {
 }
 
 impl Connections {
-    /// As many as the process's limit of descriptors allows.
+    /// Limits the number of connections according to the process's descriptor limit.
     pub(crate) fn by_descriptors() -> Arc<Self> {
         let descriptors = getrlimit(Resource::Nofile).current.unwrap_or(u64::MAX);
         let most = descriptors.saturating_sub(RESERVED).clamp(BOUNDS.0, BOUNDS.1);
@@ -83,7 +86,8 @@ impl Connections {
         self.open.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// A place for a connection from an address, or from a proxy; `None` when there is none to be had.
+    /// Finds a place for a connection, for which a waiting connection may be closed; `None` if
+    /// there is no place. `from` is the peer's address, or `None` for a trusted proxy.
     pub(super) async fn admit(self: &Arc<Self>, from: Option<IpAddr>) -> Option<Place> {
         let from = from.map(network);
         loop {
@@ -118,14 +122,15 @@ impl Connections {
         victim.map_or(Room::Never, |entry| Room::After(Arc::clone(&entry.connection)))
     }
 
-    /// Closes a connection when the machine has no descriptors left, whatever was reckoned.
+    /// Closes a waiting connection, even below the limits, because the machine has no descriptors
+    /// left.
     pub(super) async fn make_room(&self) {
         let mut freed = std::pin::pin!(self.freed.notified());
         freed.as_mut().enable();
         let victim = self.open().longest_waiting_of_the_greediest().map(|entry| Arc::clone(&entry.connection));
         if let Some(victim) = victim {
             victim.evict();
-            // Who does not go at once goes later.
+            // A connection that does not close in this time closes later.
             let _ = tokio::time::timeout(PATIENCE, freed).await;
         }
     }
@@ -149,7 +154,8 @@ impl Open {
     }
 }
 
-/// What counts as one address: of IPv6 the network that a customer is given.
+/// What counts as one address: an IPv4 address, or a /64 network of IPv6, which a single customer
+/// is assigned.
 fn network(address: IpAddr) -> IpAddr {
     match address.to_canonical() {
         IpAddr::V4(address) => IpAddr::V4(address),
@@ -165,7 +171,7 @@ mod tests {
         text.parse().unwrap()
     }
 
-    /// Admits a connection that ends when it is asked to.
+    /// Admits a connection that closes when it is evicted.
     async fn admit(connections: &Arc<Connections>, from: &str) -> Option<Arc<Connection>> {
         let place = connections.admit(Some(address(from))).await?;
         let connection = Arc::clone(&place.connection);
@@ -181,7 +187,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn one_address_takes_half_and_then_its_own_oldest_gives_way() {
+    async fn one_address_gets_half_of_the_places_and_then_loses_its_oldest() {
         let connections = Connections::new(8);
         admit(&connections, "10.0.0.2").await.unwrap();
         for _ in 0..100 {
@@ -191,7 +197,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn where_many_addresses_fill_all_places_whoever_has_most_gives_way() {
+    async fn when_all_places_are_taken_the_largest_address_loses_one() {
         let connections = Connections::new(8);
         for number in 1..6 {
             admit(&connections, &format!("10.0.0.{number}")).await.unwrap();
@@ -204,7 +210,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn what_works_on_a_request_is_left_alone_and_the_newcomer_closed() {
+    async fn busy_connections_are_kept_and_the_new_one_is_closed() {
         let connections = Connections::new(4);
         for number in 0..2 {
             admit(&connections, "10.0.0.1").await.unwrap().head_is_read(true);
@@ -215,7 +221,7 @@ mod tests {
     }
 
     #[test]
-    fn an_address_is_counted_by_its_network() {
+    fn ipv6_addresses_are_counted_by_network() {
         let counted = |text: &str| network(text.parse().unwrap()).to_string();
         assert_eq!(counted("::ffff:192.0.2.1"), "192.0.2.1");
         assert_eq!(counted("2001:db8:1:2:3::4"), "2001:db8:1:2::");

@@ -1,8 +1,9 @@
 //! Accepts connections and serves them over HTTP/1.1, for the API and for the DynamoDB port.
 //!
-//! `axum::serve` waits for ever and for everybody. Here a request's header, its body and an idle connection have their time
-//! ([`connection`]), and there is a cap on how many connections are open ([`connections`]), so that clients who open connections
-//! and say nothing stop neither the gateway nor its database, which needs descriptors as well.
+//! `axum::serve` has no timeouts and no limit on connections. This server has timeouts for the
+//! header and the body of a request and for idle connections ([`connection`]), and limits the
+//! number of open connections ([`connections`]). So clients that open connections and stay silent
+//! cannot block the gateway or its database, which needs file descriptors as well.
 
 mod connection;
 mod connections;
@@ -19,7 +20,7 @@ use axum::Router;
 use axum::body::Body;
 use axum::extract::ConnectInfo;
 use axum::response::{IntoResponse as _, Response};
-use connection::{Connection, TimedBody, Watched};
+use connection::{TimedBody, Watched};
 use connections::Place;
 use http::{Request, StatusCode, header};
 use hyper::body::{Body as _, Incoming};
@@ -33,22 +34,22 @@ use tower::ServiceExt as _;
 pub(crate) use connections::Connections;
 pub(crate) use proxies::{Network, Proxies};
 
-/// How long nothing is accepted after the machine refused a connection.
+/// How long to pause after the operating system failed to accept a connection.
 const PAUSE: Duration = Duration::from_millis(100);
 
-/// A router at a port.
+/// A router that is served on a port.
 pub(crate) struct Server {
     pub(crate) listener: TcpListener,
     pub(crate) router: Router,
-    /// Shared by all ports, as the process's descriptors are.
+    /// Shared by all ports, as they share the process's descriptors.
     pub(crate) connections: Arc<Connections>,
     pub(crate) proxies: Proxies,
 }
 
 impl Server {
-    /// Serves until `stop` is true, and then until all requests that were running have been answered.
+    /// Serves until `stop` is true, and then until all running requests have been answered.
     pub(crate) async fn run(self, mut stop: watch::Receiver<bool>) {
-        // Every connection holds a receiver.
+        // Every connection holds a receiver, so the channel closes when all connections have ended.
         let (open, _) = watch::channel(());
         loop {
             let accepted = tokio::select! {
@@ -57,11 +58,13 @@ impl Server {
             };
             match accepted {
                 Ok((stream, peer)) => {
-                    // All users of a proxy come from its address.
+                    // Connections from a trusted proxy are not limited per address, as all users
+                    // of the proxy share its address.
                     let counted = Some(peer.ip()).filter(|address| !self.proxies.contains(*address));
-                    // Without a place for it, the connection is closed here.
+                    // Without a place, the stream is dropped, which closes the connection.
                     if let Some(place) = self.connections.admit(counted).await {
-                        let serving = serve(stream, peer, self.router.clone(), self.proxies.clone(), place, stop.clone());
+                        let client = Client { peer, place, router: self.router.clone(), proxies: self.proxies.clone() };
+                        let serving = client.serve(stream, stop.clone());
                         let held = open.subscribe();
                         tokio::spawn(async move {
                             serving.await;
@@ -69,10 +72,10 @@ impl Server {
                         });
                     }
                 }
-                // The client has gone already.
+                // The client has already disconnected.
                 Err(error) if matches!(error.kind(), ErrorKind::ConnectionAborted | ErrorKind::ConnectionReset) => {}
                 Err(error) => {
-                    tracing::warn!(%error, "a connection cannot be accepted");
+                    tracing::warn!(%error, "cannot accept a connection");
                     self.connections.make_room().await;
                     tokio::time::sleep(PAUSE).await;
                 }
@@ -84,61 +87,67 @@ impl Server {
 }
 
 async fn stopped(stop: &mut watch::Receiver<bool>) {
-    // Whoever would say so has gone, too.
+    // The process is ending if the sender is gone, so an error also means to stop.
     let _ = stop.wait_for(|stop| *stop).await;
 }
 
-async fn serve(stream: TcpStream, peer: SocketAddr, router: Router, proxies: Proxies, place: Place, mut stop: watch::Receiver<bool>) {
-    let connection = &place.connection;
-    let service = service_fn(|request| answer(router.clone(), &proxies, connection, peer, request));
-    let io = TokioIo::new(Watched::new(stream, Arc::clone(connection)));
-    let mut served = std::pin::pin!(http1::Builder::new().serve_connection(io, service));
-    let mut overdue = std::pin::pin!(tokio::time::sleep(Duration::ZERO));
-    let mut stopping = std::pin::pin!(stopped(&mut stop));
-    let mut is_stopping = false;
-    // The deadline moves while the connection is polled, so both are polled by the same hand.
-    let served = std::future::poll_fn(|context| {
-        if !is_stopping && stopping.as_mut().poll(context).is_ready() {
-            is_stopping = true;
-            served.as_mut().graceful_shutdown();
-        }
-        // A client that breaks off is nobody's failure.
-        if served.as_mut().poll(context).is_ready() {
-            return std::task::Poll::Ready(());
-        }
-        // Half a header is no running request.
-        if is_stopping && connection.is_in_header() {
-            return std::task::Poll::Ready(());
-        }
-        let Some(deadline) = connection.deadline() else { return std::task::Poll::Pending };
-        if overdue.deadline() != deadline {
-            overdue.as_mut().reset(deadline);
-        }
-        overdue.as_mut().poll(context)
-    });
-    tokio::select! {
-        () = served => {}
-        () = connection.evicted() => {}
-    }
+/// The peer of a connection, and the router that answers it.
+struct Client {
+    peer: SocketAddr,
+    place: Place,
+    router: Router,
+    proxies: Proxies,
 }
 
-async fn answer(
-    router: Router,
-    proxies: &Proxies,
-    connection: &Arc<Connection>,
-    peer: SocketAddr,
-    request: Request<Incoming>,
-) -> Result<Response, Infallible> {
-    let is_whole = request.body().is_end_stream();
-    connection.head_is_read(is_whole);
-    let client = PeerAddress(proxies.client(peer.ip(), request.headers()));
-    let mut request = request.map(|body| if is_whole { Body::empty() } else { Body::new(TimedBody::new(body, Arc::clone(connection))) });
-    request.extensions_mut().insert(ConnectInfo(peer));
-    request.extensions_mut().insert(client);
-    let answer = router.oneshot(request).await;
-    if connection.answered() {
-        // Whatever the operation made of half a body.
-        return Ok((StatusCode::REQUEST_TIMEOUT, [(header::CONNECTION, "close")]).into_response());
+impl Client {
+    async fn serve(self, stream: TcpStream, mut stop: watch::Receiver<bool>) {
+        let connection = &self.place.connection;
+        let service = service_fn(|request| self.answer(request));
+        let io = TokioIo::new(Watched::new(stream, Arc::clone(connection)));
+        let mut served = std::pin::pin!(http1::Builder::new().serve_connection(io, service));
+        let mut overdue = std::pin::pin!(tokio::time::sleep(Duration::ZERO));
+        let mut stopping = std::pin::pin!(stopped(&mut stop));
+        let mut is_stopping = false;
+        // Polling the connection changes its deadline, so both are polled together.
+        let served = std::future::poll_fn(|context| {
+            if !is_stopping && stopping.as_mut().poll(context).is_ready() {
+                is_stopping = true;
+                served.as_mut().graceful_shutdown();
+            }
+            // A client that disconnects is not an error.
+            if served.as_mut().poll(context).is_ready() {
+                return std::task::Poll::Ready(());
+            }
+            // A request whose header is not complete does not count as running.
+            if is_stopping && connection.is_in_header() {
+                return std::task::Poll::Ready(());
+            }
+            let Some(deadline) = connection.deadline() else { return std::task::Poll::Pending };
+            if overdue.deadline() != deadline {
+                overdue.as_mut().reset(deadline);
+            }
+            overdue.as_mut().poll(context)
+        });
+        tokio::select! {
+            () = served => {}
+            () = connection.evicted() => {}
+        }
     }
-    answer
+
+    async fn answer(&self, request: Request<Incoming>) -> Result<Response, Infallible> {
+        let connection = &self.place.connection;
+        let is_whole = request.body().is_end_stream();
+        connection.head_is_read(is_whole);
+        let client = PeerAddress(self.proxies.client(self.peer.ip(), request.headers()));
+        let mut request =
+            request.map(|body| if is_whole { Body::empty() } else { Body::new(TimedBody::new(body, Arc::clone(connection))) });
+        request.extensions_mut().insert(ConnectInfo(self.peer));
+        request.extensions_mut().insert(client);
+        let answer = self.router.clone().oneshot(request).await;
+        if connection.answered() {
+            // This response replaces the operation's response to an incomplete body.
+            return Ok((StatusCode::REQUEST_TIMEOUT, [(header::CONNECTION, "close")]).into_response());
+        }
+        answer
+    }
 }

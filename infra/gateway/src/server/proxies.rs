@@ -1,7 +1,8 @@
-//! `--trusted-proxy`: whose `X-Forwarded-For` says where a request comes from.
+//! `--trusted-proxy`: the proxies whose `X-Forwarded-For` determines the client's address.
 //!
-//! Anybody can send the header, and a proxy adds the address that it sees at its end. So it is read from the right, as long as what
-//! stands there is a proxy of ours: the first address that is none is the client. What is left of it is the client's own word.
+//! Anybody can send the header, and each proxy appends the address of its own peer. So the header
+//! is read from the right: the first address that is not a trusted proxy's is the client's. The
+//! client may have invented anything to the left of it.
 
 use std::net::{IpAddr, SocketAddr};
 use std::str::FromStr;
@@ -9,7 +10,7 @@ use std::sync::Arc;
 
 use http::HeaderMap;
 
-/// The networks of the proxies that are believed; none by default.
+/// The networks of the trusted proxies; none by default.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Proxies(Arc<[Network]>);
 
@@ -17,7 +18,7 @@ pub(crate) struct Proxies(Arc<[Network]>);
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Network {
     address: IpAddr,
-    /// Length of the part that all its addresses have in common, in bits.
+    /// The length of the prefix in bits.
     prefix: u8,
 }
 
@@ -31,14 +32,14 @@ impl Proxies {
         self.0.iter().any(|network| network.contains(address))
     }
 
-    /// Where a request comes from: the peer of its connection, or what a trusted peer says.
+    /// The client's address: the peer's own, or the one that a trusted peer reports.
     pub(super) fn client(&self, peer: IpAddr, headers: &HeaderMap) -> IpAddr {
         let mut client = peer.to_canonical();
-        // Several headers are one list (RFC 9110 §5.3).
+        // Several headers with this name form one list (RFC 9110 §5.3).
         let lines = headers.get_all("x-forwarded-for").iter().rev();
         let mut hops = lines.flat_map(|line| line.to_str().unwrap_or_default().rsplit(','));
         while self.contains(client) {
-            // What is no address was written by no proxy of ours.
+            // A trusted proxy never writes an invalid address, so the search ends at one.
             let Some(hop) = hops.next().and_then(address) else { break };
             client = hop;
         }
@@ -46,7 +47,7 @@ impl Proxies {
     }
 }
 
-/// An address as proxies write it, some with a port.
+/// Parses an address as proxies write it, with or without a port.
 fn address(text: &str) -> Option<IpAddr> {
     let text = text.trim();
     let bare = text.strip_prefix('[').and_then(|text| text.strip_suffix(']')).unwrap_or(text);
@@ -68,7 +69,7 @@ impl FromStr for Network {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let invalid = || "write a network or an address: 10.0.0.0/8, 192.0.2.7, 2001:db8::/32".to_owned();
+        let invalid = || "expected a network or an address: 10.0.0.0/8, 192.0.2.7, 2001:db8::/32".to_owned();
         let (address, prefix) = text.split_once('/').map_or((text, None), |(address, prefix)| (address, Some(prefix)));
         let address: IpAddr = address.parse().map_err(|_| invalid())?;
         let bits: u8 = if address.is_ipv4() { 32 } else { 128 };
@@ -81,7 +82,10 @@ impl FromStr for Network {
             return Err(invalid());
         }
         if prefix == 0 {
-            return Err("this is every address, so anybody could say to be anybody: name the networks of your proxies".to_owned());
+            return Err(
+                "this network contains every address, so any client could forge its address: name only the networks of your proxies"
+                    .to_owned(),
+            );
         }
         // Peers are compared in their canonical form.
         match (address.to_canonical(), address) {
@@ -110,9 +114,9 @@ mod tests {
     }
 
     #[test]
-    fn the_rightmost_hop_that_is_no_proxy_of_ours_is_the_client() {
+    fn the_rightmost_untrusted_hop_is_the_client() {
         assert_eq!(client("10.0.0.1", &["198.51.100.1"]), "198.51.100.1");
-        // What the client wrote stands before what the proxies added.
+        // The client's own entries precede those of the proxies.
         assert_eq!(client("10.0.0.1", &["203.0.113.9, 198.51.100.1, 10.9.9.9"]), "198.51.100.1");
         assert_eq!(client("10.0.0.1", &["203.0.113.9", "198.51.100.1, 192.0.2.7"]), "198.51.100.1");
         assert_eq!(client("::ffff:10.0.0.1", &["::ffff:198.51.100.1"]), "198.51.100.1");
@@ -121,14 +125,14 @@ mod tests {
     }
 
     #[test]
-    fn nobody_else_is_believed_and_what_is_no_address_ends_the_search() {
+    fn only_trusted_peers_are_believed_and_an_invalid_address_ends_the_search() {
         assert_eq!(client("198.51.100.1", &["203.0.113.9"]), "198.51.100.1");
         assert_eq!(client("192.0.2.8", &["203.0.113.9"]), "192.0.2.8");
         assert_eq!(client("10.0.0.1", &[]), "10.0.0.1");
         assert_eq!(client("10.0.0.1", &["203.0.113.9, unknown"]), "10.0.0.1");
         assert_eq!(client("10.0.0.1", &["203.0.113.9, unknown, 10.0.0.2"]), "10.0.0.2");
         assert_eq!(client("10.0.0.1", &["203.0.113.9, \u{fc}"]), "10.0.0.1");
-        // All of it inside: the farthest that a proxy of ours saw.
+        // All hops are trusted: the farthest one is used.
         assert_eq!(client("10.0.0.1", &["10.0.0.3, 10.0.0.2"]), "10.0.0.3");
         assert_eq!(Proxies::default().client("127.0.0.1".parse().unwrap(), &HeaderMap::new()).to_string(), "127.0.0.1");
     }

@@ -1,4 +1,4 @@
-//! `gateway audit`, on the data of a gateway that was stopped.
+//! `gateway audit`, on the data of a stopped gateway.
 
 use std::path::Path;
 
@@ -9,17 +9,17 @@ use wire::entropy::Entropy;
 
 use crate::support::{Folder, Gateway, fails, run, succeeds};
 
-/// A gateway's data with a user who changed its name; the id of the project.
+/// Creates the data of a gateway with a user who changed their name; returns the id of the project.
 async fn prepare(data: &str) -> String {
     let gateway = Gateway::start(data);
     let project = gateway.line("Project");
     let ada = gateway.sign_up(&project, "ada@example.com").await;
     for name in ["Ada", "Countess"] {
-        // At different milliseconds.
+        // Each entry must be written in a different millisecond.
         tokio::time::sleep(std::time::Duration::from_millis(5)).await;
         gateway.change_user(&project, &ada, json!({ "display_name": name })).await;
     }
-    // It links what there is before it ends.
+    // The gateway links all entries before it exits.
     gateway.signal("INT");
     assert!(gateway.wait().0.success());
     project
@@ -43,7 +43,7 @@ async fn a_trail_is_exported_and_verified() {
     let until = lines(&succeeds(&audit(&["export", "--project", &project, "--until", second])));
     assert_eq!(until, entries[2..]);
     assert_eq!(lines(&succeeds(&audit(&["export", "--project", &project, "--from", second]))), entries[..2]);
-    assert!(fails(&audit(&["export", "--project", "6a0c5a8e-58a1-4b0e-9a51-000000000002"])).contains("there is no project"));
+    assert!(fails(&audit(&["export", "--project", "6a0c5a8e-58a1-4b0e-9a51-000000000002"])).contains("does not exist"));
 
     let verified = succeeds(&audit(&["verify"]));
     assert!(verified.contains(&format!("project {project}\n")) && verified.contains("  3 entries, "), "{verified}");
@@ -52,10 +52,10 @@ async fn a_trail_is_exported_and_verified() {
     succeeds(&audit(&["verify", "--project", &project, "--expect", last]));
     let other = format!("9{last}");
     let failed = audit(&["verify", "--project", &project, "--expect", &other]);
-    assert!(fails(&failed).contains("is not what was written"));
-    assert!(fails(&audit(&["verify", "--project", &project, "--expect", "1"])).contains("the number and the digest of a link"));
+    assert!(fails(&failed).contains("were altered"));
+    assert!(fails(&audit(&["verify", "--project", &project, "--expect", "1"])).contains("is not a link"));
 
-    // Somebody who has the table, and not the secret.
+    // An attacker who can write to the table, but does not have the secret, deletes an entry.
     let engine = Engine::open(Some(&Path::new(&data).join("gatelet.db")), &Entropy::system(), None).await.unwrap();
     let store = engine.store();
     let (items, _) = store.items(None).await.unwrap();
@@ -67,11 +67,11 @@ async fn a_trail_is_exported_and_verified() {
     let failed = audit(&["verify", "--project", &project]);
     let missing = format!(": entry {} is missing\n", entries[1]["id"].as_str().unwrap());
     assert!(String::from_utf8_lossy(&failed.stdout).contains(&missing), "{failed:?}");
-    assert!(fails(&failed).contains("the trail of 1 of 1 projects is not what was written"));
+    assert!(fails(&failed).contains("the trails of 1 of 1 projects were altered"));
 }
 
 #[tokio::test]
-async fn what_a_killed_gateway_left_is_linked_by_the_next_start() {
+async fn entries_left_by_a_killed_gateway_are_linked_at_the_next_start() {
     let folder = Folder::new("audit-killed");
     let data = folder.data();
     let gateway = Gateway::start(&data);

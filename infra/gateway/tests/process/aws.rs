@@ -1,4 +1,5 @@
-//! Whose credentials commands call AWS with: those that the AWS CLI would take. A server plays DynamoDB and notes who asks.
+//! Commands find the same AWS credentials as the AWS CLI does. A local server stands in for
+//! DynamoDB and records the requests.
 
 use std::io::{Read as _, Write as _};
 use std::net::{TcpListener, TcpStream};
@@ -8,7 +9,8 @@ use std::sync::mpsc::{Receiver, channel};
 
 use crate::support::{Folder, end_of, fails, gateway};
 
-/// Answers every request with this body, by what its first line begins with; gives its address and the requests.
+/// Starts a server. It answers a request that begins with the first text of a pair with the second
+/// text, and any other request with 400. Returns the server's URL, and a receiver of the requests.
 fn server(answers: &'static [(&'static str, &'static str)]) -> (String, Receiver<String>) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let url = format!("http://{}", listener.local_addr().unwrap());
@@ -27,7 +29,7 @@ fn server(answers: &'static [(&'static str, &'static str)]) -> (String, Receiver
     (url, requests)
 }
 
-/// The head of a request; its body is read and forgotten.
+/// Reads a request and returns its head; the body is discarded.
 fn request(stream: &mut TcpStream) -> String {
     let mut bytes = Vec::new();
     let mut byte = [0];
@@ -40,7 +42,7 @@ fn request(stream: &mut TcpStream) -> String {
     head
 }
 
-/// An operator's machine: a home, and programs.
+/// An operator's machine: a home folder, and a folder of programs.
 struct Machine {
     folder: Folder,
     dynamodb: String,
@@ -55,7 +57,7 @@ impl Machine {
         Self { folder, dynamodb, requests }
     }
 
-    /// A program on `PATH`, as a script.
+    /// Creates a program on `PATH` from a script.
     fn program(&self, name: &str, script: &str) {
         self.folder.write(&format!("bin/{name}"), &format!("#!/bin/sh\n{script}\n"));
         std::fs::set_permissions(self.folder.path(&format!("bin/{name}")), std::fs::Permissions::from_mode(0o755)).unwrap();
@@ -69,10 +71,11 @@ impl Machine {
         command
     }
 
-    /// Key, region and session token that a command calls DynamoDB with; it does not like the answer.
+    /// Runs a command with these settings; returns the access key, the region and the session token
+    /// that it sends to DynamoDB. The call is rejected.
     fn caller(&self, settings: &[(&str, &str)]) -> (String, String, Option<String>) {
         let said = fails(&end_of(&mut self.command(settings)));
-        let request = self.requests.try_iter().next().unwrap_or_else(|| panic!("nobody asked: {said}"));
+        let request = self.requests.try_iter().next().unwrap_or_else(|| panic!("no request arrived: {said}"));
         let credential = request.split("Credential=").nth(1).unwrap().split('/').collect::<Vec<_>>();
         let token = request.lines().find_map(|line| line.strip_prefix("x-amz-security-token: "));
         (credential[0].to_owned(), credential[2].to_owned(), token.map(str::to_owned))
@@ -80,7 +83,7 @@ impl Machine {
 
     fn refusal(&self, settings: &[(&str, &str)]) -> String {
         let said = fails(&end_of(&mut self.command(settings)));
-        assert!(self.requests.try_iter().next().is_none(), "somebody asked: {said}");
+        assert!(self.requests.try_iter().next().is_none(), "a request arrived: {said}");
         said
     }
 }
@@ -90,7 +93,7 @@ fn caller(key: &str, region: &str, token: Option<&str>) -> (String, String, Opti
 }
 
 #[test]
-fn keys_come_from_the_environment_then_from_the_profile() {
+fn credentials_come_from_the_environment_and_then_from_the_profile() {
     let machine = Machine::new("aws-files");
     machine.folder.write("home/.aws/config", "[default]\nregion = eu-central-1\n[profile work]\nregion = eu-west-1\n");
     machine.folder.write(
@@ -109,7 +112,7 @@ fn keys_come_from_the_environment_then_from_the_profile() {
 }
 
 #[test]
-fn a_profile_names_a_program_that_has_the_keys() {
+fn a_profile_can_name_a_credential_process() {
     let machine = Machine::new("aws-process");
     machine
         .program("helper", r#"[ "$1" = "a b" ] && echo '{"Version":1,"AccessKeyId":"AKHELPER","SecretAccessKey":"s","SessionToken":"t"}'"#);
@@ -117,14 +120,14 @@ fn a_profile_names_a_program_that_has_the_keys() {
     assert_eq!(machine.caller(&[]), caller("AKHELPER", "eu-central-1", Some("t")));
     machine.program("helper", "echo 'no ticket' >&2; exit 3");
     let said = machine.refusal(&[]);
-    assert!(said.contains("credential_process of the profile default failed") && said.contains("no ticket"), "{said}");
+    assert!(said.contains("credential_process of profile default failed") && said.contains("no ticket"), "{said}");
     machine.program("helper", "echo '{\"SecretAccessKey\":\"hush\"}'");
     let said = machine.refusal(&[]);
     assert!(said.contains("AccessKeyId") && !said.contains("hush"), "{said}");
 }
 
 #[test]
-fn roles_and_single_sign_on_are_the_aws_clis() {
+fn roles_and_single_sign_on_are_resolved_by_the_aws_cli() {
     let machine = Machine::new("aws-cli");
     let config = "[profile sso]\nregion = eu-central-1\nsso_session = corp\nsso_account_id = 1\n[profile role]\nregion = eu-central-1\nrole_arn = arn:aws:iam::1:role/x\nsource_profile = sso\n";
     machine.folder.write("home/.aws/config", config);
@@ -144,7 +147,7 @@ fn roles_and_single_sign_on_are_the_aws_clis() {
 }
 
 #[test]
-fn a_container_and_an_instance_have_roles() {
+fn container_and_instance_roles_are_used() {
     let machine = Machine::new("aws-metadata");
     let role = r#"{"AccessKeyId":"AKROLE","SecretAccessKey":"s","Token":"t","Expiration":"2099-01-01T00:00:00Z"}"#;
     let answers: &[_] = Box::leak(Box::new([
@@ -168,18 +171,18 @@ fn a_container_and_an_instance_have_roles() {
     assert!(asked[1..].iter().all(|request| request.to_lowercase().contains("x-aws-ec2-metadata-token: a-token")), "{asked:?}");
 
     let foreign = [("AWS_REGION", "eu-central-1"), ("AWS_CONTAINER_CREDENTIALS_FULL_URI", "http://example.com/x")];
-    assert!(machine.refusal(&foreign).contains("http://example.com/x is not an address"));
+    assert!(machine.refusal(&foreign).contains("http://example.com/x cannot serve container credentials"));
 }
 
 #[test]
-fn what_was_tried_is_said_where_nothing_is_found() {
+fn missing_credentials_are_reported_with_the_places_searched() {
     let machine = Machine::new("aws-nothing");
     let said = machine.refusal(&[("AWS_REGION", "eu-central-1")]);
     for tried in ["AWS_ACCESS_KEY_ID", ".aws/config", ".aws/credentials", "AWS_PROFILE", "container", "AWS_EC2_METADATA_DISABLED"] {
         assert!(said.contains(tried), "{tried} is missing in {said}");
     }
     assert!(machine.refusal(&[]).contains("AWS_REGION"));
-    assert!(machine.refusal(&[("AWS_PROFILE", "nobody"), ("AWS_REGION", "x")]).contains("no profile nobody"));
+    assert!(machine.refusal(&[("AWS_PROFILE", "nobody"), ("AWS_REGION", "x")]).contains("profile nobody (AWS_PROFILE) does not exist"));
     machine.folder.write("home/.aws/config", "[default]\nregion = eu-central-1\n");
-    assert!(machine.refusal(&[]).contains("the profile default has no keys"));
+    assert!(machine.refusal(&[]).contains("profile default has no keys"));
 }

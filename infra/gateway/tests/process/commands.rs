@@ -1,4 +1,4 @@
-//! `gateway project …`, beside a running gateway and without one.
+//! `gateway project …`, with and without a running gateway.
 
 use reqwest::Method;
 use serde_json::{Value, json};
@@ -12,7 +12,7 @@ async fn display_name(gateway: &Gateway, project: &str) -> Value {
 }
 
 #[tokio::test]
-async fn a_project_is_made_and_changed_while_the_gateway_runs() {
+async fn projects_are_managed_while_the_gateway_runs() {
     let folder = Folder::new("commands-running");
     let data = folder.data();
     let project = |arguments: &[&str]| run(&[&["project"], arguments, &["--data", &data]].concat());
@@ -24,7 +24,7 @@ async fn a_project_is_made_and_changed_while_the_gateway_runs() {
     let list = succeeds(&project(&["list"]));
     assert!(list.contains(&format!("{ID}  Notes")) && list.contains(&gateway.line("Project")), "{list}");
 
-    // The settings that the command shows are those that the API answers.
+    // The command shows the same settings as the API.
     let shown: Value =
         serde_json::from_str(&succeeds(&project(&["set", ID, "display_name=Papers", "config.sign_up_enabled=false"]))).unwrap();
     assert_eq!((&shown["display_name"], &shown["config"]["sign_up_enabled"]), (&json!("Papers"), &json!(false)));
@@ -34,7 +34,7 @@ async fn a_project_is_made_and_changed_while_the_gateway_runs() {
     assert_eq!(refused.1["code"], "SIGN_UP_NOT_ENABLED");
     assert_eq!(serde_json::from_str::<Value>(&succeeds(&project(&["show", ID]))).unwrap(), shown);
 
-    // Both the keys of the creation and new ones open it.
+    // The keys from the creation and the new keys both work.
     let more = succeeds(&project(&["keys", ID]));
     for keys in [&made, &more] {
         let key = variable(keys, "GATELET_SUPER_SECRET_ADMIN_KEY");
@@ -45,7 +45,7 @@ async fn a_project_is_made_and_changed_while_the_gateway_runs() {
 }
 
 #[tokio::test]
-async fn a_project_is_made_and_changed_while_it_does_not() {
+async fn projects_are_managed_while_the_gateway_is_stopped() {
     let folder = Folder::new("commands-stopped");
     let data = folder.data();
     let project = |arguments: &[&str]| run(&[&["project"], arguments, &["--data", &data]].concat());
@@ -65,7 +65,7 @@ async fn a_project_is_made_and_changed_while_it_does_not() {
 }
 
 #[tokio::test]
-async fn what_is_wrong_is_named() {
+async fn invalid_arguments_are_named() {
     let folder = Folder::new("commands-wrong");
     let data = folder.data();
     let project = |arguments: &[&str]| fails(&run(&[&["project"], arguments, &["--data", &data]].concat()));
@@ -78,7 +78,7 @@ async fn what_is_wrong_is_named() {
     assert!(project(&["create", "two\nlines"]).contains("name"));
     assert!(project(&["create", "x", "--id", "nonsense"]).contains("nonsense"));
     for command in [&["show"][..], &["keys"]] {
-        assert!(project(&[command, &["00000000-0000-4000-8000-000000000000"]].concat()).contains("there is no project"));
+        assert!(project(&[command, &["00000000-0000-4000-8000-000000000000"]].concat()).contains("does not exist"));
     }
     let wrong = [
         ("display_name=", "display_name"),
@@ -116,15 +116,16 @@ async fn the_engine_is_served_to_other_processes() {
     succeeds(&table(&["project", "set", &id, "display_name=Changed"]));
     assert_eq!(display_name(&first, &id).await, "Changed");
 
-    // Nothing is deleted without its id.
+    // Deleting requires the id, not the name.
     let nothing = fails(&table(&["project", "delete", &id, "--confirm", "Changed"]));
     assert!(nothing.contains("nothing was deleted"), "{nothing}");
     assert_eq!(display_name(&first, &id).await, "Changed");
     assert_eq!(succeeds(&table(&["project", "delete", &id, "--confirm", &id])), format!("deleted {id}\n"));
     assert!(!succeeds(&table(&["project", "list"])).contains(&id));
-    assert!(fails(&table(&["project", "delete", &id, "--confirm", &id])).contains("there is no project"));
+    assert!(fails(&table(&["project", "delete", &id, "--confirm", &id])).contains("does not exist"));
 
-    // A gateway makes the project that owns others at its start; a table of AWS gets it once, by command.
+    // A gateway creates the project `internal` at its first start, so it already exists here. The
+    // option is for AWS tables, which lack it at first.
     assert!(fails(&table(&["project", "create", "--internal"])).contains("internal"));
     assert!(fails(&table(&["project", "delete", "internal", "--confirm", "internal"])).contains("cannot be deleted"));
 

@@ -1,4 +1,4 @@
-//! Clients that are slow, say nothing, or are too many.
+//! Clients that are slow or silent, or that open too many connections.
 
 use std::io::{ErrorKind, Read as _, Write as _};
 use std::net::TcpStream;
@@ -22,9 +22,11 @@ fn connect(port: u16) -> TcpStream {
     TcpStream::connect(("127.0.0.1", port)).unwrap()
 }
 
-/// Sends `first` and then `drip` each second; after how many seconds the connection ended, and what came.
+/// Sends `first`, and then `drip` each second. Returns the number of seconds until the connection
+/// ended, and the received data.
 fn seconds_until_closed(port: u16, first: &[u8], drip: &[u8]) -> (u64, String) {
-    // The gateway begins to count when it accepts the connection, which may be before this side knows of it.
+    // The measurement begins before the client connects: the gateway counts from when it accepts
+    // the connection, which may be before the client notices.
     let (begin, mut stream, mut received) = (Instant::now(), connect(port), Vec::new());
     stream.set_read_timeout(Some(Duration::from_secs(1))).unwrap();
     stream.write_all(first).unwrap();
@@ -34,7 +36,8 @@ fn seconds_until_closed(port: u16, first: &[u8], drip: &[u8]) -> (u64, String) {
             Ok(0) => break,
             Ok(count) => received.extend_from_slice(&buffer[..count]),
             Err(error) if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut) => {
-                // A write after the end is answered by a reset, which the next read tells.
+                // After the gateway has closed the connection, this write causes a reset, which the
+                // next read reports.
                 let _ = stream.write_all(drip);
             }
             Err(_) => break,
@@ -45,7 +48,7 @@ fn seconds_until_closed(port: u16, first: &[u8], drip: &[u8]) -> (u64, String) {
 }
 
 #[test]
-fn headers_bodies_and_idle_connections_have_their_time() {
+fn headers_bodies_and_idle_connections_time_out() {
     let gateway = Gateway::spawn(&mut gateway(&["--memory", "--listen", "127.0.0.1:0", "--dynamodb-port", "0"]));
     let api = gateway.port();
     let table: u16 = gateway.line("DynamoDB").rsplit_once(':').unwrap().1.parse().unwrap();
@@ -62,7 +65,7 @@ fn headers_bodies_and_idle_connections_have_their_time() {
         case("a body at the table", table, b"POST / HTTP/1.1\r\nhost: localhost\r\ncontent-length: 9\r\n\r\n", b"", 30, "HTTP/1.1 408 "),
         case("an idle connection", api, REQUEST, b"", 75, "HTTP/1.1 200 "),
     ];
-    // A connection is for many requests, however long after each other.
+    // A connection serves many requests, with pauses between them.
     let mut kept = connect(api);
     for pause in [15, 20, 0] {
         kept.write_all(REQUEST).unwrap();
@@ -78,7 +81,7 @@ fn headers_bodies_and_idle_connections_have_their_time() {
     }
 }
 
-/// A gateway that may have 128 descriptors.
+/// Starts a gateway that may have at most 128 descriptors.
 fn confined() -> Gateway {
     let mut command = Command::new("sh");
     let script = "ulimit -n 128; exec \"$0\" --memory --listen 127.0.0.1:0";
@@ -91,12 +94,12 @@ async fn open(gateway: &Gateway, from: [u8; 4], bytes: &[u8]) -> tokio::net::Tcp
     let socket = TcpSocket::new_v4().unwrap();
     socket.bind((from, 0).into()).unwrap();
     let mut stream = socket.connect(([127, 0, 0, 1], gateway.port()).into()).await.unwrap();
-    // Which is closed at once where there is no place for it.
+    // The gateway closes the connection at once if there is no place for it.
     let _ = stream.write_all(bytes).await;
     stream
 }
 
-/// People go on signing up.
+/// Asserts that users can still sign up.
 async fn works(gateway: &Gateway) {
     for number in 0..5 {
         assert_eq!(gateway.get("/health").await.status(), 200);
@@ -108,7 +111,7 @@ async fn works(gateway: &Gateway) {
 }
 
 #[tokio::test]
-async fn two_hundred_connections_do_not_stop_a_gateway_with_128_descriptors() {
+async fn two_hundred_connections_do_not_block_a_gateway_with_128_descriptors() {
     for (what, bytes) in [("silent", &b""[..]), ("half-open", HALF), ("uploading", UPLOAD), ("idle", REQUEST)] {
         let gateway = confined();
         let mut held = Vec::new();
@@ -121,7 +124,7 @@ async fn two_hundred_connections_do_not_stop_a_gateway_with_128_descriptors() {
 }
 
 #[tokio::test]
-async fn connections_of_many_addresses_give_way_as_well() {
+async fn connections_from_many_addresses_are_evicted_too() {
     let gateway = confined();
     let mut held = Vec::new();
     for number in 0..300_u16 {

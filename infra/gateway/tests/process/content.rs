@@ -10,14 +10,14 @@ async fn app_ids(gateway: &Gateway) -> Vec<String> {
 }
 
 #[tokio::test]
-async fn a_folder_replaces_the_sample_and_a_wrong_one_changes_nothing() {
+async fn a_folder_replaces_the_sample_and_an_invalid_one_changes_nothing() {
     let folder = Folder::new("content");
     let gateway = Gateway::start(&folder.data());
     let sample = app_ids(&gateway).await;
     assert!(!sample.is_empty());
     let publish = || run(&["content", "publish", &folder.path("site"), "--data", &folder.data(), "--site-url", "https://notes.example"]);
 
-    // Whatever is wrong, the sample stays.
+    // After an error, the sample content is still published.
     assert!(fails(&publish()).contains("site"));
     folder.write("site/site.toml", "name = ");
     assert!(fails(&publish()).contains("site.toml:1"));
@@ -37,7 +37,7 @@ async fn a_folder_replaces_the_sample_and_a_wrong_one_changes_nothing() {
     let site: Value = gateway.get("/api/v1/site").await.json().await.unwrap();
     assert_eq!(site["data"]["url"], "https://notes.example");
 
-    // The sample does not come back with the next start.
+    // The sample content is not published again at the next start.
     drop(gateway);
     let again = Gateway::start(&folder.data());
     let posts: Value = again.get("/api/v1/blog-posts").await.json().await.unwrap();
@@ -45,14 +45,14 @@ async fn a_folder_replaces_the_sample_and_a_wrong_one_changes_nothing() {
 }
 
 #[tokio::test]
-async fn what_is_published_follows_the_gateway_to_any_port() {
+async fn published_urls_follow_the_port_of_the_gateway() {
     let folder = Folder::new("content-port");
     let sample = format!("{}/sample", env!("CARGO_MANIFEST_DIR"));
     for publish in [false, true, false] {
         let gateway = Gateway::start(&folder.data());
         if publish {
             let said = succeeds(&run(&["content", "publish", &sample, "--data", &folder.data()]));
-            assert!(said.contains("wherever the site is served"), "{said}");
+            assert!(said.contains("at the URL from which it is served"), "{said}");
         }
         let answer = async |path: &str| gateway.get(path).await.json::<Value>().await.unwrap()["data"].clone();
         let (site, apps, posts) = (answer("/api/v1/site").await, answer("/api/v1/apps").await, answer("/api/v1/blog-posts").await);
@@ -71,7 +71,7 @@ fn sample_path(name: &str) -> String {
 }
 
 #[test]
-fn there_is_nothing_to_publish_to_before_the_first_start() {
+fn publishing_before_the_first_start_fails() {
     let folder = Folder::new("content-none");
     let sample = format!("{}/sample", env!("CARGO_MANIFEST_DIR"));
     assert!(fails(&run(&["content", "publish", &sample, "--data", &folder.data()])).contains(&folder.data()));

@@ -1,4 +1,5 @@
-//! A gateway that is killed while it sends: no email is lost, none is sent twice, and the next start waits for nothing.
+//! A gateway that is killed while it sends emails: no email is lost or sent twice, and after the
+//! next start, emails do not wait until leases expire.
 
 use std::collections::BTreeMap;
 use std::net::TcpListener;
@@ -11,7 +12,8 @@ use crate::support::{Folder, Gateway, gateway, succeeds, variable};
 
 const MANY: usize = 400;
 
-/// Where it is killed, one after another, on the way of the same mails: at the place that a worker comes to for the time of this number.
+/// The places where the gateway is killed, one after another, while it sends the same emails. The
+/// number after the colon says how often the gateway must reach the place.
 const PLACES: [&str; 12] = [
     "expanding:1",
     "expanded:1",
@@ -65,7 +67,7 @@ impl Service {
         assert_eq!(accepted["results"].as_array().unwrap().len(), self.emails);
     }
 
-    /// Each is sent, and in the inbox once.
+    /// Asserts that each email is sent, and is in the inbox exactly once.
     async fn every_email_arrives_once(&self, gateway: &Gateway) {
         let entries = self.settled(gateway).await;
         let inbox: Value = gateway.get("/inbox/api/messages?limit=10000").await.json().await.unwrap();
@@ -80,7 +82,7 @@ impl Service {
         }
     }
 
-    /// All entries of the outbox.
+    /// All entries of the outbox that match this query.
     async fn entries(&self, gateway: &Gateway, query: &str) -> Vec<Value> {
         let (mut all, mut cursor) = (Vec::new(), String::new());
         loop {
@@ -93,7 +95,7 @@ impl Service {
         }
     }
 
-    /// Waits until all mails have an entry, and none is on its way.
+    /// Waits until all emails have an entry, and none of them is being sent.
     async fn settled(&self, gateway: &Gateway) -> Vec<Value> {
         for _ in 0..120 {
             let waiting = self.call(gateway, Method::GET, "/api/v1/emails/outbox?simple_status=in-progress&limit=1", None).await;
@@ -103,12 +105,12 @@ impl Service {
             }
             tokio::time::sleep(Duration::from_millis(500)).await;
         }
-        panic!("the mails do not come to an end");
+        panic!("some emails are never settled");
     }
 }
 
 #[tokio::test]
-async fn a_gateway_that_is_killed_at_every_step_of_a_thousand_emails_sends_each_once() {
+async fn a_gateway_killed_at_every_step_sends_each_of_a_thousand_emails_once() {
     let (service, user) = Service::new(1000).await;
     let first = service.start(Some(PLACES[0]));
     service.send(&first, &user).await;
@@ -117,16 +119,17 @@ async fn a_gateway_that_is_killed_at_every_step_of_a_thousand_emails_sends_each_
         let gateway = service.start(Some(place));
         gateway.killed_where_it_stops(place.split_once(':').unwrap().0).await;
     }
-    // Nobody waits for a lease: the inbox knows what had arrived.
+    // Emails need not wait until leases expire, as the gateway looks up in the inbox which of them
+    // have arrived.
     service.every_email_arrives_once(&service.start(None)).await;
 }
 
 #[tokio::test]
-async fn emails_of_a_gateway_that_is_killed_again_and_again_arrive_once_and_soon() {
+async fn emails_of_a_repeatedly_killed_gateway_arrive_once_and_soon() {
     let (service, user) = Service::new(MANY).await;
     let mut gateway = service.start(None);
     service.send(&gateway, &user).await;
-    // So long after the start, or in the midst of the start itself.
+    // Some kills happen during the start, and others later.
     for millis in [40, 120, 5, 200, 80, 15, 300] {
         tokio::time::sleep(Duration::from_millis(millis)).await;
         gateway.signal("KILL");
@@ -137,8 +140,8 @@ async fn emails_of_a_gateway_that_is_killed_again_and_again_arrive_once_and_soon
 }
 
 #[tokio::test]
-async fn an_email_that_a_killed_gateway_gave_to_a_mail_server_is_not_sent_again() {
-    // A server that takes the connection, and says nothing.
+async fn an_email_handed_to_a_mail_server_before_a_kill_is_not_resent() {
+    // This server accepts connections, but never answers.
     let server = TcpListener::bind("127.0.0.1:0").unwrap();
     let (service, user) = Service::new(1).await;
     let config = format!(

@@ -1,4 +1,5 @@
-//! `gateway doctor`, on a gateway whose table and functions play a deployment.
+//! `gateway doctor`, checking the table and the functions of a gateway as if they were a
+//! deployment.
 
 use std::process::Output;
 
@@ -11,7 +12,7 @@ fn deployment() -> Gateway {
     Gateway::spawn(command.env("GATELET_SECRET", SECRET))
 }
 
-/// Examines with what an operator has set.
+/// Runs `gateway doctor` with these settings.
 fn doctor(deployment: &Gateway, table: &str, settings: &[(&str, &str)]) -> Output {
     let mut command = gateway(&["doctor", "--table", table]);
     command.envs(deployment.table_variables()).env("GATELET_API_URL", &deployment.url).env("GATELET_SECRET", SECRET);
@@ -23,36 +24,36 @@ fn lines<'a>(report: &'a str, level: &str) -> Vec<&'a str> {
 }
 
 #[test]
-fn a_deployment_that_works_passes_and_what_cannot_be_known_is_said() {
+fn a_working_deployment_passes_with_warnings_for_unknowns() {
     let deployment = deployment();
     let report = succeeds(&doctor(&deployment, "gatelet", &[]));
     assert_eq!(lines(&report, "fail"), Vec::<&str>::new(), "{report}");
     let ok = lines(&report, "ok").join("\n");
-    for found in ["gatelet is there", "gsi1", "gsi2", "stream", "items end by ttl", "no mail waits", "the functions have this one"] {
+    for found in ["gatelet exists", "gsi1", "gsi2", "stream", "items expire by ttl", "no email is overdue", "the secret of the functions"] {
         assert!(ok.contains(found), "{found} is missing in {report}");
     }
     let functions =
         lines(&report, "ok").into_iter().find(|line| line.contains("functions") && line.contains(" answer at ")).unwrap().to_owned();
     assert!(functions.contains(&deployment.url), "{functions}");
     let warned = lines(&report, "warn").join("\n");
-    for unknown in ["protection", "backups", "mail", "sender", "mail events"] {
+    for unknown in ["protection", "backups", "email", "sender", "email events"] {
         assert!(warned.contains(unknown), "{unknown} is missing in {report}");
     }
     assert!(!report.contains(SECRET), "{report}");
 }
 
 #[test]
-fn another_secret_than_the_functions_have_fails() {
+fn a_secret_other_than_that_of_the_functions_fails() {
     let deployment = deployment();
     let other = doctor(&deployment, "gatelet", &[("GATELET_SECRET", "another deployment secret of this test alone")]);
     assert_eq!(fails(&other), "error: one check failed\n");
-    assert!(lines(&String::from_utf8(other.stdout).unwrap(), "fail")[0].contains("another one"));
+    assert!(lines(&String::from_utf8(other.stdout).unwrap(), "fail")[0].contains("a different secret"));
     let weak = doctor(&deployment, "gatelet", &[("GATELET_SECRET", "change-me-change-me-change-me-change-me")]);
     assert_eq!(fails(&weak), "error: one check failed\n");
 }
 
 #[test]
-fn a_table_that_is_not_there_fails_and_the_rest_is_looked_at() {
+fn a_missing_table_fails_and_the_other_checks_still_run() {
     let deployment = deployment();
     let output = doctor(&deployment, "nowhere", &[]);
     assert_eq!(fails(&output), "error: one check failed\n");
@@ -62,7 +63,7 @@ fn a_table_that_is_not_there_fails_and_the_rest_is_looked_at() {
 }
 
 #[test]
-fn every_function_that_does_not_answer_is_named() {
+fn every_unavailable_function_is_named() {
     let deployment = deployment();
     let output = doctor(&deployment, "gatelet", &[("GATELET_API_URL", &deployment.line("DynamoDB"))]);
     assert!(fails(&output).ends_with("checks failed\n"));
@@ -71,6 +72,6 @@ fn every_function_that_does_not_answer_is_named() {
 }
 
 #[test]
-fn without_a_table_nothing_is_examined() {
+fn the_doctor_requires_a_table() {
     assert!(fails(&end_of(&mut gateway(&["doctor"]))).contains("--table"));
 }

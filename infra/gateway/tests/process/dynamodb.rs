@@ -1,4 +1,5 @@
-//! `--dynamodb-port`: the table for programs of this machine that have its credentials, and for nobody else.
+//! `--dynamodb-port`: the table is only available to programs of this machine that have its
+//! credentials.
 
 use std::net::TcpStream;
 use std::process::{Command, Output};
@@ -20,18 +21,18 @@ fn list(variables: &[(&str, String)]) -> Output {
 }
 
 #[test]
-fn only_the_credentials_of_the_start_open_the_table() {
+fn the_table_requires_the_printed_credentials() {
     let gateway = start(&["--memory", "--port", "0"]);
     let right = gateway.table_variables();
     assert!(succeeds(&list(&right)).contains(&gateway.line("Project")));
     for (name, hint) in [("AWS_ACCESS_KEY_ID", "AWS_ACCESS_KEY_ID"), ("AWS_SECRET_ACCESS_KEY", "AWS_SECRET_ACCESS_KEY")] {
         let wrong = right.clone().map(|(other, value)| (other, if other == name { "local".to_owned() } else { value }));
         let said = fails(&list(&wrong));
-        assert!(said.contains(hint) && said.contains("printed at its start"), "{said}");
+        assert!(said.contains(hint) && said.contains("printed at startup"), "{said}");
     }
 }
 
-/// The status of a request without a signature, and whether the answer has CORS headers.
+/// The status of an unsigned request, and whether the response has CORS headers.
 async fn asked(gateway: &Gateway, method: Method, headers: &[(&str, &str)]) -> (u16, bool) {
     let mut request = gateway.http.request(method, gateway.line("DynamoDB")).body("{}");
     for (name, value) in headers {
@@ -42,7 +43,7 @@ async fn asked(gateway: &Gateway, method: Method, headers: &[(&str, &str)]) -> (
 }
 
 #[tokio::test]
-async fn web_pages_other_names_and_unsigned_requests_are_refused() {
+async fn web_pages_other_hosts_and_unsigned_requests_are_rejected() {
     let gateway = start(&["--memory", "--port", "0"]);
     let target = ("x-amz-target", "DynamoDB_20120810.ListTables");
     let json = ("content-type", "application/x-amz-json-1.0");
@@ -57,11 +58,12 @@ async fn web_pages_other_names_and_unsigned_requests_are_refused() {
             );
         }
     }
-    // A name that leads here (DNS rebinding), and the address that every network is reached by.
+    // The hosts include names that may resolve to this machine (DNS rebinding), and 0.0.0.0, which
+    // stands for all addresses of this machine.
     for host in ["evil.test", "localhost.evil.test:8000", "0.0.0.0:8000", "10.0.0.1", "[::ffff:10.0.0.1]"] {
         assert_eq!(asked(&gateway, Method::POST, &[target, json, ("host", host)]).await, (403, false), "{host}");
     }
-    // What names the credentials is not signed by them.
+    // The scope names the right credentials, but the signature does not match.
     let scope = "20260101/local/dynamodb/aws4_request, SignedHeaders=host;x-amz-date;x-amz-target, Signature=00";
     let forged = format!("AWS4-HMAC-SHA256 Credential={}/{scope}", gateway.line("AWS key ID"));
     let answer = gateway.http.post(gateway.line("DynamoDB")).header("authorization", forged).header("x-amz-date", "20260101T000000Z");
@@ -72,15 +74,15 @@ async fn web_pages_other_names_and_unsigned_requests_are_refused() {
 }
 
 #[test]
-fn the_table_stays_on_this_machine_wherever_the_gateway_answers() {
+fn the_table_is_local_whatever_address_the_gateway_listens_on() {
     let everywhere = start(&["--memory", "--listen", "0.0.0.0:0"]);
     let endpoint = everywhere.line("DynamoDB");
     let port: u16 = endpoint.strip_prefix("http://127.0.0.1:").unwrap().parse().unwrap();
-    // Another address of this machine: the API answers there, the table does not.
+    // At another address of this machine, the API answers, but the table does not.
     assert!(TcpStream::connect(("127.0.0.2", everywhere.port())).is_ok());
     assert!(TcpStream::connect(("127.0.0.2", port)).is_err());
     drop(everywhere);
-    // Where the machine has IPv6.
+    // This part is skipped if the machine has no IPv6.
     if std::net::TcpListener::bind("[::1]:0").is_ok() {
         let gateway = start(&["--memory", "--listen", "[::1]:0"]);
         assert!(gateway.line("DynamoDB").starts_with("http://[::1]:"), "{}", gateway.printed);
@@ -89,7 +91,7 @@ fn the_table_stays_on_this_machine_wherever_the_gateway_answers() {
 }
 
 #[test]
-fn credentials_are_in_a_file_for_shells_and_stay_until_the_environment_changes_them() {
+fn credentials_are_saved_for_shells_until_the_environment_changes_them() {
     let folder = Folder::new("dynamodb-credentials");
     let data = folder.data();
     let first = start(&["--data", &data, "--port", "0"]);
@@ -112,6 +114,6 @@ fn credentials_are_in_a_file_for_shells_and_stay_until_the_environment_changes_t
     assert_eq!((gateway.line("AWS key ID"), gateway.line("AWS secret key")), ("mine".to_owned(), "$my/secret+key=".to_owned()));
     assert!(succeeds(&list(&gateway.table_variables())).contains(&gateway.line("Project")));
     drop(gateway);
-    assert!(fails(&end_of(start().env(fixed[0].0, fixed[0].1))).contains("belong together"));
+    assert!(fails(&end_of(start().env(fixed[0].0, fixed[0].1))).contains("or neither"));
     assert!(fails(&end_of(start().envs([(fixed[0].0, "a/b"), fixed[1]]))).contains(fixed[0].0));
 }

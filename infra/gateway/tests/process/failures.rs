@@ -1,4 +1,4 @@
-//! What keeps a gateway from starting is said in one line.
+//! If the gateway cannot start, it reports the reason on one line.
 
 use std::net::TcpListener;
 
@@ -17,7 +17,7 @@ fn a_port_in_use_is_named_and_nothing_is_created() {
 }
 
 #[test]
-fn a_folder_that_cannot_be_written_is_named() {
+fn an_unwritable_folder_is_named() {
     let folder = Folder::new("unwritable");
     folder.write("file", "");
     let below = folder.path("file/data");
@@ -34,7 +34,7 @@ fn a_damaged_secret_is_named() {
 }
 
 #[test]
-fn wrong_variables_are_named() {
+fn invalid_variables_are_named() {
     let folder = Folder::new("variables");
     let wrong = [
         ("GATELET_PROJECT_ID", "not an id"),
@@ -53,7 +53,7 @@ fn wrong_variables_are_named() {
 }
 
 #[test]
-fn an_address_is_written_in_many_ways() {
+fn an_address_can_be_written_in_many_ways() {
     for listen in [["--listen", "0"], ["--listen", "localhost:0"], ["--listen", ":0"], ["--listen", "127.0.0.1:0"], ["--port", "0"]] {
         let gateway = Gateway::spawn(&mut gateway(&["--memory", listen[0], listen[1]]));
         assert!(gateway.url.starts_with("http://localhost:"), "{listen:?} {}", gateway.url);
@@ -65,7 +65,7 @@ fn an_address_is_written_in_many_ways() {
 }
 
 #[test]
-fn wrong_arguments_are_explained() {
+fn unknown_arguments_are_explained() {
     for arguments in [&["--listen", "nowhere"][..], &["--nothing"], &["project"], &["project", "set", "internal"], &["nothing"]] {
         let output = run(arguments);
         assert_eq!(output.status.code(), Some(2), "{arguments:?}");

@@ -1,4 +1,4 @@
-//! The data folder: one gateway at a time, for its owner alone, never overwritten when it is damaged.
+//! The data folder: one gateway at a time, private to its owner, never overwritten when damaged.
 
 use std::os::unix::fs::PermissionsExt as _;
 use std::process::Command;
@@ -6,7 +6,7 @@ use std::process::Command;
 use crate::support::{Folder, Gateway, end_of, fails, run, succeeds, variable};
 
 #[tokio::test]
-async fn a_second_gateway_is_told_who_has_the_folder_and_the_first_goes_on() {
+async fn a_second_gateway_names_the_holder_of_the_folder_and_exits() {
     let folder = Folder::new("two");
     let gateway = Gateway::start(&folder.data());
     let second = fails(&run(&["--data", &folder.data(), "--port", "0"]));
@@ -14,7 +14,7 @@ async fn a_second_gateway_is_told_who_has_the_folder_and_the_first_goes_on() {
         assert!(second.contains(part), "{part} is missing in {second}");
     }
     gateway.sign_up(&gateway.line("Project"), "ada@example.com").await;
-    // Commands work beside it, and a killed gateway leaves nothing to clean up.
+    // Commands can run beside the gateway, and a killed gateway leaves nothing to clean up.
     assert!(succeeds(&run(&["project", "list", "--data", &folder.data()])).contains(&gateway.line("Project")));
     gateway.signal("KILL");
     gateway.wait();
@@ -22,7 +22,7 @@ async fn a_second_gateway_is_told_who_has_the_folder_and_the_first_goes_on() {
 }
 
 #[test]
-fn the_gateway_that_has_the_port_is_named() {
+fn the_gateway_that_uses_the_port_is_named() {
     let folder = Folder::new("same-port");
     let gateway = Gateway::start(&folder.data());
     let port = gateway.port().to_string();
@@ -33,7 +33,7 @@ fn the_gateway_that_has_the_port_is_named() {
 }
 
 #[test]
-fn nobody_else_reads_the_folder_whatever_the_umask() {
+fn the_folder_is_private_whatever_the_umask() {
     for umask in ["000", "277"] {
         let folder = Folder::new(&format!("umask-{umask}"));
         let script = format!("umask {umask}; exec \"$0\" --data \"$1\" --port 0 --dynamodb-port 0");
@@ -47,7 +47,7 @@ fn nobody_else_reads_the_folder_whatever_the_umask() {
 }
 
 #[test]
-fn exports_and_what_is_imported_are_their_owners_alone_whatever_the_umask() {
+fn exports_and_imports_are_private_whatever_the_umask() {
     let folder = Folder::new("umask-export");
     drop(Gateway::start(&folder.data()));
     for umask in ["000", "277"] {
@@ -61,13 +61,13 @@ fn exports_and_what_is_imported_are_their_owners_alone_whatever_the_umask() {
     }
 }
 
-/// Every file is its owner's alone, and so is the folder.
+/// Asserts that the folder and every file in it are private.
 fn assert_closed(folder: &Folder) {
     let count = files_closed(&folder.data());
     assert!(count >= 7, "{count} files");
 }
 
-/// How many files a folder has that is its owner's alone with all of them.
+/// The number of files in a folder. Asserts that all of them are private.
 fn files_closed(folder: &str) -> usize {
     let mode = |path: &std::path::Path| std::fs::metadata(path).unwrap().permissions().mode() & 0o777;
     assert_eq!(mode(folder.as_ref()), 0o700, "{folder}");
@@ -76,7 +76,7 @@ fn files_closed(folder: &str) -> usize {
 }
 
 #[test]
-fn a_folder_of_an_older_version_is_closed_and_one_with_other_things_keeps_them_as_they_are() {
+fn an_old_folder_becomes_private_and_foreign_files_keep_their_permissions() {
     let folder = Folder::new("open");
     drop(Gateway::start(&folder.data()));
     let open = |path: &str, mode| std::fs::set_permissions(folder.path(path), std::fs::Permissions::from_mode(mode)).unwrap();
@@ -100,7 +100,7 @@ fn a_folder_of_an_older_version_is_closed_and_one_with_other_things_keeps_them_a
 }
 
 #[test]
-fn the_keys_are_there_for_what_a_shell_starts_that_sourced_the_file() {
+fn child_processes_of_a_shell_that_sourced_the_file_have_the_keys() {
     let folder = Folder::new("keys");
     let gateway = Gateway::start(&folder.data());
     let file = folder.path("data/keys.env");
@@ -111,14 +111,15 @@ fn the_keys_are_there_for_what_a_shell_starts_that_sourced_the_file() {
     assert_eq!(variable(&environment, "GATELET_SECRET_SERVER_KEY"), gateway.line("Server key"));
     drop(gateway);
 
-    // As an older version wrote it.
+    // Older versions wrote this file without `export`.
     let saved = std::fs::read_to_string(&file).unwrap();
     folder.write("data/keys.env", &saved.replace("export ", ""));
     drop(Gateway::start(&folder.data()));
     assert_eq!(std::fs::read_to_string(&file).unwrap(), saved);
 }
 
-/// What is said of a folder whose file was replaced, at the start and by a command; the file must stay as it is.
+/// Replaces the content of a file in the data folder, and returns the error that a gateway reports
+/// at its start. The start must leave the file unchanged.
 fn said_of(folder: &Folder, name: &str, bytes: &[u8]) -> String {
     for beside in ["-wal", "-shm"] {
         let _ = std::fs::remove_file(folder.path(&format!("data/{name}{beside}")));
@@ -131,14 +132,14 @@ fn said_of(folder: &Folder, name: &str, bytes: &[u8]) -> String {
 }
 
 #[test]
-fn a_damaged_database_is_named_with_what_to_do_and_left_as_it_is() {
+fn a_damaged_database_is_reported_with_advice_and_left_unchanged() {
     let folder = Folder::new("damaged");
     let gateway = Gateway::start(&folder.data());
     gateway.signal("TERM");
     gateway.wait();
     for name in ["gatelet.db", "inbox.db"] {
         let path = folder.path(&format!("data/{name}"));
-        // All of it is in the file, and nothing in the log beside it.
+        // After this command all data is in the file itself, and none is in the log beside it.
         succeeds(&run(&["project", "list", "--data", &folder.data()]));
         let whole = std::fs::read(&path).unwrap();
         let (page, middle) = (4096, whole.len() / 2 / 4096 * 4096);
@@ -147,7 +148,7 @@ fn a_damaged_database_is_named_with_what_to_do_and_left_as_it_is() {
         let garbage = "this is not a database. ".repeat(1000).into_bytes();
         for (what, bytes) in [("garbage", &garbage[..]), ("cut off", &whole[..whole.len() / 2]), ("scribbled over", &scribbled)] {
             let said = said_of(&folder, name, bytes);
-            for part in [path.as_str(), "is damaged", "left as it is", "copy", &format!("{name}-wal")] {
+            for part in [path.as_str(), "is damaged", "left unchanged", "copy", &format!("{name}-wal")] {
                 assert!(said.contains(part), "{what}: {part} is missing in {said}");
             }
         }
@@ -157,7 +158,7 @@ fn a_damaged_database_is_named_with_what_to_do_and_left_as_it_is() {
 }
 
 #[test]
-fn commands_name_a_damaged_database_too() {
+fn commands_report_a_damaged_database_too() {
     let folder = Folder::new("damaged-command");
     drop(Gateway::start(&folder.data()));
     for beside in ["-wal", "-shm"] {

@@ -1,4 +1,4 @@
-//! The inbox for programs: `/inbox/api/messages`.
+//! The inbox's interface for programs: `/inbox/api/messages`.
 
 use reqwest::{Method, Response};
 use serde_json::{Value, json};
@@ -20,7 +20,7 @@ fn ids(list: &Value) -> Vec<String> {
     list["items"].as_array().unwrap().iter().map(|message| message["id"].as_str().unwrap().to_owned()).collect()
 }
 
-/// Asks for sign-in emails to these addresses, one after another, and waits for each.
+/// Requests sign-in emails for these addresses, one after another, and waits for each email.
 async fn emails(gateway: &Gateway, project: &str, to: &[&str]) {
     for email in to {
         let before = list(gateway, "limit=0").await["total"].as_u64().unwrap();
@@ -37,7 +37,7 @@ async fn emails(gateway: &Gateway, project: &str, to: &[&str]) {
 }
 
 #[tokio::test]
-async fn emails_of_all_projects_are_searched_filtered_and_paged() {
+async fn emails_of_all_projects_can_be_searched_filtered_and_paged() {
     let folder = Folder::new("inbox-search");
     let gateway = Gateway::start(&folder.data());
     let first = gateway.line("Project");
@@ -68,7 +68,7 @@ async fn emails_of_all_projects_are_searched_filtered_and_paged() {
 }
 
 #[tokio::test]
-async fn an_email_is_read_marked_and_deleted_by_its_id() {
+async fn an_email_can_be_read_marked_and_deleted_by_id() {
     let folder = Folder::new("inbox-one");
     let gateway = Gateway::start(&folder.data());
     emails(&gateway, &gateway.line("Project"), &["ada@example.com", "bob@example.com"]).await;
@@ -110,7 +110,7 @@ async fn an_email_is_read_marked_and_deleted_by_its_id() {
 }
 
 #[tokio::test]
-async fn no_other_host_reads_or_changes_an_email() {
+async fn foreign_hosts_can_neither_read_nor_change_an_email() {
     let folder = Folder::new("inbox-host");
     let gateway = Gateway::start(&folder.data());
     emails(&gateway, &gateway.line("Project"), &["ada@example.com"]).await;

@@ -1,5 +1,5 @@
-//! Limits are counted in the table: a gateway and another process, which has the router of a Lambda and memory of its own, let through
-//! together what one of them would.
+//! Rate limits are counted in the table, so a gateway and another process together allow as many
+//! requests as a single process. The other process is this test, with the router of a Lambda.
 
 use std::net::{IpAddr, Ipv4Addr};
 use std::process::Command;
@@ -26,14 +26,15 @@ use wire::entropy::Entropy;
 use crate::support::{Gateway, end_of, fails, gateway, run, succeeds};
 
 const REQUESTS: usize = 50;
-/// In seconds. Where a window ends, one more is let through: in a short one, that would be so now and then.
+/// The window of the limit, in seconds. If a window ended during the test, more requests would be
+/// allowed; with windows of a day, this is unlikely.
 const DAY: u32 = 86_400;
 
 fn body(number: usize) -> Value {
     json!({ "email": format!("nobody{number}@example.com"), "password": "correct horse battery" })
 }
 
-/// The function on the table of the gateway.
+/// The router of a function that uses the gateway's table.
 fn function(first: &Gateway) -> Router {
     let settings = Settings {
         mails_per_hour: None,
@@ -69,7 +70,7 @@ async fn sign_in(function: Router, project: String, number: usize) -> u16 {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn two_processes_on_one_table_let_through_no_more_than_one() {
+async fn two_processes_on_one_table_share_the_rate_limits() {
     let first = ["--memory", "--listen", "127.0.0.1:0", "--dynamodb-port", "0", "--limits", "standard"];
     let first = Gateway::spawn(gateway(&first).env("GATELET_LIMIT_SIGN_IN", format!("60/{DAY}")));
     let (project, second) = (first.line("Project"), function(&first));
@@ -82,11 +83,11 @@ async fn two_processes_on_one_table_let_through_no_more_than_one() {
         statuses.push(answer.await.unwrap());
     }
     let count = |wanted: u16| statuses.iter().filter(|status| **status == wanted).count();
-    // Requests within the limit get 400, as nobody has the address.
+    // Requests within the limit are answered with 400, as no account has the email address.
     assert_eq!((count(400), count(429)), (60, 2 * REQUESTS - 60), "{statuses:?}");
 }
 
-/// How many of 25 sign-ups the gateway lets through; a deployment lets 20.
+/// Makes 25 sign-ups, and returns how many of them the gateway allows; a deployment allows 20.
 async fn sign_ups(command: &mut Command) -> usize {
     let gateway = Gateway::spawn(command);
     let project = gateway.line("Project");
@@ -99,7 +100,7 @@ async fn sign_ups(command: &mut Command) -> usize {
 }
 
 #[tokio::test]
-async fn a_gateway_is_generous_unless_it_is_told_otherwise() {
+async fn a_gateway_has_generous_limits_by_default() {
     let start = ["--memory", "--listen", "127.0.0.1:0"];
     assert_eq!(sign_ups(&mut gateway(&start)).await, 25);
     assert_eq!(sign_ups(gateway(&start).env("GATELET_LIMITS", "standard")).await, 20);
@@ -108,14 +109,14 @@ async fn a_gateway_is_generous_unless_it_is_told_otherwise() {
 }
 
 #[test]
-fn a_limit_that_is_none_is_refused_at_the_start() {
+fn an_invalid_limit_is_rejected_at_startup() {
     let start = ["--memory", "--listen", "127.0.0.1:0"];
     assert!(fails(&end_of(gateway(&start).env("GATELET_LIMITS", "some"))).contains("GATELET_LIMITS"));
     assert!(fails(&end_of(gateway(&start).env("GATELET_LIMIT_CODE", "many"))).contains("GATELET_LIMIT_CODE"));
 }
 
 #[test]
-fn the_help_says_which_limits_there_are() {
+fn the_help_lists_the_limits() {
     let help = succeeds(&run(&["serve", "--help"]));
     for word in ["--limits", "standard", "generous", "off", "GATELET_LIMITS", "GATELET_LIMIT_SIGN_IN"] {
         assert!(help.contains(word), "{word} is not in {help}");

@@ -1,4 +1,5 @@
-//! A gateway that sends: mails of a project with a mail server of its own go there, those of others into the inbox.
+//! A gateway that delivers emails: those of a project with its own mail server are sent there, and
+//! all others to the inbox.
 
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::net::{TcpListener, TcpStream};
@@ -10,7 +11,7 @@ use serde_json::json;
 
 use crate::support::{Folder, Gateway, gateway, run, succeeds, variable};
 
-/// A mail server that takes everything; gives its port and the messages that it takes.
+/// Starts a mail server that accepts everything; returns its port, and a receiver of its messages.
 fn mail_server() -> (u16, Receiver<String>) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let port = listener.local_addr().unwrap().port();
@@ -23,7 +24,7 @@ fn mail_server() -> (u16, Receiver<String>) {
     (port, messages)
 }
 
-/// Takes one mail, and gives it.
+/// Receives one message and returns it.
 fn conversation(mut stream: TcpStream) -> String {
     let mut lines = BufReader::new(stream.try_clone().unwrap()).lines().map(Result::unwrap);
     let mut message = String::new();
@@ -45,7 +46,7 @@ fn conversation(mut stream: TcpStream) -> String {
 }
 
 #[tokio::test]
-async fn mails_go_through_the_mail_server_of_their_project() {
+async fn emails_go_through_the_mail_server_of_their_project() {
     let folder = Folder::new("mail-server");
     let data = folder.data();
     let (port, messages) = mail_server();
@@ -69,7 +70,7 @@ async fn mails_go_through_the_mail_server_of_their_project() {
     let message = tokio::task::spawn_blocking(move || messages.recv_timeout(Duration::from_secs(20))).await.unwrap().unwrap();
     assert!(message.contains("To: ada@example.com") && message.contains("From: Notes <notes@example.com>"), "{message}");
     let inbox = async |address: &str| gateway.get(&format!("/inbox/api/messages?to={address}")).await.text().await.unwrap();
-    // Both are on their way at once.
+    // The two emails are sent concurrently, so the other one may arrive later.
     for _ in 0..100 {
         if inbox("charles@example.com").await.contains("\"subject\"") {
             break;

@@ -1,5 +1,5 @@
-//! The gateway as people run it: the binary, its ports, its folder, its signals and its command line.
-#![expect(clippy::unwrap_used, reason = "a test ends where something is missing")]
+//! The gateway as its users run it: its binary, ports, data folder, signals and command line.
+#![expect(clippy::unwrap_used, reason = "a test fails if something is missing")]
 
 mod audit;
 mod aws;

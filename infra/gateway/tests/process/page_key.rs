@@ -1,4 +1,5 @@
-//! The page key: what opens the start page, the inbox and the outbox, as whoever asks from this machine may be a proxy that says nothing.
+//! The page key, which opens the start page, the inbox and the outbox. It is required because a
+//! local caller may be a proxy that does not identify itself.
 
 use std::net::{IpAddr, UdpSocket};
 use std::os::unix::fs::PermissionsExt as _;
@@ -10,27 +11,27 @@ use serde_json::{Value, json};
 use crate::support::{Folder, Gateway, end_of, fails, gateway, run, succeeds, variable};
 
 const MESSAGES: &str = "/inbox/api/messages";
-/// As a browser asks for a page that somebody opens.
+/// The headers of a browser that opens a page.
 const PERSON: [(&str, &str); 3] = [("accept", "text/html,*/*;q=0.8"), ("user-agent", "Mozilla/5.0"), ("sec-fetch-site", "none")];
 const PROGRAM: [(&str, &str); 1] = [("user-agent", "curl/8.5.0")];
 const PAGES: [&str; 3] = ["/", "/inbox", "/outbox"];
 
-/// What a gateway answers to somebody who sends these headers and no others.
+/// The response to a request with these headers, and without the page key.
 async fn get(gateway: &Gateway, path: &str, headers: &[(&str, &str)], more: &[(&str, &str)]) -> Response {
     gateway.send_without_key(Method::GET, path, &[headers, more].concat(), None).await
 }
 
-/// Refused, with nothing of what the pages show.
+/// Asserts that a request is refused, and that the response reveals nothing that the pages show.
 async fn is_refused(gateway: &Gateway, path: &str, headers: &[(&str, &str)], more: &[(&str, &str)]) {
     let answer = get(gateway, path, headers, more).await;
     assert_eq!((answer.status().as_u16(), answer.headers().get("set-cookie")), (403, None), "{path} with {more:?}");
     let text = answer.text().await.unwrap();
     let secrets = [gateway.page_key(), gateway.line("Project"), gateway.line("Admin key"), "ssk_".to_owned(), "ada@example.com".to_owned()];
     assert!(secrets.iter().all(|secret| !text.contains(secret)), "{path} with {more:?}: {text}");
-    assert!(text.contains("gateway pages") || text.contains("GATELET_PAGE_KEY"), "it says where the key is: {text}");
+    assert!(text.contains("gateway pages") || text.contains("GATELET_PAGE_KEY"), "it must say where to find the key: {text}");
 }
 
-/// A client that shows where an answer leads in place of going there.
+/// A client that does not follow redirects.
 fn staying() -> Client {
     Client::builder().redirect(redirect::Policy::none()).build().unwrap()
 }
@@ -41,7 +42,7 @@ async fn opened(gateway: &Gateway, path: &str, headers: &[(&str, &str)]) -> Resp
 }
 
 #[tokio::test]
-async fn without_the_key_pages_and_inbox_tell_nothing_and_say_where_it_is() {
+async fn without_the_key_pages_reveal_nothing_but_where_to_find_it() {
     let folder = Folder::new("page-key");
     let gateway = Gateway::start(&folder.data());
     gateway.sign_up(&gateway.line("Project"), "ada@example.com").await;
@@ -68,16 +69,16 @@ async fn without_the_key_pages_and_inbox_tell_nothing_and_say_where_it_is() {
         let answer = gateway.send_without_key(method, path, &PROGRAM, Some(json!({ "read": true }))).await;
         assert_eq!(answer.status(), 403, "{path}");
     }
-    // A program that passes the link on is no browser: it gets no cookie.
+    // A program that opens the link gets no cookie, as it is not a browser.
     is_refused(&gateway, &format!("/inbox?key={key}"), &PROGRAM, &[]).await;
-    // What tells nothing of the gateway's data is for everybody.
+    // Pages without the gateway's data are public.
     for path in ["/docs", "/docs/api", "/docs/errors", "/health", "/openapi.json"] {
         assert_eq!(get(&gateway, path, &PERSON, &[]).await.status(), 200, "{path}");
     }
 }
 
 #[tokio::test]
-async fn the_link_of_the_start_becomes_a_cookie_that_opens_all_pages() {
+async fn the_printed_link_sets_a_cookie_that_opens_all_pages() {
     let folder = Folder::new("page-link");
     let gateway = Gateway::start(&folder.data());
     let key = gateway.page_key();
@@ -108,7 +109,8 @@ async fn the_link_of_the_start_becomes_a_cookie_that_opens_all_pages() {
         assert_eq!(get(gateway, MESSAGES, &own_page, &[("cookie", cookie)]).await.status(), 200);
     };
     opens(&gateway).await;
-    // Only browsers have the cookie; whoever sends it without saying so, or from another site, is refused.
+    // Only browsers have the cookie. A request with the cookie is rejected if it does not look like
+    // a browser's, or comes from another site.
     is_refused(&gateway, MESSAGES, &PROGRAM, &[("cookie", cookie)]).await;
     for (name, value) in [("sec-fetch-site", "cross-site"), ("origin", "http://evil.test"), ("host", "evil.test"), ("via", "1.1 x")] {
         assert_eq!(get(&gateway, "/inbox", &[PERSON[0], PERSON[1]], &[("cookie", cookie), (name, value)]).await.status(), 403, "{name}");
@@ -117,14 +119,15 @@ async fn the_link_of_the_start_becomes_a_cookie_that_opens_all_pages() {
         assert_eq!((answer.status().as_u16(), answer.headers().get("set-cookie")), (403, None), "{name}");
     }
     drop(gateway);
-    // One click is enough for good: the key stays, and so does the cookie, at the port that it is for.
+    // The cookie stays valid after a restart on the same port, because the key stays the same, and
+    // so does the cookie's name, which contains the port.
     let port = cookie.split_once('=').unwrap().0.rsplit_once('_').unwrap().1;
     let again = Gateway::spawn(&mut self::gateway(&["--data", &folder.data(), "--port", port]));
     opens(&again).await;
 }
 
 #[tokio::test]
-async fn a_program_sends_the_key_that_keys_env_has() {
+async fn a_program_sends_the_key_from_keys_env() {
     let folder = Folder::new("page-program");
     let gateway = Gateway::start(&folder.data());
     let file = folder.path("data/keys.env");
@@ -135,7 +138,8 @@ async fn a_program_sends_the_key_that_keys_env_has() {
     let bearer = format!("Bearer {key}");
     let inbox = get(&gateway, MESSAGES, &PROGRAM, &[("authorization", &bearer)]).await;
     assert_eq!((inbox.status().as_u16(), inbox.json::<Value>().await.unwrap()["total"].clone()), (200, json!(0)));
-    // The key alone does not make a page of another site or an old browser a program.
+    // Even with the key, a request is rejected if it comes from another site, or looks like an old
+    // browser's.
     for (name, value) in [("user-agent", "Mozilla/5.0"), ("origin", "http://evil.test"), ("sec-fetch-site", "cross-site")] {
         let answer = get(&gateway, MESSAGES, &[("authorization", &bearer)], &[(name, value)]).await;
         assert_eq!(answer.status(), 403, "{name}: {value}");
@@ -143,7 +147,7 @@ async fn a_program_sends_the_key_that_keys_env_has() {
 }
 
 #[tokio::test]
-async fn a_folder_of_an_older_version_gets_a_key_and_one_in_memory_gets_another_each_time() {
+async fn an_old_folder_gets_a_key_and_memory_gets_a_new_one_each_start() {
     let folder = Folder::new("page-older");
     drop(Gateway::start(&folder.data()));
     let file = folder.path("data/keys.env");
@@ -161,7 +165,7 @@ async fn a_folder_of_an_older_version_gets_a_key_and_one_in_memory_gets_another_
 }
 
 #[test]
-fn the_environment_fixes_the_key_and_a_weak_one_is_refused() {
+fn the_environment_sets_the_key_and_a_weak_one_is_rejected() {
     let start = ["--memory", "--port", "0"];
     let gateway = Gateway::spawn(self::gateway(&start).env("GATELET_PAGE_KEY", "twenty-letters-or-so_1"));
     assert_eq!(gateway.page_key(), "twenty-letters-or-so_1");
@@ -172,19 +176,19 @@ fn the_environment_fixes_the_key_and_a_weak_one_is_refused() {
 }
 
 #[test]
-fn a_command_prints_the_link_of_the_gateway_that_runs() {
+fn a_command_prints_the_link_of_the_running_gateway() {
     let folder = Folder::new("page-command");
     let command = ["pages", "--data", &folder.data()];
     let gateway = Gateway::start(&folder.data());
     assert_eq!(succeeds(&run(&command)), format!("{}\n", gateway.line("Start page")));
     drop(gateway);
-    assert!(fails(&run(&command)).contains("no gateway serves"));
+    assert!(fails(&run(&command)).contains("no gateway is serving"));
     let hidden = Gateway::spawn(&mut self::gateway(&["--data", &folder.data(), "--port", "0", "--no-pages"]));
     assert!(fails(&run(&command)).contains("--no-pages"), "{}", hidden.printed);
 }
 
 #[test]
-fn the_link_names_this_machine_whatever_the_api_is_called() {
+fn the_link_points_to_this_machine_whatever_the_api_url_is() {
     let start = |listen: &str, api_url: Option<&str>| {
         let mut command = self::gateway(&["--memory", "--listen", listen]);
         Gateway::spawn(api_url.iter().fold(&mut command, |command, url| command.env("GATELET_API_URL", url)))
@@ -195,7 +199,8 @@ fn the_link_names_this_machine_whatever_the_api_is_called() {
     assert!(public.line("Start page").starts_with("http://localhost:") && public.line("Docs") == "https://auth.example.com/docs");
 }
 
-/// An address of this machine that is not loopback, if it has one; nothing is sent.
+/// An address of this machine other than loopback, if the machine has one. Nothing is sent to find
+/// the address.
 fn network_address() -> Option<IpAddr> {
     let socket = UdpSocket::bind("0.0.0.0:0").ok()?;
     socket.connect("198.51.100.1:9").ok()?;
@@ -203,7 +208,7 @@ fn network_address() -> Option<IpAddr> {
 }
 
 #[tokio::test]
-async fn other_addresses_see_pages_where_the_operator_says_so_and_with_the_key() {
+async fn remote_addresses_see_pages_only_if_enabled_and_with_the_key() {
     let Some(address) = network_address() else { return };
     let start = ["--memory", "--listen", "0.0.0.0:0"];
     let closed = Gateway::spawn(&mut self::gateway(&start));
@@ -211,7 +216,8 @@ async fn other_addresses_see_pages_where_the_operator_says_so_and_with_the_key()
     let by_variable = Gateway::spawn(self::gateway(&start).env("GATELET_REMOTE_PAGES", "1"));
     for (mut gateway, opens) in [(closed, 403), (by_option, 200), (by_variable, 200)] {
         let bearer = format!("Bearer {}", gateway.page_key());
-        // As a container sees a browser of the machine that runs it.
+        // This is how a gateway in a container sees a browser on the container's host: the browser
+        // connects from a network address, and uses a local name.
         let host = format!("localhost:{}", gateway.port());
         gateway.url = format!("http://{address}:{}", gateway.port());
         let asked = async |host: &str, more: &[(&str, &str)]| {

@@ -1,4 +1,4 @@
-//! The inbox and the other pages.
+//! Tests of the inbox and the other pages.
 
 use reqwest::Method;
 use serde_json::{Value, json};
@@ -13,7 +13,7 @@ async fn messages(gateway: &Gateway, query: &str) -> Vec<Value> {
     answer.json::<Value>().await.unwrap()["items"].as_array().unwrap().clone()
 }
 
-/// Asks for a sign-in mail and waits until it is in the inbox.
+/// Requests a sign-in email and waits until it is in the inbox.
 async fn mail(gateway: &Gateway, email: &str) {
     let before = messages(gateway, "").await.len();
     let body = json!({ "email": email, "callback_url": "http://localhost:3000/magic" });
@@ -25,7 +25,7 @@ async fn mail(gateway: &Gateway, email: &str) {
         }
         tokio::time::sleep(std::time::Duration::from_millis(20)).await;
     }
-    panic!("no mail to {email}");
+    panic!("no email to {email}");
 }
 
 fn recipients(messages: &[Value]) -> Vec<&str> {
@@ -33,7 +33,7 @@ fn recipients(messages: &[Value]) -> Vec<&str> {
 }
 
 #[tokio::test]
-async fn mails_are_listed_newest_first_and_thrown_away() {
+async fn emails_are_listed_newest_first_and_can_be_deleted() {
     let folder = Folder::new("inbox");
     let gateway = Gateway::start(&folder.data());
     for email in ["ada@example.com", "bob@example.com", "ada@example.com"] {
@@ -51,7 +51,7 @@ async fn mails_are_listed_newest_first_and_thrown_away() {
     assert_eq!(recipients(&messages(&gateway, "?to=Ada%40example.com").await).len(), 2);
     assert_eq!(messages(&gateway, "?to=nobody@example.com").await.len(), 0);
 
-    // The inbox is there after a restart, and after its emptying it is not.
+    // The emails survive a restart. Deleted emails do not come back at the next start.
     gateway.signal("KILL");
     gateway.wait();
     let gateway = Gateway::start(&folder.data());
@@ -62,17 +62,18 @@ async fn mails_are_listed_newest_first_and_thrown_away() {
     assert_eq!(messages(&Gateway::start(&folder.data()), "").await.len(), 0);
 }
 
-/// As a browser asks for a page that somebody opens.
+/// The headers of a browser that opens a page.
 const PERSON: [(&str, &str); 3] = [("accept", "text/html,*/*;q=0.8"), ("user-agent", "Mozilla/5.0"), ("sec-fetch-site", "none")];
 const PRIVATE: [&str; 3] = ["/", "/inbox", "/outbox"];
-const PUBLIC: [&str; 5] = ["/docs", "/docs/getting-started", "/docs/api", "/docs/api/auth-password-sign-up", "/docs/errors"];
+const PUBLIC: [&str; 6] =
+    ["/docs", "/docs/getting-started", "/docs/api", "/docs/api/auth-password-sign-up", "/docs/api/differences", "/docs/errors"];
 
 async fn page(gateway: &Gateway, path: &str) -> reqwest::Response {
     gateway.send(Method::GET, path, &PERSON, None).await
 }
 
 #[tokio::test]
-async fn pages_run_nothing_inline_and_load_what_the_gateway_has() {
+async fn pages_run_no_inline_scripts_and_load_only_local_assets() {
     let folder = Folder::new("page");
     let gateway = Gateway::start(&folder.data());
     for path in PRIVATE.iter().chain(&PUBLIC) {
@@ -98,7 +99,8 @@ async fn pages_run_nothing_inline_and_load_what_the_gateway_has() {
                 (200, "public, max-age=31536000, immutable")
             );
         }
-        // What shows nothing new is not sent again; the start page has an example address of its own each time.
+        // An unchanged page is not sent again. The start page always changes, as it shows a
+        // different example email address each time.
         if *path != "/" {
             let again = gateway.send(Method::GET, path, &[PERSON[0], PERSON[1], PERSON[2], ("if-none-match", &etag)], None).await;
             assert_eq!(again.status(), 304, "{path}");
@@ -108,7 +110,23 @@ async fn pages_run_nothing_inline_and_load_what_the_gateway_has() {
 }
 
 #[tokio::test]
-async fn people_get_a_page_where_nothing_is_and_programs_the_error_of_the_api() {
+async fn documents_have_their_pictures() {
+    let folder = Folder::new("picture");
+    let gateway = Gateway::spawn(&mut crate::support::gateway(&["--data", &folder.data(), "--listen", "127.0.0.1:0", "--no-pages"]));
+    let text = page(&gateway, "/docs/architecture").await.text().await.unwrap().replace("&#x2f;", "/");
+    let pictures: Vec<&str> = text.split("<img src=\"").skip(1).map(|rest| rest.split('"').next().unwrap()).collect();
+    assert_eq!(pictures.len(), 4, "{pictures:?}");
+    for path in pictures {
+        let picture = gateway.get(path).await;
+        let header = |name: &str| picture.headers()[name].to_str().unwrap();
+        assert_eq!((picture.status().as_u16(), header("content-type")), (200, "image/svg+xml"), "{path}");
+        assert!(header("content-security-policy").contains("sandbox"), "{path}");
+    }
+    assert_eq!(gateway.get("/docs/pictures/nothing.svg").await.status(), 404);
+}
+
+#[tokio::test]
+async fn unknown_paths_answer_people_with_a_page_and_programs_with_the_api_error() {
     let folder = Folder::new("nothing");
     let gateway = Gateway::start(&folder.data());
     for path in ["/nothing", "/docs/nothing", "/docs/api/nothing", "/inbox/nothing", "/outbox/nothing/nothing", "/assets/nothing"] {
@@ -120,12 +138,12 @@ async fn people_get_a_page_where_nothing_is_and_programs_the_error_of_the_api() 
         assert_eq!(error.status(), 404);
         assert_eq!(error.json::<Value>().await.unwrap()["error"]["code"], "route_not_found");
     }
-    // The API answers as the API to everybody.
+    // API paths answer with the API's error, for browsers too.
     assert_eq!(page(&gateway, "/api/v1/nothing").await.headers()["content-type"], "application/json; charset=utf-8");
 }
 
 #[tokio::test]
-async fn without_private_pages_there_are_documents_alone() {
+async fn without_private_pages_only_the_documentation_is_served() {
     let folder = Folder::new("public");
     let gateway = Gateway::spawn(&mut crate::support::gateway(&["--data", &folder.data(), "--listen", "127.0.0.1:0", "--no-pages"]));
     assert!(!gateway.printed.contains("Start page"), "{}", gateway.printed);
@@ -140,7 +158,7 @@ async fn without_private_pages_there_are_documents_alone() {
 }
 
 #[tokio::test]
-async fn the_inbox_answers_to_a_loopback_name_alone() {
+async fn the_inbox_answers_only_to_loopback_names() {
     let folder = Folder::new("host");
     let gateway = Gateway::start(&folder.data());
     for path in ["/inbox", MESSAGES] {
@@ -151,15 +169,15 @@ async fn the_inbox_answers_to_a_loopback_name_alone() {
         }
     }
     assert_eq!(gateway.send(Method::DELETE, MESSAGES, &[("host", "evil.test")], None).await.status(), 403);
-    // No page of another origin reads it either.
+    // Pages of other origins cannot read the response either.
     let foreign = gateway.send(Method::GET, MESSAGES, &[("origin", "https://evil.test")], None).await;
     assert!(foreign.headers().get("access-control-allow-origin").is_none());
-    // The API is for everybody.
+    // The API answers requests for any host.
     assert_eq!(gateway.send(Method::GET, "/health", &[("host", "evil.test")], None).await.status(), 200);
 }
 
 #[tokio::test]
-async fn the_outbox_is_shown_and_changed_by_its_own_page_on_this_machine_alone() {
+async fn the_outbox_page_works_only_on_this_machine() {
     let folder = Folder::new("outbox");
     let gateway = Gateway::start(&folder.data());
     mail(&gateway, "ada@example.com").await;
@@ -168,7 +186,7 @@ async fn the_outbox_is_shown_and_changed_by_its_own_page_on_this_machine_alone()
     let list = page(&gateway, "/outbox").await.text().await.unwrap().replace("&#x2f;", "/");
     assert!(list.contains("ada@example.com") && list.contains(&path), "{list}");
     assert!(page(&gateway, &path).await.text().await.unwrap().contains("ada@example.com"));
-    // The inbox shows the mail as it arrived; here nobody sees its code.
+    // The inbox shows the email as it arrived, while the outbox hides its code.
     let text = message["text"].as_str().unwrap();
     let code = text.split(|c: char| !c.is_ascii_alphanumeric()).find(|word| word.len() == 45).unwrap();
     for path in ["/outbox", &path, &format!("{path}/html")] {
@@ -188,14 +206,14 @@ async fn the_outbox_is_shown_and_changed_by_its_own_page_on_this_machine_alone()
     {
         assert_eq!(send(&[header]).await.status(), 403, "{header:?}");
     }
-    // What is sent already cannot be cancelled, which the page says.
+    // An email that has been sent cannot be cancelled, and the page says so.
     let refused = send(&[("sec-fetch-site", "same-origin"), ("origin", &gateway.url)]).await;
     assert_eq!(refused.status(), 409);
     assert!(refused.text().await.unwrap().contains("role=\"alert\""));
 }
 
 #[tokio::test]
-async fn nothing_outside_of_the_process_makes_somebody_its_operator() {
+async fn no_request_from_outside_gains_operator_rights() {
     let folder = Folder::new("operator");
     let gateway = Gateway::start(&folder.data());
     let project = gateway.line("Project");

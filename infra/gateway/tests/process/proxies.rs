@@ -1,4 +1,4 @@
-//! `--trusted-proxy`: whose word on the client's address counts.
+//! `--trusted-proxy`: the proxies that may report the client's address.
 
 use reqwest::Method;
 use serde_json::{Value, json};
@@ -7,7 +7,7 @@ use crate::support::{Gateway, end_of, fails, gateway, run};
 
 const START: [&str; 3] = ["--memory", "--listen", "127.0.0.1:0"];
 
-/// A gateway where each address signs up once.
+/// A gateway where only one sign-up is allowed from each IP address.
 fn strict(arguments: &[&str]) -> Gateway {
     Gateway::spawn(gateway(&[&START, arguments].concat()).env("GATELET_LIMIT_SIGN_UP", "1/600"))
 }
@@ -21,28 +21,29 @@ async fn sign_up(gateway: &Gateway, forwarded_for: Option<&str>) -> (u16, Value)
 }
 
 #[tokio::test]
-async fn without_a_trusted_proxy_nobody_says_who_he_is() {
+async fn without_a_trusted_proxy_forwarded_addresses_are_ignored() {
     let gateway = strict(&[]);
     assert_eq!(sign_up(&gateway, Some("203.0.113.1")).await.0, 200);
     assert_eq!(sign_up(&gateway, Some("203.0.113.2")).await.0, 429);
-    // Nor where other proxies are trusted.
+    // The header is also ignored if only other proxies are trusted.
     let gateway = strict(&["--trusted-proxy", "10.0.0.0/8"]);
     assert_eq!(sign_up(&gateway, Some("203.0.113.1")).await.0, 200);
     assert_eq!(sign_up(&gateway, Some("203.0.113.2, 10.0.0.1")).await.0, 429);
 }
 
 #[tokio::test]
-async fn the_address_that_the_outermost_proxy_saw_is_counted_and_kept() {
+async fn the_address_seen_by_the_outermost_trusted_proxy_is_used() {
     let mut command = gateway(&START);
     let from_environment = command.env("GATELET_TRUSTED_PROXIES", "10.0.0.0/8, 127.0.0.1").env("GATELET_LIMIT_SIGN_UP", "1/600");
     for gateway in [strict(&["--trusted-proxy", "10.0.0.0/8", "--trusted-proxy", "127.0.0.1"]), Gateway::spawn(from_environment)] {
         let (status, user) = sign_up(&gateway, Some("203.0.113.1")).await;
         assert_eq!(status, 200, "{user}");
         assert_eq!(sign_up(&gateway, Some("203.0.113.1")).await.0, 429);
-        // What a client wrote itself stands left of what the proxy adds.
+        // The client may send an entry of its own, which is to the left of the entry that the proxy
+        // appends.
         assert_eq!(sign_up(&gateway, Some("203.0.113.7, 203.0.113.1")).await.0, 429);
         assert_eq!(sign_up(&gateway, Some("203.0.113.1, 203.0.113.2, 10.1.2.3")).await.0, 200);
-        // The proxy itself.
+        // Without a valid entry, the address is that of the proxy itself.
         assert_eq!((sign_up(&gateway, None).await.0, sign_up(&gateway, Some("unknown")).await.0), (200, 429));
 
         let project = gateway.line("Project");
@@ -60,7 +61,7 @@ async fn the_address_that_the_outermost_proxy_saw_is_counted_and_kept() {
 }
 
 #[tokio::test]
-async fn behind_a_proxy_there_are_no_pages_with_keys_and_emails() {
+async fn behind_a_proxy_private_pages_are_disabled() {
     let gateway = strict(&["--trusted-proxy", "10.0.0.0/8"]);
     assert!(!gateway.printed.contains("Start page") && !gateway.printed.contains("key="), "{}", gateway.printed);
     let person = [("accept", "text/html"), ("user-agent", "Mozilla/5.0"), ("sec-fetch-site", "none")];
@@ -71,7 +72,7 @@ async fn behind_a_proxy_there_are_no_pages_with_keys_and_emails() {
 }
 
 #[test]
-fn what_is_no_network_is_refused_at_the_start() {
+fn an_invalid_network_is_rejected_at_startup() {
     for wrong in ["nowhere", "10.0.0.0/33", "10.0.0/8", "0.0.0.0/0", "::/0"] {
         let output = run(&[&START[..], &["--trusted-proxy", wrong]].concat());
         let said = String::from_utf8(output.stderr).unwrap();

@@ -1,11 +1,11 @@
-//! Templates that mean no good, in the process that mails are rendered in.
+//! Malicious templates, which are rendered in a separate process.
 
 use reqwest::Method;
 use serde_json::{Value, json};
 
 use crate::support::{Folder, Gateway};
 
-/// Renders a source, as an administrator looks at it.
+/// Renders a source as an administrator's preview.
 async fn render(gateway: &Gateway, source: &str) -> (u16, Value) {
     let (project, key) = (gateway.line("Project"), gateway.line("Admin key"));
     let headers = [("x-stack-project-id", &*project), ("x-stack-access-type", "admin"), ("x-stack-super-secret-admin-key", &*key)];
@@ -15,7 +15,7 @@ async fn render(gateway: &Gateway, source: &str) -> (u16, Value) {
 }
 
 #[tokio::test]
-async fn a_template_that_takes_too_much_memory_time_or_stack_is_an_error_and_the_next_is_rendered() {
+async fn a_template_that_exhausts_memory_time_or_stack_fails_alone() {
     let folder = Folder::new("renderer");
     let gateway = Gateway::start(&folder.data());
     let doubling = |times: usize| format!("{{% set x = variables.x %}}{}", "{% set x = x ~ x %}".repeat(times));
@@ -37,7 +37,7 @@ async fn a_template_that_takes_too_much_memory_time_or_stack_is_an_error_and_the
         let (status, answer) = render(&gateway, "<p>{{ variables.x|length }}</p>").await;
         assert_eq!((status, answer["html"].as_str()), (200, Some("<p>1000</p>")), "after {what}: {answer}");
     }
-    // The gateway itself never had what its renderer was denied.
+    // The gateway itself did not use the memory that its renderer was denied.
     let status = std::fs::read_to_string(format!("/proc/{}/status", gateway.process())).unwrap_or_default();
     let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:")?.trim().strip_suffix(" kB")?.trim().parse::<u64>().ok());
     assert!(peak.is_none_or(|kilobytes| kilobytes < 512 * 1024), "{peak:?} kB");

@@ -1,4 +1,4 @@
-//! `gateway reseal`, after the deployment secret of a gateway was replaced.
+//! `gateway reseal`, after the deployment secret of a gateway has been replaced.
 
 use std::process::Command;
 use std::time::Duration;
@@ -16,7 +16,7 @@ const EMAIL: &str = "ada@example.com";
 const APP_SECRET: &[u8] = b"12345678901234567890";
 const APP_SECRET_BASE64: &str = "MTIzNDU2Nzg5MDEyMzQ1Njc4OTA=";
 
-/// What an authenticator app shows now (RFC 6238).
+/// The current code of an authenticator app (RFC 6238).
 fn now_code() -> String {
     let step = Clock::system().now().as_second() / 30;
     let tag = hmac::sign(&hmac::Key::new(hmac::HMAC_SHA1_FOR_LEGACY_USE_ONLY, APP_SECRET), &step.to_be_bytes());
@@ -25,7 +25,7 @@ fn now_code() -> String {
     format!("{:06}", number % 1_000_000)
 }
 
-/// The gateway of this data, with its current secret and the one before.
+/// A command on this data with a current and a previous secret.
 fn with_secrets(data: &str, arguments: &[&str], current: &str, previous: Option<&str>) -> Command {
     let mut command = gateway(&[arguments, &["--data", data]].concat());
     command.env("GATELET_SECRET", current);
@@ -39,7 +39,7 @@ fn start(data: &str, secret: &str) -> Gateway {
     Gateway::spawn(&mut with_secrets(data, &["--listen", "127.0.0.1:0"], secret, None))
 }
 
-/// Makes an account with an authenticator app, and gives a project a provider.
+/// Creates an account with an authenticator app, and configures a provider for a project.
 async fn prepare(data: &str) -> String {
     let gateway = start(data, OLD);
     let project = gateway.line("Project");
@@ -51,7 +51,7 @@ async fn prepare(data: &str) -> String {
     project
 }
 
-/// Waits until nothing is left to send: an email that waits holds sealed codes, too.
+/// Waits until all emails have been sent, as a queued email contains sealed codes too.
 async fn wait_for_emails(gateway: &Gateway, data: &str, project: &str) {
     let key = variable(&std::fs::read_to_string(format!("{data}/keys.env")).unwrap(), "GATELET_SECRET_SERVER_KEY");
     let server = [("x-stack-project-id", project), ("x-stack-access-type", "server"), ("x-stack-secret-server-key", key.as_str())];
@@ -66,7 +66,7 @@ async fn wait_for_emails(gateway: &Gateway, data: &str, project: &str) {
     panic!("emails are still waiting");
 }
 
-/// Signs in with the password and a code of the app.
+/// Signs in with the password and the current code of the authenticator app.
 async fn sign_in(gateway: &Gateway, project: &str) -> (u16, Value) {
     let body = json!({ "email": EMAIL, "password": "correct horse battery" });
     let (_, first) = gateway.client(project, Method::POST, "/api/v1/auth/password/sign-in", Some(body)).await;
@@ -76,21 +76,21 @@ async fn sign_in(gateway: &Gateway, project: &str) -> (u16, Value) {
 }
 
 #[tokio::test]
-async fn the_new_secret_alone_opens_everything_after_it() {
+async fn after_resealing_the_new_secret_opens_everything() {
     let folder = Folder::new("reseal");
     let data = folder.data();
     let project = prepare(&data).await;
-    assert_eq!(sign_in(&start(&data, NEW), &project).await.0, 500, "the test is about what the new secret does not open");
+    assert_eq!(sign_in(&start(&data, NEW), &project).await.0, 500, "the new secret must not open these yet");
     let reseal = |current: &str, previous: Option<&str>| end_of(&mut with_secrets(&data, &["reseal"], current, previous));
 
     let lost = fails(&reseal(NEW, None));
-    assert!(lost.contains("2 sealed values open with neither secret, as that of ") && !lost.contains("the-secret"), "{lost}");
+    assert!(lost.contains("2 sealed values, for example that of ") && !lost.contains("the-secret"), "{lost}");
     let done = succeeds(&reseal(NEW, Some(OLD)));
-    assert!(done.starts_with("Sealed anew: 2; sealed with the current secret already: 0\n"), "{done}");
+    assert!(done.starts_with("Resealed: 2; already sealed with the current secret: 0\n"), "{done}");
     let again = succeeds(&reseal(NEW, Some(OLD)));
-    assert!(again.starts_with("Sealed anew: 0; sealed with the current secret already: 2\n"), "{again}");
-    assert!(again.contains("Links of trails authenticated anew: 0; "), "{again}");
-    // Without the previous one, as a check before it is forgotten.
+    assert!(again.starts_with("Resealed: 0; already sealed with the current secret: 2\n"), "{again}");
+    assert!(again.contains("Trail links re-authenticated: 0; "), "{again}");
+    // The command also works without the previous secret, so that secret can be dropped.
     assert_eq!(succeeds(&reseal(NEW, None)), again);
 
     let (status, signed_in) = sign_in(&start(&data, NEW), &project).await;
@@ -99,7 +99,7 @@ async fn the_new_secret_alone_opens_everything_after_it() {
 }
 
 #[tokio::test]
-async fn a_table_takes_both_secrets_from_the_environment() {
+async fn resealing_a_table_takes_both_secrets_from_the_environment() {
     let folder = Folder::new("reseal-table");
     let data = folder.data();
     prepare(&data).await;
@@ -111,6 +111,6 @@ async fn a_table_takes_both_secrets_from_the_environment() {
     };
     assert!(fails(&reseal(&[])).contains("GATELET_SECRET is not set"));
     let done = succeeds(&reseal(&[("GATELET_SECRET", NEW), ("GATELET_SECRET_PREVIOUS", OLD)]));
-    assert!(done.starts_with("Sealed anew: 2;"), "{done}");
-    assert!(succeeds(&reseal(&[("GATELET_SECRET", NEW)])).starts_with("Sealed anew: 0; sealed with the current secret already: 2\n"));
+    assert!(done.starts_with("Resealed: 2;"), "{done}");
+    assert!(succeeds(&reseal(&[("GATELET_SECRET", NEW)])).starts_with("Resealed: 0; already sealed with the current secret: 2\n"));
 }

@@ -1,4 +1,4 @@
-//! Starting, stopping and starting again.
+//! Starting, stopping and restarting a gateway.
 
 use std::io::{Read as _, Write as _};
 use std::net::TcpStream;
@@ -16,7 +16,7 @@ fn ada() -> Value {
 }
 
 #[tokio::test]
-async fn the_first_start_shows_the_project_and_its_keys_and_later_ones_where_they_are() {
+async fn the_first_start_prints_the_keys_and_later_starts_their_location() {
     let folder = Folder::new("first-start");
     let gateway = Gateway::start(&folder.data());
     assert!(gateway.url.starts_with("http://localhost:") && gateway.port() != 0, "{}", gateway.url);
@@ -46,13 +46,13 @@ async fn the_first_start_shows_the_project_and_its_keys_and_later_ones_where_the
 
     let again = Gateway::start(&folder.data());
     assert_eq!((again.line("Keys"), again.line("Project")), (format!("in {file}"), project));
-    assert_eq!(again.page_key(), page_key, "a link that was opened or kept opens the pages of later starts");
+    assert_eq!(again.page_key(), page_key, "the link of the first start also opens the pages after later starts");
     assert!(!again.printed.contains("ssk_") && !again.printed.contains("sak_"), "{}", again.printed);
     assert_eq!(std::fs::read_to_string(&file).unwrap(), saved);
 }
 
 #[tokio::test]
-async fn it_answers_soon_after_its_start() {
+async fn the_gateway_answers_soon_after_its_start() {
     let folder = Folder::new("soon");
     let start = std::time::Instant::now();
     let gateway = Gateway::start(&folder.data());
@@ -62,7 +62,7 @@ async fn it_answers_soon_after_its_start() {
 }
 
 #[tokio::test]
-async fn the_environment_fixes_project_and_keys() {
+async fn the_environment_sets_the_project_and_its_keys() {
     let folder = Folder::new("fixed");
     for project in [PROJECT, "internal"] {
         let mut command = gateway(&["--data", &folder.path(project), "--listen", "127.0.0.1:0"]);
@@ -84,14 +84,14 @@ async fn the_environment_fixes_project_and_keys() {
     }
 }
 
-/// Whether a server key opens the project whose users own projects.
+/// Whether a server key works for the project `internal`.
 async fn opens_internal(gateway: &Gateway, key: &str) -> bool {
     let headers = [("x-stack-project-id", "internal"), ("x-stack-access-type", "server"), ("x-stack-secret-server-key", key)];
     gateway.send(Method::GET, "/api/v1/users", &headers, None).await.status() == 200
 }
 
 #[tokio::test]
-async fn the_project_internal_is_there_from_the_first_start_and_its_keys_are_replaced_when_the_environment_changes_them() {
+async fn the_first_start_creates_internal_and_the_environment_replaces_its_keys() {
     let folder = Folder::new("internal");
     let made = Gateway::start(&folder.data());
     let first_key = made.line("Internal server");
@@ -105,7 +105,7 @@ async fn the_project_internal_is_there_from_the_first_start_and_its_keys_are_rep
         let gateway = start(&key);
         assert!(opens_internal(&gateway, &key).await && !opens_internal(&gateway, old).await, "{key} and {old}");
     }
-    // What the environment does not say any more stays as it was.
+    // Keys stay valid if the environment no longer sets them.
     let again = Gateway::start(&folder.data());
     assert!(opens_internal(&again, "another-key").await);
     drop(again);
@@ -115,7 +115,7 @@ async fn the_project_internal_is_there_from_the_first_start_and_its_keys_are_rep
 }
 
 #[tokio::test]
-async fn what_was_answered_survives_a_kill() {
+async fn acknowledged_writes_survive_a_kill() {
     let folder = Folder::new("kill");
     let gateway = Gateway::start(&folder.data());
     let project = gateway.line("Project");
@@ -127,7 +127,7 @@ async fn what_was_answered_survives_a_kill() {
     let gateway = Gateway::start(&folder.data());
     let (status, again) = gateway.client(&project, Method::POST, "/api/v1/auth/password/sign-in", Some(ada())).await;
     assert_eq!((status, &again["user_id"]), (200, &body["user_id"]), "{again}");
-    // The session of before goes on: the secret is the same.
+    // The session from before the restart continues, as the secret is the same.
     let refresh = [
         ("x-stack-project-id", project.as_str()),
         ("x-stack-access-type", "client"),
@@ -137,7 +137,7 @@ async fn what_was_answered_survives_a_kill() {
 }
 
 #[tokio::test]
-async fn in_memory_nothing_is_left() {
+async fn in_memory_nothing_is_written_to_disk() {
     let folder = Folder::new("memory");
     let mut command = gateway(&["serve", "--memory", "--listen", "127.0.0.1:0"]);
     let gateway = Gateway::spawn(command.current_dir(folder.path(".")));
@@ -148,7 +148,7 @@ async fn in_memory_nothing_is_left() {
 }
 
 #[tokio::test]
-async fn a_signal_stops_it_cleanly() {
+async fn a_signal_stops_the_gateway_cleanly() {
     for signal in ["TERM", "INT"] {
         let folder = Folder::new(&format!("signal-{signal}"));
         let gateway = Gateway::start(&folder.data());
@@ -159,7 +159,7 @@ async fn a_signal_stops_it_cleanly() {
 }
 
 #[tokio::test]
-async fn a_running_request_is_finished_before_the_end() {
+async fn a_running_request_finishes_before_shutdown() {
     let folder = Folder::new("running");
     let mut gateway = Gateway::start(&folder.data());
     let body = ada().to_string();
@@ -172,7 +172,7 @@ async fn a_running_request_is_finished_before_the_end() {
     );
     let (first, rest) = body.split_at(10);
     stream.write_all(format!("{head}{first}").as_bytes()).unwrap();
-    // Another connection is answered after this one was read.
+    // Once this second connection has been answered, the gateway has also read the first one.
     assert_eq!(gateway.get("/health").await.status(), 200);
     gateway.signal("TERM");
     assert!(gateway.next_line().starts_with("Stopping"));
@@ -184,7 +184,7 @@ async fn a_running_request_is_finished_before_the_end() {
 }
 
 #[tokio::test]
-async fn a_mail_that_was_waiting_is_sent_after_a_kill() {
+async fn a_queued_email_is_sent_after_a_kill() {
     let folder = Folder::new("mail-kill");
     let first = Gateway::start(&folder.data());
     let project = first.line("Project");
@@ -203,7 +203,7 @@ async fn a_mail_that_was_waiting_is_sent_after_a_kill() {
         let inbox: Value = again.get("/inbox/api/messages?to=ada@example.com").await.json().await.unwrap();
         let delivered: Vec<&str> = inbox["items"].as_array().unwrap().iter().map(|mail| mail["outbox_id"].as_str().unwrap()).collect();
         let entries = entries["items"].as_array().unwrap();
-        assert_eq!(entries.len(), 5, "each code that was answered has its mail");
+        assert_eq!(entries.len(), 5, "each acknowledged code has its email");
         let is_there = |entry: &Value| delivered.iter().filter(|id| **id == entry["id"]).count() == 1;
         let done = entries.iter().all(|entry| entry["status"] == "sent" && is_there(entry));
         if done {
@@ -211,16 +211,16 @@ async fn a_mail_that_was_waiting_is_sent_after_a_kill() {
         }
         tokio::time::sleep(std::time::Duration::from_millis(50)).await;
     }
-    panic!("mails were lost");
+    panic!("emails were lost");
 }
 
 #[tokio::test]
-async fn who_reads_no_more_of_what_it_prints_does_not_end_it() {
+async fn closing_its_standard_output_does_not_stop_the_gateway() {
     let folder = Folder::new("closed-output");
     let mut gateway = Gateway::start(&folder.data());
     gateway.close_output();
     assert_eq!(gateway.get("/health").await.status(), 200);
-    // It prints that it stops.
+    // The gateway prints a line when it stops; that must not fail.
     gateway.signal("TERM");
     let (status, stderr) = gateway.wait();
     assert!(status.success() && !stderr.contains("panicked"), "{status}: {stderr}");

@@ -1,4 +1,5 @@
-//! Requests whose end two readers see in different places (RFC 9112 §11.2): a proxy in front would hand the rest to somebody else.
+//! Requests with an ambiguous end (RFC 9112 §11.2): a proxy in front of the gateway could treat a
+//! part of one client's request as the request of another client.
 
 use std::io::{Read as _, Write as _};
 use std::net::TcpStream;
@@ -6,7 +7,7 @@ use std::time::Duration;
 
 use crate::support::{Gateway, gateway};
 
-/// What comes back until the server ends the connection or says nothing more for a second.
+/// Everything that the server sends until it closes the connection or is silent for a second.
 fn answers(port: u16, request: &str) -> String {
     let mut stream = TcpStream::connect(("127.0.0.1", port)).unwrap();
     stream.set_read_timeout(Some(Duration::from_secs(1))).unwrap();
@@ -22,11 +23,12 @@ fn statuses(answers: &str) -> Vec<&str> {
     answers.split("HTTP/1.1 ").skip(1).map(|answer| &answer[..3]).collect()
 }
 
-/// Hidden in what may be the body of another; it would be answered 200.
+/// A request that is hidden in the body of another one. If it were executed, the response would
+/// have status 200.
 const HIDDEN: &str = "GET /health HTTP/1.1\r\nhost: localhost\r\n\r\n";
 
 #[test]
-fn a_request_with_two_ends_is_refused_or_has_one() {
+fn a_request_with_ambiguous_length_is_rejected() {
     let gateway = Gateway::spawn(&mut gateway(&["--memory", "--listen", "127.0.0.1:0", "--dynamodb-port", "0"]));
     let table: u16 = gateway.line("DynamoDB").rsplit_once(':').unwrap().1.parse().unwrap();
     let length = HIDDEN.len();
@@ -35,11 +37,11 @@ fn a_request_with_two_ends_is_refused_or_has_one() {
         ("two lengths", format!("{head}content-length: 0\r\ncontent-length: {length}\r\n\r\n{HIDDEN}")),
         ("two lengths in one field", format!("{head}content-length: 0, {length}\r\n\r\n{HIDDEN}")),
         ("a length with a sign", format!("{head}content-length: +{length}\r\n\r\n{HIDDEN}")),
-        ("a transfer coding that nobody has", format!("{head}transfer-encoding: xchunked\r\n\r\n0\r\n\r\n{HIDDEN}")),
-        ("chunked, and not last", format!("{head}transfer-encoding: chunked, identity\r\n\r\n0\r\n\r\n{HIDDEN}")),
+        ("an unknown transfer coding", format!("{head}transfer-encoding: xchunked\r\n\r\n0\r\n\r\n{HIDDEN}")),
+        ("chunked, but not as the last coding", format!("{head}transfer-encoding: chunked, identity\r\n\r\n0\r\n\r\n{HIDDEN}")),
         ("a space before the colon", format!("{head}content-length : {length}\r\n\r\n{HIDDEN}")),
-        ("a header that goes on in the next line", format!("{head}x-a: b\r\n content-length: {length}\r\n\r\n{HIDDEN}")),
-        ("a size that is no number", format!("{head}transfer-encoding: chunked\r\n\r\n0x0\r\n\r\n{HIDDEN}")),
+        ("a header that continues on the next line", format!("{head}x-a: b\r\n content-length: {length}\r\n\r\n{HIDDEN}")),
+        ("a size that is not a number", format!("{head}transfer-encoding: chunked\r\n\r\n0x0\r\n\r\n{HIDDEN}")),
     ];
     for port in [gateway.port(), table] {
         for (what, request) in &refused {
@@ -48,14 +50,14 @@ fn a_request_with_two_ends_is_refused_or_has_one() {
             assert!(statuses(&answers).len() <= 1, "{what}: {answers}");
         }
     }
-    // Both lengths: the chunks count (RFC 9112 §6.3), and the connection ends after them.
+    // With both lengths, the chunks count (RFC 9112 §6.3), and the connection is closed after them.
     let both = format!("{head}content-length: {}\r\ntransfer-encoding: chunked\r\n\r\n0\r\n\r\n{HIDDEN}", length + 5);
     let answers = answers(gateway.port(), &both);
     assert!(!statuses(&answers).contains(&"200"), "{answers}");
 }
 
 #[test]
-fn what_is_in_a_body_is_no_request_and_what_follows_it_is_the_next() {
+fn a_body_is_never_parsed_as_a_request() {
     let gateway = Gateway::spawn(&mut gateway(&["--memory", "--listen", "127.0.0.1:0"]));
     let head = "POST /api/v1/auth/password/sign-in HTTP/1.1\r\nhost: localhost\r\n";
     let (length, chunk) = (HIDDEN.len(), format!("{:x}\r\n{HIDDEN}\r\n0\r\n\r\n", HIDDEN.len()));

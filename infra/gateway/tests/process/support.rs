@@ -1,4 +1,5 @@
-//! Processes and folders of a test. Whatever a test starts ends with it.
+//! The processes and folders of a test. When the test ends, the processes are killed and the
+//! folders are removed.
 
 use std::io::{BufRead as _, BufReader, Read as _};
 use std::path::{Path, PathBuf};
@@ -8,7 +9,7 @@ use std::time::Duration;
 use reqwest::{Client, Method, Response};
 use serde_json::{Value, json};
 
-/// A folder of one test, empty at its start and gone after it.
+/// A folder for one test, which is empty at first and removed afterwards.
 pub(crate) struct Folder(PathBuf);
 
 impl Folder {
@@ -23,7 +24,7 @@ impl Folder {
         self.0.join(name).to_str().unwrap().to_owned()
     }
 
-    /// Where a gateway of the test keeps its data.
+    /// The path of the gateway's data folder.
     pub(crate) fn data(&self) -> String {
         self.path("data")
     }
@@ -41,14 +42,14 @@ impl Drop for Folder {
     }
 }
 
-/// The binary with nothing of this process's environment.
+/// The binary with an empty environment.
 pub(crate) fn gateway(arguments: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_gateway"));
     command.args(arguments).env_clear().stdin(Stdio::null());
     command
 }
 
-/// Runs a command to its end, which has to come soon.
+/// Runs a command until it exits, which must happen soon.
 pub(crate) fn run(arguments: &[&str]) -> Output {
     end_of(&mut gateway(arguments))
 }
@@ -62,16 +63,16 @@ pub(crate) fn end_of(command: &mut Command) -> Output {
         std::thread::sleep(Duration::from_millis(20));
     }
     child.kill().unwrap();
-    panic!("{command:?} does not end: {:?}", child.wait_with_output());
+    panic!("{command:?} does not exit: {:?}", child.wait_with_output());
 }
 
-/// The output of a command that succeeds.
+/// The output of a command that must succeed.
 pub(crate) fn succeeds(output: &Output) -> String {
     assert!(output.status.success(), "{output:?}");
     String::from_utf8(output.stdout.clone()).unwrap()
 }
 
-/// The one line that a failing command says.
+/// The single error line of a command that must fail.
 pub(crate) fn fails(output: &Output) -> String {
     let stderr = String::from_utf8(output.stderr.clone()).unwrap();
     assert_eq!(output.status.code(), Some(1), "{stderr}");
@@ -87,25 +88,26 @@ pub(crate) fn variable(text: &str, name: &str) -> String {
     line.unwrap_or_else(|| panic!("no {name} in {text}")).to_owned()
 }
 
-/// A client for plain HTTP; reqwest wants a TLS provider all the same.
+/// A client for plain HTTP; reqwest requires a TLS provider all the same.
 fn http_client() -> Client {
-    // Refused when another test was faster.
+    // This fails if another test has already installed a provider.
     let _ = rustls::crypto::ring::default_provider().install_default();
     Client::new()
 }
 
-/// A gateway that answers.
+/// A running gateway.
 pub(crate) struct Gateway {
     child: Child,
     stdout: BufReader<ChildStdout>,
-    /// What it printed at its start.
+    /// The output at the start.
     pub(crate) printed: String,
     pub(crate) url: String,
     pub(crate) http: Client,
 }
 
 impl Gateway {
-    /// Starts on a free port with this data, and waits until it says where it answers.
+    /// Starts a gateway on a free port with this data, and waits until it has printed its URL and
+    /// its keys, or where the keys are.
     pub(crate) fn start(data: &str) -> Self {
         Self::spawn(&mut gateway(&["--data", data, "--listen", "127.0.0.1:0"]))
     }
@@ -119,20 +121,20 @@ impl Gateway {
             if stdout.read_line(&mut printed).unwrap() == 0 {
                 let mut stderr = String::new();
                 child.stderr.take().unwrap().read_to_string(&mut stderr).unwrap();
-                panic!("the gateway ended: {stderr}");
+                panic!("the gateway exited: {stderr}");
             }
         }
         let url = printed.lines().find_map(|line| line.strip_prefix("Gatelet answers at ")).unwrap().to_owned();
         Self { child, stdout, printed, url, http: http_client() }
     }
 
-    /// A line of the start, after its name.
+    /// The value of a line that the gateway printed at its start, without the line's label.
     pub(crate) fn line(&self, name: &str) -> String {
         let line = self.printed.lines().find_map(|line| line.trim().strip_prefix(name));
         line.unwrap_or_else(|| panic!("no {name} in {}", self.printed)).trim().to_owned()
     }
 
-    /// What a process needs to reach the table, when the gateway serves it.
+    /// The variables that a process needs to reach the table, if the gateway serves it.
     pub(crate) fn table_variables(&self) -> [(&'static str, String); 4] {
         [
             ("AWS_ENDPOINT_URL", self.line("DynamoDB")),
@@ -142,7 +144,7 @@ impl Gateway {
         ]
     }
 
-    /// Opens sign-up at the project `internal`, as its operator.
+    /// Opens sign-up for the project `internal`, as the gateway's operator would.
     pub(crate) async fn open_internal(&self) {
         let key = self.line("Internal admin");
         let headers = [("x-stack-project-id", "internal"), ("x-stack-access-type", "admin"), ("x-stack-super-secret-admin-key", &*key)];
@@ -154,13 +156,14 @@ impl Gateway {
         self.url.rsplit_once(':').unwrap().1.parse().unwrap()
     }
 
-    /// What opens its pages, by the link of the start.
+    /// The page key, from the link printed at the start.
     pub(crate) fn page_key(&self) -> String {
         let link = self.line("Start page");
         link.split_once("/?key=").unwrap_or_else(|| panic!("no key in {link}")).1.to_owned()
     }
 
-    /// Sends a request; one for a page that opens by the key has it, as a program sends it.
+    /// Sends a request. A request for a protected page gets the page key, in the form that
+    /// programs use.
     pub(crate) async fn send(&self, method: Method, path: &str, headers: &[(&str, &str)], body: Option<Value>) -> Response {
         let is_private = path == "/" || path.starts_with("/inbox") || path.starts_with("/outbox");
         if !is_private || !self.printed.contains("/?key=") {
@@ -185,14 +188,14 @@ impl Gateway {
         self.send(Method::GET, path, &[], None).await
     }
 
-    /// Sends as a client of a project.
+    /// Sends a request as a client of a project.
     pub(crate) async fn client(&self, project: &str, method: Method, path: &str, body: Option<Value>) -> (u16, Value) {
         let headers = [("x-stack-project-id", project), ("x-stack-access-type", "client")];
         let answer = self.send(method, path, &headers, body).await;
         (answer.status().as_u16(), answer.json().await.unwrap())
     }
 
-    /// Signs a user up with the password `correct horse battery`; its access token.
+    /// Signs up a user with the password `correct horse battery`; returns the access token.
     pub(crate) async fn sign_up(&self, project: &str, email: &str) -> String {
         let body = json!({ "email": email, "password": "correct horse battery" });
         let (status, user) = self.client(project, Method::POST, "/api/v1/auth/password/sign-up", Some(body)).await;
@@ -200,14 +203,14 @@ impl Gateway {
         user["access_token"].as_str().unwrap().to_owned()
     }
 
-    /// Changes the user whose access token it is.
+    /// Updates the user of this access token.
     pub(crate) async fn change_user(&self, project: &str, token: &str, change: Value) {
         let headers = [("x-stack-project-id", project), ("x-stack-access-type", "client"), ("x-stack-access-token", token)];
         let answer = self.send(Method::PATCH, "/api/v1/users/me", &headers, Some(change)).await;
         assert_eq!(answer.status(), 200, "{:?}", answer.text().await);
     }
 
-    /// The id of its process.
+    /// The id of the gateway's process.
     pub(crate) fn process(&self) -> u32 {
         self.child.id()
     }
@@ -217,21 +220,22 @@ impl Gateway {
         assert!(sent.success());
     }
 
-    /// The next line that it prints.
+    /// The next line of the gateway's output.
     pub(crate) fn next_line(&mut self) -> String {
         let mut line = String::new();
         self.stdout.read_line(&mut line).unwrap();
         line
     }
 
-    /// Ends a pipe as `| head` does: it reads no more of what the process prints.
+    /// Closes the pipe of the gateway's output, as `| head` does.
     pub(crate) fn close_output(&mut self) {
         let mut nobody = Command::new("true").stdout(Stdio::piped()).spawn().unwrap();
         self.stdout = BufReader::new(nobody.stdout.take().unwrap());
         nobody.wait().unwrap();
     }
 
-    /// Waits until a worker comes to the place that `GATELET_STOP_AT` names, and sends SIGKILL there.
+    /// Waits until a worker stops at the place that `GATELET_STOP_AT` names, and kills the gateway
+    /// with SIGKILL.
     pub(crate) async fn killed_where_it_stops(mut self, place: &str) {
         let mut stderr = BufReader::new(self.child.stderr.take().unwrap());
         let wanted = format!("stopped at {place}");
@@ -243,14 +247,14 @@ impl Gateway {
                 }
                 line.clear();
             }
-            panic!("the gateway ended before it {wanted}");
+            panic!("the gateway exited before it {wanted}");
         });
         tokio::time::timeout(Duration::from_secs(180), stopped).await.unwrap().unwrap();
         self.signal("KILL");
         assert!(!self.child.wait().unwrap().success());
     }
 
-    /// Waits for the end: how it ended, and what it said on standard error.
+    /// Waits until the gateway exits; returns its status and its standard error.
     pub(crate) fn wait(mut self) -> (ExitStatus, String) {
         let mut stderr = String::new();
         self.child.stderr.take().unwrap().read_to_string(&mut stderr).unwrap();

@@ -13,7 +13,7 @@ fn account() -> Value {
     json!({ "email": ADA, "password": "correct horse battery", "verification_callback_url": "http://localhost:3000/verify" })
 }
 
-/// A gateway whose data has an account: the project, and the account's refresh token.
+/// Starts a gateway with an account; returns the gateway's project and the account's refresh token.
 async fn with_an_account(data: &str) -> (String, String) {
     let gateway = Gateway::start(data);
     let project = gateway.line("Project");
@@ -22,7 +22,7 @@ async fn with_an_account(data: &str) -> (String, String) {
     (project, signed_up.1["refresh_token"].as_str().unwrap().to_owned())
 }
 
-/// Refreshes the session and signs in with the password.
+/// Asserts that the session can be refreshed, and that the password works.
 async fn works(gateway: &Gateway, project: &str, refresh_token: &str) {
     let headers = [("x-stack-project-id", project), ("x-stack-access-type", "client"), ("x-stack-refresh-token", refresh_token)];
     let refreshed = gateway.send(Method::POST, "/api/v1/auth/sessions/current/refresh", &headers, None).await;
@@ -33,7 +33,7 @@ async fn works(gateway: &Gateway, project: &str, refresh_token: &str) {
 }
 
 #[tokio::test]
-async fn accounts_and_sessions_work_on_the_table_that_a_gateways_data_moved_to() {
+async fn accounts_and_sessions_work_after_a_transfer_to_another_table() {
     let folder = Folder::new("transfer-table");
     let (data, export) = (folder.data(), folder.path("export"));
     let (project, refresh_token) = with_an_account(&data).await;
@@ -47,29 +47,30 @@ async fn accounts_and_sessions_work_on_the_table_that_a_gateways_data_moved_to()
         let mut command = gateway(&[&["import", "--from", &export, "--table", "gatelet"], more].concat());
         end_of(command.envs(other.table_variables()))
     };
-    // The other gateway has content with links to itself, and a project of its own for owners: that is not overwritten without a word.
+    // The other gateway already has its own content and its own project `internal`. Without
+    // `--overwrite`, both are kept.
     let refused = fails(&import(&[]));
-    assert!(refused.contains("are there already and differ") && refused.contains("they were kept"), "{refused}");
+    assert!(refused.contains("exist and differ") && refused.contains("they were kept"), "{refused}");
     works(&other, &project, &refresh_token).await;
     let imported = succeeds(&import(&["--overwrite"]));
-    assert!(imported.starts_with("Imported ") && imported.contains(" 0 were there already"), "{imported}");
+    assert!(imported.starts_with("Imported ") && imported.contains(" 0 existed"), "{imported}");
     works(&other, &project, &refresh_token).await;
 }
 
 #[tokio::test]
-async fn what_was_stopped_goes_on_and_what_is_there_stays() {
+async fn an_interrupted_transfer_resumes_and_existing_items_are_kept() {
     let folder = Folder::new("transfer-again");
     let (data, copy, export) = (folder.data(), folder.path("copy"), folder.path("export"));
     let (project, refresh_token) = with_an_account(&data).await;
-    // As a page that was being written when the power went.
+    // The export is left as if the power had failed while a page was written.
     folder.write("export/items.jsonl", "{\"Item\": {\"pk");
     folder.write("export/export.json", r#"{ "items": 0, "bytes": 0, "next": null, "sha256": null }"#);
-    assert!(fails(&run(&["import", "--from", &export, "--data", &copy])).contains("not whole"));
+    assert!(fails(&run(&["import", "--from", &export, "--data", &copy])).contains("is incomplete"));
     succeeds(&run(&["export", "--to", &export, "--data", &data]));
-    assert!(fails(&run(&["export", "--to", &export, "--data", &data])).contains("whole export already"));
+    assert!(fails(&run(&["export", "--to", &export, "--data", &data])).contains("already contains a complete export"));
 
     let first = succeeds(&run(&["import", "--from", &export, "--data", &copy]));
-    assert!(first.contains(" 0 were there already"), "{first}");
+    assert!(first.contains(" 0 existed"), "{first}");
     let second = succeeds(&run(&["import", "--from", &export, "--data", &copy]));
     assert!(second.contains(": 0 written"), "{second}");
     std::fs::copy(Path::new(&data).join("secret"), Path::new(&copy).join("secret")).unwrap();
@@ -77,5 +78,5 @@ async fn what_was_stopped_goes_on_and_what_is_there_stays() {
 
     let items = std::fs::read_to_string(Path::new(&export).join("items.jsonl")).unwrap();
     folder.write("export/items.jsonl", &items.replace(ADA, "eve@example.com"));
-    assert!(fails(&run(&["import", "--from", &export, "--data", &copy])).contains("changed or damaged"));
+    assert!(fails(&run(&["import", "--from", &export, "--data", &copy])).contains("was modified or is damaged"));
 }

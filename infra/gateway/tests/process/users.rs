@@ -1,4 +1,4 @@
-//! `gateway user create`, and who may sign up at the project `internal`.
+//! `gateway user create`, and sign-up at the project `internal`.
 
 use std::process::{Command, Output, Stdio};
 
@@ -15,7 +15,7 @@ fn account(email: &str, password: &str) -> Value {
     json!({ "email": email, "password": password })
 }
 
-/// Asks as a client of `internal`.
+/// Calls an operation of the project `internal` with client access.
 async fn internal(gateway: &Gateway, path: &str, body: Value) -> (u16, Value) {
     gateway.client("internal", Method::POST, path, Some(body)).await
 }
@@ -25,7 +25,7 @@ fn password(printed: &str) -> &str {
 }
 
 #[tokio::test]
-async fn nobody_signs_up_at_internal_until_the_operator_says_so() {
+async fn sign_up_at_internal_is_closed_until_the_operator_opens_it() {
     let folder = Folder::new("users-internal");
     let data = folder.data();
     let gateway = Gateway::start(&data);
@@ -34,7 +34,7 @@ async fn nobody_signs_up_at_internal_until_the_operator_says_so() {
     let code = json!({ "email": "eve@example.com", "callback_url": "http://localhost:3000/" });
     let refused = internal(&gateway, "/api/v1/auth/otp/send-sign-in-code", code).await;
     assert_eq!((refused.0, &refused.1["code"]), (400, &json!("SIGN_UP_NOT_ENABLED")));
-    // Who is anonymous owns nothing, and becomes nobody else there.
+    // Anonymous users own nothing, and cannot be upgraded while sign-up is closed.
     let anonymous = internal(&gateway, "/api/v1/auth/anonymous/sign-up", json!({})).await.1;
     let headers = [
         ("x-stack-project-id", "internal"),
@@ -45,7 +45,7 @@ async fn nobody_signs_up_at_internal_until_the_operator_says_so() {
     let upgraded = gateway.send(Method::POST, SIGN_UP, &headers, Some(account("eve@example.com", PASSWORD))).await;
     assert_eq!(upgraded.json::<Value>().await.unwrap()["code"], "SIGN_UP_NOT_ENABLED");
 
-    // The first user, while the gateway runs, with a team that may own projects.
+    // The first user is created while the gateway runs, and gets a team that may own projects.
     let printed = succeeds(&run(&["user", "create", "Ada@Example.com", "--data", &data]));
     let (status, ada) = internal(&gateway, SIGN_IN, account("ada@example.com", password(&printed))).await;
     assert_eq!(status, 200, "{ada}");
@@ -57,10 +57,10 @@ async fn nobody_signs_up_at_internal_until_the_operator_says_so() {
     succeeds(&run(&["project", "set", "internal", "config.sign_up_enabled=true", "--data", &data]));
     assert_eq!(internal(&gateway, SIGN_UP, account("bob@example.com", PASSWORD)).await.0, 200);
     drop(gateway);
-    // A start leaves alone what was set.
+    // The setting is kept across a restart.
     let again = Gateway::start(&data);
     assert_eq!(internal(&again, SIGN_UP, account("cleo@example.com", PASSWORD)).await.0, 200);
-    // And by the API, where nothing is on disk.
+    // The operator can also open sign-up through the API, as for a gateway in memory.
     let memory = Gateway::spawn(&mut crate::support::gateway(&["--memory", "--listen", "127.0.0.1:0"]));
     assert_eq!(internal(&memory, SIGN_UP, account("bob@example.com", PASSWORD)).await.0, 400);
     memory.open_internal().await;
@@ -75,7 +75,7 @@ fn with_password(password: &str, arguments: &[&str]) -> Output {
 }
 
 #[tokio::test]
-async fn a_user_of_any_project_is_made_with_a_password_that_is_read() {
+async fn a_user_of_any_project_can_be_created_with_a_given_password() {
     let folder = Folder::new("users-password");
     let data = folder.data();
     let gateway = Gateway::start(&data);
@@ -93,13 +93,13 @@ async fn a_user_of_any_project_is_made_with_a_password_that_is_read() {
     }
     assert!(fails(&create("nobody", PASSWORD)).contains("\"nobody\""));
     let missing = "00000000-0000-4000-8000-000000000000";
-    assert!(fails(&run(&["user", "create", "bob@example.com", "--project", missing, "--data", &data])).contains("there is no project"));
+    assert!(fails(&run(&["user", "create", "bob@example.com", "--project", missing, "--data", &data])).contains("does not exist"));
     succeeds(&run(&["project", "set", &project, "config.credential_enabled=false", "config.magic_link_enabled=true", "--data", &data]));
     assert!(fails(&create("bob@example.com", PASSWORD)).contains("credential_enabled"));
 }
 
 #[tokio::test]
-async fn the_first_user_of_a_table_is_made_by_command_too() {
+async fn the_first_user_of_a_table_can_be_created_by_command() {
     let mut deployment = gateway(&["--memory", "--listen", "127.0.0.1:0", "--dynamodb-port", "0"]);
     let deployment = Gateway::spawn(&mut deployment);
     let mut command = gateway(&["user", "create", "ada@example.com", "--table", "gatelet"]);

@@ -1,7 +1,8 @@
 //! The errors of interface A: exactly `code`, `message`, `hint` and `documentation_url`.
 //!
-//! A handler knows which problem it has, and only the layer knows the site whose documentation explains it. So a handler answers the
-//! bare [`Problem`], and the layer writes the body. Whoever answers outside of the layer calls [`Problem::answer`].
+//! A handler knows which problem occurred, but only the layer around it knows the URL of the site
+//! whose documentation explains the problem. So a handler returns the bare [`Problem`], and the
+//! layer writes the body with [`Problem::answer`].
 
 use axum::response::{IntoResponse, Response};
 use http::{HeaderValue, StatusCode, header};
@@ -9,22 +10,28 @@ use serde_json::json;
 
 use crate::http::json::Json;
 
-/// Every failure of interface A.
+/// Every error of interface A.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum Problem {
+    /// 404: no app has the id in the path.
     #[error("There is no such app.")]
     AppNotFound,
+    /// 404: no operation has the path.
     #[error("There is nothing at this path.")]
     RouteNotFound,
-    #[error("This path does not have that method.")]
+    /// 405: the path exists, but not with this method.
+    #[error("This path does not support that method.")]
     MethodNotAllowed,
+    /// 500: a failure of the service, which the log explains.
     #[error("Something went wrong on our side.")]
     InternalError,
 }
 
 impl Problem {
+    /// Every problem, for the documentation.
     pub const ALL: [Self; 4] = [Self::AppNotFound, Self::RouteNotFound, Self::MethodNotAllowed, Self::InternalError];
 
+    /// The code on the wire.
     pub fn code(self) -> &'static str {
         match self {
             Self::AppNotFound => "app_not_found",
@@ -34,16 +41,17 @@ impl Problem {
         }
     }
 
-    /// What whoever gets the error can do.
+    /// What the caller can do about it.
     pub fn hint(self) -> &'static str {
         match self {
-            Self::AppNotFound => "GET /api/v1/apps lists the apps that there are.",
-            Self::RouteNotFound => "The OpenAPI document lists the paths that there are.",
-            Self::MethodNotAllowed => "The Allow header lists the methods that there are.",
+            Self::AppNotFound => "GET /api/v1/apps lists all apps.",
+            Self::RouteNotFound => "The OpenAPI document lists all paths.",
+            Self::MethodNotAllowed => "The Allow header lists the methods of this path.",
             Self::InternalError => "Try again in a moment.",
         }
     }
 
+    /// The HTTP status.
     pub fn status(self) -> StatusCode {
         match self {
             Self::AppNotFound | Self::RouteNotFound => StatusCode::NOT_FOUND,
@@ -52,7 +60,8 @@ impl Problem {
         }
     }
 
-    /// The answer of a site at `site_url`, whose documentation names the codes. Every path has the same two methods.
+    /// The response, with a link to the documentation of the codes on the site at `site_url`. Every
+    /// path of the interface has the same two methods, GET and HEAD.
     pub fn answer(self, site_url: &str) -> Response {
         let error = json!({
             "code": self.code(),
@@ -67,7 +76,8 @@ impl Problem {
         response
     }
 
-    /// What a visitor learns of an answer of `status` that names no problem: the router's own, or one that could not be made.
+    /// Derives the problem of a response without one from the status. Such a response was made by
+    /// the router, or in place of a response that could not be serialised.
     pub(crate) fn of_status(status: StatusCode) -> Option<Self> {
         match status {
             StatusCode::NOT_FOUND => Some(Self::RouteNotFound),
@@ -78,7 +88,7 @@ impl Problem {
     }
 }
 
-/// The status and the problem, from which the layer makes the answer.
+/// The status and the problem, from which the layer builds the response.
 impl IntoResponse for Problem {
     fn into_response(self) -> Response {
         let mut response = self.status().into_response();
@@ -87,7 +97,7 @@ impl IntoResponse for Problem {
     }
 }
 
-/// What the visitor learns of a failure of the store, which is logged here.
+/// A failure of the store, which is logged here, is an internal error to the caller.
 impl From<store::Error> for Problem {
     fn from(error: store::Error) -> Self {
         tracing::error!(%error, "the content cannot be read");
@@ -101,7 +111,7 @@ mod tests {
     use http_body_util::BodyExt as _;
 
     #[tokio::test]
-    async fn an_error_has_exactly_the_four_fields_of_the_specification() {
+    async fn an_error_has_exactly_its_four_fields() {
         for problem in Problem::ALL {
             let body = problem.answer("https://example.com").into_body().collect().await.unwrap().to_bytes();
             let body: serde_json::Value = serde_json::from_slice(&body).unwrap();
@@ -113,7 +123,7 @@ mod tests {
     }
 
     #[test]
-    fn a_wrong_method_is_told_the_right_ones() {
+    fn a_wrong_method_is_answered_with_the_allowed_ones() {
         let answer = Problem::MethodNotAllowed.answer("https://example.com");
         assert_eq!(answer.status(), 405);
         assert_eq!(answer.headers()[header::ALLOW], "GET, HEAD");

@@ -1,4 +1,5 @@
-//! What every answer of interface A gets: errors in the form of the interface, validators, cache rules, and any origin may read it.
+//! Shapes every response of interface A: errors in the form of the interface, validators, cache
+//! rules, and CORS for any origin.
 
 use std::any::Any;
 
@@ -20,7 +21,8 @@ const CACHE: &str = "public, max-age=60, stale-while-revalidate=600";
 pub async fn layer(State(app): State<App>, mut request: Request, next: Next) -> Response {
     let (wanted, is_head, is_preflight) =
         (wanted(request.headers()), request.method() == Method::HEAD, request.method() == Method::OPTIONS);
-    // The validator of HEAD is that of GET, so the body is made and left out.
+    // The response to HEAD has the `ETag` of the response to GET, so the body is built and then
+    // left out.
     if is_head {
         *request.method_mut() = Method::GET;
     }
@@ -39,7 +41,7 @@ pub async fn layer(State(app): State<App>, mut request: Request, next: Next) -> 
     response
 }
 
-/// The answer to a handler that panicked.
+/// The response if a handler panics.
 pub fn panicked(_: Box<dyn Any + Send + 'static>) -> Response {
     tracing::error!("an operation panicked");
     Problem::InternalError.into_response()
@@ -66,7 +68,7 @@ async fn with_validator(response: Response, wanted: &str, site_url: &str) -> Res
         parts.headers.remove(header::CONTENT_TYPE);
         return Response::from_parts(parts, Body::empty());
     }
-    // Stated here, as HEAD leaves out the body that it is the length of.
+    // Set here, because the response to HEAD states this length but has no body.
     parts.headers.insert(header::CONTENT_LENGTH, HeaderValue::from(body.len()));
     Response::from_parts(parts, Body::from(body))
 }
@@ -78,18 +80,19 @@ fn set_cache(headers: &mut HeaderMap, etag: &str) {
     }
 }
 
-/// The validators that a request has already; several headers are one list (RFC 9110 §5.3).
+/// The validators in `If-None-Match`; repeated headers form one list (RFC 9110 §5.3).
 fn wanted(headers: &HeaderMap) -> String {
     let lists = headers.get_all(header::IF_NONE_MATCH).iter().filter_map(|value| value.to_str().ok());
     lists.collect::<Vec<_>>().join(",")
 }
 
-/// Whether an `If-None-Match` names this validator; weak comparison (RFC 9110 §13.1.2).
+/// Whether the list of validators contains this one, by weak comparison (RFC 9110 §13.1.2).
 fn names(wanted: &str, etag: &str) -> bool {
     wanted.split(',').map(str::trim).any(|name| name == "*" || name.strip_prefix("W/").unwrap_or(name) == etag)
 }
 
-/// An error is over as soon as its cause is: the next publication may have what this one lacks.
+/// Forbids caching. An error may end at any moment, for example if the next publication has what
+/// this one lacks.
 fn uncached(mut response: Response) -> Response {
     response.headers_mut().insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
     response
@@ -100,7 +103,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_validator_is_found_in_a_list_whether_weak_or_strong() {
+    fn weak_and_strong_validators_are_found_in_a_list() {
         for wanted in ["\"a\"", "W/\"a\"", "\"b\", \"a\"", "*", "\"b\",W/\"a\""] {
             assert!(names(wanted, "\"a\""), "{wanted}");
         }
@@ -110,7 +113,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn an_answer_that_names_no_problem_still_has_the_form_of_the_interface() {
+    async fn a_response_without_a_problem_has_the_form_of_the_interface() {
         for (status, code) in [(500, "internal_error"), (404, "route_not_found"), (405, "method_not_allowed")] {
             let bare = StatusCode::from_u16(status).unwrap().into_response();
             let answer = answer(bare, "", "https://example.com").await;
@@ -123,7 +126,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn what_a_visitor_has_already_is_not_sent_again() {
+    async fn a_cached_response_is_not_sent_again() {
         let made = || "{}".into_response();
         let first = answer(made(), "", "").await;
         let etag = first.headers()[header::ETAG].to_str().unwrap().to_owned();

@@ -1,6 +1,7 @@
-//! Interface A: what its operations share. Everything is public and cacheable.
+//! What the operations of interface A share. Their content is public and cacheable.
 //!
-//! A handler answers `Result<Json<Data<T>>, Problem>`; the [`layer()`] around it writes errors, validators and cache rules.
+//! A handler returns `Result<Json<Data<T>>, Problem>`; the [`layer()`] around it writes errors,
+//! validators and cache rules.
 
 pub mod error;
 pub mod layer;
@@ -11,10 +12,11 @@ use utoipa::ToSchema;
 pub use crate::content::error::Problem;
 pub use crate::content::layer::{layer, panicked};
 
-/// The envelope of every success: exactly one field.
+/// The envelope of every success: exactly one field, with what the operation returns.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct Data<T> {
-    // In place: by name, a generic field would refer to `Vec`.
+    // Inlined, because a reference by name would refer to `Vec` if `T` is a list.
     #[schema(inline)]
+    #[expect(missing_docs, reason = "a description would wrap the inlined schema")]
     pub data: T,
 }

@@ -1,7 +1,8 @@
-//! Who is at the other end: the address of the client, and its place when our distribution vouches for it.
+//! The caller's IP address, and the caller's location if the deployment's distribution reports it.
 //!
-//! The address comes from the connection (gateway) or from API Gateway's context (Lambda), never from `X-Forwarded-For`, which anybody
-//! can write.
+//! Behind the distribution, the address comes from `CloudFront-Viewer-Address`. Otherwise it comes
+//! from the connection (gateway) or from API Gateway's context (Lambda), never from
+//! `X-Forwarded-For`, which anyone can set.
 
 use std::convert::Infallible;
 use std::net::{IpAddr, Ipv4Addr};
@@ -17,7 +18,8 @@ use subtle::ConstantTimeEq;
 
 use crate::http::describe::{Describe, Description};
 
-/// The address that the connection has, as the runner puts it among a request's extensions.
+/// The IP address of the connection's other end, which the runner adds to the extensions of a
+/// request.
 #[derive(Debug, Clone, Copy)]
 pub struct PeerAddress(pub IpAddr);
 
@@ -27,9 +29,11 @@ impl Default for PeerAddress {
     }
 }
 
-/// The caller of an operation that takes no access: known by its place alone.
+/// The caller of an operation that requires no access; only the caller's IP address and location
+/// are known.
 #[derive(Debug, Clone)]
 pub struct Caller {
+    /// The caller's IP address and location.
     pub place: Place,
 }
 
@@ -46,10 +50,11 @@ impl Describe for Caller {
     fn describe(_: &mut Description) {}
 }
 
-/// The place of a request.
+/// Where a request came from: the IP address and location in the `CloudFront-Viewer-` headers if
+/// these headers can be trusted, otherwise only the address of the connection.
 pub fn place(headers: &HeaderMap, peer: PeerAddress, settings: &Settings) -> Place {
     let text = |name: &str| headers.get(name).and_then(|value| value.to_str().ok()).filter(|text| !text.is_empty()).map(str::to_owned);
-    // NaN is a number that no table takes.
+    // The comparison also rejects NaN, which DynamoDB cannot store.
     let degrees = |name: &str, most: f64| text(name).and_then(|text| text.parse().ok()).filter(|degrees: &f64| degrees.abs() <= most);
     if !came_through_distribution(headers, settings) {
         return Place::of(peer.0);
@@ -71,12 +76,13 @@ fn came_through_distribution(headers: &HeaderMap, settings: &Settings) -> bool {
     headers.get("x-origin-secret").is_some_and(|given| given.as_bytes().ct_eq(secret.expose_secret().as_bytes()).into())
 }
 
-/// Whether a request went past the distribution that the deployment has, and so past its web ACL.
+/// Whether a request bypassed the deployment's distribution, and thus its web ACL. Always `false`
+/// if the deployment has no origin secret.
 pub fn went_past_distribution(headers: &HeaderMap, settings: &Settings) -> bool {
     settings.origin_secret.is_some() && !came_through_distribution(headers, settings)
 }
 
-/// `address:port`; an IPv6 address has no brackets there.
+/// Parses `address:port`; CloudFront writes IPv6 addresses without brackets.
 fn parse_viewer_address(text: &str) -> Option<IpAddr> {
     text.rsplit_once(':')?.0.trim_matches(['[', ']']).parse().ok()
 }

@@ -1,19 +1,23 @@
-//! What an operation's handler says of itself by the types of its arguments and answer, for the API document and the contract tests.
-//! Nothing here is linked into a Lambda.
+//! What the types of a handler's arguments and result say about its operation, for the API document
+//! and the contract tests. None of this is linked into a Lambda.
 
 use utoipa::ToSchema;
 use utoipa::openapi::{RefOr, Schema};
 use wire::level::Level;
 
-/// A schema with those it refers to.
+/// A schema with the schemas that it refers to.
 #[derive(Clone)]
 pub struct Described {
+    /// Name of the type in the API document.
     pub name: String,
+    /// The schema.
     pub schema: RefOr<Schema>,
+    /// The schemas that it refers to, by name.
     pub components: Vec<(String, RefOr<Schema>)>,
 }
 
 impl Described {
+    /// The schema of a type.
     pub fn of<T: ToSchema>() -> Self {
         let mut components = Vec::new();
         T::schemas(&mut components);
@@ -21,30 +25,36 @@ impl Described {
     }
 }
 
-/// What is known of an operation from its handler.
+/// What a handler's types say about its operation.
 #[derive(Clone, Default)]
 pub struct Description {
-    /// The least access that it takes; absent when it takes none.
+    /// The minimum access level; absent if the operation requires no access.
     pub level: Option<Level>,
-    /// Whether it reads path, query or body by a schema, which may refuse them.
+    /// Whether the operation parses path, query or body by a schema, and can therefore reject them.
     pub reads_input: bool,
+    /// The path parameters.
     pub path: Option<Described>,
+    /// The query parameters.
     pub query: Option<Described>,
+    /// The body of the request.
     pub body: Option<Described>,
+    /// The body of the response, if it is JSON.
     pub answer: Option<Described>,
-    /// The media type of an answer that is text.
+    /// The media type of the response, if it is text.
     pub text: Option<&'static str>,
-    /// The status of success, when it is not 200.
+    /// The status of a successful response, if it is not 200.
     pub status: Option<u16>,
 }
 
-/// A type of an argument or an answer of a handler.
+/// The type of a handler's argument or result.
 pub trait Describe {
+    /// Adds what the type says about the operation.
     fn describe(description: &mut Description);
 }
 
-/// A handler, by the types of its arguments and answer.
+/// A handler, as described by the types of its arguments and its result.
 pub trait Signature<T> {
+    /// The description of the operation.
     fn describe() -> Description;
 }
 

@@ -1,4 +1,4 @@
-//! JSON answers.
+//! JSON responses.
 
 use axum::response::{IntoResponse, Response};
 use http::{HeaderValue, StatusCode, header};
@@ -7,7 +7,7 @@ use utoipa::ToSchema;
 
 use crate::http::describe::{Describe, Described, Description};
 
-/// An answer of 200 with a JSON body.
+/// A response with status 200 and a JSON body.
 #[derive(Debug, Clone, Copy)]
 pub struct Json<T>(pub T);
 
@@ -26,7 +26,7 @@ impl<T: Serialize> IntoResponse for Json<T> {
     }
 }
 
-/// An answer of 201 with a JSON body.
+/// A response with status 201 and a JSON body.
 #[derive(Debug, Clone, Copy)]
 pub struct Created<T>(pub T);
 

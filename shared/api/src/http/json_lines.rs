@@ -1,18 +1,21 @@
-//! Answers of JSON lines: an object on each line, which programs read one by one, however many there are.
+//! Responses in JSON Lines: one object per line, so that a program can read any number of objects
+//! one by one.
 
 use axum::response::{IntoResponse, Response};
 use http::{HeaderValue, StatusCode, header};
 use serde::Serialize;
 
-/// An answer of 200 with an item on each line, and where the next page is.
+/// A response with status 200, one item per line, and a link to the next page.
 #[derive(Debug, Clone)]
 pub struct JsonLines<T> {
+    /// The items of the page.
     pub items: Vec<T>,
-    /// Path and query of the next page, for the header `Link` (RFC 8288).
+    /// Path and query of the next page, for the header `Link` (RFC 8288); absent on the last page.
     pub next: Option<String>,
 }
 
 impl<T> JsonLines<T> {
+    /// The media type of the response.
     pub const MEDIA_TYPE: &'static str = "application/jsonl";
 }
 

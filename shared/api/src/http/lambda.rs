@@ -24,17 +24,19 @@ use crate::http::route::{Interface, Route};
 use crate::http::router::{fallback_router, router};
 use crate::http::version::resolved;
 
-/// Browsers that have reached the API once reach it by TLS alone for a year (RFC 6797). Not for subdomains: they are not the API's to
-/// speak for.
+/// The value of `Strict-Transport-Security`: for a year, browsers use only TLS for the host of the
+/// API (RFC 6797). Subdomains are excluded, because they may not belong to the API.
 const TRANSPORT_SECURITY: HeaderValue = HeaderValue::from_static("max-age=31536000");
 
-/// Runs the Lambda of an operation: builds the app of this cold start, then answers events until the instance ends.
+/// Runs the Lambda of an operation: builds the app at a cold start, then handles events until the
+/// instance ends. Fails if the environment lacks a setting.
 pub async fn run<H, T>(route: Route, handler: H) -> Result<(), Error>
 where
     H: Handler<T, App>,
     T: 'static,
 {
-    // API Gateway matched the route already; what its decoding of the path made of it may still be another.
+    // API Gateway matched the route to the decoded path, but the router matches the path as sent,
+    // which may match no route.
     let unmatched = move || async move {
         match route.interface {
             Interface::Content => Problem::RouteNotFound.into_response(),
@@ -45,7 +47,8 @@ where
     run_router(route.name, app, |app| router(app, route, handler).merge(fallback_router(app, route.interface, unmatched))).await
 }
 
-/// Runs a router as the Lambda of this name, with the app of its environment ([`App::from_env`] or [`App::without_secret`]).
+/// Runs a router as the Lambda of this name, with the app of its environment ([`App::from_env`] or
+/// [`App::without_secret`]). Fails if the environment lacks a setting.
 pub async fn run_router(
     name: &'static str,
     app: impl FnOnce() -> Result<App, environment::Error>,
@@ -62,7 +65,7 @@ async fn answer(name: &'static str, app: App, router: Router, request: lambda_ht
     let asked = asked(name, &request);
     let is_direct = went_past_distribution(request.headers(), &app.settings);
     let mut answer = if is_direct { direct(&app) } else { router.oneshot(request).await? };
-    // Not over plain HTTP (RFC 6797 §7.2), which is how functions answer on a developer's machine.
+    // Not sent over plain HTTP (RFC 6797 §7.2), which functions use on a developer's machine.
     if app.settings.api_url.starts_with("https:") {
         answer.headers_mut().insert(header::STRICT_TRANSPORT_SECURITY, TRANSPORT_SECURITY);
     }
@@ -70,14 +73,16 @@ async fn answer(name: &'static str, app: App, router: Router, request: lambda_ht
     Ok(Answer::read(answer).await)
 }
 
-/// The answer at API Gateway's own address, where there is a distribution: nothing is looked up for it.
+/// The response to a request that was sent to API Gateway's own host and thus bypassed the
+/// distribution. No items are read for such a request.
 fn direct(app: &App) -> Response<axum::body::Body> {
-    (StatusCode::FORBIDDEN, format!("This API answers at {} alone.\n", app.settings.api_url)).into_response()
+    (StatusCode::FORBIDDEN, format!("This API is available only at {}.\n", app.settings.api_url)).into_response()
 }
 
-/// An answer as the runtime sends it: text where it is text, anything else in base64.
+/// A response as the runtime sends it: text if it is UTF-8, otherwise base64.
 ///
-/// All text is UTF-8 here. The conversion that the runtime has for bodies would bring the tables of every other encoding into every function.
+/// The runtime's own conversion of bodies would link the tables of every other character encoding
+/// into every function.
 struct Answer(Response<lambda_http::Body>);
 
 impl Answer {
@@ -86,7 +91,7 @@ impl Answer {
         let body = match body.collect().await {
             Ok(body) => Vec::from(body.to_bytes()),
             Err(error) => {
-                tracing::error!(%error, "an answer ended early");
+                tracing::error!(%error, "the body of a response ended early");
                 return Self(StatusCode::INTERNAL_SERVER_ERROR.into_response().map(|_| lambda_http::Body::Empty));
             }
         };
@@ -101,14 +106,14 @@ impl lambda_http::IntoResponse for Answer {
     }
 }
 
-/// What the log says of a request.
+/// What the log records about a request.
 fn asked(name: &'static str, request: &lambda_http::Request) -> Asked {
     let invocation = request.lambda_context_ref().map(|context| context.request_id.clone());
     Asked::new(name, request.method(), request.headers(), request.extensions().get().cloned(), invocation)
 }
 
-/// Puts what API Gateway says of a request where others look for it: the address of the client and
-/// the id of the request. Names the path as its route does.
+/// Adds what API Gateway says about a request to the request's extensions, where the layers look
+/// for it: the client's IP address and the id of the request. Resolves the version in the path.
 fn as_received(mut request: lambda_http::Request) -> lambda_http::Request {
     let (address, request_id) = match request.request_context_ref() {
         Some(context @ RequestContext::ApiGatewayV2(of)) => {
@@ -129,7 +134,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_event_of_the_latest_version_is_one_of_the_current_one() {
+    fn an_event_of_the_latest_version_has_the_current_path() {
         let event = include_str!("../../../../events/users/me-read.json");
         let path = |event: &str| {
             let request = lambda_http::request::from_str(event).expect("an event");
@@ -142,7 +147,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn an_answer_is_text_where_it_can_be() {
+    async fn an_answer_is_text_if_it_is_utf_8() {
         let of = async |body: &'static [u8]| Answer::read(Response::new(axum::body::Body::from(body))).await.0.into_body();
         assert!(matches!(of("{\"name\":\"Zo\u{eb}\"}".as_bytes()).await, lambda_http::Body::Text(text) if text.contains("Zo\u{eb}")));
         assert!(matches!(of(b"\x89PNG").await, lambda_http::Body::Binary(bytes) if bytes == b"\x89PNG"));
@@ -164,11 +169,11 @@ mod tests {
         assert_eq!(logged.line(&app, &answer)["request_id"], id);
         let body = answer.into_body().collect().await.expect("a body").to_bytes();
         let body: serde_json::Value = serde_json::from_slice(&body).expect("JSON");
-        assert_eq!(body["request_id"], id, "the one that a person copies into a report");
+        assert_eq!(body["request_id"], id, "the id that a person copies into a report");
     }
 
     #[tokio::test]
-    async fn answers_to_browsers_pin_tls_where_the_api_has_it() {
+    async fn responses_tell_browsers_to_use_tls_if_the_api_has_it() {
         for (api_url, expected) in [("https://api.test", Some("max-age=31536000")), ("http://localhost:9000", None)] {
             let app = log::tests::app_at(api_url, None);
             let build = || router(&app, Route::get("users-me-read", "/api/v1/users/me"), || async { KnownError::UserNotFound });
@@ -183,7 +188,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn nothing_that_goes_past_the_distribution_reaches_an_operation() {
+    async fn requests_that_bypass_the_distribution_are_rejected() {
         let app = log::tests::app_behind("the secret of the distribution");
         let reached = async || KnownError::UserNotFound;
         let build = || router(&app, Route::get("users-me-read", "/api/v1/users/me"), reached).with_state(app.clone());

@@ -1,14 +1,17 @@
-//! What a function writes to its log: lines of JSON, which `CloudWatch` indexes, and one for each answer, which is its metrics as well.
+//! The log of a function: lines of JSON, which `CloudWatch` indexes. Each response has one line,
+//! which also contains its metrics.
 //!
-//! The line of an answer is a document of the Embedded Metric Format (`CloudWatch`'s specification, version 0), so metrics cost no call and
-//! no agent. It names the operation and not the path, and nothing that a request brought but the id of its project: no address, no header,
-//! no body, no query. A deployment without `GATELET_STAGE` writes the same line without metrics.
+//! The line of a response is in Embedded Metric Format (`CloudWatch`'s specification, version 0),
+//! so metrics need no API call and no agent. The line names the operation instead of the path, and
+//! contains nothing from the request except the method and the project's id: no IP address, other
+//! header, body or query. A deployment without `GATELET_STAGE` writes the same line without
+//! metrics.
 //!
-//! | metric | unit | of |
+//! | metric | unit | dimensions |
 //! |---|---|---|
 //! | `Requests` | count | `Stage`, `Operation` |
 //! | `Duration` | milliseconds | `Stage`, `Operation` |
-//! | `ClientErrors`, `ServerErrors` | count; only where there is one, as each metric is paid for by the hours that have it | `Stage`, `Operation` |
+//! | `ClientErrors`, `ServerErrors` | count; left out if zero, because AWS charges for a metric in each hour in which it occurs | `Stage`, `Operation` |
 //! | `OldestDueMailAge` | seconds | `Stage` |
 
 use std::io::Write as _;
@@ -32,10 +35,11 @@ use crate::product::header_family;
 /// The namespace of all metrics.
 const NAMESPACE: &str = "Gatelet";
 
-/// The level below which nothing is ever logged: libraries would write what they send.
+/// The most verbose level that is ever logged: at more verbose levels, libraries would log what
+/// they send.
 pub const MOST: LevelFilter = LevelFilter::INFO;
 
-/// Writes what is traced as lines of JSON. Lambda gives each its time.
+/// A subscriber that writes events as lines of JSON. Lambda adds the time to each.
 pub fn lines<W>(level: LevelFilter, writer: W) -> impl Subscriber + Send + Sync
 where
     W: for<'w> MakeWriter<'w> + Send + Sync + 'static,
@@ -44,32 +48,33 @@ where
     lines.with_max_level(level).with_writer(writer).finish()
 }
 
-/// Sends what is traced to standard output, from the level that Lambda's setting names (`AWS_LAMBDA_LOG_LEVEL`): `error`, `warn` or `info`,
-/// which is the default.
+/// Starts logging to standard output, at the level in Lambda's setting `AWS_LAMBDA_LOG_LEVEL`:
+/// `error`, `warn` or `info` (the default).
 pub fn init() {
     let level = variable("AWS_LAMBDA_LOG_LEVEL").and_then(|level| level.parse().ok()).unwrap_or(MOST).min(MOST);
-    // Refused where there is one already, which no function has.
+    // Fails only if there already is a subscriber, which is never the case in a function.
     let _ = tracing::subscriber::set_global_default(lines(level, std::io::stdout));
-    // A panic's words may have in them what a request brought; where it was is enough to find it.
+    // Only the location of a panic is logged, because its message may contain data of the request.
     panic::set_hook(Box::new(|panic| {
         let place = panic.location().map(ToString::to_string).unwrap_or_default();
         tracing::error!(place, "a function panicked");
     }));
 }
 
-/// What is known of a request before it is answered.
+/// What is known about a request before the response.
 pub struct Asked {
     operation: &'static str,
     since: Instant,
     method: http::Method,
     project: Option<ProjectId>,
-    /// Of API Gateway; the answer's own comes before it.
+    /// From API Gateway; an id in the response takes precedence.
     request_id: Option<RequestId>,
-    /// Id of the invocation, as in the lines that Lambda itself writes.
+    /// Id of the invocation, as in the lines that Lambda itself logs.
     invocation: Option<String>,
 }
 
 impl Asked {
+    /// Starts the clock of a request. `invocation` is the id that Lambda itself logs.
     pub fn new(
         operation: &'static str,
         method: &http::Method,
@@ -80,12 +85,12 @@ impl Asked {
         Self { operation, since: Instant::now(), method: method.clone(), project: project(headers), request_id, invocation }
     }
 
-    /// Writes the line of the answer.
+    /// Writes the log line of the response.
     pub(crate) fn answered(self, app: &App, response: &Response) {
         write(&self.line(app, response));
     }
 
-    /// The line of the answer.
+    /// The log line of the response.
     pub fn line(mut self, app: &App, response: &Response) -> Value {
         self.request_id = response.extensions().get().cloned().or(self.request_id);
         self.line_of(app, response.status(), response.extensions().get::<AnsweredCode>().map(|code| code.0))
@@ -120,19 +125,20 @@ impl Asked {
     }
 }
 
-/// The project that a request names, believed or not; whatever is no id of one stays out of the log.
+/// The project that a request claims, proved or not; a malformed id stays out of the log.
 fn project(headers: &HeaderMap) -> Option<ProjectId> {
     header_family::header(headers, "project-id").ok().flatten().and_then(|id| ProjectId::parse(id).ok())
 }
 
-/// Writes how long the mail has been due that has been so for longest; zero when none is.
+/// Writes the metric for the age of the oldest due email; the age is zero if no email is due.
+/// Writes nothing without a stage.
 pub fn oldest_due_mail(app: &App, age: Duration) {
     if app.settings.stage.is_some() {
         write(&Value::Object(metrics_of(app, None, &[("OldestDueMailAge", "Seconds", json!(age.as_secs()))])));
     }
 }
 
-/// The part of a line that makes it metrics; nothing where there is no stage.
+/// The part of a line that defines the metrics and contains their values; empty without a stage.
 fn metrics_of(app: &App, operation: Option<&'static str>, metrics: &[(&str, &str, Value)]) -> Map<String, Value> {
     let mut line = Map::new();
     let Some(stage) = &app.settings.stage else { return line };
@@ -149,7 +155,8 @@ fn metrics_of(app: &App, operation: Option<&'static str>, metrics: &[(&str, &str
     line
 }
 
-/// One line is one write, so that no two of them are mixed. A function whose log is gone still answers.
+/// Writes a line at once, so that lines do not mix. Errors are ignored: a function without a log
+/// still works.
 fn write(line: &Value) {
     let _ = std::io::stdout().lock().write_all(format!("{line}\n").as_bytes());
 }
@@ -174,7 +181,7 @@ pub(crate) mod tests {
         with_settings(settings(api_url, stage))
     }
 
-    /// Of a deployment whose distribution has this secret.
+    /// The app of a deployment whose distribution sends this secret.
     pub(crate) fn app_behind(secret: &str) -> App {
         with_settings(Settings { origin_secret: Some(secret.to_owned().into()), ..settings("https://api.test", None) })
     }
@@ -213,7 +220,7 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn a_line_says_what_was_asked_and_how_it_ended_and_no_secret() {
+    fn a_line_has_the_request_and_the_outcome_but_no_secret() {
         let line = line(None, 401, Some("ACCESS_TOKEN_EXPIRED"));
         let expected = json!({
             "level": "INFO", "message": "answered", "operation": "users-me-read", "method": "GET", "status": 401,
@@ -224,7 +231,7 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn a_line_of_a_stage_has_the_metrics_that_it_defines() {
+    fn a_line_with_a_stage_has_the_metrics_that_it_defines() {
         for (status, more) in [(200, None), (404, Some("ClientErrors")), (503, Some("ServerErrors"))] {
             let line = line(Some("prod"), status, None);
             let directive = &line["_aws"]["CloudWatchMetrics"][0];
@@ -241,7 +248,7 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn a_text_of_somebody_else_stays_within_its_line() {
+    fn an_untrusted_text_cannot_break_out_of_its_line() {
         #[derive(Clone, Default)]
         struct Kept(std::sync::Arc<std::sync::Mutex<Vec<u8>>>);
         impl std::io::Write for Kept {
@@ -266,7 +273,7 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn a_project_that_is_no_id_stays_out_of_the_log() {
+    fn a_malformed_project_id_stays_out_of_the_log() {
         let headers = HeaderMap::from_iter([(http::HeaderName::from_static("x-stack-project-id"), http::HeaderValue::from_static("<b>"))]);
         assert_eq!(project(&headers), None);
     }

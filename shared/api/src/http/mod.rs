@@ -1,4 +1,4 @@
-//! What an operation is to HTTP: its route, what it says of itself, and how it runs as a Lambda.
+//! The HTTP side of an operation: its route, its description, and how it runs as a Lambda.
 
 pub mod client;
 pub mod describe;

@@ -1,18 +1,20 @@
-//! The id of a request: one for the client, the log of the function and the log of API Gateway.
+//! The id of a request, which the client, the function's log and API Gateway's log share.
 
 use lambda_http::request::RequestContext;
 
-/// API Gateway's id where it sent the request, otherwise one of our own. A runner puts it among a
-/// request's extensions, and the layer among the answer's.
+/// The id that API Gateway gave the request; without API Gateway, an id that this service made. A
+/// runner adds API Gateway's id to the extensions of the request, and the layer adds the id to
+/// those of the response.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RequestId(String);
 
 impl RequestId {
+    /// An id from its text.
     pub fn new(id: String) -> Self {
         Self(id)
     }
 
-    /// The id that API Gateway's access log has (`$context.requestId`).
+    /// The id in API Gateway's access log (`$context.requestId`).
     pub(crate) fn of(context: &RequestContext) -> Option<Self> {
         match context {
             RequestContext::ApiGatewayV2(context) => context.request_id.clone().map(Self),
@@ -20,6 +22,7 @@ impl RequestId {
         }
     }
 
+    /// The text of the id.
     pub fn as_str(&self) -> &str {
         &self.0
     }

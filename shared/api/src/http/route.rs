@@ -1,4 +1,4 @@
-//! The route of an operation: the only place that has its method and path. Everything else is derived from it.
+//! The route of an operation: the only place with its method and path. All else derives from it.
 
 use errors::{ErrorCode, KnownError};
 use model::document::DocumentKind;
@@ -10,54 +10,56 @@ use crate::http::verb::Verb;
 
 /// Memory of a function that hashes no passwords, in MB.
 pub const MEMORY: u16 = 256;
-/// In MB: with this much memory, a Lambda has one whole core.
+/// Memory of a function that hashes passwords, in MB: enough for a Lambda to have a whole core.
 pub const HASHING_MEMORY: u16 = 1769;
 
-/// An operation: where it is, and what it may do.
+/// An operation: its method and path, and what it may do.
 #[derive(Debug, Clone, Copy)]
 pub struct Route {
-    /// Name of the binary, the Lambda, the event and the test.
+    /// Name of the binary, the Lambda, the example event and the test.
     pub name: &'static str,
+    /// The method.
     pub verb: Verb,
-    /// With `{param}` segments, as both axum and API Gateway write them.
+    /// The path, with `{param}` segments as both axum and API Gateway write them.
     pub path: &'static str,
+    /// The interface that the operation belongs to.
     pub interface: Interface,
     /// One line for the API document.
     pub summary: &'static str,
-    /// What the function's role may do to the table.
+    /// The actions on the table that the operation itself needs; [`Self::actions`] has all of them.
     pub table: &'static [TableAction],
-    /// Codes of the errors that it answers, besides those of every operation of its interface.
-    /// Its own errors, beside those that operations share.
+    /// Codes of the operation's own errors, besides those common to its interface.
     errors: [&'static [ErrorCode]; 3],
-    /// The same of an operation of interface A.
+    /// The codes of the operation's own errors, if it belongs to interface A.
     problems: &'static [&'static str],
-    /// What is counted before anything is done. Whatever is no GET has one unless it says otherwise.
+    /// The rate limit that requests count against; by default, [`Limit::Write`] except for GET.
     pub limit: Option<Limit>,
-    /// In MB; CPU comes with it.
+    /// The function's memory, in MB; its CPU is proportional to its memory.
     pub memory: u16,
-    /// What is read with who asks, as the request names it.
+    /// Items fetched in the authentication round trip.
     pub reads: &'static [Named],
-    /// Whether its body may have fields that it does not name; others refuse them.
+    /// Whether unknown fields of the body are ignored; other operations refuse them.
     pub ignores_unknown_fields: bool,
-    /// Whether its body is not read, whatever its media type.
+    /// Whether the body is not read, whatever its media type.
     pub ignores_body: bool,
-    /// Whether its senders send forms, and the API document says so. Others may, as every body is read by its media type.
+    /// Whether clients send forms, as the API document then says. All operations parse forms.
     pub takes_forms: bool,
-    /// Whether its errors have the form of RFC 6749 §5.2 too.
+    /// Whether its errors also have the form of RFC 6749 §5.2.
     pub has_oauth_errors: bool,
-    /// Whether its answers take a least time, which hides what they took.
+    /// Whether its responses take a minimum time, which hides whether accounts exist.
     pub hides_accounts: bool,
-    /// Whether it signs, verifies, seals or opens anything, for which its function has the deployment secret.
+    /// Whether the operation, and thus its function, needs keys derived from the deployment secret.
     pub uses_secret: bool,
-    /// Whether what it changes is told in the trail.
+    /// Whether its changes are recorded in the trail.
     pub trail: Trail,
-    /// Whether users whom an administrator has restricted may do it, although it writes.
+    /// If the operation writes: whether users whom an administrator has restricted may call it.
     pub is_open_to_restricted: bool,
-    /// Patterns of the partition keys that its function may use (`dynamodb:LeadingKeys`); none: those of everything but the public content.
+    /// Patterns of the partition keys that the function may access (`dynamodb:LeadingKeys`). If
+    /// empty, the function may access all partitions except the public content.
     pub partitions: &'static [&'static str],
 }
 
-/// Which of the two interfaces an operation belongs to.
+/// The two interfaces.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Interface {
     /// A: public content.
@@ -66,45 +68,55 @@ pub enum Interface {
     Product,
 }
 
-/// Something that a request names: in its path, its query, its body or its access token.
+/// An item that a request names in its path, query, body or access token.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Named {
-    /// The user of `user_id`.
+    /// The user with the id `user_id`.
     User,
-    /// Who signs in with the address of `email`.
+    /// The claim of the account that signs in with the email address in the field `email`.
     EmailClaim,
-    /// The team of `team_id`, with what the signed-in user and the user of `user_id` are in it.
+    /// The team with the id `team_id`, and the memberships of the signed-in user and of `user_id`.
     Team,
     /// The team that the access token names as selected.
     SelectedTeam,
-    /// The mail document of `id`.
+    /// The email document with the id `id`.
     Document(DocumentKind),
-    /// The entry of the outbox of `id`.
+    /// The entry of the outbox with the id `id`.
     Mail,
-    /// The set of API keys of `id`.
+    /// The set of API keys with the id `id`.
     KeySet,
+    /// Another project, with the id `project_id`.
+    Project,
 }
 
-/// Whether an operation leaves an entry in the trail when it changes something.
+/// Whether an operation records its changes in the trail.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Trail {
+    /// The operation adds an entry.
     Entry,
-    /// None, and why.
+    /// The operation adds no entry, for this reason.
     Nothing(&'static str),
 }
 
-/// Why a GET leaves nothing in the trail.
+/// Why a GET adds nothing to the trail.
 pub const READS: &str = "it reads";
 
-/// An IAM action of DynamoDB, without its prefix. A transaction needs those of its writes.
+/// An IAM action of DynamoDB, without its prefix. A transaction needs the actions of its writes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum TableAction {
+    /// `dynamodb:BatchGetItem`.
     BatchGetItem,
+    /// `dynamodb:ConditionCheckItem`.
     ConditionCheckItem,
+    /// `dynamodb:DeleteItem`.
     DeleteItem,
+    /// `dynamodb:GetItem`.
     GetItem,
+    /// `dynamodb:PutItem`.
     PutItem,
+    /// `dynamodb:Query`.
     Query,
+    /// `dynamodb:UpdateItem`.
     UpdateItem,
 }
 
@@ -140,51 +152,59 @@ impl Route {
         }
     }
 
+    /// GET of `path`; `name` is that of the binary.
     pub const fn get(name: &'static str, path: &'static str) -> Self {
         Self::new(name, Verb::Get, path)
     }
 
+    /// POST of `path`; `name` is that of the binary.
     pub const fn post(name: &'static str, path: &'static str) -> Self {
         Self::new(name, Verb::Post, path)
     }
 
+    /// PUT of `path`; `name` is that of the binary.
     pub const fn put(name: &'static str, path: &'static str) -> Self {
         Self::new(name, Verb::Put, path)
     }
 
+    /// PATCH of `path`; `name` is that of the binary.
     pub const fn patch(name: &'static str, path: &'static str) -> Self {
         Self::new(name, Verb::Patch, path)
     }
 
+    /// DELETE of `path`; `name` is that of the binary.
     pub const fn delete(name: &'static str, path: &'static str) -> Self {
         Self::new(name, Verb::Delete, path)
     }
 
+    /// Sets the operation's line in the API document.
     pub const fn summary(self, summary: &'static str) -> Self {
         Self { summary, ..self }
     }
 
-    /// An operation of interface A: it reads the public content alone.
+    /// For an operation of interface A, which reads only the public content.
     pub const fn content(self) -> Self {
         Self { interface: Interface::Content, ..self.without_secret().partitions(&[content::PARTITION]) }
     }
 
-    /// For what derives no key of the deployment secret: it can be without it, and so can whoever breaks in. It verifies no token either,
-    /// so one that a request has is not looked at.
+    /// For operations that use no key derived from the deployment secret. Their functions are not
+    /// given the secret, so an attacker who breaks into one does not get it. Such functions cannot
+    /// verify access tokens, and therefore ignore them.
     pub const fn without_secret(self) -> Self {
         Self { uses_secret: false, ..self }
     }
 
-    /// The partitions of the table that its function may use, where a pattern can say so.
+    /// Restricts the function to the partitions of the table that match these patterns.
     pub const fn partitions(self, partitions: &'static [&'static str]) -> Self {
         Self { partitions, ..self }
     }
 
+    /// Sets the actions on the table that the operation itself needs.
     pub const fn table(self, table: &'static [TableAction]) -> Self {
         Self { table, ..self }
     }
 
-    /// Adds errors that the operation answers beside those that operations share; up to three groups.
+    /// Adds a group of the operation's own errors; an operation can have three groups.
     pub const fn errors(mut self, errors: &'static [ErrorCode]) -> Self {
         let mut group = 0;
         while !self.errors[group].is_empty() {
@@ -194,43 +214,45 @@ impl Route {
         self
     }
 
-    /// What an operation of interface A answers when it fails, beside what they share.
+    /// Sets the operation's own errors, for an operation of interface A.
     pub const fn problems(self, problems: &'static [&'static str]) -> Self {
         Self { problems, ..self }
     }
 
-    /// The codes of its own errors, as they are on the wire.
+    /// The codes of the operation's own errors, as they appear on the wire.
     pub fn codes(&self) -> impl Iterator<Item = &'static str> + use<> {
         self.errors.into_iter().flatten().map(|code| code.name()).chain(self.problems.iter().copied())
     }
 
-    /// What the operation is under in place of [`Limit::Write`].
+    /// Replaces the default rate limit, [`Limit::Write`].
     pub const fn limit(self, limit: Limit) -> Self {
         Self { limit: Some(limit), ..self }
     }
 
-    /// A POST that writes nothing, and so is under no limit.
+    /// For a POST that writes nothing, and therefore has no rate limit.
     pub const fn writes_nothing(self) -> Self {
         Self { limit: None, ..self.leaves_no_trail("it writes nothing") }
     }
 
-    /// For what writes and changes nothing that anybody has to account for; `reason` says why.
+    /// For an operation whose writes need no record; `reason` says why.
     pub const fn leaves_no_trail(self, reason: &'static str) -> Self {
         Self { trail: Trail::Nothing(reason), ..self }
     }
 
-    /// For what whom an administrator has restricted may send with an access token: signing out, and what somebody without one may send as
-    /// well. Everything else but reading is refused whatever the request says it accepts.
+    /// Permits access tokens of users whom an administrator has restricted: for signing out, and
+    /// for operations that also work without a token. All other operations that have a rate limit
+    /// reject such users, even if the request accepts restricted users.
     pub const fn open_to_restricted(self) -> Self {
         Self { is_open_to_restricted: true, ..self }
     }
 
-    /// Whether a signed-in user changes something by it or has something sent, for which no administrator may have restricted the user.
+    /// Whether the operation rejects users whom an administrator has restricted.
     pub fn is_change_of_user(&self) -> bool {
         self.limit.is_some() && !self.is_open_to_restricted
     }
 
-    /// For what answers alike whether or not there is an account, so that the time of the answer tells as little.
+    /// For operations whose responses must not reveal whether an account exists, not even by their
+    /// timing.
     pub const fn hides_accounts(self) -> Self {
         Self { hides_accounts: true, ..self }
     }
@@ -240,8 +262,8 @@ impl Route {
         Self { trail: Trail::Entry, ..self }
     }
 
-    /// What the function's role may do to the table: what the operation does, and to count, and to look whether that was done, and to
-    /// write what it leaves in the trail.
+    /// What the function's role may do to the table: the operation's own actions, and those for
+    /// counting requests, for reading the counts, and for writing the trail.
     pub fn actions(&self) -> Vec<TableAction> {
         let counting = self.limit.into_iter().flat_map(|_| [TableAction::GetItem, TableAction::UpdateItem]);
         let telling = (self.trail == Trail::Entry).then_some(TableAction::PutItem);
@@ -251,53 +273,56 @@ impl Route {
         actions
     }
 
-    /// For what OAuth has sent as a form; it has unknown fields ignored (RFC 6749 §3.1 and §3.2).
+    /// For OAuth requests sent as forms; unknown fields are ignored (RFC 6749 §3.1 and §3.2).
     pub const fn takes_forms(self) -> Self {
         Self { takes_forms: true, ..self.ignores_unknown_fields() }
     }
 
-    /// The token endpoint of OAuth (RFC 6749 §3.2): forms, and errors that every OAuth client reads.
+    /// For the token endpoint of OAuth (RFC 6749 §3.2): forms, and errors that every OAuth client
+    /// understands.
     pub const fn token_endpoint(self) -> Self {
         Self { has_oauth_errors: true, ..self.takes_forms() }
     }
 
-    /// What the request names and the operation needs: it is read in the round trip that reads who asks. `Access` has it at hand.
+    /// Sets the items fetched in the authentication round trip, which `Access` then contains.
     pub const fn reads(self, reads: &'static [Named]) -> Self {
         Self { reads, ..self }
     }
 
-    /// For bodies whose senders are not ours to bind.
+    /// For operations whose callers may add fields that this service does not know.
     pub const fn ignores_unknown_fields(self) -> Self {
         Self { ignores_unknown_fields: true, ..self }
     }
 
-    /// For forms that say by being sent all that there is to say.
+    /// For operations that are called by a form; the content of the form does not matter.
     pub const fn ignores_body(self) -> Self {
         Self { ignores_body: true, ignores_unknown_fields: true, ..self }
     }
 
-    /// argon2 takes 19 MiB and as much CPU as there is: with the memory of a whole core it is four times as fast for the same price.
+    /// For operations that hash passwords. Argon2 takes 19 MiB and as much CPU as it gets. With the
+    /// memory for a whole core, a hash is four times as fast and costs the same.
     pub const fn hashes_passwords(self) -> Self {
         Self { memory: HASHING_MEMORY, ..self }
     }
 
-    /// Whether it hashes passwords.
+    /// Whether the operation hashes passwords.
     pub const fn hashes(&self) -> bool {
         self.memory == HASHING_MEMORY
     }
 
-    /// Whether a stranger can make it hash a password or mail a code. Its route has a throttle of its own, so that a flood of such
-    /// requests costs little and leaves the rest of the API alone.
+    /// Whether an anonymous caller can make the operation hash a password or send a code. If so,
+    /// its route in API Gateway has its own throttle, so a flood of such requests costs little and
+    /// leaves the rest of the API usable.
     pub const fn is_costly(&self) -> bool {
         self.hashes() || matches!(self.limit, Some(Limit::SendCode))
     }
 
-    /// Whether it renews sessions, which a flood of anything else must not prevent.
+    /// Whether the operation renews sessions, which floods of other requests must not prevent.
     pub const fn renews_sessions(&self) -> bool {
         matches!(self.limit, Some(Limit::Token))
     }
 
-    /// Whether a path is this route's, and so which of its methods there are.
+    /// Whether a path matches this route, whatever the method.
     pub fn matches(&self, path: &str) -> bool {
         let (mut own, mut given) = (self.path.split('/'), path.split('/'));
         loop {

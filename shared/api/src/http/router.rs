@@ -11,15 +11,17 @@ use crate::http::describe::Signature;
 use crate::http::route::{Interface, Route};
 use crate::{content, product};
 
-/// Visits the operations of an area: gateway, template, API document and contract tests are such visitors.
+/// Visits the operations of an area. The gateway, the deployment template, the API document and the
+/// contract tests are visitors.
 pub trait Register {
+    /// Visits one operation.
     fn operation<H, T>(&mut self, route: Route, handler: H)
     where
         H: Handler<T, App> + Signature<T>,
         T: 'static;
 }
 
-/// The router of one operation, with everything that its interface does for it.
+/// The router of one operation, behind the layer of its interface.
 pub fn router<H, T>(app: &App, route: Route, handler: H) -> Router<App>
 where
     H: Handler<T, App>,
@@ -38,11 +40,12 @@ pub fn layered(app: &App, route: Route, methods: MethodRouter<App>) -> MethodRou
             methods.layer(CatchPanicLayer::custom(product::layer::panicked)).layer(from_fn_with_state(app.clone(), product::layer))
         }
     };
-    // Outermost: the layer asks what the route takes, and who proves an access what it is counted under.
+    // Added last and thus outermost, because the layers need the properties of the route, and
+    // authentication needs the limit that the request counts against.
     methods.layer(Extension(route))
 }
 
-/// A router that answers whatever no route matches, behind the layer of an interface.
+/// A router for requests that match no route, behind the layer of an interface.
 pub fn fallback_router<H, T>(app: &App, interface: Interface, handler: H) -> Router<App>
 where
     H: Handler<T, App>,

@@ -1,4 +1,4 @@
-//! Answers for people: plain text and pages.
+//! Responses for people: plain text and pages.
 
 use axum::response::{IntoResponse, Response};
 use base64::Engine as _;
@@ -7,7 +7,7 @@ use http::{HeaderValue, StatusCode, header};
 
 use crate::http::describe::{Describe, Description};
 
-/// An answer of 200 with a text for people.
+/// A response with status 200 and plain text.
 #[derive(Debug, Clone)]
 pub struct Text(pub String);
 
@@ -23,45 +23,48 @@ impl Describe for Text {
     }
 }
 
-/// A page for people, which loads nothing and sends its form to us alone.
+/// An HTML page that loads nothing and submits its form only to this service.
 #[derive(Debug, Clone)]
 pub struct Page {
+    /// The HTTP status.
     pub status: StatusCode,
+    /// The whole document.
     pub html: String,
 }
 
 const PAGE: &str = include_str!("page.html");
-/// The tokens and the icon of all pages: those of the gateway have them from here.
+/// The design tokens and the icon, which all pages share, including those of the gateway.
 const TOKENS: &str = include_str!("tokens.css");
 const ICON: &str = include_str!("icon.svg");
 
-/// The page without its words.
+/// The page without its content.
 fn shell() -> String {
     PAGE.replace("{tokens}", TOKENS.trim_end()).replace("{icon}", &STANDARD.encode(ICON.trim_end()))
 }
 
 impl Page {
-    /// `title` and `body` are HTML.
+    /// A page; `title` and `body` are HTML, so texts in them must be escaped ([`escape_html`]).
     pub fn of(status: StatusCode, title: &str, body: &str) -> Self {
         Self { status, html: shell().replace("{title}", title).replace("{body}", body) }
     }
 }
 
-/// A text as HTML.
+/// Escapes a text for HTML, including attributes.
 pub fn escape_html(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;").replace('\'', "&#x27;")
 }
 
-/// The style is the page's own, by its digest; no other runs, and no script at all. The picture is the page's own, too.
+/// The content security policy. It permits only the page's own style, identified by its digest, and
+/// inline images; no scripts.
 const POLICY: HeaderValue = HeaderValue::from_static(
-    "default-src 'none'; style-src 'sha256-DN3IS+j6w3sfoMok+JkyYoV3HTdbkW8i2JopsQn/g1U='; img-src data:; form-action 'self'; base-uri 'none'; \
+    "default-src 'none'; style-src 'sha256-7HwHIKgiNO9zHIna9cUwq1X8H0Z5kuYQYxBMp4j9Erc='; img-src data:; form-action 'self'; base-uri 'none'; \
      frame-ancestors 'none'",
 );
 
 impl IntoResponse for Page {
     fn into_response(self) -> Response {
         let html = HeaderValue::from_static("text/html; charset=utf-8");
-        // The address has a code, which is nobody else's business.
+        // The URL contains a code, which must not leak to other sites.
         let referrer = HeaderValue::from_static("no-referrer");
         let headers = [(header::CONTENT_TYPE, html), (header::CONTENT_SECURITY_POLICY, POLICY), (header::REFERRER_POLICY, referrer)];
         (self.status, headers, self.html).into_response()
@@ -81,11 +84,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_policy_lets_the_style_of_the_page_in() {
+    fn the_policy_allows_the_pages_own_style() {
         let shell = shell();
         let (_, rest) = shell.split_once("<style>").expect("a style");
         let (style, _) = rest.split_once("</style>").expect("its end");
         let expected = format!("style-src 'sha256-{}';", STANDARD.encode(digest(&SHA256, style.as_bytes())));
-        assert!(POLICY.to_str().is_ok_and(|policy| policy.contains(&expected)), "the policy has to say {expected}");
+        assert!(POLICY.to_str().is_ok_and(|policy| policy.contains(&expected)), "the policy must contain {expected}");
     }
 }

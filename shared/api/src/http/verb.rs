@@ -1,19 +1,26 @@
-//! Methods of operations.
+//! The HTTP methods of operations.
 
 use axum::routing::MethodFilter;
 
-/// The methods that operations have. HEAD comes with GET, OPTIONS with every path. Not `http::Method`: a [`Route`] is a constant that
-/// every request carries, and a method of that crate is no `Copy`.
+/// The methods that operations have. HEAD comes with GET, OPTIONS with every path. Unlike
+/// `http::Method`, this type is `Copy`, because a copy of the [`Route`](crate::http::Route) is
+/// attached to every request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Verb {
+    /// `GET`.
     Get,
+    /// `POST`.
     Post,
+    /// `PUT`.
     Put,
+    /// `PATCH`.
     Patch,
+    /// `DELETE`.
     Delete,
 }
 
 impl Verb {
+    /// The name of the method.
     pub fn name(self) -> &'static str {
         match self {
             Self::Get => "GET",
@@ -24,6 +31,7 @@ impl Verb {
         }
     }
 
+    /// The filter of axum's router for the method.
     pub fn filter(self) -> MethodFilter {
         match self {
             Self::Get => MethodFilter::GET,

@@ -1,22 +1,24 @@
 //! The version in a path: `/api/latest/…` means `/api/v1/…` for every operation.
 //!
-//! The runners rewrite the path before anything is matched, so that an operation has one path. API Gateway has one route for both as
-//! well: its keys take any version (see [`gateway_path`]), and a version that is neither is a path that no operation has.
+//! The runners rewrite the path before it is matched, so each operation has a single path. API
+//! Gateway also has a single route for both paths, with the version as a parameter
+//! ([`gateway_path`]). A path with any other version reaches the function, but matches no operation
+//! there.
 
 use http::Uri;
 use http::uri::PathAndQuery;
 
-/// Where the current version is.
+/// The prefix of the current version.
 const CURRENT: &str = "/api/v1";
-/// Another name of the current version.
+/// The alias of the current version.
 const LATEST: &str = "/api/latest";
 
-/// What is left of a path after a whole segment of it.
+/// The rest of a path after a prefix of whole segments.
 fn below<'a>(path: &'a str, start: &str) -> Option<&'a str> {
     path.strip_prefix(start).filter(|rest| rest.is_empty() || rest.starts_with('/'))
 }
 
-/// The path that a request means.
+/// The URI of a request with the alias of the version resolved.
 pub fn resolved(uri: &Uri) -> Uri {
     let renamed = below(uri.path(), LATEST).and_then(|rest| {
         let query = uri.query().map(|query| format!("?{query}")).unwrap_or_default();
@@ -27,7 +29,7 @@ pub fn resolved(uri: &Uri) -> Uri {
     renamed.unwrap_or_else(|| uri.clone())
 }
 
-/// A path of an operation as API Gateway matches it: with the version as a parameter.
+/// The path of an operation as API Gateway matches it: with the version as a parameter.
 pub fn gateway_path(path: &str) -> String {
     below(path, CURRENT).map_or_else(|| path.to_owned(), |rest| format!("/api/{{version}}{rest}"))
 }
@@ -37,7 +39,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_latest_version_is_the_current_one() {
+    fn latest_is_an_alias_of_the_current_version() {
         let cases = [
             ("/api/latest", "/api/v1"),
             ("/api/latest/users/me", "/api/v1/users/me"),
@@ -50,7 +52,7 @@ mod tests {
     }
 
     #[test]
-    fn other_paths_are_what_they_are() {
+    fn other_paths_stay_as_they_are() {
         for path in ["/", "/health", "/api/v1/users", "/api/latestusers", "/api/v2/users", "/x/api/latest/users", "*"] {
             assert_eq!(resolved(&Uri::from_static(path)), Uri::from_static(path));
         }

@@ -1,8 +1,13 @@
-//! Who asks, and what they may do: the headers of a request become an [`Access`], in a fixed order, the first failure wins.
+//! The caller and its access level: the headers of a request become an [`Access`]. The checks have
+//! a fixed order, and the first failure wins.
 //!
-//! An operation that takes `Access<Server>` cannot run without the server key, or the admin access token of somebody who owns the project.
-//! Authentication costs one round trip: project, key, user, session and what the request names are one `BatchGetItem`, beside which the
-//! request is counted. The access token is verified locally; whether its session still lives, and what its user may do, is read.
+//! An operation that takes `Access<Server>` cannot run without a server key, an admin key, or the
+//! admin access token of a user who owns the project. Authentication usually takes one round trip:
+//! project, key, user, session and the items that the request names are read by one
+//! `BatchGetItem`, and the request is counted at the same time. An admin access token can take
+//! another round trip ([`crate::product::admin_token`]). The signature of the access token is
+//! verified locally; whether its session is still live, and what its user may do, is read from the
+//! table.
 
 use std::marker::PhantomData;
 use std::ops::Deref;
@@ -37,16 +42,17 @@ use crate::product::header_family::header;
 use crate::product::named::Names;
 use crate::product::trail::named_user;
 
-/// What stands for "no key" where a key must be text.
+/// The text that SDKs send in place of a key if they have no key.
 pub const NO_KEY: &str = "__stack_public_client__";
 
-/// Among the extensions of a request, proves any access type without a key: whoever runs the process asks in person, as the gateway's own
-/// pages do. What comes from outside of the process has no way to put it there.
+/// An extension of requests that the process itself makes, for example for the gateway's own pages.
+/// It proves any access level without a key. Requests from outside cannot have this extension.
 #[derive(Debug, Clone, Copy)]
 pub struct Operator;
 
-/// A least access type, as a type.
+/// A minimum access level, at the type level.
 pub trait Least: Send + Sync + 'static {
+    /// The level.
     const LEVEL: Level;
 }
 
@@ -72,7 +78,7 @@ impl Least for Admin {
     const LEVEL: Level = Level::Admin;
 }
 
-/// A request that has proved the access type `L` at least.
+/// A request that has proved at least the access level `L`.
 pub struct Access<L> {
     context: Context,
     least: PhantomData<L>,
@@ -87,11 +93,13 @@ impl<L> Deref for Access<L> {
 }
 
 impl<L> Access<L> {
+    /// The context of the request.
     pub fn into_context(self) -> Context {
         self.context
     }
 
-    /// The user whose things a request lists. A client that names none would list everybody's, which it may not; nobody else does.
+    /// The user whose items a request lists. Listing the items of all users is forbidden to clients
+    /// and an error for everyone else, so a user must be named.
     pub fn listed_user(&self, user: Option<UserRef>, route: &Route) -> Result<UserId, KnownError> {
         match user {
             Some(user) => self.user_id(user),
@@ -103,15 +111,15 @@ impl<L> Access<L> {
     }
 }
 
-/// What the headers say, before anything is looked up.
+/// The claims of the headers, before anything is read.
 struct Headers<'a> {
     level: Level,
     project: ProjectId,
     key: Option<SecretString>,
-    /// What may be wrong with the key, for the error when there is one.
+    /// What may be wrong with the key, in case the access level is not proved.
     slip: KeySlip,
     token: Option<AccessToken>,
-    /// What is wrong with it is said once the project is known to be there.
+    /// An invalid token is reported only once the project is known to exist.
     admin_token: Option<Result<AdminToken, KnownError>>,
     branch: &'a str,
     has_override_key: bool,
@@ -123,8 +131,8 @@ const KEY_HEADERS: [(&str, KeyKind); 3] = [
     ("super-secret-admin-key", KeyKind::SuperSecretAdmin),
 ];
 
-/// Longest malformed id that an error repeats: a UUID's length. Keys and tokens are longer, and one
-/// of them may have come in the wrong header.
+/// The length of the longest malformed id that an error repeats, in bytes: that of a UUID. Keys and
+/// tokens are longer; an error must not repeat a key or token that was sent in the wrong header.
 const MAX_ECHO: usize = 36;
 
 fn echoed(id: &str) -> &str {
@@ -132,9 +140,10 @@ fn echoed(id: &str) -> &str {
 }
 
 impl<'a> Headers<'a> {
-    /// What can be refused without a look at the table, the first failure of all: headers, access type, ids, the tokens.
+    /// The checks that need no items, in order: headers, access level, ids, tokens.
     fn read(headers: &'a HeaderMap, route: Option<&Route>, app: &App) -> Result<Self, KnownError> {
-        // Also in a gateway, which has the secret, so that it answers as a function does.
+        // Functions without the secret ignore tokens. The gateway has the secret, but must respond
+        // as they do.
         let verifies = route.is_none_or(|route| route.uses_secret);
         let mut keys = Vec::with_capacity(KEY_HEADERS.len());
         for (name, kind) in KEY_HEADERS {
@@ -172,7 +181,7 @@ impl<'a> Headers<'a> {
         })
     }
 
-    /// Step 11: what proves the access type. An admin access token stands for any key.
+    /// Proves the access level. An admin access token replaces any key.
     async fn prove(&self, project: &Project, key: Option<&ApiKey>, found: Option<admin_token::Found>, app: &App) -> Result<(), Error> {
         if self.has_override_key {
             return Err(KnownError::OverrideKeyNotSupported.into());
@@ -201,7 +210,8 @@ impl<'a> Headers<'a> {
         }
     }
 
-    /// Steps 12 to 14: there is one branch, and the access type is enough for the operation.
+    /// Checks that the branch exists, and then that the access level is sufficient for the
+    /// operation.
     fn suffice(&self, least: Level) -> Result<(), KnownError> {
         if self.branch != "main" {
             return Err(KnownError::BranchDoesNotExist { branch_id: echoed(self.branch).to_owned() });
@@ -219,7 +229,7 @@ impl<'a> Headers<'a> {
         self.admin_token.as_ref().and_then(|token| token.as_ref().ok())
     }
 
-    /// Who asks, once the access is proved. A client's key is everybody's.
+    /// The caller, once the access is proved. A client's key is public and identifies nobody.
     fn actor(&self, parts: &Parts, key: Option<&ApiKey>, user: Option<&CurrentUser>) -> Actor {
         let is_client = self.level == Level::Client;
         match (user, key, self.owner()) {
@@ -231,7 +241,7 @@ impl<'a> Headers<'a> {
         }
     }
 
-    /// Whom the request is counted by.
+    /// The claimed sender of the request, by which the request is counted.
     fn claimed<'b>(&'b self, route: Option<&Route>, place: &'b Place) -> Claimed<'b> {
         Claimed {
             limit: route.and_then(|route| route.limit),
@@ -306,7 +316,8 @@ impl<L: Least> FromRequestParts<App> for Access<L> {
     }
 }
 
-/// An operation that needs no access checks what a request claims nevertheless: `None` when it claims none.
+/// For operations that require no access: `None` if the request claims no access; a claim that
+/// cannot be proved is an error.
 impl<L: Least> OptionalFromRequestParts<App> for Access<L> {
     type Rejection = Error;
 

@@ -1,4 +1,4 @@
-//! The access token of a request: whose it is, and which users the request accepts.
+//! The access token of a request: its user, and which users the request accepts.
 
 use errors::{Error, KnownError};
 use flows::App;
@@ -11,14 +11,14 @@ use wire::id::{ProjectId, UserId};
 
 use crate::product::header_family::header;
 
-/// An access token of the project whose signature and times are right.
+/// An access token of the project that has a valid signature and has not expired.
 pub(crate) struct AccessToken {
     claims: Claims,
     allows: Allowed,
 }
 
 impl AccessToken {
-    /// The checks of an access token: whose it is, and whether it is still good.
+    /// Verifies a token: its signature, its times and its project.
     pub(crate) fn read(token: &str, project: &str, headers: &HeaderMap, is_change: bool, app: &App) -> Result<Self, KnownError> {
         let claims = app.signer.verify(token, app.clock.now()).map_err(token_error)?;
         if claims.project_id.as_str() != project {
@@ -43,7 +43,8 @@ impl AccessToken {
         keys(project, &self.claims)
     }
 
-    /// The user as it is now, if the session lives and the request accepts such users (step 9).
+    /// The user as currently stored, if the session is live and the request accepts this kind of
+    /// user.
     pub(crate) fn user_now(&self, project: &Project, items: &Items, app: &App) -> Result<CurrentUser, Error> {
         let current = CurrentUser { allows: self.allows, ..live_user(project, &self.claims, items, app)? };
         self.allows.check(&current.row.user, project)?;
@@ -51,8 +52,9 @@ impl AccessToken {
     }
 }
 
-/// What the headers say, which whoever sends the request decides, and the published SDK says always: an administrator's restriction
-/// is not theirs to lift, so what changes something accepts no such user.
+/// Which users the request accepts, according to its headers. Every sender can set these headers,
+/// and the published SDK always accepts restricted users. So that an administrator's restriction is
+/// effective nonetheless, changes never accept users with such a restriction.
 fn allowed(headers: &HeaderMap, is_change: bool) -> Result<Allowed, KnownError> {
     let anonymous = header(headers, "allow-anonymous-user")? == Some("true");
     let restricted = anonymous || header(headers, "allow-restricted-user")? == Some("true");

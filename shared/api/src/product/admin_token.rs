@@ -1,8 +1,11 @@
-//! The admin access token: a user of the project `internal` opens what its teams own, at every access type.
+//! The admin access token: a user of the project `internal` has access, at every level, to the
+//! projects that the user's teams own.
 //!
-//! Unlike other access tokens it does not outlive its session: who opens a whole project is looked at with every request. The owning team
-//! is known once the project is read. Mostly it is the one that the user has selected, which the token names: then the proof is read with
-//! the project, and otherwise it costs a round trip of its own.
+//! Like other access tokens, an admin access token does not outlive its session, because its
+//! session and the rights of its user are read with every request. The team that owns the project
+//! is known only once the project is read. Usually, it is the team that the user has selected. The
+//! token contains the id of that team, so the membership is then read together with the project.
+//! Otherwise, reading it takes another round trip.
 
 use errors::{Error, KnownError};
 use flows::App;
@@ -18,7 +21,7 @@ use store::user::UserRow;
 use store::{Items, Key};
 use wire::id::{ProjectId, TeamId, UserId};
 
-/// A token whose signature is right.
+/// A token that has a valid signature and has not expired.
 pub(crate) struct AdminToken {
     claims: Claims,
     internal: ProjectId,
@@ -26,7 +29,7 @@ pub(crate) struct AdminToken {
 }
 
 impl AdminToken {
-    /// Reads a token; that it is none is said once the project is known to be there.
+    /// Verifies a token. Report the error only once the project is known to exist.
     pub(crate) fn read(text: &str, app: &App) -> Result<Self, KnownError> {
         let claims = app.signer.verify(text, app.clock.now()).map_err(|error| match error {
             token::Error::Unparsable => KnownError::UnparsableAdminAccessToken,
@@ -48,7 +51,8 @@ impl AdminToken {
         self.claims.sub
     }
 
-    /// What the proof needs as far as it is known before the project is.
+    /// The keys of the items that prove the access, as far as they are known before the project is
+    /// read.
     pub(crate) fn keys(&self) -> Vec<Key> {
         let user = self.claims.sub;
         let (internal, session) = (&self.internal, self.claims.refresh_token_id);
@@ -57,7 +61,8 @@ impl AdminToken {
         keys
     }
 
-    /// Whether the token's user is, now, a member of the team that owns the project.
+    /// Checks that the token's session is live, and that its user is not restricted and is
+    /// currently a member of the team that owns the project.
     pub(crate) async fn prove(&self, project: &Project, app: &App, items: &Found) -> Result<(), Error> {
         let Some((internal, user)) = items.internal.as_ref().zip(items.user.as_ref()) else {
             return Err(KnownError::AdminAccessTokenUserNotFound.into());
@@ -82,7 +87,8 @@ impl AdminToken {
         if owns { Ok(()) } else { Err(KnownError::AdminAccessTokenIsNotAdmin.into()) }
     }
 
-    /// What was found of [`Self::keys`]. The project may be `internal` itself, so nothing is taken away here that others read.
+    /// Takes copies of the items of [`Self::keys`]. The originals stay in `items`, because they are
+    /// also needed there if the project is `internal` itself.
     pub(crate) fn found(&self, items: &Items) -> Result<Found, Error> {
         let (internal, user) = (&self.internal, self.claims.sub);
         let session: Option<Session> = items.read(&session_key(internal, user, self.claims.refresh_token_id))?;
@@ -102,7 +108,7 @@ impl AdminToken {
     }
 }
 
-/// What the table has for a proof.
+/// The items that prove the access.
 pub(crate) struct Found {
     internal: Option<ProjectRow>,
     user: Option<UserRow>,

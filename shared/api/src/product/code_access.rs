@@ -1,12 +1,15 @@
-//! Access with a one-time code: what the code is for is read beside the access.
+//! Access with a one-time code: the code's item is read along with the access.
 //!
-//! A code has to be counted before it is decided on, and only then says whose it is: access, code, account and write would be four round
-//! trips. So the code that the body seems to bring is read while the access is proved, and its account while the attempt is counted.
-//! What is read here decides nothing, but that a code which nobody has made is none.
+//! An attempt at a code must be counted before the code is checked, and only the checked code says
+//! whose account it is for. One after the other, proving the access, trying the code, reading the
+//! account and writing would take four round trips. So the code in the body is already read while
+//! the access is proved, and its account while the attempt is counted. These early reads decide
+//! nothing, except that a code whose nonce is unknown does not exist.
 
 use std::marker::PhantomData;
 
 use axum::extract::FromRequestParts;
+use deserr::Deserr;
 use errors::Error;
 use flows::App;
 use http::request::Parts;
@@ -14,10 +17,12 @@ use model::code::{Code, Purpose, Rejected, StoredCode};
 use model::limit::Subject;
 use model::team::invitation::Invitation;
 use model::user::second_factor::MfaAttempt;
+use serde::Serialize;
 use serde::de::DeserializeOwned;
 use store::code;
 use store::team::invitation;
 use store::user::UserRow;
+use utoipa::ToSchema;
 use wire::id::{ProjectId, UserId};
 
 use crate::http::describe::{Describe, Description};
@@ -25,16 +30,33 @@ use crate::product::access::{Access, Client};
 use crate::product::header_family::header;
 use crate::product::input::ParsedBody;
 
-/// A kind of code, as a type.
+/// The body of a request that brings a code and nothing else.
+#[derive(Deserr, ToSchema)]
+#[deserr(deny_unknown_fields)]
+pub struct CodeBody {
+    /// For a link, the value of its query parameter `code`; for a typed code, its six characters
+    /// followed by the nonce.
+    pub code: Code,
+}
+
+/// Whether a code would be accepted.
+#[derive(Serialize, ToSchema)]
+pub struct CheckedCode {
+    /// Whether the code would be accepted; most operations answer an error instead of `false`.
+    pub is_code_valid: bool,
+}
+
+/// A kind of code, at the type level.
 pub trait CodeKind: Send + Sync + 'static {
-    /// What the table has of it.
+    /// The entity that the table stores for such a code.
     type Stored: DeserializeOwned + Send + std::fmt::Debug;
-    /// Its name in the table.
+    /// The name of the kind in the keys of the table.
     fn name() -> &'static str;
 }
 
-/// A kind of code that a mail brings.
+/// A kind of code that is sent by email.
 pub trait MailedCode: CodeKind<Stored = StoredCode> {
+    /// The purpose of the code.
     const PURPOSE: Purpose;
 }
 
@@ -50,7 +72,7 @@ pub struct ResetCode;
 /// Codes of invitations to teams.
 #[derive(Debug)]
 pub struct InvitationCode;
-/// Codes of sign-ins that wait for a second factor.
+/// Codes of sign-ins that await a second factor.
 #[derive(Debug)]
 pub struct AttemptCode;
 
@@ -106,17 +128,19 @@ impl CodeKind for AttemptCode {
     }
 }
 
-/// Client access, with a hint at what the code in the body is for.
+/// Client access, with a hint about the account of the code in the body.
 pub struct CodeAccess<K: CodeKind> {
+    /// The proved access.
     pub access: Access<Client>,
-    /// What the table has under the nonce of the code: good for knowing early whom to read, and for nothing else.
+    /// The entity stored under the nonce of the code. Use it only to read its account early,
+    /// because the code has not been checked.
     pub hint: Option<K::Stored>,
-    /// The table was asked for the code, and has none of its nonce.
+    /// Whether the table was read and has no code with this nonce.
     is_made_up: bool,
     kind: PhantomData<K>,
 }
 
-/// Where a request seems to have a code; whether it may is for others to say.
+/// The project and the code that a request claims; nothing is proved yet.
 fn claimed(parts: &Parts) -> Option<(ProjectId, Code)> {
     let project = ProjectId::parse(header(&parts.headers, "project-id").ok()??).ok()?;
     let body = parts.extensions.get::<ParsedBody>()?.0.as_ref()?;
@@ -139,8 +163,9 @@ impl<K: CodeKind> FromRequestParts<App> for CodeAccess<K> {
 }
 
 impl<K: MailedCode> CodeAccess<K> {
-    /// Counts an attempt at the code and decides on it; gives it with the user that it is for, who is read meanwhile. A code of an earlier
-    /// credential epoch does not exist. Whoever writes what the code is good for decides on the epoch again, by the same transaction.
+    /// Counts an attempt at the code and checks the code. Returns the code with its user, who is
+    /// read at the same time. A code from an earlier credential epoch is rejected as if it did not
+    /// exist. The write that the code authorises must check the epoch again in its own transaction.
     pub async fn decide(&self, app: &App, code: &Code) -> Result<(StoredCode, Option<UserRow>), Error> {
         let project = &self.access.project.id;
         let hinted = self.hint.as_ref().and_then(|code| code.user_id);
@@ -156,8 +181,10 @@ impl<K: MailedCode> CodeAccess<K> {
 }
 
 impl CodeAccess<InvitationCode> {
-    /// Counts the caller's attempt at the code of an invitation and decides on it, without accepting it. A code that nobody has made is not
-    /// looked for again, and leaves no count of attempts behind: whoever makes them up is counted by the address.
+    /// Counts the caller's attempt at the code of an invitation and checks the code, without
+    /// accepting the invitation. If the nonce is unknown, the code is not read again, and no
+    /// attempt at it is counted, so that made-up codes create no items; the rate limit counts such
+    /// requests by the caller's IP address.
     pub async fn try_invitation(&self, app: &App, code: &Code, caller: &Subject) -> Result<Result<Invitation, Rejected>, store::Error> {
         if self.is_made_up {
             return Ok(Err(Rejected::NotFound));

@@ -1,29 +1,46 @@
 //! Cursors: opaque, and bound to the project and the list that they came from.
 //!
-//! A cursor is a sealed position, so nobody can read, change or carry it elsewhere.
+//! A cursor is an encrypted and authenticated position, so nobody can read it, change it or use it
+//! for another list.
+
+use std::fmt::Display;
 
 use crypto::seal::Sealed;
 use errors::{Error, KnownError};
-use flows::App;
+use flows::context::Context;
 use secrecy::{ExposeSecret, SecretString};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
-use wire::id::ProjectId;
 
-/// The cursor of a position in a list.
-pub fn encode(app: &App, project: &ProjectId, list: &str, position: &impl Serialize) -> Result<String, Error> {
-    let text = serde_json::to_string(position).map_err(|_| crypto::seal::Error)?;
-    let sealed = app.sealer.seal(&app.entropy, &owner(project, list), &SecretString::from(text))?;
-    Ok(sealed.into_text())
+/// The cursors of one list of the caller's project.
+pub struct Cursors<'a> {
+    context: &'a Context,
+    owner: String,
 }
 
-/// The position that a cursor of this list means.
-pub fn decode<T: DeserializeOwned>(app: &App, project: &ProjectId, list: &str, cursor: &str) -> Result<T, KnownError> {
-    let sealed = Sealed::from_text(cursor.to_owned());
-    let text = app.sealer.open(&owner(project, list), &sealed).map_err(|_| KnownError::InvalidCursor)?;
-    serde_json::from_str(text.expose_secret()).map_err(|_| KnownError::InvalidCursor)
-}
+impl<'a> Cursors<'a> {
+    /// The cursors of a list. Its name, `list`, must contain everything that the items and their
+    /// order depend on.
+    pub fn of(context: &'a Context, list: impl Display) -> Self {
+        Self { context, owner: format!("cursor/{}/{list}", context.project.id) }
+    }
 
-fn owner(project: &ProjectId, list: &str) -> String {
-    format!("cursor/{project}/{list}")
+    /// The cursor of the page that begins after `position`; `None` without a position, that is,
+    /// after the last page.
+    pub fn next(&self, position: Option<&impl Serialize>) -> Result<Option<String>, Error> {
+        let Some(position) = position else { return Ok(None) };
+        let text = serde_json::to_string(position).map_err(|_| crypto::seal::Error)?;
+        let app = &self.context.app;
+        let sealed = app.sealer.seal(&app.entropy, &self.owner, &SecretString::from(text))?;
+        Ok(Some(sealed.into_text()))
+    }
+
+    /// The position in a cursor; `None` without a cursor. Fails with `INVALID_CURSOR` if the text
+    /// is not a cursor of this list.
+    pub fn position<T: DeserializeOwned>(&self, cursor: Option<&str>) -> Result<Option<T>, KnownError> {
+        let Some(cursor) = cursor else { return Ok(None) };
+        let sealed = Sealed::from_text(cursor.to_owned());
+        let text = self.context.app.sealer.open(&self.owner, &sealed).map_err(|_| KnownError::InvalidCursor)?;
+        serde_json::from_str(text.expose_secret()).map(Some).map_err(|_| KnownError::InvalidCursor)
+    }
 }

@@ -1,12 +1,12 @@
-//! The three header families: `x-service-*` of the specification, and the two that the published SDKs send.
-//! They are synonyms; a header that is given in two families with two values is an error.
+//! The three header families: `x-service-*`, and the two that the published SDKs send. They are
+//! synonyms; a header with different values in two families is an error.
 
 use errors::KnownError;
 use http::HeaderMap;
 
 const PREFIXES: [&str; 3] = ["x-service-", "x-stack-", "x-hexclave-"];
 
-/// Suffixes of the headers that a request may have.
+/// The names of request headers, without the prefix of a family.
 pub const REQUEST_HEADERS: [&str; 17] = [
     "project-id",
     "branch-id",
@@ -27,15 +27,16 @@ pub const REQUEST_HEADERS: [&str; 17] = [
     "development-disable-extended-logging",
 ];
 
-/// Suffixes of the headers that an answer may have.
+/// The names of response headers, without the prefix of a family.
 pub const RESPONSE_HEADERS: [&str; 3] = ["known-error", "actual-status", "request-id"];
 
-/// Every name of a header.
+/// The names of a header in all families.
 pub fn names(suffix: &str) -> impl Iterator<Item = String> + '_ {
     PREFIXES.iter().map(move |prefix| format!("{prefix}{suffix}"))
 }
 
-/// The value of a header in whatever family it came; an empty one counts as absent.
+/// The value of a header in any family; an empty value counts as absent. Fails if several families
+/// or repeated headers contain different values.
 pub fn header<'a>(headers: &'a HeaderMap, suffix: &str) -> Result<Option<&'a str>, KnownError> {
     let mut found = None;
     for name in names(suffix) {
@@ -53,7 +54,8 @@ pub fn header<'a>(headers: &'a HeaderMap, suffix: &str) -> Result<Option<&'a str
     Ok(found)
 }
 
-/// Which families' names an answer has: `x-service-*` for requests of that family, `x-stack-*` for the others and for none.
+/// The families of a response's headers: `x-service-*` if the request used that family, and
+/// `x-stack-*` if the request used another family or none.
 pub fn answer_prefixes(headers: &HeaderMap) -> Vec<&'static str> {
     let has = |prefix: &str| headers.keys().any(|name| name.as_str().starts_with(prefix));
     match (has(PREFIXES[0]), has(PREFIXES[1]) || has(PREFIXES[2])) {

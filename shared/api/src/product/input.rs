@@ -1,4 +1,5 @@
-//! What a request brings: path, query and body, read as a whole, with every problem named.
+//! The input of a request: path, query and body, parsed together, so that an error names every
+//! problem.
 
 use std::convert::Infallible;
 use std::fmt::Display;
@@ -13,23 +14,27 @@ use wire::problem::{Problems, rejected};
 
 use crate::http::describe::{Describe, Described, Description};
 
-/// The path parameters, the query and the body of a request, each a type of the operation.
+/// The path parameters, the query and the body of a request; the operation defines the types.
 #[derive(Debug)]
 pub struct Input<B = Ignored, Q = Nothing, P = Nothing> {
+    /// The body.
     pub body: B,
+    /// The query; if a key is repeated, its last value counts.
     pub query: Q,
+    /// The path parameters.
     pub path: P,
 }
 
-/// No field at all: every key of a query or a path is a problem.
+/// No fields: every key in a query or path is a problem.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ToSchema)]
 pub struct Nothing {}
 
-/// The body of an operation that takes none, whatever it is: SDKs send `{}`, or nothing.
+/// The body of an operation that takes none. Its content is ignored, because SDKs send `{}` or
+/// nothing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ToSchema)]
 pub struct Ignored {}
 
-/// The body as the layer read it: `None` when there was none.
+/// The body as the layer parsed it; `None` if there was none.
 #[derive(Debug, Clone)]
 pub struct ParsedBody(pub Option<Json>);
 
@@ -49,7 +54,7 @@ impl Deserr<Problems> for Ignored {
     }
 }
 
-/// A query or path parameter of another type than text, read from its text.
+/// A query or path parameter that is not a string, parsed from its text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ToSchema)]
 pub struct Param<T>(pub T);
 
@@ -73,7 +78,7 @@ where
         let (mut parts, _) = request.into_parts();
         let names = RawPathParams::from_request_parts(&mut parts, state).await.map_err(|_| KnownError::RouteNotFound)?;
         let path: Map<String, Json> = names.iter().map(|(name, value)| (name.to_owned(), value.into())).collect();
-        // The last of repeated keys wins.
+        // If a key is repeated, its last value counts.
         let query = url::form_urlencoded::parse(parts.uri.query().unwrap_or_default().as_bytes());
         let query: Map<String, Json> = query.map(|(name, value)| (name.into_owned(), value.into_owned().into())).collect();
         let body = parts.extensions.remove::<ParsedBody>().and_then(|body| body.0).unwrap_or(Json::Null);

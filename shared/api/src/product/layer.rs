@@ -1,4 +1,5 @@
-//! What happens around every operation of interface B: the body is read before anything is decided, the answer gets its headers.
+//! What happens around every operation of interface B: the body is parsed before anything is
+//! decided, and the response gets its headers.
 
 use std::any::Any;
 use std::borrow::Cow;
@@ -23,11 +24,12 @@ use crate::product::header_family::{REQUEST_HEADERS, RESPONSE_HEADERS, answer_pr
 use crate::product::input::ParsedBody;
 use crate::product::{oauth_error, trail};
 
-/// Largest body, in bytes.
+/// Largest accepted body, in bytes.
 const MAX_BODY_BYTES: usize = 256 * 1024;
 
-/// What an answer takes at least that must not tell whether there is an account: longer than the table of a gateway needs, where an item
-/// that is found takes a tenth of a millisecond more than one that is not. DynamoDB's own times differ by milliseconds.
+/// Minimum duration of a response that must not reveal whether an account exists. It is longer than
+/// such an operation takes with the gateway's own table, which needs a tenth of a millisecond more
+/// for an item that exists. DynamoDB's times vary by milliseconds anyway.
 const HIDING: Duration = Duration::from_millis(10);
 
 /// Wraps an operation of interface B.
@@ -59,7 +61,8 @@ pub async fn layer(State(app): State<App>, request: Request, next: Next) -> Resp
     response
 }
 
-/// Wraps what answers where no operation is: whatever the body, there is no such path or method.
+/// Wraps the responses to requests whose path or method no operation has. The bodies of such
+/// requests are not read.
 pub async fn fallback_layer(State(app): State<App>, request: Request, next: Next) -> Response {
     answered(&app, request, |request| next.run(request)).await
 }
@@ -68,14 +71,15 @@ async fn answered<F: Future<Output = Response>>(app: &App, request: Request, ans
     let request_id = request.extensions().get().cloned().unwrap_or_else(|| RequestId::new(app.entropy.request_id()));
     let has_oauth_errors = request.extensions().get::<Route>().is_some_and(|route| route.has_oauth_errors);
     let headers = request.headers().clone();
-    // Of the highest level, as a span below the level of the log would not name its lines.
+    // The level is `error`, because a span of a level that is not logged would not be attached to
+    // log lines.
     let span = tracing::error_span!("request", request_id = request_id.as_str());
     let response = retry::within(retry::BUDGET, answer(request)).instrument(span).await;
     let response = with_error(response, &app.settings.api_url, &request_id, has_oauth_errors);
     finish(&headers, request_id, response)
 }
 
-/// Writes the body of an error; an answer that is none stays as it is.
+/// Writes the body of an error; other responses stay as they are.
 fn with_error(mut response: Response, api_url: &str, request_id: &RequestId, has_oauth_errors: bool) -> Response {
     let Some(Answered(error)) = response.extensions_mut().remove::<Answered>() else { return response };
     let mut body = error.body();
@@ -93,7 +97,7 @@ fn with_error(mut response: Response, api_url: &str, request_id: &RequestId, has
     response
 }
 
-/// The answer to a handler that panicked.
+/// The response if a handler panics.
 pub fn panicked(_: Box<dyn Any + Send + 'static>) -> Response {
     tracing::error!("an operation panicked");
     KnownError::InternalError.into_response()
@@ -121,8 +125,8 @@ fn unreadable(reason: impl Into<Cow<'static, str>>) -> KnownError {
     KnownError::BodyParsingError(reason.into())
 }
 
-/// A body without a content type is JSON: nothing else is documented (RFC 9110 §8.3 lets the
-/// recipient examine it).
+/// A body without a content type is parsed as JSON, the only documented format (RFC 9110 §8.3 lets
+/// the recipient examine it).
 fn parse_unlabelled(bytes: &Bytes) -> Result<Option<Value>, KnownError> {
     if bytes.is_empty() {
         return Ok(None);
@@ -137,9 +141,11 @@ fn parse_body(media_type: &str, bytes: &Bytes) -> Result<Option<Value>, KnownErr
     match media_type {
         _ if !is_known => Err(unreadable("its content type is not supported; send `content-type: application/json`")),
         _ if bytes.is_empty() => Ok(None),
-        // The position and what was expected there, without what was sent.
+        // The error contains the position and what was expected there, but nothing of what was
+        // sent.
         "application/json" => serde_json::from_slice(bytes).map(Some).map_err(|error| unreadable(format!("it is not valid JSON: {error}"))),
-        // What curl sends without a header: as a form, the whole text would be the name of a field.
+        // curl by default sends JSON as a form: parsed as such, the whole text would be the name of
+        // a field.
         _ if looks_like_json(bytes) => {
             Err(unreadable(format!("it looks like JSON, but its content type is {media_type}; send `content-type: application/json`")))
         }
@@ -158,7 +164,8 @@ fn looks_like_json(bytes: &[u8]) -> bool {
     bytes.trim_ascii_start().starts_with(b"{") || bytes.trim_ascii_start().starts_with(b"[")
 }
 
-/// Gives an answer what every answer of interface B has.
+/// Adds the headers that every response of interface B has, and replaces the status of a client
+/// error with 200 if an old client asks for that.
 fn finish(request: &HeaderMap, request_id: RequestId, mut response: Response) -> Response {
     let prefixes = answer_prefixes(request);
     let code = response.extensions().get::<AnsweredCode>().map(|code| code.0).filter(|code| KnownError::is_reference_code(code));
@@ -199,7 +206,7 @@ fn set(headers: &mut HeaderMap, prefix: &str, suffix: &str, value: &str) {
     }
 }
 
-/// Requests carry their proof in headers and no cookies, so any origin may read the answers.
+/// Requests are authenticated by headers, not by cookies, so any origin may read the responses.
 fn cross_origin(headers: &mut HeaderMap) {
     headers.insert(header::ACCESS_CONTROL_ALLOW_ORIGIN, HeaderValue::from_static("*"));
     let answer_names = RESPONSE_HEADERS.iter().flat_map(|suffix| names(suffix)).collect::<Vec<_>>().join(", ");
@@ -209,7 +216,7 @@ fn cross_origin(headers: &mut HeaderMap) {
     }
 }
 
-/// The answer to `OPTIONS` of any path below `/api`.
+/// The response to `OPTIONS` for any path below `/api`.
 pub fn preflight() -> Response {
     let mut response = StatusCode::OK.into_response();
     let headers = response.headers_mut();

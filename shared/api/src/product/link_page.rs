@@ -1,6 +1,7 @@
-//! Pages behind the links of emails ([`links`](store::link)). Whoever follows one is a person at a browser, so errors are pages as
-//! well; programs have the status and the code in a header. A page asks, and its form answers: nothing changes on GET, as mail scanners
-//! follow links.
+//! Pages behind the links in emails ([`links`](store::link)). Visitors are people in a browser, so
+//! errors are pages as well; programs recognise an error by the response's status and headers. GET
+//! only shows a question, and submitting its form confirms: nothing changes on GET, because email
+//! scanners follow links.
 
 use axum::response::{IntoResponse, Response};
 use deserr::Deserr;
@@ -16,6 +17,7 @@ use crate::http::client::Caller;
 use crate::http::describe::{Describe, Description};
 use crate::http::text::Page;
 
+/// The query of a link.
 #[derive(Deserr, ToSchema)]
 #[deserr(deny_unknown_fields)]
 pub struct LinkQuery {
@@ -23,16 +25,16 @@ pub struct LinkQuery {
     pub code: Code,
 }
 
-/// A page, for whatever reason.
+/// A page that a link leads to: a question, a result or an error.
 pub struct LinkPage(Response);
 
 impl LinkPage {
-    /// `title` and `body` are HTML.
+    /// A page with status 200; `title` and `body` are HTML.
     pub fn of(title: &str, body: &str) -> Self {
         Self(Page::of(StatusCode::OK, title, body).into_response())
     }
 
-    /// A question, with the form that answers it.
+    /// A question, with the form that confirms it.
     pub fn question(title: &str, body: &str, button: &str) -> Self {
         Self::of(title, &format!("{body}\n<form method=\"post\"><button>{button}</button></form>"))
     }
@@ -50,8 +52,9 @@ impl Describe for LinkPage {
     }
 }
 
-/// What a link that is followed with GET shows: the question, to which `question` is given the name of the project and what the link is
-/// for; `used` when it was used before. `found` is what [`find`] found.
+/// The page that a link shows on GET. `found` is the result of [`find`]. `question` makes the page
+/// from the name of the project and the purpose of the link; `used` makes the page for a link that
+/// has already been used.
 pub async fn show<P: Purpose>(
     app: &App,
     found: Result<Link<P>, LinkPage>,
@@ -67,8 +70,9 @@ pub async fn show<P: Purpose>(
     Ok(question(&project.unwrap_or_default(), &link.purpose))
 }
 
-/// The link of a code, or the page that says why there is none; `instead` says what to do then. Codes that nobody has are counted by the
-/// address.
+/// The link with this code, or the page that says that the link no longer works. `instead`, which
+/// is HTML, tells visitors of that page what to do. Requests with unknown codes are counted by the
+/// caller's IP address.
 pub async fn find<P: Purpose>(app: &App, caller: &Caller, code: &Code, instead: &str) -> Result<Result<Link<P>, LinkPage>, Error> {
     let rejected = match app.store.link(code).await? {
         None => {
@@ -79,7 +83,7 @@ pub async fn find<P: Purpose>(app: &App, caller: &Caller, code: &Code, instead: 
         Some(link) => return Ok(Ok(link)),
     };
     let error = KnownError::from(rejected);
-    let page = Page::of(error.status(), "This link does not work any more", &format!("<p>{instead}</p>"));
+    let page = Page::of(error.status(), "This link no longer works", &format!("<p>{instead}</p>"));
     let mut answer = page.into_response();
     answer.extensions_mut().insert(AnsweredCode(error.code()));
     Ok(Err(LinkPage(answer)))

@@ -1,7 +1,8 @@
-//! Interface B: what every one of its operations shares.
+//! What the operations of interface B share.
 //!
-//! The layer around an operation reads the body once, before anything is decided, and shapes the answer: error envelope, the header
-//! families' own names, the status that old clients want overridden, CORS, and the headers of security.
+//! The layer around an operation parses the body once, before anything is decided, and shapes the
+//! response: error bodies, headers in the family that the client uses, the status override for old
+//! clients, CORS, and security headers.
 
 pub mod access;
 pub mod access_token;

@@ -1,5 +1,6 @@
-//! The keys of what a request names ([`Route::reads`](crate::http::route::Route::reads)): they are known before the project is, so `Access` reads
-//! all of it in its own round trip. What is no id has no key here; that it is none is said when the request is read as a whole.
+//! The keys of the items that a request names ([`Route::reads`](crate::http::route::Route::reads)).
+//! The keys are known before the project is read, so `Access` fetches the items in the same round
+//! trip. Malformed ids give no keys here; they are reported when the input is parsed.
 
 use std::borrow::Cow;
 
@@ -10,7 +11,7 @@ use model::session::token::Claims;
 use model::user::reference::UserRef;
 use store::Key;
 use store::document::document_key;
-use store::keys::user_key;
+use store::keys::{project_key, user_key};
 use store::outbox::entry_key;
 use store::project::key_set::set_key;
 use store::team::membership::member_key;
@@ -22,7 +23,7 @@ use wire::id::{DocumentId, EmailId, KeySetId, ProjectId, TeamId, UserId};
 use crate::http::route::Named;
 use crate::product::input::ParsedBody;
 
-/// Where a request names things.
+/// The parts of a request that can name items.
 pub(crate) struct Names<'a> {
     pub(crate) parts: &'a Parts,
     pub(crate) path: Option<&'a RawPathParams>,
@@ -47,16 +48,18 @@ impl Names<'_> {
             Named::Document(kind) => self.id("id", DocumentId::parse).map(|id| vec![document_key(project, kind, id)]),
             Named::Mail => self.id("id", EmailId::parse).map(|id| vec![entry_key(project, id)]),
             Named::KeySet => self.id("id", KeySetId::parse).map(|id| vec![set_key(project, id)]),
+            Named::Project => self.id("project_id", ProjectId::parse).map(|id| vec![project_key(&id)]),
         };
         keys.unwrap_or_default()
     }
 
-    /// The address that is named.
+    /// The email address in the field `email`.
     pub(crate) fn email(&self) -> Option<Email> {
         self.id("email", Email::parse)
     }
 
-    /// The user that is named by its id; the signed-in one is read in any case.
+    /// The user with the id `user_id`; `None` for `me`, because the signed-in user is fetched in
+    /// any case.
     fn user(&self) -> Option<UserId> {
         match self.id("user_id", UserRef::parse)? {
             UserRef::Me => None,

@@ -1,23 +1,34 @@
-//! The errors of the token endpoint: every OAuth client reads `error` as one of RFC 6749's names, every SDK reads `code` and `details`.
+//! The errors of the token endpoint: OAuth clients read `error`, a code of RFC 6749; SDKs read
+//! `code` and `details`.
 //!
-//! Both are in one body, as neither forbids the other's fields. The layer writes it, because some errors are found before the operation runs.
+//! One body contains the fields for both kinds of clients, because neither format forbids the
+//! fields of the other. The layer writes this body, because some errors occur before the operation
+//! runs.
 
 use errors::KnownError;
 use serde::Serialize;
 use serde_json::Value;
 use strum::{IntoStaticStr, VariantNames};
 
-/// `error` of RFC 6749 §5.2; the last two are those of §4.1.2.1, which that section lacks and clients know.
+/// The codes in `error` (RFC 6749 §5.2). The last two are from §4.1.2.1: §5.2 has no such codes,
+/// but clients know them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, IntoStaticStr, VariantNames)]
 #[serde(rename_all = "snake_case")]
 #[strum(serialize_all = "snake_case")]
 pub enum OauthErrorCode {
+    /// The request is malformed.
     InvalidRequest,
+    /// Client authentication failed.
     InvalidClient,
+    /// The code or the refresh token is invalid, expired or revoked.
     InvalidGrant,
+    /// The client may not use this grant.
     UnauthorizedClient,
+    /// The grant type is not supported.
     UnsupportedGrantType,
+    /// An internal error.
     ServerError,
+    /// The service is overloaded, or the caller sent too many requests.
     TemporarilyUnavailable,
 }
 
@@ -42,13 +53,15 @@ impl From<&KnownError> for OauthErrorCode {
     }
 }
 
-/// Gives the body of an error the members of OAuth; `code` is in place of the one that the error has.
+/// Adds OAuth's fields to the body of an error; `code` replaces the OAuth code that the error maps
+/// to.
 pub(crate) fn describe(error: &KnownError, code: Option<OauthErrorCode>, body: &mut Value) {
     body["error"] = <&str>::from(code.unwrap_or_else(|| error.into())).into();
     body["error_description"] = description(&error.to_string()).into();
 }
 
-/// A sentence in the characters that RFC 6749 §5.2 allows: printable ASCII without quotes and backslashes.
+/// A sentence with only the characters that RFC 6749 §5.2 allows: printable ASCII without quotation
+/// marks and backslashes.
 fn description(sentence: &str) -> String {
     let words: Vec<&str> = sentence.split_whitespace().collect();
     let allowed = |c: char| match c {
@@ -64,7 +77,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_description_has_no_character_that_the_rfc_forbids() {
+    fn a_description_has_only_characters_that_the_rfc_allows() {
         assert_eq!(description("a \"b\" of\n  - c\\d \u{e9}"), "a 'b' of - c'd ?");
     }
 }

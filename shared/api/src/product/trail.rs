@@ -1,4 +1,5 @@
-//! What a request says of itself for the trail: the operation, what its path names, the names of its fields, and where it comes from.
+//! What a request adds to the trail: the operation, the items that its path names, the names of
+//! the fields in its body, and the caller's IP address and location.
 
 use axum::extract::RawPathParams;
 use flows::App;
@@ -11,7 +12,8 @@ use wire::id::UserId;
 use crate::http::client::{PeerAddress, place};
 use crate::http::route::{Route, Trail};
 
-/// What a parameter of a path names, by its own name or by the segment before it; nothing for a user, who is not a target.
+/// The kind of target that a path parameter refers to, according to its name and the segment before
+/// it. `None` if it refers to no target: a user, for example, is recorded separately.
 pub fn target_kind(segment: &str, parameter: &str) -> Option<TargetKind> {
     Some(match (segment, parameter) {
         (_, "team_id") => TargetKind::Team,
@@ -38,12 +40,13 @@ pub fn parameters(path: &str) -> impl Iterator<Item = (&str, &str)> {
     segments.filter_map(|(before, segment)| Some((before, segment.strip_prefix('{')?.strip_suffix('}')?)))
 }
 
-/// What a request leaves in the trail when it changes something; nothing where its route leaves none.
+/// The facts for the entry that a request adds to the trail if it changes something; `None` if its
+/// route adds no entries.
 pub(crate) fn started(app: &App, parts: &Parts, path: Option<&RawPathParams>, body: Option<&Value>) -> Option<Started> {
     let route = parts.extensions.get::<Route>().filter(|route| route.trail == Trail::Entry)?;
     let value = |name: &str| path?.iter().find(|(of, _)| *of == name).map(|(_, value)| value);
     let target = |(before, name)| Some(Target::new(target_kind(before, name)?, value(name)?));
-    // What others may put into a body, its names are theirs, too.
+    // If unknown fields are permitted, senders choose their names, so no names are recorded.
     let fields = body.filter(|_| !route.ignores_unknown_fields).map(trail::fields).unwrap_or_default();
     let peer = parts.extensions.get::<PeerAddress>().copied().unwrap_or_default();
     let at = app.clock.now();
@@ -57,7 +60,7 @@ pub(crate) fn started(app: &App, parts: &Parts, path: Option<&RawPathParams>, bo
     })
 }
 
-/// The user that a path names; `own` is who `me` is.
+/// The user that a path names; `own` is the user that `me` stands for.
 pub(crate) fn named_user(path: Option<&RawPathParams>, own: Option<UserId>) -> Option<UserId> {
     match path?.iter().find(|(name, _)| *name == "user_id")?.1 {
         "me" => own,

@@ -1,10 +1,12 @@
 //! Password hashes: argon2id as PHC strings, and bcrypt for imported accounts.
 //!
-//! The parameters travel with each hash, so a weaker one is noticed at sign-in and replaced.
+//! The parameters are part of each hash, so sign-in notices and replaces a hash whose parameters
+//! are weaker than the current ones.
 //!
-//! A wrong password takes the same work for every account of a project and for none at all: one
-//! argon2id, and bcrypt of the dearest cost among the project's imported hashes, if it has any.
-//! bcrypt of cost `n` is 2^n rounds, so that of cost `k`, and then of `k` to `n - 1`, add up to it.
+//! Checking a wrong password takes the same work whether or not the account exists, and whichever
+//! kind of hash the account has: one argon2id, plus bcrypt at the highest cost among the project's
+//! imported hashes, if there are any. bcrypt of cost `n` runs 2^n rounds, so a check of cost `k`
+//! followed by dummy checks of costs `k` to `n - 1` adds up to the same work.
 
 use std::cell::RefCell;
 use std::hint::black_box;
@@ -31,12 +33,13 @@ impl std::fmt::Debug for Hash {
     }
 }
 
-/// The bcrypt costs that are imported: bcrypt has no lower one, and 2^12 rounds take a quarter of a
-/// second, of every wrong password in the project. Versions before this one imported up to 16.
+/// The bcrypt costs that can be imported. 4 is bcrypt's minimum; 2^12 rounds take a quarter of a
+/// second, which every wrong password in the project then costs. Earlier versions imported costs up
+/// to 16.
 const BCRYPT_COSTS: std::ops::RangeInclusive<u32> = 4..=12;
 
 impl Hash {
-    /// Takes a bcrypt hash of another system; `None` for anything else, or a cost that is not from 4
+    /// Accepts a bcrypt hash of another system; `None` for anything else, or for a cost outside 4
     /// to 12.
     pub fn import_bcrypt(text: &str) -> Option<Self> {
         let parts: bcrypt::HashParts = text.parse().ok()?;
@@ -44,54 +47,68 @@ impl Hash {
         (known && text.len() == 60 && BCRYPT_COSTS.contains(&parts.get_cost())).then(|| Self(text.to_owned()))
     }
 
-    /// The cost of a bcrypt hash.
+    /// The cost of a bcrypt hash; `None` for argon2id.
     pub fn bcrypt_cost(&self) -> Option<u32> {
         self.0.strip_prefix("$2")?.split('$').nth(1)?.parse().ok()
     }
 }
 
-/// What a check found.
+/// The result of a check.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Verdict {
+    /// The password is wrong, or there is no hash.
     Wrong,
+    /// The password is right.
     Right,
-    /// Right, and the hash is weaker than today's parameters: replace it.
+    /// The password is right, but the hash is weaker than the current parameters and should be
+    /// replaced.
     RightButWeak,
 }
 
 thread_local! {
-    /// What argon2 fills, kept by each thread that hashes: memory of this size goes back to the allocator in pieces that it cannot put
-    /// together again, so that a process would grow to ten times as much.
+    /// The memory that argon2 fills, kept by each hashing thread. If it were freed after each hash,
+    /// the allocator could not merge the pieces again, and the process would grow to ten times the
+    /// size.
     static MEMORY: RefCell<Vec<Block>> = const { RefCell::new(Vec::new()) };
 }
 
-/// Hashes and checks passwords off the async threads, no more at once than there are cores (each takes 19 MiB). The threads are its own:
-/// those of a pool that grows with the load would keep their memory when it is over.
+/// Hashes and checks passwords off the async threads, at most one per core at a time (each takes 19
+/// MiB). The threads are dedicated: those of a pool that grows with load would keep their memory
+/// after the load is gone.
 #[derive(Clone)]
 pub struct Hasher {
     params: Params,
     threads: Arc<OnceLock<ThreadPool>>,
-    /// What a password is checked against when there is no hash.
+    /// The hash that a password is checked against if the account has none.
     decoy: Arc<str>,
 }
 
 impl Default for Hasher {
-    /// argon2id, 19456 KiB, two passes, one lane: the first choice of OWASP's password storage cheat sheet.
+    /// argon2id with 19456 KiB, two passes and one lane, the first choice of OWASP's password
+    /// storage cheat sheet.
     fn default() -> Self {
         Self::new(19_456, 2)
     }
 }
 
 impl Hasher {
-    /// A hasher of other costs: `memory` in KiB, `passes` over it. Tests use cheap ones.
+    /// A hasher with other costs: `memory` in KiB, and the number of `passes` over the memory.
+    /// Tests use low costs.
     #[expect(clippy::expect_used, reason = "the parameters are constants of this program")]
     pub fn new(memory: u32, passes: u32) -> Self {
         let params = Params::new(memory, passes, 1, Some(32)).expect("parameters within argon2's ranges");
-        // Its digest is zeros: the work is that of a real check, and no password can be right.
+        // The digest is all zeros: checking takes the work of a real hash, and no password can
+        // match.
         let decoy = format!("$argon2id$v=19$m={memory},t={passes},p=1$Z2F0ZWxldC1ub2JvZHk${}", "A".repeat(43));
         Self { params, threads: Arc::default(), decoy: decoy.into() }
     }
 
+    /// The parameters of new hashes.
+    pub(super) fn params(&self) -> &Params {
+        &self.params
+    }
+
+    /// Hashes a password with argon2id and a random salt.
     #[expect(clippy::expect_used, reason = "salt and parameters are valid by construction, and hashing does not panic")]
     pub async fn hash(&self, entropy: &Entropy, password: &SecretString) -> Hash {
         let salt: [u8; 16] = entropy.bytes();
@@ -99,8 +116,9 @@ impl Hasher {
         self.run(move || hash_now(params, &salt, password.expose_secret()).expect("valid parameters")).await
     }
 
-    /// Checks `password` against `hash`; with none, does the same work and says [`Verdict::Wrong`].
-    /// `dearest` is the highest bcrypt cost of the project, see [`model::project::Project`].
+    /// Checks `password` against `hash`; without a hash, does the same work and returns
+    /// [`Verdict::Wrong`]. `dearest` is the highest bcrypt cost of the project, see
+    /// `model::project::Project`.
     pub async fn verify(&self, hash: Option<&Hash>, password: &Password, dearest: Option<u32>) -> Verdict {
         let hasher = self.clone();
         let (hash, password) = (hash.cloned(), password.clone());
@@ -110,7 +128,8 @@ impl Hasher {
     fn verify_now(&self, hash: Option<&Hash>, password: &Password, dearest: Option<u32>) -> Verdict {
         let mut verdicts = password.forms().map(|form| self.verify_form(hash, form.expose_secret(), dearest));
         match verdicts.next() {
-            // Made before passwords were normalised, and so of the typed form: to be made again.
+            // The hash may be of the password as typed, from before passwords were normalised. If
+            // it matches, it should be replaced.
             Some(Verdict::Wrong) | None => match verdicts.next() {
                 Some(Verdict::Right | Verdict::RightButWeak) => Verdict::RightButWeak,
                 Some(Verdict::Wrong) | None => Verdict::Wrong,
@@ -136,8 +155,8 @@ impl Hasher {
         }
     }
 
-    /// Does what a check against a hash of this bcrypt cost, or of argon2, took less than a check
-    /// against any other hash of the project would.
+    /// Adds the work that a check against this hash (bcrypt of `cost`, or argon2id) lacks compared
+    /// with the most expensive check in the project.
     fn pad(&self, cost: Option<u32>, password: &str, dearest: Option<u32>) {
         let missing = match (cost, dearest) {
             (Some(cost), dearest) => {
@@ -157,8 +176,8 @@ impl Hasher {
         stored.is_none_or(|stored| stored.m_cost() < self.params.m_cost() || stored.t_cost() < self.params.t_cost())
     }
 
-    #[expect(clippy::expect_used, reason = "without threads no password can be checked; a panic of the work is a bug to show")]
-    async fn run<T: Send + 'static>(&self, work: impl FnOnce() -> T + Send + 'static) -> T {
+    #[expect(clippy::expect_used, reason = "without threads no password can be checked; a panic in the work is a bug that must surface")]
+    pub(super) async fn run<T: Send + 'static>(&self, work: impl FnOnce() -> T + Send + 'static) -> T {
         let threads = self.threads.get_or_init(|| {
             let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
             ThreadPoolBuilder::new()
@@ -169,7 +188,7 @@ impl Hasher {
                 .expect("threads start")
         });
         let (done, result) = oneshot::channel();
-        // Whoever asked may have gone away meanwhile.
+        // The caller may have disconnected in the meantime.
         threads.spawn(move || drop(done.send(work())));
         result.await.expect("hashing ends")
     }
@@ -188,7 +207,7 @@ fn hash_now(params: Params, salt: &[u8], password: &str) -> Result<Hash, Error> 
     Ok(Hash(hash.to_string()))
 }
 
-/// Whether a password is that of a PHC string of argon2, which decides on algorithm and parameters.
+/// Whether a password matches an argon2 PHC string, which determines the algorithm and parameters.
 fn is_right(text: &str, password: &str) -> Result<bool, Error> {
     let stored = PasswordHash::new(text)?;
     let (Some(salt), Some(expected)) = (stored.salt, stored.hash) else { return Ok(false) };
@@ -198,15 +217,15 @@ fn is_right(text: &str, password: &str) -> Result<bool, Error> {
     Ok(output(&argon2, password, &salt)? == expected)
 }
 
-/// What argon2 makes of a password, in the memory of this thread.
-fn output(argon2: &Argon2<'_>, password: &str, salt: &[u8]) -> Result<Output, Error> {
+/// The argon2 output for a password or recovery code, computed in this thread's memory.
+pub(super) fn output(argon2: &Argon2<'_>, password: &str, salt: &[u8]) -> Result<Output, Error> {
     let length = argon2.params().output_len().unwrap_or(Params::DEFAULT_OUTPUT_LEN);
     let mut bytes = [0; Output::MAX_LENGTH];
     let bytes = bytes.get_mut(..length).ok_or(Error::OutputSize)?;
     MEMORY.with_borrow_mut(|memory| {
         let blocks = argon2.params().block_count();
         if memory.len() < blocks {
-            // What was there is not worth copying.
+            // Drop the old memory first: growing it in place would copy its content for nothing.
             *memory = Vec::new();
             *memory = vec![Block::default(); blocks];
         }
@@ -228,7 +247,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_hash_verifies_its_password_alone() {
+    async fn a_hash_verifies_only_its_password() {
         let hasher = Hasher::new(64, 1);
         let hash = hasher.hash(&Entropy::system(), &secret("correct horse")).await;
         assert!(hash.0.starts_with("$argon2id$v=19$m=64,t=1,p=1$"));
@@ -238,8 +257,8 @@ mod tests {
     }
 
     #[test]
-    fn hashes_are_those_of_the_reference_implementation() {
-        // From its tests. More memory, then less, then more, in what one thread keeps.
+    fn hashes_match_the_reference_implementation() {
+        // Memory use goes up, down and up again on the same thread.
         let (small, large) = (
             "$argon2id$v=19$m=256,t=2,p=1$c29tZXNhbHQ$nf65EOgLrQMR/uIPnA4rEsF5h7TKyQwu9U1bMCHGi/4",
             "$argon2id$v=19$m=65536,t=2,p=1$c29tZXNhbHQ$CTFhFdXPJO1aFaMaO6Mm5c8y7cJHAph8ArZWb2GRPPc",
@@ -255,7 +274,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_weaker_hash_and_a_bcrypt_hash_are_to_be_replaced() {
+    async fn weaker_hashes_and_bcrypt_hashes_need_rehashing() {
         let hash = Hasher::new(64, 1).hash(&Entropy::system(), &secret("correct horse")).await;
         let strong = Hasher::new(128, 1);
         assert_eq!(strong.verify(Some(&hash), &password("correct horse"), None).await, Verdict::RightButWeak);
@@ -266,7 +285,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_hash_of_the_typed_form_is_right_once_more_and_to_be_replaced() {
+    async fn a_hash_of_the_unnormalised_password_still_verifies_and_needs_rehashing() {
         let hasher = Hasher::new(64, 1);
         let (composed, decomposed) = ("caf\u{e9} au lait", "cafe\u{301} au lait");
         let hash = hasher.hash(&Entropy::system(), &secret(decomposed)).await;
@@ -279,7 +298,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_wrong_password_is_wrong_whatever_else_the_project_has() {
+    async fn a_wrong_password_is_rejected_with_any_kind_of_hash() {
         let hasher = Hasher::new(64, 1);
         let argon2 = hasher.hash(&Entropy::system(), &secret("correct horse")).await;
         let bcrypt = bcrypt::hash("correct horse", 4).ok().and_then(|text| Hash::import_bcrypt(&text));
@@ -292,7 +311,7 @@ mod tests {
     }
 
     #[test]
-    fn only_bcrypt_of_a_bearable_cost_is_imported() {
+    fn only_bcrypt_hashes_up_to_the_maximum_cost_are_imported() {
         assert!(Hash::import_bcrypt("$2b$10$abcdefghijklmnopqrstuuJLnlzKyzTpJ3xYBvrs2n6VzMUKWDCgK").is_some());
         assert!(Hash::import_bcrypt("$2b$03$abcdefghijklmnopqrstuuJLnlzKyzTpJ3xYBvrs2n6VzMUKWDCgK").is_none());
         assert!(Hash::import_bcrypt("$2b$13$abcdefghijklmnopqrstuuJLnlzKyzTpJ3xYBvrs2n6VzMUKWDCgK").is_none());

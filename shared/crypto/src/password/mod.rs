@@ -1,8 +1,10 @@
-//! Passwords as people type them, until they are hashed.
+//! Passwords as people type them, before they are hashed.
 //!
-//! A password is normalised to NFC (SP 800-63B-4, §3.1.1.2): what looks the same is the same, whichever keyboard it comes from.
+//! A password is normalised to NFC (SP 800-63B-4, §3.1.1.2), so the same characters match whichever
+//! keyboard produced them.
 
 pub mod hash;
+pub mod recovery;
 
 use std::borrow::Cow;
 
@@ -10,7 +12,7 @@ use icu_normalizer::ComposingNormalizerBorrowed;
 use secrecy::SecretString;
 use utoipa::ToSchema;
 
-/// A password in clear. It cannot be printed or serialised.
+/// A plaintext password. It cannot be printed or serialised.
 #[derive(Clone, ToSchema)]
 #[schema(value_type = String, format = Password, example = "correct horse battery")]
 pub struct Password(Forms);
@@ -18,17 +20,18 @@ pub struct Password(Forms);
 #[derive(Clone)]
 struct Forms {
     normalized: SecretString,
-    /// As it was typed, if that differs.
+    /// The text as typed, if it differs from its NFC form.
     typed: Option<SecretString>,
 }
 
 impl Password {
-    /// The form that is hashed.
+    /// The form to hash.
     pub fn secret(&self) -> &SecretString {
         &self.0.normalized
     }
 
-    /// The forms that a stored hash may be of: before passwords were normalised it was the typed one.
+    /// The forms that a stored hash may match: before passwords were normalised, the typed form was
+    /// hashed.
     pub fn forms(&self) -> impl Iterator<Item = &SecretString> {
         [&self.0.normalized].into_iter().chain(&self.0.typed)
     }
@@ -61,7 +64,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn composed_and_decomposed_forms_are_one_password() {
+    fn composed_and_decomposed_unicode_passwords_are_equal() {
         let [composed, decomposed] = ["caf\u{e9} au lait", "cafe\u{301} au lait"].map(|text| Password::from(text.to_owned()));
         assert_eq!(composed.secret().expose_secret(), decomposed.secret().expose_secret());
         assert_eq!((composed.forms().count(), decomposed.forms().count()), (1, 2));

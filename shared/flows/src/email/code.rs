@@ -1,5 +1,6 @@
-//! Mails that carry a code: the code, and the entry of the outbox that takes it to its recipient, written together. The recipient is
-//! counted in the same transaction ([`crate::limits::recipient`]), so nothing mails a code uncounted.
+//! Emails with codes. A code is written together with the outbox entry that delivers it. The
+//! recipient is counted in the same transaction ([`crate::limits::recipient`]), except by
+//! [`CodeEmail::reset`].
 
 use jiff::Timestamp;
 use model::code::{Code, Purpose, StoredCode};
@@ -18,19 +19,25 @@ use wire::id::{EmailId, ProjectId};
 use crate::app::App;
 use crate::email::sealed;
 
-/// Where the link of a verification email leads that releases the address.
+/// The path of the link by which the recipient of a verification email releases the email address.
 pub const RELEASE_PATH: &str = "/api/v1/contact-channels/release-link";
 
-/// An email with a code that is about to be written. Its link is `callback` with the query parameter `code`.
+/// What is needed to write an email with a code. The link in the email is `callback` with the query
+/// parameter `code`.
 pub struct CodeEmail<'a> {
+    /// The app.
     pub app: &'a App,
+    /// The project.
     pub project: &'a ProjectId,
+    /// The page of the project's app that the link opens.
     pub callback: &'a RedirectUrl,
+    /// The current time.
     pub now: Timestamp,
 }
 
 impl CodeEmail<'_> {
-    /// Writes a new code and the email with its link. `recipient` counts it.
+    /// A new code, with the writes that create it and the email with its link. `recipient` is the
+    /// write that counts the recipient.
     pub fn writes(&self, recipient: Option<Write>, stored: &StoredCode, mail: Builtin) -> Result<(Code, Vec<Write>), store::Error> {
         let (code, entry) = self.code_and_entry(stored, mail, None)?;
         let mail = outbox::create(self.project, &entry)?.about(stored.user_id);
@@ -38,8 +45,10 @@ impl CodeEmail<'_> {
         Ok((code, writes))
     }
 
-    /// Writes a code that resets the password of `user`, as its owner asked for by a link of an email to `email`. Recipients are not counted:
-    /// the link works once, and whoever uses up what the owner may get must not keep them out.
+    /// The writes of a code that resets the password of `user`, and of the email that delivers it.
+    /// The owner has requested the code through a link in an earlier email to `email`. The
+    /// recipient is not counted: the link works only once, and an attacker who uses up the quota of
+    /// the recipient must not lock the owner out.
     pub fn reset(&self, user: &User, email: &Email) -> Result<[Write; 2], store::Error> {
         let stored = StoredCode {
             purpose: Purpose::ResetPassword,
@@ -54,13 +63,14 @@ impl CodeEmail<'_> {
         Ok([code::create(self.project, &code, &stored)?, outbox::create(self.project, &entry)?])
     }
 
-    /// Writes what looks and costs like [`Self::writes`] and mails nothing: a code that nobody gets. For recipients who must not be told apart.
+    /// Writes that look and cost like those of [`Self::writes`] but send no email, so nobody
+    /// receives the code. Used where the response must not reveal whether an account exists.
     pub fn decoys(&self, recipient: Option<Write>, stored: &StoredCode, mail: Builtin) -> Result<Vec<Write>, store::Error> {
         let (code, entry) = self.code_and_entry(stored, mail, None)?;
         self.with_email(recipient, stored, &code, outbox::create_decoy(self.project, &entry, self.now)?)
     }
 
-    /// The code, its mail, and the count of its recipient.
+    /// The write of the code, the write of its email, and the write that counts the recipient.
     fn with_email(&self, recipient: Option<Write>, stored: &StoredCode, code: &Code, mail: Write) -> Result<Vec<Write>, store::Error> {
         Ok([code::create(self.project, code, stored)?, mail].into_iter().chain(recipient).collect())
     }
@@ -87,7 +97,9 @@ impl CodeEmail<'_> {
         Ok((code, entry))
     }
 
-    /// Writes a code that verifies an address of a user, and its email, with a link for whoever has no such account.
+    /// The writes of a code that verifies a user's email address, and of the email that delivers
+    /// it. With a second link in the email, a recipient who did not create the account can release
+    /// the address.
     pub fn verification(&self, recipient: Option<Write>, user: &User, channel: &Channel) -> Result<Vec<Write>, store::Error> {
         let stored = StoredCode {
             purpose: Purpose::VerifyEmail,
@@ -109,7 +121,8 @@ impl CodeEmail<'_> {
     }
 }
 
-/// The email that tells an address of the account that it has just become the owner of.
+/// The write of the email that tells the owner of an email address that the account now belongs to
+/// them; `None` if the user has no primary address.
 pub fn account_claimed(app: &App, project: &ProjectId, user: &User, now: Timestamp) -> Result<Option<Write>, store::Error> {
     let Some(channel) = user.primary() else { return Ok(None) };
     let new = NewEntry {

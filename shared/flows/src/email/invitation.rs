@@ -1,4 +1,5 @@
-//! The mail that invites to a team: invitation, code and entry of the outbox are written together, and its recipient is counted.
+//! Emails that invite to a team. The invitation, its code and the outbox entry are written in one
+//! transaction, in which the operation also counts the recipient.
 
 use model::code::Code;
 use model::email::Email;
@@ -18,11 +19,11 @@ use wire::id::{InvitationId, ProjectId};
 use crate::app::App;
 use crate::email::sealed;
 
-/// Writes an invitation and the mail with its link, which is `callback` with the query parameter `code`.
+/// The id of a new invitation, and the writes of the invitation and its email. The link in the
+/// email is `callback` with the query parameter `code`.
 pub fn writes(
     app: &App,
     project: &ProjectId,
-    recipient: Option<Write>,
     team: &Team,
     email: &Email,
     callback: &RedirectUrl,
@@ -49,5 +50,5 @@ pub fn writes(
     };
     let link = Coded::link(LINK, callback.with_query("code", code.text()), &code);
     let mail = outbox::create(project, &sealed::entry(app, project, new, [link], now)?)?;
-    Ok((invitation.id, invitation::create(project, &invitation, &code)?.into_iter().chain([mail]).chain(recipient).collect()))
+    Ok((invitation.id, invitation::create(project, &invitation, &code)?.into_iter().chain([mail]).collect()))
 }

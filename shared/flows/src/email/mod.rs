@@ -1,4 +1,4 @@
-//! Emails that flows put into the outbox.
+//! Emails that several operations add to the outbox.
 
 pub mod code;
 pub mod invitation;

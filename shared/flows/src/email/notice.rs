@@ -1,5 +1,6 @@
-//! Emails that tell the owner of an account what happened to it, with a link "This wasn't me". Who gets them and what the link does is in
-//! [`notice`](model::notice); they are written in the transaction of what they tell.
+//! Emails that notify the owner of an account of changes and sign-ins, with a "This wasn't me"
+//! link. [`notice`](model::notice) defines the recipients and the effect of the link. The emails
+//! are written in the transaction of the change that they report.
 
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
@@ -21,56 +22,61 @@ use wire::id::EmailId;
 use crate::app::App;
 use crate::email::sealed;
 
-/// Where the link leads.
+/// The path of the "This wasn't me" link.
 pub const NOT_ME_PATH: &str = "/api/v1/auth/not-me-link";
 
-/// Tells of a change of `before` to `after`, which gets what it remembers of it. `place` is absent when a server made the change: its
-/// address says nothing to the owner.
+/// The writes of the notices of a change from `before` to `after`; the notices are also recorded
+/// in `after`. `place` is absent if a server made the change, because a server's IP address means
+/// nothing to the owner.
 pub fn of_change(app: &App, project: &Project, place: Option<&Place>, before: &User, after: &mut User) -> Result<Vec<Write>, store::Error> {
-    let changes = changes(before, after);
-    of_changes(app, project, place, before, after, changes)
+    Changed { app, project, place, before, changes: changes(before, after) }.tell(after)
 }
 
-/// [`of_change`] by a code from an email that sets a new password.
+/// Like [`of_change`], for a password that was set with an emailed code.
 pub fn of_reset(app: &App, project: &Project, place: Option<&Place>, before: &User, after: &mut User) -> Result<Vec<Write>, store::Error> {
     let mut changes = changes(before, after);
     changes.iter_mut().filter(|change| change.kind.topic() == Topic::Password).for_each(|change| change.kind = Kind::PasswordReset);
-    of_changes(app, project, place, before, after, changes)
+    Changed { app, project, place, before, changes }.tell(after)
 }
 
-fn of_changes(
-    app: &App,
-    project: &Project,
-    place: Option<&Place>,
-    before: &User,
-    after: &mut User,
-    mut changes: Vec<Change>,
-) -> Result<Vec<Write>, store::Error> {
-    let now = app.clock.now();
-    after.note_verified(before, now);
-    changes.retain(|change| !project.config.disabled_notices.contains(&change.kind.topic()));
-    let told = before.told();
-    if changes.is_empty() || told.is_empty() {
-        return Ok(Vec::new());
+/// The changes to an account, and their place.
+struct Changed<'a> {
+    app: &'a App,
+    project: &'a Project,
+    place: Option<&'a Place>,
+    before: &'a User,
+    changes: Vec<Change>,
+}
+
+impl Changed<'_> {
+    fn tell(self, after: &mut User) -> Result<Vec<Write>, store::Error> {
+        let Self { app, project, place, before, mut changes } = self;
+        let now = app.clock.now();
+        after.note_verified(before, now);
+        changes.retain(|change| !project.config.disabled_notices.contains(&change.kind.topic()));
+        let told = before.told();
+        if changes.is_empty() || told.is_empty() {
+            return Ok(Vec::new());
+        }
+        let kinds: Vec<Kind> = changes.iter().map(|change| change.kind).collect();
+        let Some(sent_at) = after.notices.admit(&kinds, now) else { return Ok(Vec::new()) };
+        let mut variables = facts(place, now);
+        variables.insert("changes".to_owned(), json!(changes));
+        variables.insert("is_last".to_owned(), json!(sent_at > now));
+        let notice = Notice {
+            app,
+            project,
+            user: before,
+            before: snapshot(app, project, before).without_wishes(after),
+            mail: Builtin::AccountChanged,
+            variables,
+            sent_at,
+        };
+        notice.writes(told)
     }
-    let kinds: Vec<Kind> = changes.iter().map(|change| change.kind).collect();
-    let Some(sent_at) = after.notices.admit(&kinds, now) else { return Ok(Vec::new()) };
-    let mut variables = facts(place, now);
-    variables.insert("changes".to_owned(), json!(changes));
-    variables.insert("is_last".to_owned(), json!(sent_at > now));
-    let notice = Notice {
-        app,
-        project,
-        user: before,
-        before: snapshot(app, project, before).without_wishes(after),
-        mail: Builtin::AccountChanged,
-        variables,
-        sent_at,
-    };
-    notice.writes(told)
 }
 
-/// Tells of a sign-in from a place that the account was not used at before.
+/// The writes of the notices of a sign-in from a place where the account was not used before.
 pub fn of_sign_in(app: &App, project: &Project, place: &Place, user: &User) -> Result<Vec<Write>, store::Error> {
     let now = app.clock.now();
     let notice = Notice {
@@ -85,7 +91,7 @@ pub fn of_sign_in(app: &App, project: &Project, place: &Place, user: &User) -> R
     notice.writes(user.told())
 }
 
-/// When and where something happened, as emails tell it.
+/// The template variables for the time and place of an event.
 pub fn facts(place: Option<&Place>, now: Timestamp) -> Map<String, Value> {
     Map::from_iter([
         ("time".to_owned(), json!(spelled(now))),
@@ -98,21 +104,13 @@ fn spelled(time: Timestamp) -> String {
     time.to_zoned(TimeZone::UTC).strftime("%-d %B %Y, %H:%M UTC").to_string()
 }
 
-/// Writes an email about a user to an address, with nothing that anybody could use.
-pub fn entry(
-    app: &App,
-    project: &Project,
-    user: &User,
-    email: Email,
-    mail: Builtin,
-    variables: Map<String, Value>,
-    sent_at: Timestamp,
-) -> Result<Write, store::Error> {
-    let new = new_entry(user, email, mail, variables, sent_at);
+/// The write of an email that contains no code.
+pub fn entry(app: &App, project: &Project, new: NewEntry) -> Result<Write, store::Error> {
     outbox::create(&project.id, &OutboxEntry::new(EmailId::from(app.entropy.uuid()), new, app.clock.now()))
 }
 
-fn new_entry(user: &User, email: Email, mail: Builtin, variables: Map<String, Value>, sent_at: Timestamp) -> NewEntry {
+/// An email to one of a user's email addresses, from a built-in template.
+pub fn new_entry(user: &User, email: Email, mail: Builtin, variables: Map<String, Value>, sent_at: Timestamp) -> NewEntry {
     NewEntry {
         to: Recipients::UserCustomEmails { user_id: user.id, emails: vec![email] },
         source: Source::builtin(mail),
@@ -124,8 +122,8 @@ fn new_entry(user: &User, email: Email, mail: Builtin, variables: Map<String, Va
     }
 }
 
-/// How a user signs in, with nothing in it that the previous deployment secret sealed: who seals stored values anew has passed a link that
-/// is written now.
+/// The snapshot of a user, with secrets resealed under the current deployment secret: a running
+/// `gateway reseal` may already have passed the place where the link with this snapshot is written.
 fn snapshot(app: &App, project: &Project, user: &User) -> Snapshot {
     let mut snapshot = user.snapshot();
     if let Some(totp) = &mut snapshot.totp
@@ -139,7 +137,7 @@ fn snapshot(app: &App, project: &Project, user: &User) -> Snapshot {
 struct Notice<'a> {
     app: &'a App,
     project: &'a Project,
-    /// As it was before what is told.
+    /// The user before the reported change.
     user: &'a User,
     before: Snapshot,
     mail: Builtin,

@@ -1,5 +1,6 @@
-//! Emails of the service with the codes that they carry: sealed when the entry of the outbox is written, opened by the worker that sends it.
-//! Why, and what everybody else sees, is in [`outbox_codes`](model::outbox::codes).
+//! Built-in emails that contain codes. The codes are sealed when the outbox entry is written and
+//! unsealed by the worker that sends the email. [`model::outbox::codes`] explains why, and what
+//! other readers see.
 
 use std::collections::BTreeMap;
 
@@ -13,7 +14,8 @@ use wire::id::{EmailId, ProjectId};
 
 use crate::app::App;
 
-/// A new entry whose variables are those of `new` and these, which carry codes.
+/// A new entry with the variables of `new` and those of `coded`, which contain codes and are
+/// sealed.
 pub fn entry(
     app: &App,
     project: &ProjectId,
@@ -32,7 +34,7 @@ pub fn entry(
     Ok(OutboxEntry { codes: Some(codes), ..OutboxEntry::new(id, new, now) })
 }
 
-/// The variables of an entry with its codes in clear, for its recipient alone.
+/// The variables of an entry with the codes in plaintext, which only its recipient may see.
 pub fn opened(app: &App, project: &ProjectId, entry: &OutboxEntry) -> Result<Map<String, Value>, seal::Error> {
     let mut variables = entry.variables.clone();
     for (name, sealed) in entry.codes.iter().flatten() {

@@ -1,11 +1,11 @@
-//! Proof of work for the widget of ALTCHA (npm `altcha`, version 3; version 2 of its protocol).
+//! Proof of work for the ALTCHA widget (npm `altcha` version 3, protocol version 2).
 //!
-//! A challenge is a set of parameters with our signature: nothing is stored until one is solved. The browser looks for a counter with
-//! which PBKDF2 over nonce and counter gives a key of a certain beginning; checking takes one PBKDF2. How long the browser looks is the
-//! number of tries that the beginning takes, times the iterations of each. A challenge names its project, so it is worth nothing in
-//! another, and the level at which it was made, so that a stock of easy ones is worth nothing when a flood begins.
+//! A challenge is a set of signed parameters; nothing is stored until the challenge is solved. The
+//! browser searches for a counter for which PBKDF2 over the nonce and the counter gives a key with
+//! a given prefix; checking the solution takes one PBKDF2. A challenge names its project, because
+//! other projects reject it, and its level, because a flood raises the level that is required.
 //!
-//! This makes a flood cost something; it does not keep out a program that does the work.
+//! Proof of work makes floods costly; it does not keep out a program that does the work.
 
 use std::num::NonZeroU32;
 
@@ -22,95 +22,99 @@ use wire::clock::after;
 use wire::entropy::Entropy;
 use wire::id::ProjectId;
 
-/// Life of a challenge.
+/// The lifetime of a challenge.
 pub const LIFE: SignedDuration = SignedDuration::from_mins(5);
-/// How far the clocks of instances may be apart.
 const MARGIN: SignedDuration = SignedDuration::from_mins(10);
-/// The hardest level: sixteen times the work of the first.
+/// The hardest level: sixteen times the work of level 0.
 const MOST_LEVEL: u32 = 4;
-/// Longest payload that is looked at, in characters; one has about 500.
+/// The longest payload that is parsed, in characters; a real payload has about 500.
 const MAX_PAYLOAD: usize = 4096;
-/// Iterations of the first level. With 4096 tries that is half a second of one core of a laptop, less with the several that the widget
-/// uses.
+/// PBKDF2 iterations per try at level 0. With 4096 tries, the average, the search takes half a
+/// second on one core of a laptop, and less with the several cores that the widget uses.
 const COST: u32 = 250;
-/// Hexadecimal digits that a key has to begin with: 4096 tries on average.
+/// The hexadecimal prefix that a key must have: 4096 tries on average.
 const PREFIX: &str = "000";
 const ALGORITHM: &str = "PBKDF2/SHA-256";
-/// Bytes.
+/// Length of the derived key in bytes.
 const KEY_LENGTH: usize = 32;
 
-/// With or without padding, as libraries send both.
+/// Accepts base64 with or without padding, because libraries send both.
 const BASE64: GeneralPurpose =
     GeneralPurpose::new(&base64::alphabet::STANDARD, GeneralPurposeConfig::new().with_decode_padding_mode(DecodePaddingMode::Indifferent));
 
-/// How much work a challenge is.
+/// How much work a challenge takes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Work {
+    /// From 0 to 4; each level takes twice the work of the one below.
     pub level: u32,
     /// Iterations of PBKDF2 for each try.
     pub cost: u32,
-    /// What the key has to begin with, in hexadecimal.
+    /// The prefix that the key must have, in hexadecimal.
     pub prefix: &'static str,
 }
 
 impl Work {
-    /// What a caller that far above its usual rate has to do.
+    /// The work for a caller that exceeds its usual rate by `excess`, see
+    /// [`Tally::excess`](crate::bot_challenge::rate::Tally::excess).
     pub fn of(excess: u32) -> Self {
         let level = excess.min(MOST_LEVEL);
         Self { level, cost: COST << level, prefix: PREFIX }
     }
 }
 
-/// The least level at which a challenge may have been made that is presented now: one below, as rates move while people type.
+/// The lowest accepted level of a solved challenge: one below the current level, because rates
+/// change while people type.
 pub fn least_level(excess: u32) -> u32 {
     Work::of(excess).level.saturating_sub(1)
 }
 
-/// A challenge as the widget fetches it.
+/// A challenge, in the form that the widget fetches.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Challenge {
+    /// What to solve.
     pub parameters: Parameters,
     /// HMAC-SHA-256 of the parameters, in hexadecimal.
     pub signature: String,
 }
 
-/// What is signed: the fields are in the order of their names, as the text of the signature has them.
+/// The signed part. Fields are in alphabetical order, because the signature covers their text.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields, rename_all = "camelCase")]
 pub struct Parameters {
-    /// How keys are derived.
+    /// The key derivation function.
     #[schema(example = "PBKDF2/SHA-256")]
     algorithm: String,
     /// Iterations of the key derivation.
     #[schema(example = 250)]
     cost: u32,
-    /// What the challenge is good for.
+    /// The data that this service adds, which the signature covers.
     data: Data,
-    /// Seconds since the epoch.
+    /// Seconds since the Unix epoch.
     expires_at: i64,
-    /// Bytes of the derived key.
+    /// Length of the derived key in bytes.
     #[schema(example = 32)]
     key_length: usize,
-    /// What the derived key has to begin with, in hexadecimal.
+    /// The prefix that the derived key must have, in hexadecimal.
     #[schema(example = "000")]
     key_prefix: String,
-    /// 16 random bytes in hexadecimal; the counter is put behind them.
+    /// 16 random bytes in hexadecimal; the counter is appended to them.
     nonce: String,
     /// 16 random bytes in hexadecimal.
     salt: String,
 }
 
+/// What the challenge is valid for.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Data {
-    /// 0 to 4: each level is twice the work of the one before.
+    /// 0 to 4: each level takes twice the work of the one before.
     level: u32,
     project: ProjectId,
 }
 
 impl Challenge {
-    /// A new challenge of a project; none where the function has no deployment secret.
+    /// A new challenge for a project; `None` if the function has no deployment secret.
     pub fn new(key: &ChallengeKey, entropy: &Entropy, project: &ProjectId, work: Work, now: Timestamp) -> Option<Self> {
         let parameters = Parameters {
             algorithm: ALGORITHM.to_owned(),
@@ -143,7 +147,7 @@ impl Parameters {
     }
 }
 
-/// What the widget gives: base64 of this as JSON.
+/// The payload of the widget, which sends it as JSON in base64.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Payload {
@@ -157,40 +161,44 @@ struct Counter {
     counter: u32,
 }
 
-/// A challenge of ours that is solved and has not expired; whether it was used before is for the table to say.
+/// A solved, unexpired challenge of this project. The store decides whether it has been used
+/// before.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Solution {
-    /// Names the challenge among those of its project.
+    /// Identifies the challenge within its project.
     pub id: String,
     /// The level at which the challenge was made.
     pub level: u32,
     expires_at: i64,
 }
 
-/// Why a payload is no solution.
+/// Why a payload is rejected.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Rejected {
+    /// Not base64 of the expected JSON, or too long.
     Malformed,
-    /// Not signed by this service, or for another project.
+    /// Not signed by this service, or made for another project.
     Foreign,
+    /// The challenge has expired.
     Expired,
+    /// The counter does not solve the challenge.
     Unsolved,
 }
 
 impl Rejected {
-    /// What the user is told.
+    /// The message for the user.
     pub fn message(self) -> &'static str {
         match self {
-            Self::Malformed => "the solution of the bot challenge cannot be read",
-            Self::Foreign => "the bot challenge is not one of this project",
-            Self::Expired => "the bot challenge has expired; solve another one",
-            Self::Unsolved => "the bot challenge is not solved",
+            Self::Malformed => "the bot challenge's solution is malformed",
+            Self::Foreign => "the bot challenge was not issued for this project",
+            Self::Expired => "the bot challenge has expired; solve a new one",
+            Self::Unsolved => "the bot challenge has not been solved",
         }
     }
 }
 
 impl Solution {
-    /// Reads what the widget gave. The signature is looked at before anything that costs.
+    /// Parses the widget's payload. The signature is checked before any expensive work.
     pub fn read(payload: &str, key: &ChallengeKey, project: &ProjectId, now: Timestamp) -> Result<Self, Rejected> {
         if payload.len() > MAX_PAYLOAD {
             return Err(Rejected::Malformed);
@@ -211,7 +219,8 @@ impl Solution {
         Ok(Self { id: parameters.nonce, level: parameters.data.level, expires_at: parameters.expires_at })
     }
 
-    /// When no instance takes it any more.
+    /// When the record of a used solution may be deleted: by then, every instance rejects the
+    /// solution as expired.
     pub fn forgotten_at(&self) -> Timestamp {
         after(Timestamp::from_second(self.expires_at).unwrap_or(Timestamp::MAX), MARGIN)
     }
@@ -252,7 +261,7 @@ mod tests {
     }
 
     #[test]
-    fn a_solved_challenge_is_taken_until_it_expires() {
+    fn a_solved_challenge_is_accepted_until_it_expires() {
         let challenge = challenge();
         let payload = solved(&challenge);
         let solution = read(&payload, now()).expect("a solution");
@@ -264,7 +273,7 @@ mod tests {
     }
 
     #[test]
-    fn a_challenge_that_is_changed_is_not_ours() {
+    fn a_modified_challenge_is_rejected_as_foreign() {
         let payload = solved(&challenge());
         let changes = [
             ("cost", json!(2)),
@@ -289,7 +298,7 @@ mod tests {
     }
 
     #[test]
-    fn a_wrong_counter_solves_nothing() {
+    fn a_wrong_counter_is_not_a_solution() {
         let challenge = challenge();
         let wrong = (0..1_000_000).find(|counter| !challenge.parameters.is_solved_by(*counter)).expect("most are wrong");
         let mut payload = solved(&challenge);
@@ -298,7 +307,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_payload_is_malformed() {
+    fn an_invalid_payload_is_malformed() {
         let malformed =
             |text: &str| assert_eq!(Solution::read(text, &key(), &ProjectId::internal(), now()), Err(Rejected::Malformed), "{text}");
         for text in ["", "no base64!", &"A".repeat(MAX_PAYLOAD + 4), &BASE64.encode("{}"), &BASE64.encode("null")] {
@@ -321,9 +330,9 @@ mod tests {
         malformed(&BASE64.encode(more.to_string()));
     }
 
-    /// The numbers are those of npm's `altcha-lib` 2.8.0, for the same parameters.
+    /// The expected values were computed with npm's `altcha-lib` 2.8.0 from the same parameters.
     #[test]
-    fn a_key_is_derived_as_the_widget_derives_it() {
+    fn keys_are_derived_as_in_the_widget() {
         let mut parameters = challenge().parameters;
         parameters.nonce = "000102030405060708090a0b0c0d0e0f".to_owned();
         parameters.salt = "101112131415161718191a1b1c1d1e1f".to_owned();
@@ -333,7 +342,7 @@ mod tests {
     }
 
     #[test]
-    fn each_level_is_twice_the_work_and_the_last_one_has_an_end() {
+    fn each_level_doubles_the_work_up_to_a_maximum() {
         let costs = [0, 1, 2, 3, 4, 5, 31].map(|excess| Work::of(excess).cost);
         assert_eq!(costs, [250, 500, 1000, 2000, 4000, 4000, 4000]);
         assert_eq!([0, 1, 2, 3, 9].map(least_level), [0, 0, 1, 2, 3]);

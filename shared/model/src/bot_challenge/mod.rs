@@ -1,7 +1,7 @@
-//! Bot challenges: which of a project's operations ask for one, and who makes them.
+//! Bot challenges: which operations of a project require one, and which provider supplies them.
 //!
-//! The secret key of Turnstile is written and never read. It is sealed for its project and its site key, so another site key asks for
-//! the secret anew.
+//! The secret key of Turnstile can be set but never read. It is sealed for its project and site
+//! key, so changing the site key requires entering the secret key again.
 
 pub mod altcha;
 pub mod rate;
@@ -14,54 +14,62 @@ use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 use wire::change::Change;
 
-use crate::project::setting::{Deployment, InvalidSetting, invalid};
+use crate::project::setting::{Deployment, HIDDEN_SECRET, InvalidSetting, invalid};
 
-/// Characters of a key of Turnstile; today's have 24 and 35.
+/// The longest Turnstile key, in characters. Current site keys have 24, current secret keys 35.
 const MAX_KEY: usize = 128;
-/// Requests an hour that a project may call usual.
+/// The permitted values of a project's usual number of requests per hour.
 const USUAL: std::ops::RangeInclusive<u32> = 1..=1_000_000;
 
-/// Who makes the challenges.
+/// Who provides the challenges.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, Deserr, ToSchema)]
 #[serde(rename_all = "lowercase")]
 #[deserr(rename_all = lowercase)]
 pub enum ChallengeProvider {
-    /// Nobody: no operation asks for a challenge.
+    /// Nobody: no operation requires a challenge.
     #[default]
     Off,
     /// Cloudflare Turnstile.
     Turnstile,
-    /// This service: proof of work for the widget of ALTCHA.
+    /// This service, as proof of work for the ALTCHA widget.
     Altcha,
 }
 
-/// When an operation asks for a challenge.
+/// When an operation requires a challenge.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, Deserr, ToSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Policy {
+    /// Never.
     #[deserr(rename = "off")]
     Off,
-    /// While the address, its network or the project is above its usual rate.
+    /// While the client's IP address, its network or the project is above its usual rate.
     #[default]
     #[deserr(rename = "when-suspicious")]
     WhenSuspicious,
+    /// For every request.
     #[deserr(rename = "always")]
     Always,
 }
 
-/// An operation that can ask for a challenge.
+/// An operation that can require a challenge.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Guarded {
+    /// Signing up with a password.
     SignUp,
+    /// Requesting a sign-in code.
     SendSignInCode,
+    /// Starting an OAuth flow to sign in.
     OAuth,
-    /// Whatever else has the project email an address that nobody may have proved: the verification of an address, an invitation. Asks
-    /// as long as one of the first two does, which it would be a way round otherwise.
+    /// Every other operation that makes the project email a possibly unverified address: address
+    /// verification and invitations. They have no policy of their own: with a provider, suspicious
+    /// requests require a challenge unless the policies of `SignUp` and `SendSignInCode` are both
+    /// off. Otherwise these operations could be used to bypass those two policies.
     Email,
 }
 
 impl Guarded {
-    /// The `action` that its widget is rendered with; those of the published SDK, which has none for the last.
+    /// The `action` of the Turnstile widget for this operation. The published SDK uses the same
+    /// names for the first three and has no name for the last.
     pub fn action(self) -> &'static str {
         match self {
             Self::SignUp => "sign_up_with_credential",
@@ -72,24 +80,32 @@ impl Guarded {
     }
 }
 
-/// The settings of a project.
+/// A project's settings for bot challenges.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct BotChallenge {
+    /// Who provides the challenges.
     pub provider: ChallengeProvider,
+    /// The Turnstile widget; kept while another provider is selected.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub turnstile: Option<Turnstile>,
+    /// When signing up requires a challenge.
     pub sign_up: Policy,
+    /// When requesting a sign-in code requires a challenge.
     pub send_sign_in_code: Policy,
+    /// When starting an OAuth flow requires a challenge.
     pub oauth: Policy,
-    /// How many requests an hour are usual for the whole project: OAuth flows, and those of the other operations together.
+    /// The usual number of requests per hour for the whole project, applied separately to OAuth
+    /// flows and to the other guarded operations.
     pub usual_requests_per_hour: u32,
 }
 
-/// A widget of Cloudflare Turnstile.
+/// A Cloudflare Turnstile widget.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Turnstile {
+    /// The public key, which the widget is rendered with.
     pub site_key: String,
+    /// The key for checking tokens.
     pub secret_key: Sealed,
 }
 
@@ -107,12 +123,12 @@ impl Default for BotChallenge {
 }
 
 impl BotChallenge {
-    /// For serde: what every project starts with takes no room in its item.
+    /// Whether these are the default settings, which are omitted when a project is stored.
     pub fn is_default(&self) -> bool {
         *self == Self::default()
     }
 
-    /// When an operation asks for a challenge.
+    /// When an operation requires a challenge.
     pub fn policy(&self, operation: Guarded) -> Policy {
         match (self.provider, operation) {
             (ChallengeProvider::Off, _) => Policy::Off,
@@ -120,35 +136,38 @@ impl BotChallenge {
             (_, Guarded::SendSignInCode) => self.send_sign_in_code,
             (_, Guarded::OAuth) => self.oauth,
             (_, Guarded::Email) if self.sign_up == Policy::Off && self.send_sign_in_code == Policy::Off => Policy::Off,
-            // Whoever asks has signed up.
+            // Not `Always`: only users who have already signed up verify addresses or invite
+            // others.
             (_, Guarded::Email) => Policy::WhenSuspicious,
         }
     }
 }
 
 impl Turnstile {
-    /// What the secret key of a site key is sealed for: copied to another project or site key it does not open.
+    /// The owner that a Turnstile secret key is sealed for. If the sealed key is copied to another
+    /// project or site key, it cannot be unsealed.
     pub fn secret_owner(project: &str, site_key: &str) -> String {
         format!("{project}/bot challenge {site_key}")
     }
 }
 
-/// The settings as a client needs them to solve a challenge.
+/// The settings that a client needs to solve a challenge.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct BotChallengeView {
-    /// Who makes the challenges; `off`: no operation asks for one.
+    /// Who provides the challenges; `off` means that no operation requires one.
     pub provider: ChallengeProvider,
-    /// The site key of Turnstile.
+    /// The Turnstile site key.
     pub site_key: Option<String>,
-    /// When signing up with a password takes a solved challenge.
+    /// When signing up with a password requires a solved challenge.
     pub sign_up: Policy,
-    /// When asking for a sign-in code takes a solved challenge.
+    /// When requesting a sign-in code requires a solved challenge.
     pub send_sign_in_code: Policy,
-    /// When beginning an OAuth flow takes a solved challenge; linking an account never does.
+    /// When starting an OAuth flow requires a solved challenge; linking an account never does.
     pub oauth: Policy,
 }
 
 impl BotChallengeView {
+    /// The public part of the settings.
     pub fn of(settings: &BotChallenge) -> Self {
         let BotChallenge { provider, turnstile, sign_up, send_sign_in_code, oauth, .. } = settings;
         let site_key = turnstile.as_ref().map(|turnstile| turnstile.site_key.clone());
@@ -156,54 +175,55 @@ impl BotChallengeView {
     }
 }
 
-/// The settings as an administrator sends them; absent fields stay as they are.
+/// The settings as an administrator sends them; absent fields keep their values.
 #[derive(Default, Deserr, ToSchema)]
 #[deserr(deny_unknown_fields)]
 pub struct BotChallengeInput {
-    /// Who makes the challenges; `off`: no operation asks for one.
+    /// Who provides the challenges; `off` means that no operation requires one.
     #[deserr(default)]
     #[schema(value_type = ChallengeProvider, required = false)]
     pub provider: Option<ChallengeProvider>,
-    /// The site key of Turnstile; `null` for none.
+    /// The Turnstile site key; `null` removes it.
     #[deserr(default)]
     #[schema(value_type = Option<String>)]
     pub site_key: Change<String>,
-    /// The secret key of Turnstile, which is never read. Absent: the one that there is, for the same site key.
+    /// The Turnstile secret key, which is never returned. If absent, the existing one is kept,
+    /// provided the site key does not change.
     #[deserr(default)]
     pub secret_key: Option<String>,
-    /// When signing up with a password takes a solved challenge.
+    /// When signing up with a password requires a solved challenge.
     #[deserr(default)]
     #[schema(value_type = Policy, required = false)]
     pub sign_up: Option<Policy>,
-    /// When asking for a sign-in code takes a solved challenge.
+    /// When requesting a sign-in code requires a solved challenge.
     #[deserr(default)]
     #[schema(value_type = Policy, required = false)]
     pub send_sign_in_code: Option<Policy>,
-    /// When beginning an OAuth flow takes a solved challenge; linking an account never does.
+    /// When starting an OAuth flow requires a solved challenge; linking an account never does.
     #[deserr(default)]
     #[schema(value_type = Policy, required = false)]
     pub oauth: Option<Policy>,
 }
 
 impl BotChallengeInput {
-    /// The settings with these changes, or the first thing that is wrong with them.
+    /// The settings with these changes applied, or the first problem found.
     pub fn check(self, old: &BotChallenge, project: &str, deployment: &Deployment<'_>) -> Result<BotChallenge, InvalidSetting> {
         let mut site_key = old.turnstile.as_ref().map(|turnstile| turnstile.site_key.clone());
         self.site_key.apply(&mut site_key);
         let site_key = site_key.filter(|key| !key.is_empty());
-        let secret_key = self.secret_key.filter(|key| !key.is_empty());
+        let secret_key = self.secret_key.filter(|key| !key.is_empty() && key != HIDDEN_SECRET);
         let turnstile = match (site_key, secret_key) {
             (None, None) => None,
-            (None, Some(_)) => return Err(wrong("site_key", "is required with a secret key")),
+            (None, Some(_)) => return Err(wrong("site_key", "is required together with secret_key")),
             (Some(site_key), Some(secret_key)) => Some(sealed(site_key, secret_key, project, deployment)?),
             (Some(site_key), None) => {
                 let kept = old.turnstile.clone().filter(|old| old.site_key == site_key);
-                Some(kept.ok_or_else(|| wrong("secret_key", "is required for another site key: Cloudflare's dashboard shows both"))?)
+                Some(kept.ok_or_else(|| wrong("secret_key", "is required when the site key changes: Cloudflare's dashboard shows both"))?)
             }
         };
         let provider = self.provider.unwrap_or(old.provider);
         if provider == ChallengeProvider::Turnstile && turnstile.is_none() {
-            return Err(wrong("site_key", "is required for the provider turnstile, with the secret key of the same widget"));
+            return Err(wrong("site_key", "is required for the provider turnstile, together with the secret_key of the same widget"));
         }
         Ok(BotChallenge {
             provider,
@@ -216,7 +236,7 @@ impl BotChallengeInput {
     }
 }
 
-/// A number of requests that can be usual.
+/// Checks a project's usual number of requests per hour.
 pub(crate) fn check_usual(requests: u32) -> Result<u32, InvalidSetting> {
     let wrong = || invalid("config.bot_challenge_usual_requests_per_hour", "must be from 1 to 1000000");
     Some(requests).filter(|requests| USUAL.contains(requests)).ok_or_else(wrong)
@@ -225,12 +245,15 @@ pub(crate) fn check_usual(requests: u32) -> Result<u32, InvalidSetting> {
 fn sealed(site_key: String, secret_key: String, project: &str, deployment: &Deployment<'_>) -> Result<Turnstile, InvalidSetting> {
     for (field, key) in [("site_key", &site_key), ("secret_key", &secret_key)] {
         if key.len() > MAX_KEY || !key.bytes().all(|byte| byte.is_ascii_graphic()) {
-            return Err(wrong(field, "must be a key of Turnstile: at most 128 letters, digits and signs"));
+            return Err(wrong(field, "must be a Turnstile key: at most 128 ASCII letters, digits and punctuation characters"));
         }
     }
     let owner = Turnstile::secret_owner(project, &site_key);
     let secret_key = deployment.sealer.seal(deployment.entropy, &owner, &SecretString::from(secret_key));
-    Ok(Turnstile { site_key, secret_key: secret_key.map_err(|_| wrong("secret_key", "cannot be sealed"))? })
+    Ok(Turnstile {
+        site_key,
+        secret_key: secret_key.map_err(|_| wrong("secret_key", "cannot be encrypted, because this function has no deployment secret"))?,
+    })
 }
 
 fn wrong(field: &str, message: &'static str) -> InvalidSetting {
@@ -279,7 +302,7 @@ mod tests {
     }
 
     #[test]
-    fn turnstile_needs_its_keys_and_proof_of_work_needs_none() {
+    fn turnstile_requires_keys_but_proof_of_work_does_not() {
         let only = |provider| BotChallengeInput { provider: Some(provider), ..BotChallengeInput::default() };
         let refused = checked(&BotChallenge::default(), only(ChallengeProvider::Turnstile)).expect_err("no keys");
         assert!(refused.starts_with("config.bot_challenge.site_key is required"), "{refused}");
@@ -291,7 +314,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_asked_for_while_the_provider_is_off() {
+    fn no_challenge_is_required_while_the_provider_is_off() {
         let always = BotChallenge { sign_up: Policy::Always, ..BotChallenge::default() };
         assert_eq!(always.policy(Guarded::SignUp), Policy::Off);
     }

@@ -1,11 +1,11 @@
-//! Usual rates: whether a request without a solved bot challenge is one of more than usual.
+//! Usual rates: whether requests come faster than usual, so that a bot challenge may be required.
 //!
-//! The address, its network and the project are each counted like what limits let through, in sliding windows. A flood is therefore seen
-//! on both sides of a window's edge, and for as long as it goes on: what is refused counts as well, and so does what solves its
-//! challenges.
+//! Requests are counted in sliding windows, as for rate limits: for the client's IP address, for
+//! its network and for the project. A flood is therefore detected across the edges of windows and
+//! for as long as it lasts: refused requests count too, and so do those with a solved challenge.
 //!
-//! For the project, OAuth flows are counted apart from what emails somebody: neither a flood of one nor its everyday use takes anything
-//! from what is usual of the other.
+//! For the project, OAuth flows are counted apart from the operations that send emails, so heavy
+//! use of either kind, in a flood or every day, does not use up the usual rate of the other kind.
 
 use std::net::IpAddr;
 
@@ -14,13 +14,15 @@ use jiff::Timestamp;
 use crate::bot_challenge::{BotChallenge, Guarded};
 use crate::limit::{Counter, Limits, Rate, Rule, Subject};
 
-/// How far above its rate something is counted on: it stays suspicious through the next window, and a flood stops costing writes.
+/// The multiple of the usual rate at which counting stops. A count this high keeps the subject
+/// suspicious through the next window, and a longer flood causes no more writes.
 const MOST: u32 = 8;
-/// Seconds: the window of a project.
+/// The length of a project's window, in seconds.
 const HOUR: u32 = 3600;
 
-/// The counters that a request adds to: those of its address and its network, and the project's for this operation. Without an operation,
-/// the project's counters for all operations.
+/// The counters that a request increments: those of its IP address and network (unless their rules
+/// are off), and the project's counter for `operation`, or both counters of the project if
+/// `operation` is `None`.
 pub fn usual(limits: &Limits, settings: &BotChallenge, operation: Option<Guarded>, ip: IpAddr, now: Timestamp) -> Vec<Counter> {
     let places = [(Rule::ChallengeUsualAddress, Subject::address(ip)), (Rule::ChallengeUsualNetwork, Subject::network(ip))];
     let places = places.into_iter().filter_map(|(rule, subject)| limits.counter(rule, &subject, now));
@@ -31,25 +33,27 @@ pub fn usual(limits: &Limits, settings: &BotChallenge, operation: Option<Guarded
     places.chain(emails.into_iter().chain(flows).map(of_project)).collect()
 }
 
-/// How often something with a usual rate came.
+/// The counts of a subject that has a usual rate.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Tally {
+    /// The counter of the current window.
     pub counter: Counter,
-    /// In the window before.
+    /// The count of the previous window.
     pub before: u32,
-    /// In this window.
+    /// The count of the current window.
     pub counted: u32,
 }
 
 impl Tally {
-    /// How many times its usual rate this request makes it: 0 up to the rate, 1 above it, and one more with each doubling.
+    /// How far this request exceeds the usual rate: 0 up to the rate, 1 above it, and one more for
+    /// each doubling.
     pub fn excess(&self) -> u32 {
         let with_this = self.counter.estimate(self.before, self.counted).saturating_add(1);
         let quota = self.counter.quota();
         if with_this <= quota { 0 } else { with_this.div_ceil(quota).next_power_of_two().ilog2() }
     }
 
-    /// Whether there is no need to count on.
+    /// Whether further counting would change nothing.
     pub fn is_full(&self) -> bool {
         self.counted >= self.counter.quota().saturating_mul(MOST)
     }
@@ -73,7 +77,7 @@ mod tests {
     }
 
     #[test]
-    fn a_flood_that_goes_on_stays_above_the_rate_though_it_is_not_counted_on() {
+    fn an_ongoing_flood_stays_above_the_rate_without_being_counted() {
         let mut counted = HashMap::<String, u32>::new();
         for second in 1_000..1_400 {
             let counter = counter(10, second);
@@ -88,7 +92,7 @@ mod tests {
     }
 
     #[test]
-    fn flows_and_emails_of_a_project_are_counted_apart() {
+    fn flows_and_emails_of_a_project_are_counted_separately() {
         let of = |operation| {
             let ip = "203.0.113.7".parse().expect("an address");
             let counters = usual(&Limits::off(), &BotChallenge::default(), operation, ip, Timestamp::UNIX_EPOCH);
@@ -101,7 +105,7 @@ mod tests {
     }
 
     #[test]
-    fn a_network_is_the_24_or_48_of_its_address() {
+    fn a_network_is_a_24_or_48_bit_prefix() {
         let network = |text: &str| Subject::network(text.parse().expect("an address"));
         assert_eq!(network("203.0.113.7"), network("203.0.113.200"));
         assert_eq!(network("::ffff:203.0.113.7"), network("203.0.113.7"));

@@ -1,7 +1,8 @@
-//! What Cloudflare Turnstile's `siteverify` says of a token, and whether that is enough.
+//! Checks the answer of Cloudflare Turnstile's `siteverify` about a token.
 //!
-//! `success` means only that somebody solved a widget with this site key within the last five minutes. The same answer names the host
-//! and the action of the widget, which have to be compared with the project's domains and with the operation.
+//! `success` only means that somebody solved a widget with this site key within the last five
+//! minutes. The answer also contains the host and the action of the widget: the host must be a
+//! trusted domain of the project, and the action must be that of the operation.
 
 use jiff::{SignedDuration, Timestamp};
 use serde::Deserialize;
@@ -9,14 +10,14 @@ use serde::Deserialize;
 use crate::bot_challenge::Guarded;
 use crate::project::redirect::Rules;
 
-/// Where tokens are checked.
+/// The URL at which Cloudflare checks tokens.
 pub const ENDPOINT: &str = "https://challenges.cloudflare.com/turnstile/v0/siteverify";
-/// Longest token, in characters, as Cloudflare says.
+/// The longest token in characters, according to Cloudflare.
 pub const MAX_TOKEN: usize = 2048;
 
-/// Life of a token, as Cloudflare says.
+/// The lifetime of a token, according to Cloudflare.
 const LIFE: SignedDuration = SignedDuration::from_mins(5);
-/// How far the two clocks may be apart.
+/// The permitted difference between Cloudflare's clock and this one.
 const SKEW: SignedDuration = SignedDuration::from_secs(60);
 
 /// The answer of `siteverify`.
@@ -33,22 +34,22 @@ pub struct Answer {
     error_codes: Vec<String>,
 }
 
-/// Why a token is not taken. The texts are for the log.
+/// Why a token is rejected. The texts are for the log.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Rejected {
     /// The token does not prove that its sender solved a challenge for this operation.
-    #[error("the token is not taken: {0}")]
+    #[error("the Turnstile token is rejected: {0}")]
     Token(String),
-    /// The token was not judged: the fault is Cloudflare's, or that of the project's secret key.
-    #[error("tokens are not judged: {0}")]
+    /// The token could not be checked, because of a fault at Cloudflare or a wrong secret key.
+    #[error("Turnstile tokens cannot be checked: {0}")]
     Unjudged(String),
 }
 
-/// Codes that are about the token.
+/// `siteverify` error codes that mean the token is invalid.
 const OF_TOKEN: [&str; 3] = ["missing-input-response", "invalid-input-response", "timeout-or-duplicate"];
 
 impl Answer {
-    /// Whether the token lets an operation of a project through.
+    /// Checks that the token permits this operation in a project that trusts these domains.
     pub fn judge(&self, operation: Guarded, trusted: &Rules<'_>, now: Timestamp) -> Result<(), Rejected> {
         let token = |reason: String| Err(Rejected::Token(reason));
         if !self.success {
@@ -57,14 +58,14 @@ impl Answer {
             return if is_about_token { token(codes) } else { Err(Rejected::Unjudged(codes)) };
         }
         let Some(hostname) = self.hostname.as_deref().filter(|hostname| trusted.trust_host(hostname)) else {
-            return token(format!("it was solved at {:?}, which is no trusted domain of the project", self.hostname));
+            return token(format!("it was solved at {:?}, which is not a trusted domain of the project", self.hostname));
         };
         if self.action.as_deref() != Some(operation.action()) {
             return token(format!("it was solved at {hostname} for the action {:?}, not {}", self.action, operation.action()));
         }
         let age = self.challenge_ts.map(|time| now.duration_since(time));
         if age.is_none_or(|age| age > LIFE || age < -SKEW) {
-            return token(format!("it was solved at {:?}", self.challenge_ts));
+            return token(format!("it was solved at {:?}, which is not within the last five minutes", self.challenge_ts));
         }
         Ok(())
     }
@@ -90,12 +91,12 @@ mod tests {
     }
 
     #[test]
-    fn a_token_of_the_project_the_operation_and_these_minutes_is_taken() {
+    fn a_recent_token_of_the_project_and_operation_is_accepted() {
         assert_eq!(judged(|_| ()), Ok(()));
     }
 
     #[test]
-    fn success_alone_is_not_enough() {
+    fn a_success_field_alone_is_not_enough() {
         let fields = [
             ("hostname", json!("evil.example")),
             ("hostname", json!("localhost")),
@@ -113,7 +114,7 @@ mod tests {
     }
 
     #[test]
-    fn a_refusal_is_the_tokens_fault_only_when_it_says_so() {
+    fn a_rejection_blames_the_token_only_if_every_error_code_does() {
         let refused = |codes: Value| {
             judged(|answer| {
                 answer["success"] = json!(false);

@@ -1,5 +1,7 @@
-//! The mails that the service itself sends, as MiniJinja sources with fixed ids, and the theme that every project begins with. An entry
-//! of the outbox refers to them until somebody edits it; a project's own document of the same id stands in place of ours.
+//! The emails that the service itself sends, as MiniJinja sources with fixed ids, and the default
+//! theme of every project. An outbox entry only names its built-in email; a source that a caller
+//! edits in the entry takes precedence over the built-in one. A project's own document with the
+//! same id overrides the built-in one.
 
 use jiff::Timestamp;
 use serde_json::{Value, json};
@@ -11,19 +13,22 @@ use crate::document::{DocumentKind, MailDocument};
 use crate::email::category::Category;
 use crate::outbox::{Builtin, Source};
 
-/// The sources that a mail is rendered from.
+/// The sources that an email is rendered from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Sources<'a> {
+    /// MiniJinja source of the subject.
     pub subject: &'a str,
+    /// MiniJinja source of the body, in HTML or MJML.
     pub html: &'a str,
-    /// Derived from the HTML when absent.
+    /// MiniJinja source of the text body; derived from the HTML if absent.
     pub text: Option<&'a str>,
 }
 
-/// MJML around every mail; `{{ content }}` stands for its body.
+/// The source of the default theme: MJML in which `{{ content }}` stands for the body of the email.
 pub const THEME: &str = include_str!("templates/theme.mjml");
 
 impl Builtin {
+    /// Every built-in email.
     pub const ALL: [Self; 8] = [
         Self::VerifyEmail,
         Self::SignIn,
@@ -35,7 +40,7 @@ impl Builtin {
         Self::AccountChanged,
     ];
 
-    /// The id of its template; published SDKs know the first four.
+    /// The id of the email's template. Published SDKs know the first four.
     pub fn id(self) -> Uuid {
         match self {
             Self::VerifyEmail => uuid!("e7d009ce-8d47-4528-b245-5bf119f2ffa3"),
@@ -49,6 +54,7 @@ impl Builtin {
         }
     }
 
+    /// The name of the email's template.
     pub fn display_name(self) -> &'static str {
         match self {
             Self::VerifyEmail => "Email verification",
@@ -62,7 +68,7 @@ impl Builtin {
         }
     }
 
-    /// Values such as the mail gets, for a preview.
+    /// Sample values of the email's variables, for previews.
     pub fn sample_variables(self) -> Value {
         let link = "https://app.example.com/handler?code=2h7bkqm4x8r1tz6w0c5vjn9pd3yfgs2a7hekb4mq8xr1t";
         match self {
@@ -92,6 +98,7 @@ impl Builtin {
         }
     }
 
+    /// The MiniJinja sources of the email.
     pub fn sources(self) -> Sources<'static> {
         let (subject, html, text) = match self {
             Self::VerifyEmail => (
@@ -160,7 +167,7 @@ fn ours(id: Uuid, name: &str, html: &str) -> MailDocument {
     }
 }
 
-/// Our documents of a kind, which every project has until it writes its own of the same id.
+/// The built-in documents of a kind, which apply until a project overrides them.
 pub fn documents(kind: DocumentKind) -> Vec<MailDocument> {
     match kind {
         DocumentKind::Template => Builtin::ALL.into_iter().map(Builtin::document).collect(),
@@ -169,18 +176,18 @@ pub fn documents(kind: DocumentKind) -> Vec<MailDocument> {
     }
 }
 
-/// Our document of this id.
+/// The built-in document with this id.
 pub fn document(kind: DocumentKind, id: DocumentId) -> Option<MailDocument> {
     documents(kind).into_iter().find(|document| document.id == id)
 }
 
-/// The sources of an entry: its own, and the built-in mail's where it has none.
+/// The sources of an outbox entry: its own, completed from its built-in email.
 pub fn sources(source: &Source) -> Sources<'_> {
     let builtin = source.builtin.map(Builtin::sources);
     Sources {
         subject: source.subject.as_deref().or(builtin.map(|builtin| builtin.subject)).unwrap_or_default(),
         html: source.html.as_deref().or(builtin.map(|builtin| builtin.html)).unwrap_or_default(),
-        // An edited HTML body has no built-in text beside it.
+        // If the HTML was edited, the built-in text no longer matches it.
         text: source.text.as_deref().or_else(|| builtin.filter(|_| source.html.is_none()).and_then(|builtin| builtin.text)),
     }
 }

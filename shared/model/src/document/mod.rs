@@ -1,7 +1,8 @@
-//! What a project's mails are made from: templates, themes and drafts.
+//! Email documents of a project: templates, themes and drafts.
 //!
-//! The mails that the service itself sends are templates with fixed ids, and so is the theme that every project begins with. A project
-//! changes one by writing its own under that id, and gets ours back by deleting it.
+//! The emails that the service itself sends are templates with fixed ids; the default theme has a
+//! fixed id too. A project overrides a built-in document by writing its own under the same id;
+//! deleting that document restores the default.
 
 pub mod builtin;
 pub mod theme;
@@ -19,58 +20,73 @@ use crate::document::theme::Theme;
 use crate::email::category::Category;
 use crate::text::line;
 
-/// How many templates a project may have, and as many themes and drafts; those in place of ours are not counted.
+/// The maximum number of templates in a project; themes and drafts have the same maximum.
+/// Documents that override a built-in one do not count.
 pub const MAX_DOCUMENTS: usize = 200;
 
-/// Which of the three a document is; each has ids of its own.
+/// The kind of a document. Ids are unique within a kind.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum DocumentKind {
+    /// The sources of an email that is sent many times.
     Template,
+    /// The layout around emails.
     Theme,
+    /// An email that is being written.
     Draft,
 }
 
 /// A template, a theme or a draft.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct MailDocument {
+    /// Unique among documents of its kind in a project.
     pub id: DocumentId,
+    /// One line of 1 to 256 characters.
     pub display_name: String,
-    /// MiniJinja; a theme has none.
+    /// MiniJinja source of the subject; empty for a theme.
     #[serde(default)]
     pub subject: String,
-    /// MiniJinja in HTML or MJML.
+    /// MiniJinja source of the body, in HTML or MJML.
     pub html: String,
-    /// MiniJinja; derived from the HTML when absent.
+    /// MiniJinja source of the text body; derived from the HTML if absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub text: Option<String>,
-    /// Absent: the project's.
+    /// The theme around the email; if absent, the project's theme.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub theme: Option<Theme>,
+    /// The category of the emails.
     #[serde(default)]
     pub category: Category,
+    /// When the document was created.
     #[serde(with = "jiff::fmt::serde::timestamp::millisecond::required")]
     pub created_at: Timestamp,
+    /// When the document was last changed.
     #[serde(with = "jiff::fmt::serde::timestamp::millisecond::required")]
     pub updated_at: Timestamp,
-    /// When a draft was sent last.
+    /// When the draft was last sent; absent for templates and themes.
     #[serde(default, with = "jiff::fmt::serde::timestamp::millisecond::optional", skip_serializing_if = "Option::is_none")]
     pub sent_at: Option<Timestamp>,
 }
 
-/// A document as lists have it: without its sources.
+/// A document without its sources, for lists.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct DocumentLine {
+    /// Unique among documents of its kind in a project.
     pub id: DocumentId,
+    /// One line of 1 to 256 characters.
     pub display_name: String,
+    /// The theme around the email; if absent, the project's theme.
     #[serde(default)]
     pub theme: Option<Theme>,
+    /// When the draft was last sent.
     #[serde(default, with = "jiff::fmt::serde::timestamp::millisecond::optional")]
     pub sent_at: Option<Timestamp>,
 }
 
-/// What a new template or draft begins with where the request says nothing.
+/// The default subject of a new template or draft.
 pub(crate) const FIRST_SUBJECT: &str = "News from {{ project.display_name }}";
-pub(crate) const FIRST_HTML: &str = "<h1>Hello</h1>\n<p>This mail has no text yet.</p>\n";
+/// The default HTML of a new template or draft.
+pub(crate) const FIRST_HTML: &str = "<h1>Hello</h1>\n<p>This email has no text yet.</p>\n";
+/// The default source of a new theme.
 pub(crate) const FIRST_THEME: &str =
     "<!doctype html>\n<html lang=\"en\">\n<body style=\"font-family: sans-serif\">\n{{ content }}\n</body>\n</html>\n";
 
@@ -87,7 +103,7 @@ impl<E: deserr::DeserializeError> Deserr<E> for Name {
     }
 }
 
-/// MiniJinja in HTML, or in MJML when its first element is `<mjml>`.
+/// MiniJinja source in HTML, or in MJML if its first element is `<mjml>`.
 #[derive(Debug, Clone, ToSchema)]
 #[schema(value_type = String)]
 pub struct HtmlSource(pub String);
@@ -97,50 +113,50 @@ impl<E: deserr::DeserializeError> Deserr<E> for HtmlSource {
         let text = String::deserialize_from_value(value, location)?;
         let is_module = text.lines().any(|line| line.starts_with("import ") || line.starts_with("export "));
         if is_module {
-            return Err(rejected("is a TSX module: mails are made from MiniJinja in HTML or MJML here (html_source)", location));
+            return Err(rejected("is a TSX module: write MiniJinja in HTML or MJML instead (html_source)", location));
         }
         Ok(Self(text))
     }
 }
 
-/// The body of a new template or draft. Both sources have a beginning to go on from.
+/// The body of a request for a new template or draft. The subject and the HTML have defaults.
 #[derive(Deserr, ToSchema)]
 #[deserr(deny_unknown_fields)]
 pub struct NewDocument {
     display_name: Name,
-    /// MiniJinja.
+    /// MiniJinja source of the subject.
     #[deserr(default)]
     subject_source: Option<String>,
     #[deserr(default)]
     html_source: Option<HtmlSource>,
-    /// Another name of `html_source`, which published SDKs use.
+    /// An alias of `html_source`, used by published SDKs.
     #[deserr(default)]
     tsx_source: Option<HtmlSource>,
-    /// MiniJinja; derived from the HTML when absent.
+    /// MiniJinja source of the text body; derived from the HTML if absent.
     #[deserr(default)]
     text_source: Option<String>,
-    /// `false` for no theme; absent or `null` for the project's.
+    /// `false` for no theme; absent or `null` for the project's theme.
     #[deserr(default)]
     theme_id: Option<Theme>,
-    /// `Transactional`, the default, or `Marketing`.
+    /// `Transactional` (the default) or `Marketing`.
     #[deserr(default)]
     notification_category_name: Option<Category>,
 }
 
-/// The body of a new theme.
+/// The body of a request for a new theme.
 #[derive(Deserr, ToSchema)]
 #[deserr(deny_unknown_fields)]
 pub struct NewTheme {
     display_name: Name,
-    /// Shows the body of a mail by `{{ content }}`.
+    /// MiniJinja source, in which `{{ content }}` stands for the body of the email.
     #[deserr(default)]
     html_source: Option<HtmlSource>,
-    /// Another name of `html_source`, which published SDKs use.
+    /// An alias of `html_source`, used by published SDKs.
     #[deserr(default)]
     tsx_source: Option<HtmlSource>,
 }
 
-/// A change of a template or draft; absent fields stay.
+/// A change to a template or draft; absent fields keep their values.
 #[derive(Clone, Deserr, ToSchema)]
 #[deserr(deny_unknown_fields)]
 pub struct DocumentPatch {
@@ -150,14 +166,14 @@ pub struct DocumentPatch {
     subject_source: Option<String>,
     #[deserr(default)]
     html_source: Option<HtmlSource>,
-    /// Another name of `html_source`, which published SDKs use.
+    /// An alias of `html_source`, used by published SDKs.
     #[deserr(default)]
     tsx_source: Option<HtmlSource>,
     /// `null` derives the text from the HTML.
     #[deserr(default)]
     #[schema(value_type = Option<String>)]
     text_source: Change<String>,
-    /// `false` for no theme, `null` for the project's.
+    /// `false` for no theme, `null` for the project's theme.
     #[deserr(default)]
     #[schema(value_type = Option<Theme>)]
     theme_id: Change<Theme>,
@@ -165,7 +181,7 @@ pub struct DocumentPatch {
     notification_category_name: Option<Category>,
 }
 
-/// A change of a theme; absent fields stay.
+/// A change to a theme; absent fields keep their values.
 #[derive(Clone, Deserr, ToSchema)]
 #[deserr(deny_unknown_fields)]
 pub struct ThemePatch {
@@ -173,20 +189,21 @@ pub struct ThemePatch {
     display_name: Option<Name>,
     #[deserr(default)]
     html_source: Option<HtmlSource>,
-    /// Another name of `html_source`, which published SDKs use.
+    /// An alias of `html_source`, used by published SDKs.
     #[deserr(default)]
     tsx_source: Option<HtmlSource>,
 }
 
-/// The one source that a request gives under two names.
+/// The HTML source, which a request may send as `html_source` or as `tsx_source`, but not both.
 pub fn html_of(html: Option<HtmlSource>, tsx: Option<HtmlSource>) -> Result<Option<String>, Problems> {
     match (html, tsx) {
-        (Some(_), Some(_)) => Err(Problems::one("body.tsx_source", "is another name of html_source: only one of them can be given")),
+        (Some(_), Some(_)) => Err(Problems::one("body.tsx_source", "is an alias of html_source: send only one of them")),
         (html, tsx) => Ok(html.or(tsx).map(|source| source.0)),
     }
 }
 
 impl NewDocument {
+    /// The new template or draft; fails if the HTML source is given twice.
     pub fn into_document(self, id: DocumentId, now: Timestamp) -> Result<MailDocument, Problems> {
         Ok(MailDocument {
             subject: self.subject_source.unwrap_or_else(|| FIRST_SUBJECT.to_owned()),
@@ -197,12 +214,15 @@ impl NewDocument {
         })
     }
 
+    /// The id of the theme that the request names, if any: the caller must check that the theme
+    /// exists.
     pub fn theme_id(&self) -> Option<Uuid> {
         self.theme_id.and_then(Theme::id)
     }
 }
 
 impl NewTheme {
+    /// The new theme; fails if the HTML source is given twice.
     pub fn into_document(self, id: DocumentId, now: Timestamp) -> Result<MailDocument, Problems> {
         let html = html_of(self.html_source, self.tsx_source)?;
         Ok(MailDocument::new(id, self.display_name, html.as_deref().unwrap_or(FIRST_THEME), now))
@@ -225,18 +245,20 @@ impl MailDocument {
         }
     }
 
-    /// A template that is only looked at.
+    /// A template that exists only for a preview.
     pub fn of_source(html: String, now: Timestamp) -> Self {
         let name = Name("Preview".to_owned());
         Self { subject: FIRST_SUBJECT.to_owned(), ..Self::new(DocumentId::from(Uuid::nil()), name, &html, now) }
     }
 
+    /// The document without its sources.
     pub fn line(&self) -> DocumentLine {
         DocumentLine { id: self.id, display_name: self.display_name.clone(), theme: self.theme, sent_at: self.sent_at }
     }
 }
 
 impl DocumentPatch {
+    /// The template or draft with the change applied; fails if the HTML source is given twice.
     pub fn apply(self, document: MailDocument, now: Timestamp) -> Result<MailDocument, Problems> {
         let html = html_of(self.html_source, self.tsx_source)?;
         let mut document = changed(document, self.display_name, html, now);
@@ -247,6 +269,8 @@ impl DocumentPatch {
         Ok(document)
     }
 
+    /// The id of the theme that the change names, if any: the caller must check that the theme
+    /// exists.
     pub fn theme_id(&self) -> Option<Uuid> {
         match &self.theme_id {
             Change::Set(theme) => theme.id(),
@@ -256,6 +280,7 @@ impl DocumentPatch {
 }
 
 impl ThemePatch {
+    /// The theme with the change applied; fails if the HTML source is given twice.
     pub fn apply(self, document: MailDocument, now: Timestamp) -> Result<MailDocument, Problems> {
         Ok(changed(document, self.display_name, html_of(self.html_source, self.tsx_source)?, now))
     }

@@ -1,4 +1,4 @@
-//! Which theme goes around a mail, as requests say it and as the table holds it.
+//! The theme around an email, in requests and in the table.
 
 use deserr::Deserr;
 use serde::{Deserialize, Serialize};
@@ -8,7 +8,7 @@ use utoipa::{PartialSchema, ToSchema};
 use uuid::{Uuid, uuid};
 use wire::id::DocumentId;
 
-/// The id of a theme; whether there is one is for the table to say.
+/// The id of a theme. The theme need not exist.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(transparent)]
 #[schema(value_type = Uuid)]
@@ -20,11 +20,14 @@ impl<E: deserr::DeserializeError> Deserr<E> for ThemeId {
     }
 }
 
-/// A theme, or none, which is `false` where `null` is the project's.
+/// The choice of a theme, or of no theme. No theme is `false` on the wire, because `null` means the
+/// project's theme.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(from = "Wire", into = "Wire")]
 pub enum Theme {
+    /// No theme around the email.
     None,
+    /// The theme with this id.
     Id(ThemeId),
 }
 
@@ -54,6 +57,7 @@ impl From<Theme> for Wire {
 }
 
 impl Theme {
+    /// The id of the theme; absent for [`Self::None`].
     pub fn id(self) -> Option<Uuid> {
         match self {
             Self::Id(id) => Some(id.0),
@@ -80,5 +84,5 @@ impl PartialSchema for Theme {
 
 impl ToSchema for Theme {}
 
-/// The theme of every mail that names none.
+/// The id of the built-in theme, which a project uses until it selects another.
 pub const DEFAULT_THEME: Uuid = uuid!("1df07ae6-abf3-4a40-83a5-a1a2cbe336ac");

@@ -1,20 +1,24 @@
-//! Kinds of emails, some of which a user may refuse.
+//! Categories of emails, some of which users may unsubscribe from.
 
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 use uuid::{Uuid, uuid};
 
-/// What a mail is about; users may refuse marketing.
+/// What an email is about. Users may unsubscribe from marketing.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub enum Category {
+    /// Emails that the recipient's account needs, such as codes.
     #[default]
     Transactional,
+    /// News and offers.
     Marketing,
 }
 
 impl Category {
+    /// Every category.
     pub const ALL: [Self; 2] = [Self::Transactional, Self::Marketing];
 
+    /// The name on the wire.
     pub fn name(self) -> &'static str {
         match self {
             Self::Transactional => "Transactional",
@@ -22,11 +26,12 @@ impl Category {
         }
     }
 
-    /// Whether users may refuse it.
+    /// Whether users may unsubscribe from the category.
     pub fn can_be_refused(self) -> bool {
         self == Self::Marketing
     }
 
+    /// The fixed id by which published SDKs know the category.
     pub fn id(self) -> Uuid {
         match self {
             Self::Transactional => uuid!("7bb82d33-2f54-4a3d-9d23-82739e0d66ef"),
@@ -34,6 +39,7 @@ impl Category {
         }
     }
 
+    /// Parses the name on the wire.
     pub fn parse(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|category| category.name() == name)
     }

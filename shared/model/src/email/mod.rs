@@ -1,4 +1,4 @@
-//! E-mail addresses: what is accepted, and the one form in which they are stored and compared.
+//! Email addresses: what is accepted, and the normal form in which they are stored and compared.
 
 pub mod category;
 
@@ -7,20 +7,23 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-/// A normalised address: trimmed, lower-case, the domain in its ASCII form (RFC 5890). At most 256 characters.
+/// A normalised address: trimmed, in lower case, with the domain in its ASCII form (RFC 5890). At
+/// most 256 characters.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, ToSchema)]
 #[serde(transparent)]
 #[schema(value_type = String, format = Email, max_length = 256, example = "ada@example.com")]
 pub struct Email(String);
 
+/// The text is not an email address.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("must be an e-mail address")]
+#[error("must be an email address")]
 pub struct InvalidEmail;
 
-/// Longest address that is accepted, in characters.
+/// The longest accepted address, in characters.
 const MAX_LENGTH: usize = 256;
 
 impl Email {
+    /// Normalises and validates an address.
     pub fn parse(text: &str) -> Result<Self, InvalidEmail> {
         let text = text.trim();
         if text.chars().count() > MAX_LENGTH {
@@ -34,12 +37,14 @@ impl Email {
         Ok(Self(format!("{}@{domain}", local.to_ascii_lowercase())))
     }
 
+    /// The normalised address.
     pub fn as_str(&self) -> &str {
         &self.0
     }
 
-    /// What limits count as one recipient: without what its provider ignores. A tag (`+…`) of any provider, as most have them; the dots
-    /// of Gmail, which calls itself by two names.
+    /// The address as rate limits count it, without the parts that mail providers ignore: the tag
+    /// (`+…`), which most providers support, and, at Gmail, the dots. Gmail's two domains count as
+    /// one.
     pub fn mailbox(&self) -> String {
         let (local, domain) = self.0.rsplit_once('@').unwrap_or((&self.0, ""));
         let local = local.split_once('+').map_or(local, |(name, _)| name);
@@ -49,19 +54,21 @@ impl Email {
         }
     }
 
-    /// What is before the `@`.
+    /// The part before the `@`.
     pub fn local_part(&self) -> &str {
         self.0.rsplit_once('@').map_or(&self.0, |(local, _)| local)
     }
 }
 
-/// A dot-atom of RFC 5322 §3.2.3: no quotes, no leading, trailing or double dots.
+/// Whether the text is a dot-atom (RFC 5322 §3.2.3): no quotes, no leading, trailing or double
+/// dots.
 fn is_local_part(text: &str) -> bool {
     let is_atext = |c: char| c.is_ascii_alphanumeric() || "!#$%&'*+-/=?^_`{|}~".contains(c);
     text.len() <= 64 && text.split('.').all(|atom| !atom.is_empty() && atom.chars().all(is_atext))
 }
 
-/// A host name with a dot, whose last label has two letters at least.
+/// Whether the text is a host name of at least two labels, the last of which consists of at least
+/// two letters or begins with `xn--`.
 fn is_domain(text: &str) -> bool {
     let is_label = |label: &str| {
         (1..=63).contains(&label.len())
@@ -92,17 +99,17 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_mailbox_has_one_name_for_all_that_its_provider_takes_as_one() {
+    fn aliases_of_a_mailbox_have_one_name() {
         let mailbox = |text: &str| Email::parse(text).expect("an address").mailbox();
         assert_eq!(mailbox("a.d.a+1@gmail.com"), "ada@gmail.com");
         assert_eq!(mailbox("Ada+2@googlemail.com"), "ada@gmail.com");
         assert_eq!(mailbox("a.da+x+y@example.com"), "a.da@example.com");
-        // A tag alone is a name all the same.
+        // If the local part begins with `+`, nothing remains before the `@`.
         assert_ne!(mailbox("+a@example.com"), mailbox("b@example.com"));
     }
 
     #[test]
-    fn an_address_has_one_form() {
+    fn an_address_is_normalised() {
         let forms = [" Ada@Example.COM ", "ada@example.com"];
         for form in forms {
             assert_eq!(Email::parse(form).map(|email| email.to_string()), Ok("ada@example.com".to_owned()));
@@ -111,7 +118,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_address_is_refused() {
+    fn an_invalid_address_is_rejected() {
         let long = format!("{}@example.com", "a".repeat(250));
         let wrong = [
             "",

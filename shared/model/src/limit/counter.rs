@@ -1,4 +1,4 @@
-//! Counters, and what a refused request is told.
+//! Counters of rate limits, and the refusals that they cause.
 
 use std::fmt;
 
@@ -10,14 +10,15 @@ use crate::limit::rate::Rate;
 use crate::limit::rule::Rule;
 use crate::limit::subject::Subject;
 
-/// A counter of one subject in one window.
+/// The counter of one subject in one window.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Counter {
     rule: Rule,
     rate: Rate,
     subject: Subject,
-    /// Number of the window, counted from the epoch.
+    /// The number of the window, counted from the Unix epoch.
     pub(crate) window: i64,
+    /// When the current window ends.
     pub resets_at: Timestamp,
     now: Timestamp,
 }
@@ -31,21 +32,22 @@ impl Counter {
         Self { rule, rate, subject: subject.clone(), window, resets_at, now }
     }
 
-    /// The counter of a project at a rate of its own.
+    /// A counter whose rate comes from the project instead of the deployment.
     pub fn of_project(rule: Rule, rate: Rate, subject: &Subject, now: Timestamp) -> Self {
         Self::new(rule, rate, subject, now)
     }
 
+    /// The number of requests that the rate permits per window.
     pub fn quota(&self) -> u32 {
         self.rate.quota
     }
 
-    /// When it was asked for.
+    /// The time for which the counter was made.
     pub fn now(&self) -> Timestamp {
         self.now
     }
 
-    /// The name of the counter of the window before.
+    /// The key of the previous window's counter.
     pub fn before(&self) -> String {
         self.name_of(self.window - 1)
     }
@@ -54,41 +56,47 @@ impl Counter {
         format!("{}#{}#{}x{window}", self.rule.name(), self.subject.0, self.rate.window())
     }
 
-    /// How many this window may count by now when the one before it has counted `before`.
+    /// The number of requests that this window permits, given that the previous one counted
+    /// `before`.
     pub fn quota_after(&self, before: u32) -> u32 {
         self.rate.quota.saturating_sub(self.still(before))
     }
 
-    /// How many came in the length of a window before now, when this one has counted `counted` and the one before it `before`.
+    /// The estimated number of requests in a sliding window that ends now, if this window counted
+    /// `counted` and the previous one `before`.
     pub fn estimate(&self, before: u32, counted: u32) -> u32 {
         counted.saturating_add(self.still(before))
     }
 
-    /// How many of the window before still count. Rounded down: otherwise one in a window would become one in two of them.
+    /// The number of requests of the previous window that still count. It is rounded down:
+    /// otherwise a rate of one request per window would permit only one in two windows.
     fn still(&self, before: u32) -> u32 {
         u32::try_from(u64::from(before) * self.overlap() / self.length()).unwrap_or(u32::MAX)
     }
 
-    /// Milliseconds.
+    /// The length of a window in milliseconds.
     fn length(&self) -> u64 {
         u64::from(self.rate.window()) * 1000
     }
 
-    /// The part of the window before that is less than a window ago, in milliseconds: never all of it.
+    /// How much of the previous window the sliding window that ends now still covers, in
+    /// milliseconds; always less than the whole.
     fn overlap(&self) -> u64 {
         let left = u64::try_from(self.resets_at.as_millisecond() - self.now.as_millisecond()).unwrap_or_default();
         left.clamp(1, self.length()) - 1
     }
 
-    /// What the subject is told when this window has counted all that it may after `before`.
+    /// The refusal when this window has used up its quota, given that the previous one counted
+    /// `before`.
     pub fn refusal(&self, before: u32) -> Refused {
         self.refusal_at(before, self.quota_after(before))
     }
 
-    /// What the subject is told when this window has counted `counted`, and the one before it `before`.
+    /// The refusal when this window has counted `counted` and the previous one `before`.
     pub fn refusal_at(&self, before: u32, counted: u32) -> Refused {
         let (length, overlap) = (self.length(), self.overlap());
-        // The largest overlap with a window that counted so many which leaves room for so many.
+        // The largest overlap, in milliseconds, at which fewer than `room` of a window's `of`
+        // requests still count.
         let overlap_with = |of: u32, room: u32| (length * u64::from(room)).div_ceil(u64::from(of.max(1))) - 1;
         let wait = match self.rate.quota.saturating_sub(counted) {
             0 => overlap + length - overlap_with(counted, self.rate.quota).min(length - 1),
@@ -103,31 +111,34 @@ impl Counter {
     }
 }
 
-/// Names the counter: rule, subject and window. Another length of windows makes other counters.
+/// Formats the counter's key: rule, subject and window. A change of the window length gives new
+/// counters.
 impl fmt::Display for Counter {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.name_of(self.window))
     }
 }
 
-/// By how much a subject's windows begin earlier than the epoch's, in milliseconds.
+/// How much earlier a subject's windows begin than windows counted from the Unix epoch, in
+/// milliseconds.
 fn offset(rule: Rule, subject: &Subject, length: i64) -> i64 {
     let digest = Digest::of(&format!("{} {}", rule.name(), subject.0));
     let number = digest.as_str().bytes().take(10).fold(0_u64, |number, byte| number.wrapping_mul(64).wrapping_add(byte.into()));
     i64::try_from(number % length.unsigned_abs()).unwrap_or_default()
 }
 
-/// A subject has nothing left for a while.
+/// A request is refused because its subject has used up the quota.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, thiserror::Error)]
-#[error("that is too often; try again in {retry_after_seconds} seconds")]
+#[error("too many requests; try again in {retry_after_seconds} seconds")]
 pub struct Refused {
     /// The name of the limit.
     pub limit: &'static str,
-    /// Seconds until one more is let through, at least 1.
+    /// Seconds until the next request is permitted, at least 1.
     pub retry_after_seconds: u64,
+    /// The number of requests that the limit permits per window.
     #[serde(skip)]
     pub quota: u32,
-    /// Seconds.
+    /// The length of the window in seconds.
     #[serde(skip)]
     pub window: u32,
 }

@@ -1,21 +1,25 @@
-//! Which kind of limit an operation is under.
+//! The rate limit of an operation, as its route names it.
 
-/// What an operation is under, as its route says.
+/// The rate limit of an operation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Limit {
+    /// Signing up.
     SignUp,
+    /// Signing in with a password.
     SignIn,
-    /// Everything that mails a code.
+    /// Operations that email a code.
     SendCode,
-    /// Everything that checks or redeems a code.
+    /// Operations that check or redeem a code.
     Code,
     /// Refreshing and exchanging tokens.
     Token,
+    /// Starting an OAuth flow.
     Authorize,
-    /// Proof-of-work challenges, and what decides whether a project asks for a bot challenge.
+    /// Requesting proof-of-work challenges; also the rates above which requests are suspicious and
+    /// may require a bot challenge.
     Challenge,
     /// Every other operation that writes.
     Write,
-    /// What every operation counts: requests that name what does not exist, or prove nothing.
+    /// Requests that name a project or key that does not exist. Applies to every operation.
     Unproved,
 }

@@ -1,11 +1,14 @@
-//! Limits: how much one may do in a span of time.
+//! Rate limits: how many requests are permitted in a period of time.
 //!
-//! An operation says in its route which [`Limit`] it is under; a [`Rule`] says who is counted, and a [`Rate`] of the deployment how much
-//! is let through. There is one counter for each subject and window, which one conditional update counts, however many processes do so.
-//! Beside it the counter of the window before still counts for the part of it that is less than a window ago, as if what it counted had
-//! come evenly. So a burst is no larger than the quota wherever a window ends, and what comes after it is let through evenly: in a span of
-//! `s` seconds at most `quota * (1 + s / window)`, rounded up. Each subject's windows begin at another moment, which spreads what comes
-//! back after a refusal.
+//! The route of an operation names its [`Limit`]. A [`Rule`] determines whose requests are
+//! counted, and its [`Rate`] determines how many are permitted. Each subject has one counter per
+//! window. A single conditional update increments the counter, so concurrent processes cannot
+//! exceed the quota. The count of the previous window is prorated: requests less than one window
+//! length ago still count, on the assumption that the requests of that window were spread evenly.
+//! So a burst cannot exceed the quota at the edge of a window, and requests after a burst are
+//! permitted at even intervals: at most `quota * (1 + s / window)`, rounded up, in any `s`
+//! seconds. The windows of different subjects start at different times, which spreads the retries
+//! after refusals.
 
 pub mod counter;
 pub mod family;

@@ -1,10 +1,10 @@
-//! Which limit an operation is under.
+//! The rules that apply to an operation.
 
 use crate::limit::family::Limit;
 use crate::limit::rule::Rule;
 
 impl Limit {
-    /// What clients and operators call it.
+    /// The name of the limit, for clients and operators.
     pub const fn name(self) -> &'static str {
         match self {
             Self::SignUp => "sign-up",
@@ -19,8 +19,8 @@ impl Limit {
         }
     }
 
-    /// What a request of a client, or of a server, is counted by as soon as it is known who sends it. What is not here is counted by the
-    /// operation, which knows its subject later.
+    /// The rules that count a request of a client or a server as soon as its sender is known. The
+    /// operation itself applies all other rules, once it knows whom to count.
     pub const fn of_request(self, is_client: bool) -> &'static [(Rule, By)] {
         match (self, is_client) {
             (Self::SignUp, true) => &[(Rule::SignUp, By::Address), (Rule::SignUpNetwork, By::Network)],
@@ -36,14 +36,15 @@ impl Limit {
     }
 }
 
-/// Whom a request is counted by.
+/// The subject that a request is counted for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum By {
+    /// The IPv4 address, or the /64 of an IPv6 address.
     Address,
-    /// The addresses of a site: IPv4 /24, IPv6 /48.
+    /// The network of the IP address: IPv4 /24 or IPv6 /48.
     Network,
-    /// All requests of the project together.
+    /// The project: all its requests count together.
     Project,
-    /// The user of a client, or the key of a server; the address of a client without a user.
+    /// The client's user, or the server's key; for a client without a user, the IP address.
     Caller,
 }

@@ -1,28 +1,29 @@
-//! Rates: how many in how long.
+//! Rates: a quota per window of time.
 
 use std::fmt;
 use std::num::NonZeroU32;
 use std::str::FromStr;
 
-/// How many in how long, written as `60/600`.
+/// A quota per window, written as `60/600`: 60 requests in 600 seconds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Rate {
-    /// At least 1.
+    /// The number of requests permitted per window, at least 1.
     pub quota: u32,
     pub(crate) window: NonZeroU32,
 }
 
+/// The text is not a rate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("must be a number of requests and a number of seconds, as in 60/600")]
+#[error("must be `REQUESTS/SECONDS`, such as 60/600")]
 pub struct InvalidRate;
 
 impl Rate {
-    /// `window` is a second at least.
+    /// Makes a rate; `window` is in seconds, at least 1.
     pub const fn new(quota: u32, window: u32) -> Self {
         Self { quota, window: NonZeroU32::MIN.saturating_add(window.saturating_sub(1)) }
     }
 
-    /// Seconds, at least 1.
+    /// The length of the window in seconds, at least 1.
     pub const fn window(self) -> u32 {
         self.window.get()
     }

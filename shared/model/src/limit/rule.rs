@@ -1,41 +1,66 @@
-//! Rules: what is counted, and how much of it is usual.
+//! Rules: what is counted, and the standard rate of each.
 
 use crate::limit::family::Limit;
 use crate::limit::rate::Rate;
 
-/// One line of the deployment's limits.
+/// One rule of the deployment's limits; [`Self::summary`] says what it counts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Rule {
+    /// Sign-ups from an IP address.
     SignUp,
+    /// Sign-ups from a network.
     SignUpNetwork,
+    /// Sign-ups by a project's servers.
     SignUpServer,
+    /// Sign-ins with a password from an IP address.
     SignIn,
+    /// Wrong passwords for an account.
     SignInFailures,
+    /// Emails with a code, requested from an IP address.
     SendCode,
+    /// Emails with a code, requested from a network.
     SendCodeNetwork,
+    /// Emails with a code to one recipient, requested by clients.
     SendCodeRecipient,
+    /// Emails with a code to one recipient, requested by servers.
     SendCodeRecipientServer,
-    /// In projects that ask for bot challenges.
+    /// Emails with a code to unverified email addresses, requested by a user, in projects that
+    /// require bot challenges.
     SendCodeUser,
+    /// Codes checked or redeemed from an IP address.
     Code,
+    /// Codes checked or redeemed by a project's servers.
     CodeServer,
+    /// Uses of a refresh token.
     Token,
+    /// Unknown refresh tokens and authorization codes from an IP address.
     TokenUnknown,
+    /// OAuth flows started from an IP address.
     Authorize,
+    /// Proof-of-work challenges requested from an IP address.
     Challenge,
-    /// Above which an address is suspicious ([`bot_challenge_rate`](crate::bot_challenge::rate)).
+    /// The rate above which an IP address is suspicious
+    /// ([`crate::bot_challenge::rate`]).
     ChallengeUsualAddress,
-    /// The same of its network: IPv4 /24, IPv6 /48.
+    /// The rate above which a network (IPv4 /24, IPv6 /48) is suspicious.
     ChallengeUsualNetwork,
-    /// Whose challenge could not be solved or checked; off: nobody is let through for that.
+    /// Suspicious requests from a network that are permitted although the challenge could not be
+    /// loaded or checked; if the rule is off, all of them are refused.
     ChallengeUnavailableNetwork,
+    /// Suspicious requests in a project that are permitted although the challenge could not be
+    /// loaded or checked; if the rule is off, all of them are refused.
     ChallengeUnavailableProject,
+    /// Writes by a user, or from the IP address of a client without a user, if no other rule
+    /// counts them.
     Write,
+    /// Writes with a server's key, if no other rule counts them.
     WriteServer,
+    /// Wrong keys and unknown projects from an IP address.
     Unproved,
 }
 
 impl Rule {
+    /// Every rule.
     pub const ALL: [Self; 23] = [
         Self::SignUp,
         Self::SignUpNetwork,
@@ -62,55 +87,59 @@ impl Rule {
         Self::Unproved,
     ];
 
-    /// Its name, the limit that it is a part of, its standard rate, and what it counts.
+    /// The rule's name, the limit that it belongs to, its standard rate, and a summary of what it
+    /// counts.
     #[rustfmt::skip]
     const fn row(self) -> (&'static str, Limit, Rate, &'static str) {
         match self {
-            Self::SignUp => ("sign-up", Limit::SignUp, Rate::new(20, 600), "Sign-ups from an address"),
+            Self::SignUp => ("sign-up", Limit::SignUp, Rate::new(20, 600), "Sign-ups from an IP address"),
             Self::SignUpNetwork => ("sign-up-network", Limit::SignUp, Rate::new(80, 600), "Sign-ups from a network (IPv4 /24, IPv6 /48)"),
             Self::SignUpServer => ("sign-up-server", Limit::SignUp, Rate::new(600, 60), "Sign-ups by the servers of a project"),
-            Self::SignIn => ("sign-in", Limit::SignIn, Rate::new(60, 600), "Sign-ins with a password from an address"),
+            Self::SignIn => ("sign-in", Limit::SignIn, Rate::new(60, 600), "Sign-ins with a password from an IP address"),
             Self::SignInFailures => ("sign-in-failures", Limit::SignIn, Rate::new(10, 600), "Wrong passwords for an account"),
-            Self::SendCode => ("send-code", Limit::SendCode, Rate::new(30, 600), "Mails with a code that an address asks for"),
-            Self::SendCodeNetwork => ("send-code-network", Limit::SendCode, Rate::new(120, 600), "Mails with a code that a network asks for (IPv4 /24, IPv6 /48)"),
-            Self::SendCodeRecipient => ("send-code-recipient", Limit::SendCode, Rate::new(5, 600), "Mails with a code to one recipient that clients ask for"),
-            Self::SendCodeRecipientServer => ("send-code-recipient-server", Limit::SendCode, Rate::new(30, 600), "Mails with a code to one recipient that servers ask for"),
-            Self::SendCodeUser => ("send-code-user", Limit::SendCode, Rate::new(30, 3600), "Mails with a code to addresses that nobody may have proved that a user asks for, where a project asks for bot challenges"),
-            Self::Code => ("code", Limit::Code, Rate::new(60, 600), "Codes that an address checks or redeems"),
-            Self::CodeServer => ("code-server", Limit::Code, Rate::new(600, 60), "Codes that the servers of a project check or redeem"),
+            Self::SendCode => ("send-code", Limit::SendCode, Rate::new(30, 600), "Emails with a code requested by an IP address"),
+            Self::SendCodeNetwork => ("send-code-network", Limit::SendCode, Rate::new(120, 600), "Emails with a code requested by a network (IPv4 /24, IPv6 /48)"),
+            Self::SendCodeRecipient => ("send-code-recipient", Limit::SendCode, Rate::new(5, 600), "Emails with a code to one recipient, requested by clients"),
+            Self::SendCodeRecipientServer => ("send-code-recipient-server", Limit::SendCode, Rate::new(30, 600), "Emails with a code to one recipient, requested by servers"),
+            Self::SendCodeUser => ("send-code-user", Limit::SendCode, Rate::new(30, 3600), "Emails with a code to unverified addresses, requested by a user, in projects that require bot challenges"),
+            Self::Code => ("code", Limit::Code, Rate::new(60, 600), "Codes checked or redeemed by an IP address"),
+            Self::CodeServer => ("code-server", Limit::Code, Rate::new(600, 60), "Codes checked or redeemed by the servers of a project"),
             Self::Token => ("token", Limit::Token, Rate::new(60, 600), "Uses of a refresh token"),
-            Self::TokenUnknown => ("token-unknown", Limit::Token, Rate::new(300, 600), "Unknown refresh tokens and authorization codes from an address"),
-            Self::Authorize => ("authorize", Limit::Authorize, Rate::new(60, 600), "OAuth flows that an address begins"),
-            Self::Challenge => ("challenge", Limit::Challenge, Rate::new(60, 600), "Proof-of-work challenges that an address asks for"),
-            Self::ChallengeUsualAddress => ("challenge-usual-address", Limit::Challenge, Rate::new(40, 3600), "Sign-ups, mails with a code and OAuth flows that are usual for an address"),
-            Self::ChallengeUsualNetwork => ("challenge-usual-network", Limit::Challenge, Rate::new(80, 3600), "Sign-ups, mails with a code and OAuth flows that are usual for a network"),
-            Self::ChallengeUnavailableNetwork => ("challenge-unavailable-network", Limit::Challenge, Rate::new(3, 3600), "Suspicious requests from a network whose challenge is not available"),
-            Self::ChallengeUnavailableProject => ("challenge-unavailable-project", Limit::Challenge, Rate::new(10, 3600), "Suspicious requests of a project whose challenge is not available"),
-            Self::Write => ("write", Limit::Write, Rate::new(300, 60), "Other writing requests of a user"),
-            Self::WriteServer => ("write-server", Limit::Write, Rate::new(3000, 60), "Other writing requests with a key of a server"),
-            Self::Unproved => ("unproved", Limit::Unproved, Rate::new(120, 600), "Wrong keys and unknown projects from an address"),
+            Self::TokenUnknown => ("token-unknown", Limit::Token, Rate::new(300, 600), "Unknown refresh tokens and authorization codes from an IP address"),
+            Self::Authorize => ("authorize", Limit::Authorize, Rate::new(60, 600), "OAuth flows started by an IP address"),
+            Self::Challenge => ("challenge", Limit::Challenge, Rate::new(60, 600), "Proof-of-work challenges requested by an IP address"),
+            Self::ChallengeUsualAddress => ("challenge-usual-address", Limit::Challenge, Rate::new(40, 3600), "Sign-ups, emails with a code and OAuth flows that are usual for an IP address"),
+            Self::ChallengeUsualNetwork => ("challenge-usual-network", Limit::Challenge, Rate::new(80, 3600), "Sign-ups, emails with a code and OAuth flows that are usual for a network"),
+            Self::ChallengeUnavailableNetwork => ("challenge-unavailable-network", Limit::Challenge, Rate::new(3, 3600), "Suspicious requests permitted from a network while challenges are unavailable"),
+            Self::ChallengeUnavailableProject => ("challenge-unavailable-project", Limit::Challenge, Rate::new(10, 3600), "Suspicious requests permitted in a project while challenges are unavailable"),
+            Self::Write => ("write", Limit::Write, Rate::new(300, 60), "Other writes by a user"),
+            Self::WriteServer => ("write-server", Limit::Write, Rate::new(3000, 60), "Other writes with a server's key"),
+            Self::Unproved => ("unproved", Limit::Unproved, Rate::new(120, 600), "Wrong keys and unknown projects from an IP address"),
         }
     }
 
+    /// The name in metrics and counters.
     pub const fn name(self) -> &'static str {
         self.row().0
     }
 
-    /// What a refusal names.
+    /// The limit that a refusal names.
     pub const fn limit(self) -> Limit {
         self.row().1
     }
 
+    /// The standard rate, for production.
     pub const fn standard(self) -> Rate {
         self.row().2
     }
 
-    /// What it counts, for operators.
+    /// A summary of what the rule counts, for operators.
     pub const fn summary(self) -> &'static str {
         self.row().3
     }
 
-    /// The environment variable that changes it: `GATELET_LIMIT_` and the name in capitals.
+    /// The environment variable that sets the rule's rate: `GATELET_LIMIT_` and the name in
+    /// capitals.
     pub fn variable(self) -> String {
         format!("GATELET_LIMIT_{}", self.name().replace('-', "_").to_uppercase())
     }

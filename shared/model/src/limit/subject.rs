@@ -1,4 +1,4 @@
-//! By whom or what something is counted.
+//! The subjects of rate limits.
 
 use std::fmt;
 use std::net::IpAddr;
@@ -7,7 +7,7 @@ use crypto::digest::Digest;
 use secrecy::{ExposeSecret as _, SecretString};
 use wire::id::UserId;
 
-/// Who or what is counted. Addresses of people and secrets are here as digests alone.
+/// Who or what is counted. Email addresses and secrets appear only as digests.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Subject(pub(crate) String);
 
@@ -18,7 +18,8 @@ impl fmt::Display for Subject {
 }
 
 impl Subject {
-    /// An IPv4 address, or the /64 of an IPv6 address: the least that a provider gives to one customer (RFC 6177).
+    /// An IPv4 address, or the /64 of an IPv6 address, the smallest block that a provider assigns
+    /// to a customer (RFC 6177).
     pub fn address(ip: IpAddr) -> Self {
         match ip.to_canonical() {
             IpAddr::V4(ip) => Self(ip.to_string()),
@@ -29,7 +30,8 @@ impl Subject {
         }
     }
 
-    /// The /24 of an IPv4 address, or the /48 of an IPv6 address: what a site has at most (RFC 6177).
+    /// The /24 of an IPv4 address, or the /48 of an IPv6 address, the largest block that a site
+    /// usually has (RFC 6177).
     pub fn network(ip: IpAddr) -> Self {
         match ip.to_canonical() {
             IpAddr::V4(ip) => {
@@ -43,31 +45,34 @@ impl Subject {
         }
     }
 
+    /// The project as a whole.
     pub fn project() -> Self {
         Self("project".to_owned())
     }
 
-    /// The OAuth flows of the project together.
+    /// All OAuth flows of the project.
     pub fn flows() -> Self {
         Self("flows".to_owned())
     }
 
+    /// A user.
     pub fn user(id: UserId) -> Self {
         Self(id.to_string())
     }
 
-    /// A key or a refresh token, and so whoever has it.
+    /// A key or refresh token. All requests with it count together.
     pub fn secret(secret: &SecretString) -> Self {
         Self(Digest::of(secret.expose_secret()).to_string())
     }
 
-    /// A proof that a user gives besides signing in with a password. What people send as an address
-    /// is a digest, and so never one of these.
+    /// Guesses at a secret of a known user: the old password when the password is changed, or a
+    /// code of the second factor. The subject contains a colon, which no digest does, so it cannot
+    /// collide with the subject of an email address.
     pub fn proof(kind: &str, user: UserId) -> Self {
         Self(format!("{kind}:{user}"))
     }
 
-    /// A mail address, in its normalised form when it has one.
+    /// An email address. `text` must be the normal form, unless the address is invalid.
     pub fn email(text: &str) -> Self {
         Self(Digest::of(text).to_string())
     }

@@ -8,7 +8,7 @@ fn at(millis: i64) -> Timestamp {
 }
 
 #[test]
-fn an_ipv6_address_is_its_64_and_a_mapped_one_is_its_ipv4() {
+fn ipv6_addresses_count_by_their_slash_64_and_mapped_ones_as_ipv4() {
     let subject = |text: &str| Subject::address(text.parse().expect("an address"));
     assert_eq!(subject("2001:db8:1:2:3::4"), subject("2001:db8:1:2:ffff:ffff:ffff:ffff"));
     assert_ne!(subject("2001:db8:1:2::1"), subject("2001:db8:1:3::1"));
@@ -17,7 +17,7 @@ fn an_ipv6_address_is_its_64_and_a_mapped_one_is_its_ipv4() {
 }
 
 #[test]
-fn a_window_lasts_as_long_as_it_says_and_the_next_begins_where_it_ends() {
+fn windows_have_their_length_and_follow_each_other() {
     let limits = Limits::standard();
     for name in ["a@example.com", "b@example.com", "c@example.com"] {
         let counter = |now| limits.counter(Rule::SignInFailures, &Subject::email(name), now).expect("it is on");
@@ -31,24 +31,24 @@ fn a_window_lasts_as_long_as_it_says_and_the_next_begins_where_it_ends() {
     }
 }
 
-/// A counter of 10 in 600 seconds, so many milliseconds after its window began.
+/// A counter with the rate 10/600, this many milliseconds after its window began.
 fn counter_at(millis: i64) -> Counter {
     let new = |now| Counter::new(Rule::Code, Rate::new(10, 600), &Subject::project(), now);
     new(at(new(at(0)).resets_at.as_millisecond() + millis))
 }
 
 #[test]
-fn the_window_before_counts_for_the_part_of_it_that_is_less_than_a_window_ago() {
+fn the_previous_window_counts_in_proportion() {
     let quotas = |before| [0, 1, 60_000, 60_001, 300_000, 300_001, 599_999].map(|millis| counter_at(millis).quota_after(before));
     assert_eq!(quotas(0), [10; 7]);
     assert_eq!(quotas(10), [1, 1, 2, 2, 6, 6, 10]);
     assert_eq!(quotas(1), [10; 7]);
-    // A quota that was lowered.
+    // Here the quota was lowered after the previous window.
     assert_eq!(quotas(1000)[0], 0);
 }
 
 #[test]
-fn whoever_waits_as_long_as_it_is_told_finds_room_and_not_much_earlier() {
+fn the_reported_wait_is_sufficient_and_at_most_a_second_too_long() {
     for (millis, before, counted) in
         [(0, 10, 1), (0, 10, 10), (59_000, 10, 5), (100_000, 7, 10), (250_500, 10, 9), (599_999, 3, 10), (0, 1000, 0), (5, 10, 4)]
     {
@@ -68,7 +68,7 @@ fn whoever_waits_as_long_as_it_is_told_finds_room_and_not_much_earlier() {
 
 proptest::proptest! {
     #[test]
-    fn a_burst_is_no_larger_than_the_quota_wherever_a_window_ends(steps in proptest::collection::vec(0_i64..40_000, 1..400)) {
+    fn a_burst_never_exceeds_the_quota_across_windows(steps in proptest::collection::vec(0_i64..40_000, 1..400)) {
         let (mut now, mut counts, mut passed) = (0, std::collections::HashMap::<i64, u32>::new(), Vec::new());
         for step in steps {
             now += step;
@@ -94,7 +94,7 @@ fn windows_of_different_subjects_begin_at_different_moments() {
 }
 
 #[test]
-fn a_rate_is_two_positive_numbers() {
+fn a_rate_has_two_positive_numbers() {
     assert_eq!("60/600".parse(), Ok(Rate::new(60, 600)));
     assert_eq!(Rate::new(60, 600).to_string(), "60/600");
     for text in ["", "60", "0/600", "60/0", "-1/600", "a/b", "60/600/1"] {

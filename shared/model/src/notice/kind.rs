@@ -1,18 +1,22 @@
-//! Kinds of changes that users are told of.
+//! The kinds of changes that users are notified of.
 
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-/// What changes are about. A project can switch off the emails about each.
+/// What a change is about. A project can switch off the notices of each topic separately.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, ToSchema, deserr::Deserr, strum::EnumIter)]
 #[serde(rename_all = "kebab-case")]
 pub enum Topic {
+    /// The password.
     #[deserr(rename = "password")]
     Password,
+    /// The addresses that the account signs in with.
     #[deserr(rename = "sign-in-address")]
     SignInAddress,
+    /// The authenticator app and its recovery codes.
     #[deserr(rename = "authenticator-app")]
     AuthenticatorApp,
+    /// Accounts at providers.
     #[deserr(rename = "provider-account")]
     ProviderAccount,
 }
@@ -21,25 +25,43 @@ pub enum Topic {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Kind {
+    /// A password was set for an account that had none.
     PasswordSet,
+    /// A signed-in user or a server changed the password.
     PasswordChanged,
+    /// The password was reset with an emailed code.
     PasswordReset,
+    /// The password was removed.
     PasswordRemoved,
+    /// An address was added that the user can sign in with.
     AddressAdded,
+    /// The user can no longer sign in with the address.
     AddressRemoved,
+    /// An address became the primary one.
     AddressMadePrimary,
+    /// An authenticator app was set up as the second factor.
     AuthenticatorAdded,
+    /// The second factor was switched off.
     AuthenticatorRemoved,
+    /// A set of recovery codes was made, in place of an earlier one if there was one.
+    RecoveryCodesCreated,
+    /// A recovery code was used in place of a code of the authenticator app.
+    RecoveryCodeUsed,
+    /// The user can now sign in with an account at a provider.
     ProviderLinked,
+    /// The user can no longer sign in with the account at the provider.
     ProviderUnlinked,
 }
 
 impl Kind {
+    /// The topic that the kind of change belongs to.
     pub fn topic(self) -> Topic {
         match self {
             Self::PasswordSet | Self::PasswordChanged | Self::PasswordReset | Self::PasswordRemoved => Topic::Password,
             Self::AddressAdded | Self::AddressRemoved | Self::AddressMadePrimary => Topic::SignInAddress,
-            Self::AuthenticatorAdded | Self::AuthenticatorRemoved => Topic::AuthenticatorApp,
+            Self::AuthenticatorAdded | Self::AuthenticatorRemoved | Self::RecoveryCodesCreated | Self::RecoveryCodeUsed => {
+                Topic::AuthenticatorApp
+            }
             Self::ProviderLinked | Self::ProviderUnlinked => Topic::ProviderAccount,
         }
     }

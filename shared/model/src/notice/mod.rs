@@ -1,26 +1,37 @@
-//! The owner hears of it: what of a change is told to the addresses that an account had before it, and what "This wasn't me" takes back.
+//! Change notices: which changes are reported, to which of the addresses that the account had
+//! before, and what the "This wasn't me" link undoes.
 //!
-//! Whoever made a change may hold the session and a new address, so the email goes to the addresses of before, with a [`Snapshot`] of the
-//! account as it was. The link must not become a weapon itself: an intruder gets emails, too, once an address of theirs is verified.
-//! These rules decide who may undo what:
+//! Whoever made a change may control the session and a newly added address, so notices go to the
+//! addresses from before the change, and the link can restore a [`Snapshot`] of the account from
+//! that time. The link must not become a weapon: once an intruder's address is verified, the
+//! intruder receives notices too. These rules decide who may undo what:
 //!
-//! 1. **Seniority.** Only the address that has been verified in the account for longest (several, if none was first) gets a link that
-//!    puts things back. The others get one that shuts intruders out: it ends sessions and codes and removes the password, and it works only
-//!    while its address is still verified in the account, where it could reset the password anyway. So whoever came later, and was
-//!    removed again, cannot come back by the email about it.
-//! 2. **Undo goes backwards.** Notices of an account are numbered. Undoing number n ends it and all later ones; earlier ones still work, as
-//!    they lead further back. So nothing that an intruder caused after the first change stands in the way of the first email.
-//! 3. **A new owner.** When the account changes hands by first proof ([`ownership`](crate::user::ownership)), all earlier links end: their era has no
-//!    say any more. A reset by an address that was verified before ends none, since otherwise an intruder could end the owner's links by it.
-//! 4. **Nobody else's.** An address or provider account that somebody else signs in with by now is not taken back, except from an account
-//!    that never verified the very address whose recipient follows the link. Whoever removes an address to block its return by signing up
-//!    with it gains nothing.
+//! 1. **Seniority.** Only the address that has been verified in the account for longest (or
+//!    several, if none was first) gets a link that restores the account. The others get a link that
+//!    locks intruders out: it ends sessions and codes and removes the password. Such a link works
+//!    only while its address is still verified in the account: whoever reads that address could
+//!    reset the password anyway. So an intruder whose address has been removed cannot return
+//!    through an earlier notice.
+//! 2. **Undo goes backwards.** The notices of an account are numbered. Undoing number n ends the
+//!    links of n and all later notices; earlier ones still work, because they restore an earlier
+//!    state. So nothing that an intruder does after the first change can invalidate the first
+//!    notice.
+//! 3. **A new owner.** When the account changes hands because somebody proves ownership of its
+//!    address ([`ownership`](crate::user::ownership)), all earlier links end. A password reset
+//!    through an address that was already verified ends no links, since an intruder could otherwise
+//!    use it to invalidate the owner's links.
+//! 4. **Claimed by another account.** The link does not restore sign-in with an address or
+//!    provider account that another account has claimed since the change, with one exception: the
+//!    address to which the link was sent, if the other account never verified that address. So
+//!    nobody can remove an address and block its return by signing up with it.
 //!
-//! The password is always removed: whoever made the change may know it. Only the emailed reset opens the account then.
+//! The password and the recovery codes are always removed, because whoever made the change may
+//! know them. The owner can then set a new password through an emailed reset.
 //!
-//! Emails are limited for each account and kind of change: the first [`AT_ONCE`] in an hour go at once, one more goes at the end of that
-//! hour, and it stands for all others. Its link leads back to before the first of them. A flood of one kind therefore hides neither another
-//! kind nor a later change of its own kind.
+//! Notices are limited per account and kind of change: the first few in an hour are sent
+//! immediately, and one more at the end of that hour covers all others. The link in that last
+//! notice restores the state before the first change that the notice covers. A flood of one kind
+//! therefore hides neither another kind nor a later change of the same kind.
 
 pub mod kind;
 #[cfg(test)]
@@ -37,14 +48,16 @@ use crate::user::standing::Standing;
 use crate::user::totp::Totp;
 use crate::user::{Channel, ProviderAccount, User};
 
-/// How many addresses are told of a change, those first that have been verified for longest: each takes two writes of the transaction.
+/// The maximum number of addresses that receive a notice; those verified for longest come first.
+/// Each recipient adds two writes to the transaction.
 pub const MAX_RECIPIENTS: usize = 10;
 
-/// A change as an email tells it.
+/// A change, as described in a notice.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Change {
+    /// The kind of change.
     pub kind: Kind,
-    /// The address, or the provider's id.
+    /// The address, the provider's id, or the number of recovery codes that are left.
     pub detail: Option<String>,
 }
 
@@ -58,7 +71,7 @@ impl Change {
     }
 }
 
-/// What changed of how a user signs in.
+/// The changes to how a user signs in.
 pub fn changes(before: &User, after: &User) -> Vec<Change> {
     let mut changes = Vec::new();
     changes.extend(match (&before.password, &after.password) {
@@ -81,7 +94,9 @@ pub fn changes(before: &User, after: &User) -> Vec<Change> {
         (old, Some(new)) if old.as_ref() != Some(&new) => Some(Change::of(Kind::AuthenticatorAdded)),
         _ => None,
     });
-    // An account that only gives tokens is linked again, in effect, when it starts to sign in.
+    changes.extend(recovery_change(before, after));
+    // A provider account that only supplied tokens before, and now permits sign-in, counts as
+    // newly linked; one that no longer permits sign-in counts as unlinked.
     let has = |user: &User, account: &ProviderAccount| {
         user.provider_accounts.iter().any(|own| own.is_same(account) && (own.allow_sign_in || !account.allow_sign_in))
     };
@@ -92,21 +107,37 @@ pub fn changes(before: &User, after: &User) -> Vec<Change> {
     changes
 }
 
-/// An address that is told of a change.
+/// A change to the recovery codes. `None` if they were removed with the authenticator app: that is
+/// reported as a change to the app.
+fn recovery_change(before: &User, after: &User) -> Option<Change> {
+    let (old, new) = (before.recovery_codes(), after.recovery_codes()?);
+    match old {
+        Some(old) if old == new => None,
+        // Fewer codes are left only after one was used: a new set is complete.
+        Some(old) if new.left < old.left => Some(Change::about(Kind::RecoveryCodeUsed, new.left)),
+        _ => Some(Change::of(Kind::RecoveryCodesCreated)),
+    }
+}
+
+/// An address that receives a notice.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Recipient {
+    /// The address.
     pub email: Email,
-    /// Whether its link puts things back.
+    /// Whether the link in the notice restores the account.
     pub may_undo: bool,
 }
 
-/// What a "This wasn't me" link does: put an account back, or only shut everybody out of it.
+/// The effect of a "This wasn't me" link: to restore the account, or only to lock intruders out.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct NotMe {
-    /// The address that the email went to.
+    /// The address that the notice was sent to.
     pub email: Email,
-    /// The number of the change that it is about: what came since is undone.
+    /// The number of the reported change; a link that restores the account undoes this change and
+    /// all later ones.
     pub since: u64,
+    /// The state to restore; if absent, the link only ends the sessions and codes and removes the
+    /// password and the recovery codes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub before: Option<Snapshot>,
 }
@@ -115,6 +146,7 @@ pub struct NotMe {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Snapshot {
     channels: Vec<Channel>,
+    /// The authenticator app.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub totp: Option<Totp>,
     provider_accounts: Vec<ProviderAccount>,
@@ -123,34 +155,41 @@ pub struct Snapshot {
     joined: Vec<Joined>,
 }
 
-/// What others sign in with by now, and cannot be put back.
+/// Addresses and provider accounts that other accounts have claimed since the change. The user can
+/// therefore not sign in with them again.
 #[derive(Debug, Clone, Default)]
 pub struct Taken {
+    /// Addresses.
     pub emails: Vec<Email>,
+    /// Provider accounts.
     pub accounts: Vec<ProviderAccount>,
 }
 
-/// The link does nothing: what it would undo is undone, its account has another owner, or its address is no longer the account's.
+/// The link no longer has an effect: the change is already undone, the account has another owner,
+/// or the address that the link was sent to is no longer verified in the account.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Ended;
 
 impl Snapshot {
-    /// The same without what only waited to be verified and signs in `after` the change: it came with the change, whenever it was named.
+    /// The snapshot without the unverified addresses that the user could not sign in with before
+    /// the change, but can sign in with in `after`: they belong to the change, whenever they were
+    /// added.
     pub fn without_wishes(mut self, after: &User) -> Self {
         let starts = |channel: &Channel| after.channel_of(&channel.value).is_some_and(Channel::signs_in) && !channel.signs_in();
         self.channels.retain(|channel| channel.is_verified || !starts(channel));
         self
     }
 
-    /// How many addresses and provider accounts there were.
+    /// The number of addresses and of provider accounts.
     pub fn claims(&self) -> (usize, usize) {
         (self.channels.len(), self.provider_accounts.len())
     }
 }
 
 impl User {
-    /// Who is told of a change of this user: the verified addresses, else one that signs in, first of all the primary one. An address
-    /// that its user has only named may be a stranger's.
+    /// The recipients of a notice about a change to this user: the verified addresses or, if there
+    /// are none, one address that the user can sign in with, preferably the primary one. Only one,
+    /// because an unverified address may belong to a stranger.
     pub fn told(&self) -> Vec<Recipient> {
         let mut verified: Vec<_> = self.channels.iter().filter(|channel| channel.is_verified).map(|channel| &channel.value).collect();
         verified.sort_by_key(|email| self.notices.joined_at(email));
@@ -163,10 +202,11 @@ impl User {
         verified.into_iter().take(MAX_RECIPIENTS).map(recipient).collect()
     }
 
-    /// Notes which addresses became verified since `before`: they are junior to those that were.
+    /// Records which addresses became verified since `before`; they are junior to those that were
+    /// verified already. Forgets addresses that are no longer verified.
     pub fn note_verified(&mut self, before: &Self, now: Timestamp) {
         let is_verified = |user: &Self, email: &Email| user.channel_of(email).is_some_and(|channel| channel.is_verified);
-        // Later than any other, whatever the clock says.
+        // Later than for every other verified address, even if the clock has been set back.
         let latest = before
             .channels
             .iter()
@@ -183,11 +223,12 @@ impl User {
         self.notices.joined = joined;
     }
 
-    /// How the user signs in.
+    /// How the user currently signs in. Recovery codes are left out, because they are not restored:
+    /// whoever made the change may know them.
     pub fn snapshot(&self) -> Snapshot {
         Snapshot {
             channels: self.channels.clone(),
-            totp: self.totp.clone(),
+            totp: self.totp.clone().map(|totp| Totp { recovery: None, ..totp }),
             provider_accounts: self.provider_accounts.clone(),
             otp_enabled: self.otp_enabled,
             otp_refused: self.otp_refused,
@@ -195,7 +236,9 @@ impl User {
         }
     }
 
-    /// Does what a link says, but for what is taken.
+    /// Undoes the change that a link refers to and all later ones, without restoring sign-in with
+    /// the addresses and provider accounts in `taken`. A link without a snapshot restores nothing:
+    /// it only locks intruders out.
     pub fn undo(&mut self, link: &NotMe, taken: &Taken) -> Result<(), Ended> {
         if self.notices.is_undone(link.since) {
             return Err(Ended);
@@ -212,7 +255,8 @@ impl User {
         Ok(())
     }
 
-    /// Removes what `link` would remove and puts nothing back, for when both are more than a transaction takes.
+    /// Removes what was added since the change that `link` refers to, but restores nothing. Used
+    /// if removing and restoring together would exceed the maximum size of a transaction.
     pub fn undo_additions(&mut self, link: &NotMe) -> Result<(), Ended> {
         if self.notices.is_undone(link.since) {
             return Err(Ended);
@@ -228,6 +272,9 @@ impl User {
     fn shut(&mut self) {
         self.password = None;
         self.forget_wrong_passwords();
+        if let Some(totp) = &mut self.totp {
+            totp.recovery = None;
+        }
         self.end_sessions(None);
     }
 
@@ -240,7 +287,7 @@ impl User {
             ..channel
         });
         self.channels = restored.collect();
-        // No code of the app is accepted a second time.
+        // A code of the authenticator app that was already used cannot be used again.
         let last_step = self.totp.as_ref().map_or(0, |totp| totp.last_step);
         self.totp = before.totp.clone().map(|totp| Totp { last_step: totp.last_step.max(last_step), ..totp });
         let free = |account: &&ProviderAccount| !taken.accounts.iter().any(|taken| taken.is_same(account));
@@ -250,7 +297,8 @@ impl User {
         self.notices.joined.clone_from(&before.joined);
     }
 
-    /// Gives up the claim of an address that was never verified here to whoever reads its emails.
+    /// Releases this account's claim to an address that it never verified, in favour of the person
+    /// who reads that address. Returns whether there was such a claim.
     pub fn cede(&mut self, email: &Email) -> bool {
         let channel = self.channels.iter_mut().find(|channel| channel.value == *email && channel.signs_in() && !channel.is_verified);
         channel.map(|channel| channel.standing = Standing::Wished).is_some()

@@ -1,3 +1,4 @@
+use crypto::seal::Sealed;
 use jiff::Timestamp;
 use wire::entropy::Entropy;
 use wire::id::ChannelId;
@@ -6,6 +7,7 @@ use crate::email::Email;
 use crate::notice::kind::Kind;
 use crate::notice::*;
 use crate::user::ownership::Prover;
+use crate::user::recovery::RecoveryCodes;
 use crate::user::standing::Standing;
 use crate::user::{Channel, User};
 
@@ -29,7 +31,7 @@ fn ada() -> User {
     user
 }
 
-/// The same with another verified address, since a minute.
+/// The same account after another verified address was added at this minute.
 fn with_eve(minute: i64) -> User {
     let (before, mut user) = (ada(), ada());
     user.channels.push(channel("eve@example.com", true));
@@ -46,25 +48,26 @@ fn link(user: &User, address: &str) -> NotMe {
     NotMe { email: email(address), since: user.notices.next(), before: may_undo.then(|| user.snapshot()) }
 }
 
-/// A change that was told.
+/// Counts a change that users are notified of.
 fn told_change(user: &mut User, minute: i64) -> Option<Timestamp> {
     user.notices.admit(&[Kind::AddressAdded], at(minute))
 }
 
 #[test]
-fn the_address_that_was_verified_first_may_undo_wherever_it_is_in_the_list() {
+fn the_address_verified_first_may_undo_at_any_position() {
     let mut user = with_eve(1);
     assert_eq!(told(&user), [("ada@example.com".to_owned(), true), ("eve@example.com".to_owned(), false)]);
     user.channels.reverse();
     assert_eq!(told(&user), [("ada@example.com".to_owned(), true), ("eve@example.com".to_owned(), false)]);
-    // Addresses of older tables, of which nobody knows which was first, are equals.
+    // Data of earlier versions does not say which address was verified first, so all have equal
+    // rank.
     let mut old = ada();
     old.channels.push(channel("work@example.com", true));
     assert!(old.told().iter().all(|recipient| recipient.may_undo));
 }
 
 #[test]
-fn an_unverified_primary_address_is_told_while_there_is_no_verified_one() {
+fn an_unverified_primary_address_is_notified_if_no_address_is_verified() {
     let mut user = ada();
     user.channels[0].is_verified = false;
     user.channels.push(channel("other@example.com", false));
@@ -72,7 +75,7 @@ fn an_unverified_primary_address_is_told_while_there_is_no_verified_one() {
 }
 
 #[test]
-fn nobody_else_than_ten_is_told() {
+fn at_most_ten_addresses_are_notified() {
     let mut user = ada();
     user.channels.extend((0..20).map(|number| channel(&format!("a{number}@example.com"), true)));
     user.note_verified(&ada(), at(1));
@@ -80,20 +83,20 @@ fn nobody_else_than_ten_is_told() {
 }
 
 #[test]
-fn five_emails_go_in_an_hour_and_the_last_at_its_end() {
+fn five_emails_are_sent_in_an_hour_the_last_at_its_end() {
     let mut user = ada();
     let times: Vec<_> = (0..100).map(|minute| told_change(&mut user, minute / 4)).collect();
     assert!((0..4).all(|index| times[index] == Some(at(0))));
     assert_eq!(times[4], Some(at(60)));
     assert!(times[5..].iter().all(Option::is_none));
-    assert_eq!(user.notices.admit(&[Kind::AuthenticatorRemoved], at(25)), Some(at(25)), "another kind has its own");
+    assert_eq!(user.notices.admit(&[Kind::AuthenticatorRemoved], at(25)), Some(at(25)), "another kind of change has its own quota");
     let both = [Kind::AddressAdded, Kind::PasswordChanged];
     assert_eq!(user.notices.admit(&both, at(26)), Some(at(26)));
-    assert_eq!(told_change(&mut user, 60), Some(at(60)), "and so has the next hour");
+    assert_eq!(told_change(&mut user, 60), Some(at(60)), "the next hour has a new quota");
 }
 
 #[test]
-fn a_kind_that_is_told_with_another_keeps_its_last_email() {
+fn a_kind_notified_together_with_another_keeps_its_last_email() {
     let mut user = ada();
     for _ in 0..4 {
         told_change(&mut user, 0);
@@ -105,7 +108,7 @@ fn a_kind_that_is_told_with_another_keeps_its_last_email() {
 }
 
 #[test]
-fn undo_brings_back_what_there_was_but_the_password() {
+fn undo_restores_everything_but_the_password() {
     let before = ada();
     let first = link(&before, "ada@example.com");
     let mut user = with_eve(1);
@@ -116,11 +119,11 @@ fn undo_brings_back_what_there_was_but_the_password() {
     assert_eq!(user.channels, before.channels);
     assert!(!user.otp_refused && user.password.is_none());
     assert!(user.session_epoch > before.session_epoch && user.credential_epoch > before.credential_epoch);
-    assert_eq!(user.undo(&first, &Taken::default()), Err(Ended), "once");
+    assert_eq!(user.undo(&first, &Taken::default()), Err(Ended), "a link works once");
 }
 
 #[test]
-fn a_later_link_leaves_an_earlier_one_and_an_earlier_one_ends_all_later() {
+fn an_undo_link_invalidates_only_later_links() {
     let mut user = ada();
     let links: Vec<NotMe> = (0..3)
         .map(|minute| {
@@ -133,29 +136,29 @@ fn a_later_link_leaves_an_earlier_one_and_an_earlier_one_ends_all_later() {
     let mut backwards = user.clone();
     assert_eq!([2, 1, 0].map(|number| undo(&mut backwards, number)), [Ok(()); 3]);
     assert_eq!([0, 1, 2].map(|number| undo(&mut user, number)), [Ok(()), Err(Ended), Err(Ended)]);
-    // What comes afterwards has links of its own.
+    // A later change has its own links.
     let next = link(&user, "ada@example.com");
     told_change(&mut user, 5);
     assert_eq!(user.undo(&next, &Taken::default()), Ok(()));
 }
 
 #[test]
-fn who_came_later_puts_nothing_back_and_is_nobody_once_removed() {
+fn links_to_later_addresses_restore_nothing_and_end_with_the_address() {
     let mut user = with_eve(1);
     let links = ["ada@example.com", "eve@example.com"].map(|address| link(&user, address));
     assert!(links[0].before.is_some() && links[1].before.is_none());
     told_change(&mut user, 2);
     let mut inside = user.clone();
-    assert_eq!(inside.undo(&links[1], &Taken::default()), Ok(()), "it may shut the account while it is in it");
+    assert_eq!(inside.undo(&links[1], &Taken::default()), Ok(()), "an address may lock the account while it is verified in it");
     assert_eq!(inside.channels, user.channels);
     let mut removed = user.clone();
     removed.channels.pop();
     assert_eq!(removed.undo(&links[1], &Taken::default()), Err(Ended));
-    assert_eq!(inside.undo(&links[0], &Taken::default()), Ok(()), "and ends no link of who was there before");
+    assert_eq!(inside.undo(&links[0], &Taken::default()), Ok(()), "which does not end the links of senior addresses");
 }
 
 #[test]
-fn a_new_owner_ends_every_link_of_the_era_before() {
+fn a_new_owner_invalidates_all_earlier_links() {
     let mut user = ada();
     let old = link(&user, "ada@example.com");
     told_change(&mut user, 1);
@@ -170,7 +173,7 @@ fn a_new_owner_ends_every_link_of_the_era_before() {
 }
 
 #[test]
-fn what_others_have_by_now_stays_theirs() {
+fn undo_takes_nothing_from_other_users() {
     let first = link(&ada(), "ada@example.com");
     let mut user = with_eve(1);
     let taken = Taken { emails: vec![email("ada@example.com")], accounts: Vec::new() };
@@ -180,7 +183,7 @@ fn what_others_have_by_now_stays_theirs() {
 }
 
 #[test]
-fn an_account_remembers_few_spans_and_forgets_none() {
+fn merging_the_ranges_of_undone_links_revives_no_link() {
     let mut user = ada();
     let links: Vec<NotMe> = (0..60)
         .map(|minute| {
@@ -194,5 +197,24 @@ fn an_account_remembers_few_spans_and_forgets_none() {
     }
     for link in links.iter().step_by(2) {
         assert_eq!(user.undo(link, &Taken::default()), Err(Ended));
+    }
+}
+
+#[test]
+fn every_link_drops_recovery_codes_and_none_restores_them() {
+    let set = |left: usize| RecoveryCodes { hashes: Sealed::from_text(format!("{left} hashes")), left, created_at: at(1) };
+    let mut user = with_eve(1);
+    user.totp = Some(Totp { secret: Sealed::from_text("app".to_owned()), last_step: 7, set_at: None, recovery: Some(set(9)) });
+    let (before, mut after) = (user.clone(), user.clone());
+    after.totp.as_mut().expect("an app").recovery = Some(set(8));
+    assert_eq!(changes(&before, &after), [Change::about(Kind::RecoveryCodeUsed, 8)]);
+    after.totp.as_mut().expect("an app").recovery = Some(set(10));
+    assert_eq!(changes(&before, &after), [Change::of(Kind::RecoveryCodesCreated)]);
+    assert_eq!(changes(&before, &before), []);
+    for address in ["ada@example.com", "eve@example.com"] {
+        let (link, mut undone) = (link(&before, address), after.clone());
+        assert_eq!(link.before.is_some(), address.starts_with("ada"));
+        undone.undo(&link, &Taken::default()).expect("an open link");
+        assert_eq!(undone.totp.map(|app| (app.last_step, app.recovery)), Some((7, None)), "{address}");
     }
 }

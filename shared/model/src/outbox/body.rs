@@ -1,9 +1,11 @@
-//! The bodies of a mail that has come to its end: they are kept for a day, for whoever looks what was sent, and then erased. The rest of
-//! its entry stays.
+//! The bodies of emails that have ended: they were sent, skipped or given up. The bodies are kept
+//! for a day so that operators can see what was sent, and then erased; the rest of the entry is
+//! kept.
 //!
-//! Until its end a mail has its bodies in its entry, where the worker finds them. Its end moves them to an item of their own, which expires
-//! by TTL: DynamoDB deletes it for nothing, and the entry is smaller from then on, whatever is still reported of it. As TTL is late by up
-//! to two days, whoever reads goes by the time.
+//! Until an email ends, its entry contains the bodies, where the worker reads them. Then they move
+//! to an item of their own with a TTL: DynamoDB deletes that item free of charge, and the entry is
+//! smaller in all later updates. Since TTL may delete up to two days late, readers check the time
+//! themselves.
 
 use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};
@@ -13,20 +15,22 @@ use crate::outbox::codes::Codes;
 use crate::outbox::kept::Kept;
 use crate::outbox::{OutboxEntry, Stage};
 
-/// How long the bodies of a mail are kept after its end.
+/// How long the bodies are kept after an email has ended.
 pub const BODY_LIFE: SignedDuration = SignedDuration::from_hours(24);
 
-/// The bodies of a mail, apart from its entry.
+/// The bodies of an email, stored in a separate item from its entry.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Body {
+    /// The rendered HTML body.
     #[serde(default, with = "crate::text::packed")]
     pub html: Option<String>,
+    /// The rendered text body.
     #[serde(default, with = "crate::text::packed")]
     pub text: Option<String>,
 }
 
 impl OutboxEntry {
-    /// When the mail went out, or was given up.
+    /// When the email was sent, skipped or given up.
     pub fn ended_at(&self) -> Option<Timestamp> {
         match self.stage {
             Stage::Sent { at, .. } | Stage::Skipped { at, .. } | Stage::ServerError { at, .. } => Timestamp::from_millisecond(at).ok(),
@@ -34,17 +38,18 @@ impl OutboxEntry {
         }
     }
 
-    /// Whether the bodies of the mail are erased, wherever the table still has them.
+    /// Whether the bodies count as erased, even if the table still holds them.
     pub fn is_erased(&self, now: Timestamp) -> bool {
         self.ended_at().is_some_and(|end| after(end, BODY_LIFE) <= now)
     }
 
-    /// Whether the bodies are in an item of their own.
+    /// Whether the bodies are stored in a separate item and have not expired.
     pub fn has_kept_bodies(&self, now: Timestamp) -> bool {
         !self.is_erased(now) && self.rendered.as_ref().and_then(|mail| mail.kept).is_some_and(|kept| now.as_millisecond() < kept.until)
     }
 
-    /// The entry as the table has it, and the bodies that are kept apart from now on, until the time beside them.
+    /// Splits an entry into the part to store and, if the email has ended and has bodies, the
+    /// bodies to store separately, with the time when they expire. Expired bodies are dropped.
     pub fn parted(mut self) -> (Self, Option<(Body, Timestamp)>) {
         self.forget_codes();
         let (now, until) = (self.updated_at, self.ended_at().map(|end| after(end, BODY_LIFE)));
@@ -57,11 +62,11 @@ impl OutboxEntry {
             return (self, None);
         }
         mail.kept = Some(Kept { until: until.as_millisecond(), bytes });
-        // The end of a mail of the version before may be long ago.
+        // An entry of an earlier version may have ended long ago.
         (self, (now < until).then_some((body, until)))
     }
 
-    /// Puts the bodies back that were kept apart, to be shown.
+    /// Adds bodies that were stored separately, for display.
     pub fn join(&mut self, body: Body) {
         if let Some(mail) = &mut self.rendered {
             (mail.html, mail.text) = (body.html, body.text);

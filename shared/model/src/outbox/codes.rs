@@ -1,12 +1,15 @@
-//! Codes that emails of the outbox carry: the links and codes by which accounts are reset, signed in to, verified, joined, released and
-//! given back. Whoever reads the outbox must not have them, whatever key they read it with.
+//! Codes in the emails of the outbox: the links and codes with which people sign in, verify
+//! addresses, reset passwords, join teams and undo changes to their accounts. Readers of the
+//! outbox must never see these codes, whatever their access level.
 //!
-//! The entry has each such variable twice: sealed in `codes`, which only the worker that sends opens, and in `variables` with [`HIDDEN`] in
-//! place of the code. The copy of the email that the table keeps and the API shows is rendered from `variables`. The sealed codes are
-//! deleted once the email has been sent, or will never be.
+//! The entry stores each variable with a code twice: sealed in `codes`, which only the sending
+//! worker unseals, and in `variables` with [`HIDDEN`] in place of the code. The copy of the email
+//! in the table and the API is rendered from `variables`. The sealed codes are deleted once the
+//! email has been sent or skipped.
 //!
-//! Entries of the version before have their codes in clear, in their variables and in what was rendered from them. They are sent as they
-//! are; answers have the codes replaced, and so has the table once they have come to their end.
+//! Entries of the previous version contain plaintext codes in their variables and in the texts
+//! rendered from them. Their emails are sent unchanged. API responses mask the codes, and once an
+//! email has been sent or skipped, they are masked in the table too.
 
 use std::borrow::Cow;
 use std::cmp::Reverse;
@@ -18,62 +21,67 @@ use url::Url;
 use crate::code::{self, Code};
 use crate::outbox::{OutboxEntry, Stage};
 
-/// What stands for a code.
+/// The mask shown in place of a code.
 pub const HIDDEN: &str = "••••••";
 
-/// The variables that carry codes; an email of ours has some of them.
+/// The variable with a link that contains a code.
 pub const LINK: &str = "link";
+/// The variable with the "This wasn't me" link.
 pub const NOT_ME_LINK: &str = "not_me_link";
+/// The variable with the code to type.
 pub const OTP: &str = "otp";
 
-/// A variable that carries a code.
+/// A variable that contains a code.
 pub struct Coded {
+    /// The variable's name.
     pub name: &'static str,
-    /// What the recipient gets.
+    /// The value for the recipient.
     pub value: String,
-    /// What everybody else sees.
+    /// The value for everybody else.
     pub shown: String,
 }
 
 impl Coded {
-    /// A link that has the code among its parameters.
+    /// A link with the code in its query.
     pub fn link(name: &'static str, url: impl Into<String>, code: &Code) -> Self {
         let value = url.into();
         Self { name, shown: value.replace(code.text(), HIDDEN), value }
     }
 
-    /// The part of a code that people type.
+    /// A variable with the part of a code that people type.
     pub fn typed(name: &'static str, code: &Code) -> Self {
         Self { name, value: code.typed(), shown: HIDDEN.to_owned() }
     }
 }
 
-/// What the variable of an entry is sealed for.
+/// The owner that a variable of an entry is sealed for.
 pub fn owner(project: &str, entry: &str, variable: &str) -> String {
     format!("mail/{project}/{entry}/{variable}")
 }
 
-/// Codes in clear, to be found in other texts. The longest first: what is typed is the beginning of a code, of which nothing must be left.
+/// Plaintext codes to mask in other texts, longest first: the typed part is a prefix of the whole
+/// code, and masking it first would leave the rest visible.
 #[derive(Default, PartialEq, Eq)]
 pub struct Codes(Vec<String>);
 
 impl Codes {
-    /// The codes among the variables of an email of ours.
+    /// The codes among the variables of a built-in email.
     pub fn of(variables: &Map<String, Value>) -> Self {
         let texts = [LINK, NOT_ME_LINK, OTP].into_iter().filter_map(|name| Some((name, variables.get(name)?.as_str()?)));
         texts.filter_map(|(name, text)| if name == OTP { typed(text) } else { in_link(text) }).collect()
     }
 
-    /// The code of a link.
+    /// The code in a link.
     pub(crate) fn of_link(url: &str) -> Self {
         in_link(url).into_iter().collect()
     }
 
+    /// Whether there are no codes.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// The text with what stands for each code in its place, in whatever case the code is written.
+    /// Masks every code in a text, regardless of case.
     pub fn hide(&self, text: &str) -> String {
         self.0.iter().fold(text.to_owned(), |text, code| without(&text, code))
     }
@@ -98,7 +106,7 @@ fn in_link(text: &str) -> Option<String> {
 }
 
 fn without(text: &str, code: &str) -> String {
-    // Positions are the same in both, as only ASCII letters change.
+    // Only ASCII letters change, so byte positions are the same in both texts.
     let (lower, code) = (text.to_ascii_lowercase(), code.to_ascii_lowercase());
     let (mut shown, mut from) = (String::with_capacity(text.len()), 0);
     for (at, _) in lower.match_indices(&code) {
@@ -110,20 +118,21 @@ fn without(text: &str, code: &str) -> String {
 }
 
 impl OutboxEntry {
-    /// Whether it takes codes of ours to its recipient.
+    /// Whether the email contains codes that this service issued.
     pub fn carries_codes(&self) -> bool {
         self.codes.as_ref().is_some_and(|codes| !codes.is_empty()) || !self.clear_codes().is_empty()
     }
 
-    /// The codes that an entry of the version before has in clear.
+    /// The plaintext codes in an entry of the previous version.
     pub fn clear_codes(&self) -> Codes {
         let is_of_before = self.codes.is_none() && self.source.builtin.is_some();
         if is_of_before { Codes::of(&self.variables) } else { Codes::default() }
     }
 
-    /// The entry as everybody but its recipient may see it.
+    /// The entry as everybody except its recipient may see it.
     pub fn shown(&self) -> Cow<'_, Self> {
-        // Whoever has the link to unsubscribe refuses emails in their recipient's name. It is in what was rendered alone.
+        // An unsubscribe link must be masked too, since anyone who has it can unsubscribe the
+        // recipient. Only rendered text contains the link.
         let unsubscribe = self.rendered.as_ref().and_then(|mail| in_link(mail.unsubscribe_url.as_deref()?));
         let hidden: Codes = self.clear_codes().0.into_iter().chain(unsubscribe).collect();
         if hidden.is_empty() {
@@ -150,7 +159,8 @@ impl OutboxEntry {
         Cow::Owned(entry)
     }
 
-    /// Replaces the variables. One that is what answers show in place of a code keeps the code; any other is the caller's own.
+    /// Replaces the variables. A value that equals the masked one keeps its code; any other value
+    /// replaces the code.
     pub(crate) fn replace_variables(&mut self, mut variables: Map<String, Value>) {
         let shown = self.shown().into_owned().variables;
         let is_kept = |name: &str, variables: &Map<String, Value>| variables.get(name).is_some_and(|new| shown.get(name) == Some(new));
@@ -165,7 +175,8 @@ impl OutboxEntry {
         self.variables = variables;
     }
 
-    /// Forgets the codes of a mail that has gone out, or never will.
+    /// Deletes the codes of an email that was sent or skipped. An email that failed keeps them,
+    /// since it can be sent again after an edit.
     pub(crate) fn forget_codes(&mut self) {
         if !matches!(self.stage, Stage::Sent { .. } | Stage::Skipped { .. }) {
             return;

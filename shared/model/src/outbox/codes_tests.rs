@@ -1,4 +1,4 @@
-//! What becomes of codes by the moves of an entry.
+//! Tests of how codes are sealed, masked and deleted as an entry changes its status.
 
 use std::collections::BTreeMap;
 
@@ -23,14 +23,14 @@ fn variables(fields: Value) -> Map<String, Value> {
     fields
 }
 
-/// A mail with a link and a code to type, as the version before wrote it.
+/// An email with a link and a code to type, as written by the previous version.
 fn before() -> OutboxEntry {
     let link = format!("https://a.test/x?code={CODE}&b=1");
     let variables = variables(json!({ LINK: link, OTP: "2H7BKQ", "email": "ada@example.com" }));
     OutboxEntry { source: Source::builtin(Builtin::SignIn), variables, ..entry() }
 }
 
-/// The same as this version writes it.
+/// The same email as written by this version.
 fn now() -> OutboxEntry {
     let sealed = |name: &str| (name.to_owned(), Sealed::from_text(format!("sealed {name}")));
     let shown = before().shown().into_owned().variables;
@@ -48,7 +48,7 @@ fn sent(entry: OutboxEntry) -> OutboxEntry {
 }
 
 #[test]
-fn a_link_is_shown_with_everything_but_its_code() {
+fn a_link_is_shown_without_its_code() {
     let code = Code::parse(CODE).expect("a code");
     let coded = Coded::link(NOT_ME_LINK, format!("https://a.test/x?code={CODE}#top"), &code);
     assert_eq!(coded.shown, format!("https://a.test/x?code={HIDDEN}#top"));
@@ -60,23 +60,23 @@ fn a_link_is_shown_with_everything_but_its_code() {
 }
 
 #[test]
-fn nothing_of_a_code_is_left_whatever_its_case_and_whichever_begins_like_another() {
+fn codes_are_hidden_completely_in_any_case_and_with_shared_prefixes() {
     let codes = Codes::of(&before().variables);
     let text = format!("{CODE} 2h7bkq 2H7BKQ {} ä2H7BKQä {OTHER}", CODE.to_uppercase());
     assert_eq!(codes.hide(&text), format!("{HIDDEN} {HIDDEN} {HIDDEN} {HIDDEN} ä{HIDDEN}ä {OTHER}"));
 }
 
 #[test]
-fn what_is_no_code_of_ours_is_shown() {
+fn foreign_codes_are_shown() {
     let fields = json!({ LINK: "https://a.test/x?code=short", OTP: "not a code", "name": "2H7BKQ" });
     let builtin = OutboxEntry { variables: variables(fields.clone()), ..before() };
     assert_eq!(builtin.shown().variables, variables(fields));
     let own = OutboxEntry { source: entry().source, ..before() };
-    assert_eq!(own.shown().variables, before().variables, "a mail that somebody made themselves has no codes of ours");
+    assert_eq!(own.shown().variables, before().variables, "an email that is not built in contains no codes of this service");
 }
 
 #[test]
-fn a_variable_that_comes_back_as_it_was_shown_keeps_its_code() {
+fn a_variable_sent_back_as_shown_keeps_its_code() {
     for entry in [before(), now()] {
         let shown = entry.shown().into_owned().variables;
         let mut more = shown.clone();
@@ -94,18 +94,18 @@ fn a_variable_that_comes_back_as_it_was_shown_keeps_its_code() {
 }
 
 #[test]
-fn a_code_goes_to_nobody_but_whom_it_was_made_for() {
+fn a_code_is_sent_only_to_its_recipient() {
     let to = json!({ "type": "custom-emails", "emails": ["eve@example.com"] });
     for entry in [before(), now()] {
         assert_eq!(entry.clone().apply(patch(json!({ "to": to })), at(10)), Err(Refused::Redirected));
         assert!(entry.clone().apply(patch(json!({ "to": entry.to })), at(10)).is_ok());
         let without = entry.apply(patch(json!({ "to": to, "variables": { LINK: "https://b.test" } })), at(10));
-        assert!(without.is_ok_and(|entry| !entry.carries_codes()), "a mail without its codes may go anywhere");
+        assert!(without.is_ok_and(|entry| !entry.carries_codes()), "an email without its codes may go to any recipient");
     }
 }
 
 #[test]
-fn codes_stay_until_the_mail_has_gone_out_or_never_will() {
+fn codes_are_kept_until_the_email_is_sent_or_cancelled() {
     for entry in [before(), now()] {
         let cancelled = entry.clone().apply(patch(json!({ "cancel": true })), at(10)).expect("an edit");
         for ended in [sent(entry.clone()), cancelled] {
@@ -122,7 +122,7 @@ fn codes_stay_until_the_mail_has_gone_out_or_never_will() {
 }
 
 #[test]
-fn the_bodies_of_a_mail_are_apart_for_a_day_from_its_end_on() {
+fn the_bodies_of_an_email_are_kept_separately_for_a_day() {
     let (going, nothing) = sending().parted();
     assert!(nothing.is_none() && going.rendered.as_ref().is_some_and(|mail| mail.html.is_some()));
     let ended = sent(entry());
@@ -132,8 +132,8 @@ fn the_bodies_of_a_mail_are_apart_for_a_day_from_its_end_on() {
     assert_eq!(until, after(at(4), BODY_LIFE));
     assert_eq!((body.html.as_deref(), body.text.as_deref()), (Some("<p>Hi"), Some("Hi")));
     assert!(kept.rendered.as_ref().is_some_and(|mail| mail.html.is_none() && mail.text.is_none() && mail.subject == "Hi"));
-    assert_eq!(kept.bytes(), size, "a page of a list goes by what its answer has");
-    assert_eq!(kept.clone().parted(), (kept.clone(), None), "they are put apart once");
+    assert_eq!(kept.bytes(), size, "the size still includes the bodies, because list responses do");
+    assert_eq!(kept.clone().parted(), (kept.clone(), None), "the bodies are split off only once");
     let last = until - jiff::SignedDuration::from_millis(1);
     assert_eq!([last, until].map(|now| (kept.has_kept_bodies(now), kept.is_erased(now))), [(true, false), (false, true)]);
     let mut joined = kept;
@@ -142,14 +142,14 @@ fn the_bodies_of_a_mail_are_apart_for_a_day_from_its_end_on() {
 }
 
 #[test]
-fn what_ended_long_ago_has_no_bodies_to_keep() {
+fn emails_that_ended_long_ago_have_no_bodies() {
     let old = OutboxEntry { updated_at: after(at(4), BODY_LIFE), ..sent(entry()) };
     let (kept, body) = old.parted();
     assert!(body.is_none() && kept.rendered.is_some_and(|mail| mail.html.is_none()));
 }
 
 #[test]
-fn what_a_mail_server_said_repeats_no_code() {
+fn a_mail_servers_reply_reveals_no_code() {
     let codes = Codes::of(&before().variables);
     let failure = Failure::new(at(1), "REJECTED", "refused").because(format!("550 spam: https://a.test/x?code={CODE}"));
     let Outcome::Final(failure) = Outcome::Final(failure).without(&codes) else { panic!("another outcome") };
@@ -159,7 +159,7 @@ fn what_a_mail_server_said_repeats_no_code() {
 }
 
 #[test]
-fn a_failed_mail_of_the_version_before_hides_its_codes_and_can_be_sent_again() {
+fn a_failed_email_of_the_previous_version_hides_codes_and_can_be_resent() {
     let stage = Stage::RenderError { started_at: 1, at: 2, message: format!("no {CODE}") };
     let failed = OutboxEntry { stage, ..before() };
     let Stage::RenderError { message, .. } = &failed.shown().stage else { panic!("another stage") };

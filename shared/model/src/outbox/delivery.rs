@@ -1,7 +1,8 @@
-//! How a project's mails fared: what is counted, over which times, and what may be sent by that.
+//! Delivery statistics of a project: how many emails had which outcome in a window of time, and how
+//! fast the project may send as a result.
 //!
-//! Mails are counted by the minute in which something became of them, so a window of an hour is an hour and not what a clock's hour
-//! happens to have left. A window has the current minute and those before it.
+//! Outcomes are counted per minute, so a window of an hour is the last 60 minutes and not the
+//! current clock hour. A window consists of the current minute and those before it.
 
 use std::collections::BTreeMap;
 use std::ops::AddAssign;
@@ -12,16 +13,19 @@ use utoipa::ToSchema;
 
 use crate::outbox::{OutboxEntry, Stage};
 
-/// What became of a mail.
+/// The outcome of an email.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Fate {
+    /// Accepted by the mail service.
     Sent,
+    /// Permanently refused by the recipient's mail server or by the mail service.
     Bounced,
+    /// Reported as spam by the recipient.
     MarkedAsSpam,
 }
 
 impl OutboxEntry {
-    /// What became of the mail since it was `before`: that is to be counted, once for each mail and fate.
+    /// The outcomes that this entry has and `before` did not; each is counted once per email.
     pub fn fates_since(&self, before: &Self) -> impl Iterator<Item = Fate> {
         let told = |entry: &Self| match entry.stage {
             Stage::Sent { reports, .. } => [true, reports.bounced_at.is_some(), reports.marked_as_spam_at.is_some()],
@@ -33,15 +37,19 @@ impl OutboxEntry {
     }
 }
 
-/// How many mails had which fate in a time.
+/// How many emails had which outcome in a window.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, ToSchema)]
 pub struct DeliveryCounts {
+    /// Emails that the mail service accepted.
     pub sent: u64,
+    /// Emails that bounced.
     pub bounced: u64,
+    /// Emails reported as spam.
     pub marked_as_spam: u64,
 }
 
 impl DeliveryCounts {
+    /// Adds `count` emails with this outcome.
     pub fn add(&mut self, fate: Fate, count: u64) {
         match fate {
             Fate::Sent => self.sent += count,
@@ -50,8 +58,9 @@ impl DeliveryCounts {
         }
     }
 
-    /// From 0.1 for a sender whose mails nobody wants to 1 for one without complaints. A complaint weighs as much as 50 bounces.
-    #[expect(clippy::cast_precision_loss, reason = "no project has sent 2^52 mails")]
+    /// The factor for the sending rate: 1 without bounces and complaints, less with them, but at
+    /// least 0.1. A complaint weighs as much as 50 bounces.
+    #[expect(clippy::cast_precision_loss, reason = "no project has sent 2^52 emails")]
     fn penalty(&self) -> f64 {
         let failed = self.bounced + 50 * self.marked_as_spam;
         if failed == 0 { 1.0 } else { (1.0 - failed as f64 / self.sent.max(1) as f64).clamp(0.1, 1.0) }
@@ -66,27 +75,31 @@ impl AddAssign for DeliveryCounts {
     }
 }
 
-/// The counts of the last hour, day, week and month of 30 days.
+/// The counts of the last hour, day, week and 30 days.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, ToSchema)]
 pub struct DeliveryStats {
+    /// The last 60 minutes.
     pub hour: DeliveryCounts,
+    /// The last 24 hours.
     pub day: DeliveryCounts,
+    /// The last 7 days.
     pub week: DeliveryCounts,
+    /// The last 30 days.
     pub month: DeliveryCounts,
 }
 
 const HOUR: i64 = 60;
 const DAY: i64 = 24 * HOUR;
-/// How far back anything is counted, in minutes.
+/// The longest window, in minutes.
 pub const MONTH: i64 = 30 * DAY;
 
-/// The minute of a time, counted from the epoch.
+/// The minute of a time, counted from the Unix epoch.
 pub fn minute(time: Timestamp) -> i64 {
     time.as_second().div_euclid(60)
 }
 
 impl DeliveryStats {
-    /// Adds up counts by their minutes.
+    /// Sums up counts by minute.
     pub fn of(counts: &BTreeMap<i64, DeliveryCounts>, now: Timestamp) -> Self {
         let now = minute(now);
         let within = |minutes: i64| {
@@ -101,23 +114,26 @@ impl DeliveryStats {
 /// How fast a project may send.
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 pub struct DeliveryCapacity {
+    /// Emails per second.
     pub rate_per_second: f64,
-    /// 1 without a boost.
+    /// The factor of an active boost, otherwise 1.
     pub boost_multiplier: f64,
-    /// 0.1 to 1: the share of the rate that bounces and complaints leave.
+    /// 0.1 to 1, the share of the rate that remains after bounces and complaints.
     pub penalty_factor: f64,
+    /// Whether a boost is active.
     pub is_boost_active: bool,
+    /// When the active boost ends.
     #[schema(value_type = Option<String>, format = DateTime)]
     pub boost_expires_at: Option<Timestamp>,
 }
 
-/// Mails an hour that any project may send, where a deployment says nothing else.
+/// Emails per hour that every project may send, unless the deployment sets another number.
 pub const BASE_PER_HOUR: u32 = 200;
 
 impl DeliveryCapacity {
-    /// `base` mails an hour and four times what the project sends in an hour on average, reduced by the worst penalty; a quarter of the
-    /// base at least.
-    #[expect(clippy::cast_precision_loss, reason = "no project has sent 2^52 mails")]
+    /// `base` emails per hour plus four times the project's hourly average, reduced by the worst
+    /// penalty, but at least a quarter of the base.
+    #[expect(clippy::cast_precision_loss, reason = "no project has sent 2^52 emails")]
     pub fn of(stats: &DeliveryStats, base: u32) -> Self {
         let base = f64::from(base);
         let average = stats.month.sent as f64 / (MONTH / HOUR) as f64;
@@ -126,17 +142,17 @@ impl DeliveryCapacity {
         Self { rate_per_second: per_hour / 3600.0, boost_multiplier: 1.0, penalty_factor, is_boost_active: false, boost_expires_at: None }
     }
 
-    /// How many mails may be sent in an hour.
+    /// How many emails may be sent in an hour.
     pub fn per_hour(&self) -> f64 {
         self.rate_per_second * 3600.0
     }
 }
 
-/// How much faster a boost makes.
+/// The factor by which a boost raises the rate.
 const BOOST: f64 = 4.0;
 
 impl DeliveryCapacity {
-    /// The same with the boost that lasts until then, if there is one.
+    /// The capacity with a boost until this time; unchanged if `until` is absent.
     pub fn boosted(self, until: Option<Timestamp>) -> Self {
         let Some(until) = until else { return self };
         Self {
@@ -168,7 +184,7 @@ mod tests {
     }
 
     #[test]
-    fn bounces_and_complaints_slow_a_project_down_but_not_to_nothing() {
+    fn bounces_and_complaints_slow_a_project_but_never_stop_it() {
         let of = |hour: DeliveryCounts, month: DeliveryCounts| {
             let capacity = DeliveryCapacity::of(&DeliveryStats { hour, month, ..DeliveryStats::default() }, BASE_PER_HOUR);
             ((capacity.rate_per_second * 3600.0).round(), capacity.penalty_factor)

@@ -1,13 +1,13 @@
-//! Where the bodies of an email are that has ended.
+//! What an outbox entry records about the separate item with the bodies of its ended email.
 
 use serde::{Deserialize, Serialize};
 use wire::clock::Millis;
 
-/// Where the bodies of a mail are that has ended.
+/// The expiry and size of bodies that are stored in a separate item.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Kept {
-    /// When they are erased.
+    /// When the bodies are erased.
     pub until: Millis,
-    /// About how many they are, before they are compressed.
+    /// The approximate size of the bodies before compression.
     pub bytes: usize,
 }

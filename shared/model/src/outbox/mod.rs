@@ -1,8 +1,10 @@
-//! The e-mail outbox: one entry is one mail, from the request for it to what became of it.
+//! The outbox: one entry is one email, from the request for it to its outcome.
 //!
-//! An entry has one [`Stage`]; being paused is a flag beside it, so that a resumed entry continues where it was. Every move is a line of
-//! [`crate::outbox::status::TRANSITIONS`], and a method that takes the entry and gives the next one or refuses; the store writes the
-//! result on the condition that nobody moved the entry meanwhile. So an edit that was answered with success is never overtaken by a worker.
+//! An entry has one [`Stage`]. Whether it is paused is a separate flag, so a resumed entry
+//! continues in the stage where it was paused. Every transition has a row in
+//! [`crate::outbox::status::TRANSITIONS`] and a method, which takes the entry and returns its next
+//! state or refuses the transition. The store writes the result on the condition that the entry is
+//! unchanged since it was read, so a worker never overwrites an edit that was confirmed.
 
 pub mod stage;
 
@@ -44,64 +46,96 @@ use crate::email::category::Category;
 use crate::outbox::status::Status;
 use crate::team::invitation;
 
-/// How long a worker may take to render before another one may start again.
+/// How long a worker may take to render before another one may take over.
 pub const RENDERING_LEASE: SignedDuration = SignedDuration::from_mins(1);
-/// How long a worker may take to send before the outcome counts as unknown.
+/// How long a worker may take to send. After that, the outcome counts as unknown.
 pub const SENDING_LEASE: SignedDuration = SignedDuration::from_mins(20);
-/// How often sending is tried.
+/// The maximum number of attempts to send.
 pub const MAX_ATTEMPTS: u32 = 5;
 
-/// An entry of the outbox, as the table holds it.
+/// An outbox entry, as stored in the table.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct OutboxEntry {
+    /// The id of the email.
     pub id: EmailId,
+    /// When the entry was created.
     #[serde(with = "jiff::fmt::serde::timestamp::millisecond::required")]
     pub created_at: Timestamp,
+    /// When the entry was last changed.
     #[serde(with = "jiff::fmt::serde::timestamp::millisecond::required")]
     pub updated_at: Timestamp,
+    /// Who receives the email.
     pub to: Recipients,
+    /// The sources that the email is rendered from.
     pub source: Source,
+    /// The template's variables, with codes masked.
     #[serde(default, with = "crate::text::json")]
     pub variables: Map<String, Value>,
-    /// Of a mail with codes: those variables that carry one, each sealed, until the mail has gone out. Absent from other mails, and from
-    /// those of the version before. See [`outbox_codes`](crate::outbox::codes).
+    /// The variables that contain a code, each sealed, until the email has been sent or skipped.
+    /// Absent if the email contains no code or was written by the previous version. See
+    /// [`crate::outbox::codes`].
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub codes: Option<BTreeMap<String, Sealed>>,
+    /// The category of the email.
     pub category: Category,
+    /// Whether the email is sent before others.
     pub is_high_priority: bool,
-    /// Of a mail with codes: whether nobody has proved yet that its address is theirs. Known when it is rendered.
+    /// Whether the email contains a code and its recipient's address is unverified. Determined when
+    /// the email is rendered.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_to_stranger: bool,
+    /// Whether the email was made from a draft or by an API call.
     pub created_with: CreatedWith,
+    /// Stored for published SDKs. It has no effect, because deliverability is not checked.
     #[serde(default)]
     pub skip_deliverability_check: bool,
+    /// When to send the email.
     #[serde(with = "jiff::fmt::serde::timestamp::millisecond::required")]
     pub scheduled_at: Timestamp,
+    /// Whether the entry is paused: workers skip it until it is resumed.
     pub is_paused: bool,
+    /// The current stage.
     pub stage: Stage,
+    /// The result of rendering.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rendered: Option<Rendered>,
     /// Failed attempts to send, oldest first.
     #[serde(default)]
     pub failures: Vec<Failure>,
+    /// When the next attempt is due.
     #[serde(default, with = "jiff::fmt::serde::timestamp::millisecond::optional", skip_serializing_if = "Option::is_none")]
     pub next_retry_at: Option<Timestamp>,
 }
 
-/// Who a mail goes to; addresses of users are looked up when it is sent.
+/// The recipients of an email. The addresses of users are looked up when the email is sent.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema, deserr::Deserr)]
 #[serde(tag = "type", rename_all = "kebab-case")]
 #[deserr(tag = "type", deny_unknown_fields)]
 pub enum Recipients {
+    /// The primary address of a user.
     #[deserr(rename = "user-primary-email")]
-    UserPrimaryEmail { user_id: UserId },
+    UserPrimaryEmail {
+        /// The user.
+        user_id: UserId,
+    },
+    /// Given addresses, on behalf of a user.
     #[deserr(rename = "user-custom-emails")]
-    UserCustomEmails { user_id: UserId, emails: Vec<Email> },
+    UserCustomEmails {
+        /// The user, whose subscriptions are respected.
+        user_id: UserId,
+        /// The addresses.
+        emails: Vec<Email>,
+    },
+    /// Given addresses that belong to no user.
     #[deserr(rename = "custom-emails")]
-    CustomEmails { emails: Vec<Email> },
+    CustomEmails {
+        /// The addresses.
+        emails: Vec<Email>,
+    },
 }
 
 impl Recipients {
+    /// The user whom the email is for, if there is one.
     pub fn user_id(&self) -> Option<UserId> {
         match self {
             Self::UserPrimaryEmail { user_id } | Self::UserCustomEmails { user_id, .. } => Some(*user_id),
@@ -110,71 +144,94 @@ impl Recipients {
     }
 }
 
-/// What a mail is made from: MiniJinja sources, or those of a built-in mail where they are absent.
+/// The MiniJinja sources of an email. An absent source is taken from the built-in email.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Source {
+    /// The built-in email, if the entry is for one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub builtin: Option<Builtin>,
+    /// Source of the subject.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub subject: Option<String>,
+    /// Source of the body, in HTML or MJML.
     #[serde(default, skip_serializing_if = "Option::is_none", with = "crate::text::packed")]
     pub html: Option<String>,
+    /// Source of the text body. If absent, the built-in text is used or, if the email is not built
+    /// in or `html` is set, text derived from the HTML.
     #[serde(default, skip_serializing_if = "Option::is_none", with = "crate::text::packed")]
     pub text: Option<String>,
-    /// Absent: the mail has no theme.
+    /// The theme around the email; if absent, there is none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub theme_id: Option<Uuid>,
-    /// The template or draft that the sources were copied from.
+    /// The template that the sources were copied from.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub template_id: Option<Uuid>,
+    /// The draft that the sources were copied from.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub draft_id: Option<Uuid>,
 }
 
 impl Source {
+    /// The sources of a built-in email.
     pub fn builtin(mail: Builtin) -> Self {
         Self { builtin: Some(mail), theme_id: Some(DEFAULT_THEME), ..Self::default() }
     }
 }
 
-/// A mail that the service itself sends.
+/// An email that the service itself sends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Builtin {
+    /// Verifies an address.
     VerifyEmail,
+    /// Signs in, with a link or a code to type.
     SignIn,
+    /// Resets a password.
     ResetPassword,
+    /// Invites to a team.
     TeamInvitation,
-    /// Tells of a sign-in from a place that the account was not used at before.
+    /// Reports a sign-in from a place where the account was not used before.
     NewSignIn,
-    /// Tells an address that it owns an account which somebody else had made with it.
+    /// Tells the owner of an address that an account, which somebody else created with that
+    /// address, is now theirs.
     AccountClaimed,
-    /// Tells that wrong passwords have closed the account to passwords.
+    /// Reports that the account's password no longer works, after too many wrong attempts.
     PasswordClosed,
-    /// Tells of a change of how a user signs in.
+    /// Reports a change to how a user signs in.
     AccountChanged,
 }
 
+/// How an entry came about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum CreatedWith {
+    /// A draft was sent.
     Draft,
+    /// An operation was called.
     ProgrammaticCall,
 }
 
-/// What a new entry is made of.
+/// The content of a new entry.
 #[derive(Debug, Clone)]
 pub struct NewEntry {
+    /// Who receives the email.
     pub to: Recipients,
+    /// The sources that the email is rendered from.
     pub source: Source,
+    /// The template's variables.
     pub variables: Map<String, Value>,
+    /// The category of the email.
     pub category: Category,
+    /// Whether the email is sent before others.
     pub is_high_priority: bool,
+    /// Whether the email was made from a draft or by an API call.
     pub created_with: CreatedWith,
+    /// When to send it; as soon as possible if absent.
     pub scheduled_at: Option<Timestamp>,
 }
 
 impl OutboxEntry {
+    /// A new entry, which waits to be rendered.
     pub fn new(id: EmailId, new: NewEntry, now: Timestamp) -> Self {
         Self {
             id,
@@ -198,6 +255,7 @@ impl OutboxEntry {
         }
     }
 
+    /// The status, which depends on the stage, the reports and the pause.
     pub fn status(&self) -> Status {
         if self.is_paused {
             return Status::Paused;
@@ -215,12 +273,13 @@ impl OutboxEntry {
         }
     }
 
-    /// Who comes first in the queue of a project: the greater number.
+    /// The priority in a project's queue: entries with a greater number are sent first.
     pub fn priority(&self) -> u8 {
         (if self.is_high_priority { 100 } else { 0 }) + (if self.category == Category::Transactional { 10 } else { 0 })
     }
 
-    /// Until when a mail of the service with a code is of use.
+    /// When the code in a built-in email expires; `None` if `codes` is absent or the kind of email
+    /// has no code with an expiry.
     pub fn expires_at(&self) -> Option<Timestamp> {
         let life = match self.source.builtin? {
             Builtin::VerifyEmail => Purpose::VerifyEmail.life(),
@@ -232,7 +291,8 @@ impl OutboxEntry {
         self.codes.is_some().then(|| after(self.created_at, life))
     }
 
-    /// When a worker has something to do with the entry; never for one that is paused or at its end.
+    /// When a worker should process the entry; `None` if it is paused, has ended, or failed to
+    /// render.
     pub fn due_at(&self) -> Option<Timestamp> {
         if self.is_paused {
             return None;

@@ -1,4 +1,4 @@
-//! What the outside may do with an entry of the outbox until it is being sent.
+//! The changes that API callers may make to an outbox entry before it is sent.
 
 use deserr::Deserr;
 use jiff::Timestamp;
@@ -10,14 +10,15 @@ use crate::document::theme::ThemeId;
 use crate::outbox::status::{Move, Status};
 use crate::outbox::{OutboxEntry, Recipients, SkippedReason, Stage};
 
-/// The body of an update. Absent fields stay; an empty body only touches `updated_at_millis`.
+/// The body of an update. Absent fields keep their values; an empty body changes only
+/// `updated_at_millis`.
 #[derive(Clone, Deserr, ToSchema)]
 #[deserr(deny_unknown_fields)]
 pub struct OutboxPatch {
     /// MiniJinja source of the subject.
     #[deserr(default)]
     pub subject_source: Option<String>,
-    /// MiniJinja source of the HTML body, or of MJML when its first element is `<mjml>`.
+    /// MiniJinja source of the body, in HTML, or in MJML if its first element is `<mjml>`.
     #[deserr(default)]
     pub html_source: Option<String>,
     /// MiniJinja source of the text body; `null` derives it from the HTML.
@@ -28,28 +29,31 @@ pub struct OutboxPatch {
     #[deserr(default)]
     #[schema(value_type = Option<Uuid>)]
     pub theme_id: Change<ThemeId>,
-    /// Who else the mail goes to; a mail with a code goes to the address alone that the code is for.
+    /// The new recipients. An email with a code may only go to the address that the code is for.
     #[deserr(default)]
     pub to: Option<Recipients>,
-    /// In place of all variables. One that is given as it is read, with `••••••` for a code, keeps its code.
+    /// Replaces all variables. A variable sent back as it was read, with `••••••` for a code, keeps
+    /// its code.
     #[schema(value_type = Option<Object>)]
     #[deserr(default)]
     pub variables: Option<Variables>,
+    /// Stored for published SDKs. It has no effect, because deliverability is not checked.
     #[deserr(default)]
     pub skip_deliverability_check: Option<bool>,
-    /// Milliseconds since the epoch.
+    /// Milliseconds since the Unix epoch.
     #[schema(value_type = Option<i64>)]
     #[deserr(default)]
     pub scheduled_at_millis: Option<AtMillis>,
+    /// Whether workers leave the entry alone until it is resumed.
     #[deserr(default)]
     pub is_paused: Option<bool>,
-    /// Only `true`: the entry is skipped for good, and the other fields are ignored.
+    /// Only `true` is accepted: the entry is permanently skipped, and the other fields are ignored.
     #[schema(value_type = Option<bool>)]
     #[deserr(default)]
     pub cancel: Option<Cancel>,
 }
 
-/// `true`, and nothing else.
+/// The literal `true`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Cancel;
 
@@ -59,7 +63,7 @@ impl<E: deserr::DeserializeError> Deserr<E> for Cancel {
     }
 }
 
-/// A time on the wire: milliseconds since the epoch, within the years that a [`Timestamp`] has.
+/// A time on the wire: milliseconds since the Unix epoch, within the range of a [`Timestamp`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct AtMillis(pub Timestamp);
 
@@ -70,7 +74,7 @@ impl<E: deserr::DeserializeError> Deserr<E> for AtMillis {
     }
 }
 
-/// Values for a mail's template: a JSON object.
+/// Values for an email's template: a JSON object.
 #[derive(Debug, Clone, PartialEq, ToSchema)]
 #[schema(value_type = Object)]
 pub struct Variables(pub Map<String, Value>);
@@ -84,13 +88,15 @@ impl<E: deserr::DeserializeError> Deserr<E> for Variables {
     }
 }
 
-/// Why an entry stays as it is.
+/// Why an entry was not changed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum Refused {
-    #[error("an entry in the state {} cannot be edited", .0.name())]
+    /// The email is being sent, was sent, or was skipped or cancelled.
+    #[error("an outbox entry with status {} cannot be edited", .0.name())]
     NotEditable(Status),
-    /// A code proves the address that it was sent to, so it goes to nobody else.
-    #[error("a mail with a code cannot go to others")]
+    /// The code in the email proves control of the original recipient's address, so the email must
+    /// not be sent to anyone else.
+    #[error("an email with a code cannot be redirected to other recipients")]
     Redirected,
 }
 
@@ -113,7 +119,7 @@ impl OutboxPatch {
 }
 
 impl Stage {
-    /// The stage after a cancellation: what had happened until then stays told.
+    /// The stage after a cancellation, which keeps the times when rendering and sending began.
     fn cancelled(&self, now: Timestamp) -> Self {
         let (started_rendering_at, started_sending_at) = match *self {
             Self::Rendering { started_at, .. } | Self::RenderError { started_at, .. } => (Some(started_at), None),
@@ -125,7 +131,8 @@ impl Stage {
 }
 
 impl OutboxEntry {
-    /// What the entry becomes by `patch`; pure, so every transition is tested without a table.
+    /// The entry with `patch` applied. The function is pure, so every transition can be tested
+    /// without a table.
     pub fn apply(mut self, patch: OutboxPatch, now: Timestamp) -> Result<Self, Refused> {
         let status = self.status();
         if !status.allows(if patch.cancel.is_some() { Move::Cancel } else { Move::Patch }) {
@@ -141,7 +148,8 @@ impl OutboxEntry {
         if patch.is_empty() {
             return Ok(self);
         }
-        // A worker that renders it now has lost its claim, and one that would send it finds it out of the queue.
+        // A worker that is rendering loses its claim. A worker about to send finds that the entry
+        // is no longer queued.
         match self.stage {
             Stage::Rendering { .. } => self.stage = Stage::Preparing,
             Stage::Queued => self.stage = Stage::Scheduled,

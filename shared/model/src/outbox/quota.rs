@@ -1,10 +1,13 @@
-//! How many mails a project may send now: a bucket of tokens, one for each mail, that fills at the rate of the project.
+//! How many emails a project may send now: a token bucket with one token per email, which refills
+//! at the project's rate.
 //!
-//! A full bucket holds what the project may send in an hour. So the mails of a quiet hour go at once, as people wait for their codes,
-//! and in no hour more than twice its rate goes out.
+//! A full bucket holds one hour of the project's rate. So after a quiet hour emails are sent
+//! immediately, since people wait for their codes, but within any hour at most twice the hourly
+//! rate is sent.
 //!
-//! Anybody can make a project mail a code to an address that nobody has proved. Such mails take a second token, of a bucket that fills half
-//! as fast and holds what comes in half an hour: the other half is kept for recipients who are known, and a flood goes out slowly.
+//! Anybody can make a project email a code to an unverified address. Such an email takes a second
+//! token, from a bucket that refills half as fast and holds what is added to it in half an hour. So
+//! half of the rate is reserved for known recipients, and a flood of such emails is sent slowly.
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -12,38 +15,42 @@ use wire::clock::Millis;
 
 use crate::outbox::OutboxEntry;
 
-/// How long a rate is used before it is worked out again: that reads a month of counters.
+/// How long a rate is used before it is recomputed. Recomputing it reads a month of counters.
 const RATE_LIFE: Millis = 60_000;
 const HOUR: f64 = 3_600_000.0;
 
-/// The part of a project's rate that mails to strangers may have.
+/// The share of a project's rate that emails to strangers may use.
 const STRANGERS: f64 = 0.5;
-/// How much of what strangers may get in an hour they may get at once; a mail at least.
+/// The share of the strangers' hourly rate that may be sent in one burst, but never less than one
+/// email.
 const BURST: f64 = 0.5;
 
-/// To whom mails go, as far as it matters for how many may go.
+/// Recipients, as the quota distinguishes them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Audience {
+    /// Recipients of all emails that are not for [`Self::Strangers`].
     Known,
-    /// Addresses that nobody has proved, of mails with codes.
+    /// Unverified addresses that are sent a code.
     Strangers,
 }
 
 impl Audience {
+    /// The audience of an entry.
     pub fn of(entry: &OutboxEntry) -> Self {
         if entry.is_to_stranger { Self::Strangers } else { Self::Known }
     }
 }
 
-/// A project's bucket, as the table holds it.
+/// A project's bucket, as stored in the table.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Bucket {
     tokens: f64,
-    /// Second tokens of mails to strangers; absent from a bucket of the version before, whose strangers begin with all that there can be.
+    /// Tokens for emails to strangers. Buckets of earlier versions do not have the field and start
+    /// full.
     #[serde(default = "all")]
     strangers: f64,
     filled_at: Millis,
-    /// Tokens that come in an hour, and how many there can be.
+    /// Tokens added per hour, which is also the capacity of the bucket.
     per_hour: f64,
     rated_at: Millis,
 }
@@ -53,26 +60,26 @@ fn all() -> f64 {
 }
 
 impl Bucket {
-    /// The bucket of a project that has not sent yet.
+    /// The bucket of a project that has not sent anything.
     pub fn full(per_hour: f64, now: Timestamp) -> Self {
         let now = now.as_millisecond();
         Self { tokens: per_hour, strangers: most_for_strangers(per_hour), filled_at: now, per_hour, rated_at: now }
     }
 
-    /// Whether the rate has to be worked out again.
+    /// Whether the rate must be recomputed.
     pub fn is_rate_old(&self, now: Timestamp) -> bool {
         now.as_millisecond() - self.rated_at >= RATE_LIFE
     }
 
-    /// The same bucket at another rate from now on.
+    /// The bucket with the tokens added until now, and a new rate from now on.
     pub fn at_rate(self, per_hour: f64, now: Timestamp) -> Self {
         let filled = self.filled(now);
         let strangers = filled.strangers.min(most_for_strangers(per_hour));
         Self { tokens: filled.tokens.min(per_hour), strangers, per_hour, rated_at: now.as_millisecond(), ..filled }
     }
 
-    /// Takes up to `wanted` tokens for mails to these; says how many.
-    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "it is floored, and between 0 and `wanted`")]
+    /// Takes up to `wanted` tokens for this audience and returns how many were taken.
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "the value is floored, and between 0 and `wanted`")]
     pub fn take(self, to: Audience, wanted: u32, now: Timestamp) -> (Self, u32) {
         let filled = self.filled(now);
         let most = match to {
@@ -83,12 +90,12 @@ impl Bucket {
         (filled.with(to, -f64::from(taken)), taken)
     }
 
-    /// Puts tokens back for which there was no mail.
+    /// Returns tokens that were taken but not used for an email.
     pub fn give_back(self, to: Audience, count: u32) -> Self {
         self.with(to, f64::from(count))
     }
 
-    /// With so many tokens more, as far as there is room.
+    /// The bucket with this many more tokens, up to its capacity.
     fn with(self, to: Audience, more: f64) -> Self {
         let of_strangers = if to == Audience::Strangers { more } else { 0.0 };
         Self {
@@ -98,8 +105,9 @@ impl Bucket {
         }
     }
 
-    /// With the tokens that have come until now. A clock that is behind that of another worker adds none.
-    #[expect(clippy::cast_precision_loss, reason = "milliseconds of at most some years")]
+    /// The bucket with the tokens added until now; unchanged if this clock is behind the clock of
+    /// the worker that filled it last.
+    #[expect(clippy::cast_precision_loss, reason = "at most a few years in milliseconds, which is far below 2^53")]
     fn filled(self, now: Timestamp) -> Self {
         let passed = (now.as_millisecond() - self.filled_at).max(0);
         let come = self.per_hour * (passed as f64) / HOUR;
@@ -122,7 +130,7 @@ mod tests {
     }
 
     #[test]
-    fn a_full_bucket_gives_an_hour_of_mails_and_then_one_at_a_time() {
+    fn a_full_bucket_has_an_hour_of_emails_then_one_at_a_time() {
         let (bucket, taken) = Bucket::full(200.0, at(0)).take(Audience::Known, 500, at(0));
         assert_eq!(taken, 200);
         let (bucket, taken) = bucket.take(Audience::Known, 10, at(17));
@@ -133,7 +141,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_taken_is_kept_for_an_hour_at_most() {
+    fn unused_tokens_are_kept_for_at_most_an_hour() {
         let (bucket, _) = Bucket::full(200.0, at(0)).take(Audience::Known, 200, at(0));
         assert_eq!(bucket.take(Audience::Known, 1000, at(1800)).1, 100);
         assert_eq!(bucket.take(Audience::Known, 1000, at(86_400)).1, 200);
@@ -141,16 +149,16 @@ mod tests {
     }
 
     #[test]
-    fn strangers_take_half_of_what_comes_and_leave_the_rest() {
+    fn emails_to_strangers_use_at_most_half_of_new_tokens() {
         let bucket = Bucket::full(240.0, at(0));
         let (mut bucket, mut sent) = bucket.take(Audience::Strangers, 1000, at(0));
-        assert_eq!(sent, 60, "what comes for them in half an hour");
+        assert_eq!(sent, 60, "the tokens that strangers get in half an hour");
         for minute in 1..=60 {
             let (next, taken) = bucket.take(Audience::Strangers, 1000, at(minute * 60));
             (bucket, sent) = (next, sent + taken);
         }
         assert_eq!(sent, 60 + 120);
-        // Those who are known may have what the strangers left, and no more.
+        // Known recipients may use only the tokens that strangers left.
         let (bucket, taken) = bucket.take(Audience::Known, 1000, at(3600));
         assert_eq!(taken, 240 - 2);
         assert_eq!(bucket.take(Audience::Strangers, 1000, at(3600)).1, 0);
@@ -159,7 +167,7 @@ mod tests {
     }
 
     #[test]
-    fn a_project_of_few_mails_still_reaches_strangers_and_a_bucket_of_the_version_before_goes_on() {
+    fn a_small_project_reaches_strangers_also_with_an_old_bucket() {
         assert_eq!(Bucket::full(2.0, at(0)).take(Audience::Strangers, 9, at(0)).1, 1);
         let before = r#"{"tokens":200.0,"filled_at":1000000000000,"per_hour":240.0,"rated_at":1000000000000}"#;
         let bucket: Bucket = serde_json::from_str(before).expect("a bucket");
@@ -167,14 +175,14 @@ mod tests {
     }
 
     #[test]
-    fn a_slower_rate_holds_from_when_it_is_known() {
+    fn a_lower_rate_applies_as_soon_as_it_is_known() {
         let bucket = Bucket::full(200.0, at(0)).at_rate(50.0, at(60));
         assert_eq!(bucket.take(Audience::Known, 1000, at(60)).1, 50);
         assert!(!bucket.is_rate_old(at(119)) && bucket.is_rate_old(at(120)));
     }
 
     #[test]
-    fn clocks_that_differ_give_no_tokens_twice() {
+    fn differing_clocks_never_grant_tokens_twice() {
         let (bucket, taken) = Bucket::full(3600.0, at(0)).take(Audience::Known, 3600, at(10));
         assert_eq!((taken, bucket.take(Audience::Known, 10, at(5)).1), (3600, 0));
         assert_eq!(bucket.take(Audience::Known, 10, at(5)).0.take(Audience::Known, 10, at(10)).1, 0);

@@ -1,4 +1,4 @@
-//! A report of a mail service on an attempt to send an entry.
+//! A mail service's report on an attempt to send an entry.
 
 use jiff::Timestamp;
 use wire::clock::Millis;
@@ -10,14 +10,18 @@ use crate::outbox::{OutboxEntry, Stage};
 /// One report on one attempt to send an entry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Report {
-    /// The attempt: when sending began, in milliseconds since the epoch. A report on another attempt than the last is of the past.
+    /// The attempt, identified by the time when sending began, in milliseconds since the Unix
+    /// epoch. A report on any attempt but the last is outdated.
     pub attempt: Millis,
+    /// The kind of event.
     pub kind: ReportKind,
+    /// When the event happened, in milliseconds since the Unix epoch.
     pub at: Millis,
 }
 
 impl OutboxEntry {
-    /// What the entry becomes by a report; `None` when the report is of another attempt, or tells nothing new.
+    /// The entry with a report applied; `None` if the report is about another attempt or adds
+    /// nothing new, or if the status of the entry permits no reports.
     pub fn report(mut self, report: Report, now: Timestamp) -> Option<Self> {
         if !self.status().allows(Move::Report(report.kind)) {
             return None;

@@ -1,37 +1,46 @@
-//! What a mail service reports of a mail that it has taken: bounces, complaints, openings.
+//! The reports of a mail service about an email that it has accepted: deliveries, bounces,
+//! complaints, opens and clicks.
 //!
-//! Reports come late, in any order and more than once. So an entry keeps the earliest time of each kind, which is the same whatever the
-//! order, and its state is read off them: the first of marked as spam, clicked, opened, bounced, delivered and delayed that is there.
+//! Reports arrive late, in any order and more than once. An entry therefore keeps only the earliest
+//! time of each kind, which does not depend on the order. The status of the entry is the first of
+//! these for which there is a report: marked as spam, clicked, opened, bounced, delivered, delayed.
 
 use serde::{Deserialize, Serialize};
 use wire::clock::Millis;
 
 use crate::outbox::status::{ReportKind, Status};
 
-/// When what was reported, the earliest of each kind.
+/// The earliest report of each kind, in milliseconds since the Unix epoch.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Reports {
+    /// Delivery was delayed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub delayed_at: Option<Millis>,
+    /// The recipient's server accepted the email.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub delivered_at: Option<Millis>,
+    /// The recipient's server or the mail service permanently refused the email.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub bounced_at: Option<Millis>,
+    /// The recipient opened the email.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub opened_at: Option<Millis>,
+    /// The recipient followed a link in the email.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub clicked_at: Option<Millis>,
+    /// The recipient reported the email as spam.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub marked_as_spam_at: Option<Millis>,
 }
 
 impl Reports {
+    /// Whether nothing has been reported.
     pub fn is_empty(&self) -> bool {
         *self == Self::default()
     }
 
-    /// The state that the reports make of a mail that was sent.
+    /// The status of a sent email, derived from its reports.
     pub fn status(&self) -> Status {
         match self {
             Self { marked_as_spam_at: Some(_), .. } => Status::MarkedAsSpam,

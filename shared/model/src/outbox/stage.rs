@@ -1,4 +1,4 @@
-//! Where an email stands.
+//! The stages of an email.
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -9,80 +9,120 @@ use wire::clock::Millis;
 use crate::outbox::kept::Kept;
 use crate::outbox::reports::Reports;
 
-/// Where an entry is on its way.
+/// The stage of an entry, with the data that exists only in that stage. Times are in milliseconds
+/// since the Unix epoch.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "name", rename_all = "kebab-case")]
 pub enum Stage {
+    /// The entry waits to be rendered.
     Preparing,
-    /// A worker renders it; `claim` is that worker's.
+    /// A worker is rendering the entry.
     Rendering {
+        /// Identifies the worker.
         claim: Uuid,
+        /// When rendering began.
         started_at: Millis,
     },
+    /// The sources could not be rendered, or the email is too large; an edit of the content starts
+    /// rendering again.
     RenderError {
+        /// When rendering began.
         started_at: Millis,
+        /// When rendering failed.
         at: Millis,
+        /// Why rendering failed.
         message: String,
     },
+    /// The entry is rendered and waits for its scheduled time or for the next attempt to send.
     Scheduled,
+    /// The entry waits to be sent.
     Queued,
-    /// A worker sends it; `claim` is that worker's.
+    /// A worker is sending the email.
     Sending {
+        /// Identifies the worker.
         claim: Uuid,
+        /// When sending began, which also identifies the attempt.
         started_at: Millis,
     },
+    /// Sending failed permanently, or its outcome is unknown.
     ServerError {
+        /// When the last attempt began.
         started_at: Millis,
+        /// When sending failed.
         at: Millis,
+        /// A description of the error, written by Gatelet.
         message: String,
     },
+    /// The email will not be sent.
     Skipped {
+        /// When the email was skipped.
         at: Millis,
+        /// Why the email is not sent.
         reason: SkippedReason,
-        /// Of an entry that was never rendered to its end.
+        /// When rendering began. May be absent for an entry that was rendered completely, because
+        /// [`Rendered`] has that time too.
         #[serde(default)]
         started_rendering_at: Option<Millis>,
+        /// When the last attempt to send began, for an entry that was skipped during the attempt or
+        /// cancelled after it had failed permanently.
         started_sending_at: Option<Millis>,
     },
-    /// The mail service took it; `reports` has what became of it then.
+    /// The mail service accepted the email; `reports` contains later events.
     Sent {
+        /// When sending began.
         started_at: Millis,
+        /// When the mail service accepted the email.
         at: Millis,
+        /// The mail service's reports since then.
         #[serde(default, skip_serializing_if = "Reports::is_empty")]
         reports: Reports,
-        /// Whether the mail service reports at all.
+        /// Whether the mail service sends reports on this email.
         #[serde(default)]
         is_reported_on: bool,
     },
 }
 
+/// Why an email was not sent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
 pub enum SkippedReason {
+    /// The user has unsubscribed from the email's category.
     UserUnsubscribed,
+    /// The user no longer exists.
     UserAccountDeleted,
+    /// The user has no primary address.
     UserHasNoPrimaryEmail,
+    /// The entry has no recipient.
     NoEmailProvided,
+    /// The address is known to bounce. Published SDKs know this reason; this service does not use
+    /// it.
     LikelyNotDeliverable,
+    /// A caller cancelled the email.
     ManuallyCancelled,
-    /// Its code expired before it could be sent.
+    /// The code in the email expired before the email could be sent.
     CodeExpired,
 }
 
-/// The mail that a source became.
+/// The result of rendering an entry.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Rendered {
+    /// When rendering began, in milliseconds since the Unix epoch.
     pub started_at: Millis,
+    /// When rendering ended, in milliseconds since the Unix epoch.
     pub at: Millis,
+    /// The subject line.
     pub subject: String,
+    /// The HTML body.
     #[serde(default, with = "crate::text::packed")]
     pub html: Option<String>,
+    /// The text body.
     #[serde(default, with = "crate::text::packed")]
     pub text: Option<String>,
-    /// Where its recipient refuses mails of its kind, if that is possible.
+    /// Where the recipient can unsubscribe from the email's category, if the category permits that.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unsubscribe_url: Option<String>,
-    /// Of a mail that has ended: where its bodies are. See [`outbox_body`](crate::outbox::body).
+    /// The expiry and size of the bodies, once the email has ended and they are stored separately.
+    /// See [`crate::outbox::body`].
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub kept: Option<Kept>,
 }
@@ -90,26 +130,29 @@ pub struct Rendered {
 /// One failed attempt to send.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Failure {
+    /// When the attempt failed, in milliseconds since the Unix epoch.
     pub at: Millis,
-    /// A class that users of the API may rely on, such as `TEMPORARY`.
+    /// A class of errors that API callers may rely on, such as `TEMPORARY`.
     pub class: String,
-    /// What failed, in our words.
+    /// A description of the error, written by Gatelet.
     pub message: String,
-    /// What the mail service said, in its words; empty where it said nothing.
+    /// The literal answer of the mail service; empty if there was none.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub cause: String,
 }
 
 impl Failure {
+    /// A failure of this class, without an answer from the mail service.
     pub fn new(now: Timestamp, class: &str, message: impl Into<String>) -> Self {
         Self { at: now.as_millisecond(), class: class.to_owned(), message: message.into(), cause: String::new() }
     }
 
-    /// Of an attempt after which nobody knows whether the mail went out.
+    /// A failure with an unknown outcome: the email may have been sent.
     pub fn unknown(now: Timestamp, message: impl Into<String>) -> Self {
         Self::new(now, "UNKNOWN", message)
     }
 
+    /// Adds the answer of the mail service.
     #[must_use]
     pub fn because(self, cause: impl Into<String>) -> Self {
         Self { cause: cause.into(), ..self }

@@ -1,40 +1,60 @@
-//! The fifteen states of an entry of the outbox, and every way from one to another.
+//! The fifteen statuses of an outbox entry, and every transition between them.
 //!
-//! [`TRANSITIONS`] is the law: a move that it does not name for a state is not made, and the walks of the tests fail when a move leads
-//! to a state that it does not name.
+//! [`TRANSITIONS`] is authoritative: a move is refused in a status for which the table does not
+//! list the move, and the tests' random walks fail if a move leads to a status that the table does
+//! not list for that move.
 
 use serde::{Deserialize, Serialize};
 use strum::{EnumString, IntoStaticStr, VariantArray};
 use utoipa::ToSchema;
 
-/// The state of an entry on the wire; the first seven can be edited.
+/// The status of an entry on the wire. Entries with one of the first seven statuses can be edited.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, ToSchema, EnumString, IntoStaticStr, VariantArray)]
 #[serde(rename_all = "kebab-case")]
 #[strum(serialize_all = "kebab-case")]
 pub enum Status {
+    /// Workers leave the entry alone until it is resumed.
     Paused,
+    /// Waiting to be rendered.
     Preparing,
+    /// A worker is rendering the entry.
     Rendering,
+    /// The sources could not be rendered.
     RenderError,
+    /// Rendered, and waiting for its time.
     Scheduled,
+    /// Waiting to be sent.
     Queued,
+    /// Sending failed for good, or its outcome is unknown.
     ServerError,
+    /// A worker is sending the email.
     Sending,
+    /// The email is not sent, for a [`SkippedReason`](crate::outbox::stage::SkippedReason).
     Skipped,
+    /// Sent, but then permanently refused.
     Bounced,
+    /// Sent, but delivery is delayed.
     DeliveryDelayed,
+    /// Accepted by the mail service.
     Sent,
+    /// The recipient opened the email.
     Opened,
+    /// The recipient followed a link.
     Clicked,
+    /// The recipient reported the email as spam.
     MarkedAsSpam,
 }
 
+/// A summary of the status.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema, EnumString)]
 #[serde(rename_all = "kebab-case")]
 #[strum(serialize_all = "kebab-case")]
 pub enum SimpleStatus {
+    /// The entry will still change by itself, or is paused.
     InProgress,
+    /// The email could not be rendered or sent, it is unknown whether it was sent, or it bounced.
     Error,
+    /// The email was sent, or intentionally skipped.
     Ok,
 }
 
@@ -43,60 +63,75 @@ use Status::{
     ServerError, Skipped,
 };
 
-/// What may happen to an entry.
+/// An event that may change the status of an entry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Move {
-    /// A worker begins to render, or takes over from one whose lease is over.
+    /// A worker starts rendering, or takes over from one whose lease has expired.
     BeginRendering,
+    /// The worker has rendered the entry.
     FinishRendering,
+    /// The sources cannot be rendered, or the email is too large.
     FailRendering,
-    /// Its time has come.
+    /// The scheduled time has come.
     Enqueue,
-    /// A worker begins to send; from here on no edit is taken.
+    /// A worker starts sending; edits are refused until the attempt ends.
     BeginSending,
-    /// The mail service took it.
+    /// The mail service accepted the email.
     FinishSending,
-    /// There is nobody to send it to.
+    /// A worker that is about to send finds that there is no recipient, or that the user has
+    /// unsubscribed or no longer exists.
     Skip,
-    /// What it carries is of no use any more.
+    /// The code in the email has expired.
     Expire,
-    /// An attempt failed that may be repeated.
+    /// An attempt to send failed but may be repeated.
     Retry,
-    /// An attempt failed for good, or nobody knows how it ended.
+    /// An attempt to send failed permanently, or its outcome is unknown.
     Fail,
-    /// The worker that had begun is known to be gone, and its mail not to have left.
+    /// The entry is taken back from a worker that is known to have stopped without sending the
+    /// email.
     TakeBack,
-    /// Users edit, reschedule, pause or resume it, or touch it by an empty patch.
+    /// A caller edits, reschedules, pauses or resumes the entry, or sends an empty patch.
     Patch,
+    /// A caller cancels the entry.
     Cancel,
-    /// The mail service reports what became of it.
+    /// The mail service reports an event.
     Report(ReportKind),
 }
 
-/// What a mail service reports of a mail.
+/// The kinds of reports of a mail service.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum ReportKind {
-    /// It has taken the mail.
+    /// The mail service accepted the email.
     Accepted,
+    /// Delivery is delayed.
     Delayed,
+    /// The recipient's server accepted the email.
     Delivered,
-    /// The recipient's server refused it for good, or the mail service did.
+    /// The recipient's server or the mail service permanently refused the email.
     Bounced,
+    /// The recipient opened the email.
     Opened,
+    /// The recipient followed a link in the email.
     Clicked,
+    /// The recipient reported the email as spam.
     MarkedAsSpam,
 }
 
 impl ReportKind {
+    /// Every kind.
     pub const ALL: [Self; 7] =
         [Self::Accepted, Self::Delayed, Self::Delivered, Self::Bounced, Self::Opened, Self::Clicked, Self::MarkedAsSpam];
 }
 
-/// One line of the table: by this move, from these states to one of those, or to none other when there are none.
+/// One row of the table: a move, the statuses in which it is permitted, and the statuses that it
+/// may lead to.
 #[derive(Debug, Clone, Copy)]
 pub struct Transition {
+    /// The move.
     pub by: Move,
+    /// The statuses in which the move is permitted.
     pub from: &'static [Status],
+    /// The statuses that the move may lead to; empty if the move never changes the status.
     pub to: &'static [Status],
 }
 
@@ -104,13 +139,13 @@ const fn line(by: Move, from: &'static [Status], to: &'static [Status]) -> Trans
     Transition { by, from, to }
 }
 
-/// A line of states that a move does not change.
+/// A row for a move that does not change the status.
 const fn stays(by: Move, from: &'static [Status]) -> Transition {
     line(by, from, &[])
 }
 
-/// Every way from one state to another. A state that no line of a worker or a user leaves is final: only what the mail service reports
-/// adds to it.
+/// Every transition between statuses. A status is final if no move of a worker or caller starts
+/// from it: only reports of the mail service can still change such an entry.
 pub const TRANSITIONS: &[Transition] = &[
     line(Move::BeginRendering, &[Preparing, Rendering], &[Rendering]),
     line(Move::FinishRendering, &[Rendering], &[Scheduled, Queued]),
@@ -132,11 +167,12 @@ pub const TRANSITIONS: &[Transition] = &[
     line(Move::Patch, &[Queued], &[Queued, Scheduled, Preparing, Paused]),
     line(Move::Patch, &[ServerError], &[ServerError, Preparing, Paused]),
     line(Move::Cancel, &[Paused, Preparing, Rendering, RenderError, Scheduled, Queued, ServerError], &[Skipped]),
-    // A report may be faster than the worker that sent, and tells what became of a mail whose outcome was unknown.
+    // A report may arrive before the worker has recorded that the email was sent. If the outcome
+    // was unknown, the report reveals it.
     line(Move::Report(ReportKind::Accepted), &[Sending, ServerError, Sent], &[Sent]),
     stays(Move::Report(ReportKind::Accepted), &[DeliveryDelayed, Bounced, Opened, Clicked, MarkedAsSpam]),
     line(Move::Report(ReportKind::Delayed), &[Sending, ServerError, DeliveryDelayed], &[DeliveryDelayed]),
-    // One that was delivered is delayed no longer, whichever of the two is heard of first.
+    // A delivered email is no longer delayed, whichever report arrives first.
     line(Move::Report(ReportKind::Delayed), &[Sent], &[DeliveryDelayed, Sent]),
     stays(Move::Report(ReportKind::Delayed), &[Bounced, Opened, Clicked, MarkedAsSpam]),
     line(Move::Report(ReportKind::Delivered), &[Sending, ServerError, Sent, DeliveryDelayed], &[Sent]),
@@ -155,13 +191,15 @@ pub const TRANSITIONS: &[Transition] = &[
 ];
 
 impl Status {
+    /// Every status.
     pub const ALL: &[Self] = <Self as VariantArray>::VARIANTS;
 
-    /// The name on the wire, in lower case with hyphens.
+    /// The name on the wire, in kebab-case.
     pub fn name(self) -> &'static str {
         self.into()
     }
 
+    /// The simple status that summarises this status.
     pub fn simple(self) -> SimpleStatus {
         match self {
             Paused | Preparing | Rendering | Scheduled | Queued | Sending => SimpleStatus::InProgress,
@@ -170,17 +208,17 @@ impl Status {
         }
     }
 
-    /// The transitions that users of the API may make.
+    /// Whether API callers may edit an entry with this status.
     pub fn is_editable(self) -> bool {
         self.allows(Move::Patch)
     }
 
-    /// Whether a move may be made in this state.
+    /// Whether a move is permitted in this status.
     pub fn allows(self, by: Move) -> bool {
         TRANSITIONS.iter().any(|line| line.by == by && line.from.contains(&self))
     }
 
-    /// Whether a move may lead from this state to that.
+    /// Whether a move may lead from this status to `to`.
     pub fn leads_to(self, by: Move, to: Self) -> bool {
         TRANSITIONS
             .iter()
@@ -193,14 +231,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_seven_states_of_the_specification_can_be_edited() {
+    fn exactly_the_first_seven_states_can_be_edited() {
         let editable: Vec<_> = Status::ALL.iter().filter(|status| status.is_editable()).map(|status| status.name()).collect();
         assert_eq!(editable, ["paused", "preparing", "rendering", "render-error", "scheduled", "queued", "server-error"]);
         assert!(Status::ALL.iter().all(|status| status.allows(Move::Cancel) == status.is_editable()));
     }
 
     #[test]
-    fn every_state_but_the_first_is_reached_and_every_name_is_its_own() {
+    fn every_state_is_reachable_and_has_a_unique_name() {
         for &status in Status::ALL {
             assert_eq!(status.name().parse(), Ok(status));
             let is_reached = TRANSITIONS.iter().any(|line| line.to.contains(&status) && line.from.iter().any(|from| *from != status));
@@ -208,9 +246,9 @@ mod tests {
         }
     }
 
-    /// What is sent, skipped or bounced is told more of, and never becomes a mail to be sent again.
+    /// Once sent, skipped or bounced, an email only collects reports and is never sent again.
     #[test]
-    fn nothing_but_reports_leaves_a_final_state_and_they_lead_to_final_ones() {
+    fn only_reports_leave_a_final_state_and_lead_to_final_ones() {
         let last = [Skipped, Bounced, DeliveryDelayed, Sent, Opened, Clicked, MarkedAsSpam];
         for line in TRANSITIONS.iter().filter(|line| line.from.iter().any(|from| last.contains(from))) {
             assert!(matches!(line.by, Move::Report(_)) && line.to.iter().all(|to| last.contains(to)), "{line:?}");
@@ -218,9 +256,9 @@ mod tests {
         }
     }
 
-    /// A report that is heard twice changes nothing the second time, and none is an error in a state that it can meet.
+    /// Every report is permitted in every status in which it can arrive.
     #[test]
-    fn every_report_can_meet_every_state_after_sending_has_begun() {
+    fn every_report_applies_to_every_state_after_sending_starts() {
         for kind in ReportKind::ALL {
             for status in [Sending, ServerError, Sent, DeliveryDelayed, Bounced, Opened, Clicked, MarkedAsSpam] {
                 assert!(status.allows(Move::Report(kind)), "{kind:?} in {status:?}");

@@ -1,4 +1,4 @@
-//! Every move of an entry, by users and by workers.
+//! Tests of every transition of an entry, by callers and by workers.
 
 use jiff::{SignedDuration, Timestamp};
 use serde_json::{Map, Value, json};
@@ -19,7 +19,7 @@ use crate::outbox::{
 pub(crate) const ME: Uuid = Uuid::from_u128(1);
 const OTHER: Uuid = Uuid::from_u128(2);
 
-/// Milliseconds after the creation of every entry of these tests.
+/// The time `millis` milliseconds after the creation of every entry in these tests.
 pub(crate) fn at(millis: i64) -> Timestamp {
     Timestamp::from_millisecond(1_000_000_000_000 + millis).expect("a time")
 }
@@ -42,7 +42,7 @@ pub(crate) fn patch(body: Value) -> OutboxPatch {
     deserr::deserialize::<OutboxPatch, _, wire::problem::Problems>(body).expect("a patch")
 }
 
-#[expect(clippy::unnecessary_wraps, reason = "it stands where a rendering is expected")]
+#[expect(clippy::unnecessary_wraps, reason = "callers expect the type Rendering")]
 pub(crate) fn mail() -> Rendering {
     Ok(("Hi".to_owned(), Some("<p>Hi".to_owned()), Some("Hi".to_owned())))
 }
@@ -68,14 +68,14 @@ fn apply(entry: OutboxEntry, body: Value) -> OutboxEntry {
 }
 
 #[test]
-fn a_mail_goes_from_preparing_to_sent() {
+fn an_email_goes_from_preparing_to_sent() {
     let sent = sending().finish_sending(ME, Outcome::Sent { is_reported_on: true }, 0.0, at(4)).expect("an outcome");
     let path = [entry(), rendering(), queued(), sending(), sent].map(|entry| entry.status().name());
     assert_eq!(path, ["preparing", "rendering", "queued", "sending", "sent"]);
 }
 
 #[test]
-fn a_mail_for_later_is_scheduled_until_its_time() {
+fn a_later_email_is_scheduled_until_its_time() {
     let later = apply(entry(), json!({ "scheduled_at_millis": at(1000).as_millisecond() }));
     let scheduled = later.begin_rendering(ME, at(11)).and_then(|entry| entry.finish_rendering(ME, mail(), at(12))).expect("a mail");
     assert_eq!((scheduled.status(), scheduled.due_at()), (Status::Scheduled, Some(at(1000))));
@@ -84,7 +84,7 @@ fn a_mail_for_later_is_scheduled_until_its_time() {
 }
 
 #[test]
-fn a_rendering_belongs_to_the_worker_that_claimed_it_for_the_lease() {
+fn a_rendering_belongs_to_the_claiming_worker_until_its_lease_expires() {
     assert_eq!(rendering().finish_rendering(OTHER, mail(), at(2)), None);
     let lease = RENDERING_LEASE.as_millis();
     let end = 1 + i64::try_from(lease).expect("a lease");
@@ -104,7 +104,7 @@ fn a_source_that_does_not_render_is_a_render_error() {
 }
 
 #[test]
-fn an_edit_while_a_worker_renders_wins_over_the_worker() {
+fn an_edit_during_rendering_wins_over_the_worker() {
     for body in [json!({ "subject_source": "New" }), json!({ "is_paused": true }), json!({ "scheduled_at_millis": 0 })] {
         let edited = apply(rendering(), body);
         assert_eq!(edited.stage, Stage::Preparing);
@@ -115,7 +115,7 @@ fn an_edit_while_a_worker_renders_wins_over_the_worker() {
 }
 
 #[test]
-fn a_queued_mail_that_is_paused_or_changed_is_not_sent() {
+fn a_queued_email_that_is_paused_or_changed_is_not_sent() {
     for body in
         [json!({ "is_paused": true }), json!({ "cancel": true }), json!({ "html_source": "x" }), json!({ "scheduled_at_millis": 0 })]
     {
@@ -141,14 +141,14 @@ fn a_paused_entry_is_never_due() {
 }
 
 #[test]
-fn nothing_can_be_changed_once_sending_has_begun() {
+fn nothing_can_be_changed_once_sending_has_started() {
     for body in [json!({}), json!({ "cancel": true }), json!({ "is_paused": true }), json!({ "subject_source": "x" })] {
         assert_eq!(sending().apply(patch(body), at(10)), Err(Refused::NotEditable(Status::Sending)));
     }
 }
 
 #[test]
-fn a_mail_is_tried_five_times_with_growing_pauses() {
+fn an_email_is_tried_five_times_with_growing_pauses() {
     let mut entry = queued();
     let mut now = at(3);
     for (least, most) in [(20, 60), (40, 120), (80, 240), (160, 480)] {
@@ -173,7 +173,7 @@ fn a_mail_is_tried_five_times_with_growing_pauses() {
 }
 
 #[test]
-fn a_final_failure_is_not_tried_again() {
+fn a_permanent_failure_is_not_retried() {
     let failed = sending().finish_sending(ME, Outcome::Final(failure(at(4))), 0.0, at(4)).expect("an outcome");
     assert_eq!((failed.status(), failed.due_at(), failed.failures.len()), (Status::ServerError, None, 1));
     for move_on in [failed.clone().begin_rendering(ME, at(5)), failed.clone().enqueue(at(5)), failed.begin_sending(ME, at(5))] {
@@ -182,14 +182,14 @@ fn a_final_failure_is_not_tried_again() {
 }
 
 #[test]
-fn an_attempt_that_nobody_heard_of_again_is_a_server_error_and_not_sent_again() {
+fn an_attempt_with_unknown_outcome_is_a_server_error_and_not_retried() {
     let end = 3 + i64::try_from(SENDING_LEASE.as_millis()).expect("a lease");
     assert_eq!(sending().due_at(), Some(at(end)));
     assert_eq!(sending().abandon_sending(at(end - 1)), None);
     let abandoned = sending().abandon_sending(at(end)).expect("the lease is over");
     assert_eq!((abandoned.status(), abandoned.due_at()), (Status::ServerError, None));
     assert_eq!(abandoned.failures[0].class, "UNKNOWN");
-    // The worker that comes back late has nothing to say any more.
+    // The worker whose lease expired can no longer change the entry.
     assert_eq!(abandoned.clone().finish_sending(ME, Outcome::Sent { is_reported_on: true }, 0.0, at(end + 1)), None);
     assert_eq!(abandoned.begin_sending(OTHER, at(end + 1)), None);
     assert_eq!(sending().begin_sending(OTHER, at(end)), None);
@@ -204,14 +204,14 @@ fn report(kind: ReportKind, millis: i64) -> Report {
 }
 
 #[test]
-fn what_is_reported_of_a_mail_is_its_state() {
+fn a_report_determines_the_state_of_an_email() {
     let names = ReportKind::ALL.map(|kind| sent().report(report(kind, 9), at(10)).map(|entry| entry.status().name()));
     let expected = [None, Some("delivery-delayed"), Some("sent"), Some("bounced"), Some("opened"), Some("clicked"), Some("marked-as-spam")];
-    assert_eq!(names, expected, "that SES took it is known already");
+    assert_eq!(names, expected, "the entry already records that SES accepted the email");
 }
 
 #[test]
-fn a_report_tells_what_became_of_a_mail_whose_outcome_was_unknown() {
+fn a_report_resolves_an_unknown_outcome() {
     let unknown = sending().finish_sending(ME, Outcome::Final(Failure::unknown(at(4), "cut off")), 0.0, at(4)).expect("an outcome");
     for kind in ReportKind::ALL {
         let told = unknown.clone().report(report(kind, 9), at(10)).expect("news");
@@ -243,7 +243,7 @@ fn an_outcome_belongs_to_the_worker_that_sends() {
 }
 
 #[test]
-fn another_time_keeps_what_was_rendered_and_another_content_does_not() {
+fn rescheduling_keeps_the_rendering_and_editing_does_not() {
     let rescheduled = apply(queued(), json!({ "scheduled_at_millis": at(5000).as_millisecond() }));
     assert_eq!((rescheduled.status(), rescheduled.rendered.is_some(), rescheduled.due_at()), (Status::Scheduled, true, Some(at(5000))));
     let failed = sending().finish_sending(ME, Outcome::Retryable(failure(at(4))), 0.5, at(4)).expect("an outcome");
@@ -262,7 +262,7 @@ fn another_time_keeps_what_was_rendered_and_another_content_does_not() {
 }
 
 #[test]
-fn an_empty_update_takes_nothing_from_a_worker() {
+fn an_empty_update_leaves_the_claim_of_a_worker_valid() {
     let touched = apply(rendering(), json!({}));
     assert_eq!((&touched.stage, touched.updated_at), (&rendering().stage, at(10)));
     assert!(touched.finish_rendering(ME, mail(), at(11)).is_some());
@@ -270,7 +270,7 @@ fn an_empty_update_takes_nothing_from_a_worker() {
 
 #[test]
 fn an_entry_that_is_due_can_be_moved() {
-    // What the worker relies on: it goes on with an entry as long as it is due.
+    // Workers rely on this: they continue with an entry while it is due.
     let far = at(86_400_000);
     assert!(entry().due_at().is_some_and(|due| due <= far) && entry().begin_rendering(ME, far).is_some());
     assert!(rendering().begin_rendering(OTHER, far).is_some());

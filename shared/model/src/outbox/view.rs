@@ -1,4 +1,4 @@
-//! An entry of the outbox on the wire: the fields that its state has, and no other.
+//! An outbox entry on the wire: exactly the fields that belong to its status.
 
 use jiff::Timestamp;
 use serde::Serialize;
@@ -14,36 +14,60 @@ use crate::outbox::reports::Reports;
 use crate::outbox::status::{SimpleStatus, Status};
 use crate::outbox::{CreatedWith, OutboxEntry, Recipients, Rendered, SkippedReason, Stage};
 
-/// An entry of the outbox. Times are milliseconds since the epoch.
+/// An outbox entry. Times are milliseconds since the Unix epoch.
 #[derive(Debug, Clone, Serialize, ToSchema)]
 pub struct OutboxView {
+    /// The id of the entry.
     pub id: EmailId,
+    /// When the entry was created.
     pub created_at_millis: Millis,
+    /// When the entry was last changed.
     pub updated_at_millis: Millis,
+    /// MiniJinja source of the subject.
     pub subject_source: String,
+    /// MiniJinja source of the body, in HTML or MJML.
     pub html_source: String,
+    /// MiniJinja source of the text body; derived from the HTML if `null`.
     pub text_source: Option<String>,
+    /// The theme around the email; `null` for none.
     pub theme_id: Option<Uuid>,
+    /// Who receives the email.
     pub to: Recipients,
-    /// `••••••` stands for the codes of the service's own mails, before and after sending.
+    /// The template's variables. `••••••` masks the codes in the service's own emails, before and
+    /// after sending.
     #[schema(value_type = Object)]
     pub variables: Map<String, Value>,
+    /// Stored for published SDKs. It has no effect, because deliverability is not checked.
     pub skip_deliverability_check: bool,
+    /// When to send the email.
     pub scheduled_at_millis: Millis,
+    /// Whether the email was made from a draft or by an API call.
     pub created_with: CreatedWith,
+    /// The draft that the email was made from.
     pub email_draft_id: Option<Uuid>,
+    /// The template that the email was made from.
     pub email_programmatic_call_template_id: Option<Uuid>,
+    /// The number of failed attempts to send.
     pub send_retries: usize,
+    /// When the next attempt is due.
     pub next_send_retry_at_millis: Option<Millis>,
+    /// The failed attempts, oldest first; `null` if there are none.
     pub send_attempt_errors: Option<Vec<AttemptError>>,
+    /// The status.
     pub status: Status,
+    /// A summary of the status.
     pub simple_status: SimpleStatus,
+    /// Whether workers leave the entry alone until it is resumed.
     pub is_paused: bool,
+    /// Whether the entry has been rendered.
     pub has_rendered: bool,
+    /// Whether the status is `sent`, `opened`, `clicked` or `marked-as-spam`.
     pub has_delivered: bool,
+    /// What rendering produced.
     #[schema(value_type = RenderedView)]
     #[serde(flatten)]
     pub rendered: Option<RenderedView>,
+    /// When things happened.
     #[serde(flatten)]
     pub moments: Moments,
 }
@@ -51,85 +75,113 @@ pub struct OutboxView {
 /// One failed attempt to send.
 #[derive(Debug, Clone, Serialize, ToSchema)]
 pub struct AttemptError {
-    /// From 1.
+    /// The number of the attempt, counted from 1.
     pub attempt_number: usize,
-    /// RFC 3339.
+    /// When the attempt failed, in RFC 3339 format.
     pub timestamp: String,
+    /// What failed, for users.
     pub external_message: String,
+    /// The class of the error.
     #[schema(value_type = Object)]
     pub external_details: Value,
+    /// The mail service's answer; if there is none, the same as `external_message`.
     pub internal_message: String,
+    /// The class of the error, as in `external_details`.
     #[schema(value_type = Object)]
     pub internal_details: Value,
 }
 
-/// The fields of an entry that has been rendered: all of them, or none.
+/// The fields of a rendered entry: all of them, or none.
 #[derive(Debug, Clone, Serialize, ToSchema)]
 pub struct RenderedView {
+    /// When rendering ended.
     #[schema(required = false)]
     pub rendered_at_millis: Millis,
-    /// `••••••` stands for codes, here and in the bodies.
+    /// The subject line. `••••••` masks codes, here and in the bodies.
     #[schema(required = false)]
     pub subject: String,
-    /// `null` from 24 hours after the mail was sent, skipped or given up.
+    /// The HTML body; `null` once 24 hours have passed since the email was sent, skipped or
+    /// given up.
     #[schema(required = false)]
     pub html: Option<String>,
-    /// `null` from 24 hours after the mail was sent, skipped or given up.
+    /// The text body; `null` once 24 hours have passed since the email was sent, skipped or
+    /// given up.
     #[schema(required = false)]
     pub text: Option<String>,
+    /// Whether the email's category is transactional.
     #[schema(required = false)]
     pub is_transactional: bool,
+    /// Whether the email is sent before others.
     #[schema(required = false)]
     pub is_high_priority: bool,
+    /// The category that the email belongs to.
     #[schema(required = false)]
     pub notification_category_id: Option<Uuid>,
 }
 
-/// What happened when, as far as it happened.
+/// What has happened so far, and when.
 #[derive(Debug, Clone, Default, Serialize, ToSchema)]
 pub struct Moments {
+    /// When a worker began to render the entry.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub started_rendering_at_millis: Option<Millis>,
-    /// Only with `render_error`; a rendered entry has it among the rendered fields.
+    /// When rendering failed. Present only with `render_error`; for a rendered entry, the field
+    /// with this name is the time when rendering ended.
     #[serde(skip_serializing_if = "Option::is_none", rename = "rendered_at_millis")]
     pub failed_rendering_at_millis: Option<Millis>,
+    /// What is wrong with the sources.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub render_error: Option<String>,
+    /// When a worker began to send the email.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub started_sending_at_millis: Option<Millis>,
+    /// When sending failed for good.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub error_at_millis: Option<Millis>,
+    /// What failed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub server_error: Option<String>,
+    /// When the email was skipped.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub skipped_at_millis: Option<Millis>,
+    /// Why the email was skipped.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub skipped_reason: Option<SkippedReason>,
+    /// Details of the reason.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<Object>)]
     pub skipped_details: Option<Value>,
+    /// When the recipient's server accepted the email; until that is reported, when the mail
+    /// service accepted it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub delivered_at_millis: Option<Millis>,
+    /// When the email bounced.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub bounced_at_millis: Option<Millis>,
+    /// When delivery was reported as delayed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub delivery_delayed_at_millis: Option<Millis>,
+    /// When the recipient opened the email.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub opened_at_millis: Option<Millis>,
+    /// When the recipient followed a link.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub clicked_at_millis: Option<Millis>,
+    /// When the recipient reported the email as spam.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub marked_as_spam_at_millis: Option<Millis>,
+    /// Whether the mail service reports deliveries at all.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub can_have_delivery_info: Option<bool>,
 }
 
 impl OutboxView {
-    /// The entry as it is shown now, whoever asks: without codes, and without its bodies once they are erased.
+    /// The entry as every caller sees it: with masked codes, and without bodies that count as
+    /// erased.
     pub fn of(entry: &OutboxEntry, now: Timestamp) -> Self {
         let entry = &*entry.shown();
         let status = entry.status();
-        // A paused entry shows nothing of what it had become, as an edit may undo it.
+        // The rendering of a paused entry is not shown, because an edit may discard it.
         let rendered = entry.rendered.as_ref().filter(|_| status != Status::Paused);
         let moments = if status == Status::Paused { Moments::default() } else { Moments::of(&entry.stage, rendered) };
         let delivered = matches!(status, Status::Sent | Status::Opened | Status::Clicked | Status::MarkedAsSpam);
@@ -218,7 +270,7 @@ impl Moments {
         }
     }
 
-    /// After sending: the moments of the state that the reports make, and no others.
+    /// The times after sending: only those that belong to the status derived from the reports.
     fn sent(self, started_at: Millis, at: Millis, reports: &Reports, is_reported_on: bool) -> Self {
         let begun = Self { started_sending_at_millis: Some(started_at), ..self };
         let delivered = Self {

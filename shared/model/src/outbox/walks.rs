@@ -1,4 +1,5 @@
-//! Random walks through the outbox: whatever users and workers do, in whatever order, the promises hold.
+//! Random walks through the outbox: the guarantees hold whatever callers and workers do, in any
+//! order.
 
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -10,7 +11,7 @@ use crate::outbox::tests::{ME, at, entry, failure, mail, patch};
 use crate::outbox::work::Outcome;
 use crate::outbox::{OutboxEntry, Stage};
 
-/// What may happen to an entry next.
+/// A step of a random walk: an action of a caller, a worker or the mail service, or time passing.
 #[derive(Debug, Clone)]
 enum Step {
     Patch(Value),
@@ -31,7 +32,7 @@ enum Step {
     },
     Abandon,
     TakeBack,
-    /// What the mail service reports on the last attempt that it was given, or on one before.
+    /// The mail service reports on the last attempt or an earlier one.
     Report {
         kind: ReportKind,
         on_last: bool,
@@ -66,7 +67,7 @@ fn step() -> impl Strategy<Value = Step> {
     ]
 }
 
-/// The entry after a step, or `None` when the step does not apply.
+/// The entry after a step, or `None` if the step does not apply.
 fn take(entry: OutboxEntry, step: &Step, now: jiff::Timestamp) -> Option<OutboxEntry> {
     let id = Uuid::from_u128;
     match step {
@@ -97,7 +98,7 @@ fn take(entry: OutboxEntry, step: &Step, now: jiff::Timestamp) -> Option<OutboxE
     }
 }
 
-/// The line of the table that a step is one of.
+/// The moves of [`TRANSITIONS`](super::status::TRANSITIONS) that a step may correspond to.
 fn moves(step: &Step, to: Status) -> Vec<Move> {
     match step {
         Step::Patch(body) if body.get("cancel").is_some() => vec![Move::Cancel],
@@ -118,7 +119,8 @@ fn is_final(status: Status) -> bool {
     !status.is_editable() && !matches!(status, Status::Preparing | Status::Rendering | Status::Scheduled | Status::Queued | Status::Sending)
 }
 
-/// Walks, and checks each step: gives how often the mail went out by itself, which is without an edit after an unknown outcome.
+/// Takes the steps and checks the entry after each. Returns how often the entry reached the stage
+/// [`Stage::Sent`].
 fn walk(steps: &[Step]) -> Result<usize, TestCaseError> {
     let (mut entry, mut millis, mut sent) = (entry(), 0, 0);
     for step in steps {
@@ -133,7 +135,7 @@ fn walk(steps: &[Step]) -> Result<usize, TestCaseError> {
         match step {
             Step::Send { .. } => prop_assert!(after.rendered.is_some() && before.scheduled_at <= at(millis)),
             Step::Patch(_) => prop_assert!(from.is_editable() && to != Status::Sending),
-            Step::Report { .. } => prop_assert_eq!(take(after.clone(), step, at(millis)), None, "the same report again is news"),
+            Step::Report { .. } => prop_assert_eq!(take(after.clone(), step, at(millis)), None, "the same report changes the entry again"),
             _ => {
                 prop_assert!(from != Status::Paused, "{step:?} moves a paused entry");
                 prop_assert!(from != Status::ServerError && from != Status::RenderError, "{step:?} leaves {from:?} by itself");
@@ -144,7 +146,7 @@ fn walk(steps: &[Step]) -> Result<usize, TestCaseError> {
             after.due_at().is_some(),
             matches!(to, Status::Preparing | Status::Rendering | Status::Scheduled | Status::Queued | Status::Sending)
         );
-        // What users wrote is what they find, whatever workers and reports do.
+        // Workers and reports never change what callers wrote.
         if !matches!(step, Step::Patch(_)) {
             prop_assert_eq!((&after.source, &after.to, &after.variables), (&before.source, &before.to, &before.variables));
             prop_assert_eq!((after.scheduled_at, after.is_paused), (before.scheduled_at, before.is_paused));
@@ -156,7 +158,7 @@ fn walk(steps: &[Step]) -> Result<usize, TestCaseError> {
     Ok(sent)
 }
 
-/// All orders of some reports, the first of which may come twice.
+/// Some reports, and the same reports twice each in a random order.
 fn shuffled() -> impl Strategy<Value = (Vec<Report>, Vec<Report>)> {
     let report = (prop::sample::select(&ReportKind::ALL[..]), 4..50_i64).prop_map(|(kind, millis)| Report {
         attempt: at(3).as_millisecond(),
@@ -171,26 +173,26 @@ fn shuffled() -> impl Strategy<Value = (Vec<Report>, Vec<Report>)> {
 
 proptest! {
     #[test]
-    fn reports_in_any_order_and_twice_lead_to_the_same((reports, shuffled) in shuffled(), is_unsettled in any::<bool>()) {
+    fn reports_in_any_order_or_repeated_have_the_same_result((reports, shuffled) in shuffled(), is_unsettled in any::<bool>()) {
         let told = |reports: &[Report]| {
             let sending = crate::outbox::tests::sending();
             let sent = sending.clone().finish_sending(ME, Outcome::Sent { is_reported_on: true }, 0.5, at(4)).expect("an outcome");
             let begin = if is_unsettled { sending } else { sent };
             let entry = reports.iter().fold(begin, |entry, report| entry.clone().report(*report, at(100)).unwrap_or(entry));
-            let Stage::Sent { reports, .. } = entry.stage else { panic!("{:?} is told of", entry.stage) };
+            let Stage::Sent { reports, .. } = entry.stage else { panic!("reports leave the entry in {:?}", entry.stage) };
             (entry.status(), reports)
         };
         prop_assert_eq!(told(&reports), told(&shuffled));
     }
 
     #[test]
-    fn a_mail_goes_out_once_at_most_and_never_while_it_is_paused_or_cancelled(steps in prop::collection::vec(step(), 0..60)) {
+    fn an_email_is_sent_at_most_once_and_never_while_paused_or_cancelled(steps in prop::collection::vec(step(), 0..60)) {
         prop_assert!(walk(&steps)? <= 1);
     }
 
-    /// A worker that does what is due, and nothing else, brings every entry that is not paused to an end.
+    /// A worker that performs every due step brings every entry to a state in which no step is due.
     #[test]
-    fn an_entry_that_is_left_alone_comes_to_an_end(steps in prop::collection::vec(step(), 0..30)) {
+    fn an_undisturbed_entry_reaches_a_final_state(steps in prop::collection::vec(step(), 0..30)) {
         let (mut entry, mut now) = (entry(), at(0));
         for step in &steps {
             entry = take(entry.clone(), step, now).unwrap_or(entry);

@@ -1,5 +1,5 @@
-//! The moves that workers make with an entry of the outbox. Each gives the next entry, or `None` when the entry is not
-//! where that move begins; the worker then leaves it alone.
+//! The transitions that workers perform. Each method returns the next state, or `None` if the
+//! transition does not apply to the entry, in which case the worker skips the entry.
 
 use jiff::{SignedDuration, Timestamp};
 use uuid::Uuid;
@@ -10,27 +10,31 @@ use crate::outbox::reports::Reports;
 use crate::outbox::status::Move;
 use crate::outbox::{Failure, MAX_ATTEMPTS, OutboxEntry, RENDERING_LEASE, Rendered, SENDING_LEASE, SkippedReason, Stage};
 
-/// Largest entry, in bytes of its texts: an item of DynamoDB has 400 KB at most, with its keys and what workers add later.
+/// The largest entry, in bytes of its texts. DynamoDB permits items of 400 KB, which must also hold
+/// the keys and what workers add later.
 pub const MAX_BYTES: usize = 360_000;
-/// What an entry has beside its texts and variables, about.
+/// The approximate size of an entry without its texts and variables.
 const OTHER_BYTES: usize = 2048;
 
-/// What became of an attempt to send.
+/// The outcome of an attempt to send.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Outcome {
-    /// The mail service took it, and will report on it or not.
+    /// The mail service accepted the email.
     Sent {
+        /// Whether the mail service will send reports on the email.
         is_reported_on: bool,
     },
+    /// The email is not sent: there is no recipient, or the user has unsubscribed or no longer
+    /// exists.
     Skipped(SkippedReason),
-    /// The mail did not go out, and may be tried again.
+    /// The email was not sent, but another attempt may succeed.
     Retryable(Failure),
-    /// The mail did not go out and will not, or nobody knows whether it went out.
+    /// The email cannot be sent, or it is unknown whether it was sent.
     Final(Failure),
 }
 
 impl Outcome {
-    /// Says what the mail service said, unless that is known already.
+    /// Adds the mail service's answer, unless the failure already has one.
     pub fn because(self, cause: String) -> Self {
         let said = |failure: Failure| if failure.cause.is_empty() { failure.because(cause) } else { failure };
         match self {
@@ -40,7 +44,7 @@ impl Outcome {
         }
     }
 
-    /// Hides codes in what the mail service said: it may have repeated what it read.
+    /// Masks codes in the mail service's answer, which may quote the email.
     pub fn without(self, codes: &Codes) -> Self {
         let hidden = |failure: Failure| Failure { cause: codes.hide(&failure.cause), ..failure };
         match self {
@@ -51,11 +55,11 @@ impl Outcome {
     }
 }
 
-/// The subject and bodies that a source rendered to, or why it did not.
+/// The rendered subject and bodies, or why rendering failed.
 pub type Rendering = Result<(String, Option<String>, Option<String>), String>;
 
 impl OutboxEntry {
-    /// preparing → rendering; also takes over from a worker whose lease has run out.
+    /// preparing → rendering; also takes over from a worker whose lease has expired.
     pub fn begin_rendering(mut self, claim: Uuid, now: Timestamp) -> Option<Self> {
         let is_free = match self.stage {
             Stage::Rendering { started_at, .. } => is_over(started_at, RENDERING_LEASE, now),
@@ -67,7 +71,8 @@ impl OutboxEntry {
         })
     }
 
-    /// rendering → scheduled, queued when it is due already, or render-error; only for the worker that holds the claim.
+    /// rendering → scheduled, queued if the email is already due, or render-error; only for the
+    /// worker that holds the claim.
     pub fn finish_rendering(mut self, claim: Uuid, result: Rendering, now: Timestamp) -> Option<Self> {
         let Stage::Rendering { claim: held, started_at } = self.stage else { return None };
         let by = if result.is_ok() { Move::FinishRendering } else { Move::FailRendering };
@@ -84,13 +89,12 @@ impl OutboxEntry {
         }
         if self.is_too_large() {
             self.rendered = None;
-            self.stage =
-                Stage::RenderError { started_at, at, message: format!("the mail and its sources are larger than {MAX_BYTES} bytes") };
+            self.stage = Stage::RenderError { started_at, at, message: format!("the email and its sources exceed {MAX_BYTES} bytes") };
         }
         Some(self.touched(now))
     }
 
-    /// scheduled → queued, once its time has come.
+    /// scheduled → queued, once the scheduled time, and that of the next attempt, have come.
     pub fn enqueue(mut self, now: Timestamp) -> Option<Self> {
         let is_due = self.may(Move::Enqueue) && self.due_at().is_some_and(|due| due <= now);
         is_due.then(|| {
@@ -100,7 +104,7 @@ impl OutboxEntry {
         })
     }
 
-    /// queued → skipped, when its code has expired.
+    /// queued → skipped, if the code in the email has expired.
     pub fn expire(mut self, now: Timestamp) -> Option<Self> {
         let is_over = self.expires_at().is_some_and(|end| end <= now);
         (self.may(Move::Expire) && is_over).then(|| {
@@ -111,7 +115,7 @@ impl OutboxEntry {
         })
     }
 
-    /// queued → sending. From here on an edit is refused.
+    /// queued → sending. Edits are refused until the attempt ends.
     pub fn begin_sending(mut self, claim: Uuid, now: Timestamp) -> Option<Self> {
         self.may(Move::BeginSending).then(|| {
             self.stage = Stage::Sending { claim, started_at: now.as_millisecond() };
@@ -119,7 +123,8 @@ impl OutboxEntry {
         })
     }
 
-    /// sending → sent, skipped, scheduled for another try, or server-error; only for the worker that holds the claim.
+    /// sending → sent, skipped, scheduled for another attempt, or server-error; only for the worker
+    /// that holds the claim.
     pub fn finish_sending(mut self, claim: Uuid, outcome: Outcome, jitter: f64, now: Timestamp) -> Option<Self> {
         let Stage::Sending { claim: held, started_at } = self.stage else { return None };
         if held != claim {
@@ -146,18 +151,19 @@ impl OutboxEntry {
         Some(self.touched(now))
     }
 
-    /// sending → server-error, when the worker has not been heard of for the whole lease: the mail may have gone out, so it is never
-    /// sent again by itself.
+    /// sending → server-error, when the lease of the worker has expired. The email may have been
+    /// sent, so it is never retried automatically.
     pub fn abandon_sending(self, now: Timestamp) -> Option<Self> {
         let Stage::Sending { claim, started_at } = self.stage else { return None };
         if !is_over(started_at, SENDING_LEASE, now) {
             return None;
         }
-        let failure = Failure::unknown(now, "the sender stopped before it learnt whether the mail went out");
+        let failure = Failure::unknown(now, "the worker stopped before it learnt whether the email was sent");
         self.finish_sending(claim, Outcome::Final(failure), 0.0, now)
     }
 
-    /// rendering → preparing, sending → queued: for who knows that the worker is gone, and that the mail has not left.
+    /// rendering → preparing, sending → queued: only if it is known that the worker has stopped and
+    /// the email was not sent.
     pub fn take_back(mut self, now: Timestamp) -> Option<Self> {
         let stage = match self.stage {
             Stage::Rendering { .. } => Stage::Preparing,
@@ -170,12 +176,13 @@ impl OutboxEntry {
         })
     }
 
-    /// Whether the table could not keep the entry.
+    /// Whether the entry is too large to store.
     pub fn is_too_large(&self) -> bool {
         self.bytes() > MAX_BYTES
     }
 
-    /// About how many bytes it has, with the bodies that are kept apart, before its texts are compressed.
+    /// The approximate size in bytes before compression, including bodies that are stored
+    /// separately.
     pub fn bytes(&self) -> usize {
         let source = [&self.source.subject, &self.source.html, &self.source.text];
         let rendered = self.rendered.iter().flat_map(|mail| [mail.html.as_ref(), mail.text.as_ref(), Some(&mail.subject)]);
@@ -204,7 +211,8 @@ fn is_over(started_at: i64, lease: SignedDuration, now: Timestamp) -> bool {
     Timestamp::from_millisecond(started_at).map_or(true, |started| after(started, lease) <= now)
 }
 
-/// 20 s, doubled with each failure, times 0.5 to 1.5; `jitter` is from 0 to 1.
+/// The delay before the next attempt: 40 s, doubled for each of the earlier `failures`, times a
+/// random factor from 0.5 to 1.5, which is 0.5 + `jitter`; `jitter` is in [0, 1).
 fn backoff(failures: u32, jitter: f64) -> SignedDuration {
     SignedDuration::from_secs_f64((0.5 + jitter) * 20.0 * f64::from(2_u32.pow(failures.min(10) + 1)))
 }

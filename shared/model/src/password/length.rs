@@ -1,7 +1,7 @@
-//! How long passwords are, in characters.
+//! Lengths of passwords, in characters.
 
-/// Shortest password that a project may accept, in characters.
+/// The lowest minimum length that a project may set, in characters.
 pub const MIN_LENGTH: usize = 8;
 
-/// Longest password, in characters.
+/// The maximum length of a password, in characters.
 pub const MAX_LENGTH: usize = 128;

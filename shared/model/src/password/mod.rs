@@ -1,4 +1,5 @@
-//! Which passwords may be chosen. Lengths are counted in characters (Unicode code points) of the composed form, never in bytes.
+//! Which passwords are acceptable. Lengths are counted in characters (Unicode code points) after
+//! normalisation to NFC, never in bytes.
 
 pub mod common;
 pub mod length;
@@ -11,13 +12,16 @@ use crate::email::Email;
 use crate::password::length::MAX_LENGTH;
 use crate::project::Project;
 
-/// Why a password cannot be chosen; lengths are in characters.
+/// Why a password is refused; lengths are in characters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum Unacceptable {
+    /// The password is shorter than the project's minimum.
     #[error("the password has fewer than {0} characters")]
     TooShort(usize),
+    /// The password is longer than the maximum.
     #[error("the password has more than {0} characters")]
     TooLong(usize),
+    /// The password is easy to guess.
     #[error("{0}")]
     Weak(Weakness),
 }
@@ -26,19 +30,23 @@ pub enum Unacceptable {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, thiserror::Error)]
 #[serde(rename_all = "snake_case")]
 pub enum Weakness {
+    /// The password is in the list of common passwords.
     #[default]
-    #[error("the password is one of the most common ones: choose another")]
+    #[error("the password is one of the most common passwords; choose another one")]
     Common,
-    #[error("the password must not be an email address of the account, or its part before the @")]
+    /// The password is an email address of the account, or the local part of one.
+    #[error("the password must not be an email address of the account, or the part of such an address before the @")]
     Address,
+    /// The password is the project's display name.
     #[error("the password must not be the name of the project")]
     ProjectName,
-    #[error("the password must not be one character again and again, or a row of the keyboard or alphabet")]
+    /// The password is a repetition or a sequence.
+    #[error("the password must not be one repeated character, or a sequence from the keyboard or alphabet")]
     Sequence,
 }
 
-/// Checks a password that somebody chooses for an account with these addresses: as many characters of any kind as the project asks
-/// for, 128 at most, and not easy to guess.
+/// Checks a new password for an account with these addresses: at least the project's minimum
+/// length, at most 128 characters of any kind, and not easy to guess.
 pub fn check<'a>(password: &Password, project: &Project, addresses: impl IntoIterator<Item = &'a Email>) -> Result<(), Unacceptable> {
     let text = password.secret().expose_secret();
     match text.chars().count() {
@@ -62,12 +70,12 @@ fn weakness<'a>(text: &str, project: &Project, addresses: impl IntoIterator<Item
     }
 }
 
-/// The text without its spaces.
+/// The text without spaces.
 fn squeezed(text: &str) -> String {
     text.chars().filter(|character| !character.is_whitespace()).collect()
 }
 
-/// Rows that fingers and memory run along, each also backwards and round the end.
+/// Common sequences of keys and characters; reversed and wrapped sequences count too.
 const ROWS: [&str; 9] = [
     "1234567890",
     "abcdefghijklmnopqrstuvwxyz",
@@ -87,8 +95,8 @@ fn is_sequence(text: &str) -> bool {
     characters.all(|character| character == first) || ROWS.iter().any(|row| runs_along(row, text) || runs_along(row, &backwards))
 }
 
-/// Whether each character of the text follows the one before in the row, which begins again after
-/// its end. Rows are ASCII, so positions of bytes are those of characters.
+/// Whether each character of the text follows the previous one in the row. After the last character
+/// of the row comes its first. Rows are ASCII, so byte positions are character positions.
 fn runs_along(row: &str, text: &str) -> bool {
     let Some(start) = text.chars().next().and_then(|first| row.find(first)) else { return false };
     text.chars().zip(row.chars().cycle().skip(start)).all(|(found, next)| found == next)
@@ -108,7 +116,7 @@ mod tests {
     }
 
     #[test]
-    fn length_is_counted_in_characters_of_the_composed_form() {
+    fn length_is_counted_in_composed_characters() {
         let mixed = |length: usize| "e\u{301}\u{e4}".repeat(length / 2) + &"x".repeat(length % 2);
         assert_eq!(check(&mixed(7)), Err(Unacceptable::TooShort(8)));
         assert_eq!(check(&mixed(8)), Ok(()));
@@ -117,7 +125,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_easy_to_guess_cannot_be_chosen() {
+    fn easily_guessed_passwords_are_rejected() {
         let cases = [
             (Weakness::Common, ["Password1", "IloveYou!", "football"].as_slice()),
             (Weakness::Address, &["ada.lovelace@example.com", "Ada.Lovelace", "COUNTESS"]),

@@ -1,4 +1,4 @@
-//! What a permission is: its id, its scope, its definition.
+//! Permissions: ids, scopes and definitions.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -6,25 +6,33 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-/// How many permissions of each scope a project defines at most: every request reads them.
+/// The maximum number of permissions per scope in a project; it is low because every request reads
+/// them all.
 pub const MAX_DEFINITIONS: usize = 100;
-/// Longest id, in bytes.
+/// The longest id, in bytes.
 const MAX_ID: usize = 64;
-/// Longest description, in characters.
+/// The longest description, in characters.
 pub const MAX_DESCRIPTION: usize = 256;
 
-/// The permissions that decide what a client may do with a team.
+/// The system permissions, which decide what a client may do with a team.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum System {
+    /// Change the team.
     UpdateTeam,
+    /// Delete the team.
     DeleteTeam,
+    /// See the other members.
     ReadMembers,
+    /// Remove other members.
     RemoveMembers,
+    /// Invite new members.
     InviteMembers,
+    /// Manage the team's API keys.
     ManageApiKeys,
 }
 
 impl System {
+    /// Every system permission.
     pub const ALL: [Self; 6] =
         [Self::UpdateTeam, Self::DeleteTeam, Self::ReadMembers, Self::RemoveMembers, Self::InviteMembers, Self::ManageApiKeys];
 
@@ -39,6 +47,7 @@ impl System {
         }
     }
 
+    /// The id, which begins with `$`.
     pub const fn id(self) -> &'static str {
         self.row().0
     }
@@ -47,28 +56,33 @@ impl System {
         Self::ALL.into_iter().find(|system| system.id() == id)
     }
 
+    /// The id as a [`PermissionId`].
     pub fn permission(self) -> PermissionId {
         PermissionId(self.id().to_owned())
     }
 }
 
-/// Id of a permission: 1 to 64 of `a-z`, `0-9`, `_` and `:`, or one of the system's.
+/// The id of a permission: 1 to 64 characters from `a-z`, `0-9`, `_` and `:`, or the id of a system
+/// permission.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, ToSchema)]
 #[serde(transparent)]
 #[schema(value_type = String, example = "read_invoices")]
 pub struct PermissionId(pub(crate) String);
 
+/// The text is not the id of a permission.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("must be 1 to {MAX_ID} of a-z, 0-9, _ and :, or a permission of the system")]
+#[error("must be 1 to {MAX_ID} characters from a-z, 0-9, _ and :, or the id of a system permission")]
 pub struct NotAPermission;
 
 impl PermissionId {
+    /// Validates an id.
     pub fn parse(text: &str) -> Result<Self, NotAPermission> {
         let is_custom = (1..=MAX_ID).contains(&text.len())
             && text.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'_' || byte == b':');
         if is_custom || System::of(text).is_some() { Ok(Self(text.to_owned())) } else { Err(NotAPermission) }
     }
 
+    /// The id as text.
     pub fn as_str(&self) -> &str {
         &self.0
     }
@@ -91,15 +105,18 @@ impl<E: deserr::DeserializeError> deserr::Deserr<E> for PermissionId {
     }
 }
 
-/// Where a permission counts.
+/// The scope of a permission.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Scope {
+    /// The permission applies within one team.
     Team,
+    /// The permission applies in the whole project.
     Project,
 }
 
 impl Scope {
+    /// The name on the wire.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Team => "team",
@@ -108,23 +125,27 @@ impl Scope {
     }
 }
 
-/// What a user or a member is given: the key of a definition, or a permission of the system.
+/// A granted permission, as stored with a user or member: the key of a definition, or the id of a
+/// system permission.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Grant(pub String);
 
-/// A permission that a project defines.
+/// A permission defined by a project.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Definition {
     pub(crate) key: u32,
+    /// Where the permission applies.
     pub scope: Scope,
+    /// A description of at most [`MAX_DESCRIPTION`] characters.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
+    /// The permissions that this permission includes directly.
     #[serde(default)]
     pub contains: BTreeSet<PermissionId>,
 }
 
-/// Who is given permissions by default.
+/// The events at which default permissions are granted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Occasion {
     /// Creating a team.
@@ -136,6 +157,7 @@ pub enum Occasion {
 }
 
 impl Occasion {
+    /// The scope of the permissions granted on this occasion.
     pub const fn scope(self) -> Scope {
         match self {
             Self::TeamCreator | Self::TeamMember => Scope::Team,
@@ -144,7 +166,7 @@ impl Occasion {
     }
 }
 
-/// What is given by default, by occasion.
+/// The default permissions of each occasion.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub(crate) struct Defaults {
@@ -156,8 +178,11 @@ pub(crate) struct Defaults {
 /// A definition, as an administrator reads it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
 pub struct PermissionDefinition {
+    /// The id.
     pub id: PermissionId,
+    /// At most [`MAX_DESCRIPTION`] characters.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
+    /// The permissions that this permission includes directly.
     pub contained_permission_ids: Vec<PermissionId>,
 }

@@ -1,11 +1,14 @@
-//! Permissions of a project: what they are called, what each contains, and who gets which by default (`rbac`).
+//! Permissions of a project: their ids, which permissions each contains, and which are granted by
+//! default (`rbac`).
 //!
-//! A permission of a team counts within that team, one of the project everywhere. A permission may contain others of its scope, and
-//! whoever has it has those. The system's own permissions begin with `$`, contain nothing, and decide what a client may do with a team.
+//! A team permission applies within one team, a project permission everywhere in the project. A
+//! permission may contain others of its scope, which its holders then hold too. System permissions
+//! begin with `$`, contain no others, and determine what a client may do with a team.
 //!
-//! Definitions are part of the project, which every request reads, so that what somebody may do is decided without another round trip.
-//! What a user or a member has is kept as [`Grant`]s: keys that outlive a change of the permission's id and are never given to another
-//! permission. Deleting a definition so takes it from everybody at once, and one that is made later under the same id is nobody's.
+//! Definitions are part of the project, which every request reads, so authorisation takes no extra
+//! round trip. Users and members hold [`Grant`]s: keys that survive a renaming of the permission
+//! and are never reused. Deleting a definition therefore revokes the permission from everybody at
+//! once, and nobody holds a new permission that is later created under the same id.
 
 pub mod definition;
 pub mod rbac;

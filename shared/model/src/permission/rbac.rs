@@ -1,4 +1,4 @@
-//! The permissions that a project defines, and who gets which by default.
+//! The permissions that a project defines, and which of them are granted by default.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,39 +12,54 @@ use crate::permission::definition::{
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Rbac {
     definitions: BTreeMap<PermissionId, Definition>,
-    /// The key of the latest definition; none is used twice.
+    /// The key of the latest definition; keys are never reused.
     last_key: u32,
     #[serde(default)]
     defaults: Defaults,
-    /// Whether members of a team invite to it by what they are given by default; otherwise that takes a permission beyond it.
+    /// Whether the default permissions let members invite people to their team. If not, a member
+    /// needs a permission that is not a default and confers `$invite_members`.
     #[serde(default = "yes")]
     pub members_invite: bool,
 }
 
-/// Projects of before the setting are as if it were on.
+/// Projects stored before this setting existed behave as if it were on.
 fn yes() -> bool {
     true
 }
 
-/// Why a change of definitions, or a grant, cannot be made.
+/// Why a change of definitions, or a grant, is refused.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Refused {
-    #[error("there is no permission {0}")]
+    /// No permission has this id.
+    #[error("the permission {0} does not exist")]
     NotFound(PermissionId),
-    #[error("the permission {id} is one of a {}", actual.name())]
-    OtherScope { id: PermissionId, expected: Scope, actual: Scope },
+    /// The permission has another scope than expected.
+    #[error("the permission {id} has the scope {}: use the operation for that scope", actual.name())]
+    OtherScope {
+        /// The permission.
+        id: PermissionId,
+        /// The scope that the operation concerns.
+        expected: Scope,
+        /// The scope of the permission.
+        actual: Scope,
+    },
+    /// A permission that the definition is to contain does not exist in this scope.
     #[error("the contained permission {0} does not exist")]
     ContainedNotFound(PermissionId),
-    #[error("the permission {0} exists already")]
+    /// Another permission has this id.
+    #[error("the permission {0} already exists")]
     AlreadyExists(PermissionId),
+    /// The permission would directly or indirectly contain itself.
     #[error("the permission {0} would contain itself")]
     Cycle(PermissionId),
-    #[error("a project has at most {MAX_DEFINITIONS} permissions of a scope")]
+    /// The project has [`MAX_DEFINITIONS`] permissions of this scope.
+    #[error("a project can define at most {MAX_DEFINITIONS} permissions per scope")]
     TooMany,
 }
 
 impl Default for Rbac {
-    /// `team_admin` may do everything with a team and is given to whoever creates one; `team_member` sees and invites.
+    /// The defaults: `team_admin` may do everything with a team and is granted to its creator;
+    /// `team_member` sees the members and may invite.
     fn default() -> Self {
         let set = |description: &str, contains: &[System]| Definition {
             key: 0,
@@ -63,7 +78,8 @@ impl Default for Rbac {
 }
 
 impl Rbac {
-    /// The definitions of a scope by id, those of the system among them.
+    /// The definitions of a scope, sorted by id; for [`Scope::Team`], including system
+    /// permissions.
     pub fn list(&self, scope: Scope) -> Vec<PermissionDefinition> {
         let own = self.definitions.iter().filter(|(_, definition)| definition.scope == scope).map(|(id, definition)| view(id, definition));
         let system = System::ALL.into_iter().filter(|_| scope == Scope::Team).map(|system| PermissionDefinition {
@@ -76,6 +92,7 @@ impl Rbac {
         all
     }
 
+    /// The definition with this id, if it has this scope. System permissions have no definition.
     pub fn read(&self, id: &PermissionId, scope: Scope) -> Result<PermissionDefinition, Refused> {
         self.own(id, scope).map(|definition| view(id, definition))
     }
@@ -92,7 +109,7 @@ impl Rbac {
         if id.is_system() { Some(Scope::Team) } else { self.definitions.get(id).map(|definition| definition.scope) }
     }
 
-    /// Defines a permission.
+    /// Creates a definition.
     pub fn create(
         &mut self,
         id: &PermissionId,
@@ -112,7 +129,7 @@ impl Rbac {
         Ok(())
     }
 
-    /// Changes a permission; whoever has it keeps it, also under another id.
+    /// Changes a definition. Holders of the permission keep it, even if its id changes.
     pub fn update(
         &mut self,
         id: &PermissionId,
@@ -143,7 +160,8 @@ impl Rbac {
         Ok(())
     }
 
-    /// Deletes a permission: nobody has it any more, and nothing contains it.
+    /// Deletes a definition: holders lose the permission, and other permissions no longer contain
+    /// it.
     pub fn delete(&mut self, id: &PermissionId, scope: Scope) -> Result<(), Refused> {
         self.own(id, scope)?;
         self.definitions.remove(id);
@@ -167,7 +185,7 @@ impl Rbac {
         if self.closure(contains.iter().cloned()).contains(id) { Err(Refused::Cycle(id.clone())) } else { Ok(()) }
     }
 
-    /// The permissions with all that they contain.
+    /// The permissions together with all that they contain, directly or indirectly.
     fn closure(&self, ids: impl Iterator<Item = PermissionId>) -> BTreeSet<PermissionId> {
         let (mut all, mut waiting) = (BTreeSet::new(), ids.collect::<Vec<_>>());
         while let Some(id) = waiting.pop() {
@@ -179,7 +197,7 @@ impl Rbac {
         all
     }
 
-    /// What is given on an occasion.
+    /// The permissions granted on an occasion.
     pub fn defaults(&self, occasion: Occasion) -> &BTreeSet<PermissionId> {
         match occasion {
             Occasion::TeamCreator => &self.defaults.team_creator,
@@ -188,7 +206,7 @@ impl Rbac {
         }
     }
 
-    /// Sets what is given on an occasion.
+    /// Sets the permissions granted on an occasion.
     pub fn set_defaults(&mut self, occasion: Occasion, ids: BTreeSet<PermissionId>) -> Result<(), Refused> {
         for id in &ids {
             self.grant(id, occasion.scope())?;
@@ -201,12 +219,12 @@ impl Rbac {
         Ok(())
     }
 
-    /// The grants of an occasion.
+    /// The grants for an occasion.
     pub fn default_grants(&self, occasion: Occasion) -> BTreeSet<Grant> {
         self.defaults(occasion).iter().filter_map(|id| self.grant(id, occasion.scope()).ok()).collect()
     }
 
-    /// What gives a permission to somebody.
+    /// The grant that confers a permission.
     pub fn grant(&self, id: &PermissionId, scope: Scope) -> Result<Grant, Refused> {
         match (id.is_system(), scope) {
             (true, Scope::Team) => Ok(Grant(id.0.clone())),
@@ -215,7 +233,9 @@ impl Rbac {
         }
     }
 
-    /// The permissions of these grants; with all that they contain if `recursive`. What the project keeps from members is none of them.
+    /// The permissions that these grants confer; if `recursive`, with all that they contain. While
+    /// [`Self::members_invite`] is off, `$invite_members` is left out unless a grant that is not a
+    /// default of team members confers it.
     pub fn granted(&self, grants: &BTreeSet<Grant>, scope: Scope, recursive: bool) -> BTreeSet<PermissionId> {
         let mut granted = self.of_grants(grants, scope, recursive);
         if !self.members_invite && scope == Scope::Team {
@@ -239,7 +259,7 @@ impl Rbac {
         if recursive { self.closure(direct) } else { direct.collect() }
     }
 
-    /// Whether these grants of a member allow what the system asks for.
+    /// Whether these grants of a team member confer a system permission.
     pub fn allows(&self, grants: &BTreeSet<Grant>, system: System) -> bool {
         self.granted(grants, Scope::Team, true).contains(&system.permission())
     }

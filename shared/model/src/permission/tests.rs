@@ -1,4 +1,4 @@
-//! Permissions, as their rules say.
+//! Tests of the rules for permissions.
 
 use std::collections::BTreeSet;
 
@@ -25,7 +25,7 @@ fn granted(rbac: &Rbac, text: &str) -> BTreeSet<Grant> {
 }
 
 #[test]
-fn whoever_has_a_permission_has_what_it_contains() {
+fn a_permission_includes_what_it_contains() {
     let mut rbac = rbac();
     rbac.create(&id("own"), Scope::Team, None, ids(&["write"])).expect("created");
     let own = granted(&rbac, "own");
@@ -35,7 +35,7 @@ fn whoever_has_a_permission_has_what_it_contains() {
 }
 
 #[test]
-fn a_permission_does_not_contain_itself_however_long_the_way() {
+fn a_permission_never_contains_itself_even_indirectly() {
     let mut rbac = rbac();
     assert_eq!(rbac.create(&id("a"), Scope::Team, None, ids(&["a"])), Err(Refused::Cycle(id("a"))));
     assert_eq!(rbac.update(&id("read"), Scope::Team, None, None, Some(ids(&["write"]))), Err(Refused::Cycle(id("read"))));
@@ -45,7 +45,7 @@ fn a_permission_does_not_contain_itself_however_long_the_way() {
 }
 
 #[test]
-fn what_is_contained_exists_in_the_same_scope() {
+fn contained_permissions_exist_in_the_same_scope() {
     let mut rbac = rbac();
     for other in ["nothing", "audit"] {
         let refused = rbac.create(&id("x"), Scope::Team, None, ids(&[other]));
@@ -55,7 +55,7 @@ fn what_is_contained_exists_in_the_same_scope() {
 }
 
 #[test]
-fn a_grant_outlives_another_id_and_not_a_deletion() {
+fn a_grant_survives_renaming_but_not_deletion() {
     let mut rbac = rbac();
     let grant = granted(&rbac, "write");
     rbac.create(&id("own"), Scope::Team, None, ids(&["write"])).expect("created");
@@ -72,7 +72,7 @@ fn a_grant_outlives_another_id_and_not_a_deletion() {
 }
 
 #[test]
-fn an_id_is_taken_once_and_those_of_the_system_are_its_own() {
+fn ids_are_unique_and_system_ids_are_reserved() {
     let mut rbac = rbac();
     for taken in ["read", "audit", "$update_team"] {
         assert_eq!(rbac.create(&id(taken), Scope::Team, None, BTreeSet::new()), Err(Refused::AlreadyExists(id(taken))));
@@ -84,7 +84,7 @@ fn an_id_is_taken_once_and_those_of_the_system_are_its_own() {
 }
 
 #[test]
-fn a_permission_of_the_other_scope_is_not_given() {
+fn a_permission_of_the_other_scope_is_not_granted() {
     let rbac = rbac();
     let other = |text: &str, expected, actual| Err(Refused::OtherScope { id: id(text), expected, actual });
     assert_eq!(rbac.grant(&id("audit"), Scope::Team), other("audit", Scope::Team, Scope::Project));
@@ -102,7 +102,7 @@ fn a_scope_has_at_most_a_hundred_permissions() {
 }
 
 #[test]
-fn members_invite_by_their_defaults_unless_the_project_keeps_it_from_them() {
+fn members_invite_by_default_unless_the_project_forbids_it() {
     let mut rbac = Rbac::default();
     rbac.create(&id("greeter"), Scope::Team, None, ids(&["$invite_members"])).expect("created");
     let held = |text: &[&str], rbac: &Rbac| text.iter().flat_map(|text| granted(rbac, text)).collect::<BTreeSet<Grant>>();
@@ -114,13 +114,14 @@ fn members_invite_by_their_defaults_unless_the_project_keeps_it_from_them() {
     assert!(!rbac.allows(&by_default, System::InviteMembers) && rbac.allows(&by_default, System::ReadMembers));
     assert_eq!(rbac.granted(&by_default, Scope::Team, true), ids(&["team_member", "$read_members"]));
     assert!(beyond.iter().all(|grants| rbac.allows(grants, System::InviteMembers)));
-    // What members are given by default is kept from them however it is given.
+    // Once `$invite_members` is itself a default permission, granting it no longer lets a member
+    // invite.
     rbac.set_defaults(Occasion::TeamMember, ids(&["team_member", "$invite_members"])).expect("set");
     assert!(!rbac.allows(&beyond[2], System::InviteMembers) && rbac.allows(&beyond[1], System::InviteMembers));
 }
 
 #[test]
-fn members_of_projects_that_were_stored_before_the_setting_invite() {
+fn members_invite_in_projects_stored_before_the_setting() {
     let mut stored = serde_json::to_value(Rbac::default()).expect("JSON");
     assert_eq!(stored.as_object_mut().expect("an object").remove("members_invite"), Some(true.into()));
     assert_eq!(serde_json::from_value::<Rbac>(stored).expect("permissions"), Rbac::default());

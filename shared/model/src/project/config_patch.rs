@@ -1,4 +1,4 @@
-//! Changes of a project's configuration, as an administrator sends them.
+//! Changes to a project's configuration, as an administrator sends them.
 
 use deserr::Deserr;
 use utoipa::ToSchema;
@@ -12,110 +12,136 @@ use crate::permission::{Occasion, PermissionId};
 use crate::project::email_input::EmailInput;
 use crate::project::provider_input::{ProviderInput, check_providers};
 use crate::project::redirect::{TrustedDomain, parse_domain};
-use crate::project::setting::{Deployment, InvalidSetting, invalid, set};
+use crate::project::setting::{Deployment, InvalidSetting, Off, invalid, set};
 use crate::project::{MergeStrategy, ProjectConfig};
 use crate::sign_up::rule::{DefaultAction, MAX_RULES, SignUpRule};
 use crate::trail::retention::RETENTION_RANGE;
 
+/// The body of a change; absent fields keep their values.
 #[derive(Default, Deserr, ToSchema)]
 #[deserr(deny_unknown_fields)]
 pub struct ConfigPatch {
+    /// Whether users may sign up with client access.
     #[deserr(default)]
     pub sign_up_enabled: Option<bool>,
+    /// Whether users may sign in with a password.
     #[deserr(default)]
     pub credential_enabled: Option<bool>,
+    /// Whether users may sign in with an emailed code or link.
     #[deserr(default)]
     pub magic_link_enabled: Option<bool>,
+    /// Must be `false`: there are no passkeys.
     #[deserr(default)]
-    pub passkey_enabled: Option<bool>,
+    #[schema(value_type = bool, required = false)]
+    pub passkey_enabled: Off,
+    /// Whether users may create teams with client access.
     #[deserr(default)]
     pub client_team_creation_enabled: Option<bool>,
-    /// Whether members invite to their team by the permissions that they are given by default.
+    /// Whether default permissions let members invite people to their team.
     #[deserr(default)]
     pub member_invitations_enabled: Option<bool>,
+    /// Whether users may delete their own account with client access.
     #[deserr(default)]
     pub client_user_deletion_enabled: Option<bool>,
+    /// Must be `false`: users have no API keys.
     #[deserr(default)]
-    pub allow_user_api_keys: Option<bool>,
+    #[schema(value_type = bool, required = false)]
+    pub allow_user_api_keys: Off,
+    /// Must be `false`: teams have no API keys.
     #[deserr(default)]
-    pub allow_team_api_keys: Option<bool>,
+    #[schema(value_type = bool, required = false)]
+    pub allow_team_api_keys: Off,
+    /// Whether redirect URLs may point to localhost.
     #[deserr(default)]
     pub allow_localhost: Option<bool>,
+    /// Whether a new user gets a team of its own.
     #[deserr(default)]
     pub create_team_on_sign_up: Option<bool>,
+    /// Whether users are restricted until they verify their primary address.
     #[deserr(default)]
     pub require_email_verification: Option<bool>,
+    /// Whether clients must send the publishable client key.
     #[deserr(default)]
     pub require_publishable_client_key: Option<bool>,
-    /// Whether a mail tells users of sign-ins from places that they did not sign in from before.
+    /// Whether users receive an email about sign-ins from new places.
     #[deserr(default)]
     pub new_sign_in_mails: Option<bool>,
-    /// What users get no email about when it changes, such as `password`; replaces all.
+    /// The changes, such as `password`, that users are not notified of; replaces the whole list.
     #[deserr(default)]
     pub disabled_notices: Option<Vec<Topic>>,
-    /// Characters, 8 to 128.
+    /// In characters, 8 to 128.
     #[deserr(default)]
     pub password_min_length: Option<u16>,
-    /// Seconds, 300 (five minutes) to 31,708,800 (367 days).
+    /// In seconds, 300 (five minutes) to 31,708,800 (367 days).
     #[deserr(default)]
     pub session_max_age_seconds: Option<u32>,
-    /// Seconds, 300 to 31,708,800.
+    /// In seconds, 300 to 31,708,800.
     #[deserr(default)]
     pub session_max_idle_seconds: Option<u32>,
-    /// Seconds, 60 to 31,708,800, after which a user has to be proved to be there again for changes of how it signs in; 0: never.
+    /// In seconds, 60 to 31,708,800: how long after a reauthentication users may change how they
+    /// sign in; 0 for no limit.
     #[deserr(default)]
     pub reauthentication_max_age_seconds: Option<u32>,
-    /// Days, 1 to 400, after which entries of the audit log that are written from now on are deleted.
+    /// In days, 1 to 400: how long audit log entries written from now on are kept.
     #[deserr(default)]
     pub audit_log_retention_days: Option<u16>,
-    /// When sign-ups, sign-in codes and OAuth flows take a solved bot challenge.
+    /// When sign-ups, sign-in codes and OAuth flows require a solved bot challenge.
     #[deserr(default)]
     #[schema(value_type = BotChallengeInput, required = false)]
     pub bot_challenge: Option<BotChallengeInput>,
-    /// Requests an hour, 1 to 1,000,000, above which the project is suspicious: of OAuth flows, and of sign-ups and emails together.
+    /// Requests per hour, 1 to 1,000,000, above which the project is suspicious: applied separately
+    /// to OAuth flows, and to sign-ups and emails together.
     #[deserr(default)]
     pub bot_challenge_usual_requests_per_hour: Option<u32>,
+    /// What happens when a provider reports the address of an existing account.
     #[deserr(default)]
     pub oauth_account_merge_strategy: Option<MergeStrategy>,
     /// Replaces all rules, at most 50.
     #[deserr(default)]
     pub sign_up_rules: Option<Vec<SignUpRule>>,
-    /// What happens to whom no rule is about.
+    /// What happens if no rule allows or rejects the sign-up.
     #[deserr(default)]
     pub sign_up_rules_default_action: Option<DefaultAction>,
     /// Replaces all domains.
     #[deserr(default)]
     pub domains: Option<Vec<DomainInput>>,
-    /// Replaces all providers; a provider without a secret keeps the one it had.
+    /// Replaces all providers; a provider without a secret keeps its existing one, if the client
+    /// id, issuer and tenant do not change.
     #[deserr(default)]
     pub oauth_providers: Option<Vec<ProviderInput>>,
+    /// The sender and the mail server.
     #[deserr(default)]
     pub email_config: Option<EmailInput>,
-    /// The id of the theme of mails that name none; `null` for ours.
+    /// The id of the theme for emails that name none; `null` for the built-in one.
     #[deserr(default)]
     #[schema(value_type = Option<Uuid>)]
     pub email_theme: Change<ThemeId>,
-    /// What whoever creates a team may do there.
+    /// The permissions that the creator of a team is granted.
     #[deserr(default)]
     pub team_creator_default_permissions: Option<Vec<PermissionInput>>,
-    /// What whoever joins a team may do there.
+    /// The permissions that a new member of a team is granted.
     #[deserr(default)]
     pub team_member_default_permissions: Option<Vec<PermissionInput>>,
-    /// What a new user may do.
+    /// The permissions that a new user is granted.
     #[deserr(default)]
     pub user_default_permissions: Option<Vec<PermissionInput>>,
 }
 
+/// A default permission.
 #[derive(Deserr, ToSchema)]
 #[deserr(deny_unknown_fields)]
 pub struct PermissionInput {
+    /// The id of the permission.
     pub id: PermissionId,
 }
 
+/// A trusted domain.
 #[derive(Deserr, ToSchema)]
 #[deserr(deny_unknown_fields)]
 pub struct DomainInput {
+    /// `http://` or `https://` and a host, with `*` or `**` as wildcards.
     pub domain: String,
+    /// The path of the pages that emails link to; begins with `/`.
     #[deserr(default)]
     pub handler_path: Option<String>,
 }
@@ -123,17 +149,14 @@ pub struct DomainInput {
 const MAX_DOMAINS: usize = 100;
 
 impl ConfigPatch {
-    /// What has no bounds.
+    /// Applies the settings that need no validation.
     fn set_switches(&self, config: &mut ProjectConfig) {
         set(self.sign_up_enabled, &mut config.sign_up_enabled);
         set(self.credential_enabled, &mut config.credential_enabled);
         set(self.magic_link_enabled, &mut config.magic_link_enabled);
-        set(self.passkey_enabled, &mut config.passkey_enabled);
         set(self.client_team_creation_enabled, &mut config.client_team_creation_enabled);
         set(self.member_invitations_enabled, &mut config.rbac.members_invite);
         set(self.client_user_deletion_enabled, &mut config.client_user_deletion_enabled);
-        set(self.allow_user_api_keys, &mut config.allow_user_api_keys);
-        set(self.allow_team_api_keys, &mut config.allow_team_api_keys);
         set(self.allow_localhost, &mut config.allow_localhost);
         set(self.create_team_on_sign_up, &mut config.create_team_on_sign_up);
         set(self.require_email_verification, &mut config.require_email_verification);
@@ -179,6 +202,7 @@ impl ConfigPatch {
         }
         if let Some(providers) = self.oauth_providers {
             config.oauth_providers = check_providers(providers, &config.oauth_providers, owner, deployment)?;
+            config.idle_oauth_providers.clear();
         }
         if let Some(email) = self.email_config {
             config.email = email.check(&config.email, owner, deployment)?;
@@ -192,7 +216,10 @@ impl ConfigPatch {
         for (path, occasion, inputs) in defaults {
             let Some(inputs) = inputs else { continue };
             let ids = inputs.into_iter().map(|input| input.id).collect();
-            config.rbac.set_defaults(occasion, ids).map_err(|_| invalid(path, "must be permissions of the project, of this scope"))?;
+            config
+                .rbac
+                .set_defaults(occasion, ids)
+                .map_err(|_| invalid(path, "must be permissions that the project defines, with the matching scope"))?;
         }
         Ok(())
     }
@@ -208,13 +235,13 @@ fn set_seconds(path: &str, new: Option<u32>, field: &mut u32) -> Result<(), Inva
 
 fn check_rules(rules: &[SignUpRule]) -> Result<(), InvalidSetting> {
     if rules.len() > MAX_RULES {
-        return Err(invalid("config.sign_up_rules", format!("must be at most {MAX_RULES}")));
+        return Err(invalid("config.sign_up_rules", format!("must have at most {MAX_RULES} rules")));
     }
     for (index, rule) in rules.iter().enumerate() {
         let path = |field: &str| format!("config.sign_up_rules[{index}].{field}");
         rule.check().map_err(|error| invalid(path(error.field()), error.to_string()))?;
         if rules[..index].iter().any(|other| other.id == rule.id) {
-            return Err(invalid(path("id"), "is named twice"));
+            return Err(invalid(path("id"), "occurs twice"));
         }
     }
     Ok(())
@@ -222,7 +249,7 @@ fn check_rules(rules: &[SignUpRule]) -> Result<(), InvalidSetting> {
 
 fn check_domains(domains: Vec<DomainInput>) -> Result<Vec<TrustedDomain>, InvalidSetting> {
     if domains.len() > MAX_DOMAINS {
-        return Err(invalid("config.domains", "must be at most 100"));
+        return Err(invalid("config.domains", "must have at most 100 domains"));
     }
     let check = |(index, input): (usize, DomainInput)| {
         let domain = input.domain.trim_end_matches('/').to_owned();

@@ -1,4 +1,4 @@
-//! The sender and the mail server of a project as an administrator sets them up.
+//! The sender and the mail server of a project, as an administrator sets them.
 
 use deserr::Deserr;
 use utoipa::ToSchema;
@@ -8,27 +8,31 @@ use crate::project::mail_server::MailServerInput;
 use crate::project::setting::{Deployment, InvalidSetting, invalid};
 use crate::text::line;
 
+/// The sender and the mail server.
 #[derive(Deserr, ToSchema)]
 #[deserr(deny_unknown_fields)]
 pub struct EmailInput {
-    /// `shared`: the deployment's server and sender; `standard`: `sender_name` and `sender_email`, by the deployment's server where no `host` is
-    /// given.
+    /// `shared`: the deployment's server and sender; `standard`: `sender_name` and `sender_email`,
+    /// sent through the deployment's server if no `host` is given.
     #[deserr(rename = "type")]
     pub r#type: String,
-    /// The project's own mail server: a domain or an address.
+    /// The project's own mail server: a domain or an IP address.
     #[deserr(default)]
     pub host: Option<String>,
-    /// 465 and 2465 speak TLS from the first byte, every other one from STARTTLS on.
+    /// 465 and 2465 use TLS from the first byte, all other ports STARTTLS.
     #[deserr(default)]
     pub port: Option<u16>,
-    /// Absent for a server that asks nobody who they are.
+    /// Absent for a server without authentication.
     #[deserr(default)]
     pub username: Option<String>,
-    /// Absent, or as it was read: the one that there is, for the same host, port and username.
+    /// If absent, or sent back as it was read, the existing password is kept, provided the host,
+    /// port and username do not change.
     #[deserr(default)]
     pub password: Option<String>,
+    /// The name in the `From` header.
     #[deserr(default)]
     pub sender_name: Option<String>,
+    /// The address in the `From` header.
     #[deserr(default)]
     pub sender_email: Option<String>,
 }
@@ -40,13 +44,14 @@ impl EmailInput {
             "shared" => Ok(EmailConfig { theme_id, ..EmailConfig::default() }),
             "standard" => {
                 let email = self.sender_email.as_deref().and_then(|text| crate::email::Email::parse(text).ok());
-                let email = email.ok_or_else(|| invalid("config.email_config.sender_email", "must be an e-mail address"))?;
+                let email = email.ok_or_else(|| invalid("config.email_config.sender_email", "must be an email address"))?;
                 let sender_name = self.sender_name.filter(|name| !name.is_empty());
                 line::check(sender_name.as_deref().unwrap_or_default(), line::OPTIONAL_NAME)
                     .map_err(|error| invalid("config.email_config.sender_name", error.to_string()))?;
                 let server = MailServerInput { host: self.host, port: self.port, username: self.username, password: self.password };
                 let server = server.check(old.server.as_ref(), project, deployment)?;
-                // One that was taken before senders were checked is sent from the deployment's own.
+                // A sender set before senders were restricted remains valid; emails are then sent
+                // from the deployment's own address.
                 let is_kept = old.server.is_none() && old.sender_email.as_deref() == Some(email.as_str());
                 if server.is_none() && !is_kept && !deployment.senders.allow(email.as_str()) {
                     return Err(invalid("config.email_config.sender_email", deployment.senders.advice()));

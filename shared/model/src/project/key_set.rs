@@ -1,6 +1,7 @@
-//! Sets of API keys: keys that were made together, and are revoked and expire together.
+//! Sets of API keys, which are created, revoked and expire together.
 //!
-//! A key is shown once, when it is made. The set keeps what tells its keys apart for people, the last four characters.
+//! A key is shown only once, when it is created. The set keeps its last four characters, by which
+//! people can tell the keys apart.
 
 use crypto::digest::Digest;
 use jiff::Timestamp;
@@ -12,47 +13,58 @@ use wire::id::KeySetId;
 
 use crate::project::{ApiKey, KeyKind};
 
-/// Longest description, in characters.
+/// The longest description, in characters.
 pub const MAX_DESCRIPTION: usize = 256;
-/// What stands for "never" where an answer must have a time: the end of the year 9999.
+/// The time that means "never" where an API response must contain a time: the end of the year 9999.
 const NEVER_MILLIS: i64 = 253_402_300_799_000;
 
-/// A set of keys, as the table holds it.
+/// A set of keys, as stored in the table.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct KeySet {
+    /// The id of the set.
     pub id: KeySetId,
+    /// A description of at most [`MAX_DESCRIPTION`] characters.
     pub description: String,
+    /// When the set was created.
     #[serde(with = "jiff::fmt::serde::timestamp::millisecond::required")]
     pub created_at: Timestamp,
+    /// When the keys expire; absent if they never expire.
     #[serde(default, with = "jiff::fmt::serde::timestamp::millisecond::optional", skip_serializing_if = "Option::is_none")]
     pub expires_at: Option<Timestamp>,
+    /// When the keys were revoked.
     #[serde(default, with = "jiff::fmt::serde::timestamp::millisecond::optional", skip_serializing_if = "Option::is_none")]
     pub revoked_at: Option<Timestamp>,
+    /// The keys, without their secrets.
     pub keys: Vec<KeyMark>,
 }
 
-/// A key of a set: where it is, and what people know it by.
+/// The record of a key in its set: its digest, and its last characters for display.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct KeyMark {
+    /// The kind of the key, which determines its access level.
     pub kind: KeyKind,
+    /// The digest under which requests look up the key.
     pub digest: Digest,
+    /// The last four characters.
     pub last_four: String,
 }
 
-/// A set with its keys in clear, as it is only when it is made.
+/// A new set with its keys in plaintext, which are available only now.
 pub struct NewKeys {
+    /// The set to store.
     pub set: KeySet,
+    /// The plaintext keys to show.
     pub secrets: Vec<(KeyKind, SecretString)>,
 }
 
 impl NewKeys {
-    /// Random keys of these kinds, each with the prefix of its kind.
+    /// A set of random keys of these kinds, each with the prefix of its kind.
     pub fn random(entropy: &Entropy, kinds: impl IntoIterator<Item = KeyKind>, description: String, now: Timestamp) -> Self {
         let secret = |kind: KeyKind| (kind, SecretString::from(format!("{}{}", kind.prefix(), entropy.code().expose_secret())));
         Self::of(entropy, kinds.into_iter().map(secret).collect(), description, now)
     }
 
-    /// A set of keys that somebody chose.
+    /// A set of keys chosen by the operator.
     pub fn of(entropy: &Entropy, secrets: Vec<(KeyKind, SecretString)>, description: String, created_at: Timestamp) -> Self {
         let keys = secrets.iter().map(|(kind, secret)| KeyMark::of(*kind, secret)).collect();
         let id = KeySetId::from(entropy.uuid());
@@ -66,6 +78,7 @@ impl NewKeys {
 }
 
 impl KeyMark {
+    /// The record of a plaintext key.
     pub fn of(kind: KeyKind, secret: &SecretString) -> Self {
         let text = secret.expose_secret();
         let last = text.char_indices().rev().nth(3).map_or(text, |(start, _)| &text[start..]);
@@ -74,27 +87,27 @@ impl KeyMark {
 }
 
 impl KeySet {
-    /// A key of the set, as requests find it.
+    /// The item of a key in the set, as requests look it up.
     pub fn api_key(&self, kind: KeyKind) -> ApiKey {
         ApiKey { kind, set_id: self.id.uuid(), expires_at: self.expires_at, revoked_at: self.revoked_at }
     }
 }
 
-/// What every answer tells of a set.
+/// The fields of a set that every response contains.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct KeySetBase {
     id: KeySetId,
     description: String,
-    /// Milliseconds since the epoch.
+    /// Milliseconds since the Unix epoch.
     created_at_millis: i64,
-    /// Milliseconds since the epoch; the end of the year 9999 for keys that do not expire.
+    /// Milliseconds since the Unix epoch; the end of the year 9999 for keys that do not expire.
     expires_at_millis: i64,
-    /// Milliseconds since the epoch.
+    /// Milliseconds since the Unix epoch.
     #[serde(skip_serializing_if = "Option::is_none")]
     manually_revoked_at_millis: Option<i64>,
 }
 
-/// A set as it is read.
+/// A set in a response, with the last characters of its keys instead of the keys.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct KeySetRead {
     #[serde(flatten)]
@@ -107,12 +120,14 @@ pub struct KeySetRead {
     super_secret_admin_key: Option<LastFour>,
 }
 
+/// The part of a key that may be shown.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct LastFour {
     last_four: String,
 }
 
 impl KeySetBase {
+    /// The common fields of a set.
     pub fn of(set: &KeySet) -> Self {
         Self {
             id: set.id,
@@ -125,6 +140,7 @@ impl KeySetBase {
 }
 
 impl KeySetRead {
+    /// A set in the form with the last characters of its keys.
     pub fn of(set: &KeySet) -> Self {
         let last_four = |kind: KeyKind| {
             let mark = set.keys.iter().find(|key| key.kind == kind);

@@ -1,51 +1,57 @@
-//! The mail server of a project's own.
+//! A project's own mail server.
 //!
-//! Its password is written and never read: who reads the setting gets [`HIDDEN_PASSWORD`] in its place, as published SDKs want something
-//! there, and who sends that back, or no password, keeps the one that there is. That goes for the same host, port and user alone: another
-//! server asks for the password anew, so that nobody has it sent to a server of theirs.
+//! The server's password can be set but never read. API responses contain [`HIDDEN_SECRET`] in its
+//! place, because published SDKs expect a value. A request with that value, or without a password,
+//! keeps the existing password, but only with the same host, port and user. Any other server
+//! requires the password again, so that nobody can have it sent to a server under their control.
 
 use crypto::seal::Sealed;
 use secrecy::SecretString;
 use serde::{Deserialize, Serialize};
 use url::Host;
 
-use crate::project::setting::{Deployment, InvalidSetting, invalid};
-
-/// What is shown in place of a password.
-pub const HIDDEN_PASSWORD: &str = "********";
+use crate::project::setting::{Deployment, HIDDEN_SECRET, InvalidSetting, invalid};
 
 const MAX_USERNAME: usize = 320;
 const MAX_PASSWORD: usize = 1024;
 
-/// Where a project's mails are sent.
+/// The server that sends a project's emails.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct MailServer {
-    /// A domain in its ASCII form, or an address; one of version 6 has brackets.
+    /// A domain in its ASCII form, or an IP address; IPv6 addresses are in brackets.
     pub host: String,
-    /// 465 and 2465 speak TLS from the first byte, every other one from STARTTLS on.
+    /// The port: 465 and 2465 use TLS from the first byte, all others STARTTLS.
     pub port: u16,
-    /// None: the server takes mails from everybody who reaches it.
+    /// The credentials; absent if the server requires no authentication.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub login: Option<Login>,
 }
 
+/// The credentials for a mail server.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Login {
+    /// The user name.
     pub username: String,
+    /// The password, sealed for [`MailServer::password_owner`].
     pub password: Sealed,
 }
 
-/// A mail server as a request names it. An empty text and a port of zero say as much as nothing.
+/// A mail server, as a request describes it. An empty string and port zero count as absent.
 #[derive(Debug, Default)]
 pub struct MailServerInput {
+    /// A domain or an IP address.
     pub host: Option<String>,
+    /// The port, from 1 to 65535.
     pub port: Option<u16>,
+    /// The user name; absent for a server without authentication.
     pub username: Option<String>,
+    /// The password; absent or [`HIDDEN_SECRET`] to keep the existing one.
     pub password: Option<String>,
 }
 
 impl MailServer {
-    /// What the password of a user is sealed for: copied to another project, server or user it does not open.
+    /// The owner that a user's password is sealed for. If the sealed password is copied to another
+    /// project, server or user, it cannot be unsealed.
     pub fn password_owner(&self, project: &str, username: &str) -> String {
         format!("{project}/{username}@{}:{}", self.host, self.port)
     }
@@ -56,20 +62,20 @@ impl MailServer {
 }
 
 impl MailServerInput {
-    /// The server, or none when the input names none, or the first thing that is wrong with it.
+    /// The server, or `None` if the input describes no server; fails with the first problem found.
     pub fn check(self, old: Option<&MailServer>, project: &str, deployment: &Deployment<'_>) -> Result<Option<MailServer>, InvalidSetting> {
         let given = |text: Option<String>| text.filter(|text| !text.is_empty());
         let (host, port) = (given(self.host), self.port.filter(|port| *port > 0));
         let (username, password) = (given(self.username), given(self.password));
         let Some(host) = host else {
             let is_none = port.is_none() && username.is_none() && password.is_none();
-            return if is_none { Ok(None) } else { Err(wrong("host", "is required for a mail server of the project's own")) };
+            return if is_none { Ok(None) } else { Err(wrong("host", "is required for the project's own mail server")) };
         };
-        let host = Host::parse(host.trim()).map_err(|_| wrong("host", "must be a domain or an address"))?.to_string();
-        let port = port.ok_or_else(|| wrong("port", "is required: 465, or 587 for STARTTLS"))?;
+        let host = Host::parse(host.trim()).map_err(|_| wrong("host", "must be a domain or an IP address"))?.to_string();
+        let port = port.ok_or_else(|| wrong("port", "is required: 465 for TLS, or 587 for STARTTLS"))?;
         let mut server = MailServer { host, port, login: None };
         server.login = match username {
-            None if password.is_some() => return Err(wrong("username", "is required with a password")),
+            None if password.is_some() => return Err(wrong("username", "is required together with a password")),
             None => None,
             Some(username) => Some(server.login(username, password, old, project, deployment)?),
         };
@@ -89,16 +95,19 @@ impl MailServer {
         if !is_line(&username, MAX_USERNAME) {
             return Err(wrong("username", "must be one line of at most 320 characters"));
         }
-        let Some(password) = password.filter(|password| password != HIDDEN_PASSWORD) else {
+        let Some(password) = password.filter(|password| password != HIDDEN_SECRET) else {
             let old = old.filter(|old| old.is_at(self)).and_then(|old| old.login.clone()).filter(|login| login.username == username);
-            return old.ok_or_else(|| wrong("password", "is required for another host, port or username"));
+            return old.ok_or_else(|| wrong("password", "is required when the host, port or username changes"));
         };
         if !is_line(&password, MAX_PASSWORD) {
             return Err(wrong("password", "must be one line of at most 1024 characters"));
         }
         let owner = self.password_owner(project, &username);
         let password = deployment.sealer.seal(deployment.entropy, &owner, &SecretString::from(password));
-        Ok(Login { username, password: password.map_err(|_| wrong("password", "cannot be sealed"))? })
+        Ok(Login {
+            username,
+            password: password.map_err(|_| wrong("password", "cannot be encrypted, because this function has no deployment secret"))?,
+        })
     }
 }
 

@@ -1,7 +1,9 @@
 //! Projects and their settings.
 
+pub mod api_key;
 pub mod config;
 pub mod config_patch;
+pub mod email_config;
 pub mod email_input;
 pub mod key_set;
 pub mod mail_server;
@@ -10,6 +12,7 @@ pub mod provider_input;
 pub mod redirect;
 pub mod senders;
 pub mod setting;
+pub mod source;
 pub mod view;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -18,45 +21,60 @@ use crypto::seal::Sealed;
 use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
-use uuid::Uuid;
 use wire::id::ProjectId;
-use wire::level::Level;
 
 use crate::bot_challenge::BotChallenge;
-use crate::document::theme::DEFAULT_THEME;
 use crate::notice::kind::Topic;
 use crate::password::length;
 use crate::permission::Rbac;
-use crate::project::mail_server::MailServer;
 use crate::project::redirect::{RedirectUrl, Rules, TrustedDomain};
+use crate::project::source::ConfigSource;
 use crate::sign_up::rule::{DefaultAction, SignUpRule};
 use crate::trail::retention;
 
-/// A project: its users, and how they sign in.
+pub use crate::project::api_key::{ApiKey, KeyKind};
+pub use crate::project::email_config::{EmailConfig, SendingConfig, SendingProject};
+
+/// A project: its identity and its settings.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Project {
+    /// The id of the project.
     pub id: ProjectId,
+    /// The name that users see, in emails and on pages.
     pub display_name: String,
+    /// What the project is for; may be empty.
     #[serde(default)]
     pub description: String,
+    /// A square logo.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub logo_url: Option<String>,
+    /// A wide logo.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub logo_full_url: Option<String>,
+    /// A square logo for dark backgrounds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub logo_dark_mode_url: Option<String>,
+    /// A wide logo for dark backgrounds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub logo_full_dark_mode_url: Option<String>,
+    /// When the project was created.
     #[serde(with = "jiff::fmt::serde::timestamp::millisecond::required")]
     pub created_at: Timestamp,
+    /// Stored for published SDKs; the service ignores it.
     #[serde(default)]
     pub is_production_mode: bool,
+    /// The team of the internal project that owns this project.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub owner_team_id: Option<String>,
-    /// The highest cost among the bcrypt hashes that its users were imported with: what a check of a
-    /// wrong password has to take, so that its time tells nothing.
+    /// The highest cost among the bcrypt hashes imported for the project's users. Every check of a
+    /// wrong password takes as much work as a hash of this cost, so that its timing reveals nothing
+    /// about the account.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub dearest_bcrypt_cost: Option<u32>,
+    /// The source from which the branch level of the configuration was pushed.
+    #[serde(default, skip_serializing_if = "ConfigSource::is_unlinked")]
+    pub config_source: ConfigSource,
+    /// The settings.
     #[serde(default)]
     pub config: ProjectConfig,
 }
@@ -65,44 +83,63 @@ pub struct Project {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct ProjectConfig {
+    /// Whether users may sign up with client access.
     pub sign_up_enabled: bool,
-    /// Sign-in with a password.
+    /// Whether users may sign in with a password.
     pub credential_enabled: bool,
-    /// Sign-in with a code or a link by mail.
+    /// Whether users may sign in with an emailed code or link.
     pub magic_link_enabled: bool,
-    pub passkey_enabled: bool,
+    /// Whether users may create teams with client access.
     pub client_team_creation_enabled: bool,
+    /// Whether users may delete their own account with client access.
     pub client_user_deletion_enabled: bool,
-    pub allow_user_api_keys: bool,
-    pub allow_team_api_keys: bool,
+    /// Whether redirect URLs may point to localhost.
     pub allow_localhost: bool,
+    /// Whether a new user gets a personal team.
     pub create_team_on_sign_up: bool,
+    /// Whether users are restricted until they verify their primary address.
     pub require_email_verification: bool,
+    /// Whether clients must send the publishable client key.
     pub require_publishable_client_key: bool,
-    /// A mail tells users of sign-ins from places that they did not sign in from before.
+    /// Whether users receive an email about sign-ins from new places.
     pub new_sign_in_mails: bool,
-    /// What users are not told of when it changes; they are told of everything else ([`notice`](crate::notice)).
+    /// The topics that users are not notified of; they are notified of all others
+    /// ([`notice`](crate::notice)).
     #[serde(skip_serializing_if = "BTreeSet::is_empty")]
     pub disabled_notices: BTreeSet<Topic>,
-    /// In characters, 8 to 128.
+    /// The minimum length of passwords in characters, from 8 to 128.
     pub password_min_length: usize,
+    /// The domains that redirect URLs may point to.
     pub domains: Vec<TrustedDomain>,
-    /// What a configuration calls a domain: the domain of each name.
+    /// Domains by their names in a configuration.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub domain_names: BTreeMap<String, String>,
+    /// The providers that users can sign in with.
     pub oauth_providers: Vec<OAuthProvider>,
+    /// Providers of the configuration that users cannot sign in with, because a level disables them
+    /// or does not name them. They keep their secrets for as long as a level has settings for them.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub idle_oauth_providers: Vec<OAuthProvider>,
+    /// What happens when a provider reports the address of an existing account.
     pub oauth_account_merge_strategy: MergeStrategy,
+    /// The sign-up rules, in their order.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub sign_up_rules: Vec<SignUpRule>,
+    /// The action if no sign-up rule decides.
     pub sign_up_rules_default_action: DefaultAction,
+    /// The lifetime of sessions.
     pub sessions: SessionSettings,
-    /// How long ago, in seconds, a user may have been proved to be there for changes of how it signs in; 0: however long.
+    /// The maximum age, in seconds, of a user's last reauthentication for changes to how the user
+    /// signs in; 0 for no limit.
     pub reauthentication_max_age_seconds: u32,
-    /// How many days new entries of the trail are kept, 1 to 400.
+    /// How many days new entries of the trail are kept, from 1 to 400.
     pub audit_log_retention_days: u16,
+    /// When operations require a bot challenge.
     #[serde(skip_serializing_if = "BotChallenge::is_default")]
     pub bot_challenge: BotChallenge,
+    /// The settings for emails.
     pub email: EmailConfig,
+    /// The permissions.
     pub rbac: Rbac,
 }
 
@@ -112,11 +149,8 @@ impl Default for ProjectConfig {
             sign_up_enabled: true,
             credential_enabled: true,
             magic_link_enabled: false,
-            passkey_enabled: false,
             client_team_creation_enabled: false,
             client_user_deletion_enabled: false,
-            allow_user_api_keys: false,
-            allow_team_api_keys: false,
             allow_localhost: true,
             create_team_on_sign_up: false,
             require_email_verification: false,
@@ -127,6 +161,7 @@ impl Default for ProjectConfig {
             domains: Vec::new(),
             domain_names: BTreeMap::new(),
             oauth_providers: Vec::new(),
+            idle_oauth_providers: Vec::new(),
             oauth_account_merge_strategy: MergeStrategy::default(),
             sign_up_rules: Vec::new(),
             sign_up_rules_default_action: DefaultAction::default(),
@@ -140,12 +175,12 @@ impl Default for ProjectConfig {
     }
 }
 
-/// How long sessions live.
+/// The lifetime of sessions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SessionSettings {
-    /// Seconds from the start of a session.
+    /// The maximum time since the start of the session, in seconds.
     pub max_age_seconds: u32,
-    /// Seconds since the last use.
+    /// The maximum time since the last use of the session, in seconds.
     pub max_idle_seconds: u32,
 }
 
@@ -157,12 +192,13 @@ impl Default for SessionSettings {
 }
 
 impl ProjectConfig {
-    /// The provider of this id, if users may sign in with it.
+    /// The provider with this id, if users may sign in with it.
     pub fn oauth_provider(&self, id: &str) -> Option<&OAuthProvider> {
         self.oauth_providers.iter().find(|provider| provider.id == id)
     }
 
-    /// A page of the project's own app, for emails that no app asks for: at the first trusted domain without a wildcard.
+    /// A page of the project's app on the first trusted domain without a wildcard. Used in emails
+    /// that no app has requested. `None` if there is no such domain.
     pub fn handler_page(&self, name: &str) -> Option<RedirectUrl> {
         let domain = self.domains.iter().find(|domain| !domain.domain.contains('*'))?;
         RedirectUrl::parse(&format!("{}{}/{name}", domain.domain, domain.handler_path.trim_end_matches('/'))).ok()
@@ -170,94 +206,69 @@ impl ProjectConfig {
 }
 
 impl SessionSettings {
+    /// The maximum time since the start of a session.
     pub fn life(self) -> SignedDuration {
         SignedDuration::from_secs(i64::from(self.max_age_seconds))
     }
 
+    /// The maximum time since the last use of a session.
     pub fn idle(self) -> SignedDuration {
         SignedDuration::from_secs(i64::from(self.max_idle_seconds))
     }
 }
 
-/// What happens when a provider's account has an address that another account signs in with.
+/// What happens when a provider reports an address that another account signs in with, unless only
+/// the provider has verified the address: then that account is handed over to the person who signs
+/// in.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema, deserr::Deserr)]
 #[serde(rename_all = "snake_case")]
 #[deserr(rename_all = lowercase)]
 pub enum MergeStrategy {
+    /// The provider account is linked to that account, if the address is verified both at the
+    /// provider and here; otherwise, the sign-in is refused.
     #[default]
     #[deserr(rename = "link_method")]
     LinkMethod,
+    /// The sign-in is refused.
     #[deserr(rename = "raise_error")]
     RaiseError,
+    /// A new account is created, which does not sign in with the address.
     #[deserr(rename = "allow_duplicates")]
     AllowDuplicates,
 }
 
-/// A provider that users of the project may sign in with.
+/// A provider that users of the project can sign in with.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct OAuthProvider {
-    /// An id of the catalog (`github`), or a name of the project's own for an OpenID issuer.
+    /// The id: one of the catalog (`github`), or the project's own name for an OpenID issuer.
     pub id: String,
+    /// The client id that the project is registered with at the provider.
     pub client_id: String,
+    /// The client secret, sealed for [`secret_owner`].
     pub client_secret: Sealed,
-    /// The issuer of a provider that is not in the catalog.
+    /// The issuer, for a provider that is not in the catalog.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub issuer: Option<String>,
-    /// Where an issuer that is not in the catalog authorizes.
+    /// The configured authorization endpoint; if absent, the endpoint in the catalog or, for other
+    /// issuers, the discovered one is used.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub authorization_endpoint: Option<String>,
+    /// The configuration id of Facebook Login for Business.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub facebook_config_id: Option<String>,
+    /// The Microsoft tenant; if absent, `common`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub microsoft_tenant_id: Option<String>,
 }
 
-/// What a provider's client secret is sealed for: copied to another project or provider it does not open.
+/// The owner that a provider's client secret is sealed for. If the sealed secret is copied to
+/// another project or provider, it cannot be unsealed.
 pub fn secret_owner(project: &str, provider: &str) -> String {
     format!("{project}/{provider}")
 }
 
-/// Who the project's mails come from, and by what; absent parts are the deployment's.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct EmailConfig {
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub sender_name: Option<String>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub sender_email: Option<String>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub server: Option<MailServer>,
-    /// The theme of mails that name none.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub theme_id: Option<Uuid>,
-}
-
-/// A project as far as its mails need it: what reads all the rest is a fiftieth of the worker that sends them.
-#[derive(Debug, Clone, Deserialize)]
-pub struct SendingProject {
-    pub id: ProjectId,
-    pub display_name: String,
-    #[serde(default)]
-    pub logo_url: Option<String>,
-    #[serde(default)]
-    pub config: SendingConfig,
-}
-
-/// The settings of a [`SendingProject`].
-#[derive(Debug, Clone, Default, Deserialize)]
-#[serde(default)]
-pub struct SendingConfig {
-    pub email: EmailConfig,
-}
-
-impl EmailConfig {
-    /// The theme of mails that name none.
-    pub fn theme(&self) -> Uuid {
-        self.theme_id.unwrap_or(DEFAULT_THEME)
-    }
-}
-
 impl Project {
-    /// A new project with the defaults.
+    /// A new project with default settings.
     pub fn new(id: ProjectId, display_name: &str, now: Timestamp) -> Self {
         Self {
             id,
@@ -271,11 +282,13 @@ impl Project {
             is_production_mode: false,
             owner_team_id: None,
             dearest_bcrypt_cost: None,
+            config_source: ConfigSource::default(),
             config: ProjectConfig::default(),
         }
     }
 
-    /// The project whose users own projects through their teams: everybody begins with a team, and may create more.
+    /// The internal project, whose users own projects through their teams. Every user gets a team,
+    /// and may create more.
     pub fn internal(now: Timestamp) -> Self {
         let config = ProjectConfig {
             magic_link_enabled: true,
@@ -286,61 +299,8 @@ impl Project {
         Self { config, ..Self::new(ProjectId::internal(), "Gatelet", now) }
     }
 
+    /// The rules for the project's redirects.
     pub fn redirects(&self) -> Rules<'_> {
         Rules { allow_localhost: self.config.allow_localhost, domains: &self.config.domains }
-    }
-}
-
-/// A key of a project, as the table holds it under the digest of the key.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct ApiKey {
-    pub kind: KeyKind,
-    /// The key set that it was made with.
-    pub set_id: uuid::Uuid,
-    #[serde(default, with = "jiff::fmt::serde::timestamp::millisecond::optional", skip_serializing_if = "Option::is_none")]
-    pub expires_at: Option<Timestamp>,
-    #[serde(default, with = "jiff::fmt::serde::timestamp::millisecond::optional", skip_serializing_if = "Option::is_none")]
-    pub revoked_at: Option<Timestamp>,
-}
-
-/// What a key opens.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum KeyKind {
-    PublishableClient,
-    SecretServer,
-    SuperSecretAdmin,
-}
-
-impl KeyKind {
-    pub const ALL: [Self; 3] = [Self::PublishableClient, Self::SecretServer, Self::SuperSecretAdmin];
-
-    pub fn prefix(self) -> &'static str {
-        match self {
-            Self::PublishableClient => "pck_",
-            Self::SecretServer => "ssk_",
-            Self::SuperSecretAdmin => "sak_",
-        }
-    }
-
-    /// The kind that proves an access type.
-    pub fn of(level: Level) -> Self {
-        match level {
-            Level::Client => Self::PublishableClient,
-            Level::Server => Self::SecretServer,
-            Level::Admin => Self::SuperSecretAdmin,
-        }
-    }
-
-    /// The kind whose prefix a text has.
-    pub fn by_prefix(text: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|kind| text.starts_with(kind.prefix()))
-    }
-}
-
-impl ApiKey {
-    /// Whether the key opens what `kind` opens now.
-    pub fn opens(&self, kind: KeyKind, now: Timestamp) -> bool {
-        self.kind == kind && self.revoked_at.is_none() && self.expires_at.is_none_or(|time| now < time)
     }
 }

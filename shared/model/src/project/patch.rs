@@ -1,4 +1,5 @@
-//! Changes of a project's settings, as an administrator sends them. Everything is checked before anything is changed.
+//! Changes to a project, as an administrator sends them. All fields are validated before any is
+//! applied.
 
 use deserr::Deserr;
 use jiff::Timestamp;
@@ -11,62 +12,77 @@ use crate::project::config_patch::ConfigPatch;
 use crate::project::setting::{Deployment, InvalidSetting, invalid, set, set_url};
 use crate::text::line;
 
-/// The body of a project's update; absent fields stay as they are.
+/// The body of an update; absent fields keep their values.
 #[derive(Default, Deserr, ToSchema)]
 #[deserr(deny_unknown_fields)]
 pub struct ProjectPatch {
+    /// One line of 1 to 256 characters.
     #[deserr(default)]
     pub display_name: Option<String>,
+    /// At most 4096 characters.
     #[deserr(default)]
     pub description: Option<String>,
+    /// An http or https URL; `null` for none.
     #[deserr(default)]
     #[schema(value_type = Option<String>)]
     pub logo_url: Change<String>,
+    /// An http or https URL; `null` for none.
     #[deserr(default)]
     #[schema(value_type = Option<String>)]
     pub logo_full_url: Change<String>,
+    /// An http or https URL; `null` for none.
     #[deserr(default)]
     #[schema(value_type = Option<String>)]
     pub logo_dark_mode_url: Change<String>,
+    /// An http or https URL; `null` for none.
     #[deserr(default)]
     #[schema(value_type = Option<String>)]
     pub logo_full_dark_mode_url: Change<String>,
+    /// Stored for published SDKs; it changes nothing in the service.
     #[deserr(default)]
     pub is_production_mode: Option<bool>,
+    /// The settings to change.
     #[deserr(default)]
     pub config: Option<ConfigPatch>,
 }
 
-/// The body of a project's creation.
+/// The body of a request for a new project.
 #[derive(Deserr, ToSchema)]
 #[deserr(deny_unknown_fields)]
 pub struct NewProject {
     /// One line of 1 to 256 characters.
     pub display_name: String,
-    /// A team of the user, which owns the project from then on.
+    /// A team of the user, which will own the project.
     pub owner_team_id: TeamId,
+    /// At most 4096 characters.
     #[deserr(default)]
     pub description: Option<String>,
+    /// An http or https URL.
     #[deserr(default)]
     #[schema(value_type = Option<String>)]
     pub logo_url: Change<String>,
+    /// An http or https URL.
     #[deserr(default)]
     #[schema(value_type = Option<String>)]
     pub logo_full_url: Change<String>,
+    /// An http or https URL.
     #[deserr(default)]
     #[schema(value_type = Option<String>)]
     pub logo_dark_mode_url: Change<String>,
+    /// An http or https URL.
     #[deserr(default)]
     #[schema(value_type = Option<String>)]
     pub logo_full_dark_mode_url: Change<String>,
+    /// Stored for published SDKs; it changes nothing in the service.
     #[deserr(default)]
     pub is_production_mode: Option<bool>,
+    /// The settings that differ from the defaults.
     #[deserr(default)]
     pub config: Option<ConfigPatch>,
 }
 
 impl NewProject {
-    /// The project, or the first setting that is wrong.
+    /// The new project, or the first invalid setting.
     pub fn create(self, id: ProjectId, deployment: &Deployment<'_>, now: Timestamp) -> Result<Project, InvalidSetting> {
         let project = Project { owner_team_id: Some(self.owner_team_id.to_string()), ..Project::new(id, "", now) };
         let patch = ProjectPatch {
@@ -83,11 +99,16 @@ impl NewProject {
     }
 }
 
-/// In characters: every request reads the project.
+/// The longest description, in characters; limited because every request reads the project.
 const MAX_DESCRIPTION: usize = 4096;
 
 impl ProjectPatch {
-    /// The project with these changes, or the first setting that is wrong.
+    /// The configuration keys whose values the patch sets.
+    pub fn keys(&self) -> Vec<&'static str> {
+        self.config.as_ref().map(ConfigPatch::keys).unwrap_or_default()
+    }
+
+    /// The project with these changes, or the first invalid setting.
     pub fn apply(self, mut project: Project, deployment: &Deployment<'_>) -> Result<Project, InvalidSetting> {
         if let Some(name) = self.display_name {
             line::check(&name, line::NAME).map_err(|error| invalid("display_name", error.to_string()))?;
@@ -95,7 +116,7 @@ impl ProjectPatch {
         }
         if let Some(text) = self.description {
             if text.chars().count() > MAX_DESCRIPTION {
-                return Err(invalid("description", "must have at most 4096 characters"));
+                return Err(invalid("description", "must be at most 4096 characters long"));
             }
             project.description = text;
         }

@@ -1,36 +1,41 @@
-//! Which URLs a project's users may be sent to. An open redirect gives away codes, so what is not clearly trusted is not.
+//! Which URLs a project's users may be redirected to. Open redirects leak codes, so a URL that is
+//! not clearly trusted is rejected.
 
 use serde::{Deserialize, Serialize};
 use url::{Host, Origin, Url};
 use utoipa::ToSchema;
 
-/// Scheme of native apps, for OAuth alone.
+/// The scheme of native apps, accepted in OAuth flows only.
 pub const NATIVE_SCHEME: &str = "stack-auth-mobile-oauth-url";
 
-/// Longest URL that is accepted, in characters.
+/// The longest accepted URL, in bytes.
 const MAX_LENGTH: usize = 2048;
 
-/// A domain that the project trusts: an origin, whose host may have wildcards, and the path of its handler pages.
+/// A domain that the project trusts: an origin, whose host may have wildcards, and the path of its
+/// handler pages.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct TrustedDomain {
-    /// `scheme://host[:port]`; in the host `*` matches within one label, `**` across labels.
+    /// `scheme://host[:port]`. In the host, `*` matches within one label and `**` across labels.
     #[schema(example = "https://*.example.com")]
     pub domain: String,
+    /// The path of the pages that emails link to.
     #[schema(example = "/handler")]
     pub handler_path: String,
 }
 
-/// An absolute URL as a client gave it; whether it is trusted depends on the project.
+/// An absolute URL from a client. Whether it is trusted depends on the project.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(transparent)]
 #[schema(value_type = String, format = Uri, example = "https://app.example.com/handler")]
 pub struct RedirectUrl(Url);
 
+/// The text is not an absolute URL, is too long, or contains control characters or backslashes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("must be an absolute URL")]
 pub struct InvalidUrl;
 
 impl RedirectUrl {
+    /// Parses an absolute URL of at most 2048 bytes.
     pub fn parse(text: &str) -> Result<Self, InvalidUrl> {
         if text.len() > MAX_LENGTH || text.chars().any(|c| c.is_control() || c == '\\') {
             return Err(InvalidUrl);
@@ -38,11 +43,12 @@ impl RedirectUrl {
         Url::parse(text).map(Self).map_err(|_| InvalidUrl)
     }
 
+    /// The URL.
     pub fn url(&self) -> &Url {
         &self.0
     }
 
-    /// The URL with its query parameter `name` set to `value`, in place of any it had.
+    /// The URL with its query parameter `name` set to `value`; an existing one is replaced.
     pub fn with_query(&self, name: &str, value: &str) -> Url {
         let mut url = self.0.clone();
         let others: Vec<_> = self.0.query_pairs().filter(|(key, _)| key != name).map(|(k, v)| (k.into_owned(), v.into_owned())).collect();
@@ -50,6 +56,7 @@ impl RedirectUrl {
         url
     }
 
+    /// The URL without its fragment.
     pub fn without_fragment(&self) -> Self {
         let mut url = self.0.clone();
         url.set_fragment(None);
@@ -64,24 +71,26 @@ impl<E: deserr::DeserializeError> deserr::Deserr<E> for RedirectUrl {
     }
 }
 
-/// What a project allows.
+/// The redirects that a project permits.
 pub struct Rules<'a> {
+    /// Whether localhost is trusted.
     pub allow_localhost: bool,
+    /// The trusted domains.
     pub domains: &'a [TrustedDomain],
 }
 
 impl Rules<'_> {
-    /// Whether a user may be sent to `url`.
+    /// Whether users may be redirected to `url`.
     pub fn trust(&self, url: &RedirectUrl) -> bool {
         let url = url.url();
-        // `https://trusted.example@evil.example` reads as the wrong host to people.
+        // People misread the host of `https://trusted.example@evil.example`.
         if !url.username().is_empty() || url.password().is_some() {
             return false;
         }
         (self.allow_localhost && is_localhost(url)) || self.domains.iter().any(|domain| matches(&domain.domain, url))
     }
 
-    /// Whether a page of the project may be at this host, whatever its scheme and port.
+    /// Whether the project trusts this host, with any scheme and port.
     pub fn trust_host(&self, name: &str) -> bool {
         let name = name.to_ascii_lowercase();
         let is_local = || Url::parse(&format!("http://{name}")).is_ok_and(|url| url.host_str() == Some(&name) && is_localhost(&url));
@@ -90,31 +99,46 @@ impl Rules<'_> {
         (self.allow_localhost && is_local()) || self.domains.iter().any(is_of)
     }
 
-    /// Like [`Self::trust`], and native apps' scheme besides.
+    /// Like [`Self::trust`], but also accepts the scheme of native apps.
     pub fn trust_for_oauth(&self, url: &RedirectUrl) -> bool {
         url.url().scheme() == NATIVE_SCHEME || self.trust(url)
     }
 
-    /// [`Self::trust`], with what to do about it when the URL is not trusted.
+    /// Like [`Self::trust`], with an error that says how to fix an untrusted URL.
     pub fn check(&self, url: &RedirectUrl) -> Result<(), Untrusted> {
         if self.trust(url) { Ok(()) } else { Err(Untrusted::of(url)) }
     }
 
-    /// [`Self::trust_for_oauth`], with what to do about it when the URL is not trusted.
+    /// Like [`Self::trust_for_oauth`], with an error that says how to fix an untrusted URL.
     pub fn check_for_oauth(&self, url: &RedirectUrl) -> Result<(), Untrusted> {
         if self.trust_for_oauth(url) { Ok(()) } else { Err(Untrusted::of(url)) }
     }
 }
 
-/// Why a user may not be sent to a URL. It names the origin alone: the rest may have a code in it.
+/// Why users may not be redirected to a URL. Errors contain only the origin of the URL, because
+/// the rest may contain a code.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Untrusted {
+    /// None of the project's domains matches the URL.
     #[error("redirect URL {origin} is not trusted: add its domain to the project's trusted domains (`config.domains`){localhost}")]
-    Domain { origin: String, localhost: &'static str },
-    #[error("redirect URL with the scheme {scheme} is not trusted: only http and https URLs can be")]
-    Scheme { scheme: String },
-    #[error("redirect URL {origin} is not trusted: it has a user name or a password before its host")]
-    Credentials { origin: String },
+    Domain {
+        /// Scheme, host and port of the URL.
+        origin: String,
+        /// A hint for localhost URLs; otherwise empty.
+        localhost: &'static str,
+    },
+    /// The scheme is neither http nor https.
+    #[error("redirect URL with the scheme {scheme} is not trusted: use an http or https URL")]
+    Scheme {
+        /// The scheme of the URL.
+        scheme: String,
+    },
+    /// The URL contains credentials.
+    #[error("redirect URL {origin} is not trusted: remove the user name and password before the host")]
+    Credentials {
+        /// Scheme, host and port of the URL.
+        origin: String,
+    },
 }
 
 impl Untrusted {
@@ -132,8 +156,8 @@ impl Untrusted {
     }
 }
 
-/// `localhost`, a name below it, or 127.0.0.0/8, at any port. Other schemes than http and https may
-/// name the host `localhost` and open anything, such as an app (`intent:`).
+/// Whether the host is `localhost`, a name below it, or in 127.0.0.0/8; the port does not matter.
+/// The scheme must be http or https, because a URL such as `intent://localhost` opens an app.
 fn is_localhost(url: &Url) -> bool {
     if !matches!(url.scheme(), "http" | "https") {
         return false;
@@ -153,7 +177,7 @@ fn matches(pattern: &str, url: &Url) -> bool {
         && url.host_str().is_some_and(|name| host_matches(&host.to_ascii_lowercase(), name))
 }
 
-/// The scheme, the host and the port of a domain's pattern.
+/// The scheme, host and port of a domain pattern.
 fn authority(pattern: &str) -> Option<(&str, &str, Option<u16>)> {
     let (scheme, authority) = pattern.split_once("://")?;
     let authority = authority.split(['/', '?', '#']).next().unwrap_or_default();
@@ -168,7 +192,8 @@ fn default_port(scheme: &str) -> u16 {
     if scheme.eq_ignore_ascii_case("https") { 443 } else { 80 }
 }
 
-/// Matches a host against a pattern: `**` any characters, `*` any characters but a dot.
+/// Matches a host against a pattern: `**` stands for any characters, `*` for any characters except
+/// dots.
 fn host_matches(pattern: &str, host: &str) -> bool {
     let Some(position) = pattern.find('*') else { return pattern == host };
     let (before, after) = pattern.split_at(position);
@@ -178,11 +203,11 @@ fn host_matches(pattern: &str, host: &str) -> bool {
         None => (&after[1..], false),
     };
     let longest = if across { rest.len() } else { rest.find('.').unwrap_or(rest.len()) };
-    // A wildcard stands for one character at least: `*.example.com` is not `.example.com`.
+    // A wildcard stands for at least one character: `*.example.com` does not match `.example.com`.
     (1..=longest).any(|end| rest.is_char_boundary(end) && host_matches(after, &rest[end..]))
 }
 
-/// Checks a domain setting: an http or https origin, wildcards in the host alone.
+/// Validates a domain setting: an http or https origin, with wildcards only in the host.
 pub fn parse_domain(text: &str) -> Result<(), InvalidUrl> {
     let authority = text.strip_prefix("https://").or_else(|| text.strip_prefix("http://")).ok_or(InvalidUrl)?;
     if authority.is_empty() || authority.contains(['@', '\\', ' ', '?', '#']) {
@@ -224,7 +249,7 @@ mod tests {
     }
 
     #[test]
-    fn wildcards_match_labels_of_the_host_alone() {
+    fn wildcards_match_only_host_labels() {
         assert!(trusts("https://*.example.com", "https://a.example.com/x"));
         assert!(!trusts("https://*.example.com", "https://a.b.example.com"));
         assert!(!trusts("https://*.example.com", "https://example.com"));
@@ -235,7 +260,7 @@ mod tests {
     }
 
     #[test]
-    fn a_host_is_trusted_as_the_domains_say_at_whatever_port() {
+    fn a_host_is_trusted_at_any_port() {
         let domain = |domain: &str| TrustedDomain { domain: domain.to_owned(), handler_path: "/handler".to_owned() };
         let domains = [domain("https://app.example.com:8443"), domain("https://*.preview.example")];
         let rules = Rules { allow_localhost: false, domains: &domains };
@@ -253,7 +278,7 @@ mod tests {
     }
 
     #[test]
-    fn localhost_is_a_setting() {
+    fn localhost_is_trusted_by_a_setting() {
         let rules = |allow_localhost| Rules { allow_localhost, domains: &[] };
         for url in ["http://localhost:3000/x", "https://app.localhost", "http://127.0.0.1:1", "http://127.9.9.9"] {
             let url = RedirectUrl::parse(url).expect("a URL");
@@ -265,7 +290,7 @@ mod tests {
     }
 
     #[test]
-    fn localhost_of_another_scheme_that_opens_an_app_or_a_page_of_the_browser_is_refused() {
+    fn localhost_with_a_custom_or_browser_scheme_is_rejected() {
         let rules = Rules { allow_localhost: true, domains: &[] };
         for url in
             ["intent://localhost#Intent;end", "view-source://localhost", "exp://127.0.0.1:19000", "ftp://localhost/", "x://localhost"]
@@ -276,7 +301,7 @@ mod tests {
     }
 
     #[test]
-    fn a_refusal_names_the_origin_and_the_setting_and_nothing_else_of_the_url() {
+    fn a_rejection_names_only_origin_and_setting() {
         let rules = Rules { allow_localhost: false, domains: &[] };
         let refusal = |url: &str| rules.check(&RedirectUrl::parse(url).expect("a URL")).expect_err("a refusal").to_string();
         assert_eq!(
@@ -287,12 +312,12 @@ mod tests {
         assert!(local.contains("http://localhost:4000 is not trusted") && local.ends_with("`config.allow_localhost` for development"));
         assert_eq!(
             refusal("https://ada:secret@app.example.com/"),
-            "redirect URL https://app.example.com is not trusted: it has a user name or a password before its host"
+            "redirect URL https://app.example.com is not trusted: remove the user name and password before the host"
         );
     }
 
     #[test]
-    fn a_code_replaces_a_parameter_of_its_name() {
+    fn a_code_replaces_an_existing_code_parameter() {
         let url = RedirectUrl::parse("https://a.test/p?code=old&x=1#f").expect("a URL");
         assert_eq!(url.with_query("code", "new").as_str(), "https://a.test/p?x=1&code=new#f");
     }

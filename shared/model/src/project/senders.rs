@@ -1,8 +1,9 @@
-//! Which addresses emails come from: a project without a mail server of its own sends by the deployment's, whose good name is everybody's.
+//! The permitted sender addresses. A project without its own mail server sends through the
+//! deployment's server, whose reputation all projects share.
 
 use crate::email::{Email, InvalidEmail};
 
-/// The deployment's own address, and those that its projects may take instead.
+/// The deployment's own address, and those that projects may use instead.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Senders {
     own: String,
@@ -12,12 +13,13 @@ pub struct Senders {
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Others {
     Any,
-    /// Addresses, and domains without an `@`; a domain stands for itself and not for those below it.
+    /// Addresses, and domains without an `@`. A domain does not include its subdomains.
     Listed(Vec<String>),
 }
 
 impl Senders {
-    /// From a list with commas between, as in `example.com, notes@example.org`; `*` for every address.
+    /// Parses a comma-separated list such as `example.com, notes@example.org`; `*` permits every
+    /// address.
     pub fn new(own: String, list: &str) -> Result<Self, InvalidEmail> {
         let mut entries = list.split(',').map(str::trim).filter(|entry| !entry.is_empty());
         let others = match list.trim() {
@@ -35,6 +37,7 @@ impl Senders {
         &self.own
     }
 
+    /// Whether projects may send from this address.
     pub fn allow(&self, address: &str) -> bool {
         match (&self.others, address.rsplit_once('@')) {
             (Others::Any, _) => true,
@@ -45,17 +48,17 @@ impl Senders {
         }
     }
 
-    /// What a project that asks for another address is told.
+    /// The error message for a project that sets an address that is not permitted.
     pub fn advice(&self) -> String {
         let mut allowed = vec![self.own.clone()];
         if let Others::Listed(listed) = &self.others {
             allowed.extend(listed.iter().map(|entry| if entry.contains('@') { entry.clone() } else { format!("an address at {entry}") }));
         }
-        format!("must be {}; any other address needs a mail server of the project's own (`host`)", allowed.join(" or "))
+        format!("must be {}; any other address requires the project's own mail server (`host`)", allowed.join(" or "))
     }
 }
 
-/// An address or a domain in the form in which addresses are stored.
+/// An address or domain in its normal form.
 fn normalised(entry: &str) -> Result<String, InvalidEmail> {
     if entry.contains('@') {
         return Email::parse(entry).map(|email| email.to_string());
@@ -72,18 +75,15 @@ mod tests {
     }
 
     #[test]
-    fn a_deployment_that_lists_none_sends_as_itself() {
+    fn a_deployment_without_a_list_uses_its_own_sender() {
         let senders = senders("");
         assert!(senders.allow("noreply@gatelet.example"));
         assert!(!senders.allow("other@gatelet.example") && !senders.allow("noreply@example.com"));
-        assert_eq!(
-            senders.advice(),
-            "must be noreply@gatelet.example; any other address needs a mail server of the project's own (`host`)"
-        );
+        assert_eq!(senders.advice(), "must be noreply@gatelet.example; any other address requires the project's own mail server (`host`)");
     }
 
     #[test]
-    fn listed_domains_and_addresses_are_allowed_and_nothing_that_only_looks_like_them() {
+    fn only_listed_domains_and_addresses_are_allowed() {
         let senders = senders(" Example.com, notes@bücher.example ,");
         for allowed in ["a@example.com", "notes@xn--bcher-kva.example", "noreply@gatelet.example"] {
             assert!(senders.allow(allowed), "{allowed}");
@@ -95,7 +95,7 @@ mod tests {
     }
 
     #[test]
-    fn a_star_allows_every_address_and_is_no_part_of_a_list() {
+    fn a_star_allows_every_address_and_stands_alone() {
         assert!(senders("*").allow("anybody@example.net"));
         for wrong in ["example.com, *", "example", "@example.com", "a b@example.com"] {
             assert_eq!(Senders::new("noreply@gatelet.example".to_owned(), wrong), Err(InvalidEmail), "{wrong}");

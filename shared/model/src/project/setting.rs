@@ -1,19 +1,23 @@
-//! What settings of projects are checked with, and what is wrong with one.
+//! Validation of project settings.
 
 use std::borrow::Cow;
 
 use crypto::seal::Sealer;
+use deserr::{DeserializeError, Deserr, IntoValue, Value, ValuePointerRef};
 use url::Url;
 use wire::change::Change;
 use wire::entropy::Entropy;
+use wire::problem::rejected;
 
 use crate::project::senders::Senders;
 
-/// What is wrong with a setting, and where.
+/// An invalid setting with its path.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{path} {message}")]
 pub struct InvalidSetting {
+    /// The path of the setting, as in `config.domains[0].domain`.
     pub path: String,
+    /// A description of the expected value.
     pub message: Cow<'static, str>,
 }
 
@@ -21,11 +25,31 @@ pub(crate) fn invalid(path: impl Into<String>, message: impl Into<Cow<'static, s
     InvalidSetting { path: path.into(), message: message.into() }
 }
 
-/// What settings are checked and sealed with.
+/// Stands in place of a stored secret wherever published SDKs expect a value. In a request, it
+/// means "unchanged".
+pub const HIDDEN_SECRET: &str = "********";
+
+/// The parts of the deployment that project settings are validated against and sealed with.
 pub struct Deployment<'a> {
+    /// Seals secrets.
     pub sealer: &'a Sealer,
+    /// The source of nonces.
     pub entropy: &'a Entropy,
+    /// The permitted sender addresses.
     pub senders: &'a Senders,
+}
+
+/// The switch of a feature that does not exist: it can be off only.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Off;
+
+impl<E: DeserializeError> Deserr<E> for Off {
+    fn deserialize_from_value<V: IntoValue>(value: Value<V>, location: ValuePointerRef<'_>) -> Result<Self, E> {
+        if bool::deserialize_from_value(value, location)? {
+            return Err(rejected("must be false: Gatelet does not have this feature", location));
+        }
+        Ok(Self)
+    }
 }
 
 pub(crate) fn set<T>(new: Option<T>, field: &mut T) {

@@ -1,5 +1,6 @@
-//! What clients and administrators read of a project. Client ids and secrets of providers, and the password of a mail server,
-//! are settings to write, never to read.
+//! A project in the forms for clients and administrators. Only administrators can read providers'
+//! client ids; providers' client secrets and the password of a mail server can be written but
+//! never read.
 
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -9,38 +10,55 @@ use wire::id::ProjectId;
 use crate::bot_challenge::BotChallengeView;
 use crate::notice::kind::Topic;
 use crate::permission::{Occasion, PermissionId};
-use crate::project::mail_server::HIDDEN_PASSWORD;
 use crate::project::redirect::TrustedDomain;
+use crate::project::setting::HIDDEN_SECRET;
 use crate::project::{EmailConfig, MergeStrategy, OAuthProvider, Project, ProjectConfig};
 use crate::sign_up::rule::{DefaultAction, SignUpRule};
 
-/// A project, as anybody with its id may read it.
+/// A project, as anybody who knows its id may read it.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct ClientProject {
+    /// The id.
     pub id: ProjectId,
+    /// The name that users see.
     pub display_name: String,
+    /// The settings that apps need.
     pub config: ClientConfig,
 }
 
+/// The settings that apps need.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct ClientConfig {
+    /// Whether users may sign up with client access.
     pub sign_up_enabled: bool,
+    /// Whether users may sign in with a password.
     pub credential_enabled: bool,
+    /// Whether users may sign in with an emailed code or link.
     pub magic_link_enabled: bool,
+    /// Always `false`: there are no passkeys.
     pub passkey_enabled: bool,
+    /// Whether users may create teams with client access.
     pub client_team_creation_enabled: bool,
+    /// Whether users may delete their own account with client access.
     pub client_user_deletion_enabled: bool,
+    /// Always `false`: users have no API keys.
     pub allow_user_api_keys: bool,
+    /// Always `false`: teams have no API keys.
     pub allow_team_api_keys: bool,
+    /// Whether redirect URLs may point to localhost.
     pub allow_localhost: bool,
+    /// The providers that users can sign in with.
     pub enabled_oauth_providers: Vec<ProviderId>,
+    /// The domains that redirect URLs may point to.
     pub domains: Vec<TrustedDomain>,
-    /// When the app has to solve a bot challenge, and whose.
+    /// When the app must solve a bot challenge, and from which provider.
     pub bot_challenge: BotChallengeView,
 }
 
+/// A provider that users can sign in with.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct ProviderId {
+    /// The provider's id in the project.
     #[schema(example = "github")]
     pub id: String,
 }
@@ -48,93 +66,141 @@ pub struct ProviderId {
 /// A project, as its administrators read it.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct AdminProject {
+    /// The id.
     pub id: ProjectId,
+    /// The name that users see.
     pub display_name: String,
+    /// What the project is for; may be empty.
     pub description: String,
+    /// A square logo.
     pub logo_url: Option<String>,
+    /// A wide logo.
     pub logo_full_url: Option<String>,
+    /// A square logo for dark backgrounds.
     pub logo_dark_mode_url: Option<String>,
+    /// A wide logo for dark backgrounds.
     pub logo_full_dark_mode_url: Option<String>,
-    /// Milliseconds since the epoch.
+    /// Milliseconds since the Unix epoch.
     pub created_at_millis: i64,
+    /// Stored for published SDKs; it changes nothing in the service.
     pub is_production_mode: bool,
+    /// Whether this is a local gateway.
     pub is_development_environment: bool,
+    /// The team of the internal project that owns this project.
     pub owner_team_id: Option<String>,
+    /// Always `completed`, for published SDKs.
     #[schema(example = "completed")]
     pub onboarding_status: &'static str,
+    /// The settings.
     pub config: AdminConfig,
 }
 
+/// All settings of a project.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct AdminConfig {
+    /// The settings that apps can read too.
     #[serde(flatten)]
     pub client: ClientConfig,
+    /// The providers, without their secrets.
     pub oauth_providers: Vec<AdminProvider>,
+    /// The sender and the mail server.
     pub email_config: AdminEmailConfig,
-    /// The id of the theme of mails that name none.
+    /// The id of the theme for emails that name none.
     pub email_theme: Uuid,
+    /// Whether users receive an email about sign-ins from new places.
     pub new_sign_in_mails: bool,
-    /// What users get no email about when it changes.
+    /// The topics that users are not notified of.
     pub disabled_notices: Vec<Topic>,
+    /// Whether a new user gets a team of its own.
     pub create_team_on_sign_up: bool,
+    /// Whether default permissions let members invite people to their team.
     pub member_invitations_enabled: bool,
+    /// The permissions that the creator of a team is granted.
     pub team_creator_default_permissions: Vec<DefaultPermission>,
+    /// The permissions that a new member of a team is granted.
     pub team_member_default_permissions: Vec<DefaultPermission>,
+    /// The permissions that a new user is granted.
     pub user_default_permissions: Vec<DefaultPermission>,
+    /// Whether users are restricted until they verify their primary address.
     pub require_email_verification: bool,
+    /// Whether clients must send the publishable client key.
     pub require_publishable_client_key: bool,
+    /// What happens when a provider reports the address of an existing account.
     pub oauth_account_merge_strategy: MergeStrategy,
+    /// The rules that decide on sign-ups.
     pub sign_up_rules: Vec<SignUpRule>,
+    /// What happens if no rule allows or rejects the sign-up.
     pub sign_up_rules_default_action: DefaultAction,
-    /// Characters.
+    /// In characters.
     pub password_min_length: usize,
-    /// Seconds from the start of a session.
+    /// Seconds since the start of a session.
     pub session_max_age_seconds: u32,
     /// Seconds since the last use of a session.
     pub session_max_idle_seconds: u32,
-    /// Seconds after which a user has to be proved to be there again for changes of how it signs in; 0: never.
+    /// The maximum age, in seconds, of a user's last reauthentication for changes to how the user
+    /// signs in; 0 for no limit.
     pub reauthentication_max_age_seconds: u32,
-    /// Days after which new entries of the audit log are deleted.
+    /// How many days new entries of the audit log are kept.
     pub audit_log_retention_days: u16,
-    /// Requests an hour above which the project is suspicious: of OAuth flows, and of sign-ups and emails together.
+    /// Requests per hour above which the project is suspicious: applied separately to OAuth flows,
+    /// and to sign-ups and emails together.
     pub bot_challenge_usual_requests_per_hour: u32,
 }
 
+/// A permission that is granted by default.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct DefaultPermission {
+    /// The id of the permission.
     pub id: PermissionId,
 }
 
+/// A provider, without its secret.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct AdminProvider {
+    /// The provider's id in the project.
     pub id: String,
+    /// The same as `id`, for published SDKs.
     pub provider_config_id: String,
+    /// Always `standard`.
     pub r#type: &'static str,
+    /// The client id registered with the provider.
+    pub client_id: String,
+    /// Eight asterisks in place of the secret. A request that contains them keeps the secret.
+    pub client_secret: &'static str,
+    /// The issuer of a provider that is not in the catalog.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub issuer: Option<String>,
+    /// The configured authorization endpoint.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub authorization_endpoint: Option<String>,
+    /// The configuration id of Facebook Login for Business.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub facebook_config_id: Option<String>,
+    /// The Microsoft tenant.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub microsoft_tenant_id: Option<String>,
 }
 
-/// What is not set is empty in a `standard` one, as published SDKs read nothing where a field is missing.
+/// The sender and the mail server. Unset fields of `standard` are empty (the port: 0) rather than
+/// absent, because published SDKs read every field.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(tag = "type", rename_all = "lowercase")]
 pub enum AdminEmailConfig {
     /// The deployment's server and sender.
     Shared {},
-    /// The project's own sender; with a host, its own mail server too.
+    /// The project's own sender, and with a host its own mail server.
     Standard {
-        /// Empty: the deployment's server.
+        /// The mail server; empty for the deployment's.
         host: String,
+        /// The port; 0 without a server.
         port: u16,
+        /// The user name at the server.
         username: String,
-        /// Eight asterisks in place of a password.
+        /// Eight asterisks in place of a password; empty if there is none.
         password: &'static str,
+        /// The name in the `From` header.
         sender_name: String,
+        /// The address in the `From` header.
         sender_email: String,
     },
 }
@@ -145,11 +211,11 @@ impl ClientConfig {
             sign_up_enabled: config.sign_up_enabled,
             credential_enabled: config.credential_enabled,
             magic_link_enabled: config.magic_link_enabled,
-            passkey_enabled: config.passkey_enabled,
+            passkey_enabled: false,
             client_team_creation_enabled: config.client_team_creation_enabled,
             client_user_deletion_enabled: config.client_user_deletion_enabled,
-            allow_user_api_keys: config.allow_user_api_keys,
-            allow_team_api_keys: config.allow_team_api_keys,
+            allow_user_api_keys: false,
+            allow_team_api_keys: false,
             allow_localhost: config.allow_localhost,
             enabled_oauth_providers: config.oauth_providers.iter().map(|provider| ProviderId { id: provider.id.clone() }).collect(),
             domains: config.domains.clone(),
@@ -159,12 +225,14 @@ impl ClientConfig {
 }
 
 impl ClientProject {
+    /// The part of a project that apps can read.
     pub fn of(project: &Project) -> Self {
         Self { id: project.id.clone(), display_name: project.display_name.clone(), config: ClientConfig::of(&project.config) }
     }
 }
 
 impl AdminProject {
+    /// The whole project.
     pub fn of(project: &Project, is_development_environment: bool) -> Self {
         Self {
             id: project.id.clone(),
@@ -221,7 +289,7 @@ impl AdminEmailConfig {
         let (host, port) = config.server.as_ref().map(|server| (server.host.clone(), server.port)).unwrap_or_default();
         let login = config.server.as_ref().and_then(|server| server.login.as_ref());
         let username = login.map(|login| login.username.clone()).unwrap_or_default();
-        let password = login.map(|_| HIDDEN_PASSWORD).unwrap_or_default();
+        let password = login.map(|_| HIDDEN_SECRET).unwrap_or_default();
         Self::Standard { host, port, username, password, sender_name, sender_email }
     }
 }
@@ -232,6 +300,8 @@ impl AdminProvider {
             id: provider.id.clone(),
             provider_config_id: provider.id.clone(),
             r#type: "standard",
+            client_id: provider.client_id.clone(),
+            client_secret: HIDDEN_SECRET,
             issuer: provider.issuer.clone(),
             authorization_endpoint: provider.authorization_endpoint.clone(),
             facebook_config_id: provider.facebook_config_id.clone(),

@@ -1,4 +1,4 @@
-//! The first half of a flow: what the app asked for, and the URL that the user is sent to.
+//! The first half of an OAuth flow: the app's request, and the URL at the provider.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
@@ -13,57 +13,74 @@ use crate::project::OAuthProvider;
 use crate::project::redirect::RedirectUrl;
 use crate::provider::catalog::{self, OPENID_EXTRA, OPENID_SCOPE, TENANT};
 
-/// How long a user may take at the provider.
+/// How long a user may take to authorize at the provider.
 pub const LIFE: SignedDuration = SignedDuration::from_mins(10);
 
-/// Name of the cookie that ties a flow to the browser it began in, before its state.
+/// The prefix of a cookie's name, which ends with the inner state of a flow. The cookie binds the
+/// flow to the browser in which the flow began.
 pub const COOKIE_PREFIX: &str = "gatelet-oauth-inner-";
 
 /// What an authorization is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Purpose {
+    /// Sign in or sign up.
     Authenticate,
+    /// Link the provider account to the signed-in user.
     Link,
 }
 
-/// How the user gets to the provider.
+/// How the app receives the provider's URL.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ResponseMode {
+    /// In the response body.
     Json,
+    /// As a redirect.
     Redirect,
 }
 
-/// What is remembered under the digest of the inner state until the provider sends the user back.
+/// The data of a flow, stored until the provider redirects the user back. The key contains the
+/// digest of the inner state, which is the `state` parameter sent to the provider.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Authorization {
+    /// The project.
     pub project_id: ProjectId,
+    /// The provider.
     pub provider_id: String,
+    /// What the flow is for.
     pub purpose: Purpose,
+    /// How the app receives the provider's URL.
     pub response_mode: ResponseMode,
+    /// Where the user is redirected with the authorization code at the end of the flow.
     pub redirect_uri: RedirectUrl,
-    /// The app's own state, given back to it.
+    /// The app's own state, which is returned to the app.
     pub state: String,
     /// The app's PKCE challenge (RFC 7636), method S256.
     pub code_challenge: String,
+    /// Where the user is redirected if the flow fails.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error_redirect_url: Option<RedirectUrl>,
+    /// Where the app redirects the user after the callback.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub after_callback_redirect_url: Option<RedirectUrl>,
+    /// The scopes that the app requested beyond those for signing in.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub provider_scope: Option<String>,
-    /// The user to link to, or the anonymous one to upgrade.
+    /// The user to link to, or the anonymous user to upgrade.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub user_id: Option<UserId>,
-    /// Its credential epoch when the flow began.
+    /// The user's credential epoch when the flow began.
     #[serde(default)]
     pub epoch: u64,
-    /// The session of its access token, which must still live when the flow ends; absent on flows of older versions.
+    /// The session of the user's access token, which must still be live when the flow ends. Absent
+    /// from flows without a user and flows of earlier versions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub begun_in: Option<SessionId>,
-    /// Our own PKCE verifier towards the provider; sealed, as it is needed in clear once more.
+    /// This service's own PKCE verifier for the provider, sealed and not hashed, because the token
+    /// request must contain it.
     pub verifier: Sealed,
+    /// When the flow expires.
     #[serde(with = "jiff::fmt::serde::timestamp::millisecond::required")]
     pub expires_at: Timestamp,
 }
@@ -73,32 +90,38 @@ pub fn challenge(verifier: &str) -> String {
     URL_SAFE_NO_PAD.encode(digest(&SHA256, verifier.as_bytes()))
 }
 
-/// A setting of the provider that cannot be used.
+/// A configured endpoint that cannot be used.
 #[derive(Debug, thiserror::Error)]
 #[error("the provider's authorization endpoint is not a URL")]
 pub struct InvalidEndpoint;
 
-/// The parameters of a request to a provider that differ from flow to flow.
+/// The parameters of a request to a provider's authorization endpoint. They differ between flows.
 pub struct ProviderRequest<'a> {
+    /// The provider's configuration.
     pub provider: &'a OAuthProvider,
-    /// Where the provider authorizes: [`known_endpoint`], or what its issuer publishes.
+    /// The provider's authorization endpoint: [`known_endpoint`], or the endpoint that the
+    /// provider's issuer publishes.
     pub endpoint: &'a str,
-    /// Where the provider sends the user back.
+    /// Where the provider redirects the user to.
     pub callback: &'a str,
+    /// The inner state.
     pub state: &'a str,
+    /// The PKCE challenge.
     pub challenge: &'a str,
+    /// The nonce for the ID token.
     pub nonce: &'a str,
+    /// The scopes that the app requested beyond those for signing in.
     pub extra_scope: Option<&'a str>,
 }
 
-/// Where a provider authorizes, when that is known without asking it.
+/// The provider's authorization endpoint, if it is known without discovery.
 pub fn known_endpoint(provider: &OAuthProvider) -> Option<&str> {
     let known = || catalog::find(&provider.id).map(|known| known.authorization_endpoint);
     provider.authorization_endpoint.as_deref().or_else(known)
 }
 
 impl ProviderRequest<'_> {
-    /// The URL that the user is sent to (RFC 6749 §4.1.1, RFC 7636 §4.3, OpenID Connect Core §3.1.2.1).
+    /// The URL to send the user to (RFC 6749 §4.1.1, RFC 7636 §4.3, OpenID Connect Core §3.1.2.1).
     pub fn url(&self) -> Result<Url, InvalidEndpoint> {
         let known = catalog::find(&self.provider.id);
         let (scope, extra) = known.map_or((OPENID_SCOPE, OPENID_EXTRA), |known| (known.scope, known.extra));
@@ -127,7 +150,7 @@ impl ProviderRequest<'_> {
 #[cfg(test)]
 mod tests {
     #[test]
-    fn the_challenge_is_that_of_rfc_7636_appendix_b() {
+    fn the_challenge_matches_rfc_7636_appendix_b() {
         let challenge = super::challenge("dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk");
         assert_eq!(challenge, "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM");
     }

@@ -1,52 +1,68 @@
-//! The providers that are known by name. Each is an entry of data; the flow is the same for all.
+//! The catalog of providers. Providers differ only in their data; the flow is the same for all.
 //!
-//! Endpoints, scopes and fields are those of the providers' own documents. Other OpenID issuers describe themselves
-//! ([`oauth::metadata`]).
+//! Endpoints, scopes and fields are taken from the providers' documentation. Other OpenID issuers
+//! are discovered through their metadata (`shared/oauth/src/metadata.rs`).
 
 use crate::provider::profile::{Addresses, Fields, Verified};
 
-/// A provider that is known by name.
+/// A provider of the catalog.
 #[derive(Debug, Clone, Copy)]
 pub struct Provider {
+    /// The id, which app developers write in SDK calls.
     pub id: &'static str,
+    /// Where users are redirected to authorize.
     pub authorization_endpoint: &'static str,
+    /// Where authorization codes are exchanged for tokens.
     pub token_endpoint: &'static str,
-    /// What sign-in needs: the account's id, and its address where the provider gives it.
+    /// The scopes that sign-in needs: to read the account's id and, if the provider reports one,
+    /// its email address.
     pub scope: &'static str,
-    /// Parameters that the provider wants besides those of RFC 6749.
+    /// Parameters that the provider requires beyond those of RFC 6749.
     pub extra: &'static [(&'static str, &'static str)],
+    /// How the client authenticates at the token endpoint.
     pub client_auth: ClientAuth,
+    /// The source of the account's data.
     pub identity: Identity,
 }
 
-/// How a client proves itself at the token endpoint (RFC 6749 §2.3.1).
+/// How a client authenticates at the token endpoint (RFC 6749 §2.3.1).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ClientAuth {
+    /// The id and the secret are sent with HTTP basic authentication.
     Basic,
+    /// The id and the secret are sent in the body.
     Body,
 }
 
-/// Where the account comes from.
+/// The source of an account's data.
 #[derive(Debug, Clone, Copy)]
 pub enum Identity {
-    /// The ID token of OpenID Connect.
-    IdToken { issuer: &'static str, jwks_uri: &'static str },
-    /// The provider's own API, asked with the access token.
+    /// An OpenID Connect ID token.
+    IdToken {
+        /// The issuer: the `iss` claim of the provider's tokens.
+        issuer: &'static str,
+        /// The URL of the provider's keys.
+        jwks_uri: &'static str,
+    },
+    /// The provider's own API, called with the access token.
     Api(Api),
 }
 
-/// What a provider's API tells of the account.
+/// How to read an account from a provider's API.
 #[derive(Debug, Clone, Copy)]
 pub struct Api {
+    /// The URL that returns the account.
     pub url: &'static str,
-    /// The header in which the API wants the client id.
+    /// The header in which the API expects the client id.
     pub client_id_header: Option<&'static str>,
+    /// Where the response contains the fields.
     pub fields: Fields,
-    /// Where its addresses are, when they are not in the account.
+    /// The URL that returns the email addresses, and where its response contains them, if the
+    /// account does not include them.
     pub addresses: Option<(&'static str, Addresses)>,
 }
 
-/// Stands for a Microsoft tenant in an endpoint.
+/// Placeholder for a Microsoft tenant in an endpoint.
 pub const TENANT: &str = "{tenant}";
 
 const OFFLINE: &[(&str, &str)] = &[("access_type", "offline"), ("prompt", "consent")];
@@ -89,7 +105,7 @@ const CATALOG: [Provider; 12] = [
         scope: "openid email profile offline_access User.Read",
         extra: OFFLINE,
         client_auth: ClientAuth::Body,
-        // A tenant's administrator may give any address to an account, so none is taken for verified.
+        // An administrator of the tenant can set any address, so no address counts as verified.
         identity: api(
             "https://graph.microsoft.com/v1.0/me",
             Fields { id: "/id", names: &["/displayName"], email: Some(("/mail", Verified::Never)), picture: None },
@@ -123,7 +139,7 @@ const CATALOG: [Provider; 12] = [
         scope: "user-read-email user-read-private",
         extra: OFFLINE,
         client_auth: ClientAuth::Basic,
-        // The document says in so many words that the address is not verified.
+        // Spotify's documentation says explicitly that the address is not verified.
         identity: api(
             "https://api.spotify.com/v1/me",
             Fields { id: "/id", names: &["/display_name"], email: Some(("/email", Verified::Never)), picture: Some("/images/0/url") },
@@ -211,7 +227,7 @@ const CATALOG: [Provider; 12] = [
         identity: Identity::Api(Api {
             url: "https://api.twitch.tv/helix/users",
             client_id_header: Some("client-id"),
-            // The API gives an address only once the user has verified it.
+            // The API returns an address only once the user has verified it.
             fields: Fields {
                 id: "/data/0/id",
                 names: &["/data/0/display_name"],
@@ -223,17 +239,18 @@ const CATALOG: [Provider; 12] = [
     },
 ];
 
-/// The provider of this id.
+/// The provider with this id.
 pub fn find(id: &str) -> Option<&'static Provider> {
     CATALOG.iter().find(|provider| provider.id == id)
 }
 
-/// The ids of all of them.
+/// The ids of all providers.
 pub fn ids() -> impl Iterator<Item = &'static str> {
     CATALOG.iter().map(|provider| provider.id)
 }
 
-/// What an OpenID issuer outside the catalog is asked for.
+/// The scopes requested from an OpenID issuer outside the catalog.
 pub const OPENID_SCOPE: &str = "openid email profile";
-/// And the parameters it gets besides: a refresh token is given to those who ask for consent (OpenID Connect Core §11).
+/// Additional parameters for an OpenID issuer outside the catalog: a refresh token requires
+/// `prompt=consent` (OpenID Connect Core §11).
 pub const OPENID_EXTRA: &[(&str, &str)] = OFFLINE;

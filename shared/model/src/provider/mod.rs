@@ -1,4 +1,4 @@
-//! Providers of OAuth: which there are, what a flow remembers, what a provider tells of its user.
+//! OAuth providers: the catalog, the state of a flow, and the profiles of their accounts.
 
 pub mod authorization;
 pub mod catalog;

@@ -1,5 +1,5 @@
-//! Who an account at a provider belongs to, read from what the provider tells. An address counts as verified only when the provider
-//! says so in a way that its document defines: accounts are merged by it.
+//! The profile of a provider account. Accounts are merged by address, so an address counts as
+//! verified only if the provider's documentation says so.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -10,55 +10,69 @@ use crate::text::line;
 /// An account at a provider.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Profile {
-    /// The provider's own, stable id; never an address, which can be given to somebody else.
+    /// The stable id of the account at the provider. Never an address, because the provider could
+    /// reassign an address to somebody else.
     pub account_id: String,
+    /// The user's name.
     pub name: Option<String>,
+    /// The address, if it is valid.
     pub email: Option<Email>,
+    /// Whether the provider has verified the address.
     pub email_verified: bool,
-    /// An https URL.
+    /// The picture, an https URL.
     pub picture: Option<String>,
 }
 
-/// Where an account's fields are, as JSON pointers (RFC 6901).
+/// The JSON pointers (RFC 6901) to the fields of an account.
 #[derive(Debug, Clone, Copy)]
 pub struct Fields {
+    /// The stable id.
     pub id: &'static str,
-    /// The first that is there.
+    /// The candidates for the name; the first that is not blank is used.
     pub names: &'static [&'static str],
+    /// The address, and how to tell whether it is verified.
     pub email: Option<(&'static str, Verified)>,
+    /// The URL of the picture.
     pub picture: Option<&'static str>,
 }
 
-/// Whether an address is verified.
+/// How to tell whether an address is verified.
 #[derive(Debug, Clone, Copy)]
 pub enum Verified {
+    /// The provider only reports verified addresses.
     Always,
+    /// The provider does not say, so the address counts as unverified.
     Never,
-    /// When this field is true.
+    /// The address is verified if this field is true.
     If(&'static str),
-    /// When this field is there and not null.
+    /// The address is verified if this field is present and not null.
     IfPresent(&'static str),
 }
 
-/// A list of addresses.
+/// A list of email addresses. `list` points into the answer, the other pointers into each element.
 #[derive(Debug, Clone, Copy)]
 pub struct Addresses {
+    /// The list.
     pub list: &'static str,
+    /// The address.
     pub email: &'static str,
+    /// Whether the address is the primary one.
     pub primary: &'static str,
+    /// Whether the address is verified.
     pub verified: &'static str,
 }
 
-/// Longest account id that is kept, as OpenID Connect Core §2 has it for `sub`.
+/// The longest accepted account id, in bytes: the maximum length of `sub` (OpenID Connect Core §2).
 const MAX_ID: usize = 255;
 const MAX_PICTURE: usize = 2048;
 
+/// The provider's answer has no account id, or one that is too long.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("the provider names no account")]
+#[error("the provider's answer has no account id")]
 pub struct NoAccount;
 
 impl Fields {
-    /// The standard claims (OpenID Connect Core §5.1).
+    /// The pointers to the standard claims (OpenID Connect Core §5.1).
     pub const OPENID: Self = Self {
         id: "/sub",
         names: &["/name", "/preferred_username"],
@@ -66,7 +80,7 @@ impl Fields {
         picture: Some("/picture"),
     };
 
-    /// Reads an account.
+    /// Reads the profile from a provider's answer.
     pub fn read(&self, account: &Value) -> Result<Profile, NoAccount> {
         let account_id = match account.pointer(self.id) {
             Some(Value::String(id)) => id.clone(),
@@ -108,7 +122,7 @@ impl Verified {
     }
 }
 
-/// Apple writes its booleans as text.
+/// Whether a value is true; Apple sends booleans as strings.
 fn is_true(value: &Value) -> bool {
     value.as_bool() == Some(true) || value.as_str() == Some("true")
 }

@@ -10,7 +10,7 @@ fn api(id: &str) -> Api {
     }
 }
 
-/// Documents as the providers describe them, shortened to what is read.
+/// Responses as the providers document them, reduced to the fields that are read.
 #[test]
 fn each_provider_names_its_accounts_in_its_own_way() {
     let cases = [
@@ -37,7 +37,7 @@ fn each_provider_names_its_accounts_in_its_own_way() {
 }
 
 #[test]
-fn an_address_in_a_list_is_the_primary_one() {
+fn the_primary_address_of_a_list_is_read() {
     let github = json!([{ "email": "old@example.com", "primary": false, "verified": true }, { "email": "ada@example.com", "primary": true, "verified": false }]);
     let bitbucket = json!({ "values": [{ "email": "ada@example.com", "is_primary": true, "is_confirmed": true }] });
     for (id, answer, verified) in [("github", github, false), ("bitbucket", bitbucket, true)] {
@@ -51,7 +51,7 @@ fn an_address_in_a_list_is_the_primary_one() {
 }
 
 #[test]
-fn what_names_no_account_is_refused() {
+fn a_profile_without_a_valid_account_id_is_rejected() {
     for account in [json!({}), json!({ "sub": null }), json!({ "sub": "" }), json!([]), json!({ "sub": "x".repeat(256) })] {
         assert_eq!(Fields::OPENID.read(&account), Err(NoAccount), "{account}");
     }

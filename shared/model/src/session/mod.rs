@@ -1,4 +1,4 @@
-//! Sessions: what a refresh token stands for.
+//! Sessions, each of which has a refresh token.
 
 pub mod token;
 
@@ -13,47 +13,60 @@ use crate::place::Place;
 use crate::project::SessionSettings;
 use crate::user::User;
 
-/// The longest life of a session that a server may ask for: 367 days.
+/// The longest lifetime of a session that a server may request: 367 days.
 pub const MAX_LIFE: SignedDuration = SignedDuration::from_hours(367 * 24);
 
-/// A session. The refresh token itself is stored only as the key of its claim, as a digest.
+/// A session. Its refresh token is stored only as a digest, in the key of the session's claim.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Session {
+    /// The id of the session.
     pub id: SessionId,
+    /// The user who is signed in.
     pub user_id: UserId,
+    /// When the session began.
     #[serde(with = "jiff::fmt::serde::timestamp::millisecond::required")]
     pub created_at: Timestamp,
+    /// When an access token was last issued for the session.
     #[serde(with = "jiff::fmt::serde::timestamp::millisecond::required")]
     pub last_used_at: Timestamp,
+    /// When the session ends.
     #[serde(with = "jiff::fmt::serde::timestamp::millisecond::required")]
     pub expires_at: Timestamp,
-    /// The user's `session_epoch` when the session began: ending all sessions is one increment there.
+    /// The user's `session_epoch` when the session began. Incrementing the user's epoch ends all
+    /// sessions except the user's `kept_session`.
     pub epoch: u64,
+    /// Whether somebody else uses the session on behalf of the user.
     #[serde(default)]
     pub is_impersonation: bool,
+    /// Where the session was last used.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub place: Option<Place>,
-    /// When its user was last proved to be there; absent on sessions of older versions: when they began.
+    /// When the user last authenticated in the session. Absent from sessions of earlier versions,
+    /// for which `created_at` counts instead.
     #[serde(default, skip_serializing_if = "Option::is_none", with = "jiff::fmt::serde::timestamp::millisecond::optional")]
     pub authenticated_at: Option<Timestamp>,
-    /// How.
+    /// How the user last authenticated.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub amr: Vec<Amr>,
 }
 
-/// How a user was proved to be there: a value of RFC 8176 §2, or `fed` for an account at a provider, for which it has none.
+/// An authentication method: a value of RFC 8176 §2, or `fed` for a provider account, which that
+/// RFC does not cover.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Amr {
+    /// A password.
     Pwd,
-    /// A code of an authenticator app, or one that an email brought.
+    /// A code of an authenticator app, or an emailed code.
     Otp,
+    /// More than one factor.
     Mfa,
+    /// An account at a provider.
     Fed,
 }
 
 impl Session {
-    /// Begins a session of `user` now.
+    /// Starts a session of `user` now.
     pub fn start(user: &User, settings: &SessionSettings, place: Option<Place>, entropy: &Entropy, now: Timestamp) -> Self {
         Self {
             id: SessionId::from(entropy.ordered_uuid(now)),
@@ -69,28 +82,30 @@ impl Session {
         }
     }
 
-    /// Whether the user was proved to be there at most `age` ago.
+    /// Whether the user last authenticated less than `age` ago.
     pub fn is_fresh(&self, age: SignedDuration, now: Timestamp) -> bool {
         now < after(self.authenticated_at.unwrap_or(self.created_at), age)
     }
 
-    /// Whether a credential that the user has since then proves the user in this session. What was added after the last proof may have
-    /// been added by whoever stole the session.
+    /// Whether a credential that was set up at `since` may be used to reauthenticate in this
+    /// session. A credential added after the last authentication may have been added by someone who
+    /// stole the session.
     pub fn is_proved_by(&self, since: Option<Timestamp>) -> bool {
         since.is_none_or(|since| since <= self.authenticated_at.unwrap_or(self.created_at))
     }
 
-    /// Whether the user has not ended all sessions since this one began.
+    /// False if all sessions of the user were ended after this session began and this session was
+    /// not the one that was kept.
     pub fn is_unended(&self, user: &User) -> bool {
         self.epoch == user.session_epoch || user.kept_session == Some(self.id)
     }
 
-    /// When a session must have been used last to live.
+    /// A session is live only if it was last used after this time.
     pub fn idle_since(settings: &SessionSettings, now: Timestamp) -> Timestamp {
         now.checked_sub(settings.idle()).unwrap_or(Timestamp::MIN)
     }
 
-    /// Whether the session still gives access tokens.
+    /// Whether access tokens are still issued for the session.
     pub fn is_live(&self, user: &User, settings: &SessionSettings, now: Timestamp) -> bool {
         self.is_unended(user) && now < self.expires_at && now < after(self.last_used_at, settings.idle())
     }

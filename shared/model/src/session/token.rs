@@ -1,4 +1,4 @@
-//! Access tokens: what they say, of which type they are, and how long they live.
+//! Access tokens: their claims, types and lifetimes.
 
 use std::time::Duration;
 
@@ -14,11 +14,14 @@ use crate::project::ProjectConfig;
 use crate::user::User;
 use crate::user::restriction::RestrictedReason;
 
-/// Which of a project's three audiences a token is for.
+/// The audience of a token; each project has three audiences.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Audience {
+    /// Users without restrictions.
     Normal,
+    /// Restricted users.
     Restricted,
+    /// Anonymous users.
     Anonymous,
 }
 
@@ -43,55 +46,80 @@ impl Audience {
     }
 }
 
-/// The payload of an access token: this exact set.
+/// The payload of an access token. Access tokens contain exactly these claims.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Claims {
+    /// The user.
     pub sub: UserId,
+    /// The issuer of the audience.
     pub iss: String,
+    /// The project, with a suffix for restricted and anonymous users.
     pub aud: String,
-    /// Seconds since the epoch.
+    /// When the token was issued, in seconds since the Unix epoch.
     pub iat: i64,
-    /// Seconds since the epoch.
+    /// When the token expires, in seconds since the Unix epoch.
     pub exp: i64,
+    /// The project.
     pub project_id: ProjectId,
+    /// Always `main`.
     pub branch_id: String,
+    /// The session.
     pub refresh_token_id: SessionId,
+    /// Always `authenticated`.
     pub role: String,
+    /// The user's display name.
     pub name: Option<String>,
+    /// The user's primary address.
     pub email: Option<String>,
+    /// Whether the primary address is verified.
     pub email_verified: bool,
+    /// The team that the user has selected.
     pub selected_team_id: Option<String>,
-    /// Seconds since the epoch.
+    /// When the user signed up, in seconds since the Unix epoch.
     pub signed_up_at: i64,
+    /// Whether the user is anonymous.
     pub is_anonymous: bool,
+    /// Whether the user is restricted.
     pub is_restricted: bool,
+    /// Why the user is restricted.
     pub restricted_reason: Option<RestrictedReason>,
+    /// Whether the user has a second factor.
     pub requires_totp_mfa: bool,
 }
 
 impl Claims {
-    /// The team that the user had selected.
+    /// The team that the user has selected.
     pub fn selected_team(&self) -> Option<TeamId> {
         self.selected_team_id.as_deref().and_then(|id| TeamId::parse(id).ok())
     }
 }
 
-/// What a token says of a user, before issuer, audience and times.
+/// The content of a token, without issuer, audience and times.
 pub struct Subject {
+    /// The user.
     pub user: UserId,
+    /// The project.
     pub project: ProjectId,
+    /// The session.
     pub session: SessionId,
+    /// The user's display name.
     pub name: Option<String>,
+    /// The user's primary address.
     pub email: Option<String>,
+    /// Whether the primary address is verified.
     pub email_verified: bool,
+    /// The team that the user has selected.
     pub selected_team: Option<String>,
+    /// When the user signed up.
     pub signed_up_at: Timestamp,
+    /// Why the user is restricted; absent if the user is not.
     pub restricted: Option<RestrictedReason>,
+    /// Whether the user has a second factor.
     pub requires_totp: bool,
 }
 
 impl Subject {
-    /// What an access token of this user's session says.
+    /// The content of an access token for this session of a user.
     pub fn of(user: &User, project: &ProjectId, config: &ProjectConfig, session: SessionId) -> Self {
         let primary = user.primary();
         Subject {
@@ -109,12 +137,13 @@ impl Subject {
     }
 }
 
-/// Why a token is not believed.
+/// Why a token is rejected.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    #[error("the token is not one of ours")]
+    /// The token is malformed, not an access token, or not signed with a key of this deployment.
+    #[error("the token was not issued by this service")]
     Unparsable,
-    /// The signature is right, but the time is over.
+    /// The signature is valid, but the token has expired.
     #[error("the token has expired")]
     Expired(Box<Claims>),
 }
@@ -125,22 +154,26 @@ pub struct Signer {
     api_url: String,
 }
 
-/// The type of access tokens (RFC 9068 §2.1): a token that is signed with the same key for something else is none.
+/// The `typ` of access tokens (RFC 9068 §2.1). A token signed with the same key for another use is
+/// not an access token.
 const TYPE: &str = "at+jwt";
 
-/// Whether a token of this type is an access token. Those that were signed before they had a type have none.
+/// Whether a token with this `typ` is an access token. Tokens signed by earlier versions have no
+/// `typ`.
 fn is_access_token(typ: Option<&str>) -> bool {
-    // A media type, whose prefix may be left out and whose case does not count (RFC 7515 §4.1.9).
+    // `typ` is a media type, which is case-insensitive and may lack the prefix `application/` (RFC
+    // 7515 §4.1.9).
     typ.is_none_or(|typ| [TYPE, "application/at+jwt"].iter().any(|known| typ.eq_ignore_ascii_case(known)))
 }
 
 impl Signer {
+    /// The signer of the deployment at this URL.
     pub fn new(secret: &DeploymentSecret, api_url: &str) -> Self {
         Self { keys: SigningKeys::new(secret), api_url: api_url.to_owned() }
     }
 
-    /// Signs a token that lives for `life` from `now`.
-    #[expect(clippy::expect_used, reason = "claims serialise, and a derived key signs")]
+    /// Signs a token that is valid for `life` from `now`.
+    #[expect(clippy::expect_used, reason = "claims always serialise, and a derived key can sign")]
     pub fn sign(&self, subject: &Subject, now: Timestamp, life: Duration) -> String {
         let audience = match &subject.restricted {
             None => Audience::Normal,
@@ -173,7 +206,8 @@ impl Signer {
         jsonwebtoken::encode(&header, &claims, &key.encoding).expect("a token can be signed")
     }
 
-    /// Reads a token of any project: its audience names the project, and so the key and the issuer it must have.
+    /// Verifies a token of any project. The audience of the token names the project, which
+    /// determines the key and the issuer.
     pub fn verify(&self, token: &str, now: Timestamp) -> Result<Claims, Error> {
         let unverified: Claims = jsonwebtoken::dangerous::insecure_decode_claims(token).map_err(|_| Error::Unparsable)?;
         let project = unverified.aud.split(':').next().and_then(|id| ProjectId::parse(id).ok()).ok_or(Error::Unparsable)?;
@@ -183,13 +217,15 @@ impl Signer {
         validation.set_audience(&[&unverified.aud]);
         validation.set_issuer(&[audience.issuer(&self.api_url, &project)]);
         validation.set_required_spec_claims(&["exp", "aud", "iss", "sub"]);
-        // The time is compared below with the app's clock; the crate knows only the machine's.
+        // The expiry is checked below with the app's clock, because the crate uses the system
+        // clock.
         validation.validate_exp = false;
         let header = jsonwebtoken::decode_header(token).map_err(|_| Error::Unparsable)?;
         if !is_access_token(header.typ.as_deref()) {
             return Err(Error::Unparsable);
         }
-        // Derived one after another: a token of the current secret costs one key.
+        // Keys are derived lazily: a token signed with the current secret takes only one
+        // derivation.
         let key = self.keys.all(&unverified.aud).find(|key| header.kid.as_ref() == Some(&key.id)).ok_or(Error::Unparsable)?;
         let claims: Claims = jsonwebtoken::decode(token, &key.decoding, &validation).map_err(|_| Error::Unparsable)?.claims;
         let consistent = claims.project_id == project && claims.is_anonymous == (audience == Audience::Anonymous);
@@ -199,7 +235,9 @@ impl Signer {
         if claims.exp <= now.as_second() { Err(Error::Expired(Box::new(claims))) } else { Ok(claims) }
     }
 
-    /// The public keys of a project (RFC 7517), in the order normal, restricted, anonymous; then those of the previous secret.
+    /// The public keys of a project (RFC 7517) in the order normal, restricted, anonymous,
+    /// followed by the keys derived from the previous secret. The keys for restricted and
+    /// anonymous users are included only on request.
     pub fn jwks(&self, project: &ProjectId, restricted: bool, anonymous: bool) -> Value {
         let wanted = [(Audience::Normal, true), (Audience::Restricted, restricted || anonymous), (Audience::Anonymous, anonymous)];
         let audiences = wanted.into_iter().filter(|(_, wanted)| *wanted).map(|(audience, _)| audience.name(project));
@@ -240,7 +278,7 @@ mod tests {
     const LIFE: Duration = Duration::from_secs(600);
 
     #[test]
-    fn a_token_is_believed_until_it_expires() {
+    fn a_token_is_valid_until_it_expires() {
         let (signer, now) = (signer(), Timestamp::UNIX_EPOCH);
         let token = signer.sign(&subject(None), now, LIFE);
         assert!(signer.verify(&token, now).is_ok());
@@ -249,7 +287,7 @@ mod tests {
     }
 
     #[test]
-    fn without_a_secret_no_token_is_believed_and_no_key_published() {
+    fn without_a_secret_no_token_is_valid_and_no_key_published() {
         let (subject, now) = (subject(None), Timestamp::UNIX_EPOCH);
         let keyless = Signer::new(&DeploymentSecret::absent(), "http://api.test");
         assert!(matches!(keyless.verify(&signer().sign(&subject, now, LIFE), now), Err(Error::Unparsable)));
@@ -257,7 +295,7 @@ mod tests {
     }
 
     #[test]
-    fn a_header_has_type_algorithm_and_key_id_alone() {
+    fn a_header_has_only_type_algorithm_and_key_id() {
         let token = signer().sign(&subject(None), Timestamp::UNIX_EPOCH, LIFE);
         let header = URL_SAFE_NO_PAD.decode(token.split('.').next().unwrap_or_default()).unwrap_or_default();
         let header: serde_json::Map<String, Value> = serde_json::from_slice(&header).unwrap_or_default();
@@ -266,7 +304,7 @@ mod tests {
     }
 
     #[test]
-    fn a_token_of_another_type_is_no_access_token_whoever_signed_it() {
+    fn a_token_of_another_type_is_not_an_access_token() {
         let (signer, now) = (signer(), Timestamp::UNIX_EPOCH);
         let claims = signer.verify(&signer.sign(&subject(None), now, LIFE), now).expect("a token");
         let key = signer.keys.current(&claims.aud);

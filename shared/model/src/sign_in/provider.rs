@@ -1,4 +1,4 @@
-//! Who signs in by an account at a provider. Pure: what is known goes in, one decision comes out.
+//! Decides which user a provider account signs in. The decision is a pure function of the facts.
 
 use wire::id::UserId;
 
@@ -6,60 +6,77 @@ use crate::email::Email;
 use crate::project::MergeStrategy;
 use crate::provider::authorization::Purpose;
 
-/// What is known when a provider has named an account.
+/// The facts after a provider has identified an account.
 #[derive(Debug, Clone)]
 pub struct Situation<'a> {
+    /// The purpose of the flow.
     pub purpose: Purpose,
-    /// The user of the flow's token: whom to link to, or whom to upgrade.
+    /// The user of the flow's access token: the user to link the account to, or the anonymous user
+    /// to upgrade.
     pub flow_user: Option<UserId>,
-    /// Whose account it is already, and whether it signs in.
+    /// The user who has the provider account, and whether the account may be used to sign in.
     pub account_owner: Option<(UserId, bool)>,
-    /// The address that the provider names, and whether it says it is verified.
+    /// The address that the provider reports, and whether the provider has verified it.
     pub email: Option<(&'a Email, bool)>,
-    /// Who signs in with that address here, and whether it is verified here.
+    /// The user who signs in with that address in this project, and whether the address is verified
+    /// here.
     pub email_owner: Option<(UserId, bool)>,
+    /// What to do if another user signs in with the address.
     pub strategy: MergeStrategy,
+    /// Whether users may sign up with client access.
     pub sign_up_enabled: bool,
 }
 
-/// What happens with the account.
+/// The decision about a provider account.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Decision {
-    /// It is this user's already.
+    /// The account belongs to this user, who is then signed in.
     SignIn(UserId),
-    /// It becomes one more way for this user to sign in.
+    /// The account is added to this user as another way to sign in.
     Attach(UserId),
-    /// The user of the address, which nobody has proved here, becomes whoever the provider vouches for; see
+    /// This user signs in with the address but has not verified it here. The user's account is
+    /// handed over to the person who has verified the address at the provider; see
     /// [`ownership`](crate::user::ownership).
     TakeOver(UserId),
-    /// A new user gets it; whether its address signs in as well.
-    SignUp { email_signs_in: bool },
-    /// The anonymous user of the flow becomes an ordinary one with it.
-    Upgrade { user: UserId, email_signs_in: bool },
+    /// A new user with the account is created.
+    SignUp {
+        /// Whether the user can also sign in with the address.
+        email_signs_in: bool,
+    },
+    /// The anonymous user of the flow becomes an ordinary user with the account.
+    Upgrade {
+        /// The anonymous user.
+        user: UserId,
+        /// Whether the user can also sign in with the address.
+        email_signs_in: bool,
+    },
 }
 
-/// Why an account does not sign in.
+/// Why a provider account cannot be used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Refusal {
-    /// Somebody else has the account.
+    /// The account belongs to another user.
     OfAnother,
-    /// Whoever has the account does not let it sign in.
+    /// The user who has the account does not permit signing in with it.
     NotForSignIn,
-    /// Somebody else signs in with the address; whether verifying it here would help.
+    /// Another user signs in with the address of the account.
     EmailTaken {
+        /// Whether sign-in would succeed if the address were verified here.
         would_work_if_verified: bool,
     },
+    /// The project does not let users sign up with client access.
     SignUpNotEnabled,
 }
 
 impl Situation<'_> {
+    /// Decides what to do with the provider account.
     pub fn decide(&self) -> Result<Decision, Refusal> {
         match (self.purpose, self.flow_user, self.account_owner) {
-            // Whoever links has signed in already; it is for more of the provider's scopes.
+            // The user is signed in already; this flow requests more of the provider's scopes.
             (Purpose::Link, Some(user), Some((owner, _))) if user == owner => Ok(Decision::SignIn(user)),
             (Purpose::Link, _, Some(_)) => Err(Refusal::OfAnother),
             (Purpose::Link, Some(user), None) => Ok(Decision::Attach(user)),
-            // A flow that links has a user, or it would not have begun.
+            // Unreachable: a flow that links an account cannot begin without a user.
             (Purpose::Link, None, None) => Err(Refusal::OfAnother),
             (Purpose::Authenticate, _, Some((owner, true))) => Ok(Decision::SignIn(owner)),
             (Purpose::Authenticate, _, Some((_, false))) => Err(Refusal::NotForSignIn),
@@ -71,7 +88,8 @@ impl Situation<'_> {
         let owner = self.email_owner.filter(|(owner, _)| Some(*owner) != self.flow_user);
         let mut email_signs_in = self.email.is_some();
         if let (Some((_, verified_there)), Some((owner, verified_here))) = (self.email, owner) {
-            // Strategies are about two owners of one address; an account whose address is unproved has none.
+            // An address belongs to whoever verifies it first, so no merge strategy applies if only
+            // the provider has verified the address.
             if verified_there && !verified_here {
                 return Ok(Decision::TakeOver(owner));
             }
@@ -123,7 +141,7 @@ mod tests {
     }
 
     #[test]
-    fn an_account_signs_in_whom_it_belongs_to() {
+    fn an_account_signs_in_its_owner() {
         let world = world();
         for flow_user in [None, Some(world.eve)] {
             let known = Situation {
@@ -137,7 +155,7 @@ mod tests {
     }
 
     #[test]
-    fn an_account_that_only_gives_tokens_signs_nobody_in() {
+    fn an_account_without_sign_in_signs_nobody_in() {
         let world = world();
         let known = Situation { account_owner: Some((world.ada, false)), ..world.situation(Purpose::Authenticate) };
         assert_eq!(known.decide(), Err(Refusal::NotForSignIn));
@@ -147,7 +165,7 @@ mod tests {
     }
 
     #[test]
-    fn accounts_are_merged_when_both_addresses_are_verified_and_taken_over_when_only_the_providers_is() {
+    fn accounts_merge_by_verified_address_or_go_to_its_first_prover() {
         let world = world();
         for (here, there, wanted) in [
             (true, true, Ok(Decision::Attach(world.ada))),
@@ -162,7 +180,7 @@ mod tests {
     }
 
     #[test]
-    fn the_strategy_of_the_project_decides_on_an_address_that_is_taken() {
+    fn the_merge_strategy_decides_on_a_taken_address() {
         let world = world();
         let taken = Situation { email_owner: Some((world.ada, true)), ..world.situation(Purpose::Authenticate) };
         let raise = Situation { strategy: MergeStrategy::RaiseError, ..taken.clone() };
@@ -176,7 +194,7 @@ mod tests {
     }
 
     #[test]
-    fn who_is_new_signs_up_where_that_is_allowed() {
+    fn a_new_user_signs_up_if_allowed() {
         let world = world();
         let new = world.situation(Purpose::Authenticate);
         assert_eq!(new.decide(), Ok(Decision::SignUp { email_signs_in: true }));
@@ -190,11 +208,11 @@ mod tests {
     }
 
     #[test]
-    fn a_link_goes_to_the_user_of_the_flow_alone() {
+    fn an_account_is_linked_only_to_the_flows_user() {
         let world = world();
         let link = Situation { flow_user: Some(world.ada), sign_up_enabled: false, ..world.situation(Purpose::Link) };
         assert_eq!(link.decide(), Ok(Decision::Attach(world.ada)));
-        // The address says nothing: whoever links has signed in.
+        // When a signed-in user links an account, the address of that account does not matter.
         let taken = Situation { email_owner: Some((world.eve, false)), ..link.clone() };
         assert_eq!(taken.decide(), Ok(Decision::Attach(world.ada)));
         assert_eq!(Situation { account_owner: Some((world.ada, true)), ..link.clone() }.decide(), Ok(Decision::SignIn(world.ada)));

@@ -1,4 +1,4 @@
-//! Who may sign up.
+//! Sign-up rules: who may sign up.
 
 pub mod risk;
 pub mod rule;

@@ -1,21 +1,24 @@
-//! Risks of a user, as the app's own checks score them; nothing here does.
+//! Risk scores of a user, set by the app's own checks; the service does not compute them.
 
 use deserr::Deserr;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-/// Scores of a user, 0 unless a server sets others.
+/// A user's scores, 0 unless a server sets them.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, Deserr, ToSchema)]
 #[deserr(deny_unknown_fields)]
 pub struct RiskScores {
+    /// The scores of the sign-up.
     pub sign_up: SignUpRisk,
 }
 
-/// Scores of the sign-up.
+/// The scores of a sign-up.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, Deserr, ToSchema)]
 #[deserr(deny_unknown_fields)]
 pub struct SignUpRisk {
+    /// How likely it is that the user is a bot.
     pub bot: Score,
+    /// How likely it is that the user abuses free trials.
     pub free_trial_abuse: Score,
 }
 
@@ -26,6 +29,7 @@ pub struct SignUpRisk {
 pub struct Score(u8);
 
 impl Score {
+    /// The score, from 0 to 100.
     pub fn value(self) -> u8 {
         self.0
     }
@@ -35,7 +39,7 @@ impl<E: deserr::DeserializeError> deserr::Deserr<E> for Score {
     fn deserialize_from_value<V: deserr::IntoValue>(value: deserr::Value<V>, location: deserr::ValuePointerRef<'_>) -> Result<Self, E> {
         match u64::deserialize_from_value(value, location)? {
             score @ 0..=100 => Ok(Self(u8::try_from(score).unwrap_or(100))),
-            _ => Err(wire::problem::rejected("must be from 0 to 100", location)),
+            _ => Err(wire::problem::rejected("must be a whole number from 0 to 100", location)),
         }
     }
 }

@@ -1,15 +1,17 @@
-//! Rules about who may sign up (`auth.signUpRules`): conditions in the Common Expression Language, the first that is true
-//! decides.
+//! Rules for sign-ups (`auth.signUpRules`): conditions in the Common Expression Language, and what
+//! happens if a condition is true ([`evaluate`](crate::sign_up::verdict::evaluate)).
 //!
 //! | variable | type | value |
 //! |---|---|---|
-//! | `email`, `emailDomain` | string | the address that signs up, in lower case; empty without one |
-//! | `authMethod` | string | `password`, `otp` or `oauth` |
-//! | `oauthProvider` | string | id of the provider; empty otherwise |
-//! | `countryCode` | string | ISO 3166-1 alpha-2 of where the request came from; empty when that is unknown |
+//! | `email` | string | the address that somebody signs up with, in lower case; empty if none |
+//! | `emailDomain` | string | the part of `email` after the `@`; empty if there is no address |
+//! | `authMethod` | string | `password`, `otp`, `oauth` or `passkey` |
+//! | `oauthProvider` | string | the provider's id if `authMethod` is `oauth`; otherwise empty |
+//! | `countryCode` | string | origin of the request, in ISO 3166-1 alpha-2; empty if unknown |
 //! | `riskScores.bot`, `riskScores.free_trial_abuse` | int | 0 to 100 |
 //!
-//! `matches` takes a regular expression. A condition is tried when it is set, so that one that makes no sense is not found by a user.
+//! `matches` takes a regular expression. A condition is evaluated once when it is set, so that
+//! mistakes are reported then and not when somebody signs up.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -25,43 +27,49 @@ use utoipa::ToSchema;
 use crate::email::Email;
 use crate::sign_up::risk::SignUpRisk;
 use crate::text::line;
-use crate::user::restriction::Restriction;
 
-/// How many rules a project may have: all are read with every request, and tried at every sign-up.
+/// The maximum number of rules in a project: every request reads them, and every sign-up evaluates
+/// them.
 pub const MAX_RULES: usize = 50;
-/// Longest condition, in bytes.
+/// The longest condition, in bytes.
 const MAX_CONDITION: usize = 2048;
-/// Largest regular expression, compiled, in bytes.
+/// The largest compiled regular expression, in bytes.
 const MAX_REGEX: usize = 64 * 1024;
-/// Longest message, in characters.
+/// The longest message, in characters.
 const MAX_MESSAGE: usize = 500;
 
 /// A rule of a project.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Deserr, ToSchema)]
 #[deserr(deny_unknown_fields)]
 pub struct SignUpRule {
-    /// 1 to 63 of a-z, A-Z, 0-9, - and _.
+    /// 1 to 63 characters from a-z, A-Z, 0-9, - and _.
     pub id: String,
+    /// Whether the rule is evaluated.
     #[deserr(default = true)]
     pub enabled: bool,
+    /// One line for administrators.
     #[deserr(default)]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub display_name: Option<String>,
-    /// The highest is tried first; of equal ones, in the order of their ids.
+    /// Rules with a higher priority are evaluated first; rules with equal priorities, in the order
+    /// of their ids.
     #[deserr(default)]
     pub priority: u32,
     /// In the Common Expression Language, at most 2048 bytes.
     #[schema(example = "emailDomain == \"example.com\"")]
     pub condition: String,
+    /// What happens if the condition is true.
     pub action: RuleAction,
 }
 
+/// What a rule does, and a note about it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Deserr, ToSchema)]
 #[deserr(deny_unknown_fields)]
 pub struct RuleAction {
+    /// What the rule does.
     #[deserr(rename = "type")]
     pub r#type: ActionType,
-    /// What whoever is rejected or restricted is told, at most 500 characters.
+    /// A note for administrators, at most 500 characters. Users never see it.
     #[deserr(default)]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub message: Option<String>,
@@ -72,67 +80,97 @@ pub struct RuleAction {
 #[serde(rename_all = "lowercase")]
 #[deserr(rename_all = lowercase)]
 pub enum ActionType {
+    /// The user signs up; no further rule is evaluated.
     Allow,
+    /// The sign-up is rejected; no further rule is evaluated.
     Reject,
-    /// The user signs up, and is restricted as by an administrator.
+    /// The user is restricted, as if by an administrator, unless a later rule or the default action
+    /// rejects the sign-up.
     Restrict,
-    /// The log says so, and the next rule is tried.
+    /// The match is logged, and the next rule is evaluated.
     Log,
 }
 
-/// What happens to whom no rule is about.
+/// What happens if no rule allows or rejects the sign-up.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, Deserr, ToSchema)]
 #[serde(rename_all = "lowercase")]
 #[deserr(rename_all = lowercase)]
 pub enum DefaultAction {
+    /// The user signs up.
     #[default]
     Allow,
+    /// The sign-up is refused.
     Reject,
 }
 
-/// By what somebody signs up.
+/// The way in which somebody signs up.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum AuthMethod<'a> {
+    /// The user signs up with a password.
     Password,
+    /// The user signs up with an emailed code.
     Otp,
-    /// With the provider's id.
+    /// The user signs up with an account at the provider with this id.
     OAuth(&'a str),
+    /// The user signs up with a passkey.
+    Passkey,
 }
 
-/// What is known of whoever signs up.
+impl<'a> AuthMethod<'a> {
+    /// The name of the method in conditions.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Password => "password",
+            Self::Otp => "otp",
+            Self::OAuth(_) => "oauth",
+            Self::Passkey => "passkey",
+        }
+    }
+
+    /// The id of the provider; empty for other methods.
+    pub fn provider(self) -> &'a str {
+        match self {
+            Self::OAuth(provider) => provider,
+            Self::Password | Self::Otp | Self::Passkey => "",
+        }
+    }
+}
+
+/// The facts about a sign-up that conditions can use.
 #[derive(Debug, Clone, Copy)]
 pub struct Attempt<'a> {
+    /// The address with which somebody signs up.
     pub email: Option<&'a Email>,
+    /// The method of signing up.
     pub method: AuthMethod<'a>,
+    /// The country that the request came from.
     pub country_code: Option<&'a str>,
+    /// The scores that a server has set.
     pub risk: SignUpRisk,
-}
-
-/// What the rules say.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Verdict {
-    Allow,
-    Restrict(Restriction),
-    Reject { message: String },
 }
 
 /// Why a rule cannot be set.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum InvalidRule {
-    #[error("must be 1 to 63 of a-z, A-Z, 0-9, - and _")]
+    /// The id has an invalid length or invalid characters.
+    #[error("must be 1 to 63 characters from a-z, A-Z, 0-9, - and _")]
     Id,
+    /// The display name is too long, or is not one line of permitted characters.
     #[error(transparent)]
     DisplayName(line::NotALine),
-    #[error("must have at most {MAX_MESSAGE} characters")]
+    /// The message is too long.
+    #[error("must be at most {MAX_MESSAGE} characters long")]
     Message,
-    #[error("must have 1 to {MAX_CONDITION} bytes")]
+    /// The condition is empty or too long.
+    #[error("must be 1 to {MAX_CONDITION} bytes long")]
     Length,
-    #[error("is no expression that is true or false: {0}")]
+    /// The condition is not a boolean expression.
+    #[error("must be a boolean CEL expression: {0}")]
     Condition(String),
 }
 
 impl InvalidRule {
-    /// The field that it is about.
+    /// The field that is invalid.
     pub fn field(&self) -> &'static str {
         match self {
             Self::Id => "id",
@@ -144,6 +182,7 @@ impl InvalidRule {
 }
 
 impl SignUpRule {
+    /// Validates all fields, and evaluates the condition once.
     pub fn check(&self) -> Result<(), InvalidRule> {
         let is_id = (1..=63).contains(&self.id.len()) && self.id.bytes().all(|b| b.is_ascii_alphanumeric() || b"-_".contains(&b));
         if !is_id {
@@ -160,11 +199,11 @@ impl SignUpRule {
         self.applies(&nobody).map(drop).map_err(InvalidRule::Condition)
     }
 
-    fn applies(&self, attempt: &Attempt<'_>) -> Result<bool, String> {
+    pub(crate) fn applies(&self, attempt: &Attempt<'_>) -> Result<bool, String> {
         let expression = PrattParser::new().parse(&self.condition).map_err(|errors| first_line(&errors.to_string()))?;
         match Value::resolve(&expression, &attempt.context()?) {
             Ok(Value::Bool(applies)) => Ok(applies),
-            Ok(_) => Err("it has another value".to_owned()),
+            Ok(_) => Err("its value is not a boolean".to_owned()),
             Err(error) => Err(first_line(&error.to_string())),
         }
     }
@@ -175,14 +214,14 @@ fn first_line(text: &str) -> String {
 }
 
 impl Attempt<'_> {
+    /// The part of the address after the `@`; empty without an address.
+    pub fn email_domain(&self) -> &str {
+        self.email.and_then(|email| email.as_str().rsplit_once('@')).map(|(_, domain)| domain).unwrap_or_default()
+    }
+
     fn context(&self) -> Result<Context<'static, 'static>, String> {
-        let (method, provider) = match self.method {
-            AuthMethod::Password => ("password", ""),
-            AuthMethod::Otp => ("otp", ""),
-            AuthMethod::OAuth(provider) => ("oauth", provider),
-        };
         let email = self.email.map(ToString::to_string).unwrap_or_default();
-        let domain = email.rsplit_once('@').map(|(_, domain)| domain.to_owned()).unwrap_or_default();
+        let domain = self.email_domain().to_owned();
         let country = self.country_code.unwrap_or_default().to_owned();
         let risk = [("bot", self.risk.bot), ("free_trial_abuse", self.risk.free_trial_abuse)];
         let risk: HashMap<String, i64> = risk.into_iter().map(|(name, score)| (name.to_owned(), score.value().into())).collect();
@@ -190,8 +229,8 @@ impl Attempt<'_> {
         for (name, value) in [
             ("email", email),
             ("emailDomain", domain),
-            ("authMethod", method.to_owned()),
-            ("oauthProvider", provider.to_owned()),
+            ("authMethod", self.method.name().to_owned()),
+            ("oauthProvider", self.method.provider().to_owned()),
             ("countryCode", country),
         ] {
             context.add_variable_from_value(name, value);
@@ -205,34 +244,4 @@ impl Attempt<'_> {
 fn matches(This(text): This<Arc<String>>, pattern: Arc<String>) -> Result<bool, ExecutionError> {
     let regex = RegexBuilder::new(&pattern).size_limit(MAX_REGEX).build();
     regex.map(|regex| regex.is_match(&text)).map_err(|error| ExecutionError::function_error("matches", error))
-}
-
-/// What the rules of a project say of somebody who signs up.
-pub fn judge(rules: &[SignUpRule], default: DefaultAction, attempt: &Attempt<'_>) -> Verdict {
-    let mut rules: Vec<&SignUpRule> = rules.iter().filter(|rule| rule.enabled).collect();
-    rules.sort_by(|a, b| b.priority.cmp(&a.priority).then_with(|| a.id.cmp(&b.id)));
-    for rule in rules {
-        match rule.applies(attempt) {
-            Ok(false) => continue,
-            // It was tried when it was set; a value of this one user's makes it fail, as an index out of a split address does.
-            Err(reason) => {
-                tracing::warn!(rule = rule.id, reason, "a sign-up rule could not be decided and was passed over");
-                continue;
-            }
-            Ok(true) => {}
-        }
-        match rule.action.r#type {
-            ActionType::Allow => return Verdict::Allow,
-            ActionType::Reject => return Verdict::rejected(rule.action.message.as_deref()),
-            ActionType::Restrict => {
-                let private_details = Some(format!("sign-up rule {}", rule.id));
-                return Verdict::Restrict(Restriction { reason: rule.action.message.clone(), private_details });
-            }
-            ActionType::Log => tracing::info!(rule = rule.id, "a sign-up rule applies"),
-        }
-    }
-    match default {
-        DefaultAction::Allow => Verdict::Allow,
-        DefaultAction::Reject => Verdict::rejected(None),
-    }
 }

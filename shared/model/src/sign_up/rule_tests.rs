@@ -4,12 +4,16 @@ use std::collections::HashMap;
 
 use cel::parser::PrattParser;
 use cel::{Context, ParseErrors, Program, Value};
+use jiff::Timestamp;
 use proptest::prelude::*;
 use serde_json::json;
+use wire::entropy::Entropy;
 
 use crate::email::Email;
 use crate::sign_up::risk::SignUpRisk;
-use crate::sign_up::rule::{Attempt, AuthMethod, DefaultAction, InvalidRule, SignUpRule, Verdict, judge};
+use crate::sign_up::rule::{Attempt, AuthMethod, DefaultAction, InvalidRule, SignUpRule};
+use crate::sign_up::verdict::{Decision, Rejected, Status, evaluate};
+use crate::user::User;
 
 fn rule(id: &str, priority: u32, condition: &str, action: &str) -> SignUpRule {
     let action = json!({ "type": action, "message": format!("says {id}") });
@@ -17,17 +21,17 @@ fn rule(id: &str, priority: u32, condition: &str, action: &str) -> SignUpRule {
     serde_json::from_value(rule).expect("a rule")
 }
 
-/// What one condition says of somebody.
+/// Whether the condition is true for this sign-up.
 fn applies(condition: &str, email: &str, method: AuthMethod<'_>, country_code: Option<&str>) -> bool {
     let rule = rule("it", 0, condition, "reject");
     assert_eq!(rule.check(), Ok(()), "{condition}");
     let email = Email::parse(email).expect("an address");
     let attempt = Attempt { email: Some(&email), method, country_code, risk: SignUpRisk::default() };
-    judge(&[rule], DefaultAction::Allow, &attempt) != Verdict::Allow
+    !evaluate(&[rule], DefaultAction::Allow, &attempt).admits()
 }
 
 #[test]
-fn a_condition_sees_who_signs_up() {
+fn a_condition_sees_the_facts_of_the_sign_up() {
     let github = AuthMethod::OAuth("github");
     for (condition, email, method, country, wanted) in [
         (r#"email == "eve@evil.test""#, "eve@evil.test", AuthMethod::Password, None, true),
@@ -48,27 +52,63 @@ fn a_condition_sees_who_signs_up() {
     }
 }
 
-#[test]
-fn the_first_rule_that_applies_decides() {
+/// The decision about Ada's sign-up, whether she is admitted, and the rule that restricts her.
+fn decided(rules: &[SignUpRule]) -> (String, bool, Option<&str>) {
     let email = Email::parse("ada@example.com").expect("an address");
     let ada = Attempt { email: Some(&email), method: AuthMethod::Password, country_code: None, risk: SignUpRisk::default() };
-    let say = |rules: &[SignUpRule]| judge(rules, DefaultAction::Reject, &ada);
-    let rejected = |id: &str| Verdict::Reject { message: format!("says {id}") };
-    assert_eq!(say(&[rule("low", 1, "true", "reject"), rule("high", 2, "true", "allow")]), Verdict::Allow);
-    assert_eq!(say(&[rule("b", 1, "true", "allow"), rule("a", 1, "true", "reject")]), rejected("a"));
-    assert_eq!(say(&[rule("log", 9, "true", "log"), rule("then", 1, "true", "reject")]), rejected("then"));
-    let off = SignUpRule { enabled: false, ..rule("off", 9, "true", "reject") };
-    assert_eq!(say(&[off, rule("on", 1, "true", "allow")]), Verdict::Allow);
-    let fails = rule("fails", 9, r#"email.split("@")[5] == """#, "reject");
-    assert_eq!(say(&[fails, rule("then", 1, "true", "allow")]), Verdict::Allow);
-    let Verdict::Restrict(restriction) = say(&[rule("r", 1, "true", "restrict")]) else { panic!("restricted") };
-    assert_eq!(restriction.reason.as_deref(), Some("says r"));
-    assert!(matches!(say(&[]), Verdict::Reject { .. }));
-    assert_eq!(judge(&[], DefaultAction::Allow, &ada), Verdict::Allow);
+    let verdict = evaluate(rules, DefaultAction::Reject, &ada);
+    let decision = match verdict.decision {
+        Decision::Allow(rule) | Decision::Reject(rule) => rule.id.clone(),
+        Decision::Default(_) => "default".to_owned(),
+    };
+    (decision, verdict.admits(), verdict.restricted_by.map(|rule| rule.id.as_str()))
 }
 
 #[test]
-fn a_rule_that_makes_no_sense_is_not_set() {
+fn the_first_matching_allow_or_reject_decides() {
+    let by = |rules: &[SignUpRule]| {
+        let (decision, admits, _) = decided(rules);
+        (decision, admits)
+    };
+    let of = |id: &str, admits: bool| (id.to_owned(), admits);
+    assert_eq!(by(&[rule("low", 1, "true", "reject"), rule("high", 2, "true", "allow")]), of("high", true));
+    assert_eq!(by(&[rule("b", 1, "true", "allow"), rule("a", 1, "true", "reject")]), of("a", false));
+    assert_eq!(by(&[rule("log", 9, "true", "log"), rule("then", 1, "true", "reject")]), of("then", false));
+    let off = SignUpRule { enabled: false, ..rule("off", 9, "true", "reject") };
+    assert_eq!(by(&[off, rule("on", 1, "true", "allow")]), of("on", true));
+    let fails = rule("fails", 9, r#"email.split("@")[5] == """#, "reject");
+    assert_eq!(by(&[fails, rule("then", 1, "true", "allow")]), of("then", true));
+    assert_eq!(by(&[]), of("default", false));
+}
+
+#[test]
+fn a_restricting_rule_does_not_end_the_evaluation() {
+    let restrict = |id: &str, priority| rule(id, priority, "true", "restrict");
+    let both = [restrict("first", 9), restrict("second", 8), rule("allow", 1, "true", "allow")];
+    assert_eq!(decided(&both), ("allow".to_owned(), true, Some("first")));
+    let rejected = [restrict("first", 9), rule("reject", 1, "true", "reject")];
+    assert!(!decided(&rejected).1);
+    assert!(!decided(&[restrict("first", 9)]).1, "the default rejects");
+}
+
+#[test]
+fn a_verdict_tells_the_user_nothing_about_the_rules() {
+    let email = Email::parse("ada@example.com").expect("an address");
+    let ada = Attempt { email: Some(&email), method: AuthMethod::Password, country_code: None, risk: SignUpRisk::default() };
+    let mut user = User::new(&Entropy::system(), Timestamp::UNIX_EPOCH);
+    let rules = [rule("r", 1, "true", "restrict"), rule("off", 1, "email[9] == 1", "allow")];
+    let verdict = evaluate(&rules, DefaultAction::Allow, &ada);
+    assert!(matches!(verdict.evaluations[0].1, Status::Error(_)), "{:?}", verdict.evaluations);
+    assert_eq!(verdict.apply(&mut user), Ok(()));
+    let restriction = user.restriction.clone().expect("restricted");
+    assert_eq!((restriction.reason, restriction.private_details.as_deref()), (None, Some("sign-up rule r: says r")));
+    let rules = [rule("r", 1, "true", "reject")];
+    assert_eq!(evaluate(&rules, DefaultAction::Allow, &ada).apply(&mut user), Err(Rejected));
+    assert!(!Rejected.to_string().contains("says r"));
+}
+
+#[test]
+fn an_invalid_rule_is_rejected() {
     for condition in
         ["email ==", "unknown == 1", "email", "1 + 1", "\"x\" < 1", "nothing(email)", r#"email.matches("(")"#, &"(".repeat(2000)]
     {
@@ -84,7 +124,7 @@ fn a_rule_that_makes_no_sense_is_not_set() {
 }
 
 #[test]
-fn a_condition_of_the_greatest_depth_is_decided_or_refused() {
+fn deeply_nested_conditions_are_evaluated_or_rejected() {
     let deep = |open: &str, middle: &str, close: &str| {
         let times = (2048 - middle.len()) / (open.len() + close.len());
         format!("{}{middle}{}", open.repeat(times), close.repeat(times))
@@ -108,7 +148,7 @@ fn a_condition_of_the_greatest_depth_is_decided_or_refused() {
     }
 }
 
-/// Conditions of all that the language has, as text.
+/// Conditions that use the whole language, as text.
 fn conditions() -> impl Strategy<Value = String> {
     let leaf = prop_oneof![
         "[0-9]{1,4}|0x[0-9a-f]{1,4}|[0-9]{1,3}u|[0-9]\\.[0-9]{1,2}|[0-9]e[0-9]",
@@ -156,10 +196,11 @@ fn conditions() -> impl Strategy<Value = String> {
 }
 
 proptest! {
-    /// The small parser reads every condition as the one made from the language's grammar does. Beyond the grammar it takes the two unary
-    /// operators in turns (`-!!0`), which is a value like any other.
+    /// The hand-written parser accepts the same conditions as the parser generated from the
+    /// language's grammar, and they get the same values. In addition, the hand-written parser
+    /// accepts alternating unary operators (`-!!0`).
     #[test]
-    fn both_parsers_mean_the_same(condition in conditions()) {
+    fn both_parsers_agree(condition in conditions()) {
         let mut context = Context::default();
         for (name, value) in [("email", "a@b.c"), ("emailDomain", "b.c"), ("x", "x")] {
             context.add_variable_from_value(name, value);

@@ -1,22 +1,112 @@
-//! What a verdict of the sign-up rules does to a new user.
+//! Evaluates the sign-up rules of a project for a sign-up.
 
-use crate::sign_up::rule::Verdict;
+use crate::sign_up::rule::{ActionType, Attempt, DefaultAction, SignUpRule};
 use crate::user::User;
+use crate::user::restriction::Restriction;
 
-impl Verdict {
-    pub(crate) fn rejected(message: Option<&str>) -> Self {
-        Self::Reject { message: message.unwrap_or("the sign-up was rejected").to_owned() }
+/// The result of a rule's condition.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Status {
+    /// The condition is true.
+    Matched,
+    /// The condition is false.
+    NotMatched,
+    /// The rule is disabled.
+    Disabled,
+    /// The condition cannot be evaluated for this sign-up, which counts as false. The condition was
+    /// valid when the rule was set, but fails for these values: it may, for example, use an index
+    /// beyond the parts of the split address.
+    Error(String),
+}
+
+/// The source of the decision about a sign-up.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Decision<'a> {
+    /// A rule with the action `allow` decided.
+    Allow(&'a SignUpRule),
+    /// A rule with the action `reject` decided.
+    Reject(&'a SignUpRule),
+    /// No rule decided, so the project's default action applies.
+    Default(DefaultAction),
+}
+
+/// The outcome of a project's rules for a sign-up.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Verdict<'a> {
+    /// The rules that were considered, in order of evaluation, up to the rule that decided.
+    pub evaluations: Vec<(&'a SignUpRule, Status)>,
+    /// The decision, with the rule that made it.
+    pub decision: Decision<'a>,
+    /// The first rule that restricts the user. It has no effect if the sign-up is rejected.
+    pub restricted_by: Option<&'a SignUpRule>,
+}
+
+/// The project's rules rejected the sign-up. Only administrators can see which rule.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("the sign-up rules of the project rejected this sign-up")]
+pub struct Rejected;
+
+/// Evaluates rules by descending priority, then by id. The first matching `allow` or `reject`
+/// decides; `restrict` and `log` do not end the evaluation.
+pub fn evaluate<'a>(rules: &'a [SignUpRule], default: DefaultAction, attempt: &Attempt<'_>) -> Verdict<'a> {
+    let mut rules: Vec<&SignUpRule> = rules.iter().collect();
+    rules.sort_by(|a, b| b.priority.cmp(&a.priority).then_with(|| a.id.cmp(&b.id)));
+    let mut verdict = Verdict { evaluations: Vec::new(), decision: Decision::Default(default), restricted_by: None };
+    for rule in rules {
+        let status = status(rule, attempt);
+        let is_match = status == Status::Matched;
+        verdict.evaluations.push((rule, status));
+        match rule.action.r#type {
+            ActionType::Allow if is_match => {
+                verdict.decision = Decision::Allow(rule);
+                return verdict;
+            }
+            ActionType::Reject if is_match => {
+                verdict.decision = Decision::Reject(rule);
+                return verdict;
+            }
+            ActionType::Restrict if is_match => verdict.restricted_by = verdict.restricted_by.or(Some(rule)),
+            _ => {}
+        }
+    }
+    verdict
+}
+
+fn status(rule: &SignUpRule, attempt: &Attempt<'_>) -> Status {
+    if !rule.enabled {
+        return Status::Disabled;
+    }
+    match rule.applies(attempt) {
+        Ok(true) => Status::Matched,
+        Ok(false) => Status::NotMatched,
+        Err(reason) => Status::Error(reason),
+    }
+}
+
+impl Verdict<'_> {
+    /// Whether the sign-up is admitted, with or without a restriction.
+    pub fn admits(&self) -> bool {
+        matches!(self.decision, Decision::Allow(_) | Decision::Default(DefaultAction::Allow))
     }
 
-    /// Does to a new user what the rules say; the message of a rejection.
-    pub fn apply(self, user: &mut User) -> Result<(), String> {
-        match self {
-            Self::Allow => Ok(()),
-            Self::Restrict(restriction) => {
-                user.restriction = Some(restriction);
-                Ok(())
+    /// Logs the rules that matched or failed, and restricts the new user if a rule requires it;
+    /// fails if the sign-up is rejected.
+    pub fn apply(self, user: &mut User) -> Result<(), Rejected> {
+        for (rule, status) in &self.evaluations {
+            match status {
+                Status::Matched => tracing::info!(rule = rule.id, action = ?rule.action.r#type, "a sign-up rule matched"),
+                Status::Error(reason) => tracing::warn!(rule = rule.id, reason, "a sign-up rule could not be evaluated and was skipped"),
+                Status::NotMatched | Status::Disabled => {}
             }
-            Self::Reject { message } => Err(message),
         }
+        if !self.admits() {
+            return Err(Rejected);
+        }
+        if let Some(rule) = self.restricted_by {
+            let note = rule.action.message.as_deref().map(|message| format!(": {message}")).unwrap_or_default();
+            let private_details = Some(format!("sign-up rule {}{note}", rule.id));
+            user.restriction = Some(Restriction { reason: None, private_details });
+        }
+        Ok(())
     }
 }

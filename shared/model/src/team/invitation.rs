@@ -1,4 +1,6 @@
-//! Invitations to teams: whoever has the code of one, or reads its list, may accept it if the address is a verified one of theirs.
+//! Invitations to teams. A user may accept an invitation that was sent to one of the user's
+//! verified addresses, either with the code of the invitation or from the list of the user's
+//! invitations.
 
 use crypto::digest::Digest;
 use jiff::{SignedDuration, Timestamp};
@@ -11,19 +13,24 @@ use crate::project::ProjectConfig;
 use crate::user::User;
 use crate::user::restriction::RestrictedReason;
 
-/// How long an invitation may be accepted.
+/// How long an invitation can be accepted.
 pub const LIFE: SignedDuration = SignedDuration::from_hours(7 * 24);
 
-/// An invitation, as the table holds it: once under its id, and once under its code.
+/// An invitation, as stored in the table: once under its id and once under its code.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Invitation {
+    /// The id of the invitation.
     pub id: InvitationId,
+    /// The team that the invited person can join.
     pub team_id: TeamId,
+    /// The address that was invited.
     pub email: Email,
+    /// When the invitation expires.
     #[serde(with = "jiff::fmt::serde::timestamp::millisecond::required")]
     pub expires_at: Timestamp,
-    /// Where its code is.
+    /// The digest under which the invitation's code is stored.
     pub nonce_digest: Digest,
+    /// Whether the invitation was accepted.
     #[serde(default)]
     pub used: bool,
 }
@@ -31,23 +38,25 @@ pub struct Invitation {
 /// Why a user may not accept an invitation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum NotAcceptable {
+    /// The user is restricted.
     Restricted(RestrictedReason),
-    /// It was sent to somebody else.
+    /// The invitation was sent to none of the user's verified addresses.
     OtherAddress,
 }
 
 impl Invitation {
-    /// Decides on the code of an invitation; `attempts` counts this one.
+    /// Returns the invitation if its code is valid; `attempts` includes the current attempt.
     pub fn check(invitation: Option<Self>, attempts: u32, now: Timestamp) -> Result<Self, Rejected> {
         let invitation = invitation.ok_or(Rejected::NotFound)?;
         Rejected::of(invitation.expires_at, invitation.used, attempts, now).map_or(Ok(invitation), Err)
     }
 
+    /// Whether the invitation can still be accepted.
     pub fn is_open(&self, now: Timestamp) -> bool {
         now < self.expires_at && !self.used
     }
 
-    /// Whether this user may accept it.
+    /// Checks whether this user may accept the invitation.
     pub fn may_be_accepted_by(&self, user: &User, config: &ProjectConfig) -> Result<(), NotAcceptable> {
         if let Some(reason) = user.restricted_reason(config) {
             return Err(NotAcceptable::Restricted(reason));

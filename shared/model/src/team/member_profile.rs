@@ -1,4 +1,4 @@
-//! A member's profile, as a client and a server read it.
+//! A member's profile in a team, in the forms for clients and servers.
 
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -9,33 +9,41 @@ use crate::text::either::either;
 use crate::user::User;
 use crate::user::view::ServerUser;
 
-/// What a member is called and looks like in a team.
+/// A member's name and picture in a team.
 #[derive(Debug, Clone, Serialize, ToSchema)]
 pub struct ClientMemberProfile {
+    /// The team.
     pub team_id: TeamId,
+    /// The user.
     pub user_id: UserId,
-    /// What the user is called everywhere, unless the user says otherwise for this team.
+    /// The name in this team; the user's own name unless the user set another one here.
     pub display_name: Option<String>,
+    /// The picture in this team; the user's own unless the user set another one here.
     pub profile_image_url: Option<String>,
 }
 
-/// The same with the user, for a server.
+/// A member's profile together with the user, for servers.
 #[derive(Debug, Clone, Serialize, ToSchema)]
 pub struct ServerMemberProfile {
+    /// What clients read.
     #[serde(flatten)]
     pub client: ClientMemberProfile,
+    /// The user.
     pub user: ServerUser,
 }
 
-/// A member's profile in the form that the reader's access type gives.
+/// A member's profile in the form for the caller's access level.
 #[derive(Debug, Clone, Serialize)]
 #[serde(untagged)]
 pub enum MemberProfileView {
+    /// The form for clients.
     Client(Box<ClientMemberProfile>),
+    /// The form for servers and administrators.
     Server(Box<ServerMemberProfile>),
 }
 
 impl ClientMemberProfile {
+    /// The profile of a member; the user's own values are the defaults.
     pub fn of(team_id: TeamId, member: &Member, user: &User) -> Self {
         Self {
             team_id,
@@ -46,4 +54,4 @@ impl ClientMemberProfile {
     }
 }
 
-either!(MemberProfileView, ClientMemberProfile, ServerMemberProfile, "A member's profile in the form that the reader's access type gives.");
+either!(MemberProfileView, ClientMemberProfile, ServerMemberProfile, "A member's profile in the form for the caller's access level.");

@@ -24,51 +24,62 @@ use crate::user::User;
 use crate::user::reference::UserRef;
 use crate::user::values::DisplayName;
 
-/// What the personal team of somebody without a name and an address is called.
+/// The name of the personal team of a user who has neither a name nor a primary address.
 pub const NAMELESS: &str = "Personal team";
 
-/// A team of users, as the table holds it.
+/// A team of users, as stored in the table.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Team {
+    /// The id of the team.
     pub id: TeamId,
+    /// The name: one line of at most 256 characters, possibly empty.
     pub display_name: String,
+    /// When the team was created.
     #[serde(with = "jiff::fmt::serde::timestamp::millisecond::required")]
     pub created_at: Timestamp,
+    /// The picture.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub profile_image_url: Option<String>,
-    /// The digest of the image at that address, if it is kept here.
+    /// The digest of the picture, if this service stores the picture.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub uploaded_image: Option<Digest>,
+    /// Metadata that members' clients read and write.
     #[serde(default, with = "crate::text::json", skip_serializing_if = "Option::is_none")]
     pub client_metadata: Option<Metadata>,
+    /// Metadata that members' clients read and servers write.
     #[serde(default, with = "crate::text::json", skip_serializing_if = "Option::is_none")]
     pub client_read_only_metadata: Option<Metadata>,
+    /// Metadata that only servers read and write.
     #[serde(default, with = "crate::text::json", skip_serializing_if = "Option::is_none")]
     pub server_metadata: Option<Metadata>,
 }
 
-/// What a user is in a team, but for its permissions.
+/// A member of a team, without the permissions.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Member {
+    /// When the user joined.
     #[serde(with = "jiff::fmt::serde::timestamp::millisecond::required")]
     pub joined_at: Timestamp,
-    /// What the user is called there, if not as everywhere.
+    /// The name in this team, if it differs from the user's own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub display_name: Option<String>,
+    /// The picture in this team, if it differs from the user's own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub profile_image_url: Option<String>,
-    /// The digest of the image at that address, if it is kept here.
+    /// The digest of that picture, if this service stores the picture.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub uploaded_image: Option<Digest>,
 }
 
 impl Member {
+    /// A new member, who joins at `now`.
     pub fn new(now: Timestamp) -> Self {
         Self { joined_at: now, display_name: None, profile_image_url: None, uploaded_image: None }
     }
 }
 
 impl Team {
+    /// A new team without a picture or metadata.
     pub fn new(id: TeamId, display_name: String, now: Timestamp) -> Self {
         Self {
             id,
@@ -82,7 +93,7 @@ impl Team {
         }
     }
 
-    /// The team that a user begins with, called after the user.
+    /// The personal team of a new user, named after the user.
     pub fn personal(id: TeamId, user: &User, now: Timestamp) -> Self {
         let name = user.display_name.as_deref().or_else(|| user.primary().map(|channel| channel.value.as_str()));
         let name = name.map_or_else(|| NAMELESS.to_owned(), |name| format!("{name}'s team"));
@@ -90,7 +101,7 @@ impl Team {
     }
 }
 
-/// The name of a team: one line of 1 to 256 characters.
+/// The name of a team: one line of at most 256 characters, possibly empty.
 #[derive(Debug, Clone, PartialEq, Eq, ToSchema)]
 #[schema(value_type = String, min_length = 1, max_length = 256)]
 pub struct TeamName(pub String);
@@ -98,7 +109,7 @@ pub struct TeamName(pub String);
 impl<E: DeserializeError> Deserr<E> for TeamName {
     fn deserialize_from_value<V: IntoValue>(value: Value<V>, location: ValuePointerRef<'_>) -> Result<Self, E> {
         let text = String::deserialize_from_value(value, location)?;
-        line::check(&text, line::NAME).map_err(|error| rejected(&error, location))?;
+        line::check(&text, line::OPTIONAL_NAME).map_err(|error| rejected(&error, location))?;
         Ok(Self(text))
     }
 }
@@ -107,55 +118,59 @@ impl<E: DeserializeError> Deserr<E> for TeamName {
 #[derive(Deserr, ToSchema)]
 #[deserr(deny_unknown_fields)]
 pub struct NewTeam {
+    /// One line of at most 256 characters; may be empty.
     pub display_name: TeamName,
-    /// A user's id, or `me`: who becomes its first member, with the permissions of a creator. A client creates for its user alone.
+    /// The first member, as a user id or `me`. The first member gets the permissions of a creator.
+    /// A client can only create teams for its own user.
     #[deserr(default)]
     #[schema(value_type = Option<String>)]
     pub creator_user_id: Option<UserRef>,
-    /// An https URL; or `data:image/(png|jpeg|webp|gif);base64,` and an image of at most 100 KiB, which is then served from here.
+    /// An https URL, or a data URL (`data:image/(png|jpeg|webp|gif);base64,…`) with an image of at
+    /// most 100 KiB, which this service then stores and serves.
     #[deserr(default)]
     #[schema(value_type = Option<String>)]
     pub profile_image_url: Change<ProfileImage>,
     /// At most 32 KiB.
     #[deserr(default)]
-    #[schema(value_type = Option<Object>)]
+    #[schema(value_type = Option<serde_json::Value>)]
     pub client_metadata: Change<Metadata>,
-    /// Server access. At most 32 KiB.
+    /// Requires server access. At most 32 KiB.
     #[deserr(default)]
-    #[schema(value_type = Option<Object>)]
+    #[schema(value_type = Option<serde_json::Value>)]
     pub client_read_only_metadata: Change<Metadata>,
-    /// Server access. At most 32 KiB.
+    /// Requires server access. At most 32 KiB.
     #[deserr(default)]
-    #[schema(value_type = Option<Object>)]
+    #[schema(value_type = Option<serde_json::Value>)]
     pub server_metadata: Change<Metadata>,
 }
 
-/// A change of a team; absent fields stay as they are.
+/// A change to a team; absent fields keep their values.
 #[derive(Deserr, ToSchema)]
 #[deserr(deny_unknown_fields)]
 pub struct TeamPatch {
+    /// One line of at most 256 characters; may be empty.
     #[deserr(default)]
     pub display_name: Option<TeamName>,
-    /// As in a new team; `null` for none.
+    /// As for a new team; `null` removes the picture.
     #[deserr(default)]
     #[schema(value_type = Option<String>)]
     pub profile_image_url: Change<ProfileImage>,
-    /// At most 32 KiB; replaced as a whole.
+    /// Any JSON value of at most 32 KiB; replaced as a whole.
     #[deserr(default)]
-    #[schema(value_type = Option<Object>)]
+    #[schema(value_type = Option<serde_json::Value>)]
     pub client_metadata: Change<Metadata>,
-    /// Server access. At most 32 KiB; replaced as a whole.
+    /// Requires server access. Any JSON value of at most 32 KiB; replaced as a whole.
     #[deserr(default)]
-    #[schema(value_type = Option<Object>)]
+    #[schema(value_type = Option<serde_json::Value>)]
     pub client_read_only_metadata: Change<Metadata>,
-    /// Server access. At most 32 KiB; replaced as a whole.
+    /// Requires server access. Any JSON value of at most 32 KiB; replaced as a whole.
     #[deserr(default)]
-    #[schema(value_type = Option<Object>)]
+    #[schema(value_type = Option<serde_json::Value>)]
     pub server_metadata: Change<Metadata>,
 }
 
 impl NewTeam {
-    /// The fields beside its name and creator.
+    /// The change that sets all fields except the creator.
     pub fn into_patch(self) -> TeamPatch {
         TeamPatch {
             display_name: Some(self.display_name),
@@ -168,17 +183,17 @@ impl NewTeam {
 }
 
 impl TeamPatch {
-    /// Refuses what a client may not say.
+    /// Rejects fields that the caller's access level may not set.
     pub fn check(&self, level: Level) -> Result<(), Problems> {
         let reserved =
             [(&self.client_read_only_metadata, "body.client_read_only_metadata"), (&self.server_metadata, "body.server_metadata")];
         match reserved.into_iter().find(|(change, _)| level < Level::Server && !change.is_keep()) {
-            Some((_, path)) => Err(Problems::one(path, "may be set with server access only")),
+            Some((_, path)) => Err(Problems::one(path, "requires server access")),
             None => Ok(()),
         }
     }
 
-    /// Changes everything but the picture.
+    /// Applies all fields except the picture.
     pub fn apply(&self, team: &mut Team) {
         if let Some(TeamName(name)) = &self.display_name {
             team.display_name.clone_from(name);
@@ -189,41 +204,49 @@ impl TeamPatch {
     }
 }
 
-/// A change of what a member is called and looks like in a team; absent fields stay as they are.
+/// A change to a member's name and picture in a team; absent fields keep their values.
 #[derive(Deserr, ToSchema)]
 #[deserr(deny_unknown_fields)]
 pub struct MemberProfilePatch {
-    /// At most 256 characters, none of them hidden or a control of direction; `null` or empty for what the user is called everywhere.
+    /// At most 256 characters, without hidden characters or direction controls; `null` or empty for
+    /// the user's own name.
     #[deserr(default)]
     #[schema(value_type = Option<String>, max_length = 256)]
     pub display_name: Change<DisplayName>,
-    /// An https URL; or `data:image/(png|jpeg|webp|gif);base64,` and an image of at most 100 KiB. `null` for the user's own.
+    /// An https URL, or a data URL (`data:image/(png|jpeg|webp|gif);base64,…`) with an image of at
+    /// most 100 KiB. `null` for the user's own picture.
     #[deserr(default)]
     #[schema(value_type = Option<String>)]
     pub profile_image_url: Change<ProfileImage>,
 }
 
-/// A permission that a member has in a team.
+/// A permission that a member holds in a team.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct TeamPermission {
+    /// The permission.
     pub id: PermissionId,
+    /// The member.
     pub user_id: UserId,
+    /// The team.
     pub team_id: TeamId,
 }
 
-/// A permission that a user has in the whole project.
+/// A permission that a user holds in the whole project.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct ProjectPermission {
+    /// The permission.
     pub id: PermissionId,
+    /// The user.
     pub user_id: UserId,
 }
 
-/// The permissions of a member, as a list has them.
+/// The permissions of a member, as lists show them.
 pub fn permissions_of(rbac: &Rbac, grants: &BTreeSet<Grant>, recursive: bool, team_id: TeamId, user_id: UserId) -> Vec<TeamPermission> {
     rbac.granted(grants, Scope::Team, recursive).into_iter().map(|id| TeamPermission { id, user_id, team_id }).collect()
 }
 
-/// Whether a member's grants allow what the system asks for; a stranger has none.
+/// Whether a member's grants include a system permission; `None` stands for a user who is not a
+/// member.
 pub fn may(rbac: &Rbac, grants: Option<&BTreeSet<Grant>>, system: System) -> bool {
     grants.is_some_and(|grants| rbac.allows(grants, system))
 }

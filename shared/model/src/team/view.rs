@@ -1,4 +1,4 @@
-//! What a client and a server read of a team.
+//! A team in the forms for clients and servers.
 
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -9,35 +9,45 @@ use crate::metadata::Metadata;
 use crate::team::Team;
 use crate::text::either::either;
 
-/// A team, as a client of a member reads it.
+/// A team, as clients of its members read it.
 #[derive(Debug, Clone, Serialize, ToSchema)]
 pub struct ClientTeam {
+    /// The id.
     pub id: TeamId,
+    /// The name.
     pub display_name: String,
+    /// The picture.
     pub profile_image_url: Option<String>,
+    /// Metadata that members' clients read and write.
     pub client_metadata: Option<Metadata>,
+    /// Metadata that members' clients read and servers write.
     pub client_read_only_metadata: Option<Metadata>,
 }
 
-/// A team, as a server and an administrator read it.
+/// A team, as servers and administrators read it.
 #[derive(Debug, Clone, Serialize, ToSchema)]
 pub struct ServerTeam {
+    /// What clients read.
     #[serde(flatten)]
     pub client: ClientTeam,
-    /// Milliseconds since the epoch.
+    /// Milliseconds since the Unix epoch.
     pub created_at_millis: i64,
+    /// Metadata that only servers read and write.
     pub server_metadata: Option<Metadata>,
 }
 
-/// A team in the form that the reader's access type gives.
+/// A team in the form for the caller's access level.
 #[derive(Debug, Clone, Serialize)]
 #[serde(untagged)]
 pub enum TeamView {
+    /// The form for clients.
     Client(Box<ClientTeam>),
+    /// The form for servers and administrators.
     Server(Box<ServerTeam>),
 }
 
 impl TeamView {
+    /// The form of a team for an access level.
     pub fn of(team: &Team, level: Level) -> Self {
         let client = ClientTeam {
             id: team.id,
@@ -56,6 +66,7 @@ impl TeamView {
         }
     }
 
+    /// The id of the team.
     pub fn id(&self) -> TeamId {
         match self {
             Self::Client(team) => team.id,
@@ -64,4 +75,4 @@ impl TeamView {
     }
 }
 
-either!(TeamView, ClientTeam, ServerTeam, "A team in the form that the reader's access type gives.");
+either!(TeamView, ClientTeam, ServerTeam, "A team in the form for the caller's access level.");

@@ -1,6 +1,7 @@
-//! Schemas of what a reader gets in the form of its access type.
+//! Schemas of response bodies whose form depends on the caller's access level.
 
-/// Not `oneOf`, as would be derived: what a server reads has all that a client reads, so it is of both forms.
+/// Uses `anyOf` rather than the derived `oneOf`: the server form contains all fields of the client
+/// form, so it matches both schemas.
 macro_rules! either {
     ($view:ident, $client:ident, $server:ident, $description:literal) => {
         impl utoipa::PartialSchema for $view {

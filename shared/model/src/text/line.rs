@@ -1,17 +1,20 @@
-//! Names that people see: one line, in which nothing is hidden and which cannot change the direction of the text around it.
+//! Names that people read: one line, without hidden characters and without characters that change
+//! the direction of the surrounding text.
 //!
-//! A right-to-left override in a name rewrites the sentence that contains it (Unicode TR 36 §2.7), a line or paragraph separator ends
-//! it, and characters that show nothing make two names look like one. Some of the last kind are spelling: Persian and the scripts of
-//! India have joiners, and emoji have joiners and selectors. They stay where they are that, and have no place elsewhere.
+//! A right-to-left override in a name rearranges the sentence that contains it (Unicode TR 36
+//! §2.7), a line or paragraph separator breaks that sentence, and invisible characters make two
+//! different names look the same. Some invisible characters are part of correct spelling: Persian
+//! and the scripts of India use joiners, and emoji use joiners and selectors. Such characters are
+//! permitted only where the spelling requires them.
 
 use std::fmt;
 use std::ops::RangeInclusive;
 
-/// Longest name of a user, a team, a project or a document, in characters.
+/// The longest name of a user, team, project or document, in characters.
 pub const MAX_NAME: usize = 256;
-/// Characters of a name.
+/// Permitted lengths of a name, in characters.
 pub const NAME: RangeInclusive<usize> = 1..=MAX_NAME;
-/// Characters of a name that may be empty.
+/// Permitted lengths of a name that may be empty, in characters.
 pub const OPTIONAL_NAME: RangeInclusive<usize> = 0..=MAX_NAME;
 
 const ZERO_WIDTH_NON_JOINER: char = '\u{200c}';
@@ -19,7 +22,8 @@ const ZERO_WIDTH_JOINER: char = '\u{200d}';
 const BLACK_FLAG: char = '\u{1f3f4}';
 const KEYCAP: char = '\u{20e3}';
 
-/// Whether a character may be between these two in a name; `None` is its start or end.
+/// Whether a character may occur in a name between `before` and `after`; `None` is the start or the
+/// end of the name.
 fn fits(before: Option<char>, character: char, after: Option<char>) -> bool {
     let (follows, precedes) = (|rule: fn(char) -> bool| before.is_some_and(rule), |rule: fn(char) -> bool| after.is_some_and(rule));
     match character {
@@ -31,8 +35,9 @@ fn fits(before: Option<char>, character: char, after: Option<char>) -> bool {
     }
 }
 
-/// Controls; separators of lines and paragraphs; marks, embeddings, overrides and isolates of direction (`Bidi_Control`); and
-/// what is shown as nothing (`Default_Ignorable_Code_Point` of Unicode 16).
+/// Whether a character is a control character, a line or paragraph separator, a direction mark,
+/// embedding, override or isolate (`Bidi_Control`), or invisible (`Default_Ignorable_Code_Point` of
+/// Unicode 16).
 fn is_stray(character: char) -> bool {
     character.is_control()
         || matches!(
@@ -56,8 +61,8 @@ fn is_stray(character: char) -> bool {
         )
 }
 
-/// Letters of scripts that are spelled with joiners, also at the end of a word: from Arabic to Sinhala, Tibetan and Myanmar, Khmer
-/// and Mongolian, and their kin.
+/// Whether a character belongs to a script whose spelling uses joiners, even at the end of a word:
+/// the scripts from Arabic to Sinhala, Tibetan, Myanmar, Khmer, Mongolian, and related scripts.
 fn is_joined(character: char) -> bool {
     matches!(
         character,
@@ -75,12 +80,13 @@ fn is_emoji(character: char) -> bool {
     matches!(character, '\u{2190}'..='\u{2bff}' | '\u{1f000}'..='\u{1faff}')
 }
 
-/// Selectors of a variant of the character before them.
+/// Whether a character selects a variant of the preceding character.
 fn is_selector(character: char) -> bool {
     matches!(character, '\u{180b}'..='\u{180d}' | '\u{180f}' | '\u{fe00}'..='\u{fe0f}' | '\u{e0100}'..='\u{e01ef}')
 }
 
-/// Emoji, ideographs, and letters of Myanmar, Mongolian and Phags-pa.
+/// Whether a character can have variants: emoji, ideographs, and letters of Myanmar, Mongolian and
+/// Phags-pa.
 fn has_variants(character: char) -> bool {
     is_emoji(character)
         || matches!(
@@ -100,17 +106,17 @@ fn has_variants(character: char) -> bool {
         )
 }
 
-/// What is shown as a key of a telephone by the selector and the keycap after it.
+/// Whether a character, followed by a selector and the combining keycap, forms a keycap emoji.
 fn is_key(character: char) -> bool {
     matches!(character, '0'..='9' | '#' | '*')
 }
 
-/// Tags, which name the country of a flag.
+/// Whether a character is a tag character, as used in the emoji flags of regions.
 fn is_tag(character: char) -> bool {
     matches!(character, '\u{e0020}'..='\u{e007f}')
 }
 
-/// The characters of a text that have a place in a name, in their order.
+/// The characters of a text that are permitted in a name, in order.
 fn fitting(text: &str) -> impl Iterator<Item = char> {
     let (mut before, mut characters) = (None, text.chars().peekable());
     std::iter::from_fn(move || {
@@ -124,7 +130,7 @@ fn fitting(text: &str) -> impl Iterator<Item = char> {
     })
 }
 
-/// Why a text is no name.
+/// Why a text is not a valid name.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub struct NotALine(RangeInclusive<usize>);
 
@@ -132,34 +138,36 @@ impl fmt::Display for NotALine {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (least, most) = (self.0.start(), self.0.end());
         let count = if *least == 0 { format!("at most {most}") } else { format!("{least} to {most}") };
-        write!(f, "must be one line of {count} characters, without hidden ones or controls of direction")
+        write!(f, "must be one line of {count} characters, without hidden characters or direction controls")
     }
 }
 
-/// Checks a name of so many characters; one that must have some has more than spaces.
+/// Checks that a text is a valid name of a permitted length. If the minimum length is not 0, the
+/// name must not be blank either.
 pub fn check(text: &str, chars: RangeInclusive<usize>) -> Result<(), NotALine> {
     let is_there = *chars.start() == 0 || !text.trim().is_empty();
     let is_line = is_there && chars.contains(&text.chars().count()) && text.chars().eq(fitting(text));
     if is_line { Ok(()) } else { Err(NotALine(chars)) }
 }
 
-/// A name that comes from another system, without what has no place in it.
+/// A name from another system, without the characters that are not permitted.
 pub fn stripped(text: &str) -> String {
     fitting(text).collect()
 }
 
-/// A name that comes from another system as one line of at most so many characters.
+/// A name from another system, reduced to one line of at most this many characters.
 pub fn to_line(text: &str, max_chars: usize) -> String {
     let short: String = fitting(text).take(max_chars).collect();
-    // What is cut off may have been what the last character joined.
+    // A joiner at the new end may have belonged to a character that was cut off.
     stripped(&short)
 }
 
-/// A name in an email, which programs that read it make no link of: a word joiner, which no host
-/// name may have (RFC 5892), follows what could be part of an address or a URL.
+/// A name for use in an email, changed so that mail programs do not turn it into a link. A word
+/// joiner, which no host name may contain (RFC 5892), is inserted after every character that
+/// divides the parts of an email address or URL, unless a space or nothing follows.
 pub fn unlinked(name: &str) -> String {
     let mut unlinked = String::with_capacity(name.len());
-    // Names of before what is checked now may have something else in them.
+    // Names stored before this validation existed may contain other characters.
     let mut characters = fitting(name).peekable();
     while let Some(character) = characters.next() {
         unlinked.push(character);
@@ -180,7 +188,7 @@ mod tests {
     }
 
     #[test]
-    fn a_name_cannot_turn_the_text_around_it_or_end_its_line() {
+    fn a_name_cannot_reverse_surrounding_text_or_end_its_line() {
         for stray in ["\u{202e}", "\u{2028}", "\u{2029}", "\u{2066}", "\u{200f}", "\u{61c}", "\u{206a}", "\n", "\0", "\u{85}"] {
             let name = format!("Ada{stray}moc.live");
             assert!(!is_line(&name), "{name:?}");
@@ -189,7 +197,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_hidden_in_a_name() {
+    fn a_name_has_no_hidden_characters() {
         let hidden = "\u{200b}\u{200c}\u{200d}\u{2060}\u{2062}\u{feff}\u{ad}\u{34f}\u{3164}\u{ffa0}\u{115f}\u{fe0f}\u{e0100}\
                       \u{180e}\u{e0041}\u{e0001}\u{1d173}\u{fffa}";
         for hidden in hidden.chars() {
@@ -208,7 +216,7 @@ mod tests {
     }
 
     #[test]
-    fn names_of_all_scripts_and_emoji_stay_as_they_are() {
+    fn names_in_all_scripts_and_with_emoji_are_unchanged() {
         for name in [
             "Ada Lovelace",
             "Zoë O'Hara-Smith, 3rd",
@@ -229,7 +237,7 @@ mod tests {
     }
 
     #[test]
-    fn a_stripped_name_is_one_wherever_it_is_cut() {
+    fn a_stripped_name_is_valid_wherever_it_is_cut() {
         let pieces = ['a', '1', 'م', '👩', '🏴', '\u{200c}', '\u{200d}', '\u{fe0f}', '\u{20e3}', '\u{e0067}', '\u{202e}'];
         let count = pieces.len();
         for number in 0..count.pow(4) {
@@ -242,16 +250,16 @@ mod tests {
     }
 
     #[test]
-    fn a_name_has_as_many_characters_as_it_may() {
+    fn the_length_of_a_name_is_limited() {
         assert!(is_line(&"é".repeat(256)) && !is_line(&"é".repeat(257)));
         assert!(check("", 0..=9).is_ok() && check("", 1..=9).is_err() && check(" \u{3000}", 1..=9).is_err());
         let error = |chars| check("\n", chars).expect_err("no line").to_string();
-        assert_eq!(error(1..=9), "must be one line of 1 to 9 characters, without hidden ones or controls of direction");
-        assert_eq!(error(0..=9), "must be one line of at most 9 characters, without hidden ones or controls of direction");
+        assert_eq!(error(1..=9), "must be one line of 1 to 9 characters, without hidden characters or direction controls");
+        assert_eq!(error(0..=9), "must be one line of at most 9 characters, without hidden characters or direction controls");
     }
 
     #[test]
-    fn what_looks_like_an_address_or_a_url_is_not_one_any_more() {
+    fn addresses_and_urls_in_names_are_defused() {
         for (name, expected) in [
             ("evil.example", "evil.\u{2060}example"),
             ("https://evil.example/x", "https:\u{2060}/\u{2060}/\u{2060}evil.\u{2060}example/\u{2060}x"),

@@ -1,4 +1,4 @@
-//! Texts.
+//! Types for texts with rules of their own, and how texts are stored.
 
 pub mod either;
 pub mod json;

@@ -1,14 +1,14 @@
-//! How a text is kept that may be long: compressed from a kilobyte on. The bodies of a mail are most of its entry, markup shrinks to a
-//! fourth, and a table is paid by size at every write.
+//! Compresses texts of at least a kilobyte (`#[serde(with)]`). Bodies make up most of an outbox
+//! entry, markup shrinks to a quarter, and DynamoDB charges writes by size.
 
 use std::fmt;
 
 use serde::de::{Deserializer, Error, Visitor};
 use serde::ser::Serializer;
 
-/// Shorter texts stay as they are.
+/// The minimum size for compression, in bytes.
 const FROM: usize = 1024;
-/// No text is longer than this, in bytes.
+/// The longest text, in bytes.
 const MAX: usize = 4 << 20;
 
 #[expect(clippy::ref_option, reason = "as serde calls it")]
@@ -30,7 +30,7 @@ impl<'de> Visitor<'de> for Text {
     type Value = Option<String>;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a text, or a compressed one")
+        f.write_str("a string, or compressed bytes")
     }
 
     fn visit_none<E: Error>(self) -> Result<Self::Value, E> {
@@ -56,7 +56,7 @@ impl<'de> Visitor<'de> for Text {
     fn visit_bytes<E: Error>(self, bytes: &[u8]) -> Result<Self::Value, E> {
         let size = bytes.first_chunk().map_or(usize::MAX, |size| u32::from_le_bytes(*size) as usize);
         if size > MAX {
-            return Err(E::custom("a compressed text says that it is too long"));
+            return Err(E::custom("a compressed text exceeds the maximum length"));
         }
         let text = lz4_flex::decompress_size_prepended(bytes).map_err(E::custom)?;
         String::from_utf8(text).map(Some).map_err(E::custom)
@@ -80,7 +80,7 @@ mod tests {
     }
 
     #[test]
-    fn a_text_is_read_as_it_was_written_and_a_long_one_is_kept_compressed() {
+    fn texts_survive_storage_and_long_ones_are_compressed() {
         for html in [None, Some(String::new()), Some("<p>ä</p>".to_owned()), Some("<p>ä</p>\n".repeat(5_000))] {
             let kept = kept(html.clone());
             assert_eq!(kept.is_b(), html.as_ref().is_some_and(|html| html.len() > 1024));
@@ -91,7 +91,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_compressed_text_is_an_error() {
+    fn invalid_compressed_text_is_an_error() {
         for bytes in [&b""[..], b"abc", b"\xff\xff\xff\xff", b"\x05\0\0\0", b"\x01\0\0\0\x10\xff"] {
             let mail = AttributeValue::M([("html".to_owned(), AttributeValue::B(bytes.into()))].into());
             assert!(serde_dynamo::from_attribute_value::<_, Mail>(mail).is_err(), "{bytes:?}");

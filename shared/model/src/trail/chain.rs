@@ -1,18 +1,21 @@
-//! The chain of a project's trail: links that say which entries there are, each bound to the one before it, so that nobody takes an entry
-//! away or changes one unseen.
+//! The chain of a project's trail: links that record which entries exist, each bound to the link
+//! before it, so that nobody can remove or change an entry unnoticed.
 //!
-//! Entries are linked after they were written, by a worker, so that no request waits for another one's link. A link covers entries of one
-//! day (UTC) in the order of time. Its digest covers everything in it and the digest of the link before, and it is authenticated by a key
-//! that the table does not have. The head of a project says which link is the last. What happens shows as follows:
+//! A worker links entries after they were written, so no request waits until the entry of another
+//! request is linked. A link covers entries of one day (UTC) in chronological order. Its digest
+//! covers its whole content, including the digest of the previous link, and the link is
+//! authenticated with a key that the table does not contain. A project's head records the last
+//! link. Tampering is detected as follows:
 //!
-//! | somebody | what shows it |
+//! | tampering | detected by |
 //! |---|---|
-//! | takes away or changes an entry | the link that covers it |
-//! | adds an entry to the past | no link covers it: entries that are older than [`OVERLAP`] when links have passed them are not linked any more |
-//! | takes away or changes a link | the numbers and digests of those after it, or the head |
-//! | puts an older head back, with fewer links | nothing in the table; but every link is logged, and `gateway audit verify --expect` takes what the log says |
+//! | an entry is removed or changed | the link that covers it |
+//! | an entry is added to the past | no link covers the entry: the worker ignores entries more than [`OVERLAP`] older than the last link |
+//! | a link is removed or changed | the numbers and digests of later links, or the head |
+//! | an older head is restored, with fewer links | nothing in DynamoDB; but every link is logged, and `gateway audit verify --expect` compares the chain with a logged link |
 //!
-//! Links expire with their entries, and never before an older link does: what is left is always the end of the chain without a gap.
+//! A link expires with the last of its entries, and never before an earlier link does. The
+//! remaining links are therefore always the end of the chain, without gaps.
 
 use crypto::digest::Digest;
 use jiff::civil::Date;
@@ -20,75 +23,86 @@ use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};
 use wire::id::ProjectId;
 
-/// How far before the last link entries are still looked for: longer than any request lives, by more than clocks of instances differ, and
-/// than the minute in which failed sign-ins are counted.
+/// How far before the last link the worker still looks for new entries: longer than the longest
+/// request, than the largest difference between the clocks of instances, and than the minute over
+/// which wrong passwords and codes are counted.
 pub const OVERLAP: SignedDuration = SignedDuration::from_mins(5);
-/// How many entries a link covers at most: about 13 KB.
+/// The maximum number of entries in a link. A link with that many entries has about 13 KB.
 pub const MOST_ENTRIES: usize = 100;
 
-/// An entry as a link covers it.
+/// The record of an entry in a link.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Covered {
-    /// Where it is among the entries of its day, in order of time: its time and its id.
+    /// The entry's position in the chronological order of its day: its time and its id.
     pub position: String,
-    /// SHA-256 of everything that it has but its count and its expiry.
+    /// SHA-256 of the whole entry except its count and expiry.
     pub digest: Digest,
-    /// Of what is counted by the minute, how often it had happened.
+    /// How often the event had happened, for entries that are counted per minute.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub count: Option<u64>,
-    /// When it expires, in seconds since the epoch.
+    /// When the entry expires, in seconds since the Unix epoch.
     pub until: i64,
 }
 
 impl Covered {
-    /// Whether this is the entry that `before` covers, counted on since: all that may ever change in an entry.
+    /// Whether this is the entry recorded in `before`, with a higher count. Only the count of an
+    /// entry may ever change.
     pub fn counts_on(&self, before: &Self) -> bool {
         let has_more = self.count.zip(before.count).is_some_and(|(now, then)| now > then);
         has_more && self.digest == before.digest && self.position == before.position
     }
 
-    /// The id of the entry, for people.
+    /// The id of the entry, for display.
     pub fn id(&self) -> &str {
         self.position.split_once('#').map_or(&self.position, |(_, id)| id)
     }
 }
 
-/// A link. Fields are only ever added with a default that is not written: the digest is one of this as JSON.
+/// A link. New fields must have a default that is not serialised, because the digest is computed
+/// from the JSON.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Link {
-    /// 1 for the first one of a project.
+    /// The number of the link; 1 for the first link of a project.
     pub number: u64,
+    /// The day of the link's entries (UTC).
     pub day: Date,
+    /// The entries, in chronological order.
     pub entries: Vec<Covered>,
-    /// The newest position that any link up to this one covers.
+    /// The latest position covered by any link up to this one.
     pub watermark: String,
+    /// When the link was made.
     #[serde(with = "jiff::fmt::serde::timestamp::millisecond::required")]
     pub linked_at: Timestamp,
-    /// In seconds since the epoch: not before that of its last entry, nor of the link before.
+    /// When the link expires, in seconds since the Unix epoch; not before its last entry or the
+    /// previous link.
     pub expires_at: i64,
-    /// The digest of the link before; of the first one, that of the project's id.
+    /// The digest of the previous link; for the first link, the digest of the project's id.
     pub previous: Digest,
-    /// When the link before expires, in seconds since the epoch.
+    /// When the previous link expires, in seconds since the Unix epoch.
     pub previous_expires_at: i64,
 }
 
-/// The last link of a project, and how far the chain goes.
+/// The last link of a project, and how far the chain reaches.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Head {
+    /// The number of the last link.
     pub number: u64,
+    /// The digest of the last link.
     pub digest: Digest,
+    /// The latest position that is covered.
     pub watermark: String,
-    /// In seconds since the epoch.
+    /// When the last link expires, in seconds since the Unix epoch.
     pub expires_at: i64,
 }
 
-/// What the first link of a project has in place of the digest of one before.
+/// The previous digest in the first link of a project.
 pub fn beginning(project: &ProjectId) -> Digest {
     Digest::of(project.as_str())
 }
 
 impl Link {
-    /// The link of some entries of a day, in their order, after those that there are.
+    /// The link that follows `head` and covers these entries of a day, which must be in
+    /// chronological order.
     pub fn after(head: Option<&Head>, project: &ProjectId, day: Date, entries: Vec<Covered>, now: Timestamp) -> Self {
         let (last, until) = (entries.last().map(|entry| entry.position.clone()), entries.iter().map(|entry| entry.until).max());
         let before = head.map(|head| head.watermark.clone());
@@ -105,23 +119,25 @@ impl Link {
         }
     }
 
+    /// The digest that the next link and the head contain.
     pub fn digest(&self) -> Digest {
-        // A link has nothing that JSON cannot say.
+        // Every field of a link can be serialised as JSON.
         Digest::of_bytes(&serde_json::to_vec(self).unwrap_or_default())
     }
 
-    /// What is authenticated of it.
+    /// The text from which the MAC of the link is computed.
     pub fn text(&self, project: &ProjectId) -> String {
         format!("link {project} {}", self.digest())
     }
 }
 
 impl Head {
+    /// The head of a chain that ends with this link.
     pub fn of(link: &Link) -> Self {
         Self { number: link.number, digest: link.digest(), watermark: link.watermark.clone(), expires_at: link.expires_at }
     }
 
-    /// What is authenticated of it.
+    /// The text from which the MAC of the head is computed.
     pub fn text(&self, project: &ProjectId) -> String {
         let Self { number, digest, watermark, expires_at } = self;
         format!("head {project} {number} {digest} {watermark} {expires_at}")

@@ -1,5 +1,5 @@
-//! Whether a chain of links is in order, and the entries of a day are those that it covers. Pure: whoever asks brings links and entries
-//! in their order ([`store::trail::check`]).
+//! Verifies a chain of links, and that each day has exactly the entries that its links cover. Pure:
+//! the caller supplies links and entries in order (`shared/store/src/trail/check.rs`).
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -11,63 +11,78 @@ use wire::id::ProjectId;
 
 use crate::trail::chain::{Covered, Head, Link, beginning};
 
-/// What is wrong with a trail.
+/// A problem found in a trail.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Problem {
+    /// A covered entry is not in the table.
     #[error("entry {0} is missing")]
     EntryMissing(String),
+    /// An entry differs from the record in its link.
     #[error("entry {0} was changed")]
     EntryChanged(String),
-    #[error("entry {0} is in no link: it was added later, or its link was removed")]
+    /// No link covers the entry.
+    #[error("entry {0} is not in any link: it was added later, or its link was removed")]
     EntryAdded(String),
+    /// A number in the chain is missing.
     #[error("link {0} is missing")]
     LinkMissing(u64),
-    #[error("link {0} was changed, or made with another deployment secret")]
+    /// The link's MAC is wrong, or the link cannot be parsed.
+    #[error("link {0} was changed, or was made with another GATELET_SECRET")]
     LinkChanged(u64),
+    /// The link has the wrong number, or contains the digest of another predecessor.
     #[error("link {0} does not follow the one before it")]
     LinkMoved(u64),
+    /// There are links but no head.
     #[error("the head of the chain is missing")]
     HeadMissing,
-    #[error("the head of the chain was changed, or made with another deployment secret")]
+    /// The head's MAC is wrong.
+    #[error("the head of the chain was changed, or was made with another GATELET_SECRET")]
     HeadChanged,
-    #[error("the head of the chain is not its last link {0}")]
+    /// The head refers to a link other than the last one.
+    #[error("the head of the chain does not match its last link {0}")]
     HeadMoved(u64),
-    #[error("link {0} is not the one that was expected, or has expired")]
+    /// The expected link is missing or different.
+    #[error("link {0} is not the expected one, or has expired")]
     Unexpected(u64),
 }
 
-/// A link that somebody wrote down elsewhere, as the log has each: it has to be there still.
+/// A link that was recorded elsewhere, such as in the log, and must still exist.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Expected {
+    /// The number of the link.
     pub number: u64,
+    /// The digest of the link.
     pub digest: Digest,
 }
 
-/// How a day is.
+/// The result of checking a day.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DayReport {
+    /// The day (UTC).
     pub day: Date,
+    /// The number of entries on the day.
     pub entries: usize,
+    /// The number of links that cover entries of the day.
     pub links: usize,
-    /// Entries that are too new to be linked.
+    /// The number of recent entries that are not linked yet, or not with their latest count.
     pub unlinked: usize,
-    /// The first thing that is wrong.
+    /// The first problem found.
     pub problem: Option<Problem>,
 }
 
-/// Follows a chain link by link.
+/// Checks a chain link by link.
 pub struct Chain<'a> {
     project: &'a ProjectId,
     keys: &'a TrailKeys,
     now: Timestamp,
-    /// What the head would be if the chain ended here.
+    /// The head that the chain would have if it ended here.
     last: Option<Head>,
     expected: Option<Expected>,
-    /// The days that were seen, as their links cover them.
+    /// The entries covered so far, by day.
     days: BTreeMap<Date, CoveredDay>,
 }
 
-/// What links cover of a day.
+/// The entries that links cover on one day.
 #[derive(Debug, Default)]
 pub struct CoveredDay {
     entries: HashMap<String, Covered>,
@@ -76,11 +91,13 @@ pub struct CoveredDay {
 }
 
 impl<'a> Chain<'a> {
+    /// A check that starts at the beginning of a chain.
     pub fn new(project: &'a ProjectId, keys: &'a TrailKeys, expected: Option<Expected>, now: Timestamp) -> Self {
         Self { project, keys, now, last: None, expected, days: BTreeMap::new() }
     }
 
-    /// Takes the link of the next number; `None` is one that cannot be read. Says whether it is authentic.
+    /// Checks the next link; `None` is a link that cannot be parsed. Returns whether the link is
+    /// authentic.
     pub fn take(&mut self, number: u64, day: Date, link: Option<(Link, Mac)>) -> bool {
         let problem = self.problem_of(number, link.as_ref());
         let is_authentic = !matches!(problem, Some(Problem::LinkChanged(_)));
@@ -99,7 +116,7 @@ impl<'a> Chain<'a> {
         is_authentic
     }
 
-    /// The number of the last link that was taken.
+    /// The number of the last link taken.
     pub fn number(&self) -> u64 {
         self.last.as_ref().map_or(0, |last| last.number)
     }
@@ -112,7 +129,8 @@ impl<'a> Chain<'a> {
             return Some(Problem::LinkMoved(number));
         }
         if number > next {
-            // What expires does so in order: everything before the link may be gone if the one before it may.
+            // Links expire in order: if the previous link may have expired, so may all links before
+            // it.
             let may_be_gone = link.previous_expires_at <= self.now.as_second();
             return (!may_be_gone).then(|| self.missing_before(number));
         }
@@ -120,24 +138,27 @@ impl<'a> Chain<'a> {
         (link.previous != expected).then_some(Problem::LinkMoved(number))
     }
 
-    /// The number after the last one.
+    /// The number that the next link must have.
     fn next(&self) -> u64 {
         self.last.as_ref().map_or(1, |last| last.number + 1)
     }
 
-    /// The first link that is known to be missing before this number.
+    /// The problem that links before this number are missing. It names the first of them if that
+    /// link cannot have expired, otherwise the last.
     fn missing_before(&self, number: u64) -> Problem {
         let is_next = self.last.as_ref().is_some_and(|last| last.expires_at > self.now.as_second());
         Problem::LinkMissing(if is_next { self.next() } else { number.saturating_sub(1) })
     }
 
-    /// What links cover of the days up to this one; nothing more is to come of them.
+    /// Removes and returns the covered entries of the days before this one. The links still to
+    /// come cover no entries of those days.
     pub fn days_before(&mut self, day: Date) -> BTreeMap<Date, CoveredDay> {
         let rest = self.days.split_off(&day);
         std::mem::replace(&mut self.days, rest)
     }
 
-    /// Ends the chain: whether the head is its last link, and what was expected was there.
+    /// Ends the check by comparing the head with the last link, and checking that the expected link
+    /// was present.
     pub fn end(self, head: Option<(&Head, &Mac)>) -> (BTreeMap<Date, CoveredDay>, Option<Problem>) {
         let problem = self.problem_of_head(head).or_else(|| self.unexpected(head));
         (self.days, problem)
@@ -157,7 +178,7 @@ impl<'a> Chain<'a> {
         }
     }
 
-    /// A link that was written down elsewhere and is not there, though it is newer than what may have expired.
+    /// The problem that the expected link was neither in the chain nor recorded in the head.
     fn unexpected(&self, head: Option<(&Head, &Mac)>) -> Option<Problem> {
         let expected = self.expected.as_ref()?;
         let is_of_head = head.is_some_and(|(head, _)| head.number == expected.number && head.digest == expected.digest);
@@ -166,7 +187,8 @@ impl<'a> Chain<'a> {
 }
 
 impl CoveredDay {
-    /// Compares what is covered with the entries that there are, in their order. Entries after `fresh` need no link yet.
+    /// Compares the covered entries with the existing ones, in order. Entries after `fresh` need
+    /// not be linked yet.
     pub fn check(mut self, day: Date, found: impl IntoIterator<Item = Covered>, fresh: &str, now: Timestamp) -> DayReport {
         let mut report = DayReport { day, entries: 0, links: self.links, unlinked: 0, problem: None };
         let (mut first, now) = (None, now.as_second());
@@ -185,7 +207,7 @@ impl CoveredDay {
                     report.unlinked += 1;
                     continue;
                 }
-                // Its link may be gone.
+                // The link of an expired entry may have expired too.
                 None if entry.until <= now => continue,
                 None => Problem::EntryAdded(entry.id().to_owned()),
             };

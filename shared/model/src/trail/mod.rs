@@ -1,11 +1,14 @@
-//! The trail: what happened to a project and its accounts, by whom, from where. Entries are added and never changed; they expire.
+//! The audit trail: what happened to a project and its accounts, who caused it, and from where.
+//! Entries are never changed, except for the count of repeated wrong passwords and codes, and they
+//! expire.
 //!
-//! An entry has names and ids: of the operation, of whoever asked, of what it was about, and of the fields that were sent. It never has
-//! a value that was sent, as it may be a secret.
+//! An entry contains names and ids: of the operation, the caller, the targets, and the fields that
+//! were sent. It never contains a value that was sent, since the value may be a secret.
 
 pub mod chain;
 pub mod check;
 pub mod retention;
+pub mod target;
 pub mod view;
 
 use jiff::{SignedDuration, Timestamp};
@@ -15,7 +18,6 @@ use utoipa::ToSchema;
 use wire::id::{KeySetId, SessionId, TrailEntryId, UserId};
 use wire::level::Level;
 
-use crate::document::DocumentKind;
 use crate::email::Email;
 use crate::notice::changes;
 use crate::notice::kind::Kind;
@@ -24,47 +26,51 @@ use crate::project::{KeyKind, ProjectConfig};
 use crate::session::Amr;
 use crate::user::User;
 
-/// How many names of fields an entry has at most; more are left out.
+pub use crate::trail::target::{MAX_TARGET_ID, Target, TargetKind};
+
+/// The maximum number of field names in an entry; the rest are dropped.
 pub const MAX_FIELDS: usize = 50;
-/// Longest name of a field, in bytes; what is longer is left out.
+/// The longest field name, in bytes; longer names are dropped.
 pub const MAX_FIELD: usize = 128;
-/// Longest id of a target, in characters; what is longer is cut there.
-pub const MAX_TARGET_ID: usize = 256;
-/// How deep the names of settings go.
+/// The maximum nesting of setting names.
 const MAX_DEPTH: usize = 6;
 
 /// An entry of the trail.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Entry {
+    /// The id of the entry; ids sort by time.
     pub id: TrailEntryId,
-    /// When it happened; of what is counted, when its minute began.
+    /// When the event happened; for events counted per minute, when that minute began.
     #[serde(with = "jiff::fmt::serde::timestamp::millisecond::required")]
     pub at: Timestamp,
-    /// The name of the operation, as the API document has it.
+    /// The operation's name, as in the OpenAPI document.
     pub operation: String,
-    /// What it did to an account, in the order of the enumeration. Many operations are told well enough by their name.
+    /// The effects on the account, in the order of the enum. Empty for operations whose name is
+    /// sufficient.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub events: Vec<Event>,
-    /// How somebody who signed in was proved to be there.
+    /// How a user who signed in was authenticated.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub method: Vec<Amr>,
-    /// The access type that was proved; absent where an operation asks for none, and within the system.
+    /// The access level of the caller; absent for operations that require none, and for the system.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub access: Option<Access>,
+    /// Who caused the event.
     pub actor: Actor,
-    /// Whose account it is about.
+    /// The user whose account is affected.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub user_id: Option<UserId>,
-    /// What else it is about, from the widest to the narrowest: the team, then the permission in it.
+    /// Other targets, from the widest to the narrowest: the team, then the permission in it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub targets: Vec<Target>,
-    /// The names of the fields that the request had; those of settings with dots, as `sessions.maxAgeSeconds`.
+    /// The names of the fields in the request; settings are dotted paths, such as
+    /// `sessions.maxAgeSeconds`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub fields: Vec<String>,
     /// Where the request came from.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub place: Option<Place>,
-    /// How often it happened in its minute; more than once for failed sign-ins alone.
+    /// How often the event happened in its minute; above 1 only for wrong passwords and codes.
     pub count: u32,
 }
 
@@ -75,55 +81,79 @@ pub enum Event {
     /// The account was created.
     #[deserr(rename = "created")]
     Created,
+    /// A sign-in completed.
     #[deserr(rename = "sign-in")]
     SignIn,
-    /// The first factor of a sign-in was right, and a second one was asked for.
+    /// The first factor of a sign-in was correct, and the second was requested.
     #[deserr(rename = "second-factor-asked")]
     SecondFactorAsked,
-    /// A wrong password or code at sign-in.
+    /// Wrong password or code at sign-in.
     #[deserr(rename = "sign-in-failed")]
     SignInFailed,
-    /// A session of the user that somebody else has.
+    /// A session in the user's name was created for somebody else.
     #[deserr(rename = "impersonation")]
     Impersonation,
-    /// Somebody who was signed in was proved to be there again.
+    /// A signed-in user proved their presence again.
     #[deserr(rename = "reauthenticated")]
     Reauthenticated,
-    /// A wrong password or code of somebody who was signed in.
+    /// Wrong password or code given by a signed-in user.
     #[deserr(rename = "proof-failed")]
     ProofFailed,
+    /// A session was ended by its user.
     #[deserr(rename = "sign-out")]
     SignOut,
+    /// All sessions of the user were ended, or all except the current session.
     #[deserr(rename = "sessions-ended")]
     SessionsEnded,
+    /// A password was set for an account that had none.
     #[deserr(rename = "password-set")]
     PasswordSet,
+    /// The password was changed.
     #[deserr(rename = "password-changed")]
     PasswordChanged,
+    /// The password was reset with an emailed code.
     #[deserr(rename = "password-reset")]
     PasswordReset,
+    /// The password was removed.
     #[deserr(rename = "password-removed")]
     PasswordRemoved,
+    /// An address was added that the user can sign in with.
     #[deserr(rename = "address-added")]
     AddressAdded,
+    /// The user can no longer sign in with an address.
     #[deserr(rename = "address-removed")]
     AddressRemoved,
+    /// An address became primary.
     #[deserr(rename = "address-made-primary")]
     AddressMadePrimary,
+    /// An address was verified.
     #[deserr(rename = "address-verified")]
     AddressVerified,
+    /// An authenticator app was added.
     #[deserr(rename = "authenticator-added")]
     AuthenticatorAdded,
+    /// The authenticator app was removed.
     #[deserr(rename = "authenticator-removed")]
     AuthenticatorRemoved,
+    /// A set of recovery codes was made.
+    #[deserr(rename = "recovery-codes-created")]
+    RecoveryCodesCreated,
+    /// A recovery code was used.
+    #[deserr(rename = "recovery-code-used")]
+    RecoveryCodeUsed,
+    /// A provider account was linked.
     #[deserr(rename = "provider-linked")]
     ProviderLinked,
+    /// A provider account was unlinked.
     #[deserr(rename = "provider-unlinked")]
     ProviderUnlinked,
+    /// An administrator or a server restricted the account.
     #[deserr(rename = "restricted")]
     Restricted,
+    /// An administrator or a server lifted the restriction.
     #[deserr(rename = "unrestricted")]
     Unrestricted,
+    /// The account was deleted.
     #[deserr(rename = "deleted")]
     Deleted,
 }
@@ -140,18 +170,23 @@ impl From<Kind> for Event {
             Kind::AddressMadePrimary => Self::AddressMadePrimary,
             Kind::AuthenticatorAdded => Self::AuthenticatorAdded,
             Kind::AuthenticatorRemoved => Self::AuthenticatorRemoved,
+            Kind::RecoveryCodesCreated => Self::RecoveryCodesCreated,
+            Kind::RecoveryCodeUsed => Self::RecoveryCodeUsed,
             Kind::ProviderLinked => Self::ProviderLinked,
             Kind::ProviderUnlinked => Self::ProviderUnlinked,
         }
     }
 }
 
-/// An access type, as it was proved.
+/// The access level that a caller proved.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Access {
+    /// Client access.
     Client,
+    /// Server access.
     Server,
+    /// Admin access.
     Admin,
 }
 
@@ -165,68 +200,36 @@ impl From<Level> for Access {
     }
 }
 
-/// Who did it.
+/// Who did something.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "kebab-case", tag = "type")]
 pub enum Actor {
-    /// Nobody who was known.
+    /// An unknown caller.
     Anonymous,
-    /// A user of the project, with the session; of a sign-in, the one that it began.
-    User { user_id: UserId, session_id: SessionId },
-    /// Whoever has a secret key of the project.
-    Key { key_set_id: KeySetId, kind: KeyKind },
-    /// A member of the team that owns the project, who is a user of the project `internal`.
-    Operator { user_id: UserId },
-    /// A worker, the command line, or whoever runs the process.
+    /// A user of the project in a session; for a sign-in, in the session that the sign-in started.
+    User {
+        /// The user.
+        user_id: UserId,
+        /// The session.
+        session_id: SessionId,
+    },
+    /// The holder of a secret key of the project.
+    Key {
+        /// The set that the key belongs to.
+        key_set_id: KeySetId,
+        /// The kind of key.
+        kind: KeyKind,
+    },
+    /// A member of the team that owns the project, as a user of the internal project.
+    Operator {
+        /// The user of the internal project.
+        user_id: UserId,
+    },
+    /// A worker, the command line, or the operator of the process.
     System,
 }
 
-/// What an operation is about, besides an account.
-#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize, ToSchema)]
-pub struct Target {
-    #[serde(rename = "type")]
-    pub kind: TargetKind,
-    pub id: String,
-}
-
-/// Kinds of what operations are about.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, ToSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum TargetKind {
-    Project,
-    Team,
-    Invitation,
-    Permission,
-    Session,
-    ContactChannel,
-    Provider,
-    ProviderAccount,
-    KeySet,
-    ConfigLevel,
-    EmailTemplate,
-    EmailTheme,
-    EmailDraft,
-    Email,
-    NotificationCategory,
-}
-
-impl From<DocumentKind> for TargetKind {
-    fn from(kind: DocumentKind) -> Self {
-        match kind {
-            DocumentKind::Template => Self::EmailTemplate,
-            DocumentKind::Theme => Self::EmailTheme,
-            DocumentKind::Draft => Self::EmailDraft,
-        }
-    }
-}
-
-impl Target {
-    pub fn new(kind: TargetKind, id: impl ToString) -> Self {
-        Self { kind, id: id.to_string().chars().take(MAX_TARGET_ID).collect() }
-    }
-}
-
-/// How long entries of a project are kept, in days.
+/// How long a project keeps entries, in days.
 pub fn retention_days(config: &ProjectConfig) -> u16 {
     config.audit_log_retention_days
 }
@@ -238,7 +241,7 @@ impl Entry {
     }
 }
 
-/// What a change of a user did to the account.
+/// What a change to a user did to the account.
 pub fn events(before: &User, after: &User) -> Vec<Event> {
     let is_verified = |user: &User, email: &Email| user.channel_of(email).is_some_and(|channel| channel.is_verified);
     let verifies = after.channels.iter().any(|channel| channel.is_verified && !is_verified(before, &channel.value));
@@ -252,7 +255,7 @@ pub fn events(before: &User, after: &User) -> Vec<Event> {
     changes(before, after).into_iter().map(|change| change.kind.into()).chain(others.into_iter().flatten()).collect()
 }
 
-/// What a user has since a change that others are named by: addresses and accounts at providers.
+/// The addresses and provider accounts that a change added.
 pub fn additions(before: &User, after: &User) -> Vec<Target> {
     let channels = after.channels.iter().filter(|channel| before.channel(channel.id).is_none());
     let channels = channels.map(|channel| Target::new(TargetKind::ContactChannel, channel.id));
@@ -260,15 +263,15 @@ pub fn additions(before: &User, after: &User) -> Vec<Target> {
     channels.chain(accounts.map(|account| Target::new(TargetKind::ProviderAccount, account.id))).collect()
 }
 
-/// The names of the fields of a body, with those of settings in their place, with dots; no values. Keys of other objects are values: they
-/// are named by whoever sends them.
+/// The names of the fields in a body, with settings as dotted paths, and without values. Keys of
+/// other objects count as values, since the sender chooses them.
 pub fn fields(body: &Value) -> Vec<String> {
     let mut names = Vec::new();
     if let Value::Object(fields) = body {
         for (name, value) in fields {
             match (name.as_str(), value) {
                 ("config", Value::Object(settings)) if !settings.is_empty() => add_settings(Some(name), settings, 1, &mut names),
-                // The settings are a JSON text of their own, or named by a list.
+                // Settings can also be sent as JSON in a string, or named in a list.
                 ("config_string" | "config_override_string", Value::String(text)) => {
                     let settings = serde_json::from_str(text).unwrap_or_default();
                     add_settings(None, &settings, 1, &mut names);
@@ -304,14 +307,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_fields_of_a_body_are_named_without_a_value_or_a_key_of_metadata() {
+    fn fields_of_a_body_are_named_without_values_or_metadata_keys() {
         let body = json!({ "display_name": "Ada", "client_metadata": { "4111 1111 1111 1111": true }, "password": null });
         assert_eq!(fields(&body), ["client_metadata", "display_name", "password"]);
         assert!(fields(&json!("correct horse battery")).is_empty() && fields(&json!(["a"])).is_empty());
     }
 
     #[test]
-    fn settings_are_named_with_dots_whether_they_are_an_object_or_a_text() {
+    fn settings_are_named_by_dotted_paths_in_both_forms() {
         let of_object =
             json!({ "config": { "sign_up_enabled": false, "email_config": { "password": "x" }, "domains": [{ "domain": "y" }] } });
         assert_eq!(fields(&of_object), ["config.domains", "config.email_config.password", "config.sign_up_enabled"]);
@@ -321,7 +324,7 @@ mod tests {
     }
 
     #[test]
-    fn many_names_and_long_ones_are_left_out() {
+    fn excess_and_long_names_are_omitted() {
         let many: Map<String, Value> = (0..MAX_FIELDS + 7).map(|number| (format!("field{number}"), Value::Null)).collect();
         assert_eq!(fields(&Value::Object(many)).len(), MAX_FIELDS);
         assert!(fields(&json!({ ("a".repeat(MAX_FIELD + 1)): 1 })).is_empty());

@@ -1,5 +1,5 @@
-//! What administrators and users read of the trail. A user learns what happened to the account, not who works for the project, nor from
-//! where.
+//! The trail in the forms for administrators and users. Users see what happened to their account,
+//! but not which administrator caused it or from where.
 
 use jiff::Timestamp;
 use serde::Serialize;
@@ -13,30 +13,32 @@ use crate::trail::{Access, Actor, Entry, Event, Target};
 /// An entry of the audit log.
 #[derive(Debug, Clone, Serialize, ToSchema)]
 pub struct AuditEntry {
+    /// The id of the entry.
     pub id: TrailEntryId,
-    /// When it happened (RFC 3339, UTC); of failed sign-ins, when their minute began.
+    /// When the event happened (RFC 3339, UTC); for wrong passwords and codes, which are counted
+    /// per minute, when the minute began.
     #[schema(format = DateTime, example = "2026-01-01T12:00:00.000Z")]
     pub at: String,
-    /// Name of the operation.
+    /// The name of the operation.
     #[schema(example = "auth-password-sign-in")]
     pub operation: String,
-    /// What it did to an account; empty where the operation says it all.
+    /// What happened to the account; empty if the name of the operation is sufficient.
     pub events: Vec<Event>,
-    /// How the user was proved to be there (RFC 8176), of a sign-in.
+    /// For a sign-in, how the user was authenticated (RFC 8176).
     pub method: Vec<Amr>,
-    /// The access type of the request.
+    /// The access level of the request.
     pub access: Option<Access>,
-    /// Who did it.
+    /// Who caused the event.
     pub actor: Actor,
-    /// Id of the user whom it is about.
+    /// The user whose account is affected.
     pub user_id: Option<UserId>,
-    /// What else it is about, from the widest to the narrowest.
+    /// Other targets, from the widest to the narrowest.
     pub targets: Vec<Target>,
-    /// Names of the fields that the request had; never their values.
+    /// The names of the fields in the request, never their values.
     pub fields: Vec<String>,
     /// Where the request came from.
     pub place: Option<Place>,
-    /// How often it happened in its minute; 1 but for failed sign-ins.
+    /// How often the event happened in its minute; above 1 only for wrong passwords and codes.
     pub count: u32,
 }
 
@@ -47,33 +49,38 @@ impl From<Entry> for AuditEntry {
     }
 }
 
-/// Something that happened to the account of a user.
+/// Something that happened to a user's account.
 #[derive(Debug, Clone, Serialize, ToSchema)]
 pub struct Activity {
+    /// The id of the entry.
     pub id: TrailEntryId,
-    /// When it happened (RFC 3339, UTC); of failed sign-ins, when their minute began.
+    /// When the event happened (RFC 3339, UTC); for wrong passwords and codes, which are counted
+    /// per minute, when the minute began.
     #[schema(format = DateTime, example = "2026-01-01T12:00:00.000Z")]
     pub at: String,
-    /// What happened; empty for other changes of the account.
+    /// What happened; empty for other changes to the account.
     pub events: Vec<Event>,
-    /// How the user was proved to be there (RFC 8176), of a sign-in.
+    /// For a sign-in, how the user was authenticated (RFC 8176).
     pub method: Vec<Amr>,
-    /// Who did it.
+    /// Who caused the event.
     pub actor: Role,
-    /// Where the request came from; `null` where an administrator or a server sent it.
+    /// Where the request came from; `null` if an administrator or a server sent the request.
     pub place: Option<Place>,
-    /// How often it happened in its minute; 1 but for failed sign-ins.
+    /// How often the event happened in its minute; above 1 only for wrong passwords and codes.
     pub count: u32,
 }
 
-/// Who did something to an account, as its user may know it.
+/// Who did something to an account, as far as its user may know.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, ToSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Role {
+    /// The user.
     You,
+    /// An administrator of the project.
     Administrator,
+    /// A server of the project, or Gatelet itself.
     Server,
-    /// Another user, or nobody who was known.
+    /// Another user, or an unknown caller.
     Somebody,
 }
 
@@ -81,7 +88,8 @@ impl Role {
     fn of(entry: &Entry, user: UserId) -> Self {
         match (entry.actor, entry.access) {
             (Actor::User { user_id, .. }, access) if user_id == user => match access {
-                // A request with a server key and the user's token is the server's.
+                // A request with a server key counts as the server's, even if the request has a
+                // user's token.
                 Some(Access::Server) => Self::Server,
                 Some(Access::Admin) => Self::Administrator,
                 _ => Self::You,
@@ -94,7 +102,7 @@ impl Role {
 }
 
 impl Activity {
-    /// What `user` reads of an entry about it.
+    /// An entry about `user`, as that user may read it.
     pub fn of(entry: Entry, user: UserId) -> Self {
         let actor = Role::of(&entry, user);
         let Entry { id, at, events, method, place, count, .. } = entry;
@@ -103,7 +111,7 @@ impl Activity {
     }
 }
 
-/// As RFC 3339 has it, always with milliseconds, so that texts sort as times do.
+/// The time in RFC 3339, always with milliseconds, so that the texts sort chronologically.
 fn time(at: Timestamp) -> String {
     format!("{at:.3}")
 }
@@ -113,7 +121,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn times_have_milliseconds_even_if_there_are_none() {
+    fn times_always_have_milliseconds() {
         assert_eq!(time("2026-01-01T12:00:00Z".parse().unwrap()), "2026-01-01T12:00:00.000Z");
         assert_eq!(time("2026-01-01T12:00:00.0719Z".parse().unwrap()), "2026-01-01T12:00:00.071Z");
     }

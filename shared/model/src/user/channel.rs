@@ -1,8 +1,9 @@
-//! Contact channels: what becomes of a user when one is added, changed or removed.
+//! Contact channels: the effects of adding, changing and removing them.
 //!
-//! Whatever is done, a user has at most [`MAX_CHANNELS`], none twice, and at most one that is primary. Removing a channel never makes
-//! another one primary or used for signing in: which address stands for somebody is their own choice. So a user may be left with neither,
-//! as one who signed up with a provider is from the start.
+//! After every change, a user has at most [`MAX_CHANNELS`] channels, no duplicates, and at most
+//! one primary channel. Removing a channel never makes another channel primary or enables another
+//! for signing in, because that is the user's choice. A user may therefore have no primary channel
+//! and no channel to sign in with, as after signing up with a provider.
 
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -13,58 +14,79 @@ use crate::user::ownership::Author;
 use crate::user::standing::Standing;
 use crate::user::{Channel, MAX_CHANNELS, User};
 
-/// A channel that is to be added.
+/// A channel to add.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NewChannel {
+    /// The address.
     pub value: Email,
+    /// Whether the user can sign in with the address.
     pub used_for_auth: bool,
+    /// Whether the address is verified.
     pub is_verified: bool,
+    /// Whether the address becomes the primary one.
     pub is_primary: bool,
 }
 
-/// What is to be changed; what is absent stays, but for `is_verified`, which ends with the old value.
+/// A change to a channel. Absent fields keep their values, except that a new address is unverified
+/// unless `is_verified` is set.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ChannelPatch {
+    /// The new address.
     pub value: Option<Email>,
+    /// Whether the user can sign in with the address.
     pub used_for_auth: Option<bool>,
+    /// Whether the address is verified.
     pub is_verified: Option<bool>,
+    /// Whether the address is the primary one.
     pub is_primary: Option<bool>,
 }
 
-/// Why a change is refused; the user is then as it was.
+/// Why a change is refused; the user is then unchanged.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum Refused {
-    #[error("the user has no such channel")]
+    /// The user does not have this channel.
+    #[error("the user does not have this channel")]
     NotFound,
-    #[error("the user has another channel with this value")]
+    /// Another channel has this value.
+    #[error("the user already has a channel with this value")]
     Duplicate,
-    #[error("the user has {MAX_CHANNELS} channels")]
+    /// The user has [`MAX_CHANNELS`] channels.
+    #[error("the user has reached the maximum of {MAX_CHANNELS} channels")]
     TooMany,
 }
 
-/// What kind of address a channel is.
+/// The kind of address of a channel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, ToSchema, deserr::Deserr)]
 #[serde(rename_all = "lowercase")]
 #[deserr(rename_all = lowercase)]
 pub enum ChannelType {
+    /// An email address.
     Email,
 }
 
-/// A channel as it is read.
+/// A channel, as API callers read it.
 #[derive(Debug, Clone, Serialize, ToSchema)]
 pub struct ContactChannel {
+    /// The user.
     pub user_id: UserId,
+    /// The id of the channel.
     pub id: ChannelId,
+    /// The address.
     pub value: Email,
+    /// The kind of address.
     pub r#type: ChannelType,
-    /// Whether the address is to sign in: with a password, a code or a link. Of all users of a project, one signs in with it. What a
-    /// client asks for takes effect when the address is verified.
+    /// Whether the address signs the user in, with a password, a code or a link. Only one user of a
+    /// project can sign in with an address. If a client enables this, it takes effect once the
+    /// address is verified.
     pub used_for_auth: bool,
+    /// Whether the address is verified.
     pub is_verified: bool,
+    /// Whether this is the user's primary address.
     pub is_primary: bool,
 }
 
 impl ContactChannel {
+    /// The view of a user's channel.
     pub fn of(user: UserId, channel: &Channel) -> Self {
         Self {
             user_id: user,
@@ -79,6 +101,8 @@ impl ContactChannel {
 }
 
 impl User {
+    /// Adds a channel; `author` decides whether the user can sign in with an unverified address at
+    /// once.
     pub fn add_channel(&mut self, id: ChannelId, new: NewChannel, author: Author) -> Result<(), Refused> {
         let before = self.clone();
         if self.channel_of(&new.value).is_some() {
@@ -96,6 +120,8 @@ impl User {
         Ok(())
     }
 
+    /// Changes a channel; `author` decides whether the user can sign in with an unverified address
+    /// at once.
     pub fn change_channel(&mut self, id: ChannelId, patch: ChannelPatch, author: Author) -> Result<(), Refused> {
         let before = self.clone();
         let position = self.channels.iter().position(|channel| channel.id == id).ok_or(Refused::NotFound)?;
@@ -118,9 +144,12 @@ impl User {
         Ok(())
     }
 
-    /// The standing of a channel that is changed. What a user asks for is a wish; only the one address that an account signs in with
-    /// may be replaced by another at once, as if the account had been made with it, so that nobody is locked out by a corrected typo.
-    /// One that was verified is no typo: an intruder who replaced it could become the owner by first proof.
+    /// The standing of a changed channel. A user's own request to sign in with an address takes
+    /// effect when the address is verified, with one exception: if the account has only one address
+    /// to sign in with, replacing it takes effect immediately, as if the account had been created
+    /// with the new address, so that correcting a typo locks nobody out. The exception does not
+    /// apply to a verified address, which cannot be a typo: an intruder could otherwise replace it
+    /// and become the owner by first proof.
     fn standing_after(&self, channel: &Channel, value: &Email, patch: &ChannelPatch, author: Author) -> Standing {
         let starts = patch.used_for_auth == Some(true) && !channel.used_for_auth;
         let is_other = *value != channel.value;
@@ -135,6 +164,7 @@ impl User {
         }
     }
 
+    /// Removes a channel. If it was the primary one, the user has no primary channel.
     pub fn remove_channel(&mut self, id: ChannelId) -> Result<(), Refused> {
         let position = self.channels.iter().position(|channel| channel.id == id).ok_or(Refused::NotFound)?;
         let before = self.clone();

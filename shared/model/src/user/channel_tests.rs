@@ -1,4 +1,5 @@
-//! The rules of contact channels: single steps, and walks of many steps after each of which a user is still one.
+//! Tests of the rules for contact channels: single steps, and random walks that preserve the
+//! invariants.
 
 use jiff::Timestamp;
 use proptest::prelude::*;
@@ -38,7 +39,7 @@ fn changed(number: u8, patch: ChannelPatch) -> Result<User, Refused> {
 }
 
 #[test]
-fn a_channel_is_added_at_the_end_and_is_primary_only_when_asked_for() {
+fn a_channel_is_added_last_and_primary_only_on_request() {
     let mut user = user();
     user.add_channel(id(2), new(2), Author::Server).expect("added");
     assert_eq!(user.channels.iter().map(|channel| channel.id).collect::<Vec<_>>(), [id(0), id(1), id(2)]);
@@ -48,14 +49,14 @@ fn a_channel_is_added_at_the_end_and_is_primary_only_when_asked_for() {
 }
 
 #[test]
-fn a_value_is_had_once() {
+fn a_user_has_each_address_once() {
     assert_eq!(user().add_channel(id(2), new(1), Author::Server), Err(Refused::Duplicate));
     assert_eq!(changed(1, ChannelPatch { value: Some(email(0)), ..ChannelPatch::default() }), Err(Refused::Duplicate));
     assert!(changed(1, ChannelPatch { value: Some(email(1)), ..ChannelPatch::default() }).is_ok());
 }
 
 #[test]
-fn a_user_has_fifty_channels_at_most() {
+fn a_user_can_add_fifty_channels() {
     let mut user = user();
     for number in 2..u8::try_from(MAX_CHANNELS).expect("a small number") {
         user.add_channel(id(number), new(number), Author::Server).expect("added");
@@ -66,7 +67,7 @@ fn a_user_has_fifty_channels_at_most() {
 }
 
 #[test]
-fn another_value_is_unverified_unless_said_otherwise_and_the_same_value_stays_verified() {
+fn a_changed_address_is_unverified_unless_stated() {
     let verified = |patch| changed(0, patch).map(|user| user.channels[0].is_verified);
     assert_eq!(verified(ChannelPatch { value: Some(email(5)), ..ChannelPatch::default() }), Ok(false));
     assert_eq!(verified(ChannelPatch { value: Some(email(0)), ..ChannelPatch::default() }), Ok(true));
@@ -75,7 +76,7 @@ fn another_value_is_unverified_unless_said_otherwise_and_the_same_value_stays_ve
 }
 
 #[test]
-fn one_channel_is_primary_or_none() {
+fn at_most_one_channel_is_primary() {
     let primary = |number, is_primary| {
         let user = changed(number, ChannelPatch { is_primary: Some(is_primary), ..ChannelPatch::default() }).expect("changed");
         user.primary().map(|channel| channel.id)
@@ -86,7 +87,7 @@ fn one_channel_is_primary_or_none() {
 }
 
 #[test]
-fn a_removed_channel_leaves_no_heir() {
+fn removing_the_primary_channel_promotes_no_other() {
     let mut user = user();
     user.remove_channel(id(0)).expect("removed");
     assert_eq!((user.primary(), user.channels.len()), (None, 1));
@@ -114,11 +115,11 @@ fn step() -> impl Strategy<Value = Step> {
     ]
 }
 
-/// Takes a step; whether it was refused.
+/// Takes a step and returns whether it was refused.
 fn take(user: &mut User, step: Step) -> bool {
     match step {
         Step::Add(number, value, [used_for_auth, is_verified, is_primary]) => {
-            // Ids come from randomness, so none is given twice.
+            // Real ids are random, so no id is used twice.
             let taken = user.channel(id(number)).is_some();
             taken
                 || user
@@ -136,7 +137,7 @@ fn take(user: &mut User, step: Step) -> bool {
 
 proptest! {
     #[test]
-    fn whatever_happens_at_most_one_channel_is_primary_and_no_value_is_had_twice(steps in prop::collection::vec(step(), 1..60)) {
+    fn any_changes_leave_one_primary_and_unique_addresses(steps in prop::collection::vec(step(), 1..60)) {
         let mut user = User::new(&Entropy::system(), Timestamp::UNIX_EPOCH);
         for step in steps {
             let before = user.clone();

@@ -1,4 +1,4 @@
-//! Which users a list has.
+//! Filters for lists of users.
 
 use wire::id::UserId;
 
@@ -6,23 +6,26 @@ use crate::project::ProjectConfig;
 use crate::user::User;
 use crate::user::restriction::RestrictedReason;
 
-/// What a list of users is asked for.
+/// The filter of a list of users.
 #[derive(Debug, Clone, Default)]
 pub struct UserFilter {
-    /// In lower case.
+    /// The words to search for, in lower case.
     pub words: Option<String>,
+    /// Whether restricted users who are not anonymous are included.
     pub includes_restricted: bool,
+    /// Whether anonymous users are included.
     pub includes_anonymous: bool,
+    /// Whether only anonymous users are included.
     pub only_anonymous: bool,
 }
 
 impl UserFilter {
-    /// The id that is searched for, if the words are one.
+    /// The user id to search for, if the words are a user id.
     pub fn id(&self) -> Option<UserId> {
         self.words.as_deref().and_then(|words| UserId::parse(words).ok())
     }
 
-    /// Whether the list has users of this kind.
+    /// Whether the list includes users like this one, regardless of the words.
     pub fn shows(&self, user: &User, config: &ProjectConfig) -> bool {
         match user.restricted_reason(config) {
             _ if self.only_anonymous => user.is_anonymous,
@@ -32,7 +35,7 @@ impl UserFilter {
         }
     }
 
-    /// Whether the list has this user.
+    /// Whether the list includes this user.
     pub fn takes(&self, user: &User, config: &ProjectConfig) -> bool {
         self.shows(user, config) && self.words.as_deref().is_none_or(|words| has_words(user, words))
     }

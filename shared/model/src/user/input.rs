@@ -1,6 +1,6 @@
-//! What a request may say of a user: one list of fields, of which each kind of request takes its own.
-//!
-//! A field that a request may not set is as unknown to it as one that does not exist, and every problem of a body is told at once.
+//! The fields that requests may set on a user: one list of fields, of which each kind of request
+//! accepts a subset. A field that a request may not set is rejected like an unknown field, and all
+//! problems of a body are reported together.
 
 use std::convert::Infallible;
 use std::marker::PhantomData;
@@ -23,107 +23,117 @@ use crate::sign_up::risk::RiskScores;
 use crate::text::line;
 use crate::user::values::{AccountInput, CountryCode, DisplayName, False, ImportedHash, Note};
 
-/// Every field of a user that a request may set. Absent fields stay as they are.
+/// Every field of a user that some request may set. Absent fields keep their values.
 #[derive(Deserr, ToSchema)]
 #[deserr(deny_unknown_fields)]
 pub struct UserInput {
-    /// At most 256 characters, none of them hidden or a control of direction; `null` or empty for none.
+    /// At most 256 characters, without hidden characters or direction controls; `null` or empty for
+    /// none.
     #[deserr(default)]
     #[schema(value_type = Option<String>, max_length = 256)]
     pub display_name: Change<DisplayName>,
-    /// An https URL; or `data:image/(png|jpeg|webp|gif);base64,` and an image of at most 100 KiB, which is then served from here.
+    /// An https URL, or a data URL (`data:image/(png|jpeg|webp|gif);base64,…`) with an image of at
+    /// most 100 KiB, which this service then stores and serves.
     #[deserr(default)]
     #[schema(value_type = Option<String>)]
     pub profile_image_url: Change<ProfileImage>,
-    /// At most 32 KiB; replaced as a whole.
+    /// Any JSON value of at most 32 KiB; replaced as a whole.
     #[deserr(default)]
-    #[schema(value_type = Option<Object>)]
+    #[schema(value_type = Option<serde_json::Value>)]
     pub client_metadata: Change<Metadata>,
-    /// A team of the user, or `null`.
+    /// A team that the user is a member of, or `null`.
     #[deserr(default)]
     #[schema(value_type = Option<uuid::Uuid>)]
     pub selected_team_id: Change<TeamId>,
-    /// The secret of an authenticator app (TOTP with SHA-1, 30 seconds, 6 digits), 10 to 64 bytes in base64: every sign-in then takes a
-    /// code of the app. `null` for none.
+    /// The secret of an authenticator app (TOTP with SHA-1, 30 seconds, 6 digits), 10 to 64 bytes
+    /// in base64. Every sign-in then requires a code of the app. `null` removes the authenticator
+    /// app.
     #[deserr(default)]
     #[schema(value_type = Option<String>, format = Byte)]
     pub totp_secret_base64: Change<TotpSecret>,
-    /// Whether the user may sign in with a code or a link by mail.
+    /// Whether the user may sign in with an emailed code or link.
     #[deserr(default)]
     pub otp_auth_enabled: Option<bool>,
-    /// `false`: only a registration makes a passkey.
+    /// Only `false` is accepted: there are no passkeys.
     #[deserr(default)]
     #[schema(value_type = Option<bool>)]
     pub passkey_auth_enabled: Option<False>,
-    /// One of the user's addresses becomes primary, or a new one that is not verified; the one before stays an address of the user.
+    /// The new primary address: an address that the user already has, or a new address, which is
+    /// then unverified. The user keeps the previous primary address as another address. `null` for
+    /// no primary address.
     #[deserr(default)]
     #[schema(value_type = Option<String>, format = Email)]
     pub primary_email: Change<Email>,
 
-    /// Server access. At most 32 KiB; replaced as a whole.
+    /// Requires server access. Any JSON value of at most 32 KiB; replaced as a whole.
     #[deserr(default)]
-    #[schema(value_type = Option<Object>)]
+    #[schema(value_type = Option<serde_json::Value>)]
     pub client_read_only_metadata: Change<Metadata>,
-    /// Server access. At most 32 KiB; replaced as a whole.
+    /// Requires server access. Any JSON value of at most 32 KiB; replaced as a whole.
     #[deserr(default)]
-    #[schema(value_type = Option<Object>)]
+    #[schema(value_type = Option<serde_json::Value>)]
     pub server_metadata: Change<Metadata>,
-    /// Server access.
+    /// Requires server access.
     #[deserr(default)]
     pub primary_email_verified: Option<bool>,
-    /// Server access. Whether the primary address signs the user in. One that is new does unless the one before did not.
+    /// Requires server access. Whether the primary address signs the user in. Without this field,
+    /// an existing channel stays as it is, and a new address signs the user in only if the user had
+    /// a primary address that did.
     #[deserr(default)]
     pub primary_email_auth_enabled: Option<bool>,
-    /// Server access. Under the rules of sign-up; `null` for none. All sessions of the user end.
+    /// Requires server access. Must satisfy the rules for new passwords; `null` removes the
+    /// password. All sessions of the user end.
     #[deserr(default)]
     #[schema(value_type = Option<String>, format = Password)]
     pub password: Change<Password>,
-    /// Server access. A bcrypt hash (`$2a$`, `$2b$`, `$2y$`) of a cost from 4 to 12, in place of a password. Hidden characters and controls
-    /// of direction in a `display_name` beside it are removed, not refused.
+    /// Requires server access. A bcrypt hash (`$2a$`, `$2b$`, `$2y$`) of cost 4 to 12, in place of
+    /// a password. Hidden characters and direction controls in an accompanying `display_name` are
+    /// removed instead of refused.
     #[deserr(default)]
     #[schema(value_type = Option<String>)]
     pub password_hash: Option<ImportedHash>,
-    /// Server access. Only a new user can be made anonymous.
+    /// Requires server access. Only a new user can be made anonymous.
     #[deserr(default)]
     pub is_anonymous: Option<bool>,
-    /// Server access.
+    /// Requires server access.
     #[deserr(default)]
     pub restricted_by_admin: Option<bool>,
-    /// Server access. What the user is told; needs `restricted_by_admin: true` beside it.
+    /// Requires server access. Shown to the user; only together with `restricted_by_admin: true`.
     #[deserr(default)]
     #[schema(value_type = Option<String>, max_length = 4096)]
     pub restricted_by_admin_reason: Change<Note>,
-    /// Server access. What the user is not told; needs `restricted_by_admin: true` beside it.
+    /// Requires server access. Not shown to the user; only together with
+    /// `restricted_by_admin: true`.
     #[deserr(default)]
     #[schema(value_type = Option<String>, max_length = 4096)]
     pub restricted_by_admin_private_details: Change<Note>,
-    /// Server access. ISO 3166-1 alpha-2.
+    /// Requires server access. ISO 3166-1 alpha-2.
     #[deserr(default)]
     #[schema(value_type = Option<String>, min_length = 2, max_length = 2)]
     pub country_code: Change<CountryCode>,
-    /// Server access.
+    /// Requires server access.
     #[deserr(default)]
     pub risk_scores: Option<RiskScores>,
-    /// Server access. Accounts at providers of the project that sign the user in, at most 20.
+    /// Requires server access. Provider accounts that sign the user in, at most 20.
     #[deserr(default)]
     pub oauth_providers: Option<Vec<AccountInput>>,
 }
 
-/// A kind of request, by the fields that it takes.
+/// A kind of request, defined by the fields that it accepts.
 pub trait Fields: 'static {
-    /// Name of its body in the API document.
+    /// The name of the request body in the OpenAPI document.
     const NAME: &'static str;
-    /// Whether it takes a field of [`UserInput`].
+    /// Whether the request accepts a field of [`UserInput`].
     fn take(field: &str) -> bool;
-    /// Whether a user may be made anonymous.
+    /// Whether the request may make a user anonymous.
     const MAKES_ANONYMOUS: bool = false;
 }
 
-/// A user's change of itself.
+/// A change that a user makes to their own data.
 pub struct Own;
-/// A server's change of a user.
+/// A change to a user by a server.
 pub struct Any;
-/// A server's new user.
+/// The creation of a user by a server.
 pub struct New;
 
 impl Fields for Own {
@@ -153,7 +163,7 @@ impl Fields for New {
     const MAKES_ANONYMOUS: bool = true;
 }
 
-/// The body of a request that takes the fields `F`.
+/// The body of a request that accepts the fields `F`.
 pub struct UserBody<F>(pub UserInput, PhantomData<F>);
 
 impl<F: Fields> Deserr<Problems> for UserBody<F> {
@@ -161,7 +171,8 @@ impl<F: Fields> Deserr<Problems> for UserBody<F> {
         let mut json = Json::deserialize_from_value(value, location)?;
         let mut problems = None;
         if let Json::Object(fields) = &mut json {
-            // Whoever imports users cannot ask them for another name.
+            // A program that imports users cannot ask them for other names, so the name is made
+            // valid.
             if fields.contains_key("password_hash")
                 && let Some(Json::String(name)) = fields.get_mut("display_name")
             {
@@ -191,13 +202,13 @@ fn merged(problems: Option<Problems>, found: Problems, location: ValuePointerRef
     take_cf_content(<Problems as deserr::MergeWithError<Problems>>::merge(problems, found, location))
 }
 
-/// The rules about several fields.
+/// Checks the rules that concern several fields.
 fn check<F: Fields>(input: &UserInput, problems: Option<Problems>, location: ValuePointerRef<'_>) -> Option<Problems> {
     let is_set = |note: &Change<Note>| matches!(note, Change::Set(_));
     let restricts = input.restricted_by_admin == Some(true);
-    let beside = "must come with restricted_by_admin: true";
+    let beside = "requires restricted_by_admin: true";
     let rules = [
-        (input.password_hash.is_some() && !input.password.is_keep(), "password_hash", "must not come with a password"),
+        (input.password_hash.is_some() && !input.password.is_keep(), "password_hash", "must not be combined with password"),
         (input.is_anonymous == Some(true) && !F::MAKES_ANONYMOUS, "is_anonymous", "must be false"),
         (is_set(&input.restricted_by_admin_reason) && !restricts, "restricted_by_admin_reason", beside),
         (is_set(&input.restricted_by_admin_private_details) && !restricts, "restricted_by_admin_private_details", beside),
@@ -233,11 +244,11 @@ impl<F: Fields> ToSchema for UserBody<F> {
     }
 }
 
-/// The body of a change of the current user, whose fields depend on who sends it.
+/// The body of a change to the current user, whose fields depend on the caller's access level.
 pub struct CurrentUserBody(Json);
 
 impl CurrentUserBody {
-    /// The change, by the fields of the access type.
+    /// The change, if it contains only fields that the access level may set.
     pub fn read(self, level: Level) -> Result<UserInput, Problems> {
         let input = match level {
             Level::Client => deserr::deserialize::<UserBody<Own>, _, Problems>(self.0).map(|body| body.0),

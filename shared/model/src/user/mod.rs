@@ -1,5 +1,5 @@
-//! Users. One item holds a user with all its contact channels and provider accounts, so that every rule about them is decided on one
-//! state and written by one condition on its version.
+//! Users. One item contains a user with all contact channels and provider accounts, so that every
+//! rule about them is checked against one state, which is written under one version condition.
 
 pub mod channel;
 #[cfg(test)]
@@ -14,6 +14,7 @@ pub mod patch;
 pub mod provider_account;
 #[cfg(test)]
 mod provider_account_tests;
+pub mod recovery;
 pub mod reference;
 pub mod restriction;
 pub mod second_factor;
@@ -42,84 +43,104 @@ use crate::user::restriction::{RestrictedReason, Restriction};
 use crate::user::standing::Standing;
 use crate::user::totp::Totp;
 
-/// How many contact channels a user may have: the item stays far below DynamoDB's 400 KB, and a deletion fits one transaction.
+/// The maximum number of contact channels of a user. With this limit, the item stays far below
+/// DynamoDB's 400 KB, and a deletion fits into one transaction.
 pub const MAX_CHANNELS: usize = 50;
-/// How many wrong passwords in a row close an account to passwords, whatever time is between them
-/// (SP 800-63B-4, §3.2.2).
+/// The number of consecutive wrong passwords, over any period, after which passwords no longer work
+/// for the account (SP 800-63B-4, §3.2.2).
 pub const MAX_WRONG_PASSWORDS: u32 = 100;
-/// How many accounts at providers a user may have, for the same reason as channels.
+/// The maximum number of provider accounts of a user, for the same reasons as for channels.
 pub const MAX_ACCOUNTS: usize = 20;
 
-/// A user of a project, as the table holds it.
+/// A user of a project, as stored in the table.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct User {
+    /// The id of the user.
     pub id: UserId,
+    /// When the user signed up.
     #[serde(with = "jiff::fmt::serde::timestamp::millisecond::required")]
     pub signed_up_at: Timestamp,
+    /// The name, at most 256 characters.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub display_name: Option<String>,
+    /// The picture.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub profile_image_url: Option<String>,
-    /// The digest of the image at that address, if it is kept here.
+    /// The digest of the picture, if this service stores the picture.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub uploaded_image: Option<Digest>,
+    /// The addresses.
     #[serde(default)]
     pub channels: Vec<Channel>,
+    /// The hash of the password.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub password: Option<Hash>,
-    /// When a signed-in user who had none set the password; absent when it came in another way, by which no session went on.
+    /// When a signed-in user set a password for an account without one; absent if the password was
+    /// set in a way that ended all sessions.
     #[serde(default, skip_serializing_if = "Option::is_none", with = "jiff::fmt::serde::timestamp::millisecond::optional")]
     pub first_password_at: Option<Timestamp>,
-    /// Wrong passwords in a row at sign-in; see [`Self::is_closed_to_passwords`].
+    /// The number of consecutive wrong passwords at sign-in; see [`Self::is_closed_to_passwords`].
     #[serde(default, skip_serializing_if = "is_zero")]
     pub wrong_passwords: u32,
-    /// Wrong old passwords in a row, of somebody who is signed in and wants to change the password.
+    /// The number of consecutive wrong old passwords that a signed-in user sent to change the
+    /// password.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub wrong_old_passwords: u32,
-    /// May sign in with a code or a link by mail.
+    /// Whether the user may sign in with an emailed code or link.
     #[serde(default)]
     pub otp_enabled: bool,
-    /// Has switched that off: a code that is redeemed does not switch it on again.
+    /// Whether the user disabled emailed codes and links. If so, redeeming a code does not enable
+    /// them again.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub otp_refused: bool,
-    /// The second factor of every sign-in, if there is one.
+    /// The second factor, if the user has one; every sign-in requires it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub totp: Option<Totp>,
+    /// The accounts at providers.
     #[serde(default)]
     pub provider_accounts: Vec<ProviderAccount>,
+    /// Whether the user has not signed up yet.
     #[serde(default)]
     pub is_anonymous: bool,
+    /// The restriction set by an administrator, a server or a sign-up rule.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub restriction: Option<Restriction>,
+    /// Metadata that the user's client reads and writes.
     #[serde(default, with = "crate::text::json", skip_serializing_if = "Option::is_none")]
     pub client_metadata: Option<Metadata>,
+    /// Metadata that the user's client reads and servers write.
     #[serde(default, with = "crate::text::json", skip_serializing_if = "Option::is_none")]
     pub client_read_only_metadata: Option<Metadata>,
+    /// Metadata that only servers read and write.
     #[serde(default, with = "crate::text::json", skip_serializing_if = "Option::is_none")]
     pub server_metadata: Option<Metadata>,
+    /// The country, ISO 3166-1 alpha-2.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub country_code: Option<String>,
+    /// The scores that a server has set.
     #[serde(default)]
     pub risk_scores: RiskScores,
-    /// The kinds of mails that the user does not want.
+    /// The categories of emails that the user has unsubscribed from.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub refused_categories: Vec<Category>,
-    /// The team that the user works with; the user is a member of it.
+    /// The selected team, of which the user is a member.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub selected_team_id: Option<TeamId>,
-    /// What the user may do in the whole project.
+    /// The user's permissions in the whole project.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     pub permissions: BTreeSet<Grant>,
-    /// Codes of an earlier epoch are good for nothing; see [`ownership`](crate::user::ownership).
+    /// The epoch of credentials: codes of an earlier epoch are invalid; see
+    /// [`ownership`].
     #[serde(default)]
     pub credential_epoch: u64,
-    /// Sessions of an earlier epoch are over; see [`Session::is_live`](crate::session::Session::is_live).
+    /// The epoch of sessions: sessions of an earlier epoch have ended; see
+    /// [`Session::is_live`](crate::session::Session::is_live).
     #[serde(default)]
     pub session_epoch: u64,
-    /// The one session that outlived the last increment of the epoch.
+    /// The session that survived the last increment of the session epoch.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub kept_session: Option<SessionId>,
-    /// What the addresses of the account were told, and may undo.
+    /// The state of the account's change notices.
     #[serde(default, skip_serializing_if = "Notices::is_none")]
     pub notices: Notices,
 }
@@ -129,14 +150,20 @@ fn is_zero(count: &u32) -> bool {
     *count == 0
 }
 
-/// An e-mail address of a user.
+/// An email address of a user.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Channel {
+    /// The id of the channel.
     pub id: ChannelId,
+    /// The address.
     pub value: Email,
+    /// Whether the user wants to sign in with the address; see [`Self::signs_in`].
     pub used_for_auth: bool,
+    /// Whether somebody has proved that they receive the emails sent to the address.
     pub is_verified: bool,
+    /// Whether this is the user's primary address.
     pub is_primary: bool,
+    /// Whether and why the user may sign in with the address while it is unverified.
     #[serde(default, skip_serializing_if = "Standing::is_provisional")]
     pub standing: Standing,
 }
@@ -144,19 +171,23 @@ pub struct Channel {
 /// An account at an OAuth provider.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ProviderAccount {
+    /// The id of the provider account.
     pub id: ProviderAccountId,
+    /// The provider's id in the project.
     pub provider_id: String,
+    /// The user's id at the provider.
     pub account_id: String,
+    /// The address that the provider reports.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub email: Option<Email>,
-    /// Whether it signs the user in.
+    /// Whether the user can sign in with the account.
     pub allow_sign_in: bool,
-    /// Whether the app gets access tokens for it.
+    /// Whether the app may get access tokens for the account.
     pub allow_connected_accounts: bool,
 }
 
 impl User {
-    /// A user with nothing but an id.
+    /// A user with an id and nothing else.
     pub fn new(entropy: &Entropy, now: Timestamp) -> Self {
         Self {
             id: UserId::from(entropy.uuid()),
@@ -190,7 +221,8 @@ impl User {
         }
     }
 
-    /// Gives the user its first address, for signing in, and makes it primary.
+    /// Adds an address, which becomes primary and can be used to sign in. Other addresses are no
+    /// longer primary.
     pub fn add_primary_email(&mut self, entropy: &Entropy, value: Email, is_verified: bool) -> ChannelId {
         let id = ChannelId::from(entropy.uuid());
         for channel in &mut self.channels {
@@ -201,52 +233,55 @@ impl User {
         id
     }
 
-    /// An anonymous user becomes an ordinary one, with the same id; the time of its sign-up is now.
+    /// Turns an anonymous user into an ordinary one with the same id, who signs up at `now`.
     pub fn upgrade(&mut self, now: Timestamp) {
         self.is_anonymous = false;
         self.signed_up_at = now;
     }
 
-    /// Sets a password; sessions other than `kept` are over.
+    /// Sets a password and ends all sessions except `kept`.
     pub fn set_password(&mut self, hash: Hash, kept: Option<SessionId>) {
         self.password = Some(hash);
         self.forget_wrong_passwords();
         self.end_sessions(kept);
     }
 
-    /// Signed in by a code from an email: that is a way to sign in from now on, unless it was switched off.
+    /// Enables emailed codes after the user signed in with one, unless the user has disabled them.
     pub fn use_email_codes(&mut self) {
         self.otp_enabled |= !self.otp_refused;
     }
 
-    /// Whether so many wrong passwords were tried that none signs in any more: until the password is
-    /// reset, or its owner signs in in another way (SP 800-63B-4, §3.2.2).
+    /// Whether passwords no longer work for the account after too many wrong ones, until the
+    /// password is reset or the owner signs in another way (SP 800-63B-4, §3.2.2).
     pub fn is_closed_to_passwords(&self) -> bool {
         self.wrong_passwords >= MAX_WRONG_PASSWORDS
     }
 
-    /// Whether so many wrong old passwords were tried that the password is changed by a reset alone.
+    /// Whether a signed-in user gave so many wrong old passwords that the password can only be
+    /// reset.
     pub fn is_closed_to_old_passwords(&self) -> bool {
         self.wrong_old_passwords >= MAX_WRONG_PASSWORDS
     }
 
-    /// The owner is known to be there: wrong passwords are counted anew.
+    /// Resets the counts of wrong passwords, after the owner proved their presence or the password
+    /// was replaced or removed.
     pub fn forget_wrong_passwords(&mut self) {
         self.wrong_passwords = 0;
         self.wrong_old_passwords = 0;
     }
 
-    /// Switches sign-in by a code or link from an email on or off.
+    /// Enables or disables signing in with emailed codes and links.
     pub fn set_email_codes(&mut self, enabled: bool) {
         self.otp_enabled = enabled;
         self.otp_refused = !enabled;
     }
 
-    /// Whether the user does not want mails of this kind.
+    /// Whether the user has unsubscribed from this category.
     pub fn refuses(&self, category: Category) -> bool {
         category.can_be_refused() && self.refused_categories.contains(&category)
     }
 
+    /// The primary address.
     pub fn primary(&self) -> Option<&Channel> {
         self.channels.iter().find(|channel| channel.is_primary)
     }
@@ -256,14 +291,17 @@ impl User {
         self.channels.iter().map(|channel| &channel.value)
     }
 
+    /// The channel with this id.
     pub fn channel(&self, id: ChannelId) -> Option<&Channel> {
         self.channels.iter().find(|channel| channel.id == id)
     }
 
+    /// The channel with this address.
     pub fn channel_of(&self, email: &Email) -> Option<&Channel> {
         self.channels.iter().find(|channel| channel.value == *email)
     }
 
+    /// Why the user is restricted; `None` if the user is not.
     pub fn restricted_reason(&self, config: &ProjectConfig) -> Option<RestrictedReason> {
         let is_verified = self.primary().is_some_and(|channel| channel.is_verified);
         if self.is_anonymous {
@@ -285,7 +323,7 @@ mod tests {
     }
 
     #[test]
-    fn a_new_primary_address_demotes_the_old_one_and_keeps_it() {
+    fn a_new_primary_address_demotes_and_keeps_the_old_one() {
         let mut user = user();
         let (old, new) = (Email::parse("a@example.com").expect("valid"), Email::parse("b@example.com").expect("valid"));
         user.add_primary_email(&Entropy::system(), old, true);
@@ -295,7 +333,7 @@ mod tests {
     }
 
     #[test]
-    fn the_first_reason_of_a_restriction_wins() {
+    fn the_first_reason_for_a_restriction_wins() {
         let mut user = user();
         let config = ProjectConfig { require_email_verification: true, ..ProjectConfig::default() };
         user.restriction = Some(Restriction { reason: None, private_details: None });

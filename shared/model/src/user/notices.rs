@@ -1,4 +1,4 @@
-//! What an account remembers of what its addresses were told.
+//! The state of an account's change notices.
 
 use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};
@@ -7,31 +7,33 @@ use wire::clock::after;
 use crate::email::Email;
 use crate::notice::kind::Kind;
 
-/// How many emails about one kind of change go at once in an hour.
+/// How many notices of one kind of change are sent immediately within an hour.
 pub const AT_ONCE: u32 = 4;
 
 const WINDOW: SignedDuration = SignedDuration::from_hours(1);
 
-/// How many spans of undone notices an account remembers; of more, the oldest two become one, which only ends links.
+/// The maximum number of ranges of undone notices in an account. Beyond this number, the two oldest
+/// ranges are merged, which may also invalidate the links between them.
 const MAX_UNDONE: usize = 20;
 
-/// What an account remembers of its notices.
+/// The state of an account's change notices.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Notices {
-    /// The number of the last one.
+    /// The number of the latest change.
     #[serde(default)]
     latest: u64,
-    /// The numbers of those that are undone, or of an era before the owner's: from and to, ascending.
+    /// Inclusive ranges (from, to) of undone changes, or of changes from before the current owner,
+    /// in ascending order.
     #[serde(default)]
     undone: Vec<(u64, u64)>,
     #[serde(default)]
     recent: Vec<Recent>,
-    /// Since when addresses are verified that were not when the account was made.
+    /// When addresses were verified, except those that the account was created with.
     #[serde(default)]
     pub(crate) joined: Vec<Joined>,
 }
 
-/// Emails about one kind of change in an hour.
+/// Notices of one kind of change within an hour.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 struct Recent {
     kind: Kind,
@@ -48,16 +50,18 @@ pub(crate) struct Joined {
 }
 
 impl Notices {
+    /// Whether there is no state, so that the field is not stored.
     pub fn is_none(&self) -> bool {
         *self == Self::default()
     }
 
-    /// The number that the next change gets.
+    /// The number of the next change.
     pub fn next(&self) -> u64 {
         self.latest + 1
     }
 
-    /// Counts an email about changes of these kinds, and says when it goes; `None` when one that has not gone yet stands for it.
+    /// Counts a notice about changes of these kinds and returns when to send the notice; `None` if
+    /// a scheduled notice covers the changes.
     pub fn admit(&mut self, kinds: &[Kind], now: Timestamp) -> Option<Timestamp> {
         self.recent.retain(|recent| now < after(recent.since, WINDOW));
         for kind in kinds {
@@ -67,7 +71,8 @@ impl Notices {
         }
         let mut counted: Vec<&mut Recent> = self.recent.iter_mut().filter(|recent| kinds.contains(&recent.kind)).collect();
         let sent_at = if counted.iter().any(|recent| recent.count < AT_ONCE) {
-            // Kinds that have used up theirs keep the email that stands for the rest.
+            // Only kinds with quota left are counted: the others keep their notice at the end of
+            // the hour.
             counted.iter_mut().filter(|recent| recent.count < AT_ONCE).for_each(|recent| recent.count += 1);
             now
         } else {
@@ -93,14 +98,15 @@ impl Notices {
         }
     }
 
-    /// Ends all links: the account has another owner. Links of sign-ins have the next number.
+    /// Invalidates all links, because the account has a new owner. The next number is used up too,
+    /// because links in notices about sign-ins have that number.
     pub(crate) fn end(&mut self) {
         self.latest = self.next();
         self.undone = vec![(0, self.latest)];
         self.joined.clear();
     }
 
-    /// When the address was verified, if the account had it or another one before.
+    /// When the address was verified; `None` if the account was created with it.
     pub fn joined_at(&self, email: &Email) -> Option<Timestamp> {
         self.joined.iter().find(|joined| joined.email == *email).map(|joined| joined.at)
     }

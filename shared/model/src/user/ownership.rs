@@ -1,18 +1,21 @@
-//! Whose account it is: how addresses are claimed and proved, and what dies with a change of either.
+//! Account ownership: how addresses are claimed and proved, and which codes and sessions a change
+//! invalidates.
 //!
-//! An account has a *credential epoch* and a *session epoch*. A code is good in the credential epoch that it was made in, a session in
-//! its session epoch; ending all sessions raises both. All of this is one item, written on the condition of its version, so a
-//! transition below happens as a whole or not at all, and whatever was made before it is dead by comparison.
+//! An account has a *credential epoch* and a *session epoch*. A code is valid only in the
+//! credential epoch in which it was made, and a session only in its session epoch; ending all
+//! sessions raises both epochs. The whole account is one item, written under a version condition,
+//! so each transition below happens completely or not at all. Codes and sessions from before the
+//! transition are recognised by their older epoch.
 //!
 //! | transition | credentials | sessions | credential epoch |
 //! |---|---|---|---|
 //! | first proof of an address by a stranger | only the proved address stays | end | raised |
 //! | "This wasn't me" ([`notice`](crate::notice)) | as before the change, without a password | end | raised |
 //! | proof by the account's creator, or of a proved address | stay | stay | stays |
-//! | verification code | stay; a wished address starts to sign in | stay | stays |
-//! | password changed or reset, all sessions ended | stay | end, but for a kept one | raised |
+//! | verification code redeemed | stay; an address that the user requested for signing in can now be used | stay | stays |
+//! | password changed or reset, all sessions ended | stay | end, except for a kept one | raised |
 //! | first password set, address removed, replaced or no longer primary, provider account unlinked | stay | stay | raised |
-//! | address added | stay | stay | stays: no earlier code is for it |
+//! | address added | stay | stay | stays: no earlier code is for the address |
 
 use wire::id::{ChannelId, SessionId};
 
@@ -20,16 +23,17 @@ use crate::email::Email;
 use crate::user::standing::Standing;
 use crate::user::{Channel, ProviderAccount, User};
 
-/// By whose word an account is changed.
+/// Who makes a change to an account.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Author {
-    /// Its user, with client access.
+    /// The user of the account, with client access.
     User,
+    /// A server or an administrator.
     Server,
 }
 
 impl Author {
-    /// The standing of an address that is newly used for signing in.
+    /// The standing of an address that this author adds or enables for signing in.
     pub(crate) fn standing(self) -> Standing {
         match self {
             Self::User => Standing::Wished,
@@ -41,38 +45,40 @@ impl Author {
 /// Who proves an address.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Prover {
-    /// Has a live access token of the very account.
+    /// The holder of a live access token of the same account.
     Creator,
-    /// Has nothing but the address.
+    /// Somebody who proves nothing but control of the address.
     Stranger,
 }
 
-/// What a proof did to the account.
+/// The effect of a proof on the account.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Proof {
-    /// The address was proved before.
+    /// The address had already been proved.
     Known,
-    /// The creator of the account proved its address.
+    /// The creator of the account proved the address.
     Confirmed,
-    /// The account has a new owner: whoever proved the address.
+    /// The account has a new owner: the person who proved the address.
     First,
 }
 
 impl Channel {
-    /// Whether the address signs its user in, and so is claimed: no other account signs in with it.
+    /// Whether the user can sign in with the address. If so, the address is claimed: no other
+    /// account can sign in with it.
     pub fn signs_in(&self) -> bool {
         self.used_for_auth && (self.is_verified || self.standing != Standing::Wished)
     }
 
-    /// Whether the claim is lost to whoever verifies the address.
+    /// Whether another account that verifies the address takes over the claim.
     pub fn gives_way(&self) -> bool {
         self.signs_in() && !self.is_verified && !self.is_primary && self.standing == Standing::Provisional
     }
 }
 
 impl User {
-    /// Proves an address that signs in; `None` when there is none. `fresh` is the id that the channel of a new owner gets, so that
-    /// links which name the old one are no longer about it.
+    /// Records that somebody proved an address with which the user can sign in; `None` if there is
+    /// no such address. If the account gets a new owner, `fresh` becomes the channel's id, so that
+    /// links with the old id no longer apply to the channel.
     pub fn prove(&mut self, email: &Email, prover: Prover, fresh: ChannelId) -> Option<Proof> {
         let channel = self.channels.iter_mut().find(|channel| channel.value == *email && channel.signs_in())?;
         match prover {
@@ -88,7 +94,8 @@ impl User {
         }
     }
 
-    /// Removes every credential but the address that was proved. Whatever else becomes a credential has to be removed here, too.
+    /// Removes every credential except the proved address. Any new kind of credential must be
+    /// removed here too.
     fn change_hands(&mut self, value: Email, id: ChannelId) {
         let standing = Standing::Provisional;
         self.channels = vec![Channel { id, value, used_for_auth: true, is_verified: true, is_primary: true, standing }];
@@ -102,19 +109,22 @@ impl User {
         self.end_sessions(None);
     }
 
-    /// Marks the channel of an address verified, by a code that its mail brought; `false` when there is none any more.
+    /// Marks an address as verified, by a code that was emailed to it; `false` if the user no
+    /// longer has the address.
     pub fn verify_email(&mut self, email: &Email) -> bool {
         let channel = self.channels.iter_mut().find(|channel| channel.value == *email);
         channel.map(|channel| channel.is_verified = true).is_some()
     }
 
-    /// Gives up the claim of an address that another account has verified.
+    /// Releases the claim to an address that another account has verified; `false` if this account
+    /// has no claim that gives way.
     pub fn give_way(&mut self, email: &Email) -> bool {
         let channel = self.channels.iter_mut().find(|channel| channel.value == *email && channel.gives_way());
         channel.map(|channel| channel.standing = Standing::Wished).is_some()
     }
 
-    /// Removes the channel of an address whose recipient says that the account is somebody else's; `false` when it is gone.
+    /// Removes the channel of an address, because the recipient of its emails says that the account
+    /// belongs to somebody else; `false` if the channel does not exist.
     pub fn release(&mut self, id: ChannelId) -> bool {
         let count = self.channels.len();
         self.channels.retain(|channel| channel.id != id);
@@ -125,20 +135,21 @@ impl User {
         released
     }
 
-    /// Ends all sessions but `kept`, and every code.
+    /// Ends all sessions except `kept`, and invalidates every code.
     pub fn end_sessions(&mut self, kept: Option<SessionId>) {
         self.session_epoch += 1;
         self.kept_session = kept;
         self.raise_epoch();
     }
 
-    /// Ends every code that was made until now.
+    /// Invalidates every code made so far.
     pub fn raise_epoch(&mut self) {
         self.credential_epoch += 1;
     }
 
-    /// Ends every code when a way in of `before` went: an address was removed or replaced, no longer signs in, or is no longer primary; a
-    /// provider account was unlinked or no longer signs in.
+    /// Invalidates every code if `before` had a way to sign in that no longer exists: an address
+    /// was removed, replaced, disabled for signing in or is no longer primary, or a provider
+    /// account was unlinked or disabled for signing in.
     pub fn raise_epoch_if_way_in_went(&mut self, before: &Self) {
         let address_stays = |old: &Channel| {
             self.channels
@@ -154,13 +165,14 @@ impl User {
         }
     }
 
-    /// Whether an address is the one that the account was made with, and nobody has proved it: another in its place would have raised
-    /// the epoch.
+    /// Whether this is the unverified address that the account was created with. If the address had
+    /// been replaced, the epoch would have been raised.
     pub fn began_with(&self, channel: &Channel) -> bool {
         self.credential_epoch == 0 && channel.signs_in() && channel.standing == Standing::Provisional
     }
 
-    /// The addresses that sign in although nobody has proved them: whoever does first owns the account.
+    /// The unverified addresses that the user can sign in with. Whoever first proves such an
+    /// address becomes the owner of the account.
     pub fn unproved(&self) -> impl Iterator<Item = &Email> {
         self.channels.iter().filter(|channel| channel.signs_in() && !channel.is_verified).map(|channel| &channel.value)
     }

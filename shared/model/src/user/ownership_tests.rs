@@ -20,7 +20,8 @@ fn channel(value: &str, is_verified: bool, standing: Standing) -> Channel {
     Channel { id: id(), value: email(value), used_for_auth: true, is_verified, is_primary: false, standing }
 }
 
-/// An account with `ada@example.com`, which nobody proved, and everything that an attacker can add to it.
+/// An account with the unverified address `ada@example.com`, and all credentials that an attacker
+/// can add to it.
 fn prepared() -> User {
     let mut user = User::new(&Entropy::system(), Timestamp::UNIX_EPOCH);
     user.add_primary_email(&Entropy::system(), email("ada@example.com"), false);
@@ -40,7 +41,7 @@ fn prepared() -> User {
 }
 
 #[test]
-fn a_stranger_who_proves_first_keeps_nothing_of_what_was_prepared() {
+fn a_first_proof_by_a_stranger_removes_everything_prepared() {
     let (mut user, fresh) = (prepared(), id());
     let before = user.clone();
     assert_eq!(user.prove(&email("ada@example.com"), Prover::Stranger, fresh), Some(Proof::First));
@@ -65,7 +66,7 @@ fn the_creator_and_a_second_proof_remove_nothing() {
 }
 
 #[test]
-fn an_address_that_is_only_wished_for_proves_nothing() {
+fn a_requested_address_proves_nothing() {
     let mut user = prepared();
     let before = user.clone();
     for other in ["bob@example.com", "nobody@example.com"] {
@@ -75,7 +76,7 @@ fn an_address_that_is_only_wished_for_proves_nothing() {
 }
 
 #[test]
-fn an_account_began_with_its_address_until_another_takes_its_place() {
+fn the_first_address_counts_as_original_until_it_is_replaced() {
     let began = |user: &User, address: &str| user.channel_of(&email(address)).is_some_and(|channel| user.began_with(channel));
     let mut user = prepared();
     assert!(began(&user, "ada@example.com") && !began(&user, "bob@example.com"));
@@ -101,7 +102,7 @@ fn an_unverified_address_signs_in_and_gives_way_by_its_standing() {
 }
 
 #[test]
-fn codes_die_when_a_way_in_goes_and_not_when_one_comes() {
+fn codes_expire_when_a_sign_in_method_is_removed_not_when_added() {
     let raised = |change: fn(&mut User)| {
         let before = prepared();
         let mut after = before.clone();

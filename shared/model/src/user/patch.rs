@@ -1,4 +1,5 @@
-//! What a change of a user makes of it. Pure: whoever changes a user applies it again when somebody else was faster.
+//! Applies changes to a user. Pure: if the user was changed by another write meanwhile, the caller
+//! applies the change again to the new state.
 
 use crypto::password::hash::Hash;
 use jiff::Timestamp;
@@ -15,27 +16,33 @@ use crate::user::totp::Totp;
 use crate::user::values::Note;
 use crate::user::{Channel, MAX_CHANNELS, User};
 
-/// A change, with what its secrets became.
+/// A change, with its secrets hashed or sealed.
 pub struct UserPatch {
+    /// The fields of the request.
     pub input: UserInput,
-    /// The hash of the new password, or of the imported one.
+    /// The hash of the new or imported password.
     pub password: Change<Hash>,
-    /// The second factor, sealed.
+    /// The sealed second factor.
     pub totp: Change<Totp>,
+    /// The change to the picture.
     pub image: NewImage,
+    /// Who changes the user.
     pub author: Author,
 }
 
-/// Why a change cannot be made.
+/// Why a change is refused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum Refused {
-    #[error("the user has no primary address")]
+    /// The change concerns the primary address, but the user has none.
+    #[error("the user has no primary address: set primary_email")]
     NoPrimaryEmail,
-    #[error("a user has at most {MAX_CHANNELS} contact channels")]
+    /// The new primary address would exceed the maximum number of channels.
+    #[error("a user can have at most {MAX_CHANNELS} contact channels")]
     TooManyChannels,
 }
 
 impl UserPatch {
+    /// Applies the change.
     pub fn apply(&self, user: &mut User, entropy: &Entropy, now: Timestamp) -> Result<(), Refused> {
         let (input, before) = (&self.input, user.clone());
         input.display_name.clone().map(|name| name.0).apply_flat(&mut user.display_name);
@@ -103,17 +110,17 @@ impl UserPatch {
 }
 
 impl User {
-    /// The user has no primary address any more; it keeps its channels.
+    /// Makes all channels non-primary, without removing any channel.
     pub(crate) fn demote(&mut self) {
         for channel in &mut self.channels {
             channel.is_primary = false;
         }
     }
 
-    /// Makes an address primary: a channel of the user as it is, or a new one, not verified, that is to sign in if the one before was. A
-    /// first one is if a server gives it.
+    /// Makes an address primary. An existing channel is not changed otherwise. A new channel is
+    /// unverified, and is enabled for signing in if the previous primary address was.
     fn make_primary(&mut self, email: &Email, author: Author, entropy: &Entropy) -> Result<(), Refused> {
-        let used_for_auth = self.primary().map_or(author == Author::Server, |primary| primary.used_for_auth);
+        let used_for_auth = self.primary().is_some_and(|primary| primary.used_for_auth);
         if self.channel_of(email).is_none() {
             if self.channels.len() >= MAX_CHANNELS {
                 return Err(Refused::TooManyChannels);
@@ -171,7 +178,7 @@ mod tests {
     }
 
     #[test]
-    fn a_new_address_signs_in_as_the_one_before_did_unless_the_change_says_otherwise() {
+    fn a_new_address_inherits_sign_in_unless_stated() {
         let off = changed(&ada(), json!({ "primary_email_auth_enabled": false })).expect("changed");
         let new = changed(&off, json!({ "primary_email": "new@example.com" })).expect("changed");
         assert_eq!(channels(&new)[1], ("new@example.com", true, false, false));
@@ -180,7 +187,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_said_of_a_primary_address_needs_one() {
+    fn fields_of_the_primary_address_require_a_primary_address() {
         for body in [json!({ "primary_email_verified": true }), json!({ "primary_email_auth_enabled": true })] {
             assert_eq!(changed(&user(), body.clone()), Err(Refused::NoPrimaryEmail));
             let mut body = body;
@@ -201,7 +208,7 @@ mod tests {
     }
 
     #[test]
-    fn a_restriction_keeps_what_is_not_said_of_it() {
+    fn a_restriction_keeps_unmentioned_fields() {
         let body = json!({ "restricted_by_admin": true, "restricted_by_admin_reason": "spam", "restricted_by_admin_private_details": "7" });
         let user = changed(&user(), body).expect("changed");
         let again = changed(&user, json!({ "restricted_by_admin": true, "restricted_by_admin_private_details": null })).expect("changed");

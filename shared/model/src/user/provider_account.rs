@@ -1,7 +1,8 @@
-//! A user's accounts at OAuth providers: what becomes of them when one is added, changed or removed.
+//! A user's provider accounts: the effects of adding, changing and removing them.
 //!
-//! An account belongs to one user of a project, whether it signs in or only gives access tokens. Nobody may lock themselves out: what a
-//! user changes of its own leaves it a way to sign in. A server may take the last one, as it may give another.
+//! An account belongs to one user of a project, whether it is used to sign in or only to get access
+//! tokens. Users must not lock themselves out, so a user's own change must leave a way to sign in.
+//! A server may remove the last way, since it can also add another.
 
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -13,52 +14,64 @@ use crate::project::ProjectConfig;
 use crate::provider::catalog;
 use crate::user::{Channel, MAX_ACCOUNTS, ProviderAccount, User};
 
-/// Longest id of an account at a provider, in bytes; it is part of a key.
+/// The longest user id at a provider, in bytes; it is part of a key.
 const MAX_ACCOUNT_ID: usize = 512;
 
-/// What is to be changed; what is absent stays.
+/// A change to a provider account; absent fields keep their values.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct AccountPatch {
+    /// The user's id at the provider.
     pub account_id: Option<String>,
+    /// The address that the provider reports.
     pub email: Option<Email>,
+    /// Whether the user can sign in with the account.
     pub allow_sign_in: Option<bool>,
+    /// Whether the app may get access tokens for the account.
     pub allow_connected_accounts: Option<bool>,
 }
 
-/// Why a change is refused; the user is then as it was.
+/// Why a change is refused; the user is then unchanged.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum Refused {
-    #[error("the user has no such account")]
+    /// The user does not have this account.
+    #[error("the user does not have this provider account")]
     NotFound,
-    #[error("the user has this account already")]
+    /// The user already has this account.
+    #[error("the user already has this provider account")]
     Duplicate,
-    #[error("the user has {MAX_ACCOUNTS} accounts")]
+    /// The user has [`MAX_ACCOUNTS`] accounts.
+    #[error("the user has reached the maximum of {MAX_ACCOUNTS} provider accounts")]
     TooMany,
-    #[error("the user could not sign in any more")]
+    /// The user would have no way left to sign in.
+    #[error("the user would have no way to sign in")]
     LastWay,
 }
 
-/// An account as it is read.
+/// A provider account, as API callers read it.
 #[derive(Debug, Clone, Serialize, ToSchema)]
 pub struct ProviderAccountRead {
+    /// The user.
     pub user_id: UserId,
+    /// The id of the provider account.
     pub id: ProviderAccountId,
+    /// The address that the provider reports.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub email: Option<Email>,
-    /// Id of the provider in the project's settings.
+    /// The provider's id in the project's settings.
     pub provider_config_id: String,
-    /// A provider of the catalog, or `oidc` for any other issuer.
+    /// The provider's id in the catalog, or `oidc` for any other issuer.
     pub r#type: String,
-    /// Whether it signs the user in.
+    /// Whether the account signs the user in.
     pub allow_sign_in: bool,
-    /// Whether the app gets the provider's access tokens for it.
+    /// Whether the app may get the provider's access tokens for the account.
     pub allow_connected_accounts: bool,
-    /// The user's id at the provider. With server access only.
+    /// The user's id at the provider; only with server access.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub account_id: Option<String>,
 }
 
 impl ProviderAccountRead {
+    /// A user's provider account in the form for an access level.
     pub fn of(user: UserId, account: &ProviderAccount, level: Level) -> Self {
         Self {
             user_id: user,
@@ -73,22 +86,25 @@ impl ProviderAccountRead {
     }
 }
 
-/// Whether a text may be a user's id at a provider.
+/// Whether a text can be a user's id at a provider.
 pub fn is_account_id(text: &str) -> bool {
     (1..=MAX_ACCOUNT_ID).contains(&text.len())
 }
 
 impl ProviderAccount {
+    /// Whether both are the same account at the same provider.
     pub fn is_same(&self, other: &Self) -> bool {
         (&self.provider_id, &self.account_id) == (&other.provider_id, &other.account_id)
     }
 }
 
 impl User {
+    /// The provider account with this id.
     pub fn provider_account(&self, id: ProviderAccountId) -> Option<&ProviderAccount> {
         self.provider_accounts.iter().find(|account| account.id == id)
     }
 
+    /// Adds a provider account.
     pub fn add_account(&mut self, account: ProviderAccount) -> Result<(), Refused> {
         if self.provider_accounts.iter().any(|own| own.is_same(&account)) {
             return Err(Refused::Duplicate);
@@ -100,6 +116,7 @@ impl User {
         Ok(())
     }
 
+    /// Changes a provider account.
     pub fn change_account(&mut self, id: ProviderAccountId, patch: AccountPatch) -> Result<(), Refused> {
         let old = self.provider_account(id).ok_or(Refused::NotFound)?.clone();
         let new = ProviderAccount {
@@ -120,6 +137,7 @@ impl User {
         Ok(())
     }
 
+    /// Removes a provider account.
     pub fn remove_account(&mut self, id: ProviderAccountId) -> Result<(), Refused> {
         self.provider_account(id).ok_or(Refused::NotFound)?;
         let before = self.clone();
@@ -128,7 +146,7 @@ impl User {
         Ok(())
     }
 
-    /// Whether the user can prove that it is itself, with what the project lets it use.
+    /// Whether the user can sign in with the methods that the project permits.
     pub fn has_way_to_sign_in(&self, config: &ProjectConfig) -> bool {
         let by_email = self.channels.iter().any(Channel::signs_in);
         let by_password = config.credential_enabled && self.password.is_some();
@@ -137,7 +155,7 @@ impl User {
         (by_email && (by_password || by_code)) || self.provider_accounts.iter().any(by_account)
     }
 
-    /// Refuses the change of `before` that takes a user's last way to sign in.
+    /// Refuses a change to `before` that removes the user's last way to sign in.
     pub fn keeps_way_to_sign_in(&self, before: &Self, config: &ProjectConfig) -> Result<(), Refused> {
         let is_kept = self.has_way_to_sign_in(config) || !before.has_way_to_sign_in(config);
         if is_kept { Ok(()) } else { Err(Refused::LastWay) }

@@ -26,7 +26,7 @@ fn user() -> User {
 }
 
 #[test]
-fn an_account_is_a_user_s_once_and_only_so_many() {
+fn a_user_has_each_account_once_and_a_limited_number() {
     let mut user = user();
     for number in 0..MAX_ACCOUNTS {
         assert_eq!(user.add_account(account(&number.to_string())), Ok(()));
@@ -42,7 +42,7 @@ fn an_account_is_a_user_s_once_and_only_so_many() {
     assert_eq!((user.remove_account(first), user.remove_account(first)), (Ok(()), Err(Refused::NotFound)));
 }
 
-/// What a user has who signs in so, if the project lets it.
+/// Users who each have one way to sign in, with project settings that permit only that way.
 fn ways() -> [(&'static str, User, ProjectConfig); 2] {
     let email = Email::parse("ada@example.com").expect("valid");
     let mut with_password = user();
@@ -57,7 +57,7 @@ fn ways() -> [(&'static str, User, ProjectConfig); 2] {
 }
 
 #[test]
-fn a_way_to_sign_in_is_one_that_the_project_has_and_the_user_can_use() {
+fn a_sign_in_method_must_be_enabled_and_usable() {
     let none = ProjectConfig { credential_enabled: false, magic_link_enabled: false, ..ProjectConfig::default() };
     for (way, mut user, config) in ways() {
         assert!(user.has_way_to_sign_in(&config), "{way}");
@@ -73,7 +73,7 @@ fn a_way_to_sign_in_is_one_that_the_project_has_and_the_user_can_use() {
 }
 
 #[test]
-fn who_has_no_way_to_sign_in_loses_none() {
+fn a_user_without_sign_in_methods_can_lose_none() {
     let config = ProjectConfig::default();
     let (mut before, after) = (user(), user());
     before.provider_accounts.push(account("of a provider that is gone"));

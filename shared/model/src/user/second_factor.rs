@@ -8,23 +8,28 @@ use wire::id::UserId;
 use crate::code::Rejected;
 use crate::session::Amr;
 use crate::user::User;
+use crate::user::recovery::RecoveryCodes;
 
-/// How long a sign-in waits for its second factor.
+/// How long a sign-in waits for the second factor.
 const LIFE: SignedDuration = SignedDuration::from_mins(5);
 
-/// A sign-in whose first factor is proved, kept under the digest of its attempt code.
+/// A sign-in that waits for its second factor, stored under the digest of its attempt code.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct MfaAttempt {
+    /// The user who is signing in.
     pub user_id: UserId,
     /// Whether the first factor created the account.
     pub is_new_user: bool,
-    /// The user's `session_epoch` then: what ends sessions ends this, too.
+    /// The user's `session_epoch` when the sign-in began: ending all sessions also ends this
+    /// attempt.
     pub session_epoch: u64,
-    /// Its `credential_epoch` then.
+    /// The user's `credential_epoch` when the sign-in began.
     #[serde(default)]
     pub credential_epoch: u64,
+    /// When the attempt expires.
     #[serde(with = "jiff::fmt::serde::timestamp::millisecond::required")]
     pub expires_at: Timestamp,
+    /// Whether the attempt has been completed.
     pub used: bool,
     /// How the first factor was proved.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -32,6 +37,7 @@ pub struct MfaAttempt {
 }
 
 impl MfaAttempt {
+    /// A new attempt that begins at `now`.
     pub fn new(user: &User, is_new_user: bool, amr: Vec<Amr>, now: Timestamp) -> Self {
         Self {
             user_id: user.id,
@@ -44,14 +50,22 @@ impl MfaAttempt {
         }
     }
 
-    /// Whether nothing has ended the sign-in since.
+    /// Whether the user's epochs are still those in which the sign-in began.
     pub fn is_of_epoch(&self, user: &User) -> bool {
         (self.session_epoch, self.credential_epoch) == (user.session_epoch, user.credential_epoch)
     }
 
-    /// Decides on an attempt code; `attempts` counts this one.
+    /// Returns the attempt if it exists, has not expired, is unused, and was not tried with too
+    /// many codes. `attempts` is the number of codes tried for it, including the current code.
     pub fn check(attempt: Option<Self>, attempts: u32, now: Timestamp) -> Result<Self, Rejected> {
         let attempt = attempt.ok_or(Rejected::NotFound)?;
         Rejected::of(attempt.expires_at, attempt.used, attempts, now).map_or(Ok(attempt), Err)
+    }
+}
+
+impl User {
+    /// The user's recovery codes.
+    pub fn recovery_codes(&self) -> Option<&RecoveryCodes> {
+        self.totp.as_ref()?.recovery.as_ref()
     }
 }

@@ -1,18 +1,19 @@
-//! Why an address may sign in although nobody has verified it.
+//! Whether and why a user may sign in with an unverified address.
 
 use serde::{Deserialize, Serialize};
 
-/// Why an address may sign in although nobody has verified it.
+/// Whether and why a user may sign in with an unverified address.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Standing {
-    /// The address that the account was made with, and any address of an item of an older version. It is claimed, but gives way to
-    /// whoever verifies it, unless it is primary.
+    /// The address that the account was created with, an address that replaced it to correct a
+    /// typo, or any address stored by an earlier version. The address is claimed; unless it is
+    /// primary, another account that verifies the address takes over the claim.
     #[default]
     Provisional,
-    /// Its user asked for it: it claims nothing until it is verified.
+    /// Requested by the user: the address is not claimed until it is verified.
     Wished,
-    /// A server said so.
+    /// Set by a server.
     Assigned,
 }
 

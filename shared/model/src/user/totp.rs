@@ -1,4 +1,4 @@
-//! The authenticator app of a user.
+//! A user's authenticator app.
 
 use crypto::seal::{Error, Sealed, Sealer};
 use crypto::totp::TotpSecret;
@@ -7,39 +7,55 @@ use serde::{Deserialize, Serialize};
 use wire::entropy::Entropy;
 use wire::id::{ProjectId, UserId};
 
-/// The second factor of a user.
+use crate::user::recovery::RecoveryCodes;
+
+/// A user's second factor.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Totp {
+    /// The secret, sealed for its user.
     pub secret: Sealed,
-    /// The time step of the last code that was accepted: each is accepted once (RFC 6238 §5.2).
+    /// The time step of the last accepted code: each code is accepted once (RFC 6238 §5.2).
     pub last_step: u64,
-    /// When it was set; absent on items of older versions: before any session of now.
+    /// When the app was set up. Absent if an earlier version stored the item; the app was then set
+    /// up before every current session began.
     #[serde(default, skip_serializing_if = "Option::is_none", with = "jiff::fmt::serde::timestamp::millisecond::optional")]
     pub set_at: Option<Timestamp>,
+    /// The recovery codes, which replace codes of the app, if the user has made any. They are
+    /// removed together with the app.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub recovery: Option<RecoveryCodes>,
 }
 
-/// What the secret of a user's app is sealed for.
+/// The owner that the secret of a user's authenticator app is sealed for.
 pub fn owner(project: &ProjectId, user: UserId) -> String {
     format!("totp/{project}/{user}")
 }
 
 impl Totp {
-    /// The app that is set now.
-    pub fn seal(
-        sealer: &Sealer,
-        entropy: &Entropy,
-        project: &ProjectId,
-        user: UserId,
-        secret: &TotpSecret,
-        now: Timestamp,
-    ) -> Result<Self, Error> {
-        Ok(Self { secret: sealer.seal(entropy, &owner(project, user), secret.text())?, last_step: 0, set_at: Some(now) })
+    /// A second factor that is set up at `now`.
+    pub fn seal(sealer: &Sealer, entropy: &Entropy, owner: &str, secret: &TotpSecret, now: Timestamp) -> Result<Self, Error> {
+        Ok(Self { secret: sealer.seal(entropy, owner, secret.text())?, last_step: 0, set_at: Some(now), recovery: None })
     }
 
-    /// The time step of a code that is right now and was not accepted before.
-    pub fn check(&self, sealer: &Sealer, project: &ProjectId, user: UserId, code: &str, now: Timestamp) -> Result<Option<u64>, Error> {
-        let text = sealer.open(&owner(project, user), &self.secret)?;
+    /// The time step of a code that is currently valid and unused; `None` for any other code.
+    pub fn check(&self, sealer: &Sealer, owner: &str, code: &str, now: Timestamp) -> Result<Option<u64>, Error> {
+        let text = sealer.open(owner, &self.secret)?;
         let secret = TotpSecret::parse(secrecy::ExposeSecret::expose_secret(&text).to_owned()).map_err(|_| Error)?;
         Ok(secret.check(code, now).filter(|step| *step > self.last_step))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn an_app_of_the_previous_version_has_no_codes() {
+        let stored = json!({ "secret": "sealed", "last_step": 7, "set_at": 1 });
+        let app: Totp = serde_json::from_value(stored.clone()).expect("an app");
+        assert_eq!(app.recovery, None);
+        assert_eq!(serde_json::to_value(app).expect("an app"), stored);
     }
 }

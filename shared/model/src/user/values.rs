@@ -1,4 +1,4 @@
-//! Values of a user's fields, as requests give them.
+//! Values of user fields in requests.
 
 use std::collections::HashSet;
 
@@ -13,10 +13,10 @@ use crate::text::line;
 use crate::user::provider_account::is_account_id;
 use crate::user::{MAX_ACCOUNTS, ProviderAccount};
 
-/// Longest note about a restriction, in characters.
+/// The longest note about a restriction, in characters.
 const MAX_NOTE: usize = 4096;
 
-/// A name of at most 256 characters; none when it is empty.
+/// A name of at most 256 characters; `None` if it is blank.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DisplayName(pub Option<String>);
 
@@ -24,11 +24,11 @@ pub struct DisplayName(pub Option<String>);
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Note(pub String);
 
-/// ISO 3166-1 alpha-2, in upper case.
+/// A country, ISO 3166-1 alpha-2, in upper case.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CountryCode(pub String);
 
-/// A password hash of another system.
+/// A password hash from another system.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ImportedHash(pub Hash);
 
@@ -36,20 +36,21 @@ pub struct ImportedHash(pub Hash);
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct False;
 
-/// An account at a provider that signs the user in.
+/// A provider account that signs the user in.
 #[derive(Debug, Clone, Deserr, ToSchema)]
 #[deserr(deny_unknown_fields)]
 pub struct AccountInput {
-    /// Id of a provider of the project.
+    /// The id of a provider in the project.
     pub id: String,
-    /// The user's id there.
+    /// The user's id at the provider.
     pub account_id: String,
+    /// The address that the provider reports.
     #[deserr(default)]
     pub email: Option<Email>,
 }
 
 impl AccountInput {
-    pub(crate) const RULE: &str = "must be at most 20 accounts, each once, with ids of 1 to 512 bytes";
+    pub(crate) const RULE: &str = "must be at most 20 different accounts, with ids of 1 to 512 bytes";
 
     pub(crate) fn are_distinct(accounts: &[Self]) -> bool {
         let mut seen = HashSet::new();
@@ -57,6 +58,7 @@ impl AccountInput {
         accounts.len() <= MAX_ACCOUNTS && accounts.iter().all(is_new)
     }
 
+    /// The provider account to store, with this id.
     pub fn account(&self, id: ProviderAccountId) -> ProviderAccount {
         ProviderAccount {
             id,
@@ -77,7 +79,7 @@ impl<E: DeserializeError> Deserr<E> for DisplayName {
     }
 }
 
-/// Reads a value from a text.
+/// Implements deserialisation from a string.
 macro_rules! from_text {
     ($name:ident, $message:expr, $read:expr) => {
         impl<E: DeserializeError> Deserr<E> for $name {
@@ -89,14 +91,14 @@ macro_rules! from_text {
     };
 }
 
-from_text!(Note, "must have at most 4096 characters", |text| (text.chars().count() <= MAX_NOTE).then_some(Self(text)));
+from_text!(Note, "must be at most 4096 characters long", |text| (text.chars().count() <= MAX_NOTE).then_some(Self(text)));
 
-from_text!(CountryCode, "must be two letters of ISO 3166-1", |text| {
+from_text!(CountryCode, "must be a two-letter country code (ISO 3166-1)", |text| {
     let is_code = text.len() == 2 && text.chars().all(|letter| letter.is_ascii_alphabetic());
     is_code.then(|| Self(text.to_ascii_uppercase()))
 });
 
-from_text!(ImportedHash, "must be a bcrypt hash ($2a$, $2b$ or $2y$) of a cost from 4 to 12", |text| {
+from_text!(ImportedHash, "must be a bcrypt hash ($2a$, $2b$ or $2y$) with a cost from 4 to 12", |text| {
     Hash::import_bcrypt(&text).map(Self)
 });
 

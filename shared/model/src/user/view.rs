@@ -1,4 +1,4 @@
-//! What a client and a server read of a user.
+//! A user in the forms for clients and servers.
 
 use jiff::Timestamp;
 use serde::Serialize;
@@ -19,67 +19,99 @@ use crate::user::restriction::RestrictedReason;
 /// A user, as its own client reads it.
 #[derive(Debug, Clone, Serialize, ToSchema)]
 pub struct ClientUser {
+    /// The id.
     pub id: UserId,
+    /// The primary address.
     pub primary_email: Option<String>,
+    /// Whether the primary address is verified.
     pub primary_email_verified: bool,
+    /// The name.
     pub display_name: Option<String>,
+    /// The selected team.
     pub selected_team: Option<TeamView>,
+    /// The id of the selected team.
     pub selected_team_id: Option<TeamId>,
+    /// The picture.
     pub profile_image_url: Option<String>,
-    /// Milliseconds since the epoch.
+    /// Milliseconds since the Unix epoch.
     pub signed_up_at_millis: i64,
+    /// Whether the user has a password.
     pub has_password: bool,
+    /// Whether the user may sign in with an emailed code or link.
     pub otp_auth_enabled: bool,
+    /// Always `false`; passkeys are not supported.
     pub passkey_auth_enabled: bool,
+    /// Whether the user has a password or may sign in with an emailed code.
     pub auth_with_email: bool,
+    /// Whether sign-ins require a code of an authenticator app.
     pub requires_totp_mfa: bool,
+    /// Metadata that the client reads and writes.
     pub client_metadata: Option<Metadata>,
+    /// Metadata that the client reads and servers write.
     pub client_read_only_metadata: Option<Metadata>,
+    /// Whether the user has not signed up yet.
     pub is_anonymous: bool,
+    /// Whether the user is restricted.
     pub is_restricted: bool,
+    /// Why the user is restricted.
     pub restricted_reason: Option<RestrictedReason>,
+    /// Whether an administrator, a server or a sign-up rule restricted the user.
     pub restricted_by_admin: bool,
+    /// The reason for the restriction, which the user may see.
     pub restricted_by_admin_reason: Option<String>,
+    /// The user's provider accounts.
     pub oauth_providers: Vec<ProviderAccountView>,
 }
 
+/// A provider account of the user.
 #[derive(Debug, Clone, Serialize, ToSchema)]
 pub struct ProviderAccountView {
+    /// The provider's id in the project.
     pub id: String,
+    /// The user's id at the provider.
     pub account_id: String,
+    /// The address that the provider reports.
     pub email: Option<String>,
 }
 
-/// A user, as a server and an administrator read it.
+/// A user, as servers and administrators read it.
 #[derive(Debug, Clone, Serialize, ToSchema)]
 pub struct ServerUser {
+    /// What clients read.
     #[serde(flatten)]
     pub client: ClientUser,
+    /// Whether the primary address signs the user in.
     pub primary_email_auth_enabled: bool,
+    /// Metadata that only servers read and write.
     pub server_metadata: Option<Metadata>,
-    /// Milliseconds since the epoch.
+    /// Milliseconds since the Unix epoch.
     pub last_active_at_millis: i64,
+    /// Notes on the restriction, which the user does not see.
     pub restricted_by_admin_private_details: Option<String>,
-    /// ISO 3166-1 alpha-2.
+    /// The country: ISO 3166-1 alpha-2.
     pub country_code: Option<String>,
+    /// The scores that a server has set.
     pub risk_scores: RiskScores,
 }
 
-/// A user in the form that the reader's access type gives.
+/// A user in the form for the caller's access level.
 #[derive(Debug, Clone, Serialize)]
 #[serde(untagged)]
 pub enum UserView {
+    /// The form for clients.
     Client(Box<ClientUser>),
+    /// The form for servers and administrators.
     Server(Box<ServerUser>),
 }
 
 impl PartialSchema for UserView {
-    /// Not `oneOf`, as would be derived: what a server reads has all that a client reads, so it is of both forms.
+    /// Uses `anyOf` rather than the derived `oneOf`: the server form contains all fields of the
+    /// client form, so it matches both schemas.
     fn schema() -> RefOr<Schema> {
         AnyOfBuilder::new()
             .item(Ref::from_schema_name(ClientUser::name()))
             .item(Ref::from_schema_name(ServerUser::name()))
-            .description(Some("A user in the form that the reader's access type gives."))
+            .description(Some("A user in the form for the caller's access level."))
             .into()
     }
 }
@@ -93,7 +125,7 @@ impl ToSchema for UserView {
 }
 
 impl ClientUser {
-    /// A user, with the team that it has selected, as it is read.
+    /// The client form of a user, with the selected team.
     fn of(user: &User, config: &ProjectConfig, team: Option<TeamView>) -> Self {
         let primary = user.primary();
         let restricted = user.restricted_reason(config);
@@ -132,7 +164,7 @@ impl ClientUser {
 }
 
 impl UserView {
-    /// What a reader of this access type sees.
+    /// The form of a user for an access level.
     pub fn of(user: &User, last_active_at: Timestamp, config: &ProjectConfig, level: Level, team: Option<&Team>) -> Self {
         match level {
             Level::Client => Self::Client(Box::new(ClientUser::of(user, config, team.map(|team| TeamView::of(team, level))))),
@@ -142,7 +174,7 @@ impl UserView {
 }
 
 impl ServerUser {
-    /// A user, with the team that it has selected.
+    /// A user in the server form, with the selected team.
     pub fn of(user: &User, last_active_at: Timestamp, config: &ProjectConfig, team: Option<&Team>) -> Self {
         Self {
             client: ClientUser::of(user, config, team.map(|team| TeamView::of(team, Level::Server))),

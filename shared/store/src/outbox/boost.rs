@@ -1,4 +1,4 @@
-//! Boosts: for some hours a project sends faster.
+//! Boosts, during which a project sends emails faster for some hours.
 //!
 //! | item | pk | sk | cost |
 //! |---|---|---|---|
@@ -24,13 +24,13 @@ fn boost_key(project: &ProjectId) -> Key {
 }
 
 impl Store {
-    /// When the project's boost ends, if there is one now.
+    /// When the project's boost ends, if one is active.
     pub async fn boost(&self, project: &ProjectId, now: Timestamp) -> Result<Option<Timestamp>, Error> {
         let boost: Option<Boost> = self.get(&boost_key(project)).await?.map(entity).transpose()?;
         Ok(boost.map(|boost| boost.expires_at).filter(|end| now < *end))
     }
 
-    /// Begins a boost; `Conflict` when there is one now.
+    /// Starts a boost; `Conflict` if one is already active.
     pub async fn begin_boost(&self, project: &ProjectId, expires_at: Timestamp, now: Timestamp) -> Result<(), Error> {
         let boost = Write::put(boost_key(project), &Boost { expires_at })?.on("attribute_not_exists(pk) OR d.expires_at <= :now");
         self.write(boost.value(":now", integer(now.as_millisecond())).expires(expires_at)).await

@@ -1,13 +1,16 @@
-//! Broadcasts: mails to more users than one transaction writes entries for.
+//! Broadcasts: emails to more users than one transaction can write entries for.
 //!
 //! | item | pk | sk | |
 //! |---|---|---|---|
-//! | head | `B#<P>#<id>` | `HEAD` | the mail, and `next`: how many recipients have their entry; gsi2 as work that is due |
-//! | page | `B#<P>#<id>` | `PAGE#<n>` | up to [`PAGE`] recipients, 16 bytes each |
+//! | head | `B#<P>#<id>` | `HEAD` | the email, and in `next` the number of recipients who have their entry; in gsi2 as due work |
+//! | page | `B#<P>#<id>` | `PAGE#<n>` | up to `PAGE` recipients, 16 bytes each |
 //!
-//! A broadcast is written in one transaction, so it is accepted whole or not at all. A worker makes it entries of the outbox by one
-//! transaction after another, each of which also moves `next` on under the version of the head: whatever is tried twice or at once,
-//! each recipient gets one entry. The transaction of the last recipient of a page deletes the page, the last of all the head.
+//! A broadcast is written in one transaction, so it is accepted as a whole or not at all. A worker
+//! then expands it into outbox entries in several transactions, each of which also advances `next`,
+//! on the condition that the head still has the version that was read. So each recipient gets
+//! exactly one entry, even if the worker is restarted or another worker runs concurrently. The
+//! transaction for the last recipient of a page deletes the page, and the last transaction also
+//! deletes the head.
 
 use aws_sdk_dynamodb::primitives::Blob;
 use aws_sdk_dynamodb::types::AttributeValue;
@@ -23,18 +26,19 @@ use crate::outbox;
 use crate::outbox::work::{Waiting, in_lane};
 use crate::write::Write;
 
-/// Recipients of a page: 32 KB, so that taking up a broadcast again reads little.
+/// Recipients per page. A page then has 32 KB, so resuming a broadcast reads little.
 const PAGE: usize = 2000;
-/// How many recipients a broadcast may have: its head, its pages and the draft that it came from are one transaction.
+/// The maximum number of recipients: the head, the pages and the draft of the email are written in
+/// one transaction.
 pub const MAX_RECIPIENTS: usize = PAGE * (MAX_WRITES - 2);
-/// Bytes of the entries of one transaction, of which DynamoDB takes 4 MB.
+/// The maximum size of the entries in one transaction, in bytes; DynamoDB permits 4 MB.
 const MAX_BYTES: usize = 3_000_000;
 
-/// A broadcast as far as it is expanded.
+/// A broadcast that is being expanded.
 #[derive(Debug)]
 pub struct BroadcastRow {
     id: BroadcastId,
-    /// What each recipient's entry is made from.
+    /// The template of each recipient's entry.
     mail: OutboxEntry,
     total: usize,
     next: usize,
@@ -53,9 +57,9 @@ fn page_key(project: &ProjectId, id: BroadcastId, page: usize) -> Key {
     Key::new(partition(project, id), format!("PAGE#{page:04}"))
 }
 
-/// How many entries like this one a transaction takes.
+/// How many entries like this one fit into a transaction.
 pub fn entries_at_once(mail: &OutboxEntry) -> usize {
-    // One write moves the head on, and one deletes a page.
+    // Two writes are reserved: one to advance the head, one to delete a page.
     (MAX_BYTES / mail.bytes()).clamp(1, MAX_WRITES - 2)
 }
 
@@ -65,8 +69,8 @@ pub fn entry_for(mail: &OutboxEntry, id: EmailId, user_id: UserId) -> OutboxEntr
 }
 
 impl Store {
-    /// Writes a broadcast of `mail`, at most [`MAX_RECIPIENTS`]; its own recipients are ignored.
-    /// `other` is written with it.
+    /// Writes a broadcast of `mail` to at most [`MAX_RECIPIENTS`] users; the recipients in `mail`
+    /// itself are ignored. `other` is written in the same transaction.
     pub async fn create_broadcast(
         &self,
         project: &ProjectId,
@@ -94,6 +98,7 @@ impl Store {
         self.transact(writes.into_iter().chain(other)).await
     }
 
+    /// The broadcast with this id.
     pub async fn broadcast(&self, project: &ProjectId, id: BroadcastId) -> Result<Option<BroadcastRow>, Error> {
         let Some(item) = self.get(&head_key(project, id)).await? else { return Ok(None) };
         let count = |name| number(&item, name).unwrap_or_default();
@@ -101,13 +106,14 @@ impl Store {
         Ok(Some(BroadcastRow { id, total, next, version, mail: entity(item)? }))
     }
 
-    /// Makes the next recipients' entries, and gives how many; `Conflict` when another worker was faster.
+    /// Writes the entries of the next recipients and returns how many were written; `Conflict` if
+    /// another worker was faster.
     pub async fn expand_broadcast(&self, project: &ProjectId, row: &BroadcastRow, now: Timestamp) -> Result<usize, Error> {
         let page = page_key(project, row.id, row.next / PAGE);
         let users = self.get(&page).await?.as_ref().and_then(users_of).unwrap_or_default();
         let count = users.len().saturating_sub(row.next % PAGE).min(entries_at_once(&row.mail));
         if count == 0 {
-            return Err(Error::Refused(format!("the page {} of a broadcast is not there", page.sk)));
+            return Err(Error::Refused(format!("page {} of a broadcast is missing", page.sk)));
         }
         let next = row.next + count;
         let mut writes = vec![row.moved_on(project, next)];

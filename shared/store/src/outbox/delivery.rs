@@ -1,13 +1,16 @@
-//! Counters of what became of a project's mails.
+//! Counters of the outcomes of a project's emails.
 //!
 //! | item | pk | sk | attributes |
 //! |---|---|---|---|
 //! | counter | `D#<P>#<shard>` | `HOUR#<hour>` | `s07`: sent in minute 7 of the hour, `b07` bounced, `m07` marked as spam |
 //!
-//! A counter is raised in the transaction that moves the entries ([`crate::outbox::moves`]), so each fate of a mail is counted once,
-//! whatever is tried again. That is two write units more for the mails of a transaction, and makes that one write of an entry twice as
-//! dear. Transactions on one item get in each other's way, so a project's are spread over [`COUNT_SHARDS`] items; reading a month is a query of each at once: 720 items at most, half a unit for each 4 KB, so half a unit for
-//! a project that sends little and some 50 for each shard of one that sends every minute.
+//! A counter is incremented in the transaction that moves the entries ([`crate::outbox::moves`]),
+//! so each outcome is counted once despite retries. Counting costs two more write units per
+//! transaction. It also doubles the cost of writing a single entry, because the write becomes a
+//! transaction. Transactions on one item contend, so the counts of a project are spread over
+//! [`COUNT_SHARDS`] items. Reading a month takes one query per shard, in parallel, at half a unit
+//! for each 4 KB. A shard has at most 720 items: they cost half a unit if the project sends
+//! little, and about 50 units if it sends every minute.
 
 use std::collections::BTreeMap;
 
@@ -23,9 +26,9 @@ use crate::outbox::transition::OutboxMove;
 use crate::table;
 use crate::write::Write;
 
-/// Over how many items the mails of an hour are spread.
+/// The number of items over which the counts of an hour are spread.
 pub const COUNT_SHARDS: u8 = 4;
-/// Minutes of an item.
+/// Minutes per item.
 const HOUR: i64 = 60;
 
 pub(crate) fn partition(project: &ProjectId, shard: u8) -> String {
@@ -44,7 +47,7 @@ fn letter(fate: Fate) -> char {
     }
 }
 
-/// Counts what became of the mails of some moves, each in its item.
+/// The writes that count the outcomes of the emails in these moves, one write per counter.
 pub(crate) fn counts_of(moves: &[OutboxMove]) -> Vec<Write> {
     let mut items: BTreeMap<(&ProjectId, u8, i64), BTreeMap<char, u32>> = BTreeMap::new();
     for OutboxMove { row, next } in moves {
@@ -65,7 +68,7 @@ fn count(project: &ProjectId, shard: u8, minute: i64, fates: &BTreeMap<char, u32
     fates.iter().fold(write, |write, (letter, count)| write.value(&format!(":{letter}"), integer(count)))
 }
 
-/// The counts of an item, by their minutes.
+/// The counts of an item, by minute.
 fn counts(item: &Item) -> impl Iterator<Item = (i64, Fate, u64)> + '_ {
     let hour: Option<i64> = item.get("sk").and_then(|sk| sk.as_s().ok()?.strip_prefix("HOUR#")?.parse().ok());
     item.iter().filter_map(move |(name, value)| {
@@ -81,7 +84,7 @@ fn counts(item: &Item) -> impl Iterator<Item = (i64, Fate, u64)> + '_ {
 }
 
 impl Store {
-    /// What became of a project's mails in the last month, by the minute.
+    /// The outcomes of a project's emails in the last month, by minute.
     pub async fn deliveries(&self, project: &ProjectId, now: Timestamp) -> Result<BTreeMap<i64, DeliveryCounts>, Error> {
         let shards = (0..COUNT_SHARDS).map(|shard| self.deliveries_of_shard(project, shard, now));
         let mut by_minute: BTreeMap<i64, DeliveryCounts> = BTreeMap::new();

@@ -1,8 +1,10 @@
 //! The list of a project's outbox, newest first.
 //!
-//! The list has one partition of `gsi1` for each month. A page costs half a unit for each 4 KB that is passed over, and is eventually
-//! consistent, as every index. One request reads at most [`QUERIES`] times and [`MAX_READ`] entries, so that a search for what few
-//! entries are gives short pages, each with the position to go on from, instead of taking longer the more mails there are.
+//! The list has one partition of `gsi1` per month. A page costs half a unit for each 4 KB that is
+//! read and, like all reads of an index, is eventually consistent. One request makes at most
+//! `QUERIES` queries and reads about `MAX_READ` entries. A search that matches few entries
+//! therefore returns short pages, each with the position to continue from, instead of taking longer
+//! as emails accumulate.
 
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
@@ -14,38 +16,43 @@ use crate::error::Error;
 use crate::item::{Item, entity, string};
 use crate::outbox::{month_partition, unreadable};
 
-/// How often the index is read for one page; each month is a read at least.
+/// The maximum number of queries for one page; each month takes at least one query.
 const QUERIES: usize = 24;
-/// How many entries are looked at for one page.
+/// How many entries one request reads before it stops; the last query may exceed that number.
 const MAX_READ: usize = 1000;
-/// A page ends early at this size of its entries, as an answer has at most 6 MB on Lambda.
+/// A page ends early at this size in bytes, because a Lambda's response is limited to 6 MB.
 const MAX_BYTES: usize = 3 << 20;
 
-/// A place in the list of entries: the month, and where in it a page begins.
+/// A position in the list: a month, and a place within it.
 #[derive(Debug, Clone, serde::Serialize, serde::Deserialize)]
 pub struct ListPosition {
     #[serde(with = "jiff::fmt::serde::timestamp::millisecond::required")]
     month: Timestamp,
-    /// Behind this one.
+    /// The sort key after which the page begins.
     after: String,
 }
 
-/// What a page is made of.
+/// The part of the list to read.
 #[derive(Debug, Clone, Copy)]
 pub struct OutboxListing<'a> {
+    /// Where the page begins; the newest entry if absent.
     pub start: Option<&'a ListPosition>,
-    /// No entry is of a month before this time's.
+    /// The list ends with the month that contains this time.
     pub oldest: Timestamp,
+    /// The maximum number of entries in the page.
     pub limit: usize,
     /// How many entries are read at once.
     pub read: usize,
+    /// The current time.
     pub now: Timestamp,
 }
 
 /// A page, with the position of the next one.
 #[derive(Debug, Default)]
 pub struct OutboxPage {
+    /// The entries, newest first.
     pub entries: Vec<OutboxEntry>,
+    /// Where the next page begins, if there may be one.
     pub next: Option<ListPosition>,
     bytes: usize,
 }
@@ -63,7 +70,8 @@ impl OutboxPage {
 
 impl ListPosition {
     fn beginning(month: Timestamp) -> Self {
-        // The index is read backwards, and positions begin with a digit.
+        // The index is read in descending order. `~` comes before all positions in this order,
+        // because they begin with a digit.
         Self { month, after: "~".to_owned() }
     }
 
@@ -74,7 +82,8 @@ impl ListPosition {
 }
 
 impl Store {
-    /// Entries that `keep` keeps, newest first, down to the month of `oldest`. One that cannot be read is left out, and logged.
+    /// Entries accepted by `keep`, newest first, down to the month of `oldest`. An entry that
+    /// cannot be parsed is skipped and logged.
     pub async fn outbox_entries(
         &self,
         project: &ProjectId,
@@ -111,7 +120,7 @@ impl Store {
         Ok(OutboxPage { next: Some(at), ..page })
     }
 
-    /// What comes after a position in a month, and whether that is all.
+    /// The items after a position in a month, and whether they include the month's last item.
     async fn items_of_month(&self, partition: &str, after: &str, count: usize) -> Result<(Vec<Item>, bool), Error> {
         let query = self.query().index_name("gsi1");
         let query = query.key_condition_expression("gsi1pk = :pk AND gsi1sk < :after");

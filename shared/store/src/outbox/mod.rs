@@ -1,15 +1,17 @@
-//! Entries of the e-mail outbox.
+//! Entries of the outbox.
 //!
 //! | item | pk | sk | indexes |
 //! |---|---|---|---|
-//! | entry | `M#<P>#<id>` | `ENTRY` | gsi1 `P#<P>#OUTBOX#<yyyymm>` / created; gsi2 while work is due, see [`crate::outbox::work`] |
-//! | bodies of a mail that has ended | the same | `BODY` | none; it expires by TTL |
-//! | decoy | `X#<P>#<id>` | `DECOY` | as many, in partitions that nobody reads |
+//! | entry | `M#<P>#<id>` | `ENTRY` | gsi1 `P#<P>#OUTBOX#<yyyymm>` / created; gsi2 while the entry needs work, see [`crate::outbox::work`] |
+//! | bodies of an ended email | the same | `BODY` | none; expires by TTL |
+//! | decoy | `X#<P>#<id>` | `DECOY` | as for an entry, but in partitions that nobody reads |
 //!
-//! Every write of an entry is conditional on the version that was read, so that of an edit and a worker one wins and the other looks
-//! again. An entry costs one unit for each KB and index to write. The end of a mail moves its bodies out of the entry in one transaction:
-//! two units for each KB of them, once, and from then on the entry is smaller by them in the table and in its index. Who reads an entry in
-//! the day after pays one unit more for each 4 KB of its bodies; nobody pays for their deletion.
+//! A change to an entry succeeds only if the entry still has the version that was read, so when an
+//! edit and a worker collide, one succeeds and the other reads again. Writing an entry costs one
+//! unit for each KB in the table, and as much again in each index. When an email ends, one
+//! transaction moves its bodies to a separate item, at two units for each KB of the bodies; from
+//! then on, the entry is smaller in the table and in the index. During the following day, reading
+//! an entry costs one more unit for each 4 KB of its bodies. Deleting the bodies is free.
 
 pub mod boost;
 pub mod broadcast;
@@ -37,14 +39,18 @@ use crate::write::Write;
 /// How many bodies are read at once.
 const BODIES: usize = 100;
 
-/// An entry with the version that a change of it is conditional on.
+/// An entry with its version, on which changes are conditional.
 #[derive(Debug, Clone)]
 pub struct OutboxRow {
+    /// The project.
     pub project: ProjectId,
+    /// The entry.
     pub entry: OutboxEntry,
+    /// The version that was read.
     pub version: u64,
 }
 
+/// The key of an entry.
 pub fn entry_key(project: &ProjectId, id: EmailId) -> Key {
     Key::new(format!("M#{project}#{id}"), "ENTRY")
 }
@@ -58,7 +64,8 @@ pub(crate) fn month_partition(project: &ProjectId, time: Timestamp) -> String {
 }
 
 pub(crate) fn list_position(entry: &OutboxEntry) -> String {
-    // Created descending, then id ascending: the index is read backwards, so the id is turned around.
+    // Sorted by creation descending, then id ascending: the index is read backwards, so the id is
+    // inverted.
     let id: String = entry
         .id
         .uuid()
@@ -71,17 +78,19 @@ pub(crate) fn list_position(entry: &OutboxEntry) -> String {
 }
 
 impl OutboxRow {
+    /// Reads an entry from its item.
     pub fn of(item: Item) -> Result<Self, Error> {
         let project = item.get("pk").and_then(|pk| pk.as_s().ok()).and_then(|pk| ProjectId::parse(pk.split('#').nth(1)?).ok());
-        let project = project.ok_or_else(|| Error::Refused("an entry of the outbox has a damaged key".to_owned()))?;
+        let project = project.ok_or_else(|| Error::Refused("an outbox entry has a malformed key".to_owned()))?;
         let version = number(&item, "version").unwrap_or_default();
         Ok(Self { project, version, entry: entity(item)? })
     }
 }
 
-/// Another version of the program wrote an entry in a way that this one does not know: it is left alone, and the others go on.
+/// Logs an entry whose format is unknown, for example because another version of the program wrote
+/// it. The entry is skipped, so that it does not block others.
 pub(crate) fn unreadable(error: &Error) {
-    tracing::error!(%error, cause = ?std::error::Error::source(error), "an entry of the outbox cannot be read");
+    tracing::error!(%error, cause = ?std::error::Error::source(error), "an outbox entry cannot be parsed");
 }
 
 /// Writes a new entry.
@@ -96,21 +105,23 @@ pub fn create(project: &ProjectId, entry: &OutboxEntry) -> Result<Write, Error> 
     Ok(write)
 }
 
-/// What a change of an entry writes.
+/// The writes for a change to an entry.
 pub(crate) struct Replacement {
     pub(crate) entry: Write,
-    /// The bodies of a mail that ends by it.
+    /// Stores the bodies separately, if the change ends the email.
     pub(crate) body: Option<Write>,
 }
 
-/// Replaces an entry that nobody changed since it was read: what differs of it, so that its texts are not sent with every move.
+/// Replaces an entry on the condition that its version has not changed. Only the fields that differ
+/// are written, so that a change of the status does not write the texts again.
 pub(crate) fn replacement(row: &OutboxRow, next: &OutboxEntry) -> Result<Replacement, Error> {
     let (next, body) = next.clone().parted();
     let body = body.map(|(body, until)| keep(&row.project, next.id, &body, until)).transpose()?;
     Ok(Replacement { entry: replaced(row, &next)?, body })
 }
 
-/// Keeps the bodies of a mail, in place of those of an end before this one, until they expire.
+/// Stores the bodies of an ended email until they expire. If the email had ended before, this
+/// replaces the bodies stored then.
 fn keep(project: &ProjectId, id: EmailId, body: &Body, until: Timestamp) -> Result<Write, Error> {
     let write = Write::update(body_key(project, id), "SET d = :d, #ttl = :ttl").entity(":d", body)?;
     Ok(write.name("#ttl", table::TTL).value(":ttl", integer(until.as_second())))
@@ -143,7 +154,7 @@ fn replaced(row: &OutboxRow, next: &OutboxEntry) -> Result<Write, Error> {
     Ok(write.expression(format!("SET {}{removes}", sets.join(", "))))
 }
 
-/// The fields by which two states of an entry differ.
+/// The fields in which two states of an entry differ.
 struct Changes {
     set: Vec<(String, AttributeValue)>,
     removed: Vec<String>,
@@ -151,7 +162,8 @@ struct Changes {
 
 impl Changes {
     fn of(old: &OutboxEntry, new: &OutboxEntry) -> Result<Self, Error> {
-        // The texts are looked at before they are compressed.
+        // Equal texts are left out here, because comparing the serialised fields would compress
+        // them first.
         let (is_same_source, is_same_mail) = (old.source == new.source, old.rendered == new.rendered);
         let fields = |entry: &OutboxEntry| -> Result<Item, Error> {
             let mut entry = entry.clone();
@@ -169,7 +181,8 @@ impl Changes {
     }
 }
 
-/// Writes what costs as much as a new entry and is none: no list has it, no worker finds it, and TTL takes it away.
+/// Writes an item that costs as much as a new entry but has no effect: it is in no list, no worker
+/// finds it, and TTL deletes it.
 pub fn create_decoy(project: &ProjectId, entry: &OutboxEntry, now: Timestamp) -> Result<Write, Error> {
     let pk = format!("X#{project}#{}", entry.id);
     let write = Write::create(Key::new(pk.clone(), "DECOY"), entry)?.attribute("version", integer(1));
@@ -179,11 +192,13 @@ pub fn create_decoy(project: &ProjectId, entry: &OutboxEntry, now: Timestamp) ->
 }
 
 impl Store {
+    /// The entry with this id, without bodies that are stored separately.
     pub async fn outbox_entry(&self, project: &ProjectId, id: EmailId) -> Result<Option<OutboxRow>, Error> {
         self.get(&entry_key(project, id)).await?.map(OutboxRow::of).transpose()
     }
 
-    /// Some entries in one round trip, at most 100; one that is not there, or cannot be read, is left out.
+    /// Up to 100 entries in one round trip; those that are missing or cannot be parsed are left
+    /// out.
     pub async fn outbox_rows(&self, keys: &[(ProjectId, EmailId)]) -> Result<Vec<OutboxRow>, Error> {
         let keys: Vec<Key> = keys.iter().map(|(project, id)| entry_key(project, *id)).collect();
         let mut items = self.get_many(keys.clone()).await?;
@@ -191,7 +206,7 @@ impl Store {
         Ok(keys.iter().filter_map(|key| items.take(key)).filter_map(readable).collect())
     }
 
-    /// Replaces an entry that nobody changed since it was read; `Conflict` otherwise.
+    /// Replaces an entry; `Conflict` if it has changed since it was read.
     pub async fn replace_outbox_entry(&self, row: &OutboxRow, next: &OutboxEntry) -> Result<(), Error> {
         match replacement(row, next)? {
             Replacement { entry, body: None } => self.write(entry).await,
@@ -199,7 +214,8 @@ impl Store {
         }
     }
 
-    /// Some entries with the bodies of those that have ended lately, in one round trip for a hundred of them, or none.
+    /// Adds to recently ended entries their separately stored bodies: one round trip for each
+    /// hundred such entries, and none if there are no such entries.
     pub async fn with_bodies(&self, project: &ProjectId, mut entries: Vec<OutboxEntry>, now: Timestamp) -> Result<Vec<OutboxEntry>, Error> {
         let mut kept: Vec<&mut OutboxEntry> = entries.iter_mut().filter(|entry| entry.has_kept_bodies(now)).collect();
         for entries in kept.chunks_mut(BODIES) {

@@ -1,10 +1,12 @@
-//! Moves of entries of the outbox: one, or many together.
+//! Transitions of outbox entries, written one by one or together.
 //!
-//! Each entry is replaced under the condition of the version that was read, so that of an edit and a worker one wins, entry by entry. Many
-//! go in one transaction, which costs one round trip and one flush of a disk instead of one each; where others were faster, it is made
-//! again without the entries that they changed. What became of the mails is counted in the same transaction ([`crate::outbox::delivery`]), once
-//! for all of a minute: two units for each KB of the entries and for each counter. The end of a mail also puts its bodies apart, two units
-//! for each KB of them. One entry of which nothing is counted, and whose bodies stay, costs half.
+//! Each entry is replaced on the condition that it still has the version that was read, so when an
+//! edit and a worker collide over an entry, only one of them succeeds. Many transitions share a
+//! transaction, which takes one round trip instead of one for each transition; entries that have
+//! changed meanwhile are left out and the transaction is tried again. The outcomes are counted in
+//! the same transaction ([`crate::outbox::delivery`]). A transaction costs two units for each KB
+//! of the entries, of the counters and of bodies that are stored separately. Writing a single
+//! entry without counts or bodies costs half as much.
 
 use crate::client::{MAX_WRITES, Store};
 use crate::error::Error;
@@ -14,14 +16,14 @@ use crate::outbox::transition::OutboxMove;
 use crate::outbox::{OutboxRow, replacement};
 use crate::write::Write;
 
-/// How many entries are moved together at most: no more than a worker can do something with at once.
+/// The maximum number of entries in a transaction: no more than a worker can process at once.
 pub const AT_ONCE: usize = 25;
-/// Bytes of the entries of one transaction, of which DynamoDB takes 4 MB.
+/// The maximum size of the entries in one transaction, in bytes; DynamoDB permits 4 MB.
 const MAX_BYTES: usize = 3_000_000;
 
 const _: () = assert!(AT_ONCE * 2 + delivery::COUNT_SHARDS as usize <= MAX_WRITES);
 
-/// Moves in the parts in which they can be made.
+/// Divides the transitions into parts that each fit into a transaction.
 pub fn parts(moves: Vec<OutboxMove>) -> Vec<Vec<OutboxMove>> {
     let (mut parts, mut bytes) = (Vec::<Vec<OutboxMove>>::new(), 0);
     for one in moves {
@@ -41,7 +43,8 @@ pub fn parts(moves: Vec<OutboxMove>) -> Vec<Vec<OutboxMove>> {
 }
 
 impl Store {
-    /// Makes one of [`parts`], and gives the entries as they are then: without those that somebody changed since they were read.
+    /// Writes one of the [`parts`] and returns the entries in their new states, except those that
+    /// had changed since they were read.
     pub async fn move_outbox_entries(&self, mut moves: Vec<OutboxMove>) -> Result<Vec<OutboxRow>, Error> {
         loop {
             match self.try_move(&moves).await {
@@ -51,7 +54,7 @@ impl Store {
                     let numbered = moves.into_iter().enumerate();
                     moves = numbered.filter(|(number, _)| !conflict.is_of(Label::Entry(*number))).map(|(_, one)| one).collect();
                     if moves.len() == before {
-                        return Err(Error::Refused("a counter of mails refused to count".to_owned()));
+                        return Err(Error::Refused("a delivery counter could not be incremented".to_owned()));
                     }
                 }
                 Err(error) => return Err(error),

@@ -1,10 +1,11 @@
-//! The buckets from which projects' mails take their tokens.
+//! The token buckets of projects' emails.
 //!
 //! | item | pk | sk | cost |
 //! |---|---|---|---|
-//! | bucket | `Q#<P>` | `BUCKET` | 1 unit to read and 1 to write for up to a hundred mails; each minute a month of counters ([`crate::outbox::delivery`]) |
+//! | bucket | `Q#<P>` | `BUCKET` | 1 unit to read and 1 to write for up to a hundred emails; once a minute, also the cost of reading a month of counters ([`crate::outbox::delivery`]) |
 //!
-//! A taking is one update under the version that was read: however many workers take at once, no token is taken twice.
+//! Taking tokens is one update, on the condition that the bucket still has the version that was
+//! read, so concurrent workers never take the same token.
 
 use jiff::Timestamp;
 use model::outbox::delivery::{DeliveryCapacity, DeliveryStats};
@@ -18,14 +19,14 @@ use crate::optimistic;
 use crate::outbox::work::Queue;
 use crate::write::Write;
 
-/// How often a worker looks again when others were faster.
+/// The maximum number of attempts while other workers are faster.
 const ROUNDS: u32 = 10;
 
 fn bucket_key(project: &ProjectId) -> Key {
     Key::new(format!("Q#{project}"), "BUCKET")
 }
 
-/// The result, or `otherwise` when others were faster each time.
+/// The result, or `otherwise` if other workers were faster in every round.
 fn or_later<T>(result: Result<T, Error>, otherwise: T) -> Result<T, Error> {
     match result {
         Err(Error::Contended) => Ok(otherwise),
@@ -34,8 +35,10 @@ fn or_later<T>(result: Result<T, Error>, otherwise: T) -> Result<T, Error> {
 }
 
 impl Store {
-    /// Takes up to a token for each mail of a queue, whose project may send `base` mails in an hour at least; gives how many there were. None when
-    /// other workers are faster all the time: they send then.
+    /// Takes up to one token for each email of a queue. `base` is the number of emails per hour
+    /// from which the project's rate is computed. Returns how many tokens were taken: none if the
+    /// bucket has no whole token for the queue, or if other workers were faster in every round,
+    /// because those workers are then sending the project's emails.
     pub async fn take_mail_tokens(&self, queue: &Queue, base: u32, now: Timestamp) -> Result<u32, Error> {
         let (project, wanted) = (&queue.project, u32::try_from(queue.entries.len()).unwrap_or(u32::MAX));
         let taken = optimistic!(ROUNDS, |_| {
@@ -49,7 +52,9 @@ impl Store {
         or_later(taken, 0)
     }
 
-    /// Puts back tokens for which there was no mail. One that is lost is lost: that delays a mail, and lets no other through.
+    /// Puts back tokens that were not used for an email. If this fails, or if other workers are
+    /// faster in every round (which is no error), emails are delayed, but the project does not
+    /// exceed its rate.
     pub async fn give_mail_tokens_back(&self, queue: &Queue, count: u32) -> Result<(), Error> {
         let project = &queue.project;
         let given = optimistic!(ROUNDS, |_| {
@@ -61,7 +66,8 @@ impl Store {
         or_later(given, ())
     }
 
-    /// The bucket at the rate that the last month of mails gives, and its version; 0 when there is none in the table.
+    /// The bucket, with the rate that follows from the last month of emails, and its version, which
+    /// is 0 if the table has no bucket.
     async fn bucket(&self, project: &ProjectId, base: u32, now: Timestamp) -> Result<(Bucket, u64), Error> {
         let item = self.get(&bucket_key(project)).await?;
         let version = item.as_ref().and_then(|item| number(item, "version")).unwrap_or_default();

@@ -1,13 +1,15 @@
-//! An entry as it was read, and what it becomes.
+//! A transition of an outbox entry.
 
 use model::outbox::OutboxEntry;
 
 use crate::outbox::OutboxRow;
 
-/// An entry as it was read, and what it becomes.
+/// An entry as it was read, with its next state.
 #[derive(Debug, Clone)]
 pub struct OutboxMove {
+    /// The entry as it was read.
     pub row: OutboxRow,
+    /// The next state of the entry.
     pub next: OutboxEntry,
 }
 

@@ -1,15 +1,19 @@
-//! Work that waits for a worker: the keys of `gsi2`, which an entry has only while there is something to do with it.
+//! Work that waits for a worker: the keys in `gsi2`, which entries and broadcasts have only while
+//! they need work.
 //!
 //! | gsi2pk | gsi2sk | what waits |
 //! |---|---|---|
-//! | `DUE#<lane><shard>` | due time, id | entries to prepare, to take up again, to give up; broadcasts to expand ([`crate::outbox::broadcast`]) |
-//! | `QUEUE#<shard>` | project, `#` or `$`, priority, time | entries that are ready to go, those of a project side by side in the order in which they go |
+//! | `DUE#<lane>#<shard>` | due time, id | entries to prepare, resume or give up; broadcasts to expand ([`crate::outbox::broadcast`]) |
+//! | `QUEUE#<shard>` | project, `#` or `$`, priority, time | entries ready to be sent, grouped by project in sending order |
 //!
-//! Entries of high priority have a lane of their own, so that the code somebody waits for does not stand behind ten thousand newsletters.
-//! A queue is apart from what is due, so that a project that has used up its quota keeps nobody else's mail waiting: one query finds
-//! the first mails of a project, and a key behind it the next project. Mails with codes to addresses that nobody has proved have a queue of
-//! their own (`$`), behind that of the others (`#`) and before the next project: however many of them there are, they keep no other mail
-//! of the project waiting. A query costs half a unit, as the index has keys alone.
+//! High-priority entries have a lane of their own, so that a code for which somebody waits is not
+//! queued behind ten thousand newsletters. Queues are separate from due work, so that a project
+//! that has used up its quota does not delay the emails of other projects: one query finds the
+//! first emails of a project, and continuing after the project's keys finds the next project.
+//! Emails with codes to unverified addresses have a separate queue (`$`), which sorts after the
+//! project's other emails (`#`) and before the next project. However many such emails there are,
+//! they do not delay the project's other emails. A query costs half a unit, because the index
+//! contains only keys.
 
 use aws_sdk_dynamodb::operation::query::builders::QueryInputBuilder;
 use futures_util::future::try_join_all;
@@ -23,31 +27,36 @@ use crate::client::Store;
 use crate::error::Error;
 use crate::item::{Item, sortable, string};
 
-/// Over how many partitions the due work of a lane is spread, and the queues of all projects.
+/// The number of partitions for the due work of a lane, and for the queues of all projects.
 const SHARDS: u8 = 4;
 
-/// Where an entry waits.
+/// The position in the index of an item that needs work.
 pub(crate) struct Waiting {
     pub(crate) partition: String,
     pub(crate) position: String,
 }
 
-/// Something that is due.
+/// Due work.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Due {
+    /// An entry of the outbox.
     Entry(ProjectId, EmailId),
+    /// A broadcast to expand.
     Broadcast(ProjectId, BroadcastId),
 }
 
-/// The first mails in a queue of a project, in the order in which they go.
+/// The first emails in one of a project's queues, in sending order.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Queue {
+    /// The project.
     pub project: ProjectId,
+    /// The audience of the queue.
     pub to: Audience,
+    /// The entries, in sending order.
     pub entries: Vec<EmailId>,
 }
 
-/// The character that follows the project in the position of a mail.
+/// The character that follows the project in an email's sort key.
 fn mark(audience: Audience) -> char {
     match audience {
         Audience::Known => '#',
@@ -55,21 +64,21 @@ fn mark(audience: Audience) -> char {
     }
 }
 
-/// Where to go on in the queues.
+/// A position in the queues from which to continue.
 #[derive(Debug, Clone)]
 pub struct QueuePosition {
     shard: u8,
     after: String,
 }
 
-/// Where work on this entry waits, if there is any.
+/// The position in the index of this entry, if the entry needs work.
 pub(crate) fn waiting(project: &ProjectId, entry: &OutboxEntry) -> Option<Waiting> {
     let due = entry.due_at()?;
     let queued = entry.status() == Status::Queued;
     Some(if queued { in_queue(project, entry) } else { in_lane(entry.is_high_priority, entry.id.uuid(), due) })
 }
 
-/// What waits for its time in a lane.
+/// The position of an item in a lane, by the time when it is due.
 pub(crate) fn in_lane(is_urgent: bool, id: uuid::Uuid, due: Timestamp) -> Waiting {
     let shard = id.as_bytes()[15] % SHARDS;
     Waiting { partition: lane(is_urgent, shard), position: due_position(due, id) }
@@ -97,7 +106,7 @@ fn queue(project: &ProjectId) -> String {
 }
 
 impl Store {
-    /// What is due, urgent work first, of each partition at most `limit`.
+    /// Due work, urgent work first; at most `limit` items from each partition.
     pub async fn due_work(&self, now: Timestamp, limit: i32) -> Result<Vec<Due>, Error> {
         let until = format!("{}#~", sortable(now));
         let partitions = [true, false].into_iter().flat_map(|urgent| (0..SHARDS).map(move |shard| lane(urgent, shard)));
@@ -105,7 +114,8 @@ impl Store {
         Ok(shards.iter().flatten().filter_map(due).collect())
     }
 
-    /// All entries that wait in a lane for a time until `until`, those among them that a worker is busy with.
+    /// All entries in the lanes that are due by `until`, including those that a worker is
+    /// processing.
     pub async fn waiting_entries(&self, until: Timestamp) -> Result<Vec<(ProjectId, EmailId)>, Error> {
         let until = format!("{}#~", sortable(until));
         let partitions = [true, false].into_iter().flat_map(|urgent| (0..SHARDS).map(move |shard| lane(urgent, shard)));
@@ -113,7 +123,7 @@ impl Store {
         Ok(try_join_all(all).await?.iter().flatten().filter_map(entry_of).collect())
     }
 
-    /// Since when that work is due which has been so for longest.
+    /// When the oldest work that is due by `now` became due; `None` if no work is due.
     pub async fn oldest_due(&self, now: Timestamp) -> Result<Option<Timestamp>, Error> {
         let until = format!("{}#~", sortable(now));
         let partitions = [true, false].into_iter().flat_map(|urgent| (0..SHARDS).map(move |shard| lane(urgent, shard)));
@@ -122,8 +132,9 @@ impl Store {
         Ok(times.filter_map(|millis| Timestamp::from_millisecond(millis).ok()).min())
     }
 
-    /// Some queues, the first `limit` mails of all: from the beginning, or from a position on. Gives the position behind those queues,
-    /// while there are others.
+    /// At most `limit` queued emails of one partition, grouped into queues, from the beginning or
+    /// from a position. Also returns the position from which to continue, after these queues or in
+    /// the next partition; `None` after the last partition.
     pub async fn queues(&self, from: Option<QueuePosition>, limit: i32) -> Result<(Vec<Queue>, Option<QueuePosition>), Error> {
         let QueuePosition { shard, after } = from.unwrap_or(QueuePosition { shard: 0, after: "!".to_owned() });
         let keys = self.keys_between(format!("QUEUE#{shard}"), after, "~".to_owned(), limit).await?;
@@ -134,7 +145,7 @@ impl Store {
                 None => queues.push(Queue { project, to, entries: vec![id] }),
             }
         }
-        // As many as were asked for: there may be more queues behind the last one.
+        // If the query returned the maximum number of keys, the partition may have more queues.
         let behind = queues.last().filter(|_| i32::try_from(keys.len()).is_ok_and(|count| count >= limit));
         let next = match behind {
             Some(last) => Some(QueuePosition { shard, after: format!("{}{}~", last.project, mark(last.to)) }),
@@ -158,7 +169,7 @@ impl Store {
     }
 }
 
-/// What the key of an item with work names.
+/// The work that the key of an item identifies.
 fn due(item: &Item) -> Option<Due> {
     let mut parts = item.get("pk")?.as_s().ok()?.split('#');
     let (kind, project, id) = (parts.next()?, ProjectId::parse(parts.next()?).ok()?, parts.next()?);
@@ -169,7 +180,7 @@ fn due(item: &Item) -> Option<Due> {
     }
 }
 
-/// Of a mail in a queue.
+/// The queued email that the key of an item identifies.
 fn queued(item: &Item) -> Option<(ProjectId, Audience, EmailId)> {
     let (project, id) = entry_of(item)?;
     let position = item.get("gsi2sk")?.as_s().ok()?.strip_prefix(project.as_str())?;

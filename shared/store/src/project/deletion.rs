@@ -1,13 +1,17 @@
-//! Deleting a project leaves nothing of it behind.
+//! Deletes a project completely.
 //!
-//! One transaction ends it: the project itself goes, and every request reads it, so that from then on its keys open nothing, and nobody
-//! finds it. The same transaction notes what a worker is left to do ([`crate::deletions`]): everything that the lists of the project lead to, user by
-//! user, team by team, month by month and day by day, what a list is made of last, so that whatever interrupts it leaves a list of what is to do. What
-//! no list has, codes and counters, states of sign-ins and tokens of users that were deleted before, has a TTL and expires: the latest after
-//! 367 days, and codes within a week.
+//! One transaction ends the project by deleting its item, which every request reads. From then on
+//! its keys do not work and the project does not exist for anyone. The same transaction notes the
+//! remaining work for a worker ([`crate::deletions`]): to delete everything that is found through
+//! the project's lists, by user, team, month and day. The items in the lists are deleted last, so
+//! that after an interruption the lists still show what remains. Items in no list (codes,
+//! counters, the state of sign-ins, tokens of users deleted earlier) expire by TTL: codes within a
+//! week, the last of the others after 367 days.
 //!
-//! A request that was let in just before may still write. So the last look, which has to find nothing, comes a minute later
-//! ([`LATE_WRITES`]). Costs 2 units for each KB, as all deletions, and half a unit to read it.
+//! A request that was admitted just before the project ended may still write. The final pass,
+//! which must find nothing, therefore happens a minute later ([`LATE_WRITES`]). Deleting costs 2
+//! units for each KB; reading costs 1 unit for each 4 KB of a partition, and half a unit for each
+//! 4 KB of a list.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -37,23 +41,23 @@ use crate::user::{self, USER_SHARDS, email_claim_key};
 use crate::write::Write;
 use crate::{record, session};
 
-/// How long after its end a project may still be written to: longer than any request lives.
+/// How long a project may still be written to after its end: longer than any request lasts.
 pub const LATE_WRITES: SignedDuration = SignedDuration::from_secs(60);
-/// How many users, teams or transactions are worked on at a time.
+/// How many users, teams or transactions are processed in parallel.
 const SIDE_BY_SIDE: usize = 8;
 /// How many items of a list are read at once.
 const PAGE: i32 = 200;
-/// How many broadcasts are looked for among what is due.
+/// The maximum number of due items in each partition that are searched for broadcasts.
 const DUE: i32 = 1000;
 
-/// How far a deletion has come.
+/// The progress of a deletion.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Purge {
-    /// There was nothing left.
+    /// There was nothing to delete.
     Nothing,
-    /// Something was there, and is gone.
+    /// Data was found and deleted.
     Something,
-    /// The time was over before everything was looked at.
+    /// Time ran out before all data was examined.
     Unfinished,
 }
 
@@ -65,7 +69,8 @@ struct Purger<'a> {
 }
 
 impl Store {
-    /// Ends a project: from now on it is nobody's, and a worker deletes what it had. [`Error::Conflict`] when it has ended.
+    /// Ends a project: from then on it does not exist for anyone, and a worker deletes its data.
+    /// [`Error::Conflict`] if it has already ended.
     pub async fn end_project(&self, project: &Project, now: Timestamp) -> Result<(), Error> {
         let ending = Ending { project: project.id.clone(), what: Ended::Project { since: project.created_at }, begun_at: now };
         let owner = project.owner_team_id.as_deref().and_then(|id| TeamId::parse(id).ok());
@@ -76,10 +81,10 @@ impl Store {
         self.transact([gone].into_iter().chain(others).chain(link)).await
     }
 
-    /// Deletes what an ended project has, as much as is done until `end`.
+    /// Deletes the data of an ended project, as much as possible until `end`.
     pub async fn purge_project(&self, project: &ProjectId, since: Timestamp, now: Timestamp, end: Instant) -> Result<Purge, Error> {
         let purger = Purger { store: self, project, end, found: AtomicUsize::new(0) };
-        // In boxes, as futures of futures are more than the compiler follows.
+        // Boxed, because the compiler does not support futures nested this deeply.
         let users = try_join_all((0..USER_SHARDS).map(|shard| purger.users(shard).boxed()));
         let teams = try_join_all((0..TEAM_SHARDS).map(|shard| purger.teams(shard).boxed()));
         let others = async {
@@ -101,7 +106,7 @@ impl Purger<'_> {
         Instant::now() < self.end
     }
 
-    /// A page of a list, and where the next one begins.
+    /// A page of a list, and the key after which the next page begins.
     async fn page(&self, partition: &str, from: Option<Item>) -> Result<(Vec<Item>, Option<Item>), Error> {
         let query = self.store.query().index_name("gsi1").key_condition_expression("gsi1pk = :pk");
         let query = query.expression_attribute_values(":pk", string(partition));
@@ -123,7 +128,8 @@ impl Purger<'_> {
         Ok(items.iter().filter_map(key_of).collect())
     }
 
-    /// Deletes a partition, the item that lists have of it after everything else.
+    /// Deletes the items of a partition and `others`. The partition's item with the sort key
+    /// `listed`, by which the partition is found, is deleted last.
     async fn delete_partition(&self, partition: &str, listed: &str, others: Vec<Key>) -> Result<usize, Error> {
         let (last, first): (Vec<Key>, Vec<Key>) = self.keys_of(partition).await?.into_iter().partition(|key| key.sk == listed);
         Ok(self.delete(first.into_iter().chain(others).collect()).await? + self.delete(last).await?)
@@ -148,7 +154,8 @@ impl Purger<'_> {
         Ok(false)
     }
 
-    /// Deletes a user with what it signs in with: the claims of its addresses, accounts and refresh tokens are elsewhere.
+    /// Deletes a user together with the claims to the user's email addresses, provider accounts
+    /// and refresh tokens. The claims are in other partitions.
     async fn user(&self, item: Item) -> Result<usize, Error> {
         let Some(key) = key_of(&item) else { return Ok(0) };
         let user: User = entity(item)?;
@@ -164,7 +171,7 @@ impl Purger<'_> {
         self.delete_partition(&key.pk, "USER", claims).await
     }
 
-    /// Those whose own deletion was begun are on no list.
+    /// Deletes the teams whose own deletion was started, because they are in no list.
     async fn ending_teams(&self) -> Result<(), Error> {
         for team in self.store.ending_teams(self.project).await? {
             self.count(self.team(team).await?);
@@ -189,14 +196,15 @@ impl Purger<'_> {
         Ok(false)
     }
 
-    /// Deletes a team with its members and the invitations to it.
+    /// Deletes a team with its members and invitations.
     async fn team(&self, team: TeamId) -> Result<usize, Error> {
         let invitations = self.store.invitations_to(self.project, team).await?;
         let others = invitations.iter().flat_map(|invitation| invitation::keys(self.project, invitation)).collect();
         self.delete_partition(&team::partition(self.project, team), "TEAM", others).await
     }
 
-    /// Deletes the outbox month by month, newest first, and the broadcasts that become entries of it.
+    /// Deletes the outbox month by month, newest first, and the broadcasts that are still being
+    /// expanded.
     async fn mails(&self, since: Timestamp, now: Timestamp) -> Result<bool, Error> {
         for due in self.store.due_work(now, DUE).await? {
             if let Due::Broadcast(project, id) = due
@@ -228,7 +236,8 @@ impl Purger<'_> {
         }
     }
 
-    /// Deletes the trail day by day, newest first. What is older than it may be kept has expired.
+    /// Deletes the trail day by day, newest first. Entries older than the maximum retention have
+    /// expired.
     async fn trail(&self, since: Timestamp, now: Timestamp) -> Result<bool, Error> {
         let kept = now.checked_sub(SignedDuration::from_hours(24 * i64::from(MAX_RETENTION_DAYS))).unwrap_or(since);
         let (first, last) = (trail::day(since.max(kept)), trail::day(now));
@@ -248,7 +257,8 @@ impl Purger<'_> {
         Ok(done.into_iter().all(|is_done| is_done))
     }
 
-    /// Deletes what is in partitions of the project that are known by name: keys, mail documents, quotas, counters and links.
+    /// Deletes the project's partitions that have fixed names: keys, email documents, quotas,
+    /// delivery counters and the links of the trail.
     async fn fixed_partitions(&self) -> Result<(), Error> {
         let counters = (0..COUNT_SHARDS).map(|shard| delivery::partition(self.project, shard));
         let others = ["P", "T", "Q"].map(|kind| format!("{kind}#{}", self.project));

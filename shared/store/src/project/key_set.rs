@@ -5,8 +5,9 @@
 //! | set | `P#<P>` | `KEYS#<set>` | 1 unit to read or list; 2 for each item to write, in a transaction with its keys |
 //! | key | `P#<P>` | `KEY#<digest>` | 1 unit to read, with every request that has a key |
 //!
-//! A set and its keys are written together, so that a key opens nothing from the moment on that its set says so: every request reads its
-//! key consistently. A key that expires is deleted by TTL some time later; its set stays for people to look at.
+//! A set and its keys are written together, and requests read keys with strong consistency, so a
+//! key stops working as soon as its set is revoked. An expired key is deleted by TTL some time
+//! later; its set is kept for display.
 
 use crypto::digest::Digest;
 use jiff::Timestamp;
@@ -22,6 +23,7 @@ use crate::item::{Key, entity, integer, string};
 use crate::keys::{api_key_key, key_key};
 use crate::write::Write;
 
+/// The key of a set.
 pub fn set_key(project: &ProjectId, id: KeySetId) -> Key {
     Key::new(format!("P#{project}"), format!("KEYS#{id}"))
 }
@@ -42,6 +44,7 @@ fn create_key(project: &ProjectId, secret: &SecretString, key: &ApiKey) -> Resul
 }
 
 impl Store {
+    /// The set with this id.
     pub async fn key_set(&self, project: &ProjectId, id: KeySetId) -> Result<Option<KeySet>, Error> {
         self.get(&set_key(project, id)).await?.map(entity).transpose()
     }
@@ -59,14 +62,14 @@ impl Store {
         Ok(sets)
     }
 
-    /// Describes a set anew; [`Error::Conflict`] when there is none.
+    /// Sets the description of a set; [`Error::Conflict`] if it does not exist.
     pub async fn describe_key_set(&self, project: &ProjectId, id: KeySetId, description: &str) -> Result<(), Error> {
         let update = Write::update(set_key(project, id), "SET d.description = :description").on("attribute_exists(pk)");
         self.write(update.value(":description", string(description))).await
     }
 
-    /// Puts a key in the place of another one of its set: from then on the old one opens nothing. `false`, and nothing is changed, when
-    /// the project does not have the old one, or it is revoked.
+    /// Replaces a key of a set, so that the old key stops working. `false`, with nothing changed,
+    /// if the project does not have the old key or its set, or if the key is revoked.
     pub async fn replace_key(&self, project: &ProjectId, old: &SecretString, new: &SecretString) -> Result<bool, Error> {
         let Some(key) = self.api_key(project, old).await?.filter(|key| key.revoked_at.is_none()) else { return Ok(false) };
         let Some(mut set) = self.key_set(project, KeySetId::from(key.set_id)).await? else { return Ok(false) };
@@ -80,9 +83,10 @@ impl Store {
         self.transact(writes).await.map(|()| true)
     }
 
-    /// Revokes a set with all its keys; who revokes it again changes nothing.
+    /// Revokes a set with its keys, except keys that have expired. Revoking the set again has no
+    /// effect.
     pub async fn revoke_key_set(&self, project: &ProjectId, set: &KeySet, now: Timestamp) -> Result<(), Error> {
-        // What has expired opens nothing, and may be gone.
+        // An expired key does not work in any case, and may already be deleted.
         let has_expired = set.expires_at.is_some_and(|time| time <= now);
         let keys = set.keys.iter().filter(|_| !has_expired).map(|key| key_key(project, &key.digest));
         let revoke = |key| {

@@ -3,18 +3,21 @@
 //! | item | pk | sk | cost |
 //! |---|---|---|---|
 //! | project | `P#<P>` | `PROJECT` | 1 unit to read, with every request |
+//! | levels of the configuration | `P#<P>` | `CONFIG` | 1 unit for each 4 KB to read, 2 for each KB to write; only used by changes of settings |
 //! | key | `P#<P>` | `KEY#<digest>` | see [`crate::project::key_set`] |
-//! | list of projects | `PROJECTS` | `<P>` | read by the command line alone |
-//! | link of an owned project | `T#internal#<team>` | `PROJECT#<P>` | one Query for each team of a user |
+//! | list of projects | `PROJECTS` | `<P>` | only read by the command line |
+//! | link to an owned project | `T#internal#<team>` | `PROJECT#<P>` | one Query for each team of a user |
 //!
-//! A project that a team owns is written with its link, on the condition that the team is there and its creator a member of it. How a
-//! project ends: [`crate::project::deletion`].
+//! A project owned by a team is created, transferred and deleted together with its link. It is
+//! only created if the team exists and the creator is a member. [`crate::project::deletion`]
+//! describes how a project ends.
 
 pub mod deletion;
 pub mod key_set;
 
 use crypto::password::hash::Hash;
 use futures_util::future::try_join_all;
+use model::project::config::Levels;
 use model::project::key_set::NewKeys;
 use model::project::{ApiKey, Project};
 use model::trail::{Target, TargetKind};
@@ -29,17 +32,21 @@ use crate::keys::{api_key_key, project_key};
 use crate::team::{self, BATCH, membership};
 use crate::write::Write;
 
-/// A project with the version that a change of it is conditional on.
+/// A project with its version, on which changes are conditional.
 #[derive(Debug, Clone)]
 pub struct ProjectRow {
+    /// The project.
     pub project: Project,
+    /// The version that was read.
     pub version: u64,
 }
 
-/// One line of the list of projects.
+/// An entry in the list of projects.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct ProjectLine {
+    /// The id.
     pub id: ProjectId,
+    /// The name.
     pub display_name: String,
 }
 
@@ -60,7 +67,7 @@ fn create(project: &Project) -> Result<[Write; 2], Error> {
     Ok([Write::create(project_key(&project.id), project)?.attribute("version", integer(1)), line(project)?])
 }
 
-/// A project in place of what it was at `version`.
+/// Replaces a project that was read at `version`.
 pub(crate) fn replaced(project: &Project, version: u64) -> Result<[Write; 2], Error> {
     let update = Write::update(project_key(&project.id), "SET d = :d, version = :new")
         .on("version = :old")
@@ -70,7 +77,18 @@ pub(crate) fn replaced(project: &Project, version: u64) -> Result<[Write; 2], Er
     Ok([update, line(project)?])
 }
 
+fn levels_key(project: &ProjectId) -> Key {
+    Key::new(format!("P#{project}"), "CONFIG")
+}
+
+/// Replaces the levels of a configuration. Always written together with the project, whose version
+/// tells whether they have changed.
+pub(crate) fn levels_of(project: &ProjectId, levels: &Levels) -> Result<Write, Error> {
+    Write::put(levels_key(project), levels)
+}
+
 impl ProjectRow {
+    /// Reads a project from its item.
     pub fn of(item: crate::item::Item) -> Result<Self, Error> {
         let version = number(&item, "version").unwrap_or_default();
         Ok(Self { project: entity(item)?, version })
@@ -78,18 +96,20 @@ impl ProjectRow {
 }
 
 impl Store {
+    /// The project with this id.
     pub async fn project(&self, id: &ProjectId) -> Result<Option<ProjectRow>, Error> {
         self.get(&project_key(id)).await?.map(ProjectRow::of).transpose()
     }
 
-    /// Creates a project with its first keys, all or nothing.
+    /// Creates a project with its first keys in one transaction.
     pub async fn create_project(&self, project: &Project, keys: &NewKeys) -> Result<(), Error> {
         let mut writes = create(project)?.to_vec();
         writes.extend(key_set::create(&project.id, keys)?);
         self.transact(writes).await
     }
 
-    /// Creates a project that a team of the project `internal` owns. [`Error::Conflict`] when `owner` is no member of the team.
+    /// Creates a project owned by a team of the internal project. [`Error::Conflict`] if the team
+    /// has ended, `owner` is not a member of the team, or the project's id is in use.
     pub async fn create_owned_project(&self, project: &Project, team: TeamId, owner: UserId) -> Result<(), Error> {
         let internal = ProjectId::internal();
         let [project_write, line] = create(project)?;
@@ -103,7 +123,32 @@ impl Store {
         self.transact(writes).await
     }
 
-    /// The projects that some teams own, each team's by their ids: a Query for each team, and a read for each hundred projects.
+    /// Moves a project from one team of the internal project to another. [`Error::Conflict`] if
+    /// the project has changed since it was read, the new team has ended, or `user` is not a
+    /// member of both teams.
+    pub async fn transfer_project(&self, row: ProjectRow, (old, new): (TeamId, TeamId), user: UserId) -> Result<(), Error> {
+        if old == new {
+            return Ok(());
+        }
+        let (internal, ProjectRow { mut project, version }) = (ProjectId::internal(), row);
+        project.owner_team_id = Some(new.to_string());
+        let [project_write, line] = replaced(&project, version)?;
+        let targets =
+            [Target::new(TargetKind::Project, &project.id), Target::new(TargetKind::Team, old), Target::new(TargetKind::Team, new)];
+        let writes = [
+            team::exists(&internal, new),
+            membership::is_member(&internal, old, user),
+            membership::is_member(&internal, new, user),
+            project_write.targets(targets),
+            line,
+            Write::delete(owned_key(old, &project.id)),
+            Write::put(owned_key(new, &project.id), &project.id)?,
+        ];
+        self.transact(writes).await
+    }
+
+    /// The projects owned by these teams, grouped by team and ordered by id: one Query per team,
+    /// and one read for each hundred projects.
     pub async fn owned_projects(&self, teams: &[TeamId]) -> Result<Vec<Project>, Error> {
         let ids = try_join_all(teams.iter().map(|team| self.owned_ids(*team))).await?;
         let keys: Vec<Key> = ids.iter().flatten().map(project_key).collect();
@@ -126,18 +171,27 @@ impl Store {
         Ok(ids)
     }
 
-    /// Whether the project has this key.
+    /// The project's API key with this secret.
     pub async fn api_key(&self, project: &ProjectId, secret: &SecretString) -> Result<Option<ApiKey>, Error> {
         self.get(&api_key_key(project, secret)).await?.map(entity).transpose()
     }
 
-    /// Replaces a project that nobody changed since `version`.
-    pub async fn update_project(&self, project: &Project, version: u64) -> Result<(), Error> {
-        self.transact(replaced(project, version)?).await
+    /// Replaces a project that has not changed since `version`. If `levels` is set, also replaces
+    /// the levels of the project's configuration.
+    pub async fn update_project(&self, project: &Project, version: u64, levels: Option<&Levels>) -> Result<(), Error> {
+        let levels = levels.map(|levels| levels_of(&project.id, levels)).transpose()?;
+        self.transact(replaced(project, version)?.into_iter().chain(levels)).await
     }
 
-    /// Notes the cost of a bcrypt hash in its project, if none of the project is known to cost as
-    /// much: at most nine times in the life of a project.
+    /// The levels of a project's configuration. While none are stored, the settings belong to the
+    /// environment.
+    pub async fn levels(&self, project: &Project) -> Result<Levels, Error> {
+        let stored = self.get(&levels_key(&project.id)).await?.map(entity).transpose()?;
+        Ok(stored.unwrap_or_else(|| Levels::of(project)))
+    }
+
+    /// Records the cost of a bcrypt hash in the project if the cost is the highest so far, which
+    /// happens at most nine times in a project. Does nothing for other hashes.
     pub async fn note_bcrypt_cost(&self, project: &Project, hash: &Hash) -> Result<(), Error> {
         let dearer = |cost: &u32| project.dearest_bcrypt_cost.is_none_or(|known| known < *cost);
         let Some(cost) = hash.bcrypt_cost().filter(dearer) else { return Ok(()) };
@@ -151,7 +205,8 @@ impl Store {
         }
     }
 
-    /// All projects of the table, by id. For people at a command line: the list is one partition.
+    /// All projects of the table, by id. Only for the command line, because the list is one
+    /// partition.
     pub async fn projects(&self) -> Result<Vec<ProjectLine>, Error> {
         let query = self
             .query()

@@ -1,13 +1,15 @@
-//! What an OAuth flow remembers: while the user is at the provider, and then until the app takes its code.
+//! The state of an OAuth flow: the authorization until the provider redirects the user back, and
+//! then the code until the app redeems it.
 //!
 //! | item | pk | sk | cost |
 //! |---|---|---|---|
 //! | authorization | `S#<digest of the inner state>` | `STATE` | 1 unit for each KB to write, and again to take |
-//! | authorization code | `A#<P>#<digest of the code>` | `CODE` | 2 units to write and 2 to redeem, both in transactions; 2 more each time for the session of a link or an upgrade |
+//! | authorization code | `A#<P>#<digest of the code>` | `CODE` | 2 units to write and 2 to redeem, both in transactions; for a link or an upgrade, 2 more each time, for the session |
 //! | a provider's tokens | `U#<P>#<user>` | `PROVIDER#<provider>#<account>` | 2 units for each KB to write, 1 for each 4 KB to read |
 //!
-//! A state is taken and a code is redeemed by one conditional update: of many who try, one succeeds. A code that was
-//! redeemed is kept for a while with the session that it gave, which ends when the code comes a second time (RFC 6749 §4.1.2).
+//! Taking a state and redeeming a code are each one conditional update, so of several concurrent
+//! attempts only one succeeds. A redeemed code is kept for a day with the id of the session for
+//! which it was redeemed; if the code is presented again, that session ends (RFC 6749 §4.1.2).
 
 use crypto::digest::Digest;
 use crypto::seal::Sealed;
@@ -27,74 +29,91 @@ use crate::item::{Key, entity, string};
 use crate::label::Label;
 use crate::write::Write;
 
-/// How long an app may take to exchange a code (RFC 6749 §4.1.2 has ten minutes at most).
+/// How long an app may take to exchange a code (RFC 6749 §4.1.2 recommends at most ten minutes).
 pub const CODE_LIFE: SignedDuration = SignedDuration::from_mins(5);
 /// How long a redeemed code is remembered.
 const CODE_MEMORY: SignedDuration = SignedDuration::from_hours(24);
 
-/// What a code is good for.
+/// An authorization code.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct AuthorizationCode {
+    /// The user whom the code signs in.
     pub user_id: UserId,
     /// The user's credential epoch when the code was made.
     #[serde(default)]
     pub epoch: u64,
-    /// The session that the flow was begun in, when it links an account or upgrades its user: the code is good while that lives. Absent on
-    /// codes of older versions.
+    /// For linking or upgrading, the session in which the flow began: the code is valid only while
+    /// that session is live. Absent from codes that earlier versions wrote.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub begun_in: Option<SessionId>,
-    /// The one that the flow began with.
+    /// The redirect URI with which the flow began.
     pub redirect_uri: RedirectUrl,
     /// The app's PKCE challenge, method S256.
     pub code_challenge: String,
+    /// Where the app sends the user after the callback.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub after_callback_redirect_url: Option<RedirectUrl>,
+    /// Whether the flow created the user.
     pub is_new_user: bool,
+    /// When the code expires.
     #[serde(with = "jiff::fmt::serde::timestamp::millisecond::required")]
     pub expires_at: Timestamp,
-    /// What is done to the user when the code is redeemed, and not before.
+    /// The change to the user that is made when the code is redeemed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pending: Option<Pending>,
-    /// The session that it gave.
+    /// The session that was created when the code was redeemed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub session_id: Option<SessionId>,
 }
 
-/// A change of the user whose token the flow began with.
+/// A change to the user whose access token began the flow.
 ///
-/// Whoever comes back from the provider may be somebody else, led through a flow that another began: the account would then be given to
-/// the one who began it (RFC 9700 §4.7). Only the app that exchanges the code proves, by its verifier, that both are the same.
+/// The person who returns from the provider may not be the one who began the flow: an attacker can
+/// begin a flow and lead a victim through the rest, and the victim's provider account would be
+/// linked to the attacker's user (RFC 9700 §4.7). Only when the app exchanges the code does its
+/// verifier prove that both are the same person.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Pending {
+    /// The kind of change.
     pub change: PendingChange,
+    /// The provider account to add.
     pub account: ProviderAccount,
+    /// The provider's tokens for the account.
     pub tokens: ProviderTokens,
+    /// The profile that the provider reports.
     pub profile: Profile,
 }
 
+/// The kind of change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum PendingChange {
-    /// The account becomes one more way to sign in.
+    /// The provider account is added as another way to sign in.
     Link,
-    /// The anonymous user becomes an ordinary one.
-    Upgrade { email_signs_in: bool },
+    /// The anonymous user becomes an ordinary user.
+    Upgrade {
+        /// Whether the user can also sign in with the email address.
+        email_signs_in: bool,
+    },
 }
 
 /// A provider's tokens for an account, sealed for [`owner`].
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ProviderTokens {
+    /// The access token.
     pub access: Sealed,
+    /// The refresh token, if the provider issued one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub refresh: Option<Sealed>,
-    /// When the access token ends, if the provider says so.
+    /// When the access token expires, if the provider says so.
     #[serde(default, skip_serializing_if = "Option::is_none", with = "jiff::fmt::serde::timestamp::millisecond::optional")]
     pub expires_at: Option<Timestamp>,
-    /// What the tokens are good for, in the provider's words, separated by spaces.
+    /// The scopes of the tokens as the provider reports them, separated by spaces.
     pub scope: String,
 }
 
-/// What the tokens of an account are sealed for: copied to another account they do not open.
+/// The owner that an account's tokens are sealed for. If the sealed tokens are copied to another
+/// account, they cannot be unsealed.
 pub fn owner(project: &ProjectId, account: &ProviderAccount) -> String {
     owner_of(project.as_str(), &account.provider_id, &account.account_id)
 }
@@ -103,7 +122,8 @@ fn owner_of(project: &str, provider_id: &str, account_id: &str) -> String {
     format!("{project}/{provider_id}/{account_id}/tokens")
 }
 
-/// The same by the key of the tokens; none of any other key.
+/// The same as [`owner`], but derived from the key of the tokens' item; `None` for the key of any
+/// other item.
 pub(crate) fn owner_by_key(key: &Key) -> Option<String> {
     let (project, _) = key.pk.strip_prefix("U#")?.split_once('#')?;
     let (provider_id, account_id) = key.sk.strip_prefix("PROVIDER#")?.split_once('#')?;
@@ -114,6 +134,7 @@ fn state_key(state: &SecretString) -> Key {
     Key::new(format!("S#{}", Digest::of(state.expose_secret())), "STATE")
 }
 
+/// The key of an authorization code.
 pub fn code_key(project: &ProjectId, code: &SecretString) -> Key {
     Key::new(format!("A#{project}#{}", Digest::of(code.expose_secret())), "CODE")
 }
@@ -135,24 +156,24 @@ pub fn redeem_code(project: &ProjectId, code: &SecretString, session: SessionId)
         .value(":session", string(session.to_string()))
 }
 
-/// Keeps the tokens of an account, in place of any there were.
+/// Stores the tokens of an account, replacing any existing ones.
 pub fn keep_tokens(project: &ProjectId, user: UserId, account: &ProviderAccount, tokens: &ProviderTokens) -> Result<Write, Error> {
     Write::put(tokens_key(project, user, account), tokens)
 }
 
-/// Forgets the tokens of an account, if there are any.
+/// Deletes the tokens of an account, if there are any.
 pub fn drop_tokens(project: &ProjectId, user: UserId, account: &ProviderAccount) -> Write {
     Write::delete(tokens_key(project, user, account))
 }
 
 impl Store {
-    /// Remembers an authorization under its inner state.
+    /// Stores an authorization under its inner state.
     pub async fn begin_authorization(&self, state: &SecretString, authorization: &Authorization) -> Result<(), Error> {
         self.write_unrecorded(Write::create(state_key(state), authorization)?.expires(authorization.expires_at)).await
     }
 
-    /// Takes an authorization: nobody takes it again. It is marked rather than deleted, so that a call whose answer was lost can be
-    /// made again by the client of the table.
+    /// Takes an authorization, which works once. The item is marked rather than deleted, so that
+    /// the store can repeat a call whose answer was lost.
     pub async fn take_authorization(&self, state: &SecretString) -> Result<Option<Authorization>, Error> {
         let update = Write::update(state_key(state), "SET taken_by = :mark")
             .on("attribute_exists(pk) AND (attribute_not_exists(taken_by) OR taken_by = :mark)")
@@ -164,7 +185,8 @@ impl Store {
         }
     }
 
-    /// Ends a code that nobody has redeemed. One that somebody has stays, so that its coming again is seen.
+    /// Deletes a code that nobody has redeemed. A redeemed code is kept, so that its reuse is
+    /// detected.
     pub async fn end_code(&self, project: &ProjectId, code: &SecretString) -> Result<(), Error> {
         let delete = Write::delete(code_key(project, code)).on("attribute_not_exists(d.session_id)");
         match self.write_unrecorded(delete).await {
@@ -173,10 +195,12 @@ impl Store {
         }
     }
 
+    /// The stored authorization code.
     pub async fn authorization_code(&self, project: &ProjectId, code: &SecretString) -> Result<Option<AuthorizationCode>, Error> {
         self.get(&code_key(project, code)).await?.map(entity).transpose()
     }
 
+    /// The stored tokens of a provider account.
     pub async fn provider_tokens(
         &self,
         project: &ProjectId,

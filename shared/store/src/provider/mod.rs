@@ -1,3 +1,3 @@
-//! What is kept of flows with OAuth providers.
+//! The state of OAuth flows and the tokens of providers.
 
 pub mod authorization;

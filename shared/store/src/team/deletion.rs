@@ -1,9 +1,12 @@
-//! Deleting a team leaves no membership behind.
+//! Deletes a team without leaving memberships behind.
 //!
-//! A team of few members is deleted with them in one transaction, on the condition that nobody joined since they were read. A larger one is
-//! marked first: from then on it is nobody's, and nobody can join or select it. Then its members go, in transactions of as many as one
-//! takes, several at a time, and the team itself goes last. Whatever interrupts that leaves the mark and a note for the worker that ends
-//! it ([`crate::deletions`]); sending the request again goes on where it stopped too. The members that are left are the list of what is to do.
+//! A team with few members is deleted in one transaction together with its members, on the
+//! condition that nobody has joined since the members were read. A larger team is marked first:
+//! from then on it does not exist for anyone, and nobody can join or select it. Then its members
+//! are deleted in parallel transactions of maximum size, and the team itself last. After an
+//! interruption, the mark and a note remain, so that a worker completes the deletion
+//! ([`crate::deletions`]); repeating the request also resumes it. The remaining members show what
+//! is left to be deleted.
 
 use std::time::Duration;
 
@@ -22,24 +25,25 @@ use crate::team::membership::{MOST_REMOVE_WRITES, MemberRow, remove};
 use crate::team::{TeamRow, team_key};
 use crate::write::Write;
 
-/// How many members are deleted by one transaction, beside the team and its picture.
+/// The number of members that one transaction deletes, besides the team and its picture.
 const AT_ONCE: usize = (MAX_WRITES - 2) / MOST_REMOVE_WRITES;
-/// How many transactions run at a time.
+/// How many transactions run in parallel.
 const SIDE_BY_SIDE: usize = 8;
-/// How long a request deletes members; a Lambda has ten seconds.
+/// How long a request deletes members, of the ten seconds that a Lambda has.
 const BUDGET: Duration = Duration::from_secs(6);
 
-/// What became of a deletion.
+/// The outcome of a deletion.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Deletion {
+    /// The team and all memberships are deleted.
     Done,
-    /// There is no such team.
+    /// The team does not exist.
     Missing,
-    /// The team is gone, and has members that are not yet: to be called again.
+    /// The team no longer exists for anyone, but it still has members: call again.
     Unfinished,
 }
 
-/// A team with its first members, read for its deletion: the team before the members.
+/// A team and its first members, read to delete them; the team was read before the members.
 #[derive(Debug)]
 pub struct Doomed {
     team: Option<Item>,
@@ -47,13 +51,14 @@ pub struct Doomed {
 }
 
 impl Store {
-    /// Reads what a deletion begins with.
+    /// Reads the team and its first members.
     pub async fn doomed(&self, project: &ProjectId, id: TeamId) -> Result<Doomed, Error> {
         let (team, members) = self.team_with_members(project, id, AT_ONCE * SIDE_BY_SIDE).await?;
         Ok(Doomed { team, members })
     }
 
-    /// Deletes a team. `last` is the member who may call again, and so goes last.
+    /// Deletes a team. The member `last`, who makes the request, is deleted last, and can therefore
+    /// repeat the request until then.
     pub async fn delete_team(
         &self,
         project: &ProjectId,
@@ -76,7 +81,7 @@ impl Store {
             };
             match step {
                 Ok(()) if !is_large => return Ok(Deletion::Done),
-                // Something changed under it: looked at again.
+                // There are more members, or the members or the team changed meanwhile: read again.
                 Ok(()) | Err(Error::Conflict(_)) => doomed = self.doomed(project, id).await?,
                 Err(error) => return Err(error),
             }
@@ -99,12 +104,13 @@ impl Store {
     }
 }
 
-/// Deletes a team with all its members: those who were read, if so many had joined.
+/// Deletes a team with all its members, on the condition that nobody has joined since the members
+/// were read.
 fn whole(project: &ProjectId, team: &Team, joins: Option<u64>, members: &[MemberRow]) -> Vec<Write> {
     let delete = Write::delete(team_key(project, team.id));
     let delete = match joins {
         Some(joins) => delete.on("joins = :joins").value(":joins", integer(joins)),
-        // Nobody joins any more.
+        // Nobody can join a marked team.
         None => delete.on("attribute_exists(deleting)"),
     };
     let image = team.uploaded_image.as_ref().map(|image| profile_image::delete(project, team.id, image));

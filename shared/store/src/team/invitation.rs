@@ -5,9 +5,12 @@
 //! | invitation | `I#<P>#<id>` | `INVITATION` | gsi1 `T#<P>#<team>#INVITATIONS` / id; gsi2 `I#<P>#<address>` / id, team |
 //! | its code | `C#<P>#team-invitation#<digest of the nonce>` | `CODE` | see [`crate::code`] |
 //!
-//! Both are written, and end, in one transaction: accepting marks the code used and deletes the invitation, revoking deletes both. The
-//! code decides who of many accepts. Both expire by TTL after seven days; those of a team that is gone lead nowhere until then. An
-//! invitation costs four units in the indexes beside two for each item; a list is one Query, half a unit for about 25.
+//! Both items are always written in one transaction: accepting marks the code as used and deletes
+//! the invitation, revoking deletes both. If there are several attempts to accept, the condition
+//! on the code lets only one succeed. Both items expire by TTL after seven days; until then,
+//! invitations to a deleted team remain but cannot be accepted. An invitation costs four units in
+//! the indexes besides two for each item; a list is one Query at half a unit for about 25
+//! invitations.
 
 use std::collections::HashMap;
 
@@ -30,7 +33,7 @@ use crate::label::Label;
 use crate::team::{TeamRow, team_key};
 use crate::write::Write;
 
-/// What is in the key of their codes in place of a purpose.
+/// The purpose in the keys of invitation codes.
 pub const PURPOSE: &str = "team-invitation";
 
 fn invitation_key(project: &ProjectId, id: InvitationId) -> Key {
@@ -41,7 +44,7 @@ fn code_key(project: &ProjectId, invitation: &Invitation) -> Key {
     Key::new(format!("C#{project}#{PURPOSE}#{}", invitation.nonce_digest), "CODE")
 }
 
-/// Where an invitation and its code are.
+/// The keys of an invitation and its code.
 pub(crate) fn keys(project: &ProjectId, invitation: &Invitation) -> [Key; 2] {
     [invitation_key(project, invitation.id), code_key(project, invitation)]
 }
@@ -63,7 +66,7 @@ pub fn create(project: &ProjectId, invitation: &Invitation, code: &Code) -> Resu
     Ok([create_at(code_key(project, invitation), code, invitation, invitation.expires_at)?, write])
 }
 
-/// Ends an invitation because it is accepted: of all who try, one succeeds.
+/// Ends an invitation because it is accepted: of concurrent attempts, only one succeeds.
 pub fn accept(project: &ProjectId, invitation: &Invitation) -> [Write; 2] {
     let gone = Write::delete(invitation_key(project, invitation.id)).on("attribute_exists(pk)").targets(targets(invitation));
     [redeem_at(code_key(project, invitation)), gone.labelled(Label::Code)]
@@ -76,11 +79,12 @@ fn revoke(project: &ProjectId, invitation: &Invitation) -> [Write; 2] {
 }
 
 impl Store {
+    /// The invitation with this id.
     pub async fn invitation(&self, project: &ProjectId, id: InvitationId) -> Result<Option<Invitation>, Error> {
         self.get(&invitation_key(project, id)).await?.map(entity).transpose()
     }
 
-    /// Revokes an invitation; `false` when it is over already.
+    /// Revokes an invitation; `false` if it has already ended.
     pub async fn revoke_invitation(&self, project: &ProjectId, invitation: &Invitation) -> Result<bool, Error> {
         match self.transact(revoke(project, invitation)).await {
             Ok(()) => Ok(true),
@@ -89,7 +93,8 @@ impl Store {
         }
     }
 
-    /// Counts the caller's attempt at the code of an invitation and decides on it, without accepting it.
+    /// Counts the caller's attempt at the code of an invitation and checks the code, without
+    /// accepting the invitation.
     pub async fn try_invitation(
         &self,
         project: &ProjectId,
@@ -109,7 +114,8 @@ impl Store {
         Ok(invitations)
     }
 
-    /// The invitations that were sent to these addresses, with their teams, oldest first: two round trips.
+    /// The invitations sent to these email addresses, with their teams, oldest first: two round
+    /// trips for up to 50 invitations. Invitations to deleted teams are left out.
     pub async fn invitations_for(&self, project: &ProjectId, emails: &[Email]) -> Result<Vec<(Invitation, Team)>, Error> {
         let found = try_join_all(emails.iter().map(|email| self.invited(project, email))).await?;
         let mut found: Vec<(InvitationId, TeamId)> = found.into_iter().flatten().collect();
@@ -117,7 +123,8 @@ impl Store {
         let mut invitations = Vec::new();
         for chunk in found.chunks(crate::team::BATCH / 2) {
             let keys = chunk.iter().flat_map(|(id, team)| [invitation_key(project, *id), team_key(project, *team)]);
-            // Two may be to one team, and a key is asked for once.
+            // Several invitations may be to the same team, and a batch must not contain a key
+            // twice.
             let keys: std::collections::HashSet<Key> = keys.collect();
             let mut items = self.get_many(keys).await?;
             let mut teams = HashMap::new();

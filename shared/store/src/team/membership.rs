@@ -1,17 +1,20 @@
-//! Memberships: two items, one with the team and one with the user, always written and deleted together.
+//! Memberships: two items, one in the team's partition and one in the user's, always written and
+//! deleted together.
 //!
 //! | item | pk | sk | index |
 //! |---|---|---|---|
 //! | member | `T#<P>#<team>` | `USER#<user>` | gsi1 `T#<P>#<team>#USERS` / the user's sign-up time, id |
 //! | membership | `U#<P>#<user>` | `TEAM#<team>` | |
 //!
-//! The member has everything: profile, grants (attribute `grants`, a set of strings that is added to and taken from without reading
-//! it), and whether the user has selected the team (`selected`), so that whoever removes a member knows without reading the user that its
-//! selection goes as well. The membership says that it exists, for "teams of a user".
+//! The member item contains everything: the profile, the grants (attribute `grants`, a set of
+//! strings that can be changed without reading it), and whether the user has selected the team
+//! (`selected`), so that a removal knows, without reading the user, whether to clear the user's
+//! selection. The membership item only serves to list the teams of a user.
 //!
-//! Joining takes one transaction of four items: it counts at the team and changes the user's version, so neither can be deleted without
-//! its new member or membership. Reading whether somebody is a member is one unit; members of a team and teams of a user are one Query
-//! each, a unit for about 15.
+//! Joining takes one transaction of four items: it increments the team's counter and the user's
+//! version, so that neither the team nor the user can be deleted without the new member and
+//! membership items. Checking a membership takes one unit. Listing the members of a team or the
+//! teams of a user takes one Query, at one unit for about 15 items.
 
 use std::collections::BTreeSet;
 
@@ -31,28 +34,37 @@ use crate::team::{self, TeamRow, partition, team_key};
 use crate::write::Write;
 use crate::{profile_image, user};
 
-/// A member of a team with what is beside it.
+/// A member of a team, with the attributes outside of the profile.
 #[derive(Debug, Clone)]
 pub struct MemberRow {
+    /// The team.
     pub team_id: TeamId,
+    /// The user.
     pub user_id: UserId,
+    /// The profile.
     pub member: Member,
+    /// The permissions granted to the member.
     pub grants: BTreeSet<Grant>,
+    /// Whether the user has selected the team.
     pub is_selected: bool,
 }
 
-/// A team of a user, as the user's partition has it.
+/// A membership, as stored in the user's partition.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
 pub struct Membership {
+    /// The team.
     pub team_id: TeamId,
+    /// When the user joined.
     #[serde(with = "jiff::fmt::serde::timestamp::millisecond::required")]
     pub joined_at: jiff::Timestamp,
 }
 
+/// The key of a member item.
 pub fn member_key(project: &ProjectId, team: TeamId, user: UserId) -> Key {
     Key::new(partition(project, team), format!("USER#{user}"))
 }
 
+/// The key of a membership item.
 pub fn membership_key(project: &ProjectId, user: UserId, team: TeamId) -> Key {
     Key::new(format!("U#{project}#{user}"), format!("TEAM#{team}"))
 }
@@ -66,10 +78,20 @@ pub(crate) fn grants_value(grants: impl IntoIterator<Item = Grant>) -> Attribute
 }
 
 impl MemberRow {
+    /// A member who joins a team.
+    pub fn new(team_id: TeamId, user_id: UserId, member: Member, grants: BTreeSet<Grant>) -> Self {
+        Self { team_id, user_id, member, grants, is_selected: false }
+    }
+
+    /// The member, with or without the team selected.
+    pub fn selected(self, is_selected: bool) -> Self {
+        Self { is_selected, ..self }
+    }
+
     fn of(item: Item) -> Result<Self, Error> {
         let id = |name: &str| item.get(name).and_then(|value| value.as_s().ok()).and_then(|text| text.rsplit('#').next());
         let (team_id, user_id) = (id("pk").and_then(|id| TeamId::parse(id).ok()), id("sk").and_then(|id| UserId::parse(id).ok()));
-        let (Some(team_id), Some(user_id)) = (team_id, user_id) else { return Err(Error::Refused("a member has no ids".to_owned())) };
+        let (Some(team_id), Some(user_id)) = (team_id, user_id) else { return Err(Error::Refused("a member's key has no ids".to_owned())) };
         let grants = item.get("grants").and_then(|value| value.as_ss().ok()).cloned().unwrap_or_default();
         let is_selected = item.contains_key("selected");
         Ok(Self { team_id, user_id, member: entity(item)?, grants: grants.into_iter().map(Grant).collect(), is_selected })
@@ -77,42 +99,30 @@ impl MemberRow {
 }
 
 /// Writes both items of a new member.
-pub fn create(
-    project: &ProjectId,
-    team: TeamId,
-    user: &User,
-    member: &Member,
-    grants: BTreeSet<Grant>,
-    is_selected: bool,
-) -> Result<[Write; 2], Error> {
-    let mut write = Write::create(member_key(project, team, user.id), member)?
+pub fn create(project: &ProjectId, user: &User, row: &MemberRow) -> Result<[Write; 2], Error> {
+    let team = row.team_id;
+    let mut write = Write::create(member_key(project, team, user.id), &row.member)?
         .about(user.id)
         .attribute("gsi1pk", string(sign_up_partition(project, team)))
         .attribute("gsi1sk", string(format!("{}#{}", sortable(user.signed_up_at), user.id)));
-    if !grants.is_empty() {
-        write = write.attribute("grants", grants_value(grants));
+    if !row.grants.is_empty() {
+        write = write.attribute("grants", grants_value(row.grants.iter().cloned()));
     }
-    if is_selected {
+    if row.is_selected {
         write = write.attribute("selected", AttributeValue::Bool(true));
     }
-    let membership = Membership { team_id: team, joined_at: member.joined_at };
+    let membership = Membership { team_id: team, joined_at: row.member.joined_at };
     Ok([write, Write::create(membership_key(project, user.id, team), &membership)?])
 }
 
-/// Writes a member who joins a team that is there already, with `user` as the write of the user.
-pub fn joining(
-    project: &ProjectId,
-    team: TeamId,
-    user: &User,
-    user_write: Write,
-    member: &Member,
-    grants: BTreeSet<Grant>,
-) -> Result<Vec<Write>, Error> {
-    let [member, membership] = create(project, team, user, member, grants, false)?;
-    Ok(vec![team::join(project, team), user_write, member, membership])
+/// Writes a member who joins an existing team; `user_write` is the write of the user's item.
+pub fn joining(project: &ProjectId, user: &User, user_write: Write, row: &MemberRow) -> Result<Vec<Write>, Error> {
+    let [member, membership] = create(project, user, row)?;
+    Ok(vec![team::join(project, row.team_id), user_write, member, membership])
 }
 
-/// Deletes both items of a member, and what it selected and uploaded; fails when it is no longer as it was read.
+/// Deletes both items of a member, with the selection and the picture; fails if the member no
+/// longer exists, or has selected or deselected the team since it was read.
 pub fn remove(project: &ProjectId, row: &MemberRow) -> Vec<Write> {
     let (team, user) = (row.team_id, row.user_id);
     let still = if row.is_selected { "attribute_exists(selected)" } else { "attribute_exists(pk) AND attribute_not_exists(selected)" };
@@ -123,15 +133,15 @@ pub fn remove(project: &ProjectId, row: &MemberRow) -> Vec<Write> {
     [member, membership].into_iter().chain(selection).chain(image).collect()
 }
 
-/// How many writes [`remove`] makes at most.
+/// The maximum number of writes of [`remove`].
 pub(crate) const MOST_REMOVE_WRITES: usize = 4;
 
-/// Deletes both items of a member who is deleted itself.
+/// Deletes both items of a member whose user is being deleted.
 pub(crate) fn remove_deleted(project: &ProjectId, user: UserId, team: TeamId) -> [Write; 2] {
     [Write::delete(member_key(project, team, user)), Write::delete(membership_key(project, user, team))]
 }
 
-/// Replaces the profile of a member that nobody changed since.
+/// Replaces the profile of a member, if the profile has not changed since it was read.
 pub fn replace(project: &ProjectId, old: &MemberRow, new: &Member) -> Result<Write, Error> {
     let write = Write::update(member_key(project, old.team_id, old.user_id), "SET d = :new").on("d = :old");
     write.entity(":old", &old.member)?.entity(":new", new)
@@ -142,23 +152,24 @@ pub(crate) fn is_member(project: &ProjectId, team: TeamId, user: UserId) -> Writ
     Write::check(member_key(project, team, user), "attribute_exists(pk)")
 }
 
-/// Notes that a user has selected a team; fails unless the user is a member.
+/// Records that a user has selected a team; fails unless the user is a member.
 pub fn select(project: &ProjectId, team: TeamId, user: UserId) -> Write {
     let write = Write::update(member_key(project, team, user), "SET selected = :yes").on("attribute_exists(pk)");
     write.value(":yes", AttributeValue::Bool(true)).labelled(Label::Member)
 }
 
-/// Notes that a user has selected another team than this one.
+/// Records that a user no longer has this team selected.
 pub fn deselect(project: &ProjectId, team: TeamId, user: UserId) -> Write {
     Write::update(member_key(project, team, user), "REMOVE selected").on("attribute_exists(pk)")
 }
 
 impl Store {
+    /// The member of a team with this user id.
     pub async fn member(&self, project: &ProjectId, team: TeamId, user: UserId) -> Result<Option<MemberRow>, Error> {
         self.get(&member_key(project, team, user)).await?.map(MemberRow::of).transpose()
     }
 
-    /// A team, and those of these users who are members, in one round trip.
+    /// A team, and those of these users who are its members, in one round trip.
     pub async fn team_and_members(
         &self,
         project: &ProjectId,
@@ -174,7 +185,7 @@ impl Store {
         Ok((team, members))
     }
 
-    /// The teams of a user, in the order in which it joined them.
+    /// The teams of a user, in the order of joining.
     pub async fn memberships(&self, project: &ProjectId, user: UserId) -> Result<Vec<Membership>, Error> {
         let query = self
             .query()
@@ -187,7 +198,8 @@ impl Store {
         Ok(memberships)
     }
 
-    /// What a user is in each of its teams: two round trips.
+    /// The member items of a user in all teams of the user, except teams that are being deleted:
+    /// two round trips for up to 50 teams.
     pub async fn members_of(&self, project: &ProjectId, user: UserId) -> Result<Vec<MemberRow>, Error> {
         let memberships = self.memberships(project, user).await?;
         let mut rows = Vec::with_capacity(memberships.len());
@@ -203,7 +215,8 @@ impl Store {
         Ok(rows)
     }
 
-    /// Members of a team by their ids, at most `limit` after one; says whether there are more.
+    /// Up to `limit` members of a team in the order of their user ids, starting after the id
+    /// `after`, and whether there may be more.
     pub async fn members(
         &self,
         project: &ProjectId,
@@ -216,7 +229,8 @@ impl Store {
         Ok((items.into_iter().map(MemberRow::of).collect::<Result<_, _>>()?, more))
     }
 
-    /// A team as it is in the table, also one that is being deleted, and its first members: the team is read before they are.
+    /// A team as stored, even if it is being deleted, and its first members, which are read after
+    /// the team.
     pub(crate) async fn team_with_members(
         &self,
         project: &ProjectId,
@@ -229,7 +243,7 @@ impl Store {
         Ok((teams.into_iter().next(), members.into_iter().map(MemberRow::of).collect::<Result<_, _>>()?))
     }
 
-    /// Items of a team's partition after a sort key; says whether there are more.
+    /// Up to `limit` items of a team's partition after a sort key, and whether there may be more.
     async fn team_items(&self, project: &ProjectId, team: TeamId, after: &str, limit: usize) -> Result<(Vec<Item>, bool), Error> {
         let (mut items, mut from) = (Vec::new(), None);
         loop {
@@ -252,7 +266,8 @@ impl Store {
     }
 }
 
-/// Fails the transaction unless there is such a user, and changes its version: it cannot be deleted without what is written with this.
+/// Fails the transaction unless the user exists, and increments the user's version, so that the
+/// user cannot be deleted without the items of the transaction.
 pub fn joins(project: &ProjectId, user: UserId) -> Write {
     Write::update(user_key(project, user), "SET version = version + :one")
         .labelled(Label::User)

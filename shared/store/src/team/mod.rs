@@ -6,9 +6,10 @@
 //! | member | `T#<P>#<team>` | `USER#<user>` | see [`crate::team::membership`] |
 //! | picture | `T#<P>#<team>` | `IMAGE#<digest>` | see [`crate::profile_image`] |
 //!
-//! A team is read for one unit (4 KB) and written on the condition of its `version`: two units for each KB in a transaction. Whoever joins
-//! adds one to its `joins`, so that a deletion that has read all members knows that they are still all. An attribute `deleting` is on a
-//! team that is being deleted ([`crate::team::deletion`]): it is nobody's any more, and whatever reads it takes it for missing.
+//! Reading a team takes one unit (4 KB), and writing it is conditional on its `version`: two units
+//! for each KB in a transaction. Joining increments the team's `joins`, so a deletion that has
+//! read all members can tell whether anyone has joined since. The attribute `deleting` marks a
+//! team that is being deleted ([`crate::team::deletion`]): readers treat it as missing.
 
 pub mod deletion;
 pub mod invitation;
@@ -30,17 +31,19 @@ use crate::label::Label;
 use crate::sharded::{Listing, Page, size};
 use crate::write::Write;
 
-/// Over how many partitions the list of a project's teams is spread.
+/// The number of partitions over which the list of a project's teams is spread.
 pub(crate) const TEAM_SHARDS: u8 = 4;
-/// How many items one call reads by their keys.
+/// The maximum number of items that one call reads by key.
 pub(crate) const BATCH: usize = 100;
 
-/// A team with what its writes are conditional on.
+/// A team with the values on which writes are conditional.
 #[derive(Debug, Clone)]
 pub struct TeamRow {
+    /// The team.
     pub team: Team,
+    /// The version that was read.
     pub version: u64,
-    /// How often somebody joined.
+    /// How often users have joined the team.
     pub joins: u64,
 }
 
@@ -48,6 +51,7 @@ pub(crate) fn partition(project: &ProjectId, team: TeamId) -> String {
     format!("T#{project}#{team}")
 }
 
+/// The key of a team.
 pub fn team_key(project: &ProjectId, team: TeamId) -> Key {
     Key::new(partition(project, team), "TEAM")
 }
@@ -57,7 +61,7 @@ pub(crate) fn list_partition(project: &ProjectId, shard: u8) -> String {
 }
 
 impl TeamRow {
-    /// The team of an item, unless it is being deleted.
+    /// Reads a team from its item; `None` if it is being deleted.
     pub fn of(item: Item) -> Result<Option<Self>, Error> {
         if item.contains_key("deleting") {
             return Ok(None);
@@ -78,7 +82,7 @@ pub fn create(project: &ProjectId, team: &Team) -> Result<Write, Error> {
         .attribute("gsi1sk", string(format!("{}#{}", sortable(team.created_at), team.id))))
 }
 
-/// Replaces a team that nobody changed since `version`.
+/// Replaces a team that has not changed since `version`.
 pub fn replace(project: &ProjectId, team: &Team, version: u64) -> Result<Write, Error> {
     Ok(Write::update(team_key(project, team.id), "SET d = :d, version = :new")
         .on("version = :old AND attribute_not_exists(deleting)")
@@ -87,7 +91,7 @@ pub fn replace(project: &ProjectId, team: &Team, version: u64) -> Result<Write, 
         .value(":new", integer(version + 1)))
 }
 
-/// Counts somebody who joins, and fails the transaction unless there is such a team.
+/// Counts a user who joins; fails the transaction unless the team exists.
 pub fn join(project: &ProjectId, team: TeamId) -> Write {
     Write::update(team_key(project, team), "ADD joins :one")
         .labelled(Label::Team)
@@ -95,14 +99,15 @@ pub fn join(project: &ProjectId, team: TeamId) -> Write {
         .value(":one", integer(1))
 }
 
-/// Fails the transaction unless there is such a team.
+/// Fails the transaction unless the team exists.
 pub(crate) fn exists(project: &ProjectId, team: TeamId) -> Write {
     Write::check(team_key(project, team), "attribute_exists(pk) AND attribute_not_exists(deleting)")
 }
 
 impl Store {
-    /// Calls the team that an anonymous user began with after what the user is called now. A team with another name, or with others in it,
-    /// keeps its name; and so does this one when the table fails, as nothing depends on it. A unit for each KB.
+    /// Renames the personal team of a formerly anonymous user after the user's new name. A team
+    /// that was renamed, or that another user has joined, keeps its name. An error of the table is
+    /// only logged, because nothing depends on the name. One unit for each KB.
     pub async fn name_personal_team(&self, project: &ProjectId, user: &User) {
         let Some(id) = user.selected_team_id else { return };
         let name = Team::personal(id, user, user.signed_up_at).display_name;
@@ -114,15 +119,16 @@ impl Store {
             .value(":one", integer(1));
         match self.write_unrecorded(rename).await {
             Ok(()) | Err(Error::Conflict(_)) => {}
-            Err(error) => tracing::warn!(%error, "a personal team keeps the name of an anonymous user's"),
+            Err(error) => tracing::warn!(%error, "a personal team could not be renamed after its user signed up"),
         }
     }
 
+    /// The team with this id, unless it is being deleted.
     pub async fn team(&self, project: &ProjectId, id: TeamId) -> Result<Option<TeamRow>, Error> {
         self.get(&team_key(project, id)).await?.map_or(Ok(None), TeamRow::of)
     }
 
-    /// The teams of these ids that there are: one round trip, one unit each.
+    /// The existing teams among these ids: one round trip, one unit each.
     pub async fn teams(&self, project: &ProjectId, ids: &[TeamId]) -> Result<HashMap<TeamId, Team>, Error> {
         let read = async |ids: &[TeamId]| -> Result<Vec<Team>, Error> {
             let keys: Vec<Key> = ids.iter().map(|id| team_key(project, *id)).collect();
@@ -134,7 +140,7 @@ impl Store {
         Ok(batches.into_iter().flatten().map(|team| (team.id, team)).collect())
     }
 
-    /// The project's teams that `keep` keeps, by the time of their creation.
+    /// The project's teams that `keep` accepts, by time of creation.
     pub async fn team_page(&self, project: &ProjectId, listing: Listing<'_>, keep: impl Fn(&Team) -> bool) -> Result<Page<Team>, Error> {
         let partitions = (0..TEAM_SHARDS).map(|shard| list_partition(project, shard)).collect();
         let read = |_: &str, item: Item| {

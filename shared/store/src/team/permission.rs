@@ -1,5 +1,6 @@
-//! Grants of permissions in teams: a set of strings beside the member ([`crate::team::membership`]), which one conditional write adds to or
-//! takes from, for one unit. Those of a project are a part of the user.
+//! Grants of team permissions: a set of strings in the member's item ([`crate::team::membership`]),
+//! changed by one conditional write for one unit. Grants of project permissions are part of the
+//! user.
 
 use aws_sdk_dynamodb::types::AttributeValue;
 use model::permission::Grant;
@@ -12,13 +13,13 @@ use crate::team::membership::{grants_value, member_key};
 use crate::write::Write;
 
 impl Store {
-    /// Grants a permission to a member; `false` when there is no such member.
+    /// Grants a permission to a member; `false` if the member does not exist.
     pub async fn grant(&self, project: &ProjectId, team: TeamId, user: UserId, grant: &Grant) -> Result<bool, Error> {
         let write = Write::update(member_key(project, team, user), "ADD grants :grants").on("attribute_exists(pk)");
         self.written(write.value(":grants", grants_value([grant.clone()]))).await
     }
 
-    /// Takes a permission from a member; `false` when the member does not have it.
+    /// Revokes a permission from a member; `false` if the member does not have it.
     pub async fn revoke(&self, project: &ProjectId, team: TeamId, user: UserId, grant: &Grant) -> Result<bool, Error> {
         let write = Write::update(member_key(project, team, user), "DELETE grants :grants").on("contains(grants, :grant)");
         let one: AttributeValue = string(&grant.0);

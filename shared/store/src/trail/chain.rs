@@ -1,12 +1,13 @@
-//! The links of a project's trail ([`model::trail::chain`]).
+//! The chain of links that shows whether a project's trail is complete ([`model::trail::chain`]).
 //!
 //! | item | pk | sk | cost |
 //! |---|---|---|---|
-//! | link | `P#<P>#LINKS` | `LINK#<number>` | 2 units for each KB to write, about 130 bytes for each entry |
+//! | link | `P#<P>#LINKS` | `LINK#<number>` | 2 units for each KB to write; a link has about 130 bytes for each entry that it covers |
 //! | head | the same | `HEAD` | 2 units to write with each link, 1 to read |
 //!
-//! A link is written on the condition that the head is still the one that it follows, so that of two workers one goes on. Links expire; a
-//! head is kept as long as its project.
+//! A link is written on the condition that the head has not changed since it was read, so if two
+//! workers add a link at once, only one succeeds. Links expire; the head is kept for as long as the
+//! project exists.
 
 use std::collections::HashMap;
 
@@ -30,20 +31,25 @@ use crate::write::Write;
 
 const HEAD: &str = "HEAD";
 const LINK: &str = "LINK#";
-/// How many links are read at once where the last few are wanted.
+/// How many links are read at once when only the last few are needed.
 const LAST_LINKS: i32 = 20;
 
-/// A link or a head with its authentication code.
+/// A link or a head with its message authentication code (MAC).
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Signed<T> {
+    /// The link or the head.
     #[serde(rename = "signed")]
     pub of: T,
+    /// The MAC of the link or the head.
     pub mac: Mac,
 }
 
-/// Some entries of a day as a link would cover them, and the position after which there are more.
+/// Some entries of a day, in the form in which links record them, and the position to continue
+/// from.
 pub struct DayPage {
+    /// The entries, in order.
     pub entries: Vec<Covered>,
+    /// The position to continue from, if there are more.
     pub next: Option<String>,
 }
 
@@ -59,12 +65,12 @@ fn link_key(project: &ProjectId, number: u64) -> Key {
     Key::new(partition(project), format!("{LINK}{number:012}"))
 }
 
-/// The number of the link at a sort key.
+/// The number of the link with this sort key.
 pub(crate) fn number_of(sk: &str) -> Option<u64> {
     sk.strip_prefix(LINK)?.parse().ok()
 }
 
-/// The position before everything that happened at a time or later.
+/// The position before all entries of this time or later.
 pub fn position_before(time: Timestamp) -> String {
     sortable(time)
 }
@@ -74,24 +80,25 @@ pub fn time_of(position: &str) -> Option<Timestamp> {
     Timestamp::from_millisecond(position.split('#').next()?.parse().ok()?).ok()
 }
 
-/// A position that is earlier by some time.
+/// A position moved back by a duration.
 pub fn earlier(position: &str, by: SignedDuration) -> String {
     time_of(position).map(|time| sortable(after(time, -by))).unwrap_or_default()
 }
 
-/// The project of an entry's partition, as the table's stream names it.
+/// The project whose trail this partition belongs to; `None` for other partitions in the table's
+/// stream.
 pub fn project_of(partition: &str) -> Option<ProjectId> {
     let (project, day) = partition.strip_prefix("P#")?.split_once("#TRAIL#")?;
     day.parse::<Date>().ok()?;
     ProjectId::parse(project).ok()
 }
 
-/// An entry as a link covers it.
+/// An entry in the form in which links record it.
 fn covered(mut item: Item) -> Result<Covered, Error> {
-    let lacks = |name: &str| Error::Refused(format!("an entry of the trail has no {name}"));
+    let lacks = |name: &str| Error::Refused(format!("a trail entry has no {name}"));
     let position = item.get("sk").and_then(|sk| sk.as_s().ok()).cloned().ok_or_else(|| lacks("sk"))?;
     let (count, until) = (number(&item, "n"), number(&item, table::TTL).unwrap_or_default());
-    // What changes when something is counted again.
+    // These attributes change when another event is counted.
     for name in ["n", "mark", table::TTL] {
         item.remove(name);
     }
@@ -103,12 +110,12 @@ fn no_secret(error: NoSecret) -> Error {
 }
 
 impl Store {
-    /// The head of a project's chain; none before its first link.
+    /// The head of a project's chain; `None` before the first link.
     pub async fn trail_head(&self, project: &ProjectId) -> Result<Option<Signed<Head>>, Error> {
         self.get(&head_key(project)).await?.map(entity).transpose()
     }
 
-    /// Adds the link that follows `head`, unless another one does: then it is [`Error::Conflict`].
+    /// Adds the link that follows `head`; [`Error::Conflict`] if another link already follows it.
     pub async fn add_link(&self, project: &ProjectId, keys: &TrailKeys, link: Link, head: Option<&Head>) -> Result<Head, Error> {
         let next = Head::of(&link);
         let (key, expires_at) = (link_key(project, link.number), link.expires_at);
@@ -123,7 +130,8 @@ impl Store {
         Ok(next)
     }
 
-    /// Entries from a position on that links cover, as the last of them do.
+    /// The entries covered by all links whose watermark is not before a position, each as recorded
+    /// in the newest link that covers it.
     pub async fn covered_since(&self, project: &ProjectId, position: &str) -> Result<HashMap<String, Covered>, Error> {
         let (mut found, mut from): (HashMap<String, Covered>, _) = (HashMap::new(), None);
         loop {
@@ -145,7 +153,7 @@ impl Store {
         }
     }
 
-    /// The query of all links, oldest first.
+    /// The query for all links, oldest first.
     pub(crate) fn links(&self, project: &ProjectId) -> aws_sdk_dynamodb::operation::query::builders::QueryInputBuilder {
         self.query()
             .key_condition_expression("pk = :pk AND begins_with(sk, :link)")
@@ -154,9 +162,10 @@ impl Store {
             .consistent_read(true)
     }
 
-    /// Entries of a day after a position and before another one, in order, about a megabyte of them.
+    /// The entries of a day after one position and up to another, in order; at most about a
+    /// megabyte.
     pub async fn day_of_trail(&self, project: &ProjectId, day: Date, after: &str, before: &str) -> Result<DayPage, Error> {
-        // Positions begin with a digit, which is after this.
+        // Positions begin with a digit, which sorts after `!`.
         let after = if after.is_empty() { "!" } else { after };
         if after >= before {
             return Ok(DayPage { entries: Vec::new(), next: None });
@@ -171,11 +180,12 @@ impl Store {
         let (items, next) = self.query_page(query).await?;
         let entries: Vec<Covered> = items.into_iter().map(covered).collect::<Result<_, _>>()?;
         let next = next.and_then(|_| entries.last().map(|entry| entry.position.clone()));
-        // The range has its beginning in it, which is of the page before.
+        // The range includes its start, which belongs to the previous page.
         Ok(DayPage { entries: entries.into_iter().filter(|entry| entry.position != after).collect(), next })
     }
 
-    /// Makes the authentication code of a link or a head anew when it is of the previous secret. Other items have none.
+    /// Replaces the MAC of a link or head if the MAC was made with the previous secret. Does
+    /// nothing for other items.
     pub async fn authenticate_anew(&self, keys: &TrailKeys, item: &Item) -> Result<Resealed, Error> {
         let Some((key, text, mac)) = authenticated(item)? else { return Ok(Resealed::default()) };
         let count = |anew: usize, current: usize| Resealed { anew, current, lost: Vec::new() };
@@ -185,7 +195,7 @@ impl Store {
                 let write = Write::update(key, "SET d.mac = :new").on("d.mac = :old");
                 let write = write.entity(":new", &keys.sign(&text).map_err(no_secret)?)?.entity(":old", &mac)?;
                 match self.write_unrecorded(write).await {
-                    // A head that moved on meanwhile is of the current secret.
+                    // A head that has changed meanwhile is authenticated with the current secret.
                     Ok(()) | Err(Error::Conflict(_)) => Ok(count(1, 0)),
                     Err(error) => Err(error),
                 }
@@ -195,7 +205,8 @@ impl Store {
     }
 }
 
-/// The key of a link or a head, what is authenticated of it, and its authentication code.
+/// The key of a link or head, the text that is authenticated, and the MAC of that text. `None` for
+/// other items.
 fn authenticated(item: &Item) -> Result<Option<(Key, String, Mac)>, Error> {
     let Some(key) = key_of(item) else { return Ok(None) };
     let project = key.pk.strip_prefix("P#").and_then(|rest| rest.strip_suffix("#LINKS")).and_then(|id| ProjectId::parse(id).ok());

@@ -1,6 +1,7 @@
-//! Checking a trail as a whole, for the tool that does it; never reachable from a function.
+//! Checks an entire trail. Only used by the command line, never by a Lambda function.
 //!
-//! Reads every link and every entry of a project once, half a unit for each 2 KB, and keeps what links cover of about two days in memory.
+//! Reads every link and every entry of a project once, at one unit for each 4 KB. The covered
+//! entries of about two days are in memory at a time.
 
 use std::collections::BTreeMap;
 
@@ -20,31 +21,32 @@ use crate::item::{Item, entity, key_of};
 use crate::trail::chain::{Signed, earlier, number_of, time_of};
 use crate::trail::day;
 
-/// How long what has expired may still be there.
+/// How long expired items may still be in the table.
 const LATE_EXPIRY: SignedDuration = SignedDuration::from_hours(7 * 24);
 
-/// How a trail is, besides its days.
+/// The result of checking a trail as a whole; its days are reported separately.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TrailReport {
-    /// The number and the digest of the last link.
+    /// The number and digest of the last link.
     pub last: Option<(u64, Digest)>,
-    /// What is wrong with the chain as a whole.
+    /// The problem with the chain as a whole, if there is one.
     pub problem: Option<Problem>,
 }
 
-/// Compares days as they come.
+/// Compares the days of the trail in order.
 struct Days<'a> {
     store: &'a Store,
     project: &'a ProjectId,
     /// The next day to compare.
     next: Date,
-    /// Entries after this position need no link yet.
+    /// Entries after this position are so new that no link need cover them yet.
     fresh: String,
     now: Timestamp,
 }
 
 impl Store {
-    /// Compares the trail of a project with its links, and calls `report` with each day that has entries or links, in order.
+    /// Compares the trail of a project with its links, and calls `report` for each day that has
+    /// entries or links, in order, except for days whose links were added late.
     pub async fn check_trail(
         &self,
         project: &ProjectId,
@@ -66,7 +68,7 @@ impl Store {
                 let watermark = link.as_ref().and_then(|link| time_of(&link.of.watermark));
                 let of_day = link.as_ref().map_or(days.next, |link| link.of.day);
                 let is_authentic = chain.take(number, of_day, link.map(|link| (link.of, link.mac)));
-                // Links are of the day of their watermark, or of the day before.
+                // A link belongs to the day of its watermark or to the day before.
                 if let Some(whole) = watermark.filter(|_| is_authentic).and_then(|time| day(time).yesterday().ok()) {
                     days.compare(chain.days_before(whole), whole, &mut report).await?;
                 }
@@ -74,7 +76,8 @@ impl Store {
             if !is_end {
                 continue;
             }
-            // A worker may have added some meanwhile: the head is read after its links, until it is the last of them or stays as it is.
+            // A worker may be adding links meanwhile. So new links, and then the head, are read
+            // until the head matches the last link or no longer changes.
             let head = self.trail_head(project).await?;
             let number = head.as_ref().map(|head| head.of.number);
             if number <= Some(chain.number()) || number == seen {
@@ -89,21 +92,22 @@ impl Store {
     }
 }
 
-/// A link with the number of its key; none when it cannot be read.
+/// The number in the key of a link, and the link; `None` if the link cannot be parsed.
 fn read(item: Item) -> (u64, Option<Signed<Link>>) {
     let number = key_of(&item).and_then(|key| number_of(&key.sk)).unwrap_or_default();
     (number, entity(item).ok())
 }
 
 impl Days<'_> {
-    /// Compares the days before `end` that were not compared yet.
+    /// Compares the days before `end` that have not been compared yet, and the other days in
+    /// `covered`.
     async fn compare(
         &mut self,
         mut covered: BTreeMap<Date, CoveredDay>,
         end: Date,
         report: &mut impl FnMut(DayReport),
     ) -> Result<(), Error> {
-        // A link that covers a day which was compared before is late by days, or of no day that there can be.
+        // A link for a day that was already compared was added days late, or its day is impossible.
         while let Some((day, _)) = covered.first_key_value().filter(|(day, _)| **day < self.next) {
             let day = *day;
             let covered = covered.remove(&day).unwrap_or_default();

@@ -1,9 +1,12 @@
-//! Lists of the trail, newest first: of a project day by day, of a user from its index.
+//! Lists of the trail, newest first: a project's list is read day by day, a user's list from an
+//! index.
 //!
-//! A page costs half a unit for each 2 KB that is passed over, half of that from the index. Days without entries are looked at side by
-//! side, twice as many each time, so that a trail with long silences is read in few round trips. One request looks at [`MOST_DAYS`] days
-//! and about [`MOST_READ`] entries at most: a search for what few entries are gives short pages, each with the position to go on from.
-//! What has expired is left out, though DynamoDB deletes it hours later.
+//! A page costs one unit for each 4 KB that is read from the table, and half as much from the
+//! index. Days are read in parallel, and after each round without entries twice as many, so that
+//! long periods without entries take few round trips. One request stops after [`MOST_DAYS`] days
+//! or `MOST_READ` entries: a search that matches few entries returns short pages, each with the
+//! position to continue from. Expired entries are left out, because DynamoDB may delete them only
+//! hours later.
 
 use futures_util::future::try_join_all;
 use jiff::civil::Date;
@@ -21,27 +24,30 @@ use crate::sharded::{MAX_PAGE_BYTES, Page, size};
 use crate::table;
 use crate::trail::{self, day, day_partition, user_partition};
 
-/// How many days one request looks at: 1, 2, 4 and so on.
+/// How many days one request reads before it stops; the last round may exceed that number. As long
+/// as no entries are found, the rounds read 1, 2, 4 and so on.
 pub const MOST_DAYS: usize = 63;
-/// How many entries one request looks at, and those that it reads at once beyond.
+/// How many entries one request reads before it stops; the last round may exceed that number.
 const MOST_READ: usize = 1000;
-/// By how much the clock of an instance that wrote an entry may be ahead.
+/// How far ahead the clock of an instance that wrote an entry may be.
 const CLOCK_SKEW: SignedDuration = SignedDuration::from_mins(1);
 
-/// What a page is made of.
+/// The part of the trail to read.
 #[derive(Debug, Clone, Copy)]
 pub struct TrailListing<'a> {
-    /// Entries about this user alone.
+    /// The user whom the entries must be about, if the list is that of a user.
     pub user: Option<UserId>,
-    /// No entry is older.
+    /// The earliest time.
     pub from: Timestamp,
-    /// Entries are older than this.
+    /// The time at which the list ends, exclusive.
     pub until: Option<Timestamp>,
     /// The position after which the page begins.
     pub after: Option<&'a str>,
+    /// The maximum number of entries in the page.
     pub limit: usize,
     /// How many entries of a day are read at once.
     pub read: usize,
+    /// The current time.
     pub now: Timestamp,
 }
 
@@ -49,15 +55,15 @@ pub struct TrailListing<'a> {
 struct Part {
     index: Option<&'static str>,
     partition: String,
-    /// Before which the part after it begins; none: this is the last one.
+    /// The position before which the next part begins; `None` for the last part.
     next: Option<String>,
 }
 
-/// Entries that were read from a part, with their positions, and whether there are no more.
+/// The entries read from a part with their positions, and whether the part has no further entries.
 type Found = (Vec<(String, Item)>, bool);
 
 impl TrailListing<'_> {
-    /// The time before which nothing can be that has not expired.
+    /// The time before which all entries have expired or are not wanted.
     fn oldest(&self) -> Timestamp {
         self.from.max(after(self.now, -longest_retention()))
     }
@@ -65,7 +71,7 @@ impl TrailListing<'_> {
     fn start(&self) -> String {
         let latest = after(self.now, CLOCK_SKEW);
         let until = sortable(self.until.map_or(latest, |until| until.min(latest)));
-        // A position of another list than this one's leads nowhere else.
+        // A position from another list may be later than this list's end.
         self.after.map_or_else(|| until.clone(), |after| after.to_owned().min(until.clone()))
     }
 
@@ -85,7 +91,7 @@ impl TrailListing<'_> {
     }
 }
 
-/// The newest day that has positions before this one.
+/// The newest day with positions before this one.
 fn newest_day(before: &str) -> Option<Date> {
     let (millis, has_more) = before.split_once('#').map_or((before, false), |(millis, _)| (millis, true));
     let millis: i64 = millis.parse().ok()?;
@@ -98,8 +104,9 @@ fn midnight(day: Date) -> Option<Timestamp> {
 }
 
 impl Store {
-    /// Entries that `keep` keeps, newest first, with the position after which the next page begins. A page may be short, or empty, and
-    /// others come nevertheless. An entry that cannot be read is left out, and logged.
+    /// The entries that `keep` accepts, newest first, with the position after which the next page
+    /// begins. A page may be short or empty although more entries follow. An entry that cannot be
+    /// parsed is skipped and logged.
     pub async fn trail(&self, project: &ProjectId, listing: TrailListing<'_>, keep: impl Fn(&Entry) -> bool) -> Result<Page<Entry>, Error> {
         let first = sortable(listing.oldest());
         let (mut rows, mut bytes) = (Vec::new(), 0);
@@ -134,7 +141,7 @@ impl Store {
         Ok(Page { rows, next: Some(before) })
     }
 
-    /// What a part has from the position `first` on and before another one, newest first.
+    /// The entries of a part between `first` and another position, newest first.
     async fn trail_part(&self, part: &Part, first: &str, before: &str, count: usize) -> Result<Found, Error> {
         let sk = if part.index.is_some() { "gsi1sk" } else { "sk" };
         let pk = if part.index.is_some() { "gsi1pk" } else { "pk" };
@@ -147,7 +154,7 @@ impl Store {
             .expression_attribute_values(":before", string(before))
             .scan_index_forward(false)
             .consistent_read(part.index.is_none())
-            // One more, as the range has its end in it.
+            // One more than wanted, because the range includes its end, which is left out.
             .limit(i32::try_from(count + 1).unwrap_or(i32::MAX));
         let (items, next) = self.query_page(query).await?;
         let with_position = |item: Item| Some((item.get(sk)?.as_s().ok()?.clone(), item));
@@ -155,11 +162,11 @@ impl Store {
     }
 }
 
-/// The entry of an item that has not expired.
+/// The entry of an item, unless it has expired.
 fn live(item: Item, now: Timestamp) -> Option<Entry> {
     let is_over = number::<i64>(&item, table::TTL).is_some_and(|until| until <= now.as_second());
     if is_over {
         return None;
     }
-    trail::read(item).inspect_err(|error| tracing::error!(%error, "an entry of the trail cannot be read")).ok()
+    trail::read(item).inspect_err(|error| tracing::error!(%error, "a trail entry cannot be parsed")).ok()
 }

@@ -1,15 +1,18 @@
-//! The trail of a project: entries that are added and never changed.
+//! The audit trail of a project. Entries are added and never changed, except that repeated failures
+//! increment a count.
 //!
 //! | item | pk | sk | index |
 //! |---|---|---|---|
-//! | entry | `P#<P>#TRAIL#<yyyy-mm-dd>` | time, id | gsi1 `P#<P>#TRAIL#USER#<user>` / time, id, of those that are about an account |
-//! | failed sign-ins of a minute | the same | start of the minute, id of the account and the minute | the same; `n` is their number |
+//! | entry | `P#<P>#TRAIL#<yyyy-mm-dd>` | time, id | gsi1 `P#<P>#TRAIL#USER#<user>` / time, id, for entries about an account |
+//! | failed sign-ins of a minute | the same | start of the minute, id derived from the operation, the event, and the account or network | the same; `n` is their number |
 //!
-//! An entry is written in the transaction of what it tells, which costs 2 units more for each KB and, about an account, as much for the
-//! index. A project has one partition a day (UTC), so that all of a day can be read in order, and what a deletion has to look for is known:
-//! about 500 entries a second are what one takes.
+//! An entry is written in the transaction of the change that it records, which costs 2 more units
+//! for each KB and, for an entry about an account, as much again for the index. A project has one
+//! partition per day (UTC), so that a day can be read in order and the deletion of a project knows
+//! the partitions to delete. One partition accepts about 500 entries per second.
 //!
-//! How it is listed: [`crate::trail::list`]; what shows that an entry was taken away: [`crate::trail::chain`].
+//! [`crate::trail::list`] lists entries; [`crate::trail::chain`] detects whether entries were
+//! removed.
 
 pub mod chain;
 pub mod check;
@@ -41,7 +44,8 @@ pub fn day(time: Timestamp) -> Date {
     time.to_zoned(TimeZone::UTC).date()
 }
 
-/// Where an entry is in its day and among those of its user; ascending with time. Cursors of lists are made of it.
+/// The position of an entry within its day and among its user's entries; positions ascend with
+/// time. Cursors of lists contain positions.
 pub fn position(at: Timestamp, id: TrailEntryId) -> String {
     format!("{}#{id}", sortable(at))
 }
@@ -50,7 +54,7 @@ fn key(project: &ProjectId, entry: &Entry) -> Key {
     Key::new(day_partition(project, day(entry.at)), position(entry.at, entry.id))
 }
 
-/// Adds an entry, which expires so many days later.
+/// Adds an entry, which expires after this many days.
 pub fn put(project: &ProjectId, entry: &Entry, retention_days: u16) -> Result<Write, Error> {
     let mut write = Write::put(key(project, entry), entry)?.expires(entry.expires_at(retention_days));
     if let Some(user) = entry.user_id {
@@ -60,7 +64,7 @@ pub fn put(project: &ProjectId, entry: &Entry, retention_days: u16) -> Result<Wr
     Ok(write)
 }
 
-/// Adds an entry, or counts one more where it is already.
+/// Adds an entry, or increments its count if it exists.
 pub fn count(project: &ProjectId, entry: &Entry, retention_days: u16) -> Result<Write, Error> {
     let index = if entry.user_id.is_some() { ", gsi1pk = :gsi1pk, gsi1sk = :gsi1sk" } else { "" };
     let set = format!("SET d = if_not_exists(d, :d), #ttl = :ttl{index} ADD n :one");
@@ -76,7 +80,7 @@ pub fn count(project: &ProjectId, entry: &Entry, retention_days: u16) -> Result<
     Ok(write)
 }
 
-/// The id of what is counted in a minute: the same for all that are counted together.
+/// The id of the entry that counts the events of a minute.
 pub(crate) fn counted_id(minute: Timestamp, what: &str) -> TrailEntryId {
     let digest = digest(&SHA256, what.as_bytes());
     let mut bytes = [0; 10];

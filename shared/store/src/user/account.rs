@@ -1,8 +1,11 @@
-//! Changes of accounts: a user with the claims of the addresses and provider accounts that it signs in with, always written together.
+//! Changes to accounts. A user is always written together with the claims to the user's provider
+//! accounts and to the email addresses that the user signs in with.
 //!
-//! What has to be written follows from the user before and after: an address that newly signs in is claimed, one that no longer does gets
-//! free, and a claim that would say something else is renewed. The user is the first write, so a caller knows from a conflict
-//! whether the user changed meanwhile (look again) or somebody else has the address or the account.
+//! The writes follow from a comparison of the user before and after the change: added provider
+//! accounts, and email addresses with which the user can newly sign in, are claimed; removed
+//! accounts, and addresses with which the user can no longer sign in, are released; claims whose
+//! content changes are renewed. The writes are labelled, so a conflict tells the caller whether
+//! the user changed meanwhile (read again) or another account holds a claim.
 
 use jiff::Timestamp;
 use model::email::Email;
@@ -26,19 +29,20 @@ use crate::user::{
 };
 use crate::write::Write;
 
-/// What became of a change.
+/// The outcome of a change.
 #[derive(Debug)]
 pub enum Outcome {
+    /// The change was written.
     Done,
-    /// Somebody changed the user since it was read; nothing was written.
+    /// The user has changed since it was read; nothing was written.
     Changed,
-    /// Somebody else signs in with this address; nothing was written.
+    /// Another user signs in with this email address; nothing was written.
     EmailTaken(Email),
-    /// Somebody else signs in with this account of a provider; nothing was written.
+    /// Another user has this provider account; nothing was written.
     AccountTaken(ProviderAccount),
 }
 
-/// What a user signs in with.
+/// An email address or provider account that a user claims.
 enum Claimed {
     Email(Email),
     Account(ProviderAccount),
@@ -57,7 +61,8 @@ fn claimed(user: &User) -> impl Iterator<Item = &Channel> {
     user.channels.iter().filter(|channel| channel.signs_in())
 }
 
-/// The claims that change with a user, each with what it claims.
+/// The writes of claims for a change to a user, each with the email address or account that is
+/// claimed or released.
 fn claim_writes(project: &ProjectId, before: &User, after: &User) -> Result<Vec<(Claimed, Write)>, Error> {
     let mut writes = account_writes(project, before, after)?;
     for channel in claimed(after) {
@@ -96,7 +101,7 @@ fn account_writes(project: &ProjectId, before: &User, after: &User) -> Result<Ve
     Ok(writes)
 }
 
-/// What is claimed, and the writes that claim it, by whose numbers they are told apart.
+/// The email addresses and accounts, and the writes of their claims, labelled by position.
 fn labelled(claims: Vec<(Claimed, Write)>) -> (Vec<Claimed>, Vec<Write>) {
     let numbered = claims.into_iter().enumerate();
     numbered.map(|(number, (claimed, write))| (claimed, write.labelled(Label::Claim(number)))).unzip()
@@ -107,8 +112,19 @@ fn release(project: &ProjectId, user: &User, email: &Email) -> Write {
     Write::delete(email_claim_key(project, email)).on(own).value(":user", string(user.id.to_string()))
 }
 
+/// An email address that passes from one user to another.
+#[derive(Clone, Copy)]
+pub struct Taken<'a> {
+    /// The address.
+    pub email: &'a Email,
+    /// The user who loses the address, as this transaction writes the user. When the claim was
+    /// read, this user had not verified the address.
+    pub holder: &'a UserRow,
+}
+
 impl Outcome {
-    /// Nothing, when it is done, and a conflict otherwise: for who decides anew on whatever stood in the way.
+    /// Success if the change was written, otherwise a conflict. For callers that treat all
+    /// obstacles alike and decide again.
     pub fn done(self) -> Result<(), Error> {
         match self {
             Self::Done => Ok(()),
@@ -118,7 +134,7 @@ impl Outcome {
 }
 
 impl Store {
-    /// Writes a new user, with `others` in the same transaction.
+    /// Writes a new user, together with `others` in the same transaction.
     pub async fn create_account(&self, project: &ProjectId, user: &User, others: Vec<Write>) -> Result<Outcome, Error> {
         let nothing = User { channels: Vec::new(), provider_accounts: Vec::new(), ..user.clone() };
         let (mut claimed, claims) = labelled(claim_writes(project, &nothing, user)?);
@@ -132,7 +148,7 @@ impl Store {
         }
     }
 
-    /// Replaces the user of `row` by `after`, with `others` in the same transaction.
+    /// Replaces the user of `row` with `after`, together with `others` in the same transaction.
     pub async fn change_account(&self, project: &ProjectId, row: &UserRow, after: &User, others: Vec<Write>) -> Result<Outcome, Error> {
         let outcome = self.replace_account(project, row, after, others).await?;
         if row.user.is_anonymous && !after.is_anonymous && matches!(outcome, Outcome::Done) {
@@ -141,16 +157,16 @@ impl Store {
         Ok(outcome)
     }
 
-    /// The same when `after` takes an address that `holder` claimed unverified when it was read, and has given up since.
+    /// Like [`Self::change_account`], but `after` takes over an email address from another user.
     pub async fn take_email(
         &self,
         project: &ProjectId,
         row: &UserRow,
         after: &User,
-        email: &Email,
-        holder: &UserRow,
+        taken: Taken<'_>,
         mut others: Vec<Write>,
     ) -> Result<Outcome, Error> {
+        let Taken { email, holder } = taken;
         let mut claims = claim_writes(project, &row.user, after)?;
         for (of, write) in &mut claims {
             if let (Claimed::Email(of), Some(channel)) = (of, after.channel_of(email))
@@ -195,7 +211,8 @@ impl Store {
         }
     }
 
-    /// A user with what goes when it is deleted: one Query, which reads the user before what it has.
+    /// A user with the memberships and sessions that are deleted with the user, as many as fit into
+    /// one transaction: one Query, which reads the user before the rest.
     pub async fn account(&self, project: &ProjectId, id: UserId) -> Result<Option<Account>, Error> {
         let query = self
             .query()
@@ -218,13 +235,16 @@ impl Store {
         Ok(row.map(|row| Account { row, teams, sessions }))
     }
 
-    /// Deletes a user with its picture, its providers' tokens and its memberships, and frees its addresses and accounts; its sessions are over with it.
-    /// [`Outcome::Changed`] when it changed meanwhile, or has more memberships than one transaction takes: those of `account` that do not
-    /// fit are deleted then, and the user is still there to be looked at again, or for the worker to end it ([`crate::deletions`]). Whoever joins
-    /// a team changes the user, so none is missed.
+    /// Deletes a user with the picture, provider tokens and memberships, and releases the user's
+    /// addresses and provider accounts. Without the user, the sessions no longer work.
+    /// [`Outcome::Changed`] if the user changed meanwhile, or has more memberships than fit into
+    /// one transaction. In the latter case, the memberships in `account` are deleted first; the
+    /// caller can then read the user again and continue, or a worker does so later
+    /// ([`crate::deletions`]). Joining a team changes the user, so no membership is missed.
     ///
-    /// Of the sessions, which tell where the user was, as many go in the same transaction as it holds: more than people have. Others are
-    /// good for nothing, and expire.
+    /// As many sessions as fit are deleted in the same transaction, because sessions record where
+    /// the user was; usually all of them fit. Any remaining sessions no longer work, and expire by
+    /// TTL.
     pub async fn delete_account(&self, project: &ProjectId, account: &Account, now: Timestamp) -> Result<Outcome, Error> {
         let Account { row, teams, sessions } = account;
         let id = row.user.id;
@@ -252,11 +272,11 @@ impl Store {
     }
 }
 
-/// A user with what goes when it is deleted.
+/// A user with memberships and sessions, which are deleted with the user.
 #[derive(Debug)]
 pub struct Account {
     row: UserRow,
-    /// Of very many, some.
+    /// The teams of the user; if there are very many, only some.
     teams: Vec<TeamId>,
     sessions: Vec<SessionId>,
 }

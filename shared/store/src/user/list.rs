@@ -1,4 +1,4 @@
-//! The list of a project's users, or of a team's members, by the time of their sign-up ([`crate::sharded`]).
+//! Lists of a project's users, or a team's members, by sign-up time ([`crate::sharded`]).
 
 use std::collections::HashMap;
 
@@ -19,7 +19,7 @@ use crate::user::{USER_SHARDS, UserRow, list_partition};
 pub type UserPage = Page<UserRow>;
 
 impl Store {
-    /// Users that `keep` keeps, in order.
+    /// The users that `keep` accepts, in order.
     pub async fn users(&self, project: &ProjectId, listing: Listing<'_>, keep: impl Fn(&User) -> bool) -> Result<UserPage, Error> {
         let partitions = (0..USER_SHARDS).map(|shard| list_partition(project, shard)).collect();
         let read = |_: &str, item: Item| {
@@ -30,7 +30,8 @@ impl Store {
         self.sharded(partitions, listing, read).await
     }
 
-    /// Members of a team that `keep` keeps, in order. At most `listing.read` of them are looked at.
+    /// The members of a team that `keep` accepts, in order. At most `listing.read` members are
+    /// examined.
     pub async fn users_of_team(
         &self,
         project: &ProjectId,
@@ -57,7 +58,7 @@ impl Store {
         Ok(Page { rows, next: members.next })
     }
 
-    /// The users of these ids that there are: one round trip, one unit for each 4 KB of each.
+    /// The existing users among these ids: one round trip, one unit for each 4 KB of each user.
     pub async fn users_by_id(&self, project: &ProjectId, ids: &[UserId]) -> Result<HashMap<UserId, UserRow>, Error> {
         let read = async |ids: &[UserId]| -> Result<Vec<UserRow>, Error> {
             let keys: Vec<Key> = ids.iter().map(|id| user_key(project, *id)).collect();

@@ -1,12 +1,16 @@
-//! Users and the claims that make their ways of signing in unique.
+//! Users, and the claims that ensure that no two users sign in with the same email address or
+//! provider account.
 //!
 //! | item | pk | sk | index |
 //! |---|---|---|---|
 //! | user | `U#<P>#<user>` | `USER` | gsi1 `P#<P>#USERS#<shard>` / sign-up time, id |
-//! | claim of an address | `E#<P>#<address>` | `CLAIM` | |
+//! | claim of an address | `E#<P>#<email address>` | `CLAIM` | |
 //!
-//! A user is written on the condition of its version; a claim exists if and only if a channel signs in, and is written in the same
-//! transaction. It repeats what of the user those need who know the address alone, so that they need not read the user. A change of a user without claims costs one unit for each KB, with claims two for each item.
+//! Writing a user is conditional on its version. A claim exists if and only if a user can sign in
+//! with the email address, and is written in the same transaction as the user. The claim repeats
+//! the fields of the user that are needed when only the address is known, so that the user need
+//! not be read. A change costs one unit for each KB of the user; together with claims it is a
+//! transaction, which costs two units for each KB of each item.
 
 pub mod account;
 pub mod list;
@@ -31,26 +35,31 @@ use crate::keys::{project_key, user_key};
 use crate::label::Label;
 use crate::write::Write;
 
-/// Over how many partitions the list of a project's users is spread.
+/// The number of partitions over which the list of a project's users is spread.
 pub const USER_SHARDS: u8 = 4;
 
-/// A user with what is written beside it.
+/// A user with the attributes outside of the entity.
 #[derive(Debug, Clone)]
 pub struct UserRow {
+    /// The user.
     pub user: User,
+    /// The version that was read.
     pub version: u64,
+    /// When the user was last active.
     pub last_active_at: Timestamp,
 }
 
-/// Who signs in with an address.
+/// The claim of the user who signs in with an email address.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct EmailClaim {
+    /// The user.
     pub user_id: UserId,
+    /// Whether the user has verified the address.
     pub is_verified: bool,
-    /// The user's credential epoch: that of codes which are made for the address.
+    /// The user's credential epoch, which codes for the address contain.
     #[serde(default)]
     pub epoch: u64,
-    /// Whether the user has switched sign-in by codes off.
+    /// Whether the user has disabled signing in with emailed codes.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub refuses_codes: bool,
 }
@@ -62,6 +71,7 @@ impl EmailClaim {
     }
 }
 
+/// The key of an address's claim.
 pub fn email_claim_key(project: &ProjectId, email: &Email) -> Key {
     Key::new(format!("E#{project}#{email}"), "CLAIM")
 }
@@ -75,6 +85,7 @@ fn shard(id: UserId) -> u8 {
 }
 
 impl UserRow {
+    /// Reads a user from its item.
     pub fn of(item: Item) -> Result<Self, Error> {
         let version = number(&item, "version").unwrap_or_default();
         let last_active = number(&item, "last_active_at").and_then(|millis| Timestamp::from_millisecond(millis).ok());
@@ -94,7 +105,7 @@ pub fn create(project: &ProjectId, user: &User) -> Result<Write, Error> {
         .attribute("gsi1sk", string(list_position(user))))
 }
 
-/// Replaces a user that nobody changed since `version`.
+/// Replaces a user who has not changed since `version`.
 pub fn replace(project: &ProjectId, user: &User, version: u64) -> Result<Write, Error> {
     Ok(Write::update(user_key(project, user.id), "SET d = :d, version = :new, gsi1sk = :position")
         .on("version = :old")
@@ -105,7 +116,7 @@ pub fn replace(project: &ProjectId, user: &User, version: u64) -> Result<Write, 
         .value(":position", string(list_position(user))))
 }
 
-/// Fails the transaction unless the user is still as it was read.
+/// Fails the transaction if the user has changed since it was read.
 pub fn unchanged(project: &ProjectId, user: UserId, version: u64) -> Write {
     Write::check(user_key(project, user), "version = :old").value(":old", integer(version))
 }
@@ -115,21 +126,23 @@ pub fn at_epoch(project: &ProjectId, user: UserId, epoch: u64) -> Write {
     Write::check(user_key(project, user), &in_epoch(epoch)).value(":credentials", integer(epoch)).labelled(Label::User)
 }
 
-/// The condition that a user is in the credential epoch `:credentials`. Items of older versions have none, which is the first.
+/// The condition that a user is in the credential epoch `:credentials`. Items of earlier versions
+/// have no epoch, which counts as epoch 0.
 pub(crate) fn in_epoch(epoch: u64) -> String {
     let first = if epoch == 0 { " OR attribute_not_exists(d.credential_epoch)" } else { "" };
     format!("attribute_exists(pk) AND (d.credential_epoch = :credentials{first})")
 }
 
-/// Fails the transaction unless this user signs in with the address, verified.
+/// Fails the transaction unless this user signs in with the email address and has verified it.
 pub fn has_verified_email(project: &ProjectId, email: &Email, user: UserId) -> Write {
     Write::check(email_claim_key(project, email), "d.user_id = :user AND d.is_verified = :yes")
         .value(":user", string(user.to_string()))
         .value(":yes", aws_sdk_dynamodb::types::AttributeValue::Bool(true))
 }
 
-/// Notes the time step of a code of the second factor: each is accepted once, and only while the secret and the epochs of the user are
-/// as they were read. The version changes, so that no change of the user takes the step back.
+/// Records the time step of a second-factor code. Each code is accepted once, and only if the
+/// secret and the epochs of the user have not changed since they were read. The version is
+/// incremented, so that no concurrent change to the user resets the time step.
 pub fn use_totp_step(project: &ProjectId, user: &User, totp: &Totp, step: u64) -> Result<Write, Error> {
     let unchanged = format!(
         "d.totp.secret = :secret AND d.totp.last_step < :step AND d.session_epoch = :epoch AND {}",
@@ -146,12 +159,12 @@ pub fn use_totp_step(project: &ProjectId, user: &User, totp: &Totp, step: u64) -
         .value(":one", integer(1)))
 }
 
-/// Something whose wrong passwords are counted with the user.
+/// A kind of password guess that is counted in the user's item.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Guess {
     /// A password at sign-in.
     SignIn,
-    /// The old password of somebody who is signed in.
+    /// The old password, given by a signed-in user.
     OldPassword,
 }
 
@@ -164,15 +177,17 @@ impl Guess {
     }
 }
 
-/// Counts wrong passwords anew after a right one; fails when the account was closed meanwhile. None are
-/// counted when somebody else counted anew and then wrote the user, as a count of zero is not stored.
+/// Resets the count of wrong passwords after a correct password; fails if meanwhile the count has
+/// reached the number at which the account's passwords no longer work, or the user was deleted.
+/// The count may be absent: another request may have reset it and then written the user, and a
+/// count of zero is not serialised.
 pub fn forget_wrong_passwords(project: &ProjectId, user: UserId) -> Write {
     let open = "attribute_exists(pk) AND (attribute_not_exists(d.wrong_passwords) OR d.wrong_passwords < :most)";
     count_anew(project, user).on(open).value(":most", integer(MAX_WRONG_PASSWORDS))
 }
 
-/// Counts wrong passwords anew after another proof than a password; fails unless the user is in this
-/// credential epoch.
+/// Resets the count of wrong passwords after the owner signed in by other means; fails unless the
+/// user is in this credential epoch.
 pub fn reopen(project: &ProjectId, user: UserId, epoch: u64) -> Write {
     count_anew(project, user).on(in_epoch(epoch)).value(":credentials", integer(epoch))
 }
@@ -183,10 +198,11 @@ fn count_anew(project: &ProjectId, user: UserId) -> Write {
         .value(":one", integer(1))
 }
 
-/// Sets whether a user wants mails of a kind; fails when there is no such user. The version changes, so that no change of the user takes it
-/// back.
+/// Sets whether a user is unsubscribed from a category; fails if the user does not exist. The
+/// version is incremented, so that no concurrent change to the user reverts the setting.
 pub fn set_refused(project: &ProjectId, user: UserId, category: Category, is_refused: bool) -> Result<Write, Error> {
-    // There is one kind that can be refused, so the list is this one or none.
+    // There is only one category to unsubscribe from, so the list either contains this category or
+    // is empty.
     let refused: Vec<Category> = Some(category).filter(|category| is_refused && category.can_be_refused()).into_iter().collect();
     Ok(Write::update(user_key(project, user), "SET d.refused_categories = :refused, version = version + :one")
         .on("attribute_exists(pk)")
@@ -195,7 +211,7 @@ pub fn set_refused(project: &ProjectId, user: UserId, category: Category, is_ref
         .value(":one", integer(1)))
 }
 
-/// Takes back that a user has selected a team of which it is no longer a member.
+/// Clears the selection of a team that the user is no longer a member of.
 pub(crate) fn deselect_team(project: &ProjectId, user: UserId, team: TeamId) -> Write {
     Write::update(user_key(project, user), "REMOVE d.selected_team_id SET version = version + :one")
         .on("d.selected_team_id = :team")
@@ -207,18 +223,18 @@ fn list_position(user: &User) -> String {
     format!("{}#{}", sortable(user.signed_up_at), user.id)
 }
 
-/// Claims an address that nobody signs in with.
+/// Claims an email address that no user signs in with.
 pub fn claim_email(project: &ProjectId, email: &Email, claim: &EmailClaim) -> Result<Write, Error> {
     Ok(Write::create(email_claim_key(project, email), claim)?.labelled(Label::Claim(0)))
 }
 
-/// Renews the claim of an address by the user who has it, or claims it when nobody does.
+/// Renews this user's claim to an email address, or claims the address if no user has claimed it.
 pub fn renew_email_claim(project: &ProjectId, email: &Email, claim: &EmailClaim) -> Result<Write, Error> {
     let write = Write::put(email_claim_key(project, email), claim)?;
     Ok(write.on("attribute_not_exists(pk) OR d.user_id = :user").value(":user", string(claim.user_id.to_string())))
 }
 
-/// Takes an address from the user who claims it without having verified it.
+/// Takes over the claim to an email address from a user who has not verified the address.
 pub(crate) fn take_email_claim(project: &ProjectId, email: &Email, claim: &EmailClaim, from: UserId) -> Result<Write, Error> {
     let write = Write::put(email_claim_key(project, email), claim)?;
     Ok(write
@@ -228,11 +244,13 @@ pub(crate) fn take_email_claim(project: &ProjectId, email: &Email, claim: &Email
 }
 
 impl Store {
+    /// The user with this id.
     pub async fn user(&self, project: &ProjectId, id: UserId) -> Result<Option<UserRow>, Error> {
         self.get(&user_key(project, id)).await?.map(UserRow::of).transpose()
     }
 
-    /// Some projects, as their mails need them, and users in one round trip, at most 100 together.
+    /// These projects, in the form that sending emails needs, and these users, in one round trip;
+    /// at most 100 together. Projects that do not exist are left out.
     pub async fn parties(
         &self,
         projects: HashSet<ProjectId>,
@@ -250,13 +268,14 @@ impl Store {
         Ok((found, users.collect::<Result<_, Error>>()?))
     }
 
-    /// Who signs in with this address: one unit.
+    /// The claim to this email address: one unit.
     pub async fn email_claim(&self, project: &ProjectId, email: &Email) -> Result<Option<EmailClaim>, Error> {
         self.get(&email_claim_key(project, email)).await?.map(entity).transpose()
     }
 
-    /// Counts a wrong password, and gives the user with its count; `None` when there is none any more.
-    /// The version changes, so that no change of the user takes it back.
+    /// Counts a wrong password and returns the user with the new count; `None` if the user no
+    /// longer exists. The version is incremented, so that no concurrent change to the user resets
+    /// the count.
     pub async fn count_wrong_password(&self, project: &ProjectId, id: UserId, guess: Guess) -> Result<Option<User>, Error> {
         let count = guess.attribute();
         let update =
@@ -269,7 +288,8 @@ impl Store {
         }
     }
 
-    /// Notes that a user was active, and gives the user; `None` when there is none any more. Two units at most for each KB.
+    /// Records that a user was active and returns the user; `None` if the user no longer exists. At
+    /// most two units for each KB.
     pub async fn touch_user(&self, project: &ProjectId, id: UserId, now: Timestamp) -> Result<Option<UserRow>, Error> {
         let update = Write::update(user_key(project, id), "SET last_active_at = :now")
             .on("attribute_exists(pk)")
@@ -281,7 +301,8 @@ impl Store {
         }
     }
 
-    /// The ids of all users of a project, shard by shard in the order of sign-up. Half a unit for each 4 KB.
+    /// The ids of all users of a project, one shard after another, each in the order of sign-up.
+    /// Half a unit for each 4 KB.
     pub async fn user_ids(&self, project: &ProjectId) -> Result<Vec<UserId>, Error> {
         let mut ids = Vec::new();
         for shard in 0..USER_SHARDS {

@@ -1,10 +1,11 @@
-//! Claims of accounts at OAuth providers: an account signs in one user of a project.
+//! Claims of provider accounts: an account belongs to at most one user of a project.
 //!
 //! | item | pk | sk | cost |
 //! |---|---|---|---|
 //! | claim | `O#<P>#<provider>#<account>` | `CLAIM` | 1 unit to read, 2 to write in a transaction |
 //!
-//! A claim exists if and only if a user has the account, is written with the user, and says whether the account signs in.
+//! A claim exists if and only if a user has the account. The claim is written together with the
+//! user, and records whether the user can sign in with the account.
 
 use aws_sdk_dynamodb::types::AttributeValue;
 use model::user::{ProviderAccount, User};
@@ -15,20 +16,24 @@ use crate::error::Error;
 use crate::item::{Key, string};
 use crate::write::Write;
 
-/// Whose account it is.
+/// The claim of a provider account.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AccountClaim {
+    /// The user who has the account.
     pub user_id: UserId,
+    /// Whether the user can sign in with the account.
     pub signs_in: bool,
-    /// The user's credential epoch: that of codes which are made for the account.
+    /// The user's credential epoch, which codes for the account contain.
     #[serde(default)]
     pub epoch: u64,
 }
 
-/// Whose an account becomes, or is.
+/// The user who has or will have an account.
 #[derive(Debug, Clone, Copy)]
 pub struct Holder {
+    /// The user.
     pub user_id: UserId,
+    /// The user's credential epoch.
     pub epoch: u64,
 }
 
@@ -44,30 +49,31 @@ impl AccountClaim {
     }
 }
 
-/// The provider's id has no `#`, so no account of one provider is another's.
+/// The key of a provider account's claim. A provider's id contains no `#`, so the keys of different
+/// providers cannot collide.
 pub fn account_claim_key(project: &ProjectId, account: &ProviderAccount) -> Key {
     Key::new(format!("O#{project}#{}#{}", account.provider_id, account.account_id), "CLAIM")
 }
 
-/// Claims an account that nobody has.
+/// Claims an account that no user has.
 pub fn claim(project: &ProjectId, account: &ProviderAccount, holder: Holder) -> Result<Write, Error> {
     Write::create(account_claim_key(project, account), &AccountClaim::of(account, holder))
 }
 
-/// Renews the claim of an account by the user who has it.
+/// Renews this user's existing claim to an account.
 pub fn renew_claim(project: &ProjectId, account: &ProviderAccount, holder: Holder) -> Result<Write, Error> {
     let write = Write::put(account_claim_key(project, account), &AccountClaim::of(account, holder))?;
     Ok(write.on("d.user_id = :user").value(":user", string(holder.user_id.to_string())))
 }
 
-/// Fails the transaction unless this user signs in with the account.
+/// Fails the transaction unless this user can sign in with the account.
 pub fn signs_in(project: &ProjectId, account: &ProviderAccount, user: UserId) -> Write {
     Write::check(account_claim_key(project, account), "d.user_id = :user AND d.signs_in = :yes")
         .value(":user", string(user.to_string()))
         .value(":yes", AttributeValue::Bool(true))
 }
 
-/// Frees an account of a user.
+/// Releases a user's claim to an account.
 pub fn release(project: &ProjectId, account: &ProviderAccount, user: UserId) -> Write {
     let own = "attribute_not_exists(pk) OR d.user_id = :user";
     Write::delete(account_claim_key(project, account)).on(own).value(":user", string(user.to_string()))

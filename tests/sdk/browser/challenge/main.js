@@ -1,9 +1,10 @@
-// An app whose project asks for proof of work: by the SDK, and by a form of its own.
+// An app whose project requires proof of work, which the SDK does for one form, and the widget in a
+// custom form for another.
 
 import "./turnstile.js";
 
 const { challengeUrl, ...config } = await (await fetch("/config.json")).json();
-// A bundler puts the variables of the build here.
+// A bundler would define the variables of the build here.
 globalThis.process ??= { env: { NEXT_PUBLIC_STACK_BOT_CHALLENGE_SITE_KEY: challengeUrl } };
 const { StackClientApp } = await import("sdk");
 const app = new StackClientApp({

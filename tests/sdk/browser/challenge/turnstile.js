@@ -1,12 +1,12 @@
-// Has the SDK, which knows Cloudflare Turnstile alone, show the widget of ALTCHA: it takes `window.turnstile` where there is one, and the
-// "site key" is where challenges come from.
+// Makes the SDK, which only supports Cloudflare Turnstile, show ALTCHA's widget: it uses
+// `window.turnstile` if present, and the "site key" is the URL of the challenges.
 
 import "altcha";
 
 const widgets = new Map();
 
 window.turnstile = {
-  /** Of the two ways in which the SDK asks, the one that nobody sees does no work: the service says when a challenge is needed. */
+  /** The SDK's invisible challenge does no work: the service says when a challenge is needed. */
   render(container, { sitekey, size, callback, "error-callback": failed }) {
     const id = crypto.randomUUID();
     if (size === "invisible") {

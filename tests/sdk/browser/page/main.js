@@ -1,4 +1,5 @@
-// A small app as its developer would write it: the SDK, its cookies, and pages behind the links of mails.
+// A small app as its developer would write it: the SDK, its cookies, and pages behind emailed
+// links.
 
 import { StackClientApp } from "sdk";
 
@@ -8,14 +9,14 @@ const app = new StackClientApp({
   tokenStore: "cookie",
   redirectMethod: "window",
   urls: { afterSignIn: "/", afterSignUp: "/", afterSignOut: "/", emailVerification: "/verify", magicLinkCallback: "/sign-in-by-link" },
-  // Both would talk to other hosts, or in the page, of things that are no part of an app.
+  // Disables features that would contact other hosts, or add elements of their own to the page.
   devTool: false,
   analytics: { enabled: false },
 });
 
 const element = (id) => document.getElementById(id);
 
-/** Shows why a call was refused, as the SDK says it. */
+/** Shows the SDK's error for a failed call. */
 function shown(result) {
   if (result?.status === "error") element("problem").textContent = result.error.errorCode;
   return result;

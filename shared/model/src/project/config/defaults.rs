@@ -1,4 +1,4 @@
-//! The values of a configuration that says nothing.
+//! The default values of a configuration.
 
 use serde_json::{Value, json};
 
@@ -9,7 +9,7 @@ use crate::project::config::notices;
 use crate::project::{ProjectConfig, SessionSettings};
 use crate::trail::retention::RETENTION_DAYS;
 
-/// The values of a configuration that says nothing, but for what is none then.
+/// The default values of a configuration, except for keys that are absent by default.
 pub(crate) fn defaults() -> Value {
     let (ours, sessions, challenge) = (MailDocuments::default(), SessionSettings::default(), BotChallenge::default());
     json!({

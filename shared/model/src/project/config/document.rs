@@ -1,4 +1,5 @@
-//! A whole configuration as it is read: its types, its defaults, and the settings that it stands for.
+//! A whole configuration, as parsed: its types, its default values, and the settings that it
+//! describes.
 
 use deserr::Deserr;
 
@@ -7,6 +8,7 @@ use crate::document::theme::ThemeId;
 use crate::project::MergeStrategy;
 use crate::project::config::documents::{TemplateInput, ThemeInput};
 use crate::project::config::parts::{Domain, Entries, Provider, Rule, Server};
+use crate::project::setting::Off;
 use crate::sign_up::rule::DefaultAction;
 
 #[derive(Default, Deserr)]
@@ -51,7 +53,7 @@ pub(crate) struct Auth {
     #[deserr(default)]
     pub(crate) otp: Method,
     #[deserr(default)]
-    pub(crate) passkey: Method,
+    pub(crate) passkey: MissingMethod,
     #[deserr(default)]
     pub(crate) oauth: OAuth,
     #[deserr(default)]
@@ -72,7 +74,7 @@ impl Default for Auth {
             allow_sign_up: true,
             password: Method::default(),
             otp: Method::default(),
-            passkey: Method::default(),
+            passkey: MissingMethod::default(),
             oauth: OAuth::default(),
             sessions: Sessions::default(),
             reauthentication: Reauthentication::default(),
@@ -88,6 +90,14 @@ impl Default for Auth {
 pub(crate) struct Method {
     #[deserr(default)]
     pub(crate) allow_sign_in: bool,
+}
+
+/// A way to sign in that Gatelet does not have, so it can only be off.
+#[derive(Default, Deserr)]
+#[deserr(deny_unknown_fields, rename_all = camelCase)]
+pub(crate) struct MissingMethod {
+    #[deserr(default)]
+    pub(crate) allow_sign_in: Off,
 }
 
 #[derive(Default, Deserr)]
@@ -185,9 +195,9 @@ pub(crate) struct ApiKeys {
 #[deserr(deny_unknown_fields, rename_all = camelCase)]
 pub(crate) struct ApiKeysEnabled {
     #[deserr(default)]
-    pub(crate) user: bool,
+    pub(crate) user: Off,
     #[deserr(default)]
-    pub(crate) team: bool,
+    pub(crate) team: Off,
 }
 
 #[derive(Default, Deserr)]

@@ -1,5 +1,6 @@
-//! Templates and themes of mails as keys of a configuration: views of the documents of their own operations. Ours are there as well until
-//! they are written over, and are back when what was written over them is taken out.
+//! Email templates and themes as keys of a configuration. They can be changed there, or with their
+//! own operations. Built-in documents are present unless they are overridden; removing the
+//! override restores the default.
 
 use std::collections::BTreeMap;
 
@@ -13,25 +14,30 @@ use wire::problem::Problems;
 use crate::document::theme::{DEFAULT_THEME, Theme};
 use crate::document::{DocumentKind, FIRST_HTML, FIRST_SUBJECT, FIRST_THEME, HtmlSource, MailDocument, Name, builtin};
 use crate::email::category::Category;
+use crate::project::config::flat::{Flat, flatten};
 use crate::project::config::parts::Entries;
 use crate::text::line;
 
-const TEMPLATES: &str = "emails.templates";
-const THEMES: &str = "emails.themes";
+pub(crate) const TEMPLATES: &str = "emails.templates";
+pub(crate) const THEMES: &str = "emails.themes";
 
-/// The templates and themes that a project has, without ours.
+/// The templates and themes that a project has, without the built-in ones.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct MailDocuments {
+    /// The templates.
     pub templates: Vec<MailDocument>,
+    /// The themes.
     pub themes: Vec<MailDocument>,
 }
 
-/// What a changed configuration does to a document.
+/// The effect of a change of a level on the documents of that level.
 #[derive(Debug, Clone, PartialEq)]
 pub enum DocumentChange {
-    /// A new one, or one in place of ours.
+    /// Creates a document, or overrides a built-in one.
     Create(DocumentKind, MailDocument),
+    /// Replaces a document of the project.
     Replace(DocumentKind, MailDocument),
+    /// Deletes a document of the project.
     Delete(DocumentKind, DocumentId),
 }
 
@@ -44,7 +50,7 @@ pub(crate) struct TemplateInput {
     subject_source: Option<String>,
     #[deserr(default)]
     html_source: Option<HtmlSource>,
-    /// Another name of `htmlSource`.
+    /// An alias of `htmlSource`.
     #[deserr(default)]
     tsx_source: Option<HtmlSource>,
     #[deserr(default)]
@@ -62,13 +68,20 @@ pub(crate) struct ThemeInput {
     display_name: Option<Name>,
     #[deserr(default)]
     html_source: Option<HtmlSource>,
-    /// Another name of `htmlSource`.
+    /// An alias of `htmlSource`.
     #[deserr(default)]
     tsx_source: Option<HtmlSource>,
 }
 
 impl MailDocuments {
-    /// What a configuration shows, by ids.
+    /// The documents and the built-in ones, by path.
+    pub(crate) fn flat(&self) -> Flat {
+        let mut all = Flat::new();
+        flatten("emails".to_owned(), json!({ "templates": self.templates(), "themes": self.themes() }), &mut all);
+        all
+    }
+
+    /// The templates in a configuration, by id.
     pub(crate) fn templates(&self) -> Map<String, Value> {
         with_ours(DocumentKind::Template, &self.templates).map(|document| (document.id.to_string(), of_template(document))).collect()
     }
@@ -84,11 +97,11 @@ fn with_ours(kind: DocumentKind, own: &[MailDocument]) -> impl Iterator<Item = M
     all.into_values()
 }
 
-fn of_theme(document: MailDocument) -> Value {
+pub(crate) fn of_theme(document: MailDocument) -> Value {
     json!({ "displayName": line::stripped(&document.display_name), "htmlSource": document.html })
 }
 
-fn of_template(document: MailDocument) -> Value {
+pub(crate) fn of_template(document: MailDocument) -> Value {
     let mut value = json!({
         "displayName": line::stripped(&document.display_name),
         "subjectSource": document.subject,
@@ -104,19 +117,30 @@ fn of_template(document: MailDocument) -> Value {
     value
 }
 
-/// The path of the document that a key is of, with a dot at its end.
+/// The path of the document that the key at `path` belongs to, with a trailing dot.
 pub(crate) fn document_of(path: &str) -> Option<&str> {
     let parent = [TEMPLATES, THEMES].into_iter().find(|parent| path.strip_prefix(parent).is_some_and(|rest| rest.starts_with('.')))?;
     let id = path[parent.len() + 1..].find('.')?;
     Some(&path[..=parent.len() + 1 + id])
 }
 
-/// The path that a source has beside one of published SDKs: who writes by that name replaces it.
+/// If the key is the alias `tsxSource` of a document, the key `htmlSource` of the same document.
+/// Writing the alias replaces that key.
 pub(crate) fn other_name(path: &str) -> Option<String> {
     document_of(path).filter(|document| path[document.len()..] == *"tsxSource").map(|document| format!("{document}htmlSource"))
 }
 
-/// The templates and themes of a configuration, as it was read.
+/// The documents that a change of a level starts from.
+pub(crate) struct OfLevel {
+    /// The level's own documents.
+    pub(crate) own: MailDocuments,
+    /// The documents of the level below.
+    pub(crate) below: MailDocuments,
+    /// The themes of the level above.
+    pub(crate) other_themes: Vec<Uuid>,
+}
+
+/// The templates and themes of a configuration, as parsed.
 pub(crate) struct Written {
     templates: Entries<TemplateInput>,
     themes: Entries<ThemeInput>,
@@ -127,22 +151,29 @@ impl Written {
         Self { templates, themes }
     }
 
-    /// What has to happen to the documents of a project, or what is wrong, by its path.
+    /// The changes to the documents of a level, or the problems with the path of each.
     ///
-    /// `selected` is the theme that is newly selected for the project.
-    pub(crate) fn changes(self, old: &MailDocuments, selected: Option<Uuid>, now: Timestamp) -> Result<Vec<DocumentChange>, Problems> {
+    /// `selected` is the theme that this change selects for the project.
+    pub(crate) fn changes(
+        self,
+        OfLevel { own: old, below, other_themes }: &OfLevel,
+        selected: Option<Uuid>,
+        now: Timestamp,
+    ) -> Result<Vec<DocumentChange>, Problems> {
         let theme = |input: ThemeInput, base: MailDocument, path: &str| {
             let display_name = named(input.display_name, &base, path)?;
             Ok(MailDocument { display_name, html: source(input.html_source, input.tsx_source, path)?.unwrap_or(base.html.clone()), ..base })
         };
-        let Changes { mut changes, documents: themes } = changed(DocumentKind::Theme, THEMES, self.themes, &old.themes, now, theme)?;
-        let exists = |id: Uuid| id == DEFAULT_THEME || themes.contains(&id);
+        let Changes { mut changes, documents: themes } =
+            Kept { kind: DocumentKind::Theme, parent: THEMES, own: &old.themes, below: &below.themes }.changed(self.themes, now, theme)?;
+        let exists = |id: Uuid| id == DEFAULT_THEME || themes.contains(&id) || other_themes.contains(&id);
         if selected.is_some_and(|id| !exists(id)) {
             return Err(Problems::one("emails.selectedThemeId", "must be the id of a theme"));
         }
         let template = |input: TemplateInput, base: MailDocument, path: &str| {
             let had = old.templates.iter().find(|old| old.id == base.id).and_then(|old| old.theme);
-            // One that is deleted later gives way to the project's.
+            // A template may keep a theme that was deleted: its emails then have the project's
+            // theme.
             if input.theme_id != had && input.theme_id.and_then(Theme::id).is_some_and(|id| !exists(id)) {
                 return Err(Problems::one(&format!("{path}.themeId"), "must be the id of a theme"));
             }
@@ -156,53 +187,70 @@ impl Written {
                 ..base
             })
         };
-        changes.extend(changed(DocumentKind::Template, TEMPLATES, self.templates, &old.templates, now, template)?.changes);
+        changes.extend(
+            Kept { kind: DocumentKind::Template, parent: TEMPLATES, own: &old.templates, below: &below.templates }
+                .changed(self.templates, now, template)?
+                .changes,
+        );
         Ok(changes)
     }
 }
 
-/// What happens to the documents of a kind, and which ids there are then.
+/// The changes to the documents of a kind, and the ids that the configuration contains.
 struct Changes {
     changes: Vec<DocumentChange>,
     documents: Vec<Uuid>,
 }
 
-fn changed<T>(
+/// The documents of a kind that a level has, with the path of their settings.
+struct Kept<'a> {
     kind: DocumentKind,
-    parent: &str,
-    written: Entries<T>,
-    own: &[MailDocument],
-    now: Timestamp,
-    apply: impl Fn(T, MailDocument, &str) -> Result<MailDocument, Problems>,
-) -> Result<Changes, Problems> {
-    let (mut changes, mut documents) = (Vec::new(), Vec::new());
-    for (id, input) in written.0 {
-        let path = format!("{parent}.{id}");
-        let id = id.parse::<Uuid>().map(DocumentId::from).map_err(|_| Problems::one(&path, "must have a UUID as its key"))?;
-        if documents.contains(&id.uuid()) {
-            return Err(Problems::one(&path, "is named twice"));
-        }
-        documents.push(id.uuid());
-        let (ours, old) = (builtin::document(kind, id), own.iter().find(|own| own.id == id));
-        let base = ours.clone().unwrap_or_else(|| first(kind, id));
-        let times = old.unwrap_or(&base);
-        let wanted = MailDocument { created_at: times.created_at, updated_at: times.updated_at, ..apply(input, base.clone(), &path)? };
-        let created = |document| MailDocument { created_at: now, updated_at: now, ..document };
-        match old {
-            Some(old) if *old == wanted => {}
-            _ if ours.as_ref() == Some(&MailDocument { created_at: base.created_at, updated_at: base.updated_at, ..wanted.clone() }) => {
-                changes.extend(old.map(|_| DocumentChange::Delete(kind, id)));
-            }
-            Some(_) => changes.push(DocumentChange::Replace(kind, MailDocument { updated_at: now, ..wanted })),
-            None => changes.push(DocumentChange::Create(kind, created(wanted))),
-        }
-    }
-    let gone = own.iter().filter(|own| !documents.contains(&own.id.uuid()));
-    changes.extend(gone.map(|own| DocumentChange::Delete(kind, own.id)));
-    Ok(Changes { changes, documents })
+    parent: &'static str,
+    own: &'a [MailDocument],
+    /// The documents of the level below.
+    below: &'a [MailDocument],
 }
 
-/// What a new document has where nothing else is said.
+impl Kept<'_> {
+    fn changed<T>(
+        &self,
+        written: Entries<T>,
+        now: Timestamp,
+        apply: impl Fn(T, MailDocument, &str) -> Result<MailDocument, Problems>,
+    ) -> Result<Changes, Problems> {
+        let Self { kind, parent, own, below } = *self;
+        let (mut changes, mut documents) = (Vec::new(), Vec::new());
+        for (id, input) in written.0 {
+            let path = format!("{parent}.{id}");
+            let id = id.parse::<Uuid>().map(DocumentId::from).map_err(|_| Problems::one(&path, "must have a UUID as its key"))?;
+            if documents.contains(&id.uuid()) {
+                return Err(Problems::one(&path, "occurs twice"));
+            }
+            documents.push(id.uuid());
+            let below = below.iter().find(|below| below.id == id).cloned();
+            let (ours, old) = (below.or_else(|| builtin::document(kind, id)), own.iter().find(|own| own.id == id));
+            let base = ours.clone().unwrap_or_else(|| first(kind, id));
+            let times = old.unwrap_or(&base);
+            let wanted = MailDocument { created_at: times.created_at, updated_at: times.updated_at, ..apply(input, base.clone(), &path)? };
+            let created = |document| MailDocument { created_at: now, updated_at: now, ..document };
+            match old {
+                Some(old) if *old == wanted => {}
+                _ if ours.as_ref()
+                    == Some(&MailDocument { created_at: base.created_at, updated_at: base.updated_at, ..wanted.clone() }) =>
+                {
+                    changes.extend(old.map(|_| DocumentChange::Delete(kind, id)));
+                }
+                Some(_) => changes.push(DocumentChange::Replace(kind, MailDocument { updated_at: now, ..wanted })),
+                None => changes.push(DocumentChange::Create(kind, created(wanted))),
+            }
+        }
+        let gone = own.iter().filter(|own| !documents.contains(&own.id.uuid()));
+        changes.extend(gone.map(|own| DocumentChange::Delete(kind, own.id)));
+        Ok(Changes { changes, documents })
+    }
+}
+
+/// A new document with default values.
 fn first(kind: DocumentKind, id: DocumentId) -> MailDocument {
     let (subject, html) = if kind == DocumentKind::Theme { ("", FIRST_THEME) } else { (FIRST_SUBJECT, FIRST_HTML) };
     MailDocument {
@@ -219,7 +267,8 @@ fn first(kind: DocumentKind, id: DocumentId) -> MailDocument {
     }
 }
 
-/// The name that is written, or that of ours.
+/// The name in the configuration; if absent, the name of the document that is changed. Fails if
+/// there is neither.
 fn named(name: Option<Name>, base: &MailDocument, path: &str) -> Result<String, Problems> {
     match name {
         Some(name) => Ok(name.0),
@@ -230,7 +279,7 @@ fn named(name: Option<Name>, base: &MailDocument, path: &str) -> Result<String, 
 
 fn source(html: Option<HtmlSource>, tsx: Option<HtmlSource>, path: &str) -> Result<Option<String>, Problems> {
     if html.is_some() && tsx.is_some() {
-        return Err(Problems::one(&format!("{path}.tsxSource"), "is another name of htmlSource: only one of them can be given"));
+        return Err(Problems::one(&format!("{path}.tsxSource"), "is an alias of htmlSource: set only one of them"));
     }
     Ok(html.or(tsx).map(|source| source.0))
 }

@@ -1,43 +1,37 @@
-//! Templates and themes as parts of a configuration.
+//! Tests of templates and themes in a configuration.
 
-use crypto::deployment_secret::DeploymentSecret;
-use crypto::seal::Sealer;
-use jiff::{SignedDuration, Timestamp};
-use serde_json::{Value, json};
+use jiff::Timestamp;
+use serde_json::{Map, Value, json};
 use uuid::Uuid;
-use wire::entropy::Entropy;
 
-use super::tests::{object, project};
+use super::tests::{object, project, with_documents};
 use crate::document::DocumentKind;
 use crate::document::theme::Theme;
 use crate::email::category::Category;
 use crate::outbox::Builtin;
 use crate::project::config::documents::{DocumentChange, MailDocuments};
-use crate::project::config::level::Level;
-use crate::project::config::read::read;
-use crate::project::config::settings::Config;
-use crate::project::senders::Senders;
-use crate::project::setting::Deployment;
+use crate::project::config::{Level, LevelChange, LevelDocuments, Levels};
 
 const THEME: &str = "0d4f1f3a-5e0c-4a65-9f2f-6c1d2b3a4e5f";
 const TEMPLATE: &str = "7b6a5c4d-3e2f-4a1b-8c9d-0e1f2a3b4c5d";
 
-/// What a merge makes of the documents, or what is wrong with it.
+/// The effect of a merge at the environment on the documents of that level, or the problems with
+/// it.
 fn documents_after(old: &MailDocuments, values: Value) -> Result<Vec<DocumentChange>, String> {
-    let mut config = Config::of(&project(), old);
-    config.merge(Level::Branch, object(values)).map_err(|problems| problems.to_string())?;
-    changes(&config, old)
+    after(old, &LevelChange::Merge(object(values)))
 }
 
-fn changes(config: &Config, old: &MailDocuments) -> Result<Vec<DocumentChange>, String> {
-    let sealer = Sealer::new(&DeploymentSecret::new("a deployment secret for tests alone".to_owned().into()));
-    let senders = Senders::new(String::new(), "*").expect("a list");
-    let deployment = Deployment { sealer: &sealer, entropy: &Entropy::system(), senders: &senders };
-    let changed = read(config, project(), old, &deployment, Timestamp::UNIX_EPOCH + SignedDuration::from_secs(1));
-    changed.map(|changed| changed.documents).map_err(|problems| problems.to_string())
+fn after(old: &MailDocuments, change: &LevelChange) -> Result<Vec<DocumentChange>, String> {
+    let documents = LevelDocuments { environment: old.clone(), ..LevelDocuments::default() };
+    at(&documents, Level::Environment, change)
 }
 
-/// The documents after some changes of none.
+fn at(documents: &LevelDocuments, level: Level, change: &LevelChange) -> Result<Vec<DocumentChange>, String> {
+    let project = project();
+    with_documents(Levels::of(&project), (&project, documents), level, change).map(|changed| changed.documents)
+}
+
+/// The documents after these changes to a project without documents.
 fn stored(changes: Vec<DocumentChange>) -> MailDocuments {
     let mut all = MailDocuments::default();
     for change in changes {
@@ -61,7 +55,7 @@ fn own_documents() -> MailDocuments {
 }
 
 #[test]
-fn templates_and_themes_are_made_with_the_beginnings_that_new_ones_have() {
+fn new_templates_and_themes_have_their_defaults() {
     let own = own_documents();
     let [theme] = own.themes.as_slice() else { panic!("{own:?}") };
     assert_eq!((theme.display_name.as_str(), theme.html.as_str()), ("Ours", "<html>{{ content }}</html>"));
@@ -74,22 +68,46 @@ fn templates_and_themes_are_made_with_the_beginnings_that_new_ones_have() {
 }
 
 #[test]
-fn documents_that_are_written_down_and_read_again_are_the_same() {
+fn documents_survive_serialisation() {
     for own in [MailDocuments::default(), own_documents()] {
-        assert_eq!(changes(&Config::of(&project(), &own), &own), Ok(vec![]));
-        // What a level says brings the same back, when it is all that is said.
-        let config = Config::of(&project(), &own);
-        let mut replaced = config.clone();
-        replaced.clear(Level::Branch);
-        replaced.merge(Level::Branch, object(config.overrides(Level::Branch))).expect("valid");
-        assert_eq!(changes(&replaced, &own), Ok(vec![]));
+        assert_eq!(documents_after(&own, json!({})), Ok(vec![]));
+        // Overrides that are read from a level, and written back as its only content, restore the
+        // same documents.
+        let documents = LevelDocuments { environment: own.clone(), ..LevelDocuments::default() };
+        let overrides = object(json!({ "emails": documents.overrides(Level::Environment) }));
+        assert_eq!(after(&own, &LevelChange::Replace(overrides)), Ok(vec![]));
     }
-    let overrides = Config::of(&project(), &MailDocuments::default()).overrides(Level::Branch);
-    assert_eq!(overrides["emails"], Value::Null);
 }
 
 #[test]
-fn a_document_that_is_taken_out_is_gone_and_one_of_ours_is_back() {
+fn a_document_of_the_environment_overrides_that_of_the_branch() {
+    let branch = own_documents();
+    let documents = LevelDocuments { branch: branch.clone(), ..LevelDocuments::default() };
+    let subject = |subject: &str| LevelChange::Merge(object(json!({ format!("emails.templates.{TEMPLATE}.subjectSource"): subject })));
+    let written = at(&documents, Level::Environment, &subject("Ours")).expect("valid");
+    let [DocumentChange::Create(DocumentKind::Template, ours)] = written.as_slice() else { panic!("{written:?}") };
+    assert_eq!((ours.display_name.as_str(), ours.subject.as_str()), ("News", "Ours"));
+    let environment = MailDocuments { templates: vec![ours.clone()], themes: vec![] };
+    let documents = LevelDocuments { branch, environment };
+    assert!(documents.effective().templates.contains(ours) && documents.effective().templates.len() == 2);
+    // A push replaces only the documents of the branch.
+    let pushed = at(&documents, Level::Branch, &LevelChange::Replace(Map::new())).expect("valid");
+    assert!(pushed.len() == 3 && pushed.iter().all(|change| matches!(change, DocumentChange::Delete(..))), "{pushed:?}");
+    // Without an override of its own, the environment has the document of the branch.
+    for change in [LevelChange::Reset(vec![format!("emails.templates.{TEMPLATE}")]), LevelChange::Replace(Map::new()), subject("Hello")] {
+        let reset = at(&documents, Level::Environment, &change).expect("valid");
+        let is_own = matches!(change, LevelChange::Merge(_));
+        let expected = if is_own {
+            matches!(reset.as_slice(), [DocumentChange::Replace(..)])
+        } else {
+            matches!(reset.as_slice(), [DocumentChange::Delete(..)])
+        };
+        assert!(expected, "{reset:?}");
+    }
+}
+
+#[test]
+fn a_removed_document_is_deleted_or_restored_to_the_default() {
     let own = own_documents();
     let sign_in = Builtin::SignIn.id();
     let kinds = |changes: &[DocumentChange]| changes.iter().filter(|change| matches!(change, DocumentChange::Delete(..))).count();
@@ -106,7 +124,7 @@ fn a_document_that_is_taken_out_is_gone_and_one_of_ours_is_back() {
 }
 
 #[test]
-fn what_is_wrong_with_a_document_is_named_by_its_path() {
+fn an_invalid_document_is_reported_by_its_path() {
     let (theme, template) = (format!("emails.themes.{THEME}"), format!("emails.templates.{TEMPLATE}"));
     let unknown = Uuid::from_u128(7);
     for (values, path) in [

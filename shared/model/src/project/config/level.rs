@@ -1,30 +1,32 @@
-//! Which keys each level of a configuration may hold.
+//! The keys that each level of a configuration may hold.
 
 use deserr::{DeserializeError, Deserr, IntoValue, Value, ValuePointerRef};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 use wire::problem::rejected;
 
+use crate::project::config::flat::is_at_or_below;
+
 /// A level of the configuration.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, ToSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Level {
-    /// Keys below `project`.
+    /// `project` and `sourceOfTruth`, and the keys below them.
     Project,
-    /// What may lie in a repository: no secrets, and nothing that differs between deployments.
+    /// What may be kept in a repository: no secrets, and nothing that differs between deployments.
     Branch,
-    /// Everything but what is below `project`.
+    /// Everything except the keys of the project level. Its values override those of the branch.
     Environment,
 }
 
-/// What only an environment knows of a provider.
+/// The keys of a provider that are set per environment.
 const OF_PROVIDERS: [&str; 7] =
     ["isShared", "clientId", "clientSecret", "facebookConfigId", "microsoftTenantId", "issuer", "authorizationEndpoint"];
 
 impl Level {
-    /// Whether a key, or what is below it, may be of this level.
+    /// Whether a key, or a key below it, may be set at this level.
     pub fn holds(self, path: &str) -> bool {
-        let is_of_project = path == "project" || path.starts_with("project.");
+        let is_of_project = ["project", "sourceOfTruth"].iter().any(|area| is_at_or_below(path, area));
         match self {
             Self::Project => is_of_project,
             Self::Branch => !is_of_project && !is_of_environment(path),
@@ -33,10 +35,25 @@ impl Level {
     }
 }
 
+/// The areas of a configuration that belong to features which Gatelet does not have. Their values
+/// are stored and returned, so that one file can serve several services, but have no effect.
+const WITHOUT_EFFECT: [&str; 7] = ["analytics", "apps", "customDashboards", "dataVault", "dbSync", "payments", "sourceOfTruth"];
+
+/// Whether the value at a path has no effect.
+pub(crate) fn is_without_effect(path: &str) -> bool {
+    WITHOUT_EFFECT.iter().any(|area| is_at_or_below(path, area))
+}
+
+/// The areas without effect, each with an empty object.
+pub(crate) fn areas_without_effect() -> impl Iterator<Item = (String, serde_json::Value)> {
+    WITHOUT_EFFECT.iter().map(|area| ((*area).to_owned(), serde_json::json!({})))
+}
+
 fn is_of_environment(path: &str) -> bool {
     let names: Vec<&str> = path.split('.').collect();
     match names.as_slice() {
         ["domains", "trustedDomains", ..] | ["emails", "server", ..] => true,
+        ["analytics" | "customDashboards", ..] | ["payments", "testMode", ..] => true,
         ["auth", "botChallenge", "provider" | "siteKey" | "secretKey", ..] => true,
         ["auth", "oauth", "providers", _, name, ..] => OF_PROVIDERS.contains(name),
         _ => false,

@@ -1,28 +1,44 @@
-//! The settings of a project as one configuration, whose keys are paths with dots.
+//! The settings of a project as one configuration, whose keys are dotted paths.
 //!
-//! A project keeps each setting once; the configuration and its levels are views of the same settings, each of the keys that it may hold
-//! ([`Level`]). To change some of them, the settings are written down as a configuration, keys are put in or taken out, and what that makes
-//! is read as a whole: a key that is missing has its default, and one wrong value changes nothing. Names that were stored before hidden
-//! characters were refused are written down without them, so that they do not stand in the way of other changes.
+//! A configuration has three levels, which are stored separately ([`levels`]), each with the keys
+//! that it may hold ([`Level`]). Requests do not read the levels, but the settings in the project.
+//! A change of a level lays the levels over each other and parses the result as a whole
+//! ([`change()`]). A missing key has its default, and one invalid value rejects the entire change.
+//! If another operation changes settings, their new values are also written to the environment or,
+//! for keys of the project level, to that level.
 //!
-//! Secrets of providers and the password of the mail server can be written and are never in a configuration that is read; what is written
-//! without one keeps the one it had.
+//! Names stored before hidden characters were refused are serialised without those characters, so
+//! that such names do not block other changes.
+//!
+//! Secrets of providers and the password of the mail server can be written but are never returned.
+//! A provider or mail server that is written without its secret keeps the previous one, but only
+//! if the secret would be sent to the same place.
 
-pub mod read;
-
+pub mod change;
 pub mod defaults;
 pub mod document;
 pub mod documents;
 #[cfg(test)]
 mod documents_tests;
+pub mod flat;
 pub mod level;
+pub mod level_change;
+pub mod level_documents;
+pub mod levels;
+#[cfg(test)]
+mod levels_tests;
+pub mod noted;
 pub mod notices;
 pub mod parts;
 pub mod paths;
+pub mod read;
 pub mod settings;
 #[cfg(test)]
 mod tests;
 
+pub use crate::project::config::change::{Changed, change};
 pub use crate::project::config::documents::{DocumentChange, MailDocuments};
 pub use crate::project::config::level::Level;
-pub use crate::project::config::read::{Changed, read};
+pub use crate::project::config::level_change::LevelChange;
+pub use crate::project::config::level_documents::LevelDocuments;
+pub use crate::project::config::levels::Levels;

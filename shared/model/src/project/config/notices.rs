@@ -1,4 +1,5 @@
-//! Which emails about their accounts users get, as keys of a configuration: one for each topic, and one for new sign-ins.
+//! Which account notices users receive, as configuration keys: one for each topic, and one for new
+//! sign-ins.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,7 +12,7 @@ use crate::project::ProjectConfig;
 use crate::project::config::parts::Entries;
 
 pub(crate) const NOTICES: &str = "emails.notices";
-/// The key for new sign-ins from other places.
+/// The key for sign-ins from new places.
 const NEW_SIGN_IN: &str = "newSignIn";
 
 fn key(topic: Topic) -> &'static str {
@@ -29,14 +30,14 @@ pub(crate) fn of(config: &ProjectConfig) -> Value {
     json!(topics.chain([(NEW_SIGN_IN, config.new_sign_in_mails)]).collect::<BTreeMap<_, _>>())
 }
 
-/// What a configuration says of them.
+/// The values of these keys in a configuration.
 pub(crate) struct Notices {
     pub(crate) new_sign_in: bool,
     pub(crate) disabled: BTreeSet<Topic>,
 }
 
 impl Notices {
-    /// Reads the keys; one that is missing has its default.
+    /// Parses the keys; a missing key has its default.
     pub(crate) fn read(keys: Entries<bool>) -> Result<Self, Problems> {
         let defaults = ProjectConfig::default();
         let mut notices = Self { new_sign_in: defaults.new_sign_in_mails, disabled: defaults.disabled_notices };

@@ -1,18 +1,18 @@
-//! The parts of a configuration that are written by ids of their own, and the mail server.
+//! The parts of a configuration that have ids of their own, and the mail server.
 
 use std::collections::BTreeMap;
 
 use deserr::{DeserializeError, Deserr, ErrorKind, IntoValue, Map as _, ValueKind, ValuePointerRef, take_cf_content};
 use wire::problem::Problems;
 
-use crate::project::config::paths::{PROVIDERS, SERVER};
+use crate::project::config::paths::{DOMAINS, PROVIDERS, RULES, SERVER};
 use crate::project::config_patch::DomainInput;
 use crate::project::email_input::EmailInput;
 use crate::project::provider_input::ProviderInput;
 use crate::provider::catalog;
 use crate::sign_up::rule::{RuleAction, SignUpRule};
 
-/// Values by ids of their own. (The reading of maps that comes with deserr passes over values that are wrong.)
+/// Values by id. (deserr's own parsing of maps skips invalid values.)
 pub(crate) struct Entries<T>(pub(crate) BTreeMap<String, T>);
 
 impl<T> Default for Entries<T> {
@@ -65,6 +65,17 @@ pub(crate) struct Provider {
 }
 
 impl Provider {
+    /// Whether a client id is known, without which the provider cannot be used.
+    pub(crate) fn is_registered(&self) -> bool {
+        self.client_id.as_ref().is_some_and(|id| !id.is_empty())
+    }
+
+    /// Whether users can sign in with the provider. A provider without a type is not offered: it
+    /// consists only of values that the environment adds to a provider of the branch.
+    pub(crate) fn is_offered(&self) -> bool {
+        self.kind.is_some() && self.allow_sign_in != Some(false)
+    }
+
     pub(crate) fn into_input(self, id: String) -> Result<ProviderInput, Problems> {
         let wrong = |name: &str, message: &str| Err(Problems::one(&format!("{PROVIDERS}.{id}.{name}"), message));
         let expected = if catalog::find(&id).is_some() { id.as_str() } else { CUSTOM_PROVIDER };
@@ -72,12 +83,10 @@ impl Provider {
             return wrong("type", &format!("must be {expected}"));
         }
         if self.is_shared == Some(true) {
-            return wrong("isShared", "must be false: there are no shared client ids");
+            return wrong("isShared", "must be false: shared client ids are not available");
         }
-        for (name, value) in [("allowSignIn", self.allow_sign_in), ("allowConnectedAccounts", self.allow_connected_accounts)] {
-            if value == Some(false) {
-                return wrong(name, "must be true: what is not to be used is taken out");
-            }
+        if self.allow_connected_accounts == Some(false) {
+            return wrong("allowConnectedAccounts", "must be true: to disable the provider, set allowSignIn to false");
         }
         let Self { client_id, client_secret, issuer, authorization_endpoint, facebook_config_id, microsoft_tenant_id, .. } = self;
         Ok(ProviderInput {
@@ -102,32 +111,42 @@ pub(crate) struct Rule {
     display_name: Option<String>,
     #[deserr(default)]
     priority: u32,
-    condition: String,
-    action: RuleAction,
+    #[deserr(default)]
+    condition: Option<String>,
+    #[deserr(default)]
+    action: Option<RuleAction>,
 }
 
 impl Rule {
-    pub(crate) fn into_rule(self, id: String) -> SignUpRule {
+    pub(crate) fn into_rule(self, id: String) -> Result<SignUpRule, Problems> {
         let Self { enabled, display_name, priority, condition, action } = self;
-        SignUpRule { id, enabled, display_name, priority, condition, action }
+        let condition = required(condition, RULES, &id, "condition")?;
+        let action = required(action, RULES, &id, "action")?;
+        Ok(SignUpRule { id, enabled, display_name, priority, condition, action })
     }
+}
+
+fn required<T>(value: Option<T>, record: &str, id: &str, field: &str) -> Result<T, Problems> {
+    value.ok_or_else(|| Problems::one(&format!("{record}.{id}.{field}"), "is required"))
 }
 
 #[derive(Deserr)]
 #[deserr(deny_unknown_fields, rename_all = camelCase)]
 pub(crate) struct Domain {
-    pub(crate) base_url: String,
+    #[deserr(default)]
+    pub(crate) base_url: Option<String>,
     #[deserr(default)]
     handler_path: Option<String>,
 }
 
 impl Domain {
-    pub(crate) fn into_input(self) -> DomainInput {
-        DomainInput { domain: self.base_url, handler_path: self.handler_path }
+    pub(crate) fn into_input(self, id: &str) -> Result<DomainInput, Problems> {
+        Ok(DomainInput { domain: required(self.base_url, DOMAINS, id, "baseUrl")?, handler_path: self.handler_path })
     }
 }
 
-/// With a host, mails go by that server; without one, by the deployment's.
+/// The sender and the mail server. Without a host, emails are sent through the deployment's
+/// server.
 #[derive(Default, Deserr)]
 #[deserr(deny_unknown_fields, rename_all = camelCase)]
 pub(crate) struct Server {
@@ -160,5 +179,5 @@ impl Server {
     }
 }
 
-/// What stands for the type of a provider that is not in the catalog.
+/// The `type` of a provider that is not in the catalog.
 pub(crate) const CUSTOM_PROVIDER: &str = "custom_oidc";

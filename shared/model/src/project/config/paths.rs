@@ -1,14 +1,15 @@
-//! Where in a configuration a setting is: what is wrong with the settings that it stands for is told by its own paths.
+//! Maps an error in a setting to the configuration path of that setting.
 
 use crate::project::setting::InvalidSetting;
 
 pub(crate) const PROVIDERS: &str = "auth.oauth.providers";
-const RULES: &str = "auth.signUpRules";
-const DOMAINS: &str = "domains.trustedDomains";
+pub(crate) const RULES: &str = "auth.signUpRules";
+pub(crate) const DOMAINS: &str = "domains.trustedDomains";
 pub(crate) const SERVER: &str = "emails.server";
 const CHALLENGE: &str = "auth.botChallenge";
 
-/// The ids of what lists of settings are about, in their order: an error names the place in a list, and a configuration has ids.
+/// The ids of list elements, in their order: an error names an element by its position in the list,
+/// a configuration by its id.
 pub(crate) struct Ids {
     pub(crate) providers: Vec<String>,
     pub(crate) rules: Vec<String>,
@@ -16,7 +17,7 @@ pub(crate) struct Ids {
 }
 
 impl Ids {
-    /// The path in the configuration of what is wrong with the settings.
+    /// The configuration path of an invalid setting.
     pub(crate) fn path_of(&self, error: &InvalidSetting) -> String {
         let lists = [
             ("config.oauth_providers", PROVIDERS, &self.providers),
@@ -50,7 +51,7 @@ impl Ids {
     }
 }
 
-/// The name of a setting's field as a configuration writes it.
+/// The name of a setting's field in a configuration.
 fn field_name(field: &str) -> String {
     let field = if field == ".domain" { ".base_url" } else { field };
     let mut words = field.split('_');

@@ -1,4 +1,4 @@
-//! A whole configuration, read as settings.
+//! Parses a whole configuration into settings.
 
 use std::collections::BTreeSet;
 use std::mem::take;
@@ -11,9 +11,11 @@ use crate::bot_challenge::{BotChallenge, BotChallengeInput};
 use crate::document::theme::DEFAULT_THEME;
 use crate::permission::PermissionId;
 use crate::project::config::document::{Challenge, Document};
-use crate::project::config::documents::{DocumentChange, MailDocuments, Written};
+use crate::project::config::documents::{DocumentChange, Written};
+use crate::project::config::level::Level;
+use crate::project::config::level_documents::LevelDocuments;
 use crate::project::config::notices::Notices;
-use crate::project::config::parts::{Domain, Entries};
+use crate::project::config::parts::Entries;
 use crate::project::config::paths::Ids;
 use crate::project::config::settings::Config;
 use crate::project::config_patch::{ConfigPatch, PermissionInput};
@@ -22,33 +24,37 @@ use crate::project::setting::Deployment;
 use crate::project::{Project, SessionSettings};
 use crate::trail::retention::RETENTION_DAYS;
 
-/// What a project becomes by a configuration.
-#[derive(Debug, PartialEq)]
-pub struct Changed {
-    pub project: Project,
-    pub documents: Vec<DocumentChange>,
-}
-
-/// The project and the documents that it has by a configuration, or what is wrong with it, by its paths.
-pub fn read(
+/// The project and document changes that a configuration describes, or its problems by
+/// configuration path. The documents are those of `level`.
+pub(crate) fn read(
     config: &Config,
-    project: Project,
-    documents: &MailDocuments,
+    mut project: Project,
+    (level, documents): (Level, &LevelDocuments),
     deployment: &Deployment<'_>,
     now: Timestamp,
-) -> Result<Changed, Problems> {
+) -> Result<(Project, Vec<DocumentChange>), Problems> {
     let mut document: Document = deserr::deserialize::<Document, _, Problems>(config.try_nested()?)?;
     let written = Written::new(take(&mut document.emails.templates), take(&mut document.emails.themes));
+    document.auth.oauth.providers.0.retain(|_, provider| provider.is_registered());
+    let providers = document.auth.oauth.providers.0.iter();
+    let offered: BTreeSet<String> = providers.filter(|(_, provider)| provider.is_offered()).map(|(id, _)| id.clone()).collect();
     let ids = document.ids();
     let names = document.domains.trusted_domains.0.iter();
-    let names = names.map(|(name, domain)| (name.clone(), domain.base_url.trim_end_matches('/').to_owned())).collect();
+    let names = names.filter_map(|(name, domain)| Some((name.clone(), domain.base_url.as_deref()?.trim_end_matches('/').to_owned())));
+    let names = names.collect();
     let patch = ProjectPatch { config: Some(document.into_patch()?), ..ProjectPatch::default() };
     let selected = project.config.email.theme();
+    // A provider keeps its secret while it is not offered.
+    let idle = take(&mut project.config.idle_oauth_providers);
+    project.config.oauth_providers.extend(idle);
     let mut project = patch.apply(project, deployment).map_err(|error| Problems::one(&ids.path_of(&error), error.message))?;
+    let providers = take(&mut project.config.oauth_providers);
+    (project.config.oauth_providers, project.config.idle_oauth_providers) =
+        providers.into_iter().partition(|provider| offered.contains(&provider.id));
     project.config.domain_names = names;
     let selected = Some(project.config.email.theme()).filter(|theme| *theme != selected);
-    let documents = written.changes(documents, selected, now)?;
-    Ok(Changed { project, documents })
+    let changes = written.changes(&documents.of_level(level), selected, now)?;
+    Ok((project, changes))
 }
 
 impl Document {
@@ -64,17 +70,19 @@ impl Document {
         let Self { project, auth, domains, users, teams, onboarding, api_keys, audit_log, emails, rbac } = self;
         let (permissions, sessions) = (rbac.default_permissions, SessionSettings::default());
         let providers = auth.oauth.providers.0.into_iter().map(|(id, provider)| provider.into_input(id)).collect::<Result<_, _>>()?;
+        let rules = auth.sign_up_rules.0.into_iter().map(|(id, rule)| rule.into_rule(id)).collect::<Result<_, _>>()?;
+        let trusted = domains.trusted_domains.0.into_iter().map(|(id, domain)| domain.into_input(&id)).collect::<Result<_, _>>()?;
         let notices = Notices::read(emails.notices)?;
         Ok(ConfigPatch {
             sign_up_enabled: Some(auth.allow_sign_up),
             credential_enabled: Some(auth.password.allow_sign_in),
             magic_link_enabled: Some(auth.otp.allow_sign_in),
-            passkey_enabled: Some(auth.passkey.allow_sign_in),
+            passkey_enabled: auth.passkey.allow_sign_in,
+            allow_user_api_keys: api_keys.enabled.user,
+            allow_team_api_keys: api_keys.enabled.team,
             client_team_creation_enabled: Some(teams.allow_client_team_creation),
             member_invitations_enabled: Some(teams.allow_member_invitations),
             client_user_deletion_enabled: Some(users.allow_client_user_deletion),
-            allow_user_api_keys: Some(api_keys.enabled.user),
-            allow_team_api_keys: Some(api_keys.enabled.team),
             allow_localhost: Some(domains.allow_localhost),
             create_team_on_sign_up: Some(teams.create_personal_team_on_sign_up),
             require_email_verification: Some(onboarding.require_email_verification),
@@ -90,17 +98,17 @@ impl Document {
             ),
             bot_challenge: Some(auth.bot_challenge.into_input()),
             oauth_account_merge_strategy: Some(auth.oauth.account_merge_strategy),
-            sign_up_rules: Some(auth.sign_up_rules.0.into_iter().map(|(id, rule)| rule.into_rule(id)).collect()),
+            sign_up_rules: Some(rules),
             sign_up_rules_default_action: Some(auth.sign_up_rules_default_action),
-            domains: Some(domains.trusted_domains.0.into_values().map(Domain::into_input).collect()),
+            domains: Some(trusted),
             oauth_providers: Some(providers),
             email_config: Some(emails.server.into_input()?),
-            // Ours is the one of a project that has chosen none.
+            // A project without a selected theme uses the built-in one.
             email_theme: emails.selected_theme_id.filter(|theme| theme.0 != DEFAULT_THEME).map_or(Change::Clear, Change::Set),
             team_creator_default_permissions: Some(permission_inputs("teamCreator", permissions.team_creator)?),
             team_member_default_permissions: Some(permission_inputs("teamMember", permissions.team_member)?),
             user_default_permissions: Some(permission_inputs("signUp", permissions.sign_up)?),
-            // Settings that a configuration has no keys for stay as they are.
+            // Settings that are not part of a configuration keep their values.
             ..ConfigPatch::default()
         })
     }

@@ -1,12 +1,11 @@
-//! A configuration: what it holds, and how keys are put in and taken out.
-
-use std::collections::BTreeMap;
+//! The settings of a project as a configuration.
 
 use serde_json::{Map, Value, json};
 use wire::problem::Problems;
 
 use crate::permission::Occasion;
-use crate::project::config::documents::{self, MailDocuments};
+use crate::project::config::documents::MailDocuments;
+use crate::project::config::flat::{Flat, flatten};
 use crate::project::config::level::Level;
 use crate::project::config::parts::CUSTOM_PROVIDER;
 use crate::project::config::{defaults, notices};
@@ -15,12 +14,12 @@ use crate::provider::catalog;
 use crate::sign_up::rule::SignUpRule;
 use crate::text::line;
 
-/// A configuration: values by their paths. An object that is not empty is no value, but what is in it.
+/// A configuration, by path.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Config(BTreeMap<String, Value>);
+pub struct Config(pub(crate) Flat);
 
 impl Config {
-    /// The settings of a project and its documents, with all defaults and without secrets.
+    /// The settings and documents of a project, with all defaults and without secrets.
     pub fn of(project: &Project, documents: &MailDocuments) -> Self {
         let config = &project.config;
         let of_id = |id: &str, value: Value| (id.to_owned(), value);
@@ -46,7 +45,7 @@ impl Config {
                 "allowMemberInvitations": config.rbac.members_invite,
             },
             "onboarding": { "requireEmailVerification": config.require_email_verification },
-            "apiKeys": { "enabled": { "user": config.allow_user_api_keys, "team": config.allow_team_api_keys } },
+            "apiKeys": { "enabled": { "user": false, "team": false } },
             "auditLog": { "retentionDays": config.audit_log_retention_days },
             "emails": {
                 "server": {
@@ -69,14 +68,14 @@ impl Config {
                 "signUp": defaults(Occasion::SignUp),
             } },
         });
-        let mut flat = BTreeMap::new();
+        let mut flat = Flat::new();
         flatten(String::new(), nested, &mut flat);
         Self(flat)
     }
 
-    /// As JSON, objects within objects.
+    /// The configuration as JSON, with nested objects.
     pub fn nested(&self) -> Value {
-        // What was flattened has no value below another one.
+        // A flattened configuration has no value below another value.
         self.try_nested().unwrap_or_default()
     }
 
@@ -85,7 +84,7 @@ impl Config {
         for (path, value) in &self.0 {
             let mut place = &mut root;
             for name in path.split('.') {
-                let object = place.as_object_mut().ok_or_else(|| Problems::one(path, "is below a value that is no object"))?;
+                let object = place.as_object_mut().ok_or_else(|| Problems::one(path, "is below a value that is not an object"))?;
                 place = object.entry(name).or_insert_with(|| Value::Object(Map::new()));
             }
             if !is_empty_object(value) {
@@ -95,75 +94,29 @@ impl Config {
         Ok(root)
     }
 
-    /// What a level holds that is not by default so.
-    pub fn overrides(&self, level: Level) -> Value {
+    /// The keys that a level may hold and that differ from their defaults.
+    pub(crate) fn overrides(&self, level: Level) -> Value {
         let defaults = Self::defaults();
-        let is_own = |path: &str, value: &Value| match documents::document_of(path) {
-            // Whole or not at all: a document without a text is another one than ours, which has one.
-            Some(document) => !self.below(document).eq(defaults.below(document)),
-            None => defaults.0.get(path) != Some(value) && !is_empty_object(value),
-        };
+        let is_own = |path: &str, value: &Value| defaults.0.get(path) != Some(value) && !is_empty_object(value);
         let own = self.0.iter().filter(|(path, value)| level.holds(path) && is_own(path, value));
         Self(own.map(|(path, value)| (path.clone(), value.clone())).collect()).nested()
     }
 
-    fn below<'a>(&'a self, path: &'a str) -> impl Iterator<Item = (&'a String, &'a Value)> {
-        self.0.range(path.to_owned()..).take_while(move |(found, _)| found.starts_with(path))
-    }
-
     fn defaults() -> Self {
-        let mut flat = BTreeMap::new();
+        let mut flat = Flat::new();
         flatten(String::new(), defaults::defaults(), &mut flat);
         Self(flat)
     }
-
-    /// Takes out everything that a level holds.
-    pub fn clear(&mut self, level: Level) {
-        self.0.retain(|path, _| !level.holds(path));
-    }
-
-    /// Takes out a key, with everything below it; what is missing then has its default.
-    pub fn reset(&mut self, level: Level, key: &str) -> Result<(), Problems> {
-        if !level.holds(key) {
-            return Err(Problems::one(key, "is no key of this level"));
-        }
-        if key.ends_with(".clientSecret") || ["emails.server.password", "auth.botChallenge.secretKey"].contains(&key) {
-            return Err(Problems::one(key, "cannot be reset: what it is a secret of would have none"));
-        }
-        let below = format!("{key}.");
-        self.0.retain(|path, _| !((path == key || path.starts_with(&below)) && level.holds(path)));
-        Ok(())
-    }
-
-    /// Puts values in the places of what is at their keys: each value replaces everything below its key, and `null` takes it out.
-    pub fn merge(&mut self, level: Level, values: Map<String, Value>) -> Result<(), Problems> {
-        for (key, value) in values {
-            let mut flat = BTreeMap::new();
-            flatten(key.clone(), value, &mut flat);
-            if let Some(path) = flat.keys().chain([&key]).find(|path| !level.holds(path) || path.split('.').any(str::is_empty)) {
-                return Err(Problems::one(path, "is no key of this level"));
-            }
-            let below = format!("{key}.");
-            self.0.retain(|path, _| !((*path == key || path.starts_with(&below)) && level.holds(path)));
-            for path in flat.keys() {
-                if let Some(other) = documents::other_name(path) {
-                    self.0.remove(&other);
-                }
-            }
-            self.0.extend(flat.into_iter().filter(|(_, value)| !value.is_null()));
-        }
-        Ok(())
-    }
 }
 
-/// How users sign up and in.
+/// The settings for signing up and signing in.
 fn auth(config: &ProjectConfig, providers: Map<String, Value>, rules: Map<String, Value>) -> Value {
     let challenge = &config.bot_challenge;
     json!({
         "allowSignUp": config.sign_up_enabled,
         "password": { "allowSignIn": config.credential_enabled },
         "otp": { "allowSignIn": config.magic_link_enabled },
-        "passkey": { "allowSignIn": config.passkey_enabled },
+        "passkey": { "allowSignIn": false },
         "oauth": { "accountMergeStrategy": config.oauth_account_merge_strategy, "providers": providers },
         "sessions": {
             "maxAgeSeconds": config.sessions.max_age_seconds,
@@ -187,19 +140,8 @@ fn is_empty_object(value: &Value) -> bool {
     value.as_object().is_some_and(Map::is_empty)
 }
 
-fn flatten(path: String, value: Value, into: &mut BTreeMap<String, Value>) {
-    match value {
-        Value::Object(object) if !object.is_empty() => {
-            for (name, value) in object {
-                let path = if path.is_empty() { name } else { format!("{path}.{name}") };
-                flatten(path, value, into);
-            }
-        }
-        value => drop(into.insert(path, value)),
-    }
-}
-
-/// By which name a configuration has each domain: the one that it was written by, or one of our own.
+/// The name of each domain in the configuration: the name under which it was written, or else a
+/// generated one.
 fn domain_names(project: &Project) -> Vec<String> {
     let names = &project.config.domain_names;
     let mut free: Vec<&String> = names.keys().collect();

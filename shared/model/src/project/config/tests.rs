@@ -1,16 +1,15 @@
-//! Every change of a configuration, without a table.
+//! Tests of changes to a configuration, without a table.
 
 use crypto::deployment_secret::DeploymentSecret;
 use crypto::seal::Sealer;
-use jiff::Timestamp;
+use jiff::{SignedDuration, Timestamp};
 use serde_json::{Map, Value, json};
 use wire::entropy::Entropy;
 use wire::id::ProjectId;
 
 use crate::project::config::documents::MailDocuments;
-use crate::project::config::level::Level;
-use crate::project::config::read::read;
 use crate::project::config::settings::Config;
+use crate::project::config::{Changed, Level, LevelChange, LevelDocuments, Levels};
 use crate::project::mail_server::MailServer;
 use crate::project::senders::Senders;
 use crate::project::setting::Deployment;
@@ -20,31 +19,42 @@ pub(super) fn object(value: Value) -> Map<String, Value> {
     value.as_object().expect("an object").clone()
 }
 
-/// The project after some values are merged at a level, or what is wrong with them.
+/// The project after merging values at a level, or the problems with them.
 fn merged(project: &Project, level: Level, values: Value) -> Result<Project, String> {
-    let mut config = Config::of(project, &MailDocuments::default());
-    config.merge(level, object(values)).map_err(|problems| problems.to_string())?;
-    apply(&config, project)
+    changed(project, level, &LevelChange::Merge(object(values)))
 }
 
-fn apply(config: &Config, project: &Project) -> Result<Project, String> {
+fn changed(project: &Project, level: Level, change: &LevelChange) -> Result<Project, String> {
+    apply(Levels::of(project), project, level, change).map(|changed| changed.project)
+}
+
+pub(super) fn apply(levels: Levels, project: &Project, level: Level, change: &LevelChange) -> Result<Changed, String> {
+    with_documents(levels, (project, &LevelDocuments::default()), level, change)
+}
+
+pub(super) fn with_documents(
+    levels: Levels,
+    (project, documents): (&Project, &LevelDocuments),
+    level: Level,
+    change: &LevelChange,
+) -> Result<Changed, String> {
     let sealer = Sealer::new(&DeploymentSecret::new("a deployment secret for tests alone".to_owned().into()));
     let senders = Senders::new(String::new(), "*").expect("a list");
     let deployment = Deployment { sealer: &sealer, entropy: &Entropy::system(), senders: &senders };
-    let changed = read(config, project.clone(), &MailDocuments::default(), &deployment, Timestamp::UNIX_EPOCH);
-    changed.map(|changed| changed.project).map_err(|problems| problems.to_string())
+    let now = Timestamp::UNIX_EPOCH + SignedDuration::from_secs(1);
+    super::change(levels, (level, change), (project.clone(), documents), &deployment, now).map_err(|problems| problems.to_string())
 }
 
 pub(super) fn project() -> Project {
     Project::new(ProjectId::internal(), "Notes", Timestamp::UNIX_EPOCH)
 }
 
-/// Something of everything.
+/// A project with a value for every setting.
 fn furnished() -> Project {
     let values = json!({
         "auth.otp.allowSignIn": true,
         "auth.oauth.providers.github": { "type": "github", "clientId": "id", "clientSecret": "secret", "allowSignIn": true },
-        "auth.oauth.providers.own": { "clientId": "id", "clientSecret": "secret", "issuer": "https://id.example.com" },
+        "auth.oauth.providers.own": { "type": "custom_oidc", "clientId": "id", "clientSecret": "secret", "issuer": "https://id.example.com" },
         "auth.signUpRules.b": { "condition": "email == 'a@b.c'", "action": { "type": "reject", "message": "no" }, "displayName": "B" },
         "domains.trustedDomains.web": { "baseUrl": "https://web.example.com/" },
         "domains.trustedDomains.app": { "baseUrl": "https://app.example.com", "handlerPath": "/x" },
@@ -58,16 +68,19 @@ fn furnished() -> Project {
 }
 
 #[test]
-fn what_is_written_down_and_read_again_is_the_same_project() {
+fn a_project_survives_serialisation() {
     for project in [project(), furnished()] {
-        assert_eq!(apply(&Config::of(&project, &MailDocuments::default()), &project).as_ref(), Ok(&project));
+        assert_eq!(merged(&project, Level::Environment, json!({})).as_ref(), Ok(&project));
+        let levels = Levels::of(&project);
+        let stored = serde_json::from_str(&serde_json::to_string(&levels).expect("JSON")).expect("levels");
+        assert_eq!(levels, stored);
     }
     let text = Config::of(&furnished(), &MailDocuments::default()).nested().to_string();
     assert!(!text.contains("secret") && !text.contains("Secret"), "{text}");
 }
 
 #[test]
-fn names_that_were_stored_before_they_were_checked_stand_in_no_ones_way() {
+fn names_stored_before_validation_do_not_block_changes() {
     let mut old = furnished();
     old.config.sign_up_rules[0].display_name = Some("Staff\u{202e}\n".to_owned());
     old.config.email.sender_name = Some("No\u{200b}tes".to_owned());
@@ -79,7 +92,7 @@ fn names_that_were_stored_before_they_were_checked_stand_in_no_ones_way() {
 }
 
 #[test]
-fn keys_with_dots_and_objects_say_the_same() {
+fn dotted_keys_and_objects_are_equivalent() {
     let one =
         merged(&project(), Level::Environment, json!({ "teams.allowClientTeamCreation": true, "teams.createPersonalTeamOnSignUp": true }));
     let other = json!({ "teams": { "allowClientTeamCreation": true, "createPersonalTeamOnSignUp": true } });
@@ -87,7 +100,7 @@ fn keys_with_dots_and_objects_say_the_same() {
 }
 
 #[test]
-fn a_value_replaces_what_is_below_its_key_and_null_takes_it_out() {
+fn a_value_replaces_everything_below_its_key_and_null_removes_it() {
     let project = furnished();
     let rules = json!({ "auth.signUpRules": { "c": { "condition": "true", "action": { "type": "log" } } } });
     let changed = merged(&project, Level::Environment, rules).expect("valid");
@@ -99,7 +112,7 @@ fn a_value_replaces_what_is_below_its_key_and_null_takes_it_out() {
 }
 
 #[test]
-fn an_id_of_a_domain_stays_the_id_of_that_domain() {
+fn a_domain_keeps_its_id() {
     let path = merged(&furnished(), Level::Environment, json!({ "domains.trustedDomains.app.handlerPath": "/y" })).expect("valid");
     let paths: Vec<(&str, &str)> =
         path.config.domains.iter().map(|domain| (domain.domain.as_str(), domain.handler_path.as_str())).collect();
@@ -107,11 +120,13 @@ fn an_id_of_a_domain_stays_the_id_of_that_domain() {
 }
 
 #[test]
-fn a_provider_keeps_its_secret_until_another_one_is_written() {
+fn a_provider_keeps_its_secret_for_the_same_client_id() {
     let project = furnished();
     let secret = |project: &Project| project.config.oauth_provider("github").expect("a provider").client_secret.clone();
-    let same = merged(&project, Level::Environment, json!({ "auth.oauth.providers.github.clientId": "other" })).expect("valid");
+    let same = merged(&project, Level::Environment, json!({ "auth.oauth.providers.github.facebookConfigId": "other" })).expect("valid");
     assert_eq!(secret(&same), secret(&project));
+    let moved = merged(&project, Level::Environment, json!({ "auth.oauth.providers.github.clientId": "other" }));
+    assert!(moved.is_err(), "the secret belongs to the client id");
     let other = merged(&project, Level::Environment, json!({ "auth.oauth.providers.github.clientSecret": "other" })).expect("valid");
     assert_ne!(secret(&other), secret(&project));
 }
@@ -123,7 +138,7 @@ fn with_server(fields: Value) -> Value {
 }
 
 #[test]
-fn a_mail_server_keeps_its_password_for_the_same_host_port_and_username_alone() {
+fn a_mail_server_keeps_its_password_for_the_same_destination() {
     let project = furnished();
     let password = |project: &Project| {
         let server = project.config.email.server.clone().expect("a server");
@@ -145,7 +160,7 @@ fn a_mail_server_keeps_its_password_for_the_same_host_port_and_username_alone() 
 }
 
 #[test]
-fn a_password_opens_for_its_project_server_and_user_alone() {
+fn a_password_opens_only_for_its_project_server_and_user() {
     let sealer = Sealer::new(&DeploymentSecret::new("a deployment secret for tests alone".to_owned().into()));
     let server = furnished().config.email.server.expect("a server");
     let password = server.login.clone().expect("a login").password;
@@ -157,7 +172,7 @@ fn a_password_opens_for_its_project_server_and_user_alone() {
 }
 
 #[test]
-fn a_level_holds_its_keys_alone() {
+fn a_level_has_only_its_own_keys() {
     for (level, path) in [
         (Level::Project, "auth.allowSignUp"),
         (Level::Environment, "project.requirePublishableClientKey"),
@@ -168,7 +183,7 @@ fn a_level_holds_its_keys_alone() {
         (Level::Environment, ""),
     ] {
         let refused = merged(&project(), level, json!({ path: true })).expect_err(path);
-        assert!(refused.starts_with(path) && refused.contains("no key of this level"), "{refused}");
+        assert!(refused.starts_with(path) && refused.contains("not a key of this level"), "{refused}");
     }
     let nested = json!({ "auth": { "oauth": { "providers": { "github": { "clientId": "x" } } } } });
     assert!(merged(&project(), Level::Branch, nested).expect_err("of the environment").starts_with("auth.oauth.providers.github.clientId"));
@@ -177,7 +192,7 @@ fn a_level_holds_its_keys_alone() {
 }
 
 #[test]
-fn what_a_level_overrides_is_what_differs_from_the_defaults() {
+fn a_level_overrides_what_differs_from_the_defaults() {
     let config = Config::of(&furnished(), &MailDocuments::default());
     let branch = config.overrides(Level::Branch);
     assert_eq!(branch["auth"]["otp"], json!({ "allowSignIn": true }));
@@ -196,41 +211,36 @@ fn what_a_level_overrides_is_what_differs_from_the_defaults() {
 }
 
 #[test]
-fn a_level_that_is_cleared_leaves_the_others() {
+fn replacing_a_level_leaves_the_others() {
     let project = furnished();
-    let mut config = Config::of(&project, &MailDocuments::default());
-    config.clear(Level::Branch);
-    let cleared = apply(&config, &project).expect("valid");
+    let none = |level| changed(&project, level, &LevelChange::Replace(Map::new())).expect("valid");
+    assert_eq!(none(Level::Branch), project);
+    let cleared = none(Level::Environment);
     assert!(!cleared.config.magic_link_enabled && !cleared.config.credential_enabled && cleared.config.sign_up_enabled);
-    assert_eq!((cleared.config.domains.len(), cleared.config.oauth_providers.len()), (2, 2));
-    config.clear(Level::Environment);
-    let cleared = apply(&config, &project).expect("valid");
     assert!(cleared.config.domains.is_empty() && cleared.config.oauth_providers.is_empty() && cleared.config.email.sender_email.is_none());
+    assert!(cleared.config.idle_oauth_providers.is_empty(), "no level has settings for them");
 }
 
 #[test]
 fn keys_are_reset_to_their_defaults() {
     let project = furnished();
-    let mut config = Config::of(&project, &MailDocuments::default());
-    for key in ["auth.otp", "auth.oauth.providers.own", "emails.server"] {
-        config.reset(Level::Environment, key).expect("a key");
-    }
-    let reset = apply(&config, &project).expect("valid");
-    assert!(!reset.config.magic_link_enabled && reset.config.oauth_provider("own").is_none() && reset.config.email.sender_email.is_none());
-    assert!(reset.config.oauth_provider("github").is_some());
-    assert!(config.reset(Level::Project, "auth.otp").is_err());
+    let reset = |level, keys: &[&str]| changed(&project, level, &LevelChange::Reset(keys.iter().map(|key| (*key).to_owned()).collect()));
+    let done = reset(Level::Environment, &["auth.otp", "auth.oauth.providers.own", "emails.server", "payments.unknown"]).expect("valid");
+    assert!(!done.config.magic_link_enabled && done.config.oauth_provider("own").is_none() && done.config.email.sender_email.is_none());
+    assert!(done.config.oauth_provider("github").is_some());
+    assert!(reset(Level::Project, &["auth.otp"]).is_err());
     for secret in ["auth.oauth.providers.github.clientSecret", "emails.server.password"] {
-        assert!(config.reset(Level::Environment, secret).is_err());
+        assert!(reset(Level::Environment, &[secret]).is_err());
     }
 }
 
 #[test]
-fn what_is_wrong_is_named_by_its_path() {
+fn an_invalid_value_is_reported_by_its_path() {
     for (values, path) in [
         (json!({ "auth.allowSignUp": "yes" }), "auth.allowSignUp must be a boolean"),
         (json!({ "auth.allowSignUps": true }), "auth.allowSignUps is not known"),
         (json!({ "auth": 5 }), "auth must be an object"),
-        (json!({ "auth.otp.allowSignIn.x": true }), "auth.otp.allowSignIn.x is below a value"),
+        (json!({ "auth.otp.allowSignIn.x": true }), "auth.otp.allowSignIn must be a boolean, not an object"),
         (json!({ "emails.server.secure": true }), "emails.server.secure is not known"),
         (with_server(json!({ "host": "mail.example.com" })), "emails.server.port is required"),
         (with_server(json!({ "host": "mail example", "port": 465 })), "emails.server.host"),
@@ -245,9 +255,15 @@ fn what_is_wrong_is_named_by_its_path() {
         (with_server(json!({ "host": "mail.example.com", "port": 465, "username": "x\ny", "password": "x" })), "emails.server.username"),
         (json!({ "emails.server.isShared": false }), "emails.server.senderEmail"),
         (json!({ "emails.server.provider": "resend" }), "emails.server.provider"),
-        (json!({ "auth.oauth.providers.github": { "type": "google" } }), "auth.oauth.providers.github.type must be github"),
-        (json!({ "auth.oauth.providers.github": { "isShared": true } }), "auth.oauth.providers.github.isShared"),
-        (json!({ "auth.oauth.providers.github": { "allowSignIn": false } }), "auth.oauth.providers.github.allowSignIn"),
+        (
+            json!({ "auth.oauth.providers.github": { "clientId": "x", "type": "google" } }),
+            "auth.oauth.providers.github.type must be github",
+        ),
+        (json!({ "auth.oauth.providers.github": { "clientId": "x", "isShared": true } }), "auth.oauth.providers.github.isShared"),
+        (
+            json!({ "auth.oauth.providers.github": { "clientId": "x", "allowConnectedAccounts": false } }),
+            "auth.oauth.providers.github.allowConnectedAccounts",
+        ),
         (json!({ "auth.oauth.providers.github": { "clientId": "x" } }), "auth.oauth.providers.github.clientSecret is required"),
         (json!({ "auth.signUpRules.x": { "condition": "1 +", "action": { "type": "reject" } } }), "auth.signUpRules.x.condition"),
         (json!({ "auth.signUpRules.x": { "condition": "true", "action": { "type": "hit" } } }), "auth.signUpRules.x.action.type"),

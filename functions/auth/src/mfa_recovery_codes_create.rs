@@ -1,0 +1,50 @@
+//! `POST /api/v1/auth/mfa/recovery-codes`: creates a set of recovery codes for the signed-in user,
+//! in place of an earlier one. This response is the only one with the codes.
+//!
+//! Each code replaces a code of the authenticator app once. So creating a set requires a sign-in
+//! as recent as removing the app does, and the owner is notified.
+
+use api::http::TableAction::{BatchGetItem, GetItem, PutItem, UpdateItem};
+use api::http::{Created, Route};
+use api::product::{Access, Client, Input};
+use axum::extract::State;
+use crypto::password::recovery::RecoveryCode;
+use errors::{Error, ErrorCode, KnownError};
+use flows::App;
+use flows::accounts::{With, change_as};
+use model::limit::Limit;
+use model::user::recovery::{self, RecoveryCodes};
+use serde::Serialize;
+use utoipa::ToSchema;
+
+// Ten hashes are work for which the limit of other writes is too generous.
+pub const ROUTE: Route = Route::post("auth-mfa-recovery-codes-create", "/api/v1/auth/mfa/recovery-codes")
+    .summary("Creates recovery codes, which replace codes of the authenticator app")
+    .limit(Limit::SignIn)
+    .table(&[BatchGetItem, GetItem, PutItem, UpdateItem])
+    .errors(&[ErrorCode::UserAuthenticationRequired, ErrorCode::ReauthenticationRequired, ErrorCode::AuthenticatorAppRequired])
+    .hashes_passwords();
+
+#[derive(Serialize, ToSchema)]
+pub struct NewRecoveryCodes {
+    /// Ten codes of six letters and digits, to show to the user now: they cannot be read again.
+    codes: Vec<String>,
+}
+
+pub async fn handle(State(app): State<App>, access: Access<Client>, _: Input) -> Result<Created<NewRecoveryCodes>, Error> {
+    let row = &access.user.as_ref().ok_or(KnownError::UserAuthenticationRequired)?.row;
+    access.check_just_proved()?;
+    if row.user.totp.is_none() {
+        return Err(KnownError::AuthenticatorAppRequired.into());
+    }
+    let codes = RecoveryCode::draw(&app.entropy);
+    let hashed = app.hasher.hash_codes(&app.entropy, &codes).await;
+    let owner = recovery::owner(&access.project.id, row.user.id);
+    let set = RecoveryCodes::seal(&app.sealer, &app.entropy, &owner, &hashed, app.clock.now())?;
+    change_as(&access, row.clone(), KnownError::UserAuthenticationRequired, |user| {
+        user.totp.as_mut().ok_or(KnownError::AuthenticatorAppRequired)?.recovery = Some(set.clone());
+        Ok(With::default())
+    })
+    .await?;
+    Ok(Created(NewRecoveryCodes { codes: codes.iter().map(|code| code.text().to_owned()).collect() }))
+}

@@ -1,0 +1,158 @@
+//! A code of the second factor, at sign-in and as a fresh proof: a code of the authenticator app,
+//! or a recovery code in its place.
+//!
+//! The field for the app's code accepts codes of both kinds, so recovery codes work on pages that
+//! know nothing of them. Wrong codes of both kinds count against one limit.
+
+use api::product::{Access, Client};
+use crypto::password::recovery::{HashedCode, RecoveryCode};
+use errors::{Error, KnownError};
+use flows::accounts::place;
+use flows::email::notice;
+use flows::limits::Failures;
+use jiff::Timestamp;
+use model::trail::Event;
+use model::user::totp::Totp;
+use model::user::{User, recovery, totp};
+use store::user::account::Outcome;
+use store::user::{self, UserRow};
+use store::{Contention as _, Label, Write, optimistic};
+
+/// Attempts when the account changes concurrently.
+const ROUNDS: u32 = 5;
+
+/// The code of a request.
+pub(crate) struct SecondFactorCode {
+    typed: Typed,
+    /// The error if the code is wrong.
+    wrong: KnownError,
+}
+
+enum Typed {
+    App(String),
+    Recovery(RecoveryCode),
+    /// Text that cannot be a recovery code, where one is required.
+    Neither,
+}
+
+/// A right code, which has yet to be redeemed.
+pub(crate) enum Right<'a> {
+    /// The time step of a code of the app.
+    App(&'a Totp, u64),
+    /// A recovery code of the user's set.
+    Recovery(HashedCode),
+}
+
+impl SecondFactorCode {
+    /// The code in the field for the app's code.
+    pub(crate) fn of_app(text: &str) -> Self {
+        let typed = RecoveryCode::parse(text).map_or_else(|| Typed::App(text.trim().to_owned()), Typed::Recovery);
+        Self { typed, wrong: KnownError::InvalidTotpCode }
+    }
+
+    /// The code in the field for a recovery code.
+    pub(crate) fn of_recovery(text: &str) -> Self {
+        let typed = RecoveryCode::parse(text).map_or(Typed::Neither, Typed::Recovery);
+        Self { typed, wrong: KnownError::InvalidRecoveryCode }
+    }
+
+    /// When the app or the set of recovery codes that this code belongs to was added, if that is
+    /// known.
+    pub(crate) fn since(&self, user: &User) -> Option<Timestamp> {
+        match self.typed {
+            Typed::App(_) => user.totp.as_ref()?.set_at,
+            Typed::Recovery(_) | Typed::Neither => Some(user.recovery_codes()?.created_at),
+        }
+    }
+
+    /// Checks the code. A wrong one is counted, and recorded as `failed`.
+    pub(crate) async fn check<'a>(
+        &self,
+        access: &Access<Client>,
+        user: &'a User,
+        failures: &Failures<'_>,
+        failed: Event,
+    ) -> Result<Right<'a>, Error> {
+        let app = user.totp.as_ref().ok_or_else(|| self.wrong.clone())?;
+        if let Some(right) = self.compare(access, user, app, failures).await? {
+            return Ok(right);
+        }
+        failures.count().await?;
+        access.app.store.record_failure(Some(user.id), failed).await?;
+        Err(self.wrong.clone().into())
+    }
+
+    async fn compare<'a>(
+        &self,
+        access: &Access<Client>,
+        user: &User,
+        app: &'a Totp,
+        failures: &Failures<'_>,
+    ) -> Result<Option<Right<'a>>, Error> {
+        let (project, sealer) = (&access.project.id, &access.app.sealer);
+        match &self.typed {
+            Typed::App(digits) => {
+                let step = app.check(sealer, &totp::owner(project, user.id), digits, access.app.clock.now())?;
+                Ok(step.map(|step| Right::App(app, step)))
+            }
+            Typed::Recovery(code) => {
+                // This comes before the work of hashing, which a flood must not cause.
+                failures.check().await?;
+                let owner = recovery::owner(project, user.id);
+                let set = app.recovery.as_ref().map(|codes| codes.open(sealer, &owner)).transpose()?;
+                let hashed = access.app.hasher.hash_code(set.as_ref(), code).await;
+                Ok(set.and_then(|set| set.without(&hashed)).map(|_| Right::Recovery(hashed)))
+            }
+            Typed::Neither => Ok(None),
+        }
+    }
+
+    /// Redeems a right code in the transaction of `writes`: of several concurrent requests with the
+    /// code, one succeeds.
+    pub(crate) async fn redeem(&self, access: &Access<Client>, row: &UserRow, right: Right<'_>, writes: Vec<Write>) -> Result<(), Error> {
+        let hashed = match right {
+            Right::Recovery(hashed) => hashed,
+            Right::App(app, step) => return self.redeem_step(access, &row.user, app, step, writes).await,
+        };
+        let (project, mut row) = (&access.project, row.clone());
+        let epochs = (row.user.session_epoch, row.user.credential_epoch);
+        optimistic!(ROUNDS, |round| {
+            if round > 0 {
+                row = access.app.store.user(&project.id, row.user.id).await?.ok_or_else(|| self.wrong.clone())?;
+            }
+            let used = used(access, &row.user, &hashed)?.filter(|user| (user.session_epoch, user.credential_epoch) == epochs);
+            let mut user = used.ok_or_else(|| self.wrong.clone())?;
+            let notice = notice::of_change(&access.app, project, place(access), &row.user, &mut user)?;
+            let writes = writes.iter().cloned().chain(notice).collect();
+            // The caller handles failures of the other writes.
+            Ok(match access.app.store.change_account(&project.id, &row, &user, writes).await {
+                Ok(Outcome::Done) => Ok(()),
+                Ok(_) => return Err(Error::conflict()),
+                Err(error) => Err(error.into()),
+            })
+        })?
+    }
+
+    async fn redeem_step(&self, access: &Access<Client>, user: &User, app: &Totp, step: u64, mut writes: Vec<Write>) -> Result<(), Error> {
+        writes.push(user::use_totp_step(&access.project.id, user, app, step)?);
+        match access.app.store.transact(writes).await {
+            Err(store::Error::Conflict(conflict)) if conflict.is_of(Label::TotpStep) && !conflict.is_of(Label::Code) => {
+                Err(self.wrong.clone().into())
+            }
+            result => Ok(result?),
+        }
+    }
+}
+
+/// The user after the use of a recovery code; `None` if the user does not have the code or has
+/// used it already.
+fn used(access: &Access<Client>, user: &User, code: &HashedCode) -> Result<Option<User>, Error> {
+    let (app, owner) = (&access.app, recovery::owner(&access.project.id, user.id));
+    let Some(codes) = user.recovery_codes() else { return Ok(None) };
+    let Some(left) = codes.redeem(&app.sealer, &app.entropy, &owner, code)? else { return Ok(None) };
+    let mut user = user.clone();
+    if let Some(app) = &mut user.totp {
+        app.recovery = Some(left);
+    }
+    Ok(Some(user))
+}

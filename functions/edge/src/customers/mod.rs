@@ -1,0 +1,74 @@
+//! Customers of a project's payments. Gatelet has no payments, and the answers say so. Access is
+//! checked all the same, so the answers reveal nothing about other users and teams.
+
+use api::http::Route;
+use api::product::{Access, Client};
+use deserr::Deserr;
+use errors::{Error, ErrorCode, KnownError};
+use flows::teams::{enter, limited_to};
+use model::permission::Scope;
+use model::user::reference::UserRef;
+use utoipa::ToSchema;
+use wire::id::TeamId;
+use wire::problem::Problems;
+
+/// The permission required to read a team's customer data.
+const TEAM_ADMIN: &str = "team_admin";
+/// Path of the customer id in schema errors.
+const ID: &str = "params.customer_id";
+
+/// Errors of the access check.
+pub(crate) const CUSTOMER_ERRORS: &[ErrorCode] = &[
+    ErrorCode::UserAuthenticationRequired,
+    ErrorCode::CannotGetOwnUserWithoutUser,
+    ErrorCode::Forbidden,
+    ErrorCode::TeamNotFound,
+    ErrorCode::TeamMembershipNotFound,
+    ErrorCode::TeamPermissionRequired,
+];
+
+/// The kind of customer that an id stands for.
+#[derive(Deserr, ToSchema)]
+#[deserr(rename_all = lowercase)]
+#[schema(rename_all = "lowercase")]
+pub(crate) enum CustomerType {
+    User,
+    Team,
+    /// An id that the project chose itself. Requires server access.
+    Custom,
+}
+
+/// A customer in a path.
+#[derive(Deserr, ToSchema)]
+#[deserr(deny_unknown_fields)]
+pub struct CustomerPath {
+    #[schema(inline)]
+    customer_type: CustomerType,
+    /// A user's id or `me`, a team's id, or an id that the project chose.
+    customer_id: String,
+}
+
+/// Rejects a client whose user is not the customer or, if the customer is a team, not an
+/// administrator of the team. Custom customers require server access.
+pub(crate) async fn check(access: &Access<Client>, path: &CustomerPath, route: &Route) -> Result<(), Error> {
+    let own = limited_to(access)?;
+    match path.customer_type {
+        CustomerType::User => {
+            let user = UserRef::parse(&path.customer_id).map_err(|_| route.schema_error(&Problems::one(ID, "must be a UUID or `me`")))?;
+            access.user_id(user)?;
+        }
+        CustomerType::Team => {
+            let team = TeamId::parse(&path.customer_id).map_err(|_| route.schema_error(&Problems::one(ID, "must be a UUID")))?;
+            let entered = enter(&access.app.store, access, team, &[], &[]).await?;
+            let Some(own) = own else { return Ok(()) };
+            let granted = access.project.config.rbac.granted(&entered.member(own)?.grants, Scope::Team, true);
+            if !granted.iter().any(|permission| permission.as_str() == TEAM_ADMIN) {
+                let (team_id, user_id, permission_id) = (team.to_string(), own.to_string(), TEAM_ADMIN.to_owned());
+                return Err(KnownError::TeamPermissionRequired { team_id, user_id, permission_id }.into());
+            }
+        }
+        CustomerType::Custom if own.is_some() => return Err(KnownError::Forbidden.into()),
+        CustomerType::Custom => {}
+    }
+    Ok(())
+}

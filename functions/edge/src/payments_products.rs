@@ -1,0 +1,47 @@
+//! `GET /api/v1/payments/products/{customer_type}/{customer_id}`: returns an empty list of a
+//! customer's products. Prebuilt account pages of SDKs then hide their payments page.
+
+use api::http::TableAction::BatchGetItem;
+use api::http::{Json, Route};
+use api::product::input::{Ignored, Param};
+use api::product::page::{self, Page};
+use api::product::{Access, Client, Input};
+use deserr::Deserr;
+use errors::Error;
+use serde::Serialize;
+use utoipa::ToSchema;
+
+use crate::customers::{CUSTOMER_ERRORS, CustomerPath, check};
+
+pub const ROUTE: Route = Route::get("edge-payments-products", "/api/v1/payments/products/{customer_type}/{customer_id}")
+    .summary("Returns an empty list of a customer's products")
+    .table(&[BatchGetItem])
+    .errors(CUSTOMER_ERRORS);
+
+const MAX_LIMIT: usize = 100;
+
+#[derive(Deserr, ToSchema)]
+#[deserr(deny_unknown_fields)]
+pub struct ProductsQuery {
+    /// 1 to 100. Default: 100.
+    #[schema(value_type = Option<u8>, minimum = 1, maximum = 100)]
+    #[deserr(default)]
+    limit: Option<Param<usize>>,
+    /// Ignored. There is only one page, so no cursor is issued.
+    #[deserr(default)]
+    #[expect(dead_code, reason = "SDKs send it, but there is only one page")]
+    cursor: Option<String>,
+}
+
+/// A product that a customer has bought.
+#[derive(Serialize, ToSchema)]
+pub struct CustomerProduct {}
+
+pub async fn handle(
+    access: Access<Client>,
+    Input { path, query, .. }: Input<Ignored, ProductsQuery, CustomerPath>,
+) -> Result<Json<Page<CustomerProduct>>, Error> {
+    page::limit(query.limit, MAX_LIMIT, MAX_LIMIT, &ROUTE)?;
+    check(&access, &path, &ROUTE).await?;
+    Ok(Json(Page::new(Vec::new(), None)))
+}

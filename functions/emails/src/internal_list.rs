@@ -1,0 +1,81 @@
+//! `GET /api/v1/internal/emails`: lists the hundred newest emails with their recipients, as
+//! published SDKs show them. The outbox ([`outbox_list`](crate::outbox_list)) returns more about
+//! each email, page by page.
+
+use api::http::TableAction::{BatchGetItem, Query};
+use api::http::{Json, Route};
+use api::product::page::List;
+use api::product::{Access, Admin, Input};
+use axum::extract::State;
+use errors::Error;
+use flows::App;
+use model::outbox::{OutboxEntry, Recipients, Stage};
+use serde::Serialize;
+use store::outbox::list::OutboxListing;
+use utoipa::ToSchema;
+use wire::clock::Millis;
+use wire::id::{EmailId, UserId};
+
+pub const ROUTE: Route =
+    Route::get("emails-internal-list", "/api/v1/internal/emails").summary("Lists the hundred newest emails").table(&[BatchGetItem, Query]);
+
+/// The number of emails in the list.
+const COUNT: usize = 100;
+
+/// An email.
+#[derive(Serialize, ToSchema)]
+pub struct ListedEmail {
+    /// The id of the email in the outbox.
+    id: EmailId,
+    /// The subject line; empty until the email is rendered.
+    subject: String,
+    /// When sending ended; until then, when the email was created. In milliseconds since the Unix
+    /// epoch.
+    sent_at_millis: Millis,
+    /// The recipients' email addresses. If the email is for the primary address of a user, the
+    /// current one.
+    to: Vec<String>,
+    /// Why the email cannot be rendered or sent; `null` if it can.
+    error: Option<String>,
+}
+
+pub async fn handle(State(app): State<App>, access: Access<Admin>, _: Input) -> Result<Json<List<ListedEmail>>, Error> {
+    let (project, now) = (&access.project, app.clock.now());
+    let listing = OutboxListing { start: None, oldest: project.created_at, limit: COUNT, read: COUNT + 1, now };
+    let entries = app.store.outbox_entries(&project.id, listing, |_| true).await?.entries;
+    let users: Vec<UserId> = entries.iter().filter_map(|entry| primary(&entry.to)).collect();
+    let users = app.store.users_by_id(&project.id, &users).await?;
+    let items = entries.into_iter().map(|entry| {
+        let to = match &entry.to {
+            Recipients::UserPrimaryEmail { user_id } => {
+                let primary = users.get(user_id).and_then(|row| row.user.primary());
+                primary.iter().map(|channel| channel.value.to_string()).collect()
+            }
+            Recipients::UserCustomEmails { emails, .. } | Recipients::CustomEmails { emails } => {
+                emails.iter().map(ToString::to_string).collect()
+            }
+        };
+        listed(entry, to)
+    });
+    Ok(Json(List::whole(items.collect())))
+}
+
+/// The user whose primary email address an email goes to; `None` for other recipients.
+fn primary(to: &Recipients) -> Option<UserId> {
+    matches!(to, Recipients::UserPrimaryEmail { .. }).then(|| to.user_id()).flatten()
+}
+
+fn listed(entry: OutboxEntry, to: Vec<String>) -> ListedEmail {
+    let (ended, error) = match &entry.stage {
+        Stage::Sent { at, .. } => (Some(*at), None),
+        Stage::ServerError { at, message, .. } | Stage::RenderError { at, message, .. } => (Some(*at), Some(message.clone())),
+        _ => (None, None),
+    };
+    ListedEmail {
+        id: entry.id,
+        sent_at_millis: ended.unwrap_or_else(|| entry.created_at.as_millisecond()),
+        subject: entry.rendered.map(|rendered| rendered.subject).unwrap_or_default(),
+        to,
+        error,
+    }
+}

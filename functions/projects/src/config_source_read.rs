@@ -1,0 +1,24 @@
+//! `GET /api/v1/internal/config/source`: returns where the branch level of the configuration was
+//! pushed from.
+
+use api::http::TableAction::BatchGetItem;
+use api::http::{Json, Route};
+use api::product::{Access, Admin, Input};
+use errors::Error;
+use model::project::source::ConfigSource;
+use serde::Serialize;
+use utoipa::ToSchema;
+
+pub const ROUTE: Route = Route::get("projects-config-source-read", "/api/v1/internal/config/source")
+    .summary("Returns where the configuration was pushed from")
+    .table(&[BatchGetItem]);
+
+#[derive(Serialize, ToSchema)]
+pub struct PushedFrom {
+    /// `unlinked` if nothing was pushed, or if the link was removed since.
+    source: ConfigSource,
+}
+
+pub async fn handle(access: Access<Admin>, _: Input) -> Result<Json<PushedFrom>, Error> {
+    Ok(Json(PushedFrom { source: access.project.config_source.clone() }))
+}

@@ -1,0 +1,70 @@
+//! `POST /api/v1/internal/projects/transfer`: transfers a project from one team of the caller in
+//! the project `internal` to another.
+//!
+//! Only members of the owning team who may delete that team can transfer its projects. A caller
+//! who is not in the owning team is told that the project does not exist.
+
+use api::http::TableAction::{BatchGetItem, ConditionCheckItem, DeleteItem, GetItem, PutItem, UpdateItem};
+use api::http::{Json, Named, Route};
+use api::product::{Access, Client, Input};
+use axum::extract::State;
+use deserr::Deserr;
+use errors::{Error, ErrorCode, KnownError};
+use flows::App;
+use flows::context::ROUNDS;
+use flows::teams::{no_member, require};
+use model::permission::System;
+use serde::Serialize;
+use store::optimistic;
+use utoipa::ToSchema;
+use wire::id::{ProjectId, TeamId};
+
+use crate::owners::teams::owner;
+
+pub const ROUTE: Route = Route::post("projects-internal-transfer", "/api/v1/internal/projects/transfer")
+    .summary("Transfers a project to another team of its owner")
+    .table(&[BatchGetItem, ConditionCheckItem, DeleteItem, GetItem, PutItem, UpdateItem])
+    .reads(&[Named::Project])
+    .errors(&[
+        ErrorCode::ExpectedInternalProject,
+        ErrorCode::UserAuthenticationRequired,
+        ErrorCode::ProjectNotFound,
+        ErrorCode::TeamPermissionRequired,
+        ErrorCode::TeamMembershipNotFound,
+    ]);
+
+#[derive(Deserr, ToSchema)]
+#[deserr(deny_unknown_fields)]
+pub struct Transfer {
+    /// The id of the project.
+    project_id: String,
+    /// The team of the caller that owns the project from now on.
+    new_team_id: TeamId,
+}
+
+#[derive(Serialize, ToSchema)]
+pub struct Transferred {
+    /// Always `"true"`, a string.
+    success: &'static str,
+}
+
+pub async fn handle(
+    State(app): State<App>,
+    access: Access<Client>,
+    Input { body, .. }: Input<Transfer>,
+) -> Result<Json<Transferred>, Error> {
+    let (user, internal) = (owner(&access)?.id, &access.project);
+    let not_found = || KnownError::ProjectNotFound { project_id: body.project_id.clone() };
+    let project = ProjectId::parse(&body.project_id).map_err(|_| not_found())?;
+    optimistic!(ROUNDS, |round| {
+        let row = access.table(round).project(&project).await?.ok_or_else(not_found)?;
+        let old = row.project.owner_team_id.as_deref().and_then(|id| TeamId::parse(id).ok()).ok_or_else(not_found)?;
+        let (giver, taker) =
+            tokio::try_join!(app.store.member(&internal.id, old, user), app.store.member(&internal.id, body.new_team_id, user))?;
+        let giver = giver.ok_or_else(not_found)?;
+        require(internal, old, user, Some(&giver.grants), System::DeleteTeam)?;
+        taker.ok_or_else(|| no_member(body.new_team_id, user))?;
+        app.store.transfer_project(row, (old, body.new_team_id), user).await?;
+        Ok(Json(Transferred { success: "true" }))
+    })
+}

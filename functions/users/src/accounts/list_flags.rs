@@ -1,0 +1,54 @@
+//! Parameters of the list of users, all of which operations on a single user accept and ignore.
+
+use api::product::input::Param;
+use deserr::Deserr;
+use serde::Serialize;
+use utoipa::ToSchema;
+use wire::id::TeamId;
+
+/// The order of a list of users.
+#[derive(Deserr, Serialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum UserOrder {
+    #[deserr(rename = "signed_up_at")]
+    SignedUpAt,
+}
+
+/// The query of an operation on a single user. Some clients send the filters of the list along.
+/// Their values are validated but have no effect.
+#[derive(Deserr, ToSchema)]
+#[deserr(deny_unknown_fields)]
+pub struct IgnoredFilters {
+    /// Without effect.
+    #[schema(value_type = Option<bool>)]
+    #[deserr(default)]
+    pub include_restricted: Option<Param<bool>>,
+    /// Without effect.
+    #[schema(value_type = Option<bool>)]
+    #[deserr(default)]
+    pub include_anonymous: Option<Param<bool>>,
+    /// Without effect.
+    #[schema(value_type = Option<bool>)]
+    #[deserr(default)]
+    pub only_anonymous: Option<Param<bool>>,
+    /// Without effect.
+    #[deserr(default)]
+    pub order_by: Option<UserOrder>,
+    /// Without effect.
+    #[schema(value_type = Option<bool>)]
+    #[deserr(default)]
+    pub desc: Option<Param<bool>>,
+    /// Without effect.
+    #[deserr(default)]
+    pub query: Option<String>,
+    /// Without effect.
+    #[deserr(default)]
+    pub team_id: Option<TeamId>,
+    /// Without effect.
+    #[schema(value_type = Option<u8>)]
+    #[deserr(default)]
+    pub limit: Option<Param<usize>>,
+    /// Without effect.
+    #[deserr(default)]
+    pub cursor: Option<String>,
+}

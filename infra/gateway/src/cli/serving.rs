@@ -1,0 +1,67 @@
+//! Runs a service until a signal, and stops it cleanly.
+
+use std::time::Duration;
+
+use anyhow::Context as _;
+use email::smtp::Smtp;
+use tokio::sync::watch;
+
+use crate::say::say;
+use crate::server::Server;
+use crate::service::Service;
+
+/// How long running requests and workers may take to finish after a signal.
+const GRACE: Duration = Duration::from_secs(10);
+
+/// Everything that runs until the gateway is stopped.
+pub(super) struct Serving {
+    pub(super) service: Service,
+    pub(super) smtp: Smtp,
+    pub(super) sends_alone: bool,
+    pub(super) api: Server,
+    /// The server of the embedded engine, if it has a port.
+    pub(super) tables: Option<Server>,
+}
+
+impl Serving {
+    pub(super) async fn until(self, signal: impl Future<Output = ()>) -> anyhow::Result<()> {
+        let Self { service, smtp, sends_alone, api, tables } = self;
+        let (stop, stopped) = watch::channel(false);
+        let worker = service.spawn_worker(smtp, sends_alone, stopped.clone());
+        service.spawn_endings(stopped.clone());
+        let trail = service.spawn_trail(stopped.clone());
+        service.spawn_expiry(stopped.clone());
+        if let Some(tables) = tables {
+            tokio::spawn(tables.run(stopped.clone()));
+        }
+        let server = tokio::spawn(api.run(stopped));
+        signal.await;
+        say!("Stopping after running requests have finished");
+        stop.send_replace(true);
+        // The wait is limited, so that a client cannot keep the gateway running by keeping its
+        // request open. To stop then is safe, because acknowledged writes are already durable.
+        let finished = async { (server.await, worker.await, trail.await) };
+        match tokio::time::timeout(GRACE, finished).await {
+            Ok((served, worked, linked)) => {
+                served.context("the server failed")?;
+                worked.context("the outbox worker failed")?;
+                linked.context("the trail worker failed")
+            }
+            Err(_) => Ok(()),
+        }
+    }
+}
+
+/// Waits for SIGINT or SIGTERM. The call itself installs the handlers; the returned future only
+/// waits.
+pub(super) fn stop_signal() -> std::io::Result<impl Future<Output = ()>> {
+    use tokio::signal::unix::{SignalKind, signal};
+    let mut interrupt = signal(SignalKind::interrupt())?;
+    let mut terminate = signal(SignalKind::terminate())?;
+    Ok(async move {
+        tokio::select! {
+            _ = interrupt.recv() => {}
+            _ = terminate.recv() => {}
+        }
+    })
+}

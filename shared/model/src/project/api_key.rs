@@ -1,0 +1,68 @@
+//! API keys of a project.
+
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+use wire::level::Level;
+
+/// An API key, as stored in the table under its digest.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ApiKey {
+    /// The kind of key, which determines its access level.
+    pub kind: KeyKind,
+    /// The key set that the key belongs to.
+    pub set_id: uuid::Uuid,
+    /// When the key expires; absent if it never expires.
+    #[serde(default, with = "jiff::fmt::serde::timestamp::millisecond::optional", skip_serializing_if = "Option::is_none")]
+    pub expires_at: Option<Timestamp>,
+    /// When the key was revoked.
+    #[serde(default, with = "jiff::fmt::serde::timestamp::millisecond::optional", skip_serializing_if = "Option::is_none")]
+    pub revoked_at: Option<Timestamp>,
+}
+
+/// The kind of an API key, which corresponds to an access level.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum KeyKind {
+    /// Gives client access; may be published with the app.
+    PublishableClient,
+    /// Gives server access.
+    SecretServer,
+    /// Gives admin access.
+    SuperSecretAdmin,
+}
+
+impl KeyKind {
+    /// Every kind.
+    pub const ALL: [Self; 3] = [Self::PublishableClient, Self::SecretServer, Self::SuperSecretAdmin];
+
+    /// The text that every key of this kind begins with.
+    pub fn prefix(self) -> &'static str {
+        match self {
+            Self::PublishableClient => "pck_",
+            Self::SecretServer => "ssk_",
+            Self::SuperSecretAdmin => "sak_",
+        }
+    }
+
+    /// The kind that gives an access level.
+    pub fn of(level: Level) -> Self {
+        match level {
+            Level::Client => Self::PublishableClient,
+            Level::Server => Self::SecretServer,
+            Level::Admin => Self::SuperSecretAdmin,
+        }
+    }
+
+    /// The kind of a key, according to the prefix of its text.
+    pub fn by_prefix(text: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|kind| text.starts_with(kind.prefix()))
+    }
+}
+
+impl ApiKey {
+    /// Whether the key is of this kind, unexpired and not revoked.
+    pub fn opens(&self, kind: KeyKind, now: Timestamp) -> bool {
+        self.kind == kind && self.revoked_at.is_none() && self.expires_at.is_none_or(|time| now < time)
+    }
+}

@@ -1,0 +1,119 @@
+//! Configurations by path: values whose keys are dotted paths.
+
+use std::collections::BTreeMap;
+
+use serde_json::{Map, Value};
+
+/// Values by path. A non-empty object is not a value; its members are.
+pub type Flat = BTreeMap<String, Value>;
+
+/// Whether a path is `key`, or below it.
+pub(crate) fn is_at_or_below(path: &str, key: &str) -> bool {
+    path.strip_prefix(key).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+}
+
+/// The path and every path above it, the longest first.
+fn with_parents(path: &str) -> impl Iterator<Item = &str> {
+    std::iter::successors(Some(path), |path| path.rsplit_once('.').map(|(parent, _)| parent))
+}
+
+/// Whether a path is one of these keys, or below one.
+pub(crate) fn is_covered(path: &str, keys: &Map<String, Value>) -> bool {
+    with_parents(path).any(|path| keys.contains_key(path))
+}
+
+/// The paths below `key`. `/` follows `.` in the order of paths.
+pub(crate) fn below<'a>(all: &'a Flat, key: &str) -> impl Iterator<Item = (&'a String, &'a Value)> {
+    all.range(format!("{key}.")..format!("{key}/"))
+}
+
+/// Removes `key` and everything below it.
+pub(crate) fn cut(all: &mut Flat, key: &str) {
+    let paths: Vec<String> = below(all, key).map(|(path, _)| path.clone()).collect();
+    all.remove(key);
+    for path in paths {
+        all.remove(&path);
+    }
+}
+
+pub(crate) fn flatten(path: String, value: Value, into: &mut Flat) {
+    match value {
+        Value::Object(object) if !object.is_empty() => {
+            for (name, value) in object {
+                let path = if path.is_empty() { name } else { format!("{path}.{name}") };
+                flatten(path, value, into);
+            }
+        }
+        value => drop(into.insert(path, value)),
+    }
+}
+
+/// The values of an object whose top-level keys may be dotted paths; longer keys are set after
+/// shorter ones.
+pub(crate) fn of(values: &Map<String, Value>) -> Flat {
+    let mut keys: Vec<&String> = values.keys().collect();
+    keys.sort_by_key(|key| key.matches('.').count());
+    let mut all = Flat::new();
+    for key in keys {
+        cut(&mut all, key);
+        for parent in with_parents(key).skip(1) {
+            if all.get(parent).is_some_and(Value::is_null) {
+                all.remove(parent);
+            }
+        }
+        flatten(key.clone(), values[key].clone(), &mut all);
+    }
+    all
+}
+
+/// Removes a key, and everything below it, from an object whose top-level keys may be dotted paths.
+/// An object that becomes empty is removed, too.
+pub(crate) fn remove(values: &mut Map<String, Value>, key: &str) {
+    values.retain(|path, value| {
+        if is_at_or_below(path, key) {
+            return false;
+        }
+        let Some(rest) = key.strip_prefix(path.as_str()).and_then(|rest| rest.strip_prefix('.')) else { return true };
+        let Value::Object(members) = value else { return true };
+        let had_members = !members.is_empty();
+        remove(members, rest);
+        !(had_members && members.is_empty())
+    });
+}
+
+/// The records of a configuration, whose entries are kept whole.
+const RECORDS: [&str; 3] = ["auth.oauth.providers", "auth.signUpRules", "domains.trustedDomains"];
+
+/// A nested configuration as an object with dotted paths: one key for each value, except that each
+/// entry of a record is a single key whose value is an object.
+pub(crate) fn entries(nested: Value) -> Map<String, Value> {
+    let mut all = Flat::new();
+    flatten(String::new(), nested, &mut all);
+    let mut values = Map::new();
+    for (path, value) in all {
+        let record =
+            RECORDS.iter().find_map(|record| path.strip_prefix(record)?.strip_prefix('.')?.split_once('.').map(|rest| (record, rest)));
+        match record {
+            Some((record, (id, field))) => values
+                .entry(format!("{record}.{id}"))
+                .or_insert_with(|| Value::Object(Map::new()))
+                .as_object_mut()
+                .map_or((), |entry| insert(entry, field, value)),
+            None if path.is_empty() => {}
+            None => drop(values.insert(path, value)),
+        }
+    }
+    values
+}
+
+/// Sets a value at a path below an object, and creates the objects between them.
+fn insert(object: &mut Map<String, Value>, path: &str, value: Value) {
+    match path.split_once('.') {
+        None => drop(object.insert(path.to_owned(), value)),
+        Some((name, rest)) => {
+            if let Value::Object(below) = object.entry(name).or_insert_with(|| Value::Object(Map::new())) {
+                insert(below, rest, value);
+            }
+        }
+    }
+}

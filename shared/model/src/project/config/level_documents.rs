@@ -1,0 +1,131 @@
+//! The templates and themes of each level of a configuration. They are not stored with the other
+//! values of a level, but as items of their own.
+
+use serde_json::{Map, Value};
+
+use crate::document::MailDocument;
+use crate::project::config::documents::{MailDocuments, OfLevel, TEMPLATES, THEMES, of_template, of_theme, other_name};
+use crate::project::config::flat::{self, Flat, flatten, is_at_or_below};
+use crate::project::config::level::Level;
+use crate::project::config::level_change::LevelChange;
+
+/// The templates and themes of a project by the level that they belong to.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct LevelDocuments {
+    /// The documents of the branch.
+    pub branch: MailDocuments,
+    /// The documents of the environment. Each hides the document of the branch with the same id.
+    pub environment: MailDocuments,
+}
+
+impl LevelDocuments {
+    /// The documents in effect.
+    pub fn effective(&self) -> MailDocuments {
+        let over = |branch: &[MailDocument], environment: &[MailDocument]| -> Vec<MailDocument> {
+            let is_hidden = |document: &MailDocument| environment.iter().any(|other| other.id == document.id);
+            branch.iter().filter(|document| !is_hidden(document)).chain(environment).cloned().collect()
+        };
+        MailDocuments {
+            templates: over(&self.branch.templates, &self.environment.templates),
+            themes: over(&self.branch.themes, &self.environment.themes),
+        }
+    }
+
+    /// The documents that belong to a level.
+    fn at(&self, level: Level) -> MailDocuments {
+        match level {
+            Level::Project => MailDocuments::default(),
+            Level::Branch => self.branch.clone(),
+            Level::Environment => self.environment.clone(),
+        }
+    }
+
+    /// The documents that a level starts from, besides the built-in ones.
+    fn below(&self, level: Level) -> MailDocuments {
+        if level == Level::Environment { self.branch.clone() } else { MailDocuments::default() }
+    }
+
+    /// The documents that a change of a level starts from.
+    pub(crate) fn of_level(&self, level: Level) -> OfLevel {
+        let is_branch = level == Level::Branch;
+        let others = self.environment.themes.iter().filter(|_| is_branch).map(|theme| theme.id.uuid()).collect();
+        OfLevel { own: self.at(level), below: self.below(level), other_themes: others }
+    }
+
+    /// The values of a level's own documents.
+    pub fn overrides(&self, level: Level) -> Value {
+        let MailDocuments { templates, themes } = self.at(level);
+        let mut emails = Map::new();
+        let mut add = |name: &str, documents: Map<String, Value>| {
+            if !documents.is_empty() {
+                emails.insert(name.to_owned(), documents.into());
+            }
+        };
+        add("templates", templates.into_iter().map(|document| (document.id.to_string(), of_template(document))).collect());
+        add("themes", themes.into_iter().map(|document| (document.id.to_string(), of_theme(document))).collect());
+        Value::Object(emails)
+    }
+
+    /// The documents of a level after a change of the level, by path.
+    pub(crate) fn changed(&self, level: Level, change: &LevelChange) -> Flat {
+        let below = self.below(level).flat();
+        let mut all = match (change, level) {
+            (LevelChange::Replace(_), _) => below.clone(),
+            (_, Level::Environment) => self.effective().flat(),
+            _ => self.at(level).flat(),
+        };
+        match change {
+            LevelChange::Merge(values) | LevelChange::Replace(values) => {
+                for (key, value) in values {
+                    set(&mut all, key, value);
+                }
+            }
+            LevelChange::Reset(keys) => {
+                for key in keys {
+                    flat::cut(&mut all, key);
+                    all.extend(
+                        below.iter().filter(|(path, _)| is_at_or_below(path, key)).map(|(path, value)| (path.clone(), value.clone())),
+                    );
+                }
+            }
+        }
+        all.retain(|path, _| is_of_documents(path));
+        all
+    }
+}
+
+fn set(all: &mut Flat, key: &str, value: &Value) {
+    let mut new = Flat::new();
+    flatten(key.to_owned(), value.clone(), &mut new);
+    flat::cut(all, key);
+    for path in new.keys() {
+        if let Some(other) = other_name(path) {
+            all.remove(&other);
+        }
+    }
+    all.extend(new.into_iter().filter(|(_, value)| !value.is_null()));
+}
+
+fn is_of_documents(path: &str) -> bool {
+    [TEMPLATES, THEMES].iter().any(|parent| is_at_or_below(path, parent))
+}
+
+/// A value without the documents in it; `None` if it consisted only of documents.
+pub(crate) fn removed_from(key: &str, value: &Value) -> Option<Value> {
+    if is_of_documents(key) {
+        return None;
+    }
+    let mut value = value.clone();
+    if let Value::Object(members) = &mut value {
+        let had_members = !members.is_empty();
+        for parent in [TEMPLATES, THEMES] {
+            if let Some(rest) = parent.strip_prefix(key).and_then(|rest| rest.strip_prefix('.')) {
+                flat::remove(members, rest);
+            }
+        }
+        if had_members && members.is_empty() {
+            return None;
+        }
+    }
+    Some(value)
+}

@@ -1,0 +1,238 @@
+//! The levels of a configuration as they are stored.
+//!
+//! Each level is an object whose top-level keys may be dotted paths. A level is laid over another
+//! by its keys: a key replaces the same key of the level below and every longer key that begins
+//! with it; objects are not merged with each other. The environment lies over the branch, the
+//! branch over the project, and the project over the defaults. In the result, longer keys are set
+//! after shorter ones. So a value that the environment sets stays in effect whatever is pushed to
+//! the branch.
+//!
+//! Templates and themes are not part of the levels: each is an item of its own that records its
+//! level ([`documents`](crate::project::config::documents)). Secrets are stored with the settings
+//! of the project, and a level has [`HIDDEN_SECRET`] in their place.
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+use wire::problem::Problems;
+
+use crate::permission::PermissionId;
+use crate::project::Project;
+use crate::project::config::documents::MailDocuments;
+use crate::project::config::flat::{self, Flat};
+use crate::project::config::level::Level;
+use crate::project::config::level_change::{LevelChange, Values};
+use crate::project::config::level_documents;
+use crate::project::config::settings::Config;
+use crate::project::setting::HIDDEN_SECRET;
+
+/// The longest JSON text of all levels together, in bytes: they are one item of the table, which
+/// can have 400 KB.
+pub const MAX_BYTES: usize = 300_000;
+
+/// The three levels of a project's configuration.
+#[derive(Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(Debug))]
+pub struct Levels {
+    #[serde(with = "text")]
+    project: Values,
+    #[serde(with = "text")]
+    branch: Values,
+    #[serde(with = "text")]
+    environment: Values,
+}
+
+impl Levels {
+    /// The levels of a project whose configuration has never been changed: the settings that
+    /// differ from the defaults belong to the environment, except the keys of the project level.
+    pub fn of(project: &Project) -> Self {
+        let all = Config::of(project, &MailDocuments::default());
+        let own = |level| flat::entries(all.overrides(level));
+        Self { project: own(Level::Project), branch: Values::new(), environment: own(Level::Environment) }
+    }
+
+    /// The values of a level, without documents.
+    pub fn at(&self, level: Level) -> &Values {
+        match level {
+            Level::Project => &self.project,
+            Level::Branch => &self.branch,
+            Level::Environment => &self.environment,
+        }
+    }
+
+    fn at_mut(&mut self, level: Level) -> &mut Values {
+        match level {
+            Level::Project => &mut self.project,
+            Level::Branch => &mut self.branch,
+            Level::Environment => &mut self.environment,
+        }
+    }
+
+    /// Changes a level. Secrets in the values stay readable until [`Self::without_secrets`].
+    pub fn change(&mut self, level: Level, change: &LevelChange) -> Result<(), Problems> {
+        match change {
+            LevelChange::Merge(values) => self.set(level, values),
+            LevelChange::Replace(values) => {
+                self.at_mut(level).clear();
+                self.set(level, values)
+            }
+            LevelChange::Reset(keys) => keys.iter().try_for_each(|key| self.reset(level, key)),
+        }
+    }
+
+    fn set(&mut self, level: Level, values: &Values) -> Result<(), Problems> {
+        for (key, value) in values {
+            check(level, key, value)?;
+        }
+        let stored = self.at_mut(level);
+        stored.retain(|old, _| !flat::is_covered(old, values));
+        let own = values.iter().filter_map(|(key, value)| Some((key.clone(), level_documents::removed_from(key, value)?)));
+        stored.extend(own);
+        Ok(())
+    }
+
+    fn reset(&mut self, level: Level, key: &str) -> Result<(), Problems> {
+        if !level.holds(key) {
+            return Err(Problems::one(key, NOT_OF_LEVEL));
+        }
+        if is_secret(key) {
+            return Err(Problems::one(
+                key,
+                "cannot be reset, because the provider or mail server would have no secret: set a new one, or remove the whole entry",
+            ));
+        }
+        flat::remove(self.at_mut(level), key);
+        Ok(())
+    }
+
+    /// The levels after another operation has changed settings: `keys` get the values in the
+    /// project, at the project level if it holds the key, otherwise at the environment.
+    #[must_use]
+    pub fn noted(mut self, project: &Project, keys: &[&str]) -> Self {
+        let all = Config::of(project, &MailDocuments::default()).nested();
+        for key in keys {
+            let value = key.split('.').try_fold(&all, |value, name| value.get(name));
+            let level = if Level::Project.holds(key) { Level::Project } else { Level::Environment };
+            let stored = self.at_mut(level);
+            flat::remove(stored, key);
+            stored.insert((*key).to_owned(), value.cloned().unwrap_or_else(|| json!({})));
+        }
+        self
+    }
+
+    /// The levels after a permission got the id `new` or, if that is `None`, was deleted: the
+    /// levels' default permissions are changed to match.
+    #[must_use]
+    pub fn with_default_permission(mut self, old: &PermissionId, new: Option<&PermissionId>) -> Self {
+        for level in [Level::Branch, Level::Environment] {
+            let values = self.at_mut(level);
+            for occasion in ["teamCreator", "teamMember", "signUp"] {
+                let path = |id: &PermissionId| format!("rbac.defaultPermissions.{occasion}.{id}");
+                let given = flat::of(values).remove(&path(old));
+                flat::remove(values, &path(old));
+                if let (Some(new), Some(given)) = (new, given) {
+                    values.insert(path(new), given);
+                }
+            }
+        }
+        self
+    }
+
+    /// The values of a level by path.
+    pub(crate) fn flat(&self, level: Level) -> Flat {
+        flat::of(self.at(level))
+    }
+
+    /// The values of all levels by path, each from the uppermost level that sets it. `null` stands
+    /// for the default.
+    pub fn rendered(&self) -> Flat {
+        let [project, branch, environment] = [&self.project, &self.branch, &self.environment];
+        flat::of(&laid_over(laid_over(project.clone(), branch), environment))
+    }
+
+    /// The levels as they are stored: with a placeholder instead of each secret. Fails if they are
+    /// too large.
+    pub fn without_secrets(mut self) -> Result<Self, Problems> {
+        for values in [&mut self.branch, &mut self.environment] {
+            values.iter_mut().for_each(|(key, value)| hide(key, value));
+        }
+        let size: usize = [&self.project, &self.branch, &self.environment].map(|values| json!(values).to_string().len()).iter().sum();
+        if size > MAX_BYTES {
+            return Err(Problems::one("", format!("must not make the levels of the configuration longer than {MAX_BYTES} bytes of JSON")));
+        }
+        Ok(self)
+    }
+}
+
+/// The message for a key that cannot be set at a level.
+const NOT_OF_LEVEL: &str = "is not a key of this level";
+
+fn check(level: Level, key: &str, value: &Value) -> Result<(), Problems> {
+    for name in key.split('.') {
+        check_name(key, name)?;
+    }
+    if !level.holds(key) {
+        return Err(Problems::one(key, NOT_OF_LEVEL));
+    }
+    if key.starts_with("dbSync.") && key.ends_with(".connectionString") && !value.is_null() {
+        let message = "is a secret, and would have no effect: remove it, because Gatelet does not copy data to other databases";
+        return Err(Problems::one(key, message));
+    }
+    let Value::Object(members) = value else { return Ok(()) };
+    for (name, value) in members {
+        let path = format!("{key}.{name}");
+        check_name(&path, name)?;
+        check(level, &path, value)?;
+    }
+    Ok(())
+}
+
+fn check_name(path: &str, name: &str) -> Result<(), Problems> {
+    let is_known = |byte: u8| byte.is_ascii_alphanumeric() || b"_:$-".contains(&byte);
+    if name.is_empty() {
+        return Err(Problems::one(path, NOT_OF_LEVEL));
+    }
+    if name.starts_with('-') || !name.bytes().all(is_known) {
+        let message = "must have names of letters, digits, _, :, $ and -, not beginning with -; only keys at the top may have dots";
+        return Err(Problems::one(path, message));
+    }
+    Ok(())
+}
+
+/// Whether the value at this path is a secret.
+fn is_secret(path: &str) -> bool {
+    let is_of_provider = |rest: &str| rest.strip_suffix(".clientSecret").is_some_and(|id| !id.contains('.'));
+    path == "emails.server.password"
+        || path == "auth.botChallenge.secretKey"
+        || path.strip_prefix("auth.oauth.providers.").is_some_and(is_of_provider)
+}
+
+fn hide(path: &str, value: &mut Value) {
+    match value {
+        Value::Object(members) => members.iter_mut().for_each(|(name, value)| hide(&format!("{path}.{name}"), value)),
+        Value::Null => {}
+        value if is_secret(path) => *value = Value::from(HIDDEN_SECRET),
+        _ => {}
+    }
+}
+
+fn laid_over(mut below: Values, above: &Values) -> Values {
+    below.retain(|old, _| !flat::is_covered(old, above));
+    below.extend(above.clone());
+    below
+}
+
+/// Stores values as JSON text, because JSON permits numbers that DynamoDB cannot store.
+mod text {
+    use serde::de::Error as _;
+    use serde::{Deserialize as _, Deserializer, Serialize as _, Serializer};
+
+    use super::Values;
+
+    pub(super) fn serialize<S: Serializer>(values: &Values, to: S) -> Result<S::Ok, S::Error> {
+        serde_json::Value::Object(values.clone()).to_string().serialize(to)
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Values, D::Error> {
+        serde_json::from_str(&String::deserialize(from)?).map_err(D::Error::custom)
+    }
+}

@@ -1,0 +1,161 @@
+//! Tests of the levels of a configuration, laid over each other.
+
+use serde_json::{Value, json};
+
+use super::tests::{apply, object, project};
+use crate::permission::PermissionId;
+use crate::project::Project;
+use crate::project::config::{Changed, Level, LevelChange, Levels};
+use crate::project::config_patch::ConfigPatch;
+
+/// A project with its levels.
+struct State(Project, Levels);
+
+impl State {
+    fn new() -> Self {
+        let project = project();
+        let levels = Levels::of(&project);
+        Self(project, levels)
+    }
+
+    fn change(self, level: Level, change: &LevelChange) -> Result<Self, String> {
+        let Changed { project, levels, .. } = apply(self.1, &self.0, level, change)?;
+        Ok(Self(project, levels))
+    }
+
+    fn merge(self, level: Level, values: Value) -> Self {
+        self.change(level, &LevelChange::Merge(object(values))).map_err(drop).expect("valid")
+    }
+
+    fn push(self, values: Value) -> Self {
+        self.change(Level::Branch, &LevelChange::Replace(object(values))).map_err(drop).expect("valid")
+    }
+
+    fn reset(self, level: Level, key: &str) -> Self {
+        self.change(level, &LevelChange::Reset(vec![key.to_owned()])).map_err(drop).expect("valid")
+    }
+
+    fn offers(&self, id: &str) -> bool {
+        self.0.config.oauth_provider(id).is_some()
+    }
+}
+
+#[test]
+fn what_the_environment_sets_stays_whatever_is_pushed() {
+    let state = State::new().merge(Level::Environment, json!({ "auth.otp.allowSignIn": true }));
+    let state = state.push(
+        json!({ "auth": { "otp": { "allowSignIn": false }, "password": { "allowSignIn": false } }, "teams.allowClientTeamCreation": true }),
+    );
+    let config = &state.0.config;
+    assert!(config.magic_link_enabled && config.credential_enabled && config.client_team_creation_enabled);
+    let state = state.reset(Level::Environment, "auth");
+    assert!(!state.0.config.magic_link_enabled && !state.0.config.credential_enabled);
+    // `null` at the environment stands for the default.
+    let state = state.merge(Level::Environment, json!({ "teams.allowClientTeamCreation": null }));
+    assert!(!state.0.config.client_team_creation_enabled);
+    assert_eq!(Value::Object(state.1.at(Level::Environment).clone())["teams.allowClientTeamCreation"], Value::Null);
+}
+
+#[test]
+fn an_object_of_the_environment_replaces_the_longer_keys_of_the_branch() {
+    let state = State::new().push(json!({ "teams.allowClientTeamCreation": true, "teams.createPersonalTeamOnSignUp": true }));
+    let state = state.merge(Level::Environment, json!({ "teams": { "allowMemberInvitations": false } }));
+    let config = &state.0.config;
+    assert!(!config.client_team_creation_enabled && !config.create_team_on_sign_up && !config.rbac.members_invite);
+    // A longer key of the environment is set within an object of the branch.
+    let state = State::new().push(json!({ "teams": { "allowClientTeamCreation": true, "createPersonalTeamOnSignUp": true } }));
+    let state = state.merge(Level::Environment, json!({ "teams.createPersonalTeamOnSignUp": false }));
+    assert!(state.0.config.client_team_creation_enabled && !state.0.config.create_team_on_sign_up);
+}
+
+#[test]
+fn the_environment_completes_a_provider_of_the_branch() {
+    let offered = json!({ "auth.oauth.providers.github": { "type": "github", "allowSignIn": true } });
+    let state = State::new().push(offered.clone());
+    assert!(!state.offers("github"), "no client id yet");
+    let state = state.merge(
+        Level::Environment,
+        json!({ "auth.oauth.providers.github.clientId": "id", "auth.oauth.providers.github.clientSecret": "the-secret" }),
+    );
+    assert!(state.offers("github"));
+    let secret = state.0.config.oauth_providers[0].client_secret.clone();
+    assert!(!serde_json::to_string(&state.1).expect("JSON").contains("the-secret"));
+    // While the branch does not offer the provider, its secret is kept.
+    for none in [json!({}), json!({ "auth.oauth.providers.github": { "type": "github", "allowSignIn": false } })] {
+        let state = State(state.0.clone(), state.1.clone()).push(none);
+        assert!(!state.offers("github"));
+        assert_eq!(state.0.config.idle_oauth_providers[0].client_secret, secret);
+        let state = state.push(offered.clone());
+        assert_eq!(state.0.config.oauth_providers[0].client_secret, secret);
+        // Without settings at the environment, the provider is removed with its secret.
+        let state = state.reset(Level::Environment, "auth.oauth.providers");
+        assert!(state.0.config.oauth_providers.is_empty() && state.0.config.idle_oauth_providers.is_empty());
+    }
+    let moved = LevelChange::Merge(object(json!({ "auth.oauth.providers.github.clientId": "other" })));
+    assert!(state.change(Level::Environment, &moved).is_err(), "the secret belongs to the client id");
+}
+
+#[test]
+fn what_is_left_of_an_entry_of_another_level_has_no_effect() {
+    let rule = json!({ "auth.signUpRules.a": { "condition": "true", "action": { "type": "log" } } });
+    let state = State::new().push(rule).merge(Level::Environment, json!({ "auth.signUpRules.a.enabled": false }));
+    assert!(!state.0.config.sign_up_rules[0].enabled);
+    let state = state.push(json!({}));
+    assert!(state.0.config.sign_up_rules.is_empty());
+    let fragment = LevelChange::Merge(object(json!({ "auth.signUpRules.b.enabled": false })));
+    assert!(state.change(Level::Environment, &fragment).is_err_and(|refused| refused.contains("auth.signUpRules.b.condition is required")));
+}
+
+#[test]
+fn values_that_another_level_overrides_are_checked() {
+    let state = State::new().merge(Level::Environment, json!({ "auth.otp.allowSignIn": true }));
+    for values in [json!({ "auth.otp.allowSignIn": "no" }), json!({ "auth.otp.allowSignIns": true }), json!({ "auth.otp": true })] {
+        let refused = apply(state.1.clone(), &state.0, Level::Branch, &LevelChange::Merge(object(values))).expect_err("a wrong type");
+        assert!(refused.starts_with("auth.otp"), "{refused}");
+    }
+}
+
+#[test]
+fn areas_without_effect_are_kept_as_they_are() {
+    let values = json!({ "apps": { "installed": { "payments": { "enabled": true } } }, "payments.items.seats": { "displayName": "Seats", "n": 1e300 } });
+    let state = State::new().push(values.clone());
+    assert_eq!(Value::Object(state.1.at(Level::Branch).clone()), values);
+    for (level, path) in
+        [(Level::Branch, "payments.testMode"), (Level::Branch, "customDashboards.a"), (Level::Environment, "sourceOfTruth.type")]
+    {
+        assert!(State::new().change(level, &LevelChange::Merge(object(json!({ path: true })))).is_err(), "{path}");
+    }
+    for (values, path) in [
+        (json!({ "dbSync.externalDatabases.a.connectionString": "postgres://u:p@h/d" }), "dbSync.externalDatabases.a.connectionString"),
+        (json!({ "apps": { "a.b": true } }), "apps.a.b"),
+        (json!({ "apps.-x": true }), "apps.-x"),
+        (json!({ "apps": "x".repeat(300_001) }), "must not make"),
+    ] {
+        let refused = State::new().change(Level::Branch, &LevelChange::Merge(object(values))).err().expect(path);
+        assert!(refused.contains(path), "{refused}");
+    }
+}
+
+#[test]
+fn settings_changed_by_other_operations_belong_to_the_environment() {
+    let State(mut project, levels) = State::new().push(json!({ "auth.otp.allowSignIn": true, "auth.allowSignUp": false }));
+    let patch = ConfigPatch { sign_up_enabled: Some(true), require_publishable_client_key: Some(true), ..ConfigPatch::default() };
+    project.config.sign_up_enabled = true;
+    project.config.require_publishable_client_key = true;
+    let levels = levels.noted(&project, &patch.keys());
+    assert_eq!(levels.at(Level::Environment)["auth.allowSignUp"], true);
+    assert_eq!(levels.at(Level::Project)["project.requirePublishableClientKey"], true);
+    let state = State(project, levels).push(json!({ "auth.allowSignUp": false }));
+    assert!(state.0.config.sign_up_enabled && !state.0.config.magic_link_enabled && state.0.config.require_publishable_client_key);
+}
+
+#[test]
+fn default_permissions_follow_a_permission_with_a_new_id() {
+    let id = |text: &str| PermissionId::parse(text).expect("an id");
+    let levels = State::new().push(json!({ "rbac": { "defaultPermissions": { "teamMember": { "team_member": true } } } })).1;
+    let renamed = levels.clone().with_default_permission(&id("team_member"), Some(&id("member")));
+    assert_eq!(renamed.rendered()["rbac.defaultPermissions.teamMember.member"], true);
+    assert!(!renamed.rendered().contains_key("rbac.defaultPermissions.teamMember.team_member"));
+    let deleted = levels.with_default_permission(&id("team_member"), None);
+    assert!(deleted.rendered().keys().all(|path| !path.starts_with("rbac.defaultPermissions.teamMember.")));
+}

@@ -1,0 +1,7 @@
+// node members/prepare.js FOLDER VERSION: writes the schema with which tests record their calls.
+
+import { writeFileSync } from "node:fs";
+import { schemaOf } from "./schema.js";
+
+const [folder, version] = process.argv.slice(2);
+writeFileSync(`${folder}/${version}.json`, JSON.stringify(schemaOf(version)));

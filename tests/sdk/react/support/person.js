@@ -1,0 +1,269 @@
+// A user with their own browser. Everything that goes wrong while they use a page is recorded as a
+// complaint: errors in the console, uncaught errors, failed or rejected requests, requests to other
+// hosts, and alerts.
+
+import assert from "node:assert/strict";
+import { mkdir } from "node:fs/promises";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { fileURLToPath } from "node:url";
+
+const PICTURES = process.env.PICTURES;
+const PATIENCE_MILLIS = 15_000;
+const WIDTHS = [360, 1280];
+/** The hosts that the SDK itself contacts, each with the file that is served instead. */
+const THIRD_PARTIES = new Map([
+  // The script for the payments tab, which is not shown.
+  ["js.stripe.com", new URL("stripe.js", import.meta.url)],
+  // The worker that shrinks profile pictures.
+  ["cdn.jsdelivr.net", new URL("../node_modules/browser-image-compression/dist/browser-image-compression.js", import.meta.url)],
+]);
+const OWN = new Set(["localhost", "127.0.0.1"]);
+
+export class Person {
+  complaints = [];
+  #expected = [];
+  #tolerated = [];
+
+  static async arrive(t, browser, site) {
+    const it = new Person();
+    it.site = site;
+    it.context = await browser.newContext({ viewport: { width: 1280, height: 900 }, permissions: [] });
+    t.after(() => it.context.close());
+    await it.context.addInitScript(rememberSecrets);
+    await it.context.route(
+      (url) => THIRD_PARTIES.has(url.hostname),
+      (route, request) => route.fulfill({ path: fileURLToPath(THIRD_PARTIES.get(new URL(request.url()).hostname)), contentType: "text/javascript" }),
+    );
+    it.page = await it.context.newPage();
+    it.page.setDefaultTimeout(PATIENCE_MILLIS);
+    it.#listen();
+    return it;
+  }
+
+  #listen() {
+    const { page, complaints } = this;
+    page.on("pageerror", (error) => complaints.push(`an uncaught error: ${error.stack ?? error}`));
+    page.on("dialog", (dialog) => {
+      complaints.push(`an alert: ${dialog.message()}`);
+      dialog.dismiss();
+    });
+    page.on("console", (message) => {
+      // Requests that the service rejects are checked when their responses arrive.
+      if (message.type() === "error" && !message.text().startsWith("Failed to load resource")) complaints.push(`the console: ${message.text()}`);
+    });
+    page.on("request", (request) => {
+      const { protocol, hostname } = new URL(request.url());
+      if (protocol.startsWith("http") && !OWN.has(hostname) && !THIRD_PARTIES.has(hostname)) complaints.push(`asked ${request.url()}`);
+    });
+    page.on("requestfailed", (request) => {
+      // Leaving a page aborts its requests.
+      const why = request.failure()?.errorText;
+      if (why !== "net::ERR_ABORTED") complaints.push(`${request.method()} ${request.url()} failed: ${why}`);
+    });
+    page.on("response", (response) => {
+      const status = statusOf(response);
+      if (status < 400) return;
+      const what = `${status} ${response.request().method()} ${new URL(response.url()).pathname}`;
+      const at = this.#expected.findIndex((expected) => what.startsWith(expected));
+      if (at < 0 && this.#tolerated.some((tolerated) => what.startsWith(tolerated))) return;
+      if (at < 0) complaints.push(what);
+      else this.#expected.splice(at, 1);
+    });
+  }
+
+  /** Expects an error response in the next step: status, method and the beginning of the path. */
+  expects(answer) {
+    this.#expected.push(answer);
+  }
+
+  /** Accepts an error response from now on, without requiring it. */
+  mayGet(answer) {
+    this.#tolerated.push(answer);
+  }
+
+  /** Asserts that nothing has gone wrong, and that every expected error response was received. */
+  check(where) {
+    assert.deepEqual(this.complaints, [], where);
+    assert.deepEqual(this.#expected, [], where);
+  }
+
+  async open(path) {
+    await this.page.goto(`${this.site.url}${path}`);
+  }
+
+  button(name) {
+    return this.page.getByRole("button", { name, exact: true });
+  }
+
+  async click(name) {
+    await this.button(name).click();
+  }
+
+  /** Waits until a text is visible. */
+  async sees(text) {
+    await this.page.getByText(text, { exact: typeof text === "string" }).filter({ visible: true }).first().waitFor();
+  }
+
+  async isAt(path) {
+    await this.until(() => {
+      const { pathname, hash } = new URL(this.page.url());
+      return `${pathname}${hash}` === path;
+    }, path);
+  }
+
+  /**
+   * Waits for a condition by polling: a navigation may be aborted by another and then never ends.
+   */
+  async until(isTrue, what) {
+    for (const end = Date.now() + PATIENCE_MILLIS; !isTrue(); await sleep(25)) {
+      if (Date.now() > end) assert.fail(`at ${this.page.url()} instead of ${what}: ${await this.page.innerText("body")} ${this.complaints}`);
+    }
+  }
+
+  /** Waits until the home page shows this account. */
+  async is(who) {
+    await this.isAt("/");
+    await this.page.locator("#who", { hasText: who }).waitFor();
+  }
+
+  async signUp(email, password) {
+    await this.open("/handler/sign-up");
+    await this.page.getByRole("tab", { name: "Email & Password" }).click();
+    await this.page.fill("#email", email);
+    await this.page.fill("#password", password);
+    await this.page.fill("#repeat-password", password);
+    await this.picture("sign-up");
+    await this.click("Sign Up");
+  }
+
+  async signIn(email, password) {
+    await this.open("/handler/sign-in");
+    await this.page.getByRole("tab", { name: "Email & Password" }).click();
+    await this.page.fill("#email", email);
+    await this.page.fill("#password", password);
+    await this.click("Sign In");
+  }
+
+  /** Opens a tab of the account settings. */
+  async settings(tab) {
+    await this.open("/handler/account-settings");
+    // The button of a team begins with the letter of its avatar, before its name.
+    await this.button(new RegExp(`${tab}$`)).click();
+  }
+
+  /** Waits until the person has left the page at this path. */
+  async leaves(path) {
+    await this.until(() => new URL(this.page.url()).pathname !== path, `not at ${path}`);
+  }
+
+  /** Changes the only field of the section with this title, and saves it. */
+  async rewrite(title, text) {
+    const section = this.section(title);
+    await section.getByRole("button").click();
+    await section.getByRole("textbox").fill(text);
+    await section.getByRole("button", { name: "Save", exact: true }).click();
+    await section.getByText(text, { exact: true }).waitFor();
+  }
+
+  /**
+   * The section of the account settings with this title: the innermost block that contains the
+   * title and a control.
+   */
+  section(title) {
+    const { page } = this;
+    return page.locator("div").filter({ visible: true, has: page.getByText(title, { exact: true }) }).filter({ has: page.locator("button, img, [class*=cursor-pointer]") }).last();
+  }
+
+  /** Uploads a picture through the only avatar of a section, and waits until it is saved. */
+  async upload(title, picture) {
+    const chosen = this.page.waitForEvent("filechooser");
+    await this.section(title).locator(".cursor-pointer").click();
+    await (await chosen).setFiles({ name: "picture.png", mimeType: "image/png", buffer: picture });
+    const saved = this.page.waitForResponse((response) => response.request().method() === "PATCH");
+    await this.click("Save");
+    await saved;
+    await this.button("Save").waitFor({ state: "detached" });
+  }
+
+  /** Invites an address on the page of a team. */
+  async invite(email) {
+    await this.page.getByPlaceholder("Email", { exact: true }).filter({ visible: true }).fill(email);
+    await this.click("Invite User");
+    await this.inRow(email).waitFor();
+  }
+
+  /** The table row that contains this text. */
+  inRow(text) {
+    return this.page.getByRole("row").filter({ visible: true, hasText: text });
+  }
+
+  /** Chooses an action in the menu of a row. */
+  async act(row, action) {
+    await this.inRow(row).getByRole("button").click();
+    await this.page.getByRole("menuitem", { name: action }).click();
+  }
+
+  /** The secret that the page last generated for a second factor. */
+  async secret() {
+    return Buffer.from(await this.page.evaluate(() => globalThis.lastSecret));
+  }
+
+  /** New recovery codes, as an app asks for them; no page of the SDK does. */
+  async recoveryCodes() {
+    return await this.page.evaluate(async () => {
+      const { baseUrl, projectId, publishableClientKey } = await (await fetch("/config.json")).json();
+      const { accessToken } = await (await globalThis.app.getUser()).getAuthJson();
+      const headers = {
+        "x-stack-access-type": "client",
+        "x-stack-project-id": projectId,
+        "x-stack-publishable-client-key": publishableClientKey,
+        "x-stack-access-token": accessToken,
+      };
+      const answer = await fetch(`${baseUrl}/api/v1/auth/mfa/recovery-codes`, { method: "POST", headers });
+      return (await answer.json()).codes;
+    });
+  }
+
+  /**
+   * Takes screenshots of the page in its current state, in light and dark, on a phone and on a
+   * desktop.
+   */
+  async picture(name) {
+    if (!PICTURES) return;
+    await mkdir(PICTURES, { recursive: true });
+    const { page } = this;
+    for (const width of WIDTHS) {
+      await page.setViewportSize({ width, height: 900 });
+      for (const colorScheme of ["light", "dark"]) {
+        await page.emulateMedia({ colorScheme });
+        await page.waitForTimeout(150);
+        await page.getByText("Loading …").waitFor({ state: "detached" });
+        await page.locator(".animate-pulse").filter({ visible: true }).first().waitFor({ state: "detached" });
+        await page.screenshot({ path: join(PICTURES, `${name}-${width}-${colorScheme}.png`) });
+      }
+    }
+    await page.emulateMedia({ colorScheme: "light" });
+  }
+}
+
+/**
+ * The status of a response. The SDK requests errors with status 200, so that browsers do not log
+ * them; a header has the real status.
+ */
+function statusOf(response) {
+  const headers = response.headers();
+  return Number(headers["x-stack-actual-status"] ?? headers["x-hexclave-actual-status"] ?? response.status());
+}
+
+/**
+ * Runs in the page: keeps the secret of a second factor, which the page only shows as a picture.
+ */
+function rememberSecrets() {
+  const draw = crypto.getRandomValues.bind(crypto);
+  crypto.getRandomValues = (array) => {
+    draw(array);
+    if (array.length === 20) globalThis.lastSecret = [...array];
+    return array;
+  };
+}

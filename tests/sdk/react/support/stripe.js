@@ -1,0 +1,1 @@
+// Replaces Stripe's script, which the SDK loads even without payments.

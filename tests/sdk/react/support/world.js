@@ -1,0 +1,100 @@
+// The world of these tests: a gateway, its emails, the app, and a browser.
+
+import { createHmac } from "node:crypto";
+import { after, before } from "node:test";
+import { setTimeout as sleep } from "node:timers/promises";
+
+import { launch } from "../../browser/chromium.js";
+import { configure, startGateway } from "../../support/gateway.js";
+import { Inbox } from "../../support/inbox.js";
+import { Person } from "./person.js";
+import { startSite } from "./site.js";
+
+export const PASSWORD = "correct horse battery";
+/** A picture to upload: ten pixels by ten. */
+export const PICTURE = Buffer.from("iVBORw0KGgoAAAANSUhEUgAAAAoAAAAKCAIAAAACUFjqAAAAEklEQVR4nGP4z8CAB+GTG8HSALfKY52fTcuYAAAAAElFTkSuQmCC", "base64");
+let addresses = 0;
+
+/** An address that nobody has yet. */
+export function newAddress(name = "user") {
+  addresses += 1;
+  return `${name}.${process.pid}.${addresses}@example.com`;
+}
+
+/**
+ * Starts everything before the tests of a file, and stops it after them. `config` is the project's
+ * configuration; `options` are those of the SDK.
+ */
+export function world({ config = {}, options = { devTool: false }, settings = {} } = {}) {
+  const it = {};
+  it.started = start(it, { config, options, settings });
+  before(() => it.started);
+  after(async () => {
+    await it.browser?.close();
+    await it.site?.stop();
+    await it.gateway?.stop();
+  });
+  it.arrive = (t) => Person.arrive(t, it.browser, it.site);
+  it.codeTo = (address) => found(async () => (await it.inbox.all(address)).map(({ subject }) => subject.match(/([0-9A-Z]{6})$/)?.[1]).find(Boolean), address);
+  it.linkTo = (address, page) => linkTo(it.inbox, address, page);
+
+  /** A user with a new account, whose address is verified by the emailed link. */
+  it.member = async (t, email = newAddress()) => {
+    const person = await it.arrive(t);
+    await person.signUp(email, PASSWORD);
+    await person.is(`${email} unverified`);
+    await person.page.goto(await it.linkTo(email, "/handler/email-verification"));
+    await person.click("Verify");
+    await person.click("Go home");
+    await person.is(`${email} verified`);
+    return Object.assign(person, { email });
+  };
+  return it;
+}
+
+async function start(it, { config, options, settings }) {
+  it.gateway = await startGateway(settings);
+  await configure(it.gateway, { magic_link_enabled: true, client_team_creation_enabled: true, client_user_deletion_enabled: true, ...config });
+  it.inbox = new Inbox(it.gateway);
+  const { url: baseUrl, projectId, publishableClientKey } = it.gateway;
+  it.site = await startSite({ baseUrl, projectId, publishableClientKey, ...options });
+  it.browser = await launch();
+}
+
+const used = new Set();
+
+/**
+ * Waits for emails to an address with a link to this page of the app, and returns the oldest such
+ * link that was not returned before.
+ */
+async function linkTo(inbox, address, page) {
+  const link = await found(async () => {
+    const links = (await inbox.all(address)).flatMap(({ text }) => text.match(/https?:\/\/\S+/g) ?? []);
+    return links.find((link) => new URL(link).pathname === page && !used.has(link));
+  }, `${address} for ${page}`);
+  used.add(link);
+  return link;
+}
+
+/** Calls `look` until it returns a value; fails after ten seconds. */
+async function found(look, what) {
+  for (const end = Date.now() + 10_000; Date.now() < end; await sleep(25)) {
+    const it = await look();
+    if (it) return it;
+  }
+  throw new Error(`no email to ${what}`);
+}
+
+/**
+ * The code that an authenticator app shows (RFC 6238: SHA-1, 30 seconds, six digits). If the
+ * current code expires within five seconds, waits for the next one.
+ */
+export async function shownBy(secret) {
+  const left = 30_000 - (Date.now() % 30_000);
+  if (left < 5_000) await sleep(left + 100);
+  const step = Buffer.alloc(8);
+  step.writeBigUInt64BE(BigInt(Math.floor(Date.now() / 30_000)));
+  const mac = createHmac("sha1", secret).update(step).digest();
+  const offset = mac.at(-1) & 15;
+  return String((mac.readUInt32BE(offset) & 0x7fffffff) % 1_000_000).padStart(6, "0");
+}

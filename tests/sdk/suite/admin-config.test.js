@@ -1,0 +1,72 @@
+// The levels of a project's configuration: the pushed one, and the environment's, which overrides
+// it.
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import { world } from "../support/world.js";
+
+const w = world();
+
+test("the environment overrides a pushed configuration", async () => {
+  const project = await w.admin().getProject();
+  await project.pushConfig({ auth: { otp: { allowSignIn: true } } }, { source: { type: "pushed-from-unknown" } });
+  await project.updatePushedConfig({ "teams.allowClientTeamCreation": true });
+  assert.equal((await project.getConfig()).teams.allowClientTeamCreation, true);
+  const pushed = await project.getConfigOverride("branch");
+  assert.ok(JSON.stringify(pushed).includes("allowClientTeamCreation"), JSON.stringify(pushed));
+  await project.replaceConfigOverride("environment", { "teams.allowClientTeamCreation": false });
+  assert.equal((await project.getConfig()).teams.allowClientTeamCreation, false);
+});
+
+test("a push keeps what updateConfig set", async () => {
+  const project = await w.admin().getProject();
+  await project.updateConfig({ "auth.otp.allowSignIn": true });
+  await project.pushConfig({ auth: { otp: { allowSignIn: false } } }, { source: { type: "pushed-from-unknown" } });
+  assert.equal((await project.getConfig()).auth.otp.allowSignIn, true);
+  await project.resetConfigOverrideKeys("environment", ["auth.otp.allowSignIn"]);
+  assert.equal((await project.getConfig()).auth.otp.allowSignIn, false);
+});
+
+test("a file for all services of the SDK is stored as it is", async () => {
+  const project = await w.admin().getProject();
+  const file = {
+    apps: { installed: { authentication: { enabled: true }, payments: { enabled: true } } },
+    payments: { items: { seats: { displayName: "Seats", customerType: "team" } } },
+    "dataVault.stores.notes.displayName": "Notes",
+  };
+  await project.pushConfig(file, { source: { type: "pushed-from-unknown" } });
+  assert.deepEqual(await project.getConfigOverride("branch"), file);
+  assert.equal((await project.getConfig()).payments.items.seats.displayName, "Seats");
+});
+
+test("a pushed configuration has a source until it is unlinked", async () => {
+  const project = await w.admin().getProject();
+  const source = { type: "pushed-from-github", owner: "acme", repo: "notes", branch: "main", commitHash: "0123abcd", configFilePath: "stack.config.ts" };
+  // In the newer SDK, a source also has the path of a workflow, which may be undefined.
+  const read = async () => JSON.parse(JSON.stringify(await project.getPushedConfigSource()));
+  await project.pushConfig({ "auth.otp.allowSignIn": true }, { source });
+  assert.deepEqual(await read(), source);
+  await project.replaceConfigOverride("branch", { "auth.otp.allowSignIn": true });
+  assert.deepEqual(await read(), source);
+  await project.unlinkPushedConfigSource();
+  assert.deepEqual(await read(), { type: "unlinked" });
+});
+
+test("a project has no production mode errors", async () => {
+  const project = await w.admin().getProject();
+  assert.deepEqual(await project.getProductionModeErrors(), []);
+});
+
+test("settings with a provider can be written back as read, and keep its secret", async () => {
+  const project = await w.admin().getProject();
+  const github = { id: "github", type: "standard", clientId: "the-id", clientSecret: "the-secret" };
+  await project.update({ config: { oauthProviders: [github] } });
+  const read = await w.admin().getProject();
+  const [provider] = read.config.oauthProviders;
+  assert.deepEqual([provider.id, provider.type, provider.clientId], ["github", "standard", "the-id"]);
+  assert.ok(!JSON.stringify(read.config).includes("the-secret"));
+  await read.update({ config: { oauthProviders: read.config.oauthProviders } });
+  await assert.rejects(read.update({ config: { oauthProviders: [{ ...provider, clientId: "another" }] } }), /client id/);
+  await read.update({ config: { oauthProviders: [] } });
+});
