@@ -19,6 +19,6 @@ pub use crate::http::json_lines::JsonLines;
 pub use crate::http::lambda::{run, run_router};
 pub use crate::http::request_id::RequestId;
 pub use crate::http::route::{HASHING_MEMORY, Interface, MEMORY, Named, Route, TableAction, Trail};
-pub use crate::http::router::{Register, fallback_router, layered, router};
+pub use crate::http::router::{Operations, Register, fallback_router, layered, router};
 pub use crate::http::text::{Page, Text, escape_html};
 pub use verb::Verb;
