@@ -17,6 +17,7 @@ mod events;
 mod expiry;
 mod faults;
 mod isolation;
+mod keys;
 mod limits;
 mod mails;
 mod owners;

@@ -61,7 +61,7 @@ impl KnownError {
             InvalidPublishableClientKey { .. } | InvalidSecretServerKey { .. } | InvalidSuperSecretAdminKey { .. }
             | PublishableClientKeyRequiredForProject { .. } | ServerAuthenticationRequired(_) | AdminAuthenticationRequired(_) | AccessTypeRequired
             | UnparsableAdminAccessToken | AdminAccessTokenExpired { .. } | AdminAccessTokenIsNotAdmin | AdminAccessTokenUserNotFound
-            | ExpectedInternalProject | UnparsableAccessToken
+            | ExpectedInternalProject | UnparsableAccessToken | ApiKeyExpired | ApiKeyRevoked
             | AccessTokenExpired { .. } | InvalidProjectForAccessToken { .. } | RefreshTokenNotFoundOrExpired
             | UserAuthenticationRequired | AnonymousAuthenticationNotAllowed | OverrideKeyNotSupported | TeamPermissionRequired { .. }
             | TeamPermissionNotFound { .. } => StatusCode::UNAUTHORIZED,

@@ -204,8 +204,16 @@ catalog! {
     PermissionIdAlreadyExists: "A permission with this id already exists.",
         "Choose another id, or update the existing permission.";
 
-    ApiKeyNotFound: "The set of keys does not exist.",
-        "Check its id; `GET /api/v1/internal/api-keys` lists all sets.";
+    ApiKeyNotFound: "The API key, or set of API keys, does not exist, or the caller may not manage it.",
+        "Check the key or its id. For a team's keys, a client needs `$manage_api_keys`.";
+    ApiKeyExpired: "The API key has expired.",
+        "Create a new key, or set a later time before a key expires.";
+    ApiKeyRevoked: "The API key has been revoked.",
+        "Create a new key; a revoked one cannot be restored.";
+    WrongApiKeyType: "The API key belongs to a team instead of a user, or the reverse.",
+        "Check the key with the operation for its type, which is in `details`.";
+    PublicApiKeyCannotBeRevoked: "The API key is meant to be public, so finding it in public is no reason to revoke it.",
+        "Report secret keys only; they begin with `sk_`.";
     EmailNotEditable: "The email is being sent, was sent, or was skipped or cancelled.",
         "Edit an email before it is sent; pause or schedule it to have time for that.";
     EmailRenderingError: "The template cannot be rendered; the message says where and why.",
@@ -233,6 +241,10 @@ catalog! {
         "List the user's provider accounts.";
     TooManyProviderAccounts: "The user has the maximum number of provider accounts.",
         "Unlink one first.";
+    ApiKeysNotEnabled: "The project does not permit API keys of this type of owner.",
+        "Set `config.allow_user_api_keys` or `config.allow_team_api_keys` of the project to `true`.";
+    TooManyApiKeys: "The user or team has the maximum number of API keys that have not ended.",
+        "Revoke one that is not in use.";
     LastSignInMethod: "After this change, the user would have no way to sign in.",
         "Add another way to sign in first.";
     EmailNotFound: "The email does not exist.",

@@ -208,8 +208,16 @@ pub enum KnownError {
     #[error("the permission {permission_id} already exists")]
     PermissionIdAlreadyExists { permission_id: String },
 
-    #[error("the set of API keys does not exist")]
+    #[error("the API key, or set of API keys, does not exist")]
     ApiKeyNotFound,
+    #[error("the API key has expired")]
+    ApiKeyExpired,
+    #[error("the API key has been revoked")]
+    ApiKeyRevoked,
+    #[error("the API key belongs to a {actual_type}, but this operation is for keys of a {expected_type}")]
+    WrongApiKeyType { expected_type: &'static str, actual_type: &'static str },
+    #[error("the API key is meant to be public, so it is not revoked when it is found in public")]
+    PublicApiKeyCannotBeRevoked,
     #[error("the email can no longer be edited: its status is {status}")]
     EmailNotEditable { email_id: String, status: String },
     #[error("the email cannot be rendered: {error}")]
@@ -238,6 +246,10 @@ pub enum KnownError {
     ProviderAccountNotFound,
     #[error("a user can have at most {max} provider accounts: unlink one first")]
     TooManyProviderAccounts { max: usize },
+    #[error("API keys of a {type} are not enabled in this project")]
+    ApiKeysNotEnabled { r#type: &'static str },
+    #[error("a {type} can have at most {max} open API keys: revoke one first")]
+    TooManyApiKeys { r#type: &'static str, max: usize },
     #[error("the user would have no way to sign in: add another way first")]
     LastSignInMethod,
     #[error("the email does not exist")]

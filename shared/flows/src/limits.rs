@@ -15,6 +15,7 @@ use std::sync::OnceLock;
 use futures_util::future::try_join_all;
 use model::email::Email;
 use model::limit::{By, Counter, Limit, Rule, Subject};
+use model::owned_key::text::KeyText;
 use model::place::Place;
 use model::user::User;
 use secrecy::SecretString;
@@ -40,6 +41,8 @@ pub struct Claimed<'a> {
     pub owner: Option<UserId>,
     /// The API key.
     pub key: Option<&'a SecretString>,
+    /// The API key of a user or team that is to be checked.
+    pub checked: Option<KeyText>,
     /// Where the request came from.
     pub place: &'a Place,
 }
@@ -60,6 +63,10 @@ impl<'a> Claimed<'a> {
                     counting.proved_by = proved_by;
                     subject
                 }
+                By::ApiKey => match &self.checked {
+                    Some(key) => Subject::secret(key.secret()),
+                    None => continue,
+                },
                 By::Project => {
                     counting.is_after_proof = true;
                     Subject::project()

@@ -85,6 +85,10 @@ id!(
     KeySetId
 );
 id!(
+    /// An API key of a user or team.
+    OwnedKeyId
+);
+id!(
     /// A team of users.
     TeamId
 );

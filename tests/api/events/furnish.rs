@@ -13,6 +13,7 @@ use model::email::Email;
 use model::email::category::Category;
 use model::notice::NotMe;
 use model::outbox::{CreatedWith, NewEntry, OutboxEntry, Recipients, Source};
+use model::owned_key::Owner;
 use model::permission::{PermissionId, Scope};
 use model::profile_image::{ImageKind, Upload};
 use model::project::config::Level;
@@ -39,6 +40,7 @@ use support::{TestApp, authenticator_code};
 use wire::clock::after;
 use wire::id::{ChannelId, DocumentId, EmailId, KeySetId, ProjectId, ProviderAccountId, SessionId, TeamId, UserId};
 
+use crate::events::owned_keys;
 use crate::world_of_teams;
 
 pub(crate) const PROJECT: &str = "6fbbf22e-f4b2-4c6e-95a1-beab6fa41063";
@@ -70,6 +72,9 @@ const AUTHENTICATOR: &[u8] = b"12345678901234567890";
 const AUTHENTICATOR_CODE: &str = "082995";
 /// A set of API keys of the project.
 const KEY_SET: &str = "c4a1d2e3-5f60-4b7a-8c9d-0e1f2a3b4c5d";
+/// An API key of the user, and one of the user's team.
+const USER_KEY: &str = "d2b1c0a9-8f7e-4d6c-9b5a-4c3d2e1f0a9b";
+const TEAM_KEY: &str = "e3c2d1b0-9a8f-4e7d-8c6b-5d4e3f2a1b0c";
 /// A session other than that of the access token.
 const OTHER_SESSION: &str = "018f0b6c-1e2f-7b4d-8a34-5b9f0c6d7e81";
 
@@ -78,7 +83,7 @@ pub(super) type Placeholders = Vec<(&'static str, String)>;
 
 /// Creates a project with everything that the events refer to; returns the values of the
 /// placeholders: the access tokens of a user with a password, of a user without one and of a user
-/// of `internal`, and a current authenticator code.
+/// of `internal`, two API keys, and a current authenticator code.
 pub(super) async fn furnish(app: &TestApp, id: &str, key: &str) -> Placeholders {
     let project = ProjectId::parse(id).unwrap();
     let [client, server, admin] = ["pck_", "ssk_", "sak_"].map(|prefix| format!("{prefix}{key}").into());
@@ -92,6 +97,8 @@ pub(super) async fn furnish(app: &TestApp, id: &str, key: &str) -> Placeholders 
     write_mail_documents(app, &project, user.id).await;
     world_of_teams::write(app, &project, &user).await;
     let owner_token = world_of_teams::write_owner(app).await;
+    let user_key = owned_keys::write(app, &project, Owner::User(user.id), USER_KEY).await;
+    let team_key = owned_keys::write(app, &project, Owner::Team(TeamId::parse(world_of_teams::TEAM).unwrap()), TEAM_KEY).await;
     let tokens = [(user, session), (bare, bare_session)].map(|(user, session)| {
         let subject = Subject::of(&user, &project, &ProjectConfig::default(), session.id);
         app.app.signer.sign(&subject, app.now(), app.app.settings.access_token_life)
@@ -102,6 +109,8 @@ pub(super) async fn furnish(app: &TestApp, id: &str, key: &str) -> Placeholders 
         ("<access token>", token),
         ("<access token without password>", bare_token),
         ("<access token of internal>", owner_token),
+        ("<user API key>", user_key),
+        ("<team API key>", team_key),
         (AUTHENTICATOR_CODE, code),
     ]
 }
@@ -214,7 +223,7 @@ async fn write_mail_documents(app: &TestApp, project: &ProjectId, user_id: UserI
 }
 
 async fn write_settings(app: &TestApp, project: &ProjectId, key: &str) {
-    let providers = json!({ "config": { "magic_link_enabled": true, "client_user_deletion_enabled": true, "client_team_creation_enabled": true, "bot_challenge": { "provider": "altcha", "sign_up": "off", "send_sign_in_code": "off", "oauth": "off" }, "oauth_providers": [{ "id": "github", "client_id": "a", "client_secret": "b" }] } });
+    let providers = json!({ "config": { "magic_link_enabled": true, "client_user_deletion_enabled": true, "client_team_creation_enabled": true, "allow_user_api_keys": true, "allow_team_api_keys": true, "bot_challenge": { "provider": "altcha", "sign_up": "off", "send_sign_in_code": "off", "oauth": "off" }, "oauth_providers": [{ "id": "github", "client_id": "a", "client_secret": "b" }] } });
     let admin = app.admin().with("x-stack-project-id", project.as_str()).with("x-stack-super-secret-admin-key", &format!("sak_{key}"));
     assert_eq!(admin.patch("/api/v1/internal/projects/current", providers).await.status(), 200);
     let mut row = app.app.store.project(project).await.unwrap().unwrap();

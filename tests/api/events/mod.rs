@@ -5,6 +5,7 @@
 //! `ada@example.com`, and the code, refresh token and email. Then each event must succeed.
 
 mod furnish;
+mod owned_keys;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;

@@ -20,6 +20,8 @@ pub enum Named {
     Mail,
     /// The set of API keys with the id `id`.
     KeySet,
+    /// The owner that the API key in the field `api_key` names, if the key is of this project.
+    KeyOwner,
     /// Another project, with the id `project_id`.
     Project,
 }

@@ -242,14 +242,15 @@ impl<'a> Headers<'a> {
     }
 
     /// The claimed sender of the request, by which the request is counted.
-    fn claimed<'b>(&'b self, route: Option<&Route>, place: &'b Place) -> Claimed<'b> {
+    fn claimed<'b>(&'b self, limit: Option<Limit>, names: &Names<'_>, place: &'b Place) -> Claimed<'b> {
         Claimed {
-            limit: route.and_then(|route| route.limit),
+            limit,
             level: self.level,
             project: &self.project,
             user: self.token.as_ref().map(AccessToken::user),
             owner: self.owner().map(AdminToken::user),
             key: self.key.as_ref(),
+            checked: names.checked_key(&self.project).filter(|_| limit == Some(Limit::ApiKey)),
             place,
         }
     }
@@ -270,8 +271,9 @@ impl<L: Least> Access<L> {
         let names = Names { parts, path: path.as_ref(), claims };
         let named = names.keys(route.map_or(&[], |route| route.reads), &headers.project);
         let keys = own.chain(named).chain(headers.owner().map(AdminToken::keys).unwrap_or_default());
-        let counting = headers.claimed(route, &place).counting(app);
-        let sends_code = route.is_some_and(|route| matches!(route.limit, Some(Limit::SendCode | Limit::SignUp)));
+        let limit = route.and_then(|route| route.limit);
+        let counting = headers.claimed(limit, &names, &place).counting(app);
+        let sends_code = matches!(limit, Some(Limit::SendCode | Limit::SignUp));
         let recipient = names.email().filter(|_| sends_code);
         let recipient = recipient.and_then(|email| recipient_key(app, &headers.project, headers.level, &email));
         let (early, items) = tokio::join!(counting.early(), app.store.get_many(keys.chain(counting.keys()).chain(recipient)));

@@ -7,12 +7,14 @@ use std::borrow::Cow;
 use axum::extract::RawPathParams;
 use http::request::Parts;
 use model::email::Email;
+use model::owned_key::text::KeyText;
 use model::session::token::Claims;
 use model::user::reference::UserRef;
 use store::Key;
 use store::document::document_key;
 use store::keys::{project_key, user_key};
 use store::outbox::entry_key;
+use store::owned_key::owner_key;
 use store::project::key_set::set_key;
 use store::team::membership::member_key;
 use store::team::team_key;
@@ -48,6 +50,7 @@ impl Names<'_> {
             Named::Document(kind) => self.id("id", DocumentId::parse).map(|id| vec![document_key(project, kind, id)]),
             Named::Mail => self.id("id", EmailId::parse).map(|id| vec![entry_key(project, id)]),
             Named::KeySet => self.id("id", KeySetId::parse).map(|id| vec![set_key(project, id)]),
+            Named::KeyOwner => self.checked_key(project).map(|key| vec![owner_key(project, key.owner)]),
             Named::Project => self.id("project_id", ProjectId::parse).map(|id| vec![project_key(&id)]),
         };
         keys.unwrap_or_default()
@@ -56,6 +59,11 @@ impl Names<'_> {
     /// The email address in the field `email`.
     pub(crate) fn email(&self) -> Option<Email> {
         self.id("email", Email::parse)
+    }
+
+    /// The API key of a user or team in the field `api_key`, if it is one of this project.
+    pub(crate) fn checked_key(&self, project: &ProjectId) -> Option<KeyText> {
+        self.id("api_key", KeyText::parse).filter(|key| key.project == *project)
     }
 
     /// The user with the id `user_id`; `None` for `me`, because the signed-in user is fetched in

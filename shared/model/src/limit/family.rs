@@ -18,6 +18,8 @@ pub enum Limit {
     /// Requesting proof-of-work challenges; also the rates above which requests are suspicious and
     /// may require a bot challenge.
     Challenge,
+    /// Checking API keys of users and teams.
+    ApiKey,
     /// Every other operation that writes.
     Write,
     /// Requests that name a project or key that does not exist. Applies to every operation.

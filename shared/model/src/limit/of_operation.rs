@@ -14,6 +14,7 @@ impl Limit {
             Self::Token => "token",
             Self::Authorize => "authorize",
             Self::Challenge => "challenge",
+            Self::ApiKey => "api-key",
             Self::Write => "write",
             Self::Unproved => "unproved",
         }
@@ -29,6 +30,7 @@ impl Limit {
             (Self::SendCode, true) => &[(Rule::SendCode, By::Address), (Rule::SendCodeNetwork, By::Network)],
             (Self::Code, true) => &[(Rule::Code, By::Address)],
             (Self::Code, false) => &[(Rule::CodeServer, By::Project)],
+            (Self::ApiKey, _) => &[(Rule::ApiKey, By::ApiKey)],
             (Self::Write, true) => &[(Rule::Write, By::Caller)],
             (Self::Write, false) => &[(Rule::WriteServer, By::Caller)],
             (Self::SignIn | Self::SendCode, false) | (Self::Token | Self::Authorize | Self::Challenge | Self::Unproved, _) => &[],
@@ -45,6 +47,9 @@ pub enum By {
     Network,
     /// The project: all its requests count together.
     Project,
+    /// The API key of a user or team that the request names. A request that names none is not
+    /// counted.
+    ApiKey,
     /// The client's user, or the server's key; for a client without a user, the IP address.
     Caller,
 }

@@ -50,6 +50,8 @@ pub enum Rule {
     /// Suspicious requests in a project that are permitted although the challenge could not be
     /// loaded or checked; if the rule is off, all of them are refused.
     ChallengeUnavailableProject,
+    /// Checks of an API key of a user or team.
+    ApiKey,
     /// Writes by a user, or from the IP address of a client without a user, if no other rule
     /// counts them.
     Write,
@@ -61,7 +63,7 @@ pub enum Rule {
 
 impl Rule {
     /// Every rule.
-    pub const ALL: [Self; 23] = [
+    pub const ALL: [Self; 24] = [
         Self::SignUp,
         Self::SignUpNetwork,
         Self::SignUpServer,
@@ -82,6 +84,7 @@ impl Rule {
         Self::ChallengeUsualNetwork,
         Self::ChallengeUnavailableNetwork,
         Self::ChallengeUnavailableProject,
+        Self::ApiKey,
         Self::Write,
         Self::WriteServer,
         Self::Unproved,
@@ -112,6 +115,7 @@ impl Rule {
             Self::ChallengeUsualNetwork => ("challenge-usual-network", Limit::Challenge, Rate::new(80, 3600), "Sign-ups, emails with a code and OAuth flows that are usual for a network"),
             Self::ChallengeUnavailableNetwork => ("challenge-unavailable-network", Limit::Challenge, Rate::new(3, 3600), "Suspicious requests permitted from a network while challenges are unavailable"),
             Self::ChallengeUnavailableProject => ("challenge-unavailable-project", Limit::Challenge, Rate::new(10, 3600), "Suspicious requests permitted in a project while challenges are unavailable"),
+            Self::ApiKey => ("api-key", Limit::ApiKey, Rate::new(600, 60), "Checks of one API key of a user or team"),
             Self::Write => ("write", Limit::Write, Rate::new(300, 60), "Other writes by a user"),
             Self::WriteServer => ("write-server", Limit::Write, Rate::new(3000, 60), "Other writes with a server's key"),
             Self::Unproved => ("unproved", Limit::Unproved, Rate::new(120, 600), "Wrong keys and unknown projects from an IP address"),

@@ -19,6 +19,9 @@ pub enum Topic {
     /// Accounts at providers.
     #[deserr(rename = "provider-account")]
     ProviderAccount,
+    /// The user's API keys.
+    #[deserr(rename = "api-key")]
+    ApiKey,
 }
 
 /// A kind of change.
@@ -51,6 +54,10 @@ pub enum Kind {
     ProviderLinked,
     /// The user can no longer sign in with the account at the provider.
     ProviderUnlinked,
+    /// An API key was created.
+    ApiKeyCreated,
+    /// An API key was found in public, and revoked.
+    ApiKeyExposed,
 }
 
 impl Kind {
@@ -63,6 +70,7 @@ impl Kind {
                 Topic::AuthenticatorApp
             }
             Self::ProviderLinked | Self::ProviderUnlinked => Topic::ProviderAccount,
+            Self::ApiKeyCreated | Self::ApiKeyExposed => Topic::ApiKey,
         }
     }
 }

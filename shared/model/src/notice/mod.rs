@@ -40,9 +40,11 @@ mod tests;
 use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};
 use wire::clock::after;
+use wire::id::OwnedKeyId;
 
 use crate::email::Email;
 use crate::notice::kind::Kind;
+use crate::owned_key::OwnedKey;
 use crate::user::notices::Joined;
 use crate::user::standing::Standing;
 use crate::user::totp::Totp;
@@ -57,7 +59,8 @@ pub const MAX_RECIPIENTS: usize = 10;
 pub struct Change {
     /// The kind of change.
     pub kind: Kind,
-    /// The address, the provider's id, or the number of recovery codes that are left.
+    /// The address, the provider's id, the number of recovery codes that are left, or the last four
+    /// characters of the API key.
     pub detail: Option<String>,
 }
 
@@ -104,7 +107,19 @@ pub fn changes(before: &User, after: &User) -> Vec<Change> {
     changes.extend(linked.map(|account| Change::about(Kind::ProviderLinked, &account.provider_id)));
     let unlinked = before.provider_accounts.iter().filter(|account| !has(after, account));
     changes.extend(unlinked.map(|account| Change::about(Kind::ProviderUnlinked, &account.provider_id)));
+    changes.extend(key_changes(before, after));
     changes
+}
+
+/// The API keys that were created, or revoked because they were found in public. Keys that the
+/// owner revokes are not reported.
+fn key_changes(before: &User, after: &User) -> impl Iterator<Item = Change> {
+    let kind = |key: &OwnedKey| match before.api_keys.get(key.id) {
+        None => Some(Kind::ApiKeyCreated),
+        Some(old) if key.was_exposed && !old.was_exposed => Some(Kind::ApiKeyExposed),
+        Some(_) => None,
+    };
+    after.api_keys.iter().filter_map(move |key| Some(Change::about(kind(key)?, &key.last_four)))
 }
 
 /// A change to the recovery codes. `None` if they were removed with the authenticator app: that is
@@ -153,6 +168,9 @@ pub struct Snapshot {
     otp_enabled: bool,
     otp_refused: bool,
     joined: Vec<Joined>,
+    /// The API keys that the user had; keys created since are removed by the link.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    api_keys: Vec<OwnedKeyId>,
 }
 
 /// Addresses and provider accounts that other accounts have claimed since the change. The user can
@@ -233,6 +251,7 @@ impl User {
             otp_enabled: self.otp_enabled,
             otp_refused: self.otp_refused,
             joined: self.notices.joined.clone(),
+            api_keys: self.api_keys.ids(),
         }
     }
 
@@ -264,6 +283,7 @@ impl User {
         if let Some(before) = &link.before {
             self.channels.retain(|channel| before.channels.iter().any(|old| old.value == channel.value));
             self.provider_accounts.retain(|account| before.provider_accounts.iter().any(|old| old.is_same(account)));
+            self.api_keys.retain(&before.api_keys);
         }
         self.shut();
         Ok(())
@@ -294,6 +314,7 @@ impl User {
         self.provider_accounts = before.provider_accounts.iter().filter(free).cloned().collect();
         self.otp_enabled = before.otp_enabled;
         self.otp_refused = before.otp_refused;
+        self.api_keys.retain(&before.api_keys);
         self.notices.joined.clone_from(&before.joined);
     }
 

@@ -43,14 +43,12 @@ pub struct ConfigPatch {
     /// Whether users may delete their own account with client access.
     #[deserr(default)]
     pub client_user_deletion_enabled: Option<bool>,
-    /// Must be `false`: users have no API keys.
+    /// Whether users may have API keys. While this is off, their keys are kept but not accepted.
     #[deserr(default)]
-    #[schema(value_type = bool, required = false)]
-    pub allow_user_api_keys: Off,
-    /// Must be `false`: teams have no API keys.
+    pub allow_user_api_keys: Option<bool>,
+    /// Whether teams may have API keys. While this is off, their keys are kept but not accepted.
     #[deserr(default)]
-    #[schema(value_type = bool, required = false)]
-    pub allow_team_api_keys: Off,
+    pub allow_team_api_keys: Option<bool>,
     /// Whether redirect URLs may point to localhost.
     #[deserr(default)]
     pub allow_localhost: Option<bool>,
@@ -157,6 +155,8 @@ impl ConfigPatch {
         set(self.client_team_creation_enabled, &mut config.client_team_creation_enabled);
         set(self.member_invitations_enabled, &mut config.rbac.members_invite);
         set(self.client_user_deletion_enabled, &mut config.client_user_deletion_enabled);
+        set(self.allow_user_api_keys, &mut config.user_api_keys_enabled);
+        set(self.allow_team_api_keys, &mut config.team_api_keys_enabled);
         set(self.allow_localhost, &mut config.allow_localhost);
         set(self.create_team_on_sign_up, &mut config.create_team_on_sign_up);
         set(self.require_email_verification, &mut config.require_email_verification);

@@ -93,6 +93,10 @@ pub struct ProjectConfig {
     pub client_team_creation_enabled: bool,
     /// Whether users may delete their own account with client access.
     pub client_user_deletion_enabled: bool,
+    /// Whether users may have API keys.
+    pub user_api_keys_enabled: bool,
+    /// Whether teams may have API keys.
+    pub team_api_keys_enabled: bool,
     /// Whether redirect URLs may point to localhost.
     pub allow_localhost: bool,
     /// Whether a new user gets a personal team.
@@ -151,6 +155,8 @@ impl Default for ProjectConfig {
             magic_link_enabled: false,
             client_team_creation_enabled: false,
             client_user_deletion_enabled: false,
+            user_api_keys_enabled: false,
+            team_api_keys_enabled: false,
             allow_localhost: true,
             create_team_on_sign_up: false,
             require_email_verification: false,

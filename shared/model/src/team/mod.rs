@@ -17,6 +17,7 @@ use wire::level::Level;
 use wire::problem::{Problems, rejected};
 
 use crate::metadata::Metadata;
+use crate::owned_key::OwnedKeys;
 use crate::permission::{Grant, PermissionId, Rbac, Scope, System};
 use crate::profile_image::ProfileImage;
 use crate::text::line;
@@ -52,6 +53,9 @@ pub struct Team {
     /// Metadata that only servers read and write.
     #[serde(default, with = "crate::text::json", skip_serializing_if = "Option::is_none")]
     pub server_metadata: Option<Metadata>,
+    /// The API keys.
+    #[serde(default, skip_serializing_if = "OwnedKeys::is_empty")]
+    pub api_keys: OwnedKeys,
 }
 
 /// A member of a team, without the permissions.
@@ -90,6 +94,7 @@ impl Team {
             client_metadata: None,
             client_read_only_metadata: None,
             server_metadata: None,
+            api_keys: OwnedKeys::default(),
         }
     }
 

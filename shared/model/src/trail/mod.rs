@@ -147,6 +147,12 @@ pub enum Event {
     /// A provider account was unlinked.
     #[deserr(rename = "provider-unlinked")]
     ProviderUnlinked,
+    /// An API key of the user was created.
+    #[deserr(rename = "api-key-created")]
+    ApiKeyCreated,
+    /// An API key of the user was found in public, and revoked.
+    #[deserr(rename = "api-key-exposed")]
+    ApiKeyExposed,
     /// An administrator or a server restricted the account.
     #[deserr(rename = "restricted")]
     Restricted,
@@ -174,6 +180,8 @@ impl From<Kind> for Event {
             Kind::RecoveryCodeUsed => Self::RecoveryCodeUsed,
             Kind::ProviderLinked => Self::ProviderLinked,
             Kind::ProviderUnlinked => Self::ProviderUnlinked,
+            Kind::ApiKeyCreated => Self::ApiKeyCreated,
+            Kind::ApiKeyExposed => Self::ApiKeyExposed,
         }
     }
 }

@@ -40,6 +40,8 @@ pub enum TargetKind {
     ProviderAccount,
     /// A set of API keys.
     KeySet,
+    /// An API key of a user or team.
+    ApiKey,
     /// A level of the project's configuration.
     ConfigLevel,
     /// A template of emails.

@@ -37,6 +37,7 @@ use wire::id::{ChannelId, ProviderAccountId, SessionId, TeamId, UserId};
 use crate::email::Email;
 use crate::email::category::Category;
 use crate::metadata::Metadata;
+use crate::owned_key::OwnedKeys;
 use crate::permission::Grant;
 use crate::project::ProjectConfig;
 use crate::sign_up::risk::RiskScores;
@@ -101,6 +102,9 @@ pub struct User {
     /// The accounts at providers.
     #[serde(default)]
     pub provider_accounts: Vec<ProviderAccount>,
+    /// The API keys.
+    #[serde(default, skip_serializing_if = "OwnedKeys::is_empty")]
+    pub api_keys: OwnedKeys,
     /// Whether the user has not signed up yet.
     #[serde(default)]
     pub is_anonymous: bool,
@@ -206,6 +210,7 @@ impl User {
             otp_refused: false,
             totp: None,
             provider_accounts: Vec::new(),
+            api_keys: OwnedKeys::default(),
             is_anonymous: false,
             restriction: None,
             client_metadata: None,

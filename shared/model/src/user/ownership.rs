@@ -103,6 +103,7 @@ impl User {
         self.forget_wrong_passwords();
         self.totp = None;
         self.provider_accounts.clear();
+        self.api_keys.clear();
         self.otp_enabled = false;
         self.otp_refused = false;
         self.notices.end();

@@ -195,9 +195,9 @@ pub(crate) struct ApiKeys {
 #[deserr(deny_unknown_fields, rename_all = camelCase)]
 pub(crate) struct ApiKeysEnabled {
     #[deserr(default)]
-    pub(crate) user: Off,
+    pub(crate) user: bool,
     #[deserr(default)]
-    pub(crate) team: Off,
+    pub(crate) team: bool,
 }
 
 #[derive(Default, Deserr)]

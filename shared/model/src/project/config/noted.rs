@@ -14,6 +14,8 @@ impl ConfigPatch {
             (self.client_team_creation_enabled.is_some(), "teams.allowClientTeamCreation"),
             (self.member_invitations_enabled.is_some(), "teams.allowMemberInvitations"),
             (self.client_user_deletion_enabled.is_some(), "users.allowClientUserDeletion"),
+            (self.allow_user_api_keys.is_some(), "apiKeys.enabled.user"),
+            (self.allow_team_api_keys.is_some(), "apiKeys.enabled.team"),
             (self.allow_localhost.is_some(), "domains.allowLocalhost"),
             (self.create_team_on_sign_up.is_some(), "teams.createPersonalTeamOnSignUp"),
             (self.require_email_verification.is_some(), "onboarding.requireEmailVerification"),

@@ -45,7 +45,7 @@ impl Config {
                 "allowMemberInvitations": config.rbac.members_invite,
             },
             "onboarding": { "requireEmailVerification": config.require_email_verification },
-            "apiKeys": { "enabled": { "user": false, "team": false } },
+            "apiKeys": { "enabled": { "user": config.user_api_keys_enabled, "team": config.team_api_keys_enabled } },
             "auditLog": { "retentionDays": config.audit_log_retention_days },
             "emails": {
                 "server": {

@@ -1,0 +1,81 @@
+//! Changes to the keys of a user or team, on behalf of a caller who may manage them.
+
+use api::product::{Access, Client};
+use errors::{Error, KnownError};
+use flows::App;
+use flows::accounts::{place, read};
+use flows::context::ROUNDS;
+use flows::email::notice;
+use flows::teams::enter;
+use model::owned_key::{OwnedKeys, Owner, OwnerKind};
+use model::permission::System;
+use model::place::Place;
+use model::project::{Project, ProjectConfig};
+use model::user::User;
+use store::optimistic;
+use store::owned_key::OwnerRow;
+use wire::level::Level;
+
+/// Refuses keys of a kind that the project has switched off.
+pub(crate) fn check_enabled(config: &ProjectConfig, kind: OwnerKind) -> Result<(), KnownError> {
+    let is_enabled = match kind {
+        OwnerKind::User => config.user_api_keys_enabled,
+        OwnerKind::Team => config.team_api_keys_enabled,
+    };
+    if is_enabled { Ok(()) } else { Err(KnownError::ApiKeysNotEnabled { r#type: kind.name() }) }
+}
+
+/// Reads the owner of keys that the caller may manage: a client's own user, or a team in which the
+/// user has `$manage_api_keys`. A team that the user may not manage seems to have no keys.
+pub(crate) async fn open(access: &Access<Client>, owner: Owner, round: u32) -> Result<OwnerRow, Error> {
+    check_enabled(&access.project.config, owner.kind())?;
+    match owner {
+        Owner::User(id) => {
+            let row = match round {
+                0 => read(access, id).await?,
+                _ => access.app.store.user(&access.project.id, id).await?,
+            };
+            let row = row.ok_or_else(|| KnownError::UserIdDoesNotExist { user_id: id.to_string() })?;
+            access.check_again(&row.user)?;
+            Ok(OwnerRow::User(Box::new(row)))
+        }
+        Owner::Team(id) => match enter(access.table(round), access, id, &[], &[System::ManageApiKeys]).await {
+            Ok(entered) => Ok(OwnerRow::Team(Box::new(entered.row))),
+            Err(Error::Known(error)) if access.level == Level::Client && error != KnownError::UserAuthenticationRequired => {
+                Err(KnownError::ApiKeyNotFound.into())
+            }
+            Err(error) => Err(error),
+        },
+    }
+}
+
+/// Changes the keys of an owner. Returns what `change` returns.
+pub(crate) async fn change<T>(
+    access: &Access<Client>,
+    owner: Owner,
+    change: impl Fn(&mut OwnedKeys) -> Result<T, KnownError>,
+) -> Result<T, Error> {
+    optimistic!(ROUNDS, |round| {
+        let row = open(access, owner, round).await?;
+        let mut keys = row.keys().clone();
+        let result = change(&mut keys)?;
+        write(&access.app, &access.project, place(access), row, keys).await?;
+        Ok(result)
+    })
+}
+
+/// Writes the keys of an owner, if the owner has not changed since it was read. A user is notified
+/// of new and exposed keys.
+pub(crate) async fn write(app: &App, project: &Project, place: Option<&Place>, row: OwnerRow, keys: OwnedKeys) -> Result<(), Error> {
+    if *row.keys() == keys {
+        return Ok(());
+    }
+    match row {
+        OwnerRow::User(row) => {
+            let mut user = User { api_keys: keys, ..row.user.clone() };
+            let notices = notice::of_change(app, project, place, &row.user, &mut user)?;
+            Ok(app.store.change_account(&project.id, &row, &user, notices).await?.done()?)
+        }
+        OwnerRow::Team(_) => Ok(app.store.write(row.with_keys(&project.id, keys)?).await?),
+    }
+}

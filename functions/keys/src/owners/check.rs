@@ -1,0 +1,68 @@
+//! Checking a key: whether it is open, and whose it is.
+
+use api::product::{Access, Server};
+use deserr::Deserr;
+use errors::{Error, ErrorCode, KnownError};
+use model::owned_key::text::KeyText;
+use model::owned_key::view::OwnedKeyView;
+use model::owned_key::{OwnedKey, OwnerKind};
+use store::owned_key::OwnerRow;
+use utoipa::ToSchema;
+use wire::id::ProjectId;
+
+use crate::owners::change::check_enabled;
+
+/// The errors of checking a key.
+pub(crate) const CHECK_ERRORS: &[ErrorCode] = &[
+    ErrorCode::ApiKeysNotEnabled,
+    ErrorCode::ApiKeyNotFound,
+    ErrorCode::WrongApiKeyType,
+    ErrorCode::ApiKeyRevoked,
+    ErrorCode::ApiKeyExpired,
+];
+
+#[derive(Deserr, ToSchema)]
+#[deserr(deny_unknown_fields)]
+pub struct KeyBody {
+    /// The whole key.
+    pub(crate) api_key: String,
+}
+
+/// The key and its owner, if the key is open. The owner may be restricted or anonymous: the app
+/// decides what that means for the key.
+pub(crate) async fn check(access: &Access<Server>, body: &KeyBody, kind: OwnerKind) -> Result<OwnedKeyView, Error> {
+    let (project, now) = (&access.project.id, access.app.clock.now());
+    check_enabled(&access.project.config, kind)?;
+    let text = KeyText::parse(&body.api_key).ok().filter(|text| text.project == *project).ok_or(KnownError::ApiKeyNotFound)?;
+    let owner = access.prefetched.key_owner(project, text.owner).await?.ok_or(KnownError::ApiKeyNotFound)?;
+    let key = owner.keys().by_text(&text).ok_or(KnownError::ApiKeyNotFound)?;
+    let actual = text.owner.kind();
+    if actual != kind {
+        return Err(KnownError::WrongApiKeyType { expected_type: kind.name(), actual_type: actual.name() }.into());
+    }
+    if key.revoked_at.is_some() {
+        return Err(KnownError::ApiKeyRevoked.into());
+    }
+    if key.has_expired(now) {
+        return Err(KnownError::ApiKeyExpired.into());
+    }
+    let mut view = OwnedKeyView::of(text.owner, key);
+    if key.is_use_news(now) {
+        let used = OwnedKey { last_used_at: Some(now), ..key.clone() };
+        view = OwnedKeyView::of(text.owner, &used);
+        note_use(access, project, &owner, used).await?;
+    }
+    Ok(view)
+}
+
+/// Records the use of a key. If the owner is changed at the same time, a later check records it.
+async fn note_use(access: &Access<Server>, project: &ProjectId, owner: &OwnerRow, used: OwnedKey) -> Result<(), Error> {
+    let mut keys = owner.keys().clone();
+    if let Some(key) = keys.get_mut(used.id) {
+        *key = used;
+    }
+    match access.app.store.write_unrecorded(owner.with_keys(project, keys)?).await {
+        Ok(()) | Err(store::Error::Conflict(_)) => Ok(()),
+        Err(error) => Err(error.into()),
+    }
+}

@@ -1,0 +1,147 @@
+//! Input of the operations on API keys.
+
+use api::http::Route;
+use api::product::Access;
+use deserr::{DeserializeError, Deserr, IntoValue, Value, ValuePointerRef};
+use errors::KnownError;
+use flows::teams::limited_to;
+use jiff::{SignedDuration, Timestamp};
+use model::outbox::patch::AtMillis;
+use model::owned_key::{MAX_DESCRIPTION, MAX_SCOPE, MAX_SCOPES, NewKey, Owner};
+use model::text::line;
+use model::user::reference::UserRef;
+use utoipa::ToSchema;
+use wire::change::Change;
+use wire::id::{OwnedKeyId, TeamId};
+use wire::level::Level;
+use wire::problem::{Problems, rejected};
+
+#[derive(Deserr, ToSchema)]
+#[deserr(deny_unknown_fields)]
+pub struct KeyPath {
+    pub(crate) id: OwnedKeyId,
+}
+
+#[derive(Deserr, ToSchema)]
+#[deserr(deny_unknown_fields)]
+pub struct UserQuery {
+    /// The owner: a user's id, or `me`. For a client, absent means `me`; a server must set it.
+    #[deserr(default)]
+    #[schema(value_type = Option<String>)]
+    pub(crate) user_id: Option<UserRef>,
+}
+
+#[derive(Deserr, ToSchema)]
+#[deserr(deny_unknown_fields)]
+pub struct TeamQuery {
+    /// The owner.
+    pub(crate) team_id: TeamId,
+}
+
+/// The user whose keys a request is about.
+pub(crate) fn user<L>(access: &Access<L>, user: Option<UserRef>, route: &Route) -> Result<Owner, KnownError> {
+    limited_to(access)?;
+    let user = match user {
+        Some(user) => user,
+        None if access.level == Level::Client => UserRef::Me,
+        None => return Err(route.schema_error(&Problems::one("query.user_id", "is required"))),
+    };
+    access.user_id(user).map(Owner::User)
+}
+
+/// What a key is for, in the words of its creator.
+pub(crate) struct Description(pub(crate) String);
+
+impl<E: DeserializeError> Deserr<E> for Description {
+    fn deserialize_from_value<V: IntoValue>(value: Value<V>, location: ValuePointerRef<'_>) -> Result<Self, E> {
+        let text = String::deserialize_from_value(value, location)?;
+        match line::check(&text, 1..=MAX_DESCRIPTION) {
+            Ok(()) => Ok(Self(text)),
+            Err(error) => Err(rejected(&error, location)),
+        }
+    }
+}
+
+/// What the app lets a key do, in the app's own words.
+pub(crate) struct Scopes(pub(crate) Vec<String>);
+
+impl<E: DeserializeError> Deserr<E> for Scopes {
+    fn deserialize_from_value<V: IntoValue>(value: Value<V>, location: ValuePointerRef<'_>) -> Result<Self, E> {
+        let mut scopes = Vec::<String>::deserialize_from_value(value, location)?;
+        let fits = |scope: &String| (1..=MAX_SCOPE).contains(&scope.len()) && scope.bytes().all(|byte| byte.is_ascii_graphic());
+        if scopes.len() > MAX_SCOPES || !scopes.iter().all(fits) {
+            return Err(rejected(&"must be at most 32 scopes of 1 to 64 visible ASCII characters", location));
+        }
+        scopes.sort();
+        scopes.dedup();
+        Ok(Self(scopes))
+    }
+}
+
+/// When a key expires: `null` and 0 mean never, as published SDKs expect.
+pub(crate) fn expiry(given: Change<AtMillis>) -> Option<Timestamp> {
+    match given {
+        Change::Set(AtMillis(time)) => Some(time).filter(|time| *time != Timestamp::UNIX_EPOCH),
+        Change::Keep | Change::Clear => None,
+    }
+}
+
+/// The chosen properties of a new key.
+pub(crate) fn new_key(
+    Description(description): Description,
+    scopes: Option<Scopes>,
+    is_public: Option<bool>,
+    expires_at: Change<AtMillis>,
+) -> NewKey {
+    let scopes = scopes.map(|Scopes(scopes)| scopes).unwrap_or_default();
+    NewKey { description, is_public: is_public.unwrap_or(false), scopes, expires_at: expiry(expires_at) }
+}
+
+#[derive(Deserr, ToSchema)]
+#[deserr(deny_unknown_fields)]
+pub struct KeyPatch {
+    /// One line of 1 to 256 characters.
+    #[deserr(default)]
+    #[schema(value_type = Option<String>, min_length = 1, max_length = 256)]
+    pub(crate) description: Option<Description>,
+    /// Only `true` is accepted: a revoked key cannot be restored.
+    #[deserr(default)]
+    #[schema(value_type = Option<bool>)]
+    pub(crate) revoked: Option<flows::literal::True>,
+    /// Milliseconds since the Unix epoch; `null` or 0 for never. A key that has already expired is
+    /// accepted again until the new time.
+    #[deserr(default)]
+    #[schema(value_type = Option<i64>)]
+    pub(crate) expires_at_millis: Change<AtMillis>,
+    /// The new scopes, at most 32 of 1 to 64 characters.
+    #[deserr(default)]
+    #[schema(value_type = Option<Vec<String>>)]
+    pub(crate) scopes: Option<Scopes>,
+}
+
+/// How long the old key works beside the new one, unless the request says otherwise.
+const OVERLAP: SignedDuration = SignedDuration::from_hours(24);
+/// The longest overlap of the two keys, in milliseconds: 30 days.
+const MAX_OVERLAP_MILLIS: u32 = 30 * 24 * 60 * 60 * 1000;
+
+#[derive(Deserr, ToSchema)]
+#[deserr(deny_unknown_fields)]
+pub struct KeyRotation {
+    /// For how many milliseconds the old key still works, from 0 to 2,592,000,000 (30 days).
+    /// Default: 86,400,000 (a day).
+    #[deserr(default)]
+    #[schema(maximum = 2_592_000_000_u32)]
+    expire_previous_in_millis: Option<u32>,
+}
+
+impl KeyRotation {
+    pub(crate) fn overlap(&self, route: &Route) -> Result<SignedDuration, KnownError> {
+        match self.expire_previous_in_millis {
+            Some(millis) if millis > MAX_OVERLAP_MILLIS => {
+                Err(route.schema_error(&Problems::one("body.expire_previous_in_millis", "must be from 0 to 2592000000")))
+            }
+            Some(millis) => Ok(SignedDuration::from_millis(millis.into())),
+            None => Ok(OVERLAP),
+        }
+    }
+}

@@ -1,0 +1,129 @@
+//! Creating, listing, reading, updating and rotating keys, for both kinds of owners.
+
+use api::http::Route;
+use api::product::page::List;
+use api::product::{Access, Client};
+use errors::{Error, ErrorCode, KnownError};
+use model::owned_key::text::KeyText;
+use model::owned_key::view::OwnedKeyView;
+use model::owned_key::{MAX_KEYS, NewKey, OwnedKey, OwnedKeys, Owner, TooManyKeys};
+use model::trail::TargetKind;
+use store::record;
+use wire::change::Change;
+use wire::clock::after;
+use wire::id::OwnedKeyId;
+
+use crate::owners::change::{change, open};
+use crate::owners::input::{KeyPatch, KeyRotation, Scopes, expiry};
+
+/// The errors of managing the keys of a user.
+pub(crate) const USER_ERRORS: &[ErrorCode] = &[
+    ErrorCode::UserAuthenticationRequired,
+    ErrorCode::CannotGetOwnUserWithoutUser,
+    ErrorCode::Forbidden,
+    ErrorCode::UserIdDoesNotExist,
+    ErrorCode::ApiKeysNotEnabled,
+];
+/// The errors of managing the keys of a team.
+pub(crate) const TEAM_ERRORS: &[ErrorCode] =
+    &[ErrorCode::UserAuthenticationRequired, ErrorCode::TeamNotFound, ErrorCode::ApiKeysNotEnabled, ErrorCode::ApiKeyNotFound];
+/// The errors of adding a key.
+pub(crate) const NEW_KEY_ERRORS: &[ErrorCode] = &[ErrorCode::ReauthenticationRequired, ErrorCode::TooManyApiKeys];
+/// The errors of replacing a key.
+pub(crate) const ROTATION_ERRORS: &[ErrorCode] = &[
+    ErrorCode::ApiKeyNotFound,
+    ErrorCode::ApiKeyExpired,
+    ErrorCode::ApiKeyRevoked,
+    ErrorCode::ReauthenticationRequired,
+    ErrorCode::TooManyApiKeys,
+];
+
+fn add(keys: &mut OwnedKeys, key: OwnedKey, owner: Owner, access: &Access<Client>) -> Result<(), KnownError> {
+    let too_many = |TooManyKeys| KnownError::TooManyApiKeys { r#type: owner.kind().name(), max: MAX_KEYS };
+    keys.add(key, access.app.clock.now()).map_err(too_many)
+}
+
+/// Creates a key. Only this response shows it.
+pub(crate) async fn create(access: &Access<Client>, owner: Owner, new: NewKey) -> Result<OwnedKeyView, Error> {
+    access.check_fresh()?;
+    let app = &access.app;
+    let text = KeyText::random(&access.project.id, owner, new.is_public, &app.entropy);
+    let key = OwnedKey::new(&text, new, &app.entropy, app.clock.now());
+    record::target(TargetKind::ApiKey, key.id);
+    change(access, owner, |keys| add(keys, key.clone(), owner, access)).await?;
+    Ok(OwnedKeyView::new(owner, &key, &text))
+}
+
+/// All keys of an owner, newest first.
+pub(crate) async fn list(access: &Access<Client>, owner: Owner) -> Result<List<OwnedKeyView>, Error> {
+    let row = open(access, owner, 0).await?;
+    Ok(List::whole(row.keys().iter().rev().map(|key| OwnedKeyView::of(owner, key)).collect()))
+}
+
+pub(crate) async fn find(access: &Access<Client>, owner: Owner, id: OwnedKeyId) -> Result<OwnedKeyView, Error> {
+    let row = open(access, owner, 0).await?;
+    let key = row.keys().get(id).ok_or(KnownError::ApiKeyNotFound)?;
+    Ok(OwnedKeyView::of(owner, key))
+}
+
+pub(crate) async fn update(access: &Access<Client>, owner: Owner, id: OwnedKeyId, patch: KeyPatch) -> Result<OwnedKeyView, Error> {
+    // Whoever stole a session must not prolong a key or widen its scopes. Revoking needs no proof.
+    if patch.scopes.is_some() || patch.expires_at_millis != Change::Keep {
+        access.check_fresh()?;
+    }
+    record::target(TargetKind::ApiKey, id);
+    let now = access.app.clock.now();
+    change(access, owner, |keys| {
+        let key = keys.get_mut(id).ok_or(KnownError::ApiKeyNotFound)?;
+        if let Some(description) = &patch.description {
+            key.description.clone_from(&description.0);
+        }
+        if let Some(Scopes(scopes)) = &patch.scopes {
+            key.scopes.clone_from(scopes);
+        }
+        if patch.expires_at_millis != Change::Keep {
+            key.expires_at = expiry(patch.expires_at_millis.clone());
+        }
+        if patch.revoked.is_some() {
+            key.revoke(now);
+        }
+        Ok(OwnedKeyView::of(owner, key))
+    })
+    .await
+}
+
+/// Replaces a key by a new one with the same properties. The old key works for the overlap, unless
+/// it expires earlier.
+pub(crate) async fn rotate(
+    access: &Access<Client>,
+    owner: Owner,
+    id: OwnedKeyId,
+    rotation: &KeyRotation,
+    route: &Route,
+) -> Result<OwnedKeyView, Error> {
+    let overlap = rotation.overlap(route)?;
+    access.check_fresh()?;
+    let (app, now) = (&access.app, access.app.clock.now());
+    record::target(TargetKind::ApiKey, id);
+    let is_public = open(access, owner, 0).await?.keys().get(id).ok_or(KnownError::ApiKeyNotFound)?.is_public;
+    let text = KeyText::random(&access.project.id, owner, is_public, &app.entropy);
+    let new_id = OwnedKeyId::from(app.entropy.uuid());
+    record::target(TargetKind::ApiKey, new_id);
+    change(access, owner, |keys| {
+        let old = keys.get_mut(id).ok_or(KnownError::ApiKeyNotFound)?;
+        if old.revoked_at.is_some() {
+            return Err(KnownError::ApiKeyRevoked);
+        }
+        if old.has_expired(now) {
+            return Err(KnownError::ApiKeyExpired);
+        }
+        let (description, scopes, expires_at) = (old.description.clone(), old.scopes.clone(), old.expires_at);
+        let end = after(now, overlap);
+        old.expires_at = Some(expires_at.map_or(end, |time| time.min(end)));
+        let new = OwnedKey::new(&text, NewKey { description, is_public, scopes, expires_at }, &app.entropy, now);
+        let new = OwnedKey { id: new_id, ..new };
+        add(keys, new.clone(), owner, access)?;
+        Ok(OwnedKeyView::new(owner, &new, &text))
+    })
+    .await
+}

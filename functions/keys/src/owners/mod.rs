@@ -1,0 +1,6 @@
+//! Shared by the operations on API keys of users and of teams.
+
+pub(crate) mod change;
+pub(crate) mod check;
+pub(crate) mod input;
+pub(crate) mod manage;

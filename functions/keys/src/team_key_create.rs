@@ -1,0 +1,50 @@
+//! `POST /api/v1/team-api-keys`: creates an API key of a team. Only this response shows the key. A client needs `$manage_api_keys` in the team.
+
+use api::http::TableAction::{BatchGetItem, GetItem, PutItem, UpdateItem};
+use api::http::{Json, Named, Route};
+use api::product::{Access, Client, Input};
+use deserr::Deserr;
+use errors::Error;
+use model::outbox::patch::AtMillis;
+use model::owned_key::Owner;
+use model::owned_key::view::OwnedKeyView;
+use utoipa::ToSchema;
+use wire::change::Change;
+use wire::id::TeamId;
+
+use crate::owners::input::{Description, Scopes, new_key};
+use crate::owners::manage::{NEW_KEY_ERRORS, TEAM_ERRORS, create};
+
+pub const ROUTE: Route = Route::post("keys-team-key-create", "/api/v1/team-api-keys")
+    .summary("Creates an API key of a team and returns it once")
+    .table(&[BatchGetItem, GetItem, PutItem, UpdateItem])
+    .reads(&[Named::Team])
+    .errors(TEAM_ERRORS)
+    .errors(NEW_KEY_ERRORS);
+
+#[derive(Deserr, ToSchema)]
+#[deserr(deny_unknown_fields)]
+pub struct CreateTeamKey {
+    /// The owner.
+    team_id: TeamId,
+    /// One line of 1 to 256 characters.
+    #[schema(value_type = String, min_length = 1, max_length = 256)]
+    description: Description,
+    /// Milliseconds since the Unix epoch; `null`, 0 or absent if the key never expires.
+    #[deserr(default)]
+    #[schema(value_type = Option<i64>)]
+    expires_at_millis: Change<AtMillis>,
+    /// Whether the key may be published, for example in an app. Default: `false`.
+    #[deserr(default)]
+    is_public: Option<bool>,
+    /// What your app lets the key do: at most 32 words of 1 to 64 visible ASCII characters, which
+    /// checks of the key return.
+    #[deserr(default)]
+    #[schema(value_type = Option<Vec<String>>)]
+    scopes: Option<Scopes>,
+}
+
+pub async fn handle(access: Access<Client>, Input { body, .. }: Input<CreateTeamKey>) -> Result<Json<OwnedKeyView>, Error> {
+    let owner = Owner::Team(body.team_id);
+    create(&access, owner, new_key(body.description, body.scopes, body.is_public, body.expires_at_millis)).await.map(Json)
+}

@@ -1,0 +1,25 @@
+//! `GET /api/v1/team-api-keys/{id}`: returns an API key of a team, without the key itself. A client needs `$manage_api_keys` in the team.
+
+use api::http::TableAction::BatchGetItem;
+use api::http::{Json, Named, Route};
+use api::product::input::Ignored;
+use api::product::{Access, Client, Input};
+use errors::Error;
+use model::owned_key::Owner;
+use model::owned_key::view::OwnedKeyView;
+
+use crate::owners::input::{KeyPath, TeamQuery};
+use crate::owners::manage::{TEAM_ERRORS, find};
+
+pub const ROUTE: Route = Route::get("keys-team-key-read", "/api/v1/team-api-keys/{id}")
+    .summary("Returns an API key of a team")
+    .table(&[BatchGetItem])
+    .reads(&[Named::Team])
+    .errors(TEAM_ERRORS);
+
+pub async fn handle(
+    access: Access<Client>,
+    Input { query, path, .. }: Input<Ignored, TeamQuery, KeyPath>,
+) -> Result<Json<OwnedKeyView>, Error> {
+    find(&access, Owner::Team(query.team_id), path.id).await.map(Json)
+}

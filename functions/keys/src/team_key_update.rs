@@ -1,0 +1,27 @@
+//! `PATCH /api/v1/team-api-keys/{id}`: changes an API key of a team, or revokes it. A revoked key stops working at
+//! once. A client needs `$manage_api_keys` in the team.
+
+use api::http::TableAction::{BatchGetItem, GetItem, PutItem, UpdateItem};
+use api::http::{Json, Named, Route};
+use api::product::{Access, Client, Input};
+use errors::{Error, ErrorCode};
+use model::owned_key::Owner;
+use model::owned_key::view::OwnedKeyView;
+
+use crate::owners::input::{KeyPatch, KeyPath, TeamQuery};
+use crate::owners::manage::{TEAM_ERRORS, update};
+
+pub const ROUTE: Route = Route::patch("keys-team-key-update", "/api/v1/team-api-keys/{id}")
+    .summary("Updates or revokes an API key of a team")
+    .table(&[BatchGetItem, GetItem, PutItem, UpdateItem])
+    .reads(&[Named::Team])
+    .errors(TEAM_ERRORS)
+    .errors(&[ErrorCode::ReauthenticationRequired]);
+
+pub async fn handle(
+    access: Access<Client>,
+    Input { body, query, path }: Input<KeyPatch, TeamQuery, KeyPath>,
+) -> Result<Json<OwnedKeyView>, Error> {
+    let owner = Owner::Team(query.team_id);
+    update(&access, owner, path.id, body).await.map(Json)
+}

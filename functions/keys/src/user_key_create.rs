@@ -1,0 +1,50 @@
+//! `POST /api/v1/user-api-keys`: creates an API key of a user. Only this response shows the key. A client reaches only its own user's keys.
+
+use api::http::TableAction::{BatchGetItem, GetItem, PutItem, UpdateItem};
+use api::http::{Json, Named, Route};
+use api::product::{Access, Client, Input};
+use deserr::Deserr;
+use errors::Error;
+use model::outbox::patch::AtMillis;
+use model::owned_key::view::OwnedKeyView;
+use model::user::reference::UserRef;
+use utoipa::ToSchema;
+use wire::change::Change;
+
+use crate::owners::input::{Description, Scopes, new_key, user};
+use crate::owners::manage::{NEW_KEY_ERRORS, USER_ERRORS, create};
+
+pub const ROUTE: Route = Route::post("keys-user-key-create", "/api/v1/user-api-keys")
+    .summary("Creates an API key of a user and returns it once")
+    .table(&[BatchGetItem, GetItem, PutItem, UpdateItem])
+    .reads(&[Named::User])
+    .errors(USER_ERRORS)
+    .errors(NEW_KEY_ERRORS);
+
+#[derive(Deserr, ToSchema)]
+#[deserr(deny_unknown_fields)]
+pub struct CreateUserKey {
+    /// The owner: a user's id, or `me`.
+    #[schema(value_type = String)]
+    user_id: UserRef,
+    /// One line of 1 to 256 characters.
+    #[schema(value_type = String, min_length = 1, max_length = 256)]
+    description: Description,
+    /// Milliseconds since the Unix epoch; `null`, 0 or absent if the key never expires.
+    #[deserr(default)]
+    #[schema(value_type = Option<i64>)]
+    expires_at_millis: Change<AtMillis>,
+    /// Whether the key may be published, for example in an app. Default: `false`.
+    #[deserr(default)]
+    is_public: Option<bool>,
+    /// What your app lets the key do: at most 32 words of 1 to 64 visible ASCII characters, which
+    /// checks of the key return.
+    #[deserr(default)]
+    #[schema(value_type = Option<Vec<String>>)]
+    scopes: Option<Scopes>,
+}
+
+pub async fn handle(access: Access<Client>, Input { body, .. }: Input<CreateUserKey>) -> Result<Json<OwnedKeyView>, Error> {
+    let owner = user(&access, Some(body.user_id), &ROUTE)?;
+    create(&access, owner, new_key(body.description, body.scopes, body.is_public, body.expires_at_millis)).await.map(Json)
+}

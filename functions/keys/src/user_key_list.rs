@@ -1,0 +1,23 @@
+//! `GET /api/v1/user-api-keys`: lists the API keys of a user, newest first, with those that ended in the last 30
+//! days. A client reaches only its own user's keys.
+
+use api::http::TableAction::BatchGetItem;
+use api::http::{Json, Named, Route};
+use api::product::input::Ignored;
+use api::product::page::List;
+use api::product::{Access, Client, Input};
+use errors::Error;
+use model::owned_key::view::OwnedKeyView;
+
+use crate::owners::input::{UserQuery, user};
+use crate::owners::manage::{USER_ERRORS, list};
+
+pub const ROUTE: Route = Route::get("keys-user-key-list", "/api/v1/user-api-keys")
+    .summary("Lists the API keys of a user")
+    .table(&[BatchGetItem])
+    .reads(&[Named::User])
+    .errors(USER_ERRORS);
+
+pub async fn handle(access: Access<Client>, Input { query, .. }: Input<Ignored, UserQuery>) -> Result<Json<List<OwnedKeyView>>, Error> {
+    list(&access, user(&access, query.user_id, &ROUTE)?).await.map(Json)
+}

@@ -1,0 +1,25 @@
+//! `GET /api/v1/user-api-keys/{id}`: returns an API key of a user, without the key itself. A client reaches only its own user's keys.
+
+use api::http::TableAction::BatchGetItem;
+use api::http::{Json, Named, Route};
+use api::product::input::Ignored;
+use api::product::{Access, Client, Input};
+use errors::{Error, ErrorCode};
+use model::owned_key::view::OwnedKeyView;
+
+use crate::owners::input::{KeyPath, UserQuery, user};
+use crate::owners::manage::{USER_ERRORS, find};
+
+pub const ROUTE: Route = Route::get("keys-user-key-read", "/api/v1/user-api-keys/{id}")
+    .summary("Returns an API key of a user")
+    .table(&[BatchGetItem])
+    .reads(&[Named::User])
+    .errors(USER_ERRORS)
+    .errors(&[ErrorCode::ApiKeyNotFound]);
+
+pub async fn handle(
+    access: Access<Client>,
+    Input { query, path, .. }: Input<Ignored, UserQuery, KeyPath>,
+) -> Result<Json<OwnedKeyView>, Error> {
+    find(&access, user(&access, query.user_id, &ROUTE)?, path.id).await.map(Json)
+}

@@ -1,0 +1,26 @@
+//! `POST /api/v1/user-api-keys/{id}/rotate`: replaces an API key of a user by a new one with the same properties.
+//! The old key keeps working for a while. A client reaches only its own user's keys.
+
+use api::http::TableAction::{BatchGetItem, GetItem, PutItem, UpdateItem};
+use api::http::{Json, Named, Route};
+use api::product::{Access, Client, Input};
+use errors::Error;
+use model::owned_key::view::OwnedKeyView;
+
+use crate::owners::input::{KeyPath, KeyRotation, UserQuery, user};
+use crate::owners::manage::{ROTATION_ERRORS, USER_ERRORS, rotate};
+
+pub const ROUTE: Route = Route::post("keys-user-key-rotate", "/api/v1/user-api-keys/{id}/rotate")
+    .summary("Replaces an API key of a user by a new one")
+    .table(&[BatchGetItem, GetItem, PutItem, UpdateItem])
+    .reads(&[Named::User])
+    .errors(USER_ERRORS)
+    .errors(ROTATION_ERRORS);
+
+pub async fn handle(
+    access: Access<Client>,
+    Input { body, query, path }: Input<KeyRotation, UserQuery, KeyPath>,
+) -> Result<Json<OwnedKeyView>, Error> {
+    let owner = user(&access, query.user_id, &ROUTE)?;
+    rotate(&access, owner, path.id, &body, &ROUTE).await.map(Json)
+}

@@ -1,0 +1,26 @@
+//! `PATCH /api/v1/user-api-keys/{id}`: changes an API key of a user, or revokes it. A revoked key stops working at
+//! once. A client reaches only its own user's keys.
+
+use api::http::TableAction::{BatchGetItem, GetItem, PutItem, UpdateItem};
+use api::http::{Json, Named, Route};
+use api::product::{Access, Client, Input};
+use errors::{Error, ErrorCode};
+use model::owned_key::view::OwnedKeyView;
+
+use crate::owners::input::{KeyPatch, KeyPath, UserQuery, user};
+use crate::owners::manage::{USER_ERRORS, update};
+
+pub const ROUTE: Route = Route::patch("keys-user-key-update", "/api/v1/user-api-keys/{id}")
+    .summary("Updates or revokes an API key of a user")
+    .table(&[BatchGetItem, GetItem, PutItem, UpdateItem])
+    .reads(&[Named::User])
+    .errors(USER_ERRORS)
+    .errors(&[ErrorCode::ReauthenticationRequired, ErrorCode::ApiKeyNotFound]);
+
+pub async fn handle(
+    access: Access<Client>,
+    Input { body, query, path }: Input<KeyPatch, UserQuery, KeyPath>,
+) -> Result<Json<OwnedKeyView>, Error> {
+    let owner = user(&access, query.user_id, &ROUTE)?;
+    update(&access, owner, path.id, body).await.map(Json)
+}

@@ -1,0 +1,294 @@
+//! API keys of users and teams, which apps accept in place of a sign-in. The keys of a project are
+//! something else: see [`ApiKey`](crate::project::ApiKey).
+//!
+//! A key is part of its owner's item: it is deleted with the owner, a change to it is one
+//! conditional write, and one read checks the key and its owner together. Ended keys stay visible
+//! for [`ENDED_FOR`].
+
+pub mod text;
+pub mod view;
+
+use crypto::digest::Digest;
+use jiff::{SignedDuration, Timestamp};
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+use uuid::Uuid;
+use wire::clock::after;
+use wire::entropy::Entropy;
+use wire::id::{OwnedKeyId, TeamId, UserId};
+
+use crate::owned_key::text::KeyText;
+
+/// The maximum number of keys of an owner that have not ended. Every request of a user reads the
+/// user's item, so it must stay small.
+pub const MAX_KEYS: usize = 25;
+/// The maximum number of ended keys of an owner; the oldest are dropped first.
+const MAX_ENDED: usize = 25;
+/// How long a revoked or expired key is still listed.
+pub const ENDED_FOR: SignedDuration = SignedDuration::from_hours(30 * 24);
+/// The longest description, in characters.
+pub const MAX_DESCRIPTION: usize = 256;
+/// The maximum number of scopes of a key.
+pub const MAX_SCOPES: usize = 32;
+/// The longest scope, in characters.
+pub const MAX_SCOPE: usize = 64;
+/// How exactly the last use of a key is known: a use is recorded at most this often.
+pub const USE_PRECISION: SignedDuration = SignedDuration::from_hours(1);
+
+/// The owner of a key.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Owner {
+    /// A user.
+    User(UserId),
+    /// A team.
+    Team(TeamId),
+}
+
+/// The kind of a key's owner.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, ToSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum OwnerKind {
+    /// A user.
+    User,
+    /// A team.
+    Team,
+}
+
+impl Owner {
+    /// The kind of owner.
+    pub fn kind(self) -> OwnerKind {
+        match self {
+            Self::User(_) => OwnerKind::User,
+            Self::Team(_) => OwnerKind::Team,
+        }
+    }
+
+    pub(crate) fn uuid(self) -> Uuid {
+        match self {
+            Self::User(id) => id.uuid(),
+            Self::Team(id) => id.uuid(),
+        }
+    }
+}
+
+/// A key of a user or team, as stored in the item of its owner.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct OwnedKey {
+    /// The id of the key.
+    pub id: OwnedKeyId,
+    /// The digest of the key.
+    pub digest: Digest,
+    /// The last four characters of the key.
+    pub last_four: String,
+    /// A description of 1 to [`MAX_DESCRIPTION`] characters.
+    pub description: String,
+    /// Whether the key may be published.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_public: bool,
+    /// What the app lets the key do, in the app's own words.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub scopes: Vec<String>,
+    /// When the key was created.
+    #[serde(with = "jiff::fmt::serde::timestamp::millisecond::required")]
+    pub created_at: Timestamp,
+    /// When the key expires; absent if it never expires.
+    #[serde(default, with = "jiff::fmt::serde::timestamp::millisecond::optional", skip_serializing_if = "Option::is_none")]
+    pub expires_at: Option<Timestamp>,
+    /// When the key was revoked.
+    #[serde(default, with = "jiff::fmt::serde::timestamp::millisecond::optional", skip_serializing_if = "Option::is_none")]
+    pub revoked_at: Option<Timestamp>,
+    /// Whether the key was revoked because a secret scanner found it in public.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub was_exposed: bool,
+    /// When the key was last checked, to within [`USE_PRECISION`].
+    #[serde(default, with = "jiff::fmt::serde::timestamp::millisecond::optional", skip_serializing_if = "Option::is_none")]
+    pub last_used_at: Option<Timestamp>,
+}
+
+/// The properties that the creator of a key chooses.
+#[derive(Debug, Clone)]
+pub struct NewKey {
+    /// A description of 1 to [`MAX_DESCRIPTION`] characters.
+    pub description: String,
+    /// Whether the key may be published.
+    pub is_public: bool,
+    /// What the app lets the key do, in the app's own words.
+    pub scopes: Vec<String>,
+    /// When the key expires; absent if it never expires.
+    pub expires_at: Option<Timestamp>,
+}
+
+impl OwnedKey {
+    /// A new key with this text.
+    pub fn new(text: &KeyText, new: NewKey, entropy: &Entropy, now: Timestamp) -> Self {
+        Self {
+            id: OwnedKeyId::from(entropy.uuid()),
+            digest: text.digest(),
+            last_four: text.last_four().to_owned(),
+            description: new.description,
+            is_public: new.is_public,
+            scopes: new.scopes,
+            created_at: now,
+            expires_at: new.expires_at,
+            revoked_at: None,
+            was_exposed: false,
+            last_used_at: None,
+        }
+    }
+
+    /// Whether the key has expired.
+    pub fn has_expired(&self, now: Timestamp) -> bool {
+        self.expires_at.is_some_and(|time| time <= now)
+    }
+
+    /// When the key was revoked or expired, whichever came first; `None` if it can still be used.
+    fn ended_at(&self, now: Timestamp) -> Option<Timestamp> {
+        let expired_at = self.expires_at.filter(|time| *time <= now);
+        self.revoked_at.into_iter().chain(expired_at).min()
+    }
+
+    /// Revokes the key. A key that was revoked before keeps the time of its revocation.
+    pub fn revoke(&mut self, now: Timestamp) {
+        self.revoked_at = self.revoked_at.or(Some(now));
+    }
+
+    /// Whether a use of the key is to be recorded: the recorded one is an hour old.
+    pub fn is_use_news(&self, now: Timestamp) -> bool {
+        self.last_used_at.is_none_or(|last| now.duration_since(last) >= USE_PRECISION)
+    }
+}
+
+/// The owner has [`MAX_KEYS`] keys that have not ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct TooManyKeys;
+
+/// The keys of an owner, oldest first.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct OwnedKeys(Vec<OwnedKey>);
+
+impl OwnedKeys {
+    /// Whether the owner has no keys.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// All keys, oldest first.
+    pub fn iter(&self) -> impl DoubleEndedIterator<Item = &OwnedKey> {
+        self.0.iter()
+    }
+
+    /// The key with this id.
+    pub fn get(&self, id: OwnedKeyId) -> Option<&OwnedKey> {
+        self.0.iter().find(|key| key.id == id)
+    }
+
+    /// The key with this id, to change it.
+    pub fn get_mut(&mut self, id: OwnedKeyId) -> Option<&mut OwnedKey> {
+        self.0.iter_mut().find(|key| key.id == id)
+    }
+
+    /// The key with this text.
+    pub fn by_text(&self, text: &KeyText) -> Option<&OwnedKey> {
+        let digest = text.digest();
+        self.0.iter().find(|key| key.digest == digest)
+    }
+
+    /// Adds a key, and drops keys that ended long ago.
+    pub fn add(&mut self, key: OwnedKey, now: Timestamp) -> Result<(), TooManyKeys> {
+        self.0.retain(|key| key.ended_at(now).is_none_or(|ended| now < after(ended, ENDED_FOR)));
+        let ended = self.0.iter().filter(|key| key.ended_at(now).is_some()).count();
+        if self.0.len() - ended >= MAX_KEYS {
+            return Err(TooManyKeys);
+        }
+        for _ in MAX_ENDED..ended {
+            if let Some(oldest) = self.0.iter().position(|key| key.ended_at(now).is_some()) {
+                self.0.remove(oldest);
+            }
+        }
+        self.0.push(key);
+        Ok(())
+    }
+
+    /// Keeps only the keys with these ids.
+    pub fn retain(&mut self, ids: &[OwnedKeyId]) {
+        self.0.retain(|key| ids.contains(&key.id));
+    }
+
+    /// Removes all keys.
+    pub fn clear(&mut self) {
+        self.0.clear();
+    }
+
+    /// The ids of all keys.
+    pub fn ids(&self) -> Vec<OwnedKeyId> {
+        self.0.iter().map(|key| key.id).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(hours: i64) -> Timestamp {
+        Timestamp::UNIX_EPOCH + SignedDuration::from_hours(hours)
+    }
+
+    fn key(expires_at: Option<Timestamp>, now: Timestamp) -> OwnedKey {
+        let entropy = Entropy::system();
+        let owner = Owner::User(UserId::from(entropy.uuid()));
+        let text = KeyText::random(&wire::id::ProjectId::internal(), owner, false, &entropy);
+        let new = NewKey { description: "ci".to_owned(), is_public: false, scopes: Vec::new(), expires_at };
+        OwnedKey::new(&text, new, &entropy, now)
+    }
+
+    #[test]
+    fn ended_keys_do_not_count_towards_the_maximum() {
+        let mut keys = OwnedKeys::default();
+        for _ in 0..MAX_KEYS {
+            keys.add(key(None, at(0)), at(0)).expect("below the maximum");
+        }
+        assert_eq!(keys.add(key(None, at(0)), at(0)), Err(TooManyKeys));
+        let first = keys.iter().next().expect("a key").id;
+        keys.get_mut(first).expect("a key").revoke(at(1));
+        assert_eq!(keys.add(key(None, at(1)), at(1)), Ok(()));
+        assert!(keys.get(first).is_some(), "a revoked key stays visible");
+    }
+
+    #[test]
+    fn keys_that_ended_long_ago_are_dropped() {
+        let mut keys = OwnedKeys::default();
+        keys.add(key(Some(at(1)), at(0)), at(0)).expect("below the maximum");
+        keys.add(key(None, at(24 * 30)), at(24 * 30)).expect("below the maximum");
+        assert_eq!(keys.iter().count(), 2, "29 days and 23 hours are not 30 days");
+        keys.add(key(None, at(24 * 31)), at(24 * 31)).expect("below the maximum");
+        assert_eq!(keys.iter().count(), 2);
+    }
+
+    #[test]
+    fn the_number_of_ended_keys_is_bounded() {
+        let mut keys = OwnedKeys::default();
+        for hour in 0..100 {
+            let new = key(Some(at(hour + 1)), at(hour));
+            keys.add(new, at(hour)).expect("only one key is open");
+        }
+        assert_eq!(keys.iter().count(), MAX_ENDED + 1);
+    }
+
+    #[test]
+    fn a_key_keeps_the_time_of_its_first_revocation() {
+        let mut key = key(None, at(0));
+        key.revoke(at(1));
+        key.revoke(at(2));
+        assert_eq!(key.revoked_at, Some(at(1)));
+    }
+
+    #[test]
+    fn a_use_is_recorded_once_an_hour() {
+        let mut key = key(None, at(0));
+        assert!(key.is_use_news(at(0)));
+        key.last_used_at = Some(at(0));
+        assert!(!key.is_use_news(at(0) + SignedDuration::from_mins(59)));
+        assert!(key.is_use_news(at(1)));
+    }
+}
