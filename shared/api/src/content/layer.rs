@@ -86,13 +86,14 @@ fn wanted(headers: &HeaderMap) -> String {
     lists.collect::<Vec<_>>().join(",")
 }
 
-/// Whether the list of validators contains this one, by weak comparison (RFC 9110 §13.1.2).
+/// Whether the list `wanted` is `*` or contains the validator `etag`, by weak comparison (RFC 9110
+/// §13.1.2).
 fn names(wanted: &str, etag: &str) -> bool {
     wanted.split(',').map(str::trim).any(|name| name == "*" || name.strip_prefix("W/").unwrap_or(name) == etag)
 }
 
-/// Forbids caching. An error may end at any moment, for example if the next publication has what
-/// this one lacks.
+/// Forbids caching. An error may be resolved at any moment: the next publication, for example, may
+/// contain the missing app.
 fn uncached(mut response: Response) -> Response {
     response.headers_mut().insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
     response
