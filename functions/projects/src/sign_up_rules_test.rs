@@ -64,7 +64,7 @@ pub enum ChallengeResult {
 #[derive(Serialize, ToSchema)]
 pub struct TestResult {
     context: TestContext,
-    /// In the order of evaluation, up to the rule that decides.
+    /// The results of the rules in the order of evaluation, up to the rule that decides.
     evaluations: Vec<RuleResult>,
     /// What would happen to the sign-up.
     outcome: TestOutcome,
