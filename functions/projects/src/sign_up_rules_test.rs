@@ -82,9 +82,9 @@ pub struct TestContext {
     auth_method: &'static str,
     /// The id of the provider; empty unless `auth_method` is `oauth`.
     oauth_provider: String,
-    /// As in the request. Conditions do not see it.
+    /// The result in the request; conditions do not see it.
     turnstile_result: ChallengeResult,
-    /// As in the request.
+    /// The scores in the request.
     risk_scores: SignUpRisk,
 }
 

@@ -44,7 +44,7 @@ guarded_body! {
         /// `true`: the channel replaces the primary one. `false`: the user has no primary channel.
         #[deserr(default)]
         is_primary: Option<bool>,
-        /// Requires server access.
+        /// Whether the address is verified. Can be set only with server access.
         #[deserr(default)]
         is_verified: Option<bool>,
     }

@@ -30,7 +30,7 @@ pub(crate) struct NewSession {
 pub struct SignedIn {
     /// A JWT signed with ES256.
     access_token: String,
-    /// 45 characters.
+    /// The refresh token, which has 45 characters.
     refresh_token: String,
     user_id: UserId,
 }
