@@ -68,7 +68,7 @@ async fn with_validator(response: Response, wanted: &str, site_url: &str) -> Res
         parts.headers.remove(header::CONTENT_TYPE);
         return Response::from_parts(parts, Body::empty());
     }
-    // Set here, because the response to HEAD states this length but has no body.
+    // The length is set here, because the response to HEAD states it but has no body.
     parts.headers.insert(header::CONTENT_LENGTH, HeaderValue::from(body.len()));
     Response::from_parts(parts, Body::from(body))
 }
