@@ -287,7 +287,8 @@ fn is_document(body: &str) -> bool {
 
 fn compile_mjml(name: &str, source: &str) -> Result<String, String> {
     let parsed = mrml::parse(source).map_err(|error| format!("{name}: not MJML: {error}"))?;
-    // Without MRML's web fonts: an email must not tell a third party that it was opened.
+    // MRML's web fonts are left out, because an email must not tell a third party that it was
+    // opened.
     let options = RenderOptions { fonts: HashMap::new(), ..RenderOptions::default() };
     parsed.element.render(&options).map_err(|error| format!("{name}: {error}"))
 }
