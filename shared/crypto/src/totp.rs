@@ -8,8 +8,8 @@ use jiff::Timestamp;
 use secrecy::{ExposeSecret, SecretString};
 use totp_rs::{Algorithm, Builder};
 
-/// Permitted lengths of a secret in bytes, from what common apps generate up to the block size of
-/// SHA-1 (RFC 4226 §4 recommends 20).
+/// Permitted lengths of a secret in bytes: from 10, the shortest that common apps generate, to 64,
+/// the block size of SHA-1. RFC 4226 §4 recommends 20.
 const LENGTHS: std::ops::RangeInclusive<usize> = 10..=64;
 /// The length of a time step in seconds.
 const STEP: u64 = 30;
