@@ -58,7 +58,7 @@ pub struct Activity {
     /// per minute, when the minute began.
     #[schema(format = DateTime, example = "2026-01-01T12:00:00.000Z")]
     pub at: String,
-    /// What happened; empty for other changes to the account.
+    /// What happened to the account; empty for changes that have no event of their own.
     pub events: Vec<Event>,
     /// For a sign-in, how the user was authenticated (RFC 8176).
     pub method: Vec<Amr>,

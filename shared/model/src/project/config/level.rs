@@ -13,7 +13,8 @@ use crate::project::config::flat::is_at_or_below;
 pub enum Level {
     /// `project` and `sourceOfTruth`, and the keys below them.
     Project,
-    /// What may be kept in a repository: no secrets, and nothing that differs between deployments.
+    /// The keys that may be kept in a repository: no secrets, and nothing that differs between
+    /// deployments.
     Branch,
     /// Everything except the keys of the project level. Its values override those of the branch.
     Environment,
