@@ -58,7 +58,7 @@ mod tests {
     #[test]
     fn totp_codes_match_the_rfc() {
         let secret = TotpSecret::parse(STANDARD.encode("12345678901234567890")).expect("a secret");
-        // RFC 6238, appendix B: the last six of eight digits.
+        // The codes in appendix B of RFC 6238 have eight digits; these are their last six.
         for (second, code) in [(59, "287082"), (1_111_111_109, "081804"), (1_234_567_890, "005924"), (20_000_000_000, "353130")] {
             let at = |second: i64| Timestamp::from_second(second).expect("a time");
             let step = u64::try_from(second / 30).expect("positive");
