@@ -246,7 +246,7 @@ mod tests {
         }
     }
 
-    /// Once sent, skipped or bounced, an email only collects reports and is never sent again.
+    /// Once sent or bounced, an email only collects reports; once skipped, it never changes again.
     #[test]
     fn only_reports_leave_a_final_state_and_lead_to_final_ones() {
         let last = [Skipped, Bounced, DeliveryDelayed, Sent, Opened, Clicked, MarkedAsSpam];

@@ -70,7 +70,8 @@ pub struct Entry {
     /// Where the request came from.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub place: Option<Place>,
-    /// How often the event happened in its minute; above 1 only for wrong passwords and codes.
+    /// How often the event happened; above 1 only for wrong passwords and codes, which are counted
+    /// per minute.
     pub count: u32,
 }
 

@@ -38,7 +38,7 @@ pub struct AuditEntry {
     pub fields: Vec<String>,
     /// Where the request came from.
     pub place: Option<Place>,
-    /// How often the event happened in its minute; above 1 only for wrong passwords and codes.
+    /// How often the event happened; above 1 only for wrong passwords and codes.
     pub count: u32,
 }
 
@@ -66,7 +66,7 @@ pub struct Activity {
     pub actor: Role,
     /// Where the request came from; `null` if an administrator or a server sent the request.
     pub place: Option<Place>,
-    /// How often the event happened in its minute; above 1 only for wrong passwords and codes.
+    /// How often the event happened; above 1 only for wrong passwords and codes.
     pub count: u32,
 }
 
