@@ -1,4 +1,4 @@
-//! Every environment variable of a function, in one table.
+//! The operator's settings: every environment variable of a function, listed in one table.
 
 #![doc = include_str!("settings.md")]
 #![warn(missing_docs)]
