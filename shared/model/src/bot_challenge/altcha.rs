@@ -78,8 +78,7 @@ pub struct Challenge {
     pub signature: String,
 }
 
-/// The signed part of a challenge. Its fields are in alphabetical order, because the signature
-/// covers their text.
+/// The signed part of a challenge, in alphabetical order, because the signature covers its text.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields, rename_all = "camelCase")]
 pub struct Parameters {
