@@ -58,13 +58,14 @@ fn functions_that_need_no_secret_have_none() {
 
 /// Operations that verify no access token, because they have no access level, but need the secret
 /// for another purpose.
-const SECRET_WITHOUT_ACCESS: [(&str, &str); 8] = [
+const SECRET_WITHOUT_ACCESS: [(&str, &str); 9] = [
     ("auth-challenge-create", "signs challenges"),
     ("auth-not-me", "seals the code of its email"),
     ("auth-oauth-authorize", "seals the verifier of the flow"),
     ("auth-oauth-callback", "opens the verifier of the flow"),
     ("auth-oauth-callback-form", "opens the verifier of the flow"),
     ("auth-oauth-token", "signs access tokens"),
+    ("keys-exposed-key-revoke", "seals the link of its email"),
     ("projects-jwks-read", "publishes the keys that it derives"),
     ("users-contact-channel-release", "seals the links of its emails"),
 ];

@@ -132,7 +132,7 @@ fn the_stacks_fit_the_limits_of_cloudformation() {
 }
 
 #[test]
-fn two_hundred_functions_fit_and_eighty_in_one_area() {
+fn three_hundred_functions_fit_and_eighty_in_one_area() {
     let mut all = operations::all();
     let (of_auth, rest): (Vec<_>, Vec<_>) = all.iter().cloned().partition(|operation| operation.area() == "auth");
     let made_up = |operation: &Operation, number: usize| {
@@ -142,9 +142,9 @@ fn two_hundred_functions_fit_and_eighty_in_one_area() {
         operation
     };
     all.extend(of_auth.iter().cycle().take(80 - of_auth.len()).enumerate().map(|(number, one)| made_up(one, number)));
-    let missing = 200 - all.len();
+    let missing = 300 - all.len();
     all.extend(rest.iter().cycle().take(missing).enumerate().map(|(number, one)| made_up(one, number)));
-    assert_eq!(all.len(), 200);
+    assert_eq!(all.len(), 300);
     assert_deployable(&all);
 }
 

@@ -1,5 +1,5 @@
-//! `POST /api/v1/integrations/credential-scanning/revoke`: revokes an API key of a user or team that
-//! was found in public. Secret scanners call it; whoever has the key may revoke it.
+//! `POST /api/v1/integrations/credential-scanning/revoke`: revokes an API key of a user or team
+//! that was found in public. Secret scanners call it; whoever has the key may revoke it.
 //!
 //! A user is told by email. The owner of a team's key sees the revocation in the list of keys and
 //! in the audit log.

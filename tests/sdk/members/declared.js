@@ -18,9 +18,7 @@ export const DECLARED = [
   { why: "no assistant writes templates", members: [/^StackAdminApp\.(saveChatMessage|listChatMessages|rewriteTemplateSourceWithAI)$/] },
   { why: "there are no webhooks yet", members: [/^StackAdminApp\.sendTestWebhook$/] },
   { why: "there are no passkeys yet", members: [/\.(signInWithPasskey|registerPasskey)$/] },
-  { why: "users and teams have no API keys yet", members: [/^ApiKey\./, /\.(createApiKey|listApiKeys)$/] },
   { why: "there is no sign-in for command lines yet", members: [/^StackClientApp\.promptCliLogin$/] },
-  { why: "there are no such emails yet", members: [/^StackAdminApp\.(sendTestEmail|sendSignInInvitationEmail)$/] },
   {
     why: "the type of a server app at the project internal, which has no server key",
     members: [/^ServerUser\.listOwnedProjects$/],

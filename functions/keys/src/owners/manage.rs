@@ -71,7 +71,6 @@ pub(crate) async fn update(access: &Access<Client>, owner: Owner, id: OwnedKeyId
     if patch.scopes.is_some() || patch.expires_at_millis != Change::Keep {
         access.check_fresh()?;
     }
-    record::target(TargetKind::ApiKey, id);
     let now = access.app.clock.now();
     change(access, owner, |keys| {
         let key = keys.get_mut(id).ok_or(KnownError::ApiKeyNotFound)?;
@@ -104,7 +103,6 @@ pub(crate) async fn rotate(
     let overlap = rotation.overlap(route)?;
     access.check_fresh()?;
     let (app, now) = (&access.app, access.app.clock.now());
-    record::target(TargetKind::ApiKey, id);
     let is_public = open(access, owner, 0).await?.keys().get(id).ok_or(KnownError::ApiKeyNotFound)?.is_public;
     let text = KeyText::random(&access.project.id, owner, is_public, &app.entropy);
     let new_id = OwnedKeyId::from(app.entropy.uuid());

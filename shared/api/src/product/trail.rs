@@ -27,6 +27,7 @@ pub fn target_kind(segment: &str, parameter: &str) -> Option<TargetKind> {
         (_, "provider_id") => TargetKind::ProviderAccount,
         ("sessions", "id") => TargetKind::Session,
         ("api-keys", "id") => TargetKind::KeySet,
+        ("user-api-keys" | "team-api-keys", "id") => TargetKind::ApiKey,
         ("outbox", "id") => TargetKind::Email,
         ("email-templates", "id") => TargetKind::EmailTemplate,
         ("email-themes", "id") => TargetKind::EmailTheme,

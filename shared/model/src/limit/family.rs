@@ -20,6 +20,8 @@ pub enum Limit {
     Challenge,
     /// Checking API keys of users and teams.
     ApiKey,
+    /// Sending test emails, which contacts a mail server that the request names.
+    TestEmail,
     /// Every other operation that writes.
     Write,
     /// Requests that name a project or key that does not exist. Applies to every operation.

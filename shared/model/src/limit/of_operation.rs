@@ -15,6 +15,7 @@ impl Limit {
             Self::Authorize => "authorize",
             Self::Challenge => "challenge",
             Self::ApiKey => "api-key",
+            Self::TestEmail => "test-email",
             Self::Write => "write",
             Self::Unproved => "unproved",
         }
@@ -31,6 +32,7 @@ impl Limit {
             (Self::Code, true) => &[(Rule::Code, By::Address)],
             (Self::Code, false) => &[(Rule::CodeServer, By::Project)],
             (Self::ApiKey, _) => &[(Rule::ApiKey, By::ApiKey)],
+            (Self::TestEmail, _) => &[(Rule::TestEmail, By::Project), (Rule::TestEmailAddress, By::Address)],
             (Self::Write, true) => &[(Rule::Write, By::Caller)],
             (Self::Write, false) => &[(Rule::WriteServer, By::Caller)],
             (Self::SignIn | Self::SendCode, false) | (Self::Token | Self::Authorize | Self::Challenge | Self::Unproved, _) => &[],

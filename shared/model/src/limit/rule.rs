@@ -52,6 +52,10 @@ pub enum Rule {
     ChallengeUnavailableProject,
     /// Checks of an API key of a user or team.
     ApiKey,
+    /// Test emails of a project.
+    TestEmail,
+    /// Test emails requested from an IP address.
+    TestEmailAddress,
     /// Writes by a user, or from the IP address of a client without a user, if no other rule
     /// counts them.
     Write,
@@ -63,7 +67,7 @@ pub enum Rule {
 
 impl Rule {
     /// Every rule.
-    pub const ALL: [Self; 24] = [
+    pub const ALL: [Self; 26] = [
         Self::SignUp,
         Self::SignUpNetwork,
         Self::SignUpServer,
@@ -85,6 +89,8 @@ impl Rule {
         Self::ChallengeUnavailableNetwork,
         Self::ChallengeUnavailableProject,
         Self::ApiKey,
+        Self::TestEmail,
+        Self::TestEmailAddress,
         Self::Write,
         Self::WriteServer,
         Self::Unproved,
@@ -116,6 +122,8 @@ impl Rule {
             Self::ChallengeUnavailableNetwork => ("challenge-unavailable-network", Limit::Challenge, Rate::new(3, 3600), "Suspicious requests permitted from a network while challenges are unavailable"),
             Self::ChallengeUnavailableProject => ("challenge-unavailable-project", Limit::Challenge, Rate::new(10, 3600), "Suspicious requests permitted in a project while challenges are unavailable"),
             Self::ApiKey => ("api-key", Limit::ApiKey, Rate::new(600, 60), "Checks of one API key of a user or team"),
+            Self::TestEmail => ("test-email", Limit::TestEmail, Rate::new(20, 600), "Test emails of a project"),
+            Self::TestEmailAddress => ("test-email-address", Limit::TestEmail, Rate::new(20, 600), "Test emails requested by an IP address"),
             Self::Write => ("write", Limit::Write, Rate::new(300, 60), "Other writes by a user"),
             Self::WriteServer => ("write-server", Limit::Write, Rate::new(3000, 60), "Other writes with a server's key"),
             Self::Unproved => ("unproved", Limit::Unproved, Rate::new(120, 600), "Wrong keys and unknown projects from an IP address"),

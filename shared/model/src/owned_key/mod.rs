@@ -5,18 +5,18 @@
 //! conditional write, and one read checks the key and its owner together. Ended keys stay visible
 //! for [`ENDED_FOR`].
 
+pub mod owner;
 pub mod text;
 pub mod view;
 
 use crypto::digest::Digest;
 use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};
-use utoipa::ToSchema;
-use uuid::Uuid;
 use wire::clock::after;
 use wire::entropy::Entropy;
-use wire::id::{OwnedKeyId, TeamId, UserId};
+use wire::id::OwnedKeyId;
 
+pub use crate::owned_key::owner::{Owner, OwnerKind};
 use crate::owned_key::text::KeyText;
 
 /// The maximum number of keys of an owner that have not ended. Every request of a user reads the
@@ -34,42 +34,6 @@ pub const MAX_SCOPES: usize = 32;
 pub const MAX_SCOPE: usize = 64;
 /// How exactly the last use of a key is known: a use is recorded at most this often.
 pub const USE_PRECISION: SignedDuration = SignedDuration::from_hours(1);
-
-/// The owner of a key.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Owner {
-    /// A user.
-    User(UserId),
-    /// A team.
-    Team(TeamId),
-}
-
-/// The kind of a key's owner.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, ToSchema)]
-#[serde(rename_all = "lowercase")]
-pub enum OwnerKind {
-    /// A user.
-    User,
-    /// A team.
-    Team,
-}
-
-impl Owner {
-    /// The kind of owner.
-    pub fn kind(self) -> OwnerKind {
-        match self {
-            Self::User(_) => OwnerKind::User,
-            Self::Team(_) => OwnerKind::Team,
-        }
-    }
-
-    pub(crate) fn uuid(self) -> Uuid {
-        match self {
-            Self::User(id) => id.uuid(),
-            Self::Team(id) => id.uuid(),
-        }
-    }
-}
 
 /// A key of a user or team, as stored in the item of its owner.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -228,6 +192,8 @@ impl OwnedKeys {
 
 #[cfg(test)]
 mod tests {
+    use wire::id::UserId;
+
     use super::*;
 
     fn at(hours: i64) -> Timestamp {

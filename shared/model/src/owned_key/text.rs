@@ -20,7 +20,7 @@ use uuid::Uuid;
 use wire::entropy::Entropy;
 use wire::id::{ProjectId, TeamId, UserId};
 
-use crate::owned_key::{Owner, OwnerKind};
+use crate::owned_key::owner::Owner;
 
 /// The marker of every key.
 pub const MARKER: &str = "g4t3l3tk3";
@@ -110,16 +110,6 @@ impl KeyText {
     /// The last four characters, by which people recognise a key.
     pub fn last_four(&self) -> &str {
         self.text().get(LENGTH - 4..).unwrap_or_default()
-    }
-}
-
-impl OwnerKind {
-    /// The name in keys and on the wire.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::User => "user",
-            Self::Team => "team",
-        }
     }
 }
 

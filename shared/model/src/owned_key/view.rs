@@ -5,8 +5,9 @@ use serde::Serialize;
 use utoipa::ToSchema;
 use wire::id::{OwnedKeyId, TeamId, UserId};
 
+use crate::owned_key::OwnedKey;
+use crate::owned_key::owner::{Owner, OwnerKind};
 use crate::owned_key::text::KeyText;
-use crate::owned_key::{OwnedKey, Owner, OwnerKind};
 
 /// A key of a user or team.
 #[derive(Debug, Serialize, ToSchema)]
