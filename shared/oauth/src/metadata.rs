@@ -18,7 +18,7 @@ const FRESH: SignedDuration = SignedDuration::from_hours(1);
 /// Minimum interval between two fetches of an issuer's keys when a key is missing in the cache, so
 /// that made-up key ids cause no more requests.
 const AGAIN: SignedDuration = SignedDuration::from_secs(30);
-/// How many documents an instance caches. When that many are reached, all are dropped.
+/// How many documents an instance caches. One more replaces the one that was read first.
 const KEPT: usize = 64;
 
 /// An issuer's metadata (OpenID Connect Discovery 1.0 §3); only the fields used here.
@@ -94,8 +94,10 @@ async fn document<T: DeserializeOwned>(outgoing: Outgoing<'_>, url: &str, fresh:
         None => {
             let document = Arc::new(outgoing.get(url, None, None).await?);
             let mut documents = DOCUMENTS.lock().unwrap_or_else(PoisonError::into_inner);
-            if documents.len() >= KEPT {
-                documents.clear();
+            if documents.len() >= KEPT
+                && let Some(oldest) = documents.iter().min_by_key(|(_, kept)| kept.read_at).map(|(url, _)| url.clone())
+            {
+                documents.remove(&oldest);
             }
             documents.insert(url.to_owned(), Kept { document: Arc::clone(&document), read_at: now });
             document
