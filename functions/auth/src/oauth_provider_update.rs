@@ -38,10 +38,11 @@ pub struct UpdateProviderAccount {
     /// Whether the app can get the provider's access tokens for the account.
     #[deserr(default)]
     allow_connected_accounts: Option<bool>,
-    /// Requires server access.
+    /// The email address of the account. Can be set only with server access.
     #[deserr(default)]
     email: Option<Email>,
-    /// Requires server access. The tokens of the previous account are deleted.
+    /// The account's id at the provider. Can be set only with server access. The tokens of the
+    /// previous account are deleted.
     #[deserr(default)]
     #[schema(value_type = Option<String>, min_length = 1, max_length = 512)]
     account_id: Option<AccountId>,
