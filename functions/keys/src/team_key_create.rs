@@ -1,4 +1,5 @@
-//! `POST /api/v1/team-api-keys`: creates an API key of a team. Only this response shows the key. A client needs `$manage_api_keys` in the team.
+//! `POST /api/v1/team-api-keys`: creates an API key of a team. Only this response shows the key. A
+//! client needs `$manage_api_keys` in the team.
 
 use api::http::TableAction::{BatchGetItem, GetItem, PutItem, UpdateItem};
 use api::http::{Json, Named, Route};
