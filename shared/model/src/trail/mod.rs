@@ -132,7 +132,10 @@ pub enum Event {
     /// An authenticator app was added.
     #[deserr(rename = "authenticator-added")]
     AuthenticatorAdded,
-    /// The authenticator app was removed.
+    /// One of several authenticator apps was removed.
+    #[deserr(rename = "one-authenticator-removed")]
+    OneAuthenticatorRemoved,
+    /// The second factor was switched off: no authenticator app is left.
     #[deserr(rename = "authenticator-removed")]
     AuthenticatorRemoved,
     /// A set of recovery codes was made.
@@ -169,6 +172,7 @@ impl From<Kind> for Event {
             Kind::AddressRemoved => Self::AddressRemoved,
             Kind::AddressMadePrimary => Self::AddressMadePrimary,
             Kind::AuthenticatorAdded => Self::AuthenticatorAdded,
+            Kind::OneAuthenticatorRemoved => Self::OneAuthenticatorRemoved,
             Kind::AuthenticatorRemoved => Self::AuthenticatorRemoved,
             Kind::RecoveryCodesCreated => Self::RecoveryCodesCreated,
             Kind::RecoveryCodeUsed => Self::RecoveryCodeUsed,
