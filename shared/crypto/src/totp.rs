@@ -113,7 +113,7 @@ mod tests {
         assert_eq!(known.base32(), "GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ");
         let url = known.url("Acme: tools & more", "ada@example.com");
         let label = "Acme%20%20tools%20%26%20more";
-        assert_eq!(url, format!("otpauth://totp/{label}:ada%40example%2Ecom?secret=GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ&issuer={label}"));
+        assert_eq!(url, format!("otpauth://totp/{label}:ada%40example.com?secret=GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ&issuer={label}"));
     }
 
     #[test]

@@ -73,13 +73,10 @@ impl Resealed {
 fn of_apps(path: &str, totp: &Totp, owner: &str) -> Vec<Place> {
     let path = |position: usize| match position.checked_sub(1) {
         None => format!("{path}.secret"),
-        Some(position) => format!("{path}.others[{position}].secret"),
+        Some(position) => format!("{path}.more[{position}].secret"),
     };
-    let place = |(position, app): (usize, &Authenticator)| Place {
-        path: path(position),
-        owner: owner.to_owned(),
-        sealed: app.secret.clone(),
-    };
+    let place =
+        |(position, app): (usize, &Authenticator)| Place { path: path(position), owner: owner.to_owned(), sealed: app.secret.clone() };
     totp.apps().enumerate().map(place).collect()
 }
 

@@ -5,6 +5,7 @@ use crypto::totp::TotpSecret;
 use jiff::Timestamp;
 use secrecy::ExposeSecret as _;
 use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
 use uuid::Uuid;
 use wire::entropy::Entropy;
 use wire::id::{AuthenticatorId, ProjectId, UserId};
@@ -20,9 +21,9 @@ pub struct Totp {
     /// The first app. Its fields are those that earlier versions stored for the only app.
     #[serde(flatten)]
     pub first: Authenticator,
-    /// The other apps.
+    /// The other apps. Their field is not a reserved word of DynamoDB, so expressions can name it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub others: Vec<Authenticator>,
+    pub more: Vec<Authenticator>,
     /// The recovery codes, which replace codes of the apps, if the user has made any. They are
     /// removed together with the last app.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -85,26 +86,59 @@ impl Authenticator {
     }
 }
 
+/// An authenticator app, as its user sees it.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct AuthenticatorView {
+    /// The id.
+    pub id: AuthenticatorId,
+    /// The name that the user gave to the app.
+    pub name: Option<String>,
+    /// When the app was set up, in milliseconds since the Unix epoch; `null` if that is not known.
+    pub created_at_millis: Option<i64>,
+    /// When a code of the app was last accepted, in milliseconds since the Unix epoch.
+    pub last_used_at_millis: Option<i64>,
+}
+
+impl From<&Authenticator> for AuthenticatorView {
+    fn from(app: &Authenticator) -> Self {
+        Self {
+            id: app.id,
+            name: app.name.clone(),
+            created_at_millis: app.set_at.map(Timestamp::as_millisecond),
+            last_used_at_millis: app.last_used_at.map(Timestamp::as_millisecond),
+        }
+    }
+}
+
 impl From<Authenticator> for Totp {
     fn from(app: Authenticator) -> Self {
-        Self { first: app, others: Vec::new(), recovery: None }
+        Self { first: app, more: Vec::new(), recovery: None }
     }
 }
 
 impl Totp {
     /// All apps, in the order in which they were added.
     pub fn apps(&self) -> impl Iterator<Item = &Authenticator> {
-        std::iter::once(&self.first).chain(&self.others)
+        std::iter::once(&self.first).chain(&self.more)
     }
 
     /// All apps, to change them.
     pub fn apps_mut(&mut self) -> impl Iterator<Item = &mut Authenticator> {
-        std::iter::once(&mut self.first).chain(&mut self.others)
+        std::iter::once(&mut self.first).chain(&mut self.more)
     }
 
     /// The app with this id.
     pub fn app(&self, id: AuthenticatorId) -> Option<&Authenticator> {
         self.apps().find(|app| app.id == id)
+    }
+
+    /// Adds an app; `false` if the user has [`MAX_AUTHENTICATORS`] apps.
+    pub fn add(&mut self, app: Authenticator) -> bool {
+        let has_room = self.apps().count() < MAX_AUTHENTICATORS;
+        if has_room {
+            self.more.push(app);
+        }
+        has_room
     }
 
     /// The app that currently shows a code, with the time step of the code; `None` if the code is
@@ -120,10 +154,10 @@ impl Totp {
 
     /// The second factor without one of the apps; `None` if it was the last one.
     pub fn without(self, id: AuthenticatorId) -> Option<Self> {
-        let Self { first, others, recovery } = self;
-        let mut left = std::iter::once(first).chain(others).filter(|app| app.id != id);
+        let Self { first, more, recovery } = self;
+        let mut left = std::iter::once(first).chain(more).filter(|app| app.id != id);
         let first = left.next()?;
-        Some(Self { first, others: left.collect(), recovery })
+        Some(Self { first, more: left.collect(), recovery })
     }
 }
 
@@ -142,7 +176,7 @@ mod tests {
     fn an_app_of_the_previous_version_is_the_only_one() {
         let stored = json!({ "secret": "sealed", "last_step": 7, "set_at": 1 });
         let totp: Totp = serde_json::from_value(stored.clone()).expect("a second factor");
-        assert!(totp.recovery.is_none() && totp.others.is_empty());
+        assert!(totp.recovery.is_none() && totp.more.is_empty());
         assert_eq!((totp.first.last_step, totp.first.id), (7, nil()));
         assert_eq!(serde_json::to_value(&totp).expect("a second factor"), stored);
         assert_eq!(totp.clone().app(nil()), Some(&totp.first));
@@ -151,7 +185,7 @@ mod tests {
 
     #[test]
     fn the_others_stay_when_an_app_is_removed() {
-        let totp = Totp { others: vec![app(2, 20), app(3, 30)], ..Totp::from(app(1, 10)) };
+        let totp = Totp { more: vec![app(2, 20), app(3, 30)], ..Totp::from(app(1, 10)) };
         let steps = |totp: &Totp| totp.apps().map(|app| app.last_step).collect::<Vec<_>>();
         let stored = serde_json::to_value(&totp).expect("a second factor");
         assert_eq!(serde_json::from_value::<Totp>(stored).expect("a second factor"), totp);

@@ -144,11 +144,11 @@ pub fn has_verified_email(project: &ProjectId, email: &Email, user: UserId) -> W
 /// and only if the app's secret and the epochs of the user have not changed since they were read.
 /// The version is incremented, so that no concurrent change to the user resets the time step.
 pub fn use_totp_step(project: &ProjectId, user: &User, app: &Authenticator, step: u64, now: Timestamp) -> Result<Write, Error> {
-    let others = user.totp.iter().flat_map(|totp| &totp.others);
-    let path = others.zip(0..).find(|(other, _)| other.id == app.id).map_or_else(
-        || "d.totp".to_owned(),
-        |(_, position)| format!("d.totp.others[{position}]"),
-    );
+    let more = user.totp.iter().flat_map(|totp| &totp.more);
+    let path = more
+        .zip(0..)
+        .find(|(other, _)| other.id == app.id)
+        .map_or_else(|| "d.totp".to_owned(), |(_, position)| format!("d.totp.more[{position}]"));
     let unchanged = format!(
         "{path}.secret = :secret AND {path}.last_step < :step AND d.session_epoch = :epoch AND {}",
         in_epoch(user.credential_epoch)
