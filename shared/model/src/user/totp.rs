@@ -56,7 +56,6 @@ fn nil() -> AuthenticatorId {
     AuthenticatorId::from(Uuid::nil())
 }
 
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde gives a reference")]
 fn is_nil(id: &AuthenticatorId) -> bool {
     id.uuid().is_nil()
 }
