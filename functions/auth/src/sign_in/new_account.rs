@@ -3,7 +3,7 @@
 use api::product::Access;
 use flows::teams::welcome;
 use jiff::Timestamp;
-use model::trail;
+use model::trail::account::events;
 use model::user::User;
 use store::Write;
 use store::user::{self, EmailClaim};
@@ -30,6 +30,6 @@ pub(crate) fn account_writes<L>(access: &Access<L>, user: &mut User, version: Op
         let gifts = welcome(&access.app, &access.project, user)?;
         return Ok(claim.into_iter().chain([user::create(project, user)?]).chain(gifts).collect());
     };
-    let told = access.user.as_ref().map(|before| trail::events(&before.row.user, user)).unwrap_or_default();
+    let told = access.user.as_ref().map(|before| events(&before.row.user, user)).unwrap_or_default();
     Ok(claim.into_iter().chain([user::replace(project, user, version)?.tells(told)]).collect())
 }

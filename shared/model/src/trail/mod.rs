@@ -5,6 +5,7 @@
 //! An entry contains names and ids: of the operation, the caller, the targets, and the fields that
 //! were sent. It never contains a value that was sent, since the value may be a secret.
 
+pub mod account;
 pub mod chain;
 pub mod check;
 pub mod retention;
@@ -18,13 +19,10 @@ use utoipa::ToSchema;
 use wire::id::{KeySetId, SessionId, TrailEntryId, UserId};
 use wire::level::Level;
 
-use crate::email::Email;
-use crate::notice::changes;
 use crate::notice::kind::Kind;
 use crate::place::Place;
 use crate::project::{KeyKind, ProjectConfig};
 use crate::session::Amr;
-use crate::user::User;
 
 pub use crate::trail::target::{MAX_TARGET_ID, Target, TargetKind};
 
@@ -133,7 +131,10 @@ pub enum Event {
     /// An authenticator app was added.
     #[deserr(rename = "authenticator-added")]
     AuthenticatorAdded,
-    /// The authenticator app was removed.
+    /// One of several authenticator apps was removed.
+    #[deserr(rename = "one-authenticator-removed")]
+    OneAuthenticatorRemoved,
+    /// The second factor was switched off: no authenticator app is left.
     #[deserr(rename = "authenticator-removed")]
     AuthenticatorRemoved,
     /// A set of recovery codes was made.
@@ -176,6 +177,7 @@ impl From<Kind> for Event {
             Kind::AddressRemoved => Self::AddressRemoved,
             Kind::AddressMadePrimary => Self::AddressMadePrimary,
             Kind::AuthenticatorAdded => Self::AuthenticatorAdded,
+            Kind::OneAuthenticatorRemoved => Self::OneAuthenticatorRemoved,
             Kind::AuthenticatorRemoved => Self::AuthenticatorRemoved,
             Kind::RecoveryCodesCreated => Self::RecoveryCodesCreated,
             Kind::RecoveryCodeUsed => Self::RecoveryCodeUsed,
@@ -248,28 +250,6 @@ impl Entry {
     pub fn expires_at(&self, retention_days: u16) -> Timestamp {
         wire::clock::after(self.at, SignedDuration::from_hours(i64::from(retention_days) * 24))
     }
-}
-
-/// The events that a change to a user amounts to.
-pub fn events(before: &User, after: &User) -> Vec<Event> {
-    let is_verified = |user: &User, email: &Email| user.channel_of(email).is_some_and(|channel| channel.is_verified);
-    let verifies = after.channels.iter().any(|channel| channel.is_verified && !is_verified(before, &channel.value));
-    let restriction = match (&before.restriction, &after.restriction) {
-        (None, Some(_)) => Some(Event::Restricted),
-        (Some(_), None) => Some(Event::Unrestricted),
-        _ => None,
-    };
-    let ends = after.session_epoch != before.session_epoch;
-    let others = [verifies.then_some(Event::AddressVerified), restriction, ends.then_some(Event::SessionsEnded)];
-    changes(before, after).into_iter().map(|change| change.kind.into()).chain(others.into_iter().flatten()).collect()
-}
-
-/// The addresses and provider accounts that a change added.
-pub fn additions(before: &User, after: &User) -> Vec<Target> {
-    let channels = after.channels.iter().filter(|channel| before.channel(channel.id).is_none());
-    let channels = channels.map(|channel| Target::new(TargetKind::ContactChannel, channel.id));
-    let accounts = after.provider_accounts.iter().filter(|account| before.provider_accounts.iter().all(|old| old.id != account.id));
-    channels.chain(accounts.map(|account| Target::new(TargetKind::ProviderAccount, account.id))).collect()
 }
 
 /// The names of the fields in a body, with settings as dotted paths, and without values. Keys of

@@ -9,7 +9,8 @@
 
 use jiff::Timestamp;
 use model::email::Email;
-use model::trail::{self, Event};
+use model::trail::Event;
+use model::trail::account::{additions, events};
 use model::user::{Channel, ProviderAccount, User};
 use wire::id::{ProjectId, SessionId, TeamId, UserId};
 
@@ -193,7 +194,7 @@ impl Store {
     ) -> Result<Outcome, Error> {
         let (mut claimed, claims) = labelled(claims);
         let user = replace(project, after, row.version)?.labelled(Label::Account);
-        let user = user.tells(trail::events(&row.user, after)).targets(trail::additions(&row.user, after));
+        let user = user.tells(events(&row.user, after)).targets(additions(&row.user, after));
         if claims.is_empty() && others.is_empty() {
             return match self.write(user).await {
                 Err(Error::Conflict(_)) => Ok(Outcome::Changed),

@@ -1,0 +1,34 @@
+//! What a change to an account adds to the trail.
+
+use wire::id::AuthenticatorId;
+
+use crate::email::Email;
+use crate::notice::changes;
+use crate::trail::{Event, Target, TargetKind};
+use crate::user::User;
+use crate::user::totp::Totp;
+
+/// The events that a change to a user amounts to.
+pub fn events(before: &User, after: &User) -> Vec<Event> {
+    let is_verified = |user: &User, email: &Email| user.channel_of(email).is_some_and(|channel| channel.is_verified);
+    let verifies = after.channels.iter().any(|channel| channel.is_verified && !is_verified(before, &channel.value));
+    let restriction = match (&before.restriction, &after.restriction) {
+        (None, Some(_)) => Some(Event::Restricted),
+        (Some(_), None) => Some(Event::Unrestricted),
+        _ => None,
+    };
+    let ends = after.session_epoch != before.session_epoch;
+    let others = [verifies.then_some(Event::AddressVerified), restriction, ends.then_some(Event::SessionsEnded)];
+    changes(before, after).into_iter().map(|change| change.kind.into()).chain(others.into_iter().flatten()).collect()
+}
+
+/// The addresses, provider accounts and authenticator apps that a change added.
+pub fn additions(before: &User, after: &User) -> Vec<Target> {
+    let channels = after.channels.iter().filter(|channel| before.channel(channel.id).is_none());
+    let channels = channels.map(|channel| Target::new(TargetKind::ContactChannel, channel.id));
+    let accounts = after.provider_accounts.iter().filter(|account| before.provider_accounts.iter().all(|old| old.id != account.id));
+    let accounts = accounts.map(|account| Target::new(TargetKind::ProviderAccount, account.id));
+    let had = |id: AuthenticatorId| before.totp.iter().any(|totp| totp.app(id).is_some());
+    let apps = after.totp.iter().flat_map(Totp::apps).filter(|app| !had(app.id));
+    channels.chain(accounts).chain(apps.map(|app| Target::new(TargetKind::Authenticator, app.id))).collect()
+}
