@@ -122,8 +122,8 @@ fn check(what: &str, items: &Items, seen: &mut BTreeSet<(String, String)>) {
     }
 }
 
-/// Checks a project with an email quota, a key that expires, an authorization code, an unfinished
-/// broadcast, a linked trail and a solved bot challenge.
+/// Checks a project with an email quota, keys that expire, a sent email, a reset for an unknown
+/// user, an authorization code, an unfinished broadcast, a linked trail and a solved bot challenge.
 async fn others(seen: &mut BTreeSet<(String, String)>) {
     let app = TestApp::start_sending(1000).await;
     let keys = json!({

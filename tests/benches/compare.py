@@ -29,7 +29,7 @@ def main(one, other, turns):
         for of_one, of_other in zip(*asked):
             rates = [[], []]
             for turn in range(turns):
-                # Each gateway goes first in half of the turns.
+                # The gateways alternate in going first.
                 for side in (0, 1) if turn % 2 else (1, 0):
                     _, path, headers, body = (of_one, of_other)[side]
                     rates[side].append(measure.wrk(SECONDS, CONNECTIONS, path, headers, body, sides[side][2])[0])

@@ -105,7 +105,8 @@ impl Reader<'_> {
         }
     }
 
-    /// Parses a path, with the branches of a `use` in braces; returns its number of tokens.
+    /// Notes the path that begins here, or one path for each branch if a `use` has branches in
+    /// braces; returns the number of tokens read.
     fn path(&mut self, tokens: &[TokenTree], mut path: Vec<String>) -> usize {
         let mut at = 0;
         loop {

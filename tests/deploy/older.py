@@ -19,7 +19,8 @@ def make(folder):
     younger = younger.replace(f"    DependsOn: {MISSING}\n", f"    DependsOn: {before}\n").replace(f", {MISSING},", ",")
     assert MISSING not in re.findall(r"DependsOn: .*", younger).__str__(), "something still comes after the stack"
     template.write_text(younger)
-    # One function responds differently; the others respond the same, but their files differ.
+    # `edge-check-version` gets the code of `edge-health`, so it responds differently. The `users-*`
+    # functions respond the same, but their files differ.
     name, other = OLD_CODE
     functions = folder / "target" / "lambda"
     (functions / name / "bootstrap").write_bytes((functions / other / "bootstrap").read_bytes())

@@ -27,7 +27,7 @@ use wire::id::ProjectId;
 pub const ROUTE: Route = Route::get("auth-challenge-create", "/api/v1/auth/challenge")
     .summary("Creates a proof-of-work challenge for the ALTCHA widget")
     .limit(Limit::Challenge)
-    .leaves_no_trail("a challenge carries its own signature, so nothing is stored")
+    .leaves_no_trail("a challenge carries its own signature, so only the request count is stored")
     .table(&[BatchGetItem, UpdateItem])
     .errors(&[ErrorCode::ProjectNotFound, ErrorCode::BotChallengeNotEnabled]);
 

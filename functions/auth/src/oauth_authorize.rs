@@ -236,7 +236,8 @@ async fn begin(
     })
 }
 
-/// The provider's authorization endpoint, which is discovered for issuers outside the catalog.
+/// The provider's authorization endpoint: that of the project's settings or of the catalog, or else
+/// the one that the issuer publishes.
 async fn authorization_endpoint(app: &App, provider: &OAuthProvider) -> Result<String, KnownError> {
     let outgoing = Outgoing::new(&app.settings);
     if let Some(endpoint) = authorization::known_endpoint(provider) {

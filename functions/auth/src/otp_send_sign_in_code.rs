@@ -1,5 +1,6 @@
 //! `POST /api/v1/auth/otp/send-sign-in-code`: emails a code and a link for signing in. If the
-//! email address has no account, redeeming the code creates an account.
+//! email address has no account, redeeming the code creates one, or turns the caller's anonymous
+//! user into an ordinary user.
 
 use api::http::TableAction::{BatchGetItem, GetItem, PutItem};
 use api::http::{Json, Named, Route};

@@ -1,9 +1,11 @@
 //! `POST /api/v1/auth/otp/sign-in`: redeems a sign-in code. If the code's email address has no
-//! account, an account is created. The first to prove an unverified address becomes the owner of
-//! its account ([`ownership`](model::user::ownership)).
+//! account, an account is created, or the caller's anonymous user becomes an ordinary user. The
+//! first to prove an unverified address becomes the owner of its account
+//! ([`ownership`](model::user::ownership)).
 //!
-//! The code is redeemed in the transaction that begins the session: of several concurrent requests
-//! only one gets a session, and a failed request does not use up the code.
+//! The code is redeemed in the transaction that begins the session, or that stores the attempt if a
+//! second factor is required: of several concurrent requests only one continues the sign-in, and
+//! any other failed request does not use up the code.
 
 use api::http::TableAction::{BatchGetItem, ConditionCheckItem, DeleteItem, GetItem, PutItem, Query, UpdateItem};
 use api::http::{Json, Route};

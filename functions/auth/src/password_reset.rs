@@ -41,7 +41,7 @@ pub const ROUTE: Route = Route::post("auth-password-reset", "/api/v1/auth/passwo
 #[deserr(deny_unknown_fields)]
 pub struct Reset {
     code: Code,
-    /// The new password. The rules of sign-up apply.
+    /// The new password. The same requirements apply as to a password at sign-up.
     password: Password,
 }
 

@@ -29,7 +29,7 @@ pub const ROUTE: Route = Route::post("auth-password-set", "/api/v1/auth/password
 #[derive(Deserr, ToSchema)]
 #[deserr(deny_unknown_fields)]
 pub struct SetPassword {
-    /// The rules of sign-up apply.
+    /// The same requirements apply as to a password at sign-up.
     password: Password,
 }
 

@@ -37,7 +37,7 @@ pub const ROUTE: Route = Route::post("auth-password-update", "/api/v1/auth/passw
 #[deserr(deny_unknown_fields)]
 pub struct UpdatePassword {
     old_password: Password,
-    /// The rules of sign-up apply.
+    /// The same requirements apply as to a password at sign-up.
     new_password: Password,
 }
 

@@ -1,4 +1,4 @@
-//! Projects, their settings and their public keys.
+//! Projects: their settings, API keys and audit log, and the public keys of their tokens.
 
 pub mod api_key_create;
 pub mod api_key_list;

@@ -58,7 +58,7 @@ pub async fn handle(
     let team = &entered.row.team;
     let check = match &access.user {
         Some(user) => Check::of_email(&access, &user.row.user),
-        // Only a server can send an invitation without a user.
+        // Only servers and administrators can send an invitation without a user.
         None => Check::none(&app, &access.project, &access.place),
     };
     let admitted = check.admit(body.presented()).await?;

@@ -137,17 +137,17 @@ catalog! {
     RedirectUrlNotWhitelisted: "The project does not trust the domain of a redirect or callback URL.",
         "Add the origin that the error names to the project's trusted domains, `config.domains`.";
     VerificationCodeNotFound: "The code does not exist.",
-        "Check that the code is complete, or send a new one.";
+        "Check that the code is complete, or have a new email sent; for an `attempt_code`, start the sign-in again.";
     VerificationCodeExpired: "The code has expired.",
-        "Send a new code.";
+        "Have a new email sent to the user; for an `attempt_code`, start the sign-in again.";
     VerificationCodeAlreadyUsed: "The code was used before.",
-        "Send a new code.";
+        "If it did its work, nothing is needed; otherwise send a new email or, for an `attempt_code`, sign in again.";
     VerificationCodeMaxAttemptsReached: "The code was tried too many times.",
-        "Send a new code.";
+        "Have a new email sent to the user; for an `attempt_code`, start the sign-in again.";
     EmailAlreadyVerified: "The address is already verified.",
         "Nothing needs to be done.";
     EmailIsNotPrimaryEmail: "The address is not the user's primary address.",
-        "Use the primary address, or the operation that takes the id of a contact channel.";
+        "Call `POST /api/v1/contact-channels/{user_id}/{contact_channel_id}/send-verification-code` instead.";
     ContactChannelAlreadyUsedForAuthBySomeoneElse: "Another user signs in with this address.",
         "Use another address, or have the other user release this one.";
 

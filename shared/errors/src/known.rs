@@ -63,7 +63,7 @@ pub enum KnownError {
     AdminAuthenticationRequired(#[serde(skip)] KeySlip),
     #[error("the admin access token is malformed or was not issued by this service")]
     UnparsableAdminAccessToken,
-    #[error("the admin access token has expired")]
+    #[error("the admin access token has expired, or its session has ended")]
     AdminAccessTokenExpired { expired_at_millis: Option<i64> },
     #[error("the admin access token's user does not own the project")]
     AdminAccessTokenIsNotAdmin,
@@ -78,7 +78,7 @@ pub enum KnownError {
 
     #[error("the access token is malformed or was not issued by this service")]
     UnparsableAccessToken,
-    #[error("the access token has expired")]
+    #[error("the access token has expired, or its session has ended")]
     AccessTokenExpired {
         expired_at_millis: Option<i64>,
         project_id: Option<String>,
@@ -89,7 +89,7 @@ pub enum KnownError {
     InvalidProjectForAccessToken { expected_project_id: String, actual_project_id: String },
     #[error("the user must reauthenticate first: POST /api/v1/auth/sessions/current/reauthenticate")]
     ReauthenticationRequired,
-    #[error("the refresh token does not exist or has expired")]
+    #[error("the refresh token does not exist or has expired, or its session has ended")]
     RefreshTokenNotFoundOrExpired,
     #[error("this operation requires a signed-in user")]
     UserAuthenticationRequired,

@@ -53,8 +53,8 @@ struct Kept {
 static DOCUMENTS: LazyLock<Mutex<VecDeque<Kept>>> = LazyLock::new(Mutex::default);
 
 impl Metadata {
-    /// How clients authenticate to the issuer: HTTP Basic, unless it supports only credentials in
-    /// the body.
+    /// How clients authenticate to the issuer: HTTP Basic, unless the issuer lists
+    /// `client_secret_post` but not `client_secret_basic`.
     pub fn client_auth(&self) -> ClientAuth {
         let knows =
             |method: &str| self.token_endpoint_auth_methods_supported.as_ref().is_none_or(|all| all.iter().any(|one| one == method));

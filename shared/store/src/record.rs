@@ -112,7 +112,8 @@ pub struct BySystem<'a> {
 }
 
 impl BySystem<'_> {
-    /// Runs the work, with an entry in the trail of `project`.
+    /// Runs `work`. If it changes something, the change is recorded in the trail of `project` as
+    /// one entry by the system.
     pub fn run<F: Future>(self, project: &Project, work: F) -> impl Future<Output = F::Output> + use<'_, F> {
         let at = self.clock.now();
         let id = self.entropy.ordered_uuid(at).into();

@@ -31,7 +31,8 @@ pub struct Listing<'a> {
     pub descending: bool,
     /// The maximum number of items in the page.
     pub limit: usize,
-    /// How many items one round reads, over all partitions together.
+    /// The number of items to read in a round, divided among the partitions; at least `LEAST_READ`
+    /// are read from each partition that runs low.
     pub read: usize,
 }
 

@@ -109,7 +109,7 @@ id!(
     EmailId
 );
 id!(
-    /// A category of emails, which users may unsubscribe from.
+    /// A category of emails.
     CategoryId
 );
 id!(

@@ -18,7 +18,7 @@ impl Level {
     /// Every level, from lowest to highest.
     pub const ALL: [Self; 3] = [Self::Client, Self::Server, Self::Admin];
 
-    /// The level's name in the `x-stack-access-type` header.
+    /// The level's name in the header `X-Service-Access-Type`.
     pub fn name(self) -> &'static str {
         match self {
             Self::Client => "client",

@@ -110,8 +110,8 @@ fn codes(app: &TestApp) -> BTreeSet<String> {
     let texts = app.inbox.messages(None).into_iter().flat_map(|mail| [mail.text, mail.html]);
     let words = texts.flat_map(|text| text.split(|c: char| !c.is_ascii_alphanumeric()).map(str::to_owned).collect::<Vec<_>>());
     let codes: BTreeSet<String> = words.filter(|word| word.len() == 45).collect();
-    // The codes of a notice, a reset, a sign-in, a verification, the link in the verification email
-    // that releases the address, and an invitation.
+    // One code each for a notice, a reset, a sign-in, a verification, the release of the address (a
+    // second link in the verification email) and an invitation.
     assert_eq!(codes.len(), 6, "{codes:?}");
     codes
 }

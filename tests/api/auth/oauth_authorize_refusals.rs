@@ -30,7 +30,8 @@ async fn untrusted_redirect_urls_are_rejected() {
         }
         for url in ["/relative", "", "//evil.test", "http://local\nhost"] {
             let answer = authorize(&app, "github", &parameters_with(&app, &[(name, url)])).await;
-            assert_eq!(problems(&answer), [format!("query.{name} must be an absolute URL")], "{url:?}");
+            let problem = "must be an absolute URL of at most 2048 bytes, without control characters or backslashes";
+            assert_eq!(problems(&answer), [format!("query.{name} {problem}")], "{url:?}");
         }
     }
     app.configure(json!({ "config": { "allow_localhost": false } })).await;

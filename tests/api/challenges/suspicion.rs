@@ -148,7 +148,7 @@ async fn a_project_without_a_challenge_counts_nothing() {
 #[tokio::test]
 async fn a_failure_to_count_a_request_does_not_reject_it() {
     let app = start(rate(Rule::ChallengeUsualAddress, 10)).await;
-    // The calls after the transaction that writes the email fail.
+    // The first write, the transaction that stores the email, succeeds; the next two fail.
     app.recorder.break_writes(1, 2, refused("AccessDeniedException"));
     assert_eq!(send(&app, "203.0.113.7", 0).await, 200);
     assert!(app.recorder.is_done());

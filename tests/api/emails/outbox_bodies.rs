@@ -82,7 +82,8 @@ async fn a_cancelled_email_keeps_its_bodies_for_a_day() {
 #[tokio::test]
 async fn expired_bodies_are_deleted_without_side_effects() {
     let app = TestApp::start().await;
-    // Expired items are deleted by the machine's clock, so the test takes place ten years earlier.
+    // `sweep_ttl` compares expiry times with the machine's clock, not the test's, so the test's
+    // clock is set back ten years.
     app.advance(SignedDuration::from_hours(-10 * 365 * 24));
     let ada = app.sign_up("ada@example.com").await;
     let (sent, waiting) = (entry_in(&app, &ada, Status::Sent).await, entry_in(&app, &ada, Status::Scheduled).await);

@@ -45,10 +45,10 @@ async fn concurrent_workers_share_the_quota() {
     let (app, ada) = start(25).await;
     send_many(&app, &ada, 80).await;
     tokio::join!(app.deliver(), app.deliver(), app.deliver());
+    // Each worker has returned the tokens that it took for emails that another worker sent, so the
+    // next run can use them.
     app.deliver().await;
     assert_eq!(app.mails(&ada.email).await.len(), 25);
-    // Each worker has returned the tokens that it took for emails that the other one sent, so the
-    // quota of a full hour is available.
     app.advance(SignedDuration::from_hours(1));
     tokio::join!(app.deliver(), app.deliver());
     assert_eq!(app.mails(&ada.email).await.len(), 50);

@@ -1,4 +1,4 @@
-//! Projects, their settings and their public keys.
+//! Projects: their settings, API keys and audit log, and the public keys of their tokens.
 
 mod api_keys;
 mod config;

@@ -127,7 +127,7 @@ impl AuthorizeQuery {
             return problem("token", "is required to link an account");
         }
         if self.state.is_empty() || self.state.len() > 2048 {
-            return problem("state", "must have 1 to 2048 characters");
+            return problem("state", "must be 1 to 2048 bytes long");
         }
         Ok(())
     }

@@ -193,8 +193,8 @@ impl Connection<'_> {
         let seal = |token: &SecretString| app.sealer.seal(&app.entropy, &self.owner(), token);
         let tokens = ProviderTokens {
             access: seal(&new.access_token)?,
-            // A provider that does not rotate refresh tokens sends none (RFC 6749 §6). The old one
-            // stays and is sealed again with the current secret.
+            // A provider that does not rotate refresh tokens may send none (RFC 6749 §6). The old
+            // one then stays and is sealed again with the current secret.
             refresh: Some(seal(new.refresh_token.as_ref().unwrap_or(refresh))?),
             expires_at: new.expires_at,
             scope: new.scope.unwrap_or_else(|| old.scope.clone()),

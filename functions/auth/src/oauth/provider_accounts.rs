@@ -31,7 +31,7 @@ pub(crate) struct AccountId(pub(crate) String);
 impl<E: DeserializeError> Deserr<E> for AccountId {
     fn deserialize_from_value<V: IntoValue>(value: Value<V>, location: ValuePointerRef<'_>) -> Result<Self, E> {
         let text = String::deserialize_from_value(value, location)?;
-        if is_account_id(&text) { Ok(Self(text)) } else { Err(rejected("must have 1 to 512 bytes", location)) }
+        if is_account_id(&text) { Ok(Self(text)) } else { Err(rejected("must be 1 to 512 bytes long", location)) }
     }
 }
 

@@ -4,12 +4,12 @@ use errors::KnownError;
 use model::project::ProjectConfig;
 use store::user::EmailClaim;
 
-/// Checks whether an email address may sign in by email: its account has not disabled sign-in by
-/// email, or there is no account and sign-up is enabled.
+/// Checks whether the owner of an email address may sign in by email.
 ///
-/// An account with an unverified email address can disable sign-in by email only if the owner of
-/// the address can reset the password instead. Otherwise the account's creator could keep the
-/// address by disabling the only way to prove it.
+/// If there is no account, sign-up must be enabled. If the account has disabled sign-in by email,
+/// the address is refused, unless it is unverified and the project has no passwords: the owner
+/// could not reset a password either, and the account's creator could keep an address that belongs
+/// to somebody else.
 pub(crate) fn may_sign_in(config: &ProjectConfig, claim: Option<&EmailClaim>) -> Result<(), KnownError> {
     match claim {
         Some(claim) if claim.refuses_codes && (claim.is_verified || config.credential_enabled) => Err(KnownError::MagicLinkNotEnabled),

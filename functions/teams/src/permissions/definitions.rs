@@ -113,7 +113,7 @@ pub(crate) fn list(
 
 fn check(description: Option<&str>, route: Route) -> Result<(), KnownError> {
     if description.is_some_and(|text| text.chars().count() > MAX_DESCRIPTION) {
-        return Err(route.schema_error(&Problems::one("body.description", "must have at most 256 characters")));
+        return Err(route.schema_error(&Problems::one("body.description", "must be at most 256 characters long")));
     }
     Ok(())
 }

@@ -1,5 +1,5 @@
-//! The AWS credentials and region of the command line, looked up in the same places and in the same
-//! order as the AWS CLI and the SDKs do.
+//! The AWS credentials and region of the command line. Credentials are looked up in the order of
+//! the table, which is close to that of the AWS CLI and the SDKs.
 //!
 //! | order | where | how |
 //! |---|---|---|
@@ -8,6 +8,8 @@
 //! | 3 | a web identity | `aws configure export-credentials` |
 //! | 4 | the role of a container (ECS, EKS) | requested over HTTP |
 //! | 5 | the role of an EC2 instance | requested over HTTP |
+//!
+//! The region is `AWS_REGION`, `AWS_DEFAULT_REGION`, or `region` in the profile.
 //!
 //! The SDK's own chain (`aws-config`) needs the clients of three more services, and would take
 //! longer to compile than the rest of the command line. Credentials are not renewed while a command

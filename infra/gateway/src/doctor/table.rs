@@ -1,4 +1,6 @@
-//! Checks of the table: its keys, indexes and stream match the store, and its data is protected.
+//! Checks of the table: its keys, indexes, stream and expiry are as the crate `store` needs them,
+//! its capacity is on demand, deletion protection and backups are on, and it contains projects and
+//! no overdue emails.
 
 use std::io::{self, Write};
 

@@ -14,8 +14,9 @@ use jiff::Timestamp;
 use crate::bot_challenge::{BotChallenge, Guarded};
 use crate::limit::{Counter, Limits, Rate, Rule, Subject};
 
-/// The multiple of the usual rate at which counting stops. A count this high keeps the subject
-/// suspicious through the next window, and a longer flood causes no more writes.
+/// The multiple of the usual rate at which counting stops, so that a longer flood causes no more
+/// writes in the window. A count this high keeps the subject suspicious for seven eighths of the
+/// next window, even if the flood ends.
 const MOST: u32 = 8;
 /// The length of a project's window, in seconds.
 const HOUR: u32 = 3600;
@@ -53,7 +54,7 @@ impl Tally {
         if with_this <= quota { 0 } else { with_this.div_ceil(quota).next_power_of_two().ilog2() }
     }
 
-    /// Whether further counting would change nothing.
+    /// Whether the count is so high that counting stops.
     pub fn is_full(&self) -> bool {
         self.counted >= self.counter.quota().saturating_mul(MOST)
     }

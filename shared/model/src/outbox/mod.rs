@@ -118,7 +118,7 @@ pub enum Recipients {
         /// The user.
         user_id: UserId,
     },
-    /// Given addresses, on behalf of a user.
+    /// The listed addresses, subject to a user's subscriptions.
     #[deserr(rename = "user-custom-emails")]
     UserCustomEmails {
         /// The user, whose subscriptions are respected.
@@ -126,7 +126,7 @@ pub enum Recipients {
         /// The addresses.
         emails: Vec<Email>,
     },
-    /// Given addresses, on behalf of no user.
+    /// The listed addresses, without a user whose subscriptions would apply.
     #[deserr(rename = "custom-emails")]
     CustomEmails {
         /// The addresses.

@@ -136,13 +136,14 @@ pub struct Failure {
     pub class: String,
     /// A description of the error, written by Gatelet.
     pub message: String,
-    /// The literal answer of the mail service; empty if there was none.
+    /// What caused the failure: the literal answer of the mail service, or the error that occurred
+    /// instead; empty if neither is known.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub cause: String,
 }
 
 impl Failure {
-    /// A failure of this class, without an answer from the mail service.
+    /// A failure of this class, without a cause.
     pub fn new(now: Timestamp, class: &str, message: impl Into<String>) -> Self {
         Self { at: now.as_millisecond(), class: class.to_owned(), message: message.into(), cause: String::new() }
     }
@@ -152,7 +153,7 @@ impl Failure {
         Self::new(now, "UNKNOWN", message)
     }
 
-    /// Adds the answer of the mail service.
+    /// Adds what caused the failure.
     #[must_use]
     pub fn because(self, cause: impl Into<String>) -> Self {
         Self { cause: cause.into(), ..self }

@@ -84,7 +84,8 @@ pub struct AttemptError {
     /// The class of the error.
     #[schema(value_type = Object)]
     pub external_details: Value,
-    /// The mail service's answer; if there is none, the same as `external_message`.
+    /// What caused the failure: the answer of the mail service, or the error that occurred instead;
+    /// if neither is known, the same as `external_message`.
     pub internal_message: String,
     /// The class of the error, as in `external_details`.
     #[schema(value_type = Object)]

@@ -34,7 +34,7 @@ pub enum Outcome {
 }
 
 impl Outcome {
-    /// Adds the mail service's answer, unless the failure already has one.
+    /// Adds what caused the failure, unless the failure already has a cause.
     pub fn because(self, cause: String) -> Self {
         let said = |failure: Failure| if failure.cause.is_empty() { failure.because(cause) } else { failure };
         match self {
@@ -44,7 +44,7 @@ impl Outcome {
         }
     }
 
-    /// Masks codes in the mail service's answer, which may quote the email.
+    /// Masks codes in the cause of the failure: an answer of the mail service may quote the email.
     pub fn without(self, codes: &Codes) -> Self {
         let hidden = |failure: Failure| Failure { cause: codes.hide(&failure.cause), ..failure };
         match self {

@@ -31,7 +31,7 @@ pub struct RedirectUrl(Url);
 
 /// The text is not an absolute URL, is too long, or contains control characters or backslashes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("must be an absolute URL")]
+#[error("must be an absolute URL of at most 2048 bytes, without control characters or backslashes")]
 pub struct InvalidUrl;
 
 impl RedirectUrl {

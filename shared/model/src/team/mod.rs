@@ -108,7 +108,7 @@ impl Team {
 
 /// The name of a team: one line of at most 256 characters, possibly empty.
 #[derive(Debug, Clone, PartialEq, Eq, ToSchema)]
-#[schema(value_type = String, min_length = 1, max_length = 256)]
+#[schema(value_type = String, max_length = 256)]
 pub struct TeamName(pub String);
 
 impl<E: DeserializeError> Deserr<E> for TeamName {

@@ -58,7 +58,8 @@ pub struct Entry {
     /// The user whose account is affected.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub user_id: Option<UserId>,
-    /// Other targets, from the widest to the narrowest: the team, then the permission in it.
+    /// Other targets: first those that the path names, in the order of the path, such as a team and
+    /// then a permission in it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub targets: Vec<Target>,
     /// The names of the fields in the request; settings are dotted paths, such as

@@ -32,7 +32,8 @@ pub struct AuditEntry {
     pub actor: Actor,
     /// The user whose account is affected.
     pub user_id: Option<UserId>,
-    /// Other targets, from the widest to the narrowest.
+    /// Other targets: first those that the path names, in the order of the path, such as a team and
+    /// then a permission in it.
     pub targets: Vec<Target>,
     /// The names of the fields in the request, never their values.
     pub fields: Vec<String>,

@@ -11,11 +11,12 @@ pub enum Standing {
     /// primary, another account that verifies the address takes over the claim.
     #[default]
     Provisional,
-    /// An address that the user added or enabled for signing in. It is not claimed until it is
-    /// verified.
+    /// An address that the user added, entered in place of another one or enabled for signing in.
+    /// It is not claimed until it is verified.
     Wished,
-    /// An address that a server or an administrator added or enabled for signing in. It is claimed
-    /// even while it is unverified.
+    /// An address that a server or an administrator added or entered in place of another one, or
+    /// whose verification or use for signing in they set. If it is used for signing in, it is
+    /// claimed even while it is unverified.
     Assigned,
 }
 

@@ -35,7 +35,8 @@ pub struct ProviderTokens {
     /// Whether the provider has refused the tokens for good. A flow with the account replaces them.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_revoked: bool,
-    /// Until when the request that is refreshing the access token has the sole right to do so.
+    /// While one request refreshes the access token: the time until which no other request may
+    /// refresh it.
     #[serde(default, skip_serializing_if = "Option::is_none", with = "jiff::fmt::serde::timestamp::millisecond::optional")]
     pub refreshing_until: Option<Timestamp>,
 }

@@ -6,13 +6,14 @@
 //! | entry | `P#<P>#TRAIL#<yyyy-mm-dd>` | time, id | gsi1 `P#<P>#TRAIL#USER#<user>` / time, id, for entries about an account |
 //! | failures of a minute | the same | start of the minute, id derived from the operation, the event, and the account or IP address | the same; `n` is their number |
 //!
-//! An entry is written in the transaction of the change that it records, which costs 2 more units
-//! for each KB and, for an entry about an account, as much again for the index. A project has one
-//! partition per day (UTC), so that a day can be read in order and the deletion of a project knows
-//! the partitions to delete. One partition accepts about 500 entries per second.
+//! An entry about a change is written in the transaction of the change, which costs 2 more units
+//! for each KB and, if the entry is about an account, as much again for the index. Failures are
+//! counted in a write of their own. A project has one partition per day (UTC), so that a day can be
+//! read in order and the deletion of a project knows the partitions to delete. One partition
+//! accepts about 500 entries per second.
 //!
-//! [`crate::trail::list`] lists entries; [`crate::trail::chain`] detects whether entries were
-//! removed.
+//! [`crate::trail::list`] lists entries; [`crate::trail::chain`] detects removed, changed and added
+//! entries.
 
 pub mod chain;
 pub mod check;
