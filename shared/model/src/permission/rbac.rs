@@ -168,7 +168,9 @@ impl Rbac {
         }
         let known: BTreeSet<PermissionId> = self.definitions.keys().cloned().collect();
         let Defaults { team_creator, team_member, sign_up } = &mut self.defaults;
-        [team_creator, team_member, sign_up].into_iter().for_each(|ids| ids.retain(|id| id.is_system() || known.contains(id)));
+        for ids in [team_creator, team_member, sign_up] {
+            ids.retain(|id| id.is_system() || known.contains(id));
+        }
         Ok(self)
     }
 
