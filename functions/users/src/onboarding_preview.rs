@@ -63,6 +63,7 @@ pub struct PreviewedOnboarding {
 }
 
 #[derive(Serialize, ToSchema)]
+#[expect(clippy::struct_field_names, reason = "the names are those of the response")]
 pub struct AffectedUsers {
     /// The first of the affected users, oldest first.
     affected_users: Vec<AffectedUser>,
