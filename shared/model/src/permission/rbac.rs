@@ -139,8 +139,8 @@ impl Rbac {
     }
 
     /// The permissions after a configuration has defined these, and no others. Grants stay with
-    /// their ids: a permission that is missing is set aside, and one that was set aside is restored.
-    /// Fails with the permission that is refused.
+    /// their ids: a permission that is missing is set aside, and one that was set aside is
+    /// restored. Fails with the permission that is refused.
     pub fn configured(mut self, described: BTreeMap<PermissionId, Described>) -> Result<Self, (PermissionId, Refused)> {
         for (id, new) in &described {
             let refuse = |refused| Err((id.clone(), refused));

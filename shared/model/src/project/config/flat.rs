@@ -67,8 +67,8 @@ pub(crate) fn of(values: &Map<String, Value>) -> Flat {
     all
 }
 
-/// Removes keys, and everything below them, from an object whose top-level keys may be dotted paths,
-/// in one pass. An object that becomes empty is removed, too.
+/// Removes keys, and everything below them, from an object whose top-level keys may be dotted
+/// paths, in one pass. An object that becomes empty is removed, too.
 pub(crate) fn remove(values: &mut Map<String, Value>, keys: &BTreeSet<&str>) {
     values.retain(|path, value| !with_parents(path).any(|path| keys.contains(path)) && !is_emptied(path, value, keys));
 }
