@@ -29,15 +29,13 @@ pub const ROUTE: Route = Route::post("keys-exposed-key-revoke", "/api/v1/integra
     .errors(&[ErrorCode::ApiKeyNotFound, ErrorCode::PublicApiKeyCannotBeRevoked, ErrorCode::ApiKeyExpired]);
 
 pub async fn handle(State(app): State<App>, caller: Caller, Input { body, .. }: Input<KeyBody>) -> Result<Json<Success>, Error> {
+    unproved(&app, None, &caller.place).await?;
     let text = KeyText::parse(&body.api_key).map_err(|_| KnownError::ApiKeyNotFound)?;
     let now = app.clock.now();
     optimistic!(ROUNDS, |_| {
         let (project, owner) = tokio::try_join!(app.store.project(&text.project), app.store.key_owner(&text.project, text.owner))?;
         let found = project.zip(owner).and_then(|(project, owner)| Some((project, owner.keys().by_text(&text)?.id, owner)));
-        let Some((project, id, owner)) = found else {
-            unproved(&app, None, &caller.place).await?;
-            return Err(KnownError::ApiKeyNotFound.into());
-        };
+        let Some((project, id, owner)) = found else { return Err(KnownError::ApiKeyNotFound.into()) };
         let mut keys = owner.keys().clone();
         let Some(key) = keys.get_mut(id) else { return Err(KnownError::ApiKeyNotFound.into()) };
         if key.revoked_at.is_some() {
