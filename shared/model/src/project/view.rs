@@ -41,9 +41,9 @@ pub struct ClientConfig {
     pub client_team_creation_enabled: bool,
     /// Whether users may delete their own account with client access.
     pub client_user_deletion_enabled: bool,
-    /// Always `false`: users have no API keys.
+    /// Whether users may have API keys.
     pub allow_user_api_keys: bool,
-    /// Always `false`: teams have no API keys.
+    /// Whether teams may have API keys.
     pub allow_team_api_keys: bool,
     /// Whether redirect URLs may point to localhost.
     pub allow_localhost: bool,
