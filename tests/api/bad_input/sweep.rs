@@ -163,6 +163,7 @@ async fn every_operation_rejects_unauthenticated_requests() {
         "auth-oauth-authorize",
         "auth-oauth-callback",
         "auth-oauth-token",
+        "keys-exposed-key-revoke",
         "projects-jwks-",
         "users-user-image-read",
         "teams-team-image-read",
