@@ -9,6 +9,7 @@ use crypto::deployment_secret::DeploymentSecret;
 use model::email::Email;
 use model::limit::{Limits, Rule};
 use model::project::senders::Senders;
+use model::provider::shared::{SHARED, SharedClient, SharedClients};
 use secrecy::SecretString;
 use url::Url;
 use wire::environment::{Error, required, variable};
@@ -54,6 +55,8 @@ pub struct Settings {
     /// Base URL, without a trailing slash, of a server that stands in for all providers: for tests,
     /// and to try a sign-in without an account at a provider.
     pub provider_stand_in: Option<String>,
+    /// The deployment's clients at OAuth providers.
+    pub shared_clients: SharedClients,
 }
 
 impl Settings {
@@ -73,6 +76,7 @@ impl Settings {
             development: api_url.starts_with("http:"),
             allow_private_issuers: allow_private_issuers(),
             provider_stand_in: provider_stand_in()?,
+            shared_clients: shared_clients(variable),
             api_url,
             site_url,
             secret,
@@ -111,6 +115,33 @@ pub fn deployment_secret(current: String) -> Result<DeploymentSecret, Error> {
 pub fn provider_stand_in() -> Result<Option<String>, Error> {
     let url = variable("GATELET_PROVIDER_STAND_IN").filter(|_| allow_private_issuers());
     url.map(|url| base_url("GATELET_PROVIDER_STAND_IN", &url)).transpose()
+}
+
+/// The deployment's clients at OAuth providers (`GATELET_SHARED_GOOGLE_CLIENT_ID` and others).
+/// Functions that do not call providers have only the ids.
+pub fn shared_clients(variable: impl Fn(&str) -> Option<String>) -> SharedClients {
+    let client = |provider: &'static str| {
+        let of = |part: &str| variable(&shared_variable(provider, part));
+        Some((provider, SharedClient { id: of("ID")?, secret: of("SECRET").map(Into::into) }))
+    };
+    SHARED.into_iter().filter_map(client).collect()
+}
+
+/// Like [`shared_clients`]. Fails if only the id or only the secret of a client is set.
+pub fn whole_shared_clients(variable: impl Fn(&str) -> Option<String>) -> Result<SharedClients, Error> {
+    for provider in SHARED {
+        let [id, secret] = ["ID", "SECRET"].map(|part| shared_variable(provider, part));
+        match (variable(&id), variable(&secret)) {
+            (Some(_), None) => return Err(Error::MissingPart(secret)),
+            (None, Some(_)) => return Err(Error::MissingPart(id)),
+            _ => {}
+        }
+    }
+    Ok(shared_clients(variable))
+}
+
+fn shared_variable(provider: &str, part: &str) -> String {
+    format!("GATELET_SHARED_{}_CLIENT_{part}", provider.to_uppercase())
 }
 
 /// Refuses a secret that is short or a published example.
@@ -193,6 +224,17 @@ mod tests {
         let switched_off = limits("generous", of("GATELET_LIMIT_WRITE", "off")).expect("valid");
         assert_eq!(switched_off, Limits::generous().with(Rule::Write, None));
         assert_eq!(limits("off", |_| None).expect("valid"), Limits::off());
+    }
+
+    #[test]
+    fn a_shared_client_has_an_id_and_a_secret() {
+        let both = |name: &str| name.contains("_GITHUB_").then(|| "x".to_owned());
+        let clients = whole_shared_clients(both).expect("valid");
+        assert!(clients.get("github").is_some_and(|client| client.id == "x" && client.secret.is_some()) && clients.get("google").is_none());
+        for half in ["ID", "SECRET"].map(|part| shared_variable("google", part)) {
+            let one = |name: &str| (name == half).then(|| "x".to_owned());
+            assert!(matches!(whole_shared_clients(one), Err(Error::MissingPart(missing)) if missing != half));
+        }
     }
 
     #[test]

@@ -126,7 +126,7 @@ async fn write_account(app: &TestApp, project: &ProjectId) -> (User, Session) {
     user.provider_accounts.push(github.clone());
     user.selected_team_id = Some(TeamId::parse(world_of_teams::TEAM).unwrap());
     user.permissions.insert(world_of_teams::audit());
-    let access = app.app.sealer.seal(entropy, &kept::owner(project, &github), &"gho_token".to_owned().into()).unwrap();
+    let access = app.app.sealer.seal(entropy, &kept::owner(project, &github.provider_id, &github.account_id), &"gho_token".to_owned().into()).unwrap();
     let tokens = ProviderTokens {
         access,
         refresh: None,

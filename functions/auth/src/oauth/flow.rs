@@ -17,16 +17,17 @@ use model::project::{OAuthProvider, Project};
 use model::provider::authorization::{self, Authorization, COOKIE_PREFIX, ResponseMode};
 use model::provider::catalog::{self, Identity};
 use model::text::line;
-use net::outgoing::{Fault, Outgoing};
-use oauth::exchange::{Grant, Peer};
+use net::outgoing::Fault;
+use oauth::exchange::Grant;
 use secrecy::{ExposeSecret as _, SecretString};
 use serde_json::{Value, json};
 use store::record;
 use url::Url;
 use wire::id::ProjectId;
 
-use crate::oauth::account;
+use crate::oauth::account::{self, Start};
 use crate::oauth::provider_answer::ProviderAnswer;
+use crate::oauth::provider_client;
 
 /// A new state for the request to the provider. It contains the project's id, so that the callback
 /// reads the authorization and the project in one round trip.
@@ -127,7 +128,7 @@ async fn proceed(
     let provider = provider.ok_or(KnownError::OauthProviderNotFoundOrNotEnabled)?;
     let code = code_of(provider, answer)?;
     let verifier = app.sealer.open("oauth-verifier", &authorization.verifier)?;
-    let peer = Peer::new(Outgoing::new(&app.settings), &app.sealer, project, provider, app.clock.now())?;
+    let peer = provider_client::peer(app, project, provider)?;
     let (callback, nonce) = (callback(app, &provider.id), authorization::challenge(state.expose_secret()));
     let grant = Grant { code, verifier: &verifier, callback: &callback, nonce: &nonce, names_issuer: answer.iss.is_some() };
     let (tokens, mut profile) = peer.account(&grant).await.map_err(|fault| {
@@ -135,7 +136,9 @@ async fn proceed(
         fault_error(&fault)
     })?;
     profile.name = profile.name.or_else(|| name_of(answer));
-    account::resolve(scope, authorization, &tokens, &profile).await
+    // The deployment's client gives apps no access tokens.
+    let tokens = if provider.is_shared() { None } else { Some(account::seal(scope, authorization, &profile, &tokens)?) };
+    Ok(account::resolve(scope, Start::of(authorization), tokens, &profile).await?.0)
 }
 
 /// The provider's code, or the error that it returned.

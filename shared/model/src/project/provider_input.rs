@@ -8,17 +8,20 @@ use utoipa::ToSchema;
 use crate::project::setting::{Deployment, HIDDEN_SECRET, InvalidSetting, check_url, invalid};
 use crate::project::{OAuthProvider, secret_owner};
 use crate::provider::catalog;
+use crate::provider::shared::{SHARED, can_be_shared};
 
 /// The configuration of an OAuth provider.
-#[derive(Deserr, ToSchema)]
+#[derive(Default, Deserr, ToSchema)]
 #[deserr(deny_unknown_fields)]
 pub struct ProviderInput {
     /// The id in the catalog, or 1 to 63 characters of `a-z`, `0-9`, `-` and `_` for another OpenID
     /// issuer.
     pub id: String,
-    /// Must be `standard`: shared client ids are not available.
+    /// `standard`, or `shared` to use the deployment's client, if it has one for this provider.
+    /// Default: `standard`.
     #[deserr(default, rename = "type")]
-    pub r#type: Option<String>,
+    #[schema(value_type = Option<String>)]
+    pub r#type: Option<ProviderKind>,
     /// The client id registered with the provider.
     #[deserr(default)]
     pub client_id: Option<String>,
@@ -39,9 +42,23 @@ pub struct ProviderInput {
     /// The Microsoft tenant; `common` if absent.
     #[deserr(default)]
     pub microsoft_tenant_id: Option<String>,
+    /// The bundle ids of apps whose users sign in with Apple without a browser, at most 20.
+    #[deserr(default)]
+    pub apple_bundle_ids: Option<Vec<String>>,
+}
+
+/// Whose client at the provider is used.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserr)]
+#[deserr(rename_all = lowercase)]
+pub enum ProviderKind {
+    /// The project's.
+    Standard,
+    /// The deployment's.
+    Shared,
 }
 
 const MAX_PROVIDERS: usize = 50;
+const MAX_BUNDLE_IDS: usize = 20;
 
 pub(crate) fn check_providers(
     inputs: Vec<ProviderInput>,
@@ -78,9 +95,10 @@ impl ProviderInput {
         if !is_name {
             return Err(invalid(path("id"), "must be 1 to 63 characters from a-z, 0-9, - and _"));
         }
-        if self.r#type.as_deref().is_some_and(|kind| kind != "standard") {
-            return Err(invalid(path("type"), "must be standard: shared client ids are not available"));
+        if self.r#type == Some(ProviderKind::Shared) {
+            return self.check_shared(deployment, path);
         }
+        let apple_bundle_ids = check_bundle_ids(&self.id, self.apple_bundle_ids.unwrap_or_default(), path)?;
         let issuer = self.issuer.or_else(|| old.and_then(|old| old.issuer.clone()));
         let authorization_endpoint = self.authorization_endpoint.or_else(|| old.and_then(|old| old.authorization_endpoint.clone()));
         if catalog::find(&self.id).is_none() {
@@ -94,18 +112,19 @@ impl ProviderInput {
         if let Some(endpoint) = &authorization_endpoint {
             check_url(&path("authorization_endpoint"), endpoint)?;
         }
+        let old_secret = old.and_then(|old| Some((old, old.client_secret.as_ref()?)));
         let client_id = self.client_id.or_else(|| old.map(|old| old.client_id.clone())).filter(|id| !id.is_empty());
         let client_id = client_id.ok_or_else(|| invalid(path("client_id"), "is required"))?;
         let given = self.client_secret.filter(|secret| !secret.is_empty() && secret != HIDDEN_SECRET);
         // The secret is kept only if it would be sent to the same provider, so that nobody can
         // have it sent elsewhere.
-        let is_same = |old: &&OAuthProvider| {
+        let is_same = |(old, _): &(&OAuthProvider, &seal::Sealed)| {
             old.client_id == client_id && old.issuer == issuer && old.microsoft_tenant_id == self.microsoft_tenant_id
         };
-        let client_secret = match (given, old, old.filter(is_same)) {
+        let client_secret = match (given, old_secret, old_secret.filter(is_same)) {
             (Some(secret), ..) => seal_secret(&self.id, owner, secret, deployment)
                 .map_err(|_| invalid(path("client_secret"), "cannot be encrypted, because this function has no deployment secret"))?,
-            (None, _, Some(same)) => same.client_secret.clone(),
+            (None, _, Some((_, same))) => same.clone(),
             (None, Some(_), None) => {
                 return Err(invalid(path("client_secret"), "is required when the client id, issuer or tenant changes"));
             }
@@ -113,13 +132,61 @@ impl ProviderInput {
         };
         Ok(OAuthProvider {
             client_id,
-            client_secret,
+            client_secret: Some(client_secret),
             id: self.id,
             issuer,
             authorization_endpoint,
             facebook_config_id: self.facebook_config_id,
             microsoft_tenant_id: self.microsoft_tenant_id,
+            apple_bundle_ids,
         })
+    }
+
+    /// A provider with the deployment's client, which decides everything but the provider.
+    fn check_shared(self, deployment: &Deployment<'_>, path: &impl Fn(&str) -> String) -> Result<OAuthProvider, InvalidSetting> {
+        if !can_be_shared(&self.id) {
+            return Err(invalid(path("type"), format!("must be standard: only {} can be shared", SHARED.join(", "))));
+        }
+        if deployment.shared.get(&self.id).is_none() {
+            let variable = format!("GATELET_SHARED_{}_CLIENT_ID", self.id.to_uppercase());
+            return Err(invalid(path("type"), format!("must be standard: this deployment shares no client of {} ({variable})", self.id)));
+        }
+        let others = [
+            ("client_id", self.client_id),
+            ("client_secret", self.client_secret),
+            ("issuer", self.issuer),
+            ("authorization_endpoint", self.authorization_endpoint),
+            ("facebook_config_id", self.facebook_config_id),
+            ("microsoft_tenant_id", self.microsoft_tenant_id),
+        ];
+        if let Some((name, _)) = others.into_iter().find(|(_, value)| value.as_ref().is_some_and(|text| !text.is_empty())) {
+            return Err(invalid(path(name), "must be absent, because the deployment's client is used"));
+        }
+        check_bundle_ids(&self.id, self.apple_bundle_ids.unwrap_or_default(), path)?;
+        Ok(OAuthProvider {
+            id: self.id,
+            client_id: String::new(),
+            client_secret: None,
+            issuer: None,
+            authorization_endpoint: None,
+            facebook_config_id: None,
+            microsoft_tenant_id: None,
+            apple_bundle_ids: Vec::new(),
+        })
+    }
+}
+
+fn check_bundle_ids(provider: &str, ids: Vec<String>, path: &impl Fn(&str) -> String) -> Result<Vec<String>, InvalidSetting> {
+    let wrong = |message: &'static str| Err(invalid(path("apple_bundle_ids"), message));
+    let is_bundle_id = |id: &String| {
+        (1..=155).contains(&id.len()) && id.bytes().all(|b| b.is_ascii_alphanumeric() || b"-.".contains(&b))
+    };
+    match ids.len() {
+        0 => Ok(ids),
+        _ if provider != "apple" => wrong("are only for apple"),
+        count if count > MAX_BUNDLE_IDS => wrong("must be at most 20"),
+        _ if !ids.iter().all(is_bundle_id) => wrong("must each be 1 to 155 characters from a-z, A-Z, 0-9, - and ."),
+        _ => Ok(ids),
     }
 }
 

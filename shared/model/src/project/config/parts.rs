@@ -8,7 +8,7 @@ use wire::problem::Problems;
 use crate::project::config::paths::{DOMAINS, PROVIDERS, RULES, SERVER};
 use crate::project::config_patch::DomainInput;
 use crate::project::email_input::EmailInput;
-use crate::project::provider_input::ProviderInput;
+use crate::project::provider_input::{ProviderInput, ProviderKind};
 use crate::provider::catalog;
 use crate::sign_up::rule::{RuleAction, SignUpRule};
 
@@ -62,12 +62,21 @@ pub(crate) struct Provider {
     facebook_config_id: Option<String>,
     #[deserr(default)]
     microsoft_tenant_id: Option<String>,
+    #[deserr(default)]
+    apple_bundles: Entries<AppleBundle>,
+}
+
+#[derive(Deserr)]
+#[deserr(deny_unknown_fields, rename_all = camelCase)]
+struct AppleBundle {
+    #[deserr(default)]
+    bundle_id: Option<String>,
 }
 
 impl Provider {
-    /// Whether a client id is known, without which the provider cannot be used.
+    /// Whether a client is known, without which the provider cannot be used.
     pub(crate) fn is_registered(&self) -> bool {
-        self.client_id.as_ref().is_some_and(|id| !id.is_empty())
+        self.is_shared == Some(true) || self.client_id.as_ref().is_some_and(|id| !id.is_empty())
     }
 
     /// Whether users can sign in with the provider. A provider without a type is not offered: it
@@ -82,13 +91,14 @@ impl Provider {
         if self.kind.as_deref().is_some_and(|kind| kind != expected) {
             return wrong("type", &format!("must be {expected}"));
         }
-        if self.is_shared == Some(true) {
-            return wrong("isShared", "must be false: shared client ids are not available");
-        }
         if self.allow_connected_accounts == Some(false) {
             return wrong("allowConnectedAccounts", "must be true: to disable the provider, set allowSignIn to false");
         }
-        let Self { client_id, client_secret, issuer, authorization_endpoint, facebook_config_id, microsoft_tenant_id, .. } = self;
+        if self.is_shared == Some(true) {
+            // The levels may keep a client of the project for later.
+            return Ok(ProviderInput { id, r#type: Some(ProviderKind::Shared), ..ProviderInput::default() });
+        }
+        let Self { client_id, client_secret, issuer, authorization_endpoint, facebook_config_id, microsoft_tenant_id, apple_bundles, .. } = self;
         Ok(ProviderInput {
             id,
             r#type: None,
@@ -98,6 +108,7 @@ impl Provider {
             authorization_endpoint,
             facebook_config_id,
             microsoft_tenant_id,
+            apple_bundle_ids: Some(apple_bundles.0.into_values().filter_map(|bundle| bundle.bundle_id).collect()),
         })
     }
 }
