@@ -188,10 +188,6 @@ catalog! {
         "Register a client of your own at the provider, and set the type `standard`.";
     OauthAccessTokenNotAvailableWithSharedOauthKeys: "The provider has the type `shared`, which gives apps no access tokens.",
         "Register a client of your own at the provider, and set the type `standard`.";
-    AppleBundleIdNotConfigured: "The project's provider `apple` has no bundle id of an app.",
-        "Add the app's bundle id to `apple_bundle_ids` of the provider.";
-    InvalidAppleCredentials: "Apple's identity token is malformed, expired, used before, or for another app.",
-        "Start the sign-in again; check that the bundle id is among the project's `apple_bundle_ids`.";
     CrossDomainSessionMismatch: "The refresh token does not belong to the access token's session, or the session has ended.",
         "Send the refresh token of the session that the access token belongs to.";
     OauthProviderRefusesClient: "The provider does not accept the client id and secret of the project.",

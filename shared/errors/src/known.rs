@@ -186,16 +186,12 @@ pub enum KnownError {
     OauthProviderAccountIdAlreadyUsedForSignIn,
     #[error("the user already signs in with another account of this provider")]
     AnotherProviderAccountSignsIn,
-    #[error("the deployment shares no client of {provider_id}, nor can it")]
+    #[error("no deployment can share a client of {provider_id}")]
     InvalidSharedOauthProviderId { provider_id: String },
     #[error("the deployment's client of the provider allows no further scopes")]
     OauthExtraScopeNotAvailableWithSharedOauthKeys,
     #[error("the deployment's client of the provider gives no access tokens")]
     OauthAccessTokenNotAvailableWithSharedOauthKeys,
-    #[error("the project has set no bundle id of an app for Apple")]
-    AppleBundleIdNotConfigured,
-    #[error("Apple's identity token is not valid")]
-    InvalidAppleCredentials,
     #[error("the refresh token does not belong to the session of the access token, or the session has ended")]
     CrossDomainSessionMismatch,
     #[error("the provider does not accept the project's client id and secret")]

@@ -9,7 +9,7 @@ use crypto::deployment_secret::DeploymentSecret;
 use model::email::Email;
 use model::limit::{Limits, Rule};
 use model::project::senders::Senders;
-use model::provider::shared::{SHARED, SharedClient, SharedClients};
+use model::provider::shared::{SHARED, Shareable, SharedClient, SharedClients};
 use secrecy::SecretString;
 use url::Url;
 use wire::environment::{Error, required, variable};
@@ -120,28 +120,23 @@ pub fn provider_stand_in() -> Result<Option<String>, Error> {
 /// The deployment's clients at OAuth providers (`GATELET_SHARED_GOOGLE_CLIENT_ID` and others).
 /// Functions that do not call providers have only the ids.
 pub fn shared_clients(variable: impl Fn(&str) -> Option<String>) -> SharedClients {
-    let client = |provider: &'static str| {
-        let of = |part: &str| variable(&shared_variable(provider, part));
-        Some((provider, SharedClient { id: of("ID")?, secret: of("SECRET").map(Into::into) }))
+    let client = |shared: Shareable| {
+        let (id, secret) = (variable(shared.id_variable)?, variable(shared.secret_variable).map(Into::into));
+        Some((shared.id, SharedClient { id, secret }))
     };
     SHARED.into_iter().filter_map(client).collect()
 }
 
 /// Like [`shared_clients`]. Fails if only the id or only the secret of a client is set.
 pub fn whole_shared_clients(variable: impl Fn(&str) -> Option<String>) -> Result<SharedClients, Error> {
-    for provider in SHARED {
-        let [id, secret] = ["ID", "SECRET"].map(|part| shared_variable(provider, part));
-        match (variable(&id), variable(&secret)) {
-            (Some(_), None) => return Err(Error::MissingPart(secret)),
-            (None, Some(_)) => return Err(Error::MissingPart(id)),
+    for shared in SHARED {
+        match (variable(shared.id_variable), variable(shared.secret_variable)) {
+            (Some(_), None) => return Err(Error::Missing(shared.secret_variable)),
+            (None, Some(_)) => return Err(Error::Missing(shared.id_variable)),
             _ => {}
         }
     }
     Ok(shared_clients(variable))
-}
-
-fn shared_variable(provider: &str, part: &str) -> String {
-    format!("GATELET_SHARED_{}_CLIENT_{part}", provider.to_uppercase())
 }
 
 /// Refuses a secret that is short or a published example.
@@ -231,9 +226,9 @@ mod tests {
         let both = |name: &str| name.contains("_GITHUB_").then(|| "x".to_owned());
         let clients = whole_shared_clients(both).expect("valid");
         assert!(clients.get("github").is_some_and(|client| client.id == "x" && client.secret.is_some()) && clients.get("google").is_none());
-        for half in ["ID", "SECRET"].map(|part| shared_variable("google", part)) {
+        for half in [SHARED[0].id_variable, SHARED[0].secret_variable] {
             let one = |name: &str| (name == half).then(|| "x".to_owned());
-            assert!(matches!(whole_shared_clients(one), Err(Error::MissingPart(missing)) if missing != half));
+            assert!(matches!(whole_shared_clients(one), Err(Error::Missing(missing)) if missing != half));
         }
     }
 

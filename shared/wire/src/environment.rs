@@ -6,9 +6,6 @@ pub enum Error {
     /// A required variable is absent or empty.
     #[error("environment variable {0} is not set")]
     Missing(&'static str),
-    /// A variable is absent or empty, although one that needs it is set.
-    #[error("environment variable {0} is not set, but the client that it belongs to is")]
-    MissingPart(String),
     /// A deployment secret is too short, or is published in examples.
     #[error("{0} must be at least 32 characters long and must not be a secret published in examples")]
     WeakSecret(&'static str),

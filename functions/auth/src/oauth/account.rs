@@ -12,7 +12,6 @@ use flows::teams::welcome;
 use model::email::Email;
 use model::place::Place;
 use model::project::Project;
-use model::project::redirect::RedirectUrl;
 use model::provider::authorization::{Authorization, Purpose};
 use model::provider::catalog::{self, OPENID_SCOPE};
 use model::provider::profile::Profile;
@@ -29,85 +28,53 @@ use store::provider::tokens::{self, ProviderTokens};
 use store::session::{self, session_key};
 use store::user::provider_account::{self, AccountClaim, Holder, account_claim_key};
 use store::user::{self, EmailClaim, UserRow, email_claim_key};
-use store::{Contention as _, Label, Write, optimistic};
+use store::{Contention as _, Write, optimistic};
 use wire::clock::after;
-use wire::id::{SessionId, UserId};
+use wire::id::UserId;
 
 /// Maximum number of attempts when an account is changed concurrently.
 const ROUNDS: u32 = 4;
 
 struct Flow<'a> {
     scope: Scope<'a>,
-    start: Start,
+    authorization: &'a Authorization,
     /// Absent if apps get no access tokens for the account.
     tokens: Option<ProviderTokens>,
     account: ProviderAccount,
     profile: &'a Profile,
 }
 
-/// How a flow began, and what its code is bound to.
-pub(crate) struct Start {
-    pub(crate) provider_id: String,
-    pub(crate) purpose: Purpose,
-    /// The user to link to, or the anonymous user to upgrade.
-    pub(crate) user_id: Option<UserId>,
-    /// The user's credential epoch.
-    pub(crate) epoch: u64,
-    /// The session of the user's access token.
-    pub(crate) begun_in: Option<SessionId>,
-    pub(crate) redirect_uri: RedirectUrl,
-    pub(crate) code_challenge: String,
-    pub(crate) after_callback_redirect_url: Option<RedirectUrl>,
-    /// A write that fails if the proof of the account was used before.
-    pub(crate) once: Option<Write>,
-}
-
-impl Start {
-    pub(crate) fn of(authorization: &Authorization) -> Self {
-        Self {
-            provider_id: authorization.provider_id.clone(),
-            purpose: authorization.purpose,
-            user_id: authorization.user_id,
-            epoch: authorization.epoch,
-            begun_in: authorization.begun_in,
-            redirect_uri: authorization.redirect_uri.clone(),
-            code_challenge: authorization.code_challenge.clone(),
-            after_callback_redirect_url: authorization.after_callback_redirect_url.clone(),
-            once: None,
-        }
-    }
-}
-
-/// An authorization code for the user of an account, and what is stored for it.
-pub(crate) async fn resolve(
+/// An authorization code for the user of an account.
+pub(super) async fn resolve(
     scope: Scope<'_>,
-    start: Start,
-    tokens: Option<ProviderTokens>,
+    authorization: &Authorization,
+    tokens: &Tokens,
     profile: &Profile,
-) -> Result<Issued, Error> {
+) -> Result<SecretString, Error> {
     let account = ProviderAccount {
         id: scope.app.entropy.uuid().into(),
-        provider_id: start.provider_id.clone(),
+        provider_id: authorization.provider_id.clone(),
         account_id: profile.account_id.clone(),
         email: profile.email.clone(),
         allow_sign_in: true,
         allow_connected_accounts: true,
     };
-    let flow = Flow { scope, start, tokens, account, profile };
-    optimistic!(ROUNDS, |_| {
-        Ok(match flow.attempt().await {
-            // A proof that was used before stays used.
-            Err(Error::Store(store::Error::Conflict(conflict))) if conflict.is_of(Label::Code) => Err(KnownError::InvalidAuthorizationCode.into()),
-            Err(error) if error.is_conflict() => return Err(error),
-            result => result,
-        })
-    })?
+    // The deployment's client gives apps no access tokens.
+    let is_own = scope.project.config.oauth_provider(&account.provider_id).is_some_and(|provider| !provider.is_shared());
+    let tokens = is_own.then(|| seal(scope.app, scope.project, authorization, &account, tokens)).transpose()?;
+    let flow = Flow { scope, authorization, tokens, account, profile };
+    optimistic!(ROUNDS, |_| { flow.attempt().await })
 }
 
-/// The provider's tokens for an account, sealed.
-pub(crate) fn seal(scope: Scope<'_>, authorization: &Authorization, profile: &Profile, tokens: &Tokens) -> Result<ProviderTokens, Error> {
-    let owner = tokens::owner(&scope.project.id, &authorization.provider_id, &profile.account_id);
-    let seal = |token: &SecretString| scope.app.sealer.seal(&scope.app.entropy, &owner, token);
+fn seal(
+    app: &App,
+    project: &Project,
+    authorization: &Authorization,
+    account: &ProviderAccount,
+    tokens: &Tokens,
+) -> Result<ProviderTokens, Error> {
+    let owner = tokens::owner(&project.id, &account.provider_id, &account.account_id);
+    let seal = |token: &SecretString| app.sealer.seal(&app.entropy, &owner, token);
     Ok(ProviderTokens {
         access: seal(&tokens.access_token)?,
         refresh: tokens.refresh_token.as_ref().map(seal).transpose()?,
@@ -132,9 +99,6 @@ pub(crate) struct Signing<'a> {
     pub(crate) email_signs_in: bool,
 }
 
-/// A code, and what is stored for it.
-pub(crate) type Issued = (SecretString, AuthorizationCode);
-
 /// The items that the decision is based on.
 struct Known {
     account_owner: Option<AccountClaim>,
@@ -147,7 +111,7 @@ struct Known {
 impl Flow<'_> {
     /// Decides what the flow does, and writes the result. Fails with a conflict if the items have
     /// changed since they were read.
-    async fn attempt(&self) -> Result<Issued, Error> {
+    async fn attempt(&self) -> Result<SecretString, Error> {
         let known = self.read().await?;
         let decision = self.decide(&known)?;
         let project = &self.scope.project.id;
@@ -155,12 +119,12 @@ impl Flow<'_> {
             Decision::SignIn(user) => {
                 // A user who links a provider account has already proved their identity with an
                 // access token, so the provider account need not be enabled for sign-in.
-                let (epoch, checks) = match self.start.purpose {
+                let (epoch, checks) = match self.authorization.purpose {
                     Purpose::Authenticate => {
                         let epoch = known.account_owner.map_or(0, |claim| claim.epoch);
                         (epoch, vec![provider_account::signs_in(project, &self.account, user)])
                     }
-                    Purpose::Link => (self.start.epoch, self.still_of(user)),
+                    Purpose::Link => (self.authorization.epoch, self.still_of(user)),
                 };
                 let (code, mut writes) = self.code(Holder { user_id: user, epoch }, false)?;
                 writes.extend(checks);
@@ -168,7 +132,7 @@ impl Flow<'_> {
                 self.scope.app.store.transact_unrecorded(writes).await?;
                 Ok(code)
             }
-            Decision::Attach(user) if self.start.purpose == Purpose::Link => self.pending(user, PendingChange::Link).await,
+            Decision::Attach(user) if self.authorization.purpose == Purpose::Link => self.pending(user, PendingChange::Link).await,
             Decision::Upgrade { user, email_signs_in } => {
                 if let Some(row) = &known.flow_user {
                     self.signed_up(row.user.clone(), email_signs_in)?;
@@ -193,7 +157,7 @@ impl Flow<'_> {
 
     /// Links the account to the user who owns its verified email address, provided that the user's
     /// credential epoch is unchanged.
-    async fn attach(&self, user_id: UserId, epoch: u64) -> Result<Issued, Error> {
+    async fn attach(&self, user_id: UserId, epoch: u64) -> Result<SecretString, Error> {
         let project = &self.scope.project.id;
         let row = self.scope.app.store.user(project, user_id).await?.filter(|row| row.user.credential_epoch == epoch);
         let Some(row) = row else { return Err(Error::conflict()) };
@@ -212,7 +176,7 @@ impl Flow<'_> {
 
     /// Gives an account whose email address is unverified to the person who proves the address
     /// through the provider.
-    async fn take_over(&self, user: UserId) -> Result<Issued, Error> {
+    async fn take_over(&self, user: UserId) -> Result<SecretString, Error> {
         let project = &self.scope.project.id;
         let row = self.scope.app.store.user(project, user).await?;
         let (Some(row), Some(email)) = (row, &self.profile.email) else { return Err(Error::conflict()) };
@@ -236,13 +200,13 @@ impl Flow<'_> {
     }
 
     /// A code that changes its user when it is redeemed. See [`Pending`].
-    async fn pending(&self, user: UserId, change: PendingChange) -> Result<Issued, Error> {
+    async fn pending(&self, user: UserId, change: PendingChange) -> Result<SecretString, Error> {
         let (account, tokens, profile) = (self.account.clone(), self.tokens.clone(), self.profile.clone());
         let pending = Pending { change, account, tokens, profile };
         let is_new_user = matches!(change, PendingChange::Upgrade { .. });
-        let holder = Holder { user_id: user, epoch: self.start.epoch };
-        let (code, mut writes) = self.code_with(holder, is_new_user, Some(pending))?;
-        writes.extend(self.still_of(user));
+        let holder = Holder { user_id: user, epoch: self.authorization.epoch };
+        let (code, create) = self.code_with(holder, is_new_user, Some(pending))?;
+        let writes = [create].into_iter().chain(self.still_of(user)).collect();
         self.scope.app.store.transact_unrecorded(writes).await?;
         Ok(code)
     }
@@ -251,16 +215,16 @@ impl Flow<'_> {
     /// began, or the session in which it began has ended.
     fn still_of(&self, user: UserId) -> Vec<Write> {
         let session =
-            self.start.begun_in.map(|session| session::lives(self.scope.project, user, session, self.scope.app.clock.now()));
-        [user::at_epoch(&self.scope.project.id, user, self.start.epoch)].into_iter().chain(session).collect()
+            self.authorization.begun_in.map(|session| session::lives(self.scope.project, user, session, self.scope.app.clock.now()));
+        [user::at_epoch(&self.scope.project.id, user, self.authorization.epoch)].into_iter().chain(session).collect()
     }
 
     async fn read(&self) -> Result<Known, Error> {
         let project = &self.scope.project.id;
         let account_key = account_claim_key(project, &self.account);
         let email_key = self.profile.email.as_ref().map(|email| email_claim_key(project, email));
-        let user_key = self.start.user_id.map(|user| user_key(project, user));
-        let begun = self.start.user_id.zip(self.start.begun_in);
+        let user_key = self.authorization.user_id.map(|user| user_key(project, user));
+        let begun = self.authorization.user_id.zip(self.authorization.begun_in);
         let session_key = begun.map(|(user, session)| session_key(project, user, session));
         let keys = [Some(&account_key), email_key.as_ref(), user_key.as_ref(), session_key.as_ref()];
         let mut items = self.scope.app.store.get_many(keys.into_iter().flatten().cloned()).await?;
@@ -273,14 +237,14 @@ impl Flow<'_> {
     }
 
     fn decide(&self, known: &Known) -> Result<Decision, Error> {
-        let purpose = self.start.purpose;
+        let purpose = self.authorization.purpose;
         // The user who began the flow is ignored if the user's credentials have changed or the
         // session has ended since then. A sign-in also ignores a user who is no longer anonymous,
         // because that user has signed up elsewhere in the meantime.
         let (settings, now) = (&self.scope.project.config.sessions, self.scope.app.clock.now());
         let lives = |row: &UserRow| known.flow_session.as_ref().is_some_and(|session| session.is_live(&row.user, settings, now));
         let began =
-            |row: &&UserRow| row.user.credential_epoch == self.start.epoch && (self.start.begun_in.is_none() || lives(row));
+            |row: &&UserRow| row.user.credential_epoch == self.authorization.epoch && (self.authorization.begun_in.is_none() || lives(row));
         let flow_user = known.flow_user.as_ref().filter(began).filter(|row| purpose == Purpose::Link || row.user.is_anonymous);
         if purpose == Purpose::Link && flow_user.is_none() {
             return Err(KnownError::CannotGetOwnUserWithoutUser.into());
@@ -298,26 +262,25 @@ impl Flow<'_> {
     }
 
     /// A new code for the user, with the writes that belong to it.
-    fn code(&self, user: Holder, is_new_user: bool) -> Result<(Issued, Vec<Write>), Error> {
-        let (code, mut writes) = self.code_with(user, is_new_user, None)?;
-        if let Some(tokens) = &self.tokens {
-            writes.push(tokens::keep_tokens(&self.scope.project.id, user.user_id, &self.account, tokens)?);
-        }
-        Ok((code, writes))
+    fn code(&self, user: Holder, is_new_user: bool) -> Result<(SecretString, Vec<Write>), Error> {
+        let (code, create) = self.code_with(user, is_new_user, None)?;
+        let project = &self.scope.project.id;
+        let keep = |tokens| tokens::keep_tokens(project, user.user_id, &self.account, tokens);
+        Ok((code, [create].into_iter().chain(self.tokens.as_ref().map(keep).transpose()?).collect()))
     }
 
-    fn code_with(&self, user: Holder, is_new_user: bool, pending: Option<Pending>) -> Result<(Issued, Vec<Write>), Error> {
+    fn code_with(&self, user: Holder, is_new_user: bool, pending: Option<Pending>) -> Result<(SecretString, Write), Error> {
         let code = crate::oauth::code::new(self.scope.app, user.user_id);
         // A code for a user other than the one who began the flow is a plain sign-in, which depends
         // on no earlier session.
-        let is_of_flow = self.start.purpose == Purpose::Link || pending.is_some();
+        let is_of_flow = self.authorization.purpose == Purpose::Link || pending.is_some();
         let stored = AuthorizationCode {
             user_id: user.user_id,
             epoch: user.epoch,
-            begun_in: self.start.begun_in.filter(|_| is_of_flow),
-            redirect_uri: self.start.redirect_uri.clone(),
-            code_challenge: self.start.code_challenge.clone(),
-            after_callback_redirect_url: self.start.after_callback_redirect_url.clone(),
+            begun_in: self.authorization.begun_in.filter(|_| is_of_flow),
+            redirect_uri: self.authorization.redirect_uri.clone(),
+            code_challenge: self.authorization.code_challenge.clone(),
+            after_callback_redirect_url: self.authorization.after_callback_redirect_url.clone(),
             is_new_user,
             expires_at: after(self.scope.app.clock.now(), CODE_LIFE),
             pending,
@@ -325,7 +288,7 @@ impl Flow<'_> {
             handed_over: None,
         };
         let create = authorization::create_code(&self.scope.project.id, &code, &stored)?;
-        Ok(((code, stored), [create].into_iter().chain(self.start.once.clone()).collect()))
+        Ok((code, create))
     }
 }
 

@@ -25,7 +25,8 @@ use store::record;
 use url::Url;
 use wire::id::ProjectId;
 
-use crate::oauth::account::{self, Start};
+use crate::oauth::account;
+use crate::oauth::code;
 use crate::oauth::provider_answer::ProviderAnswer;
 use crate::oauth::provider_client;
 
@@ -105,10 +106,7 @@ async fn take(app: &App, caller: &Caller, state: &SecretString) -> Result<Option
 
 async fn end(scope: Scope<'_>, authorization: &Authorization, state: &SecretString, answer: &ProviderAnswer) -> Response {
     match proceed(scope, authorization, state, answer).await {
-        Ok(code) => {
-            let url = authorization.redirect_uri.with_query("code", code.expose_secret());
-            see_other(with(url, "state", &authorization.state))
-        }
+        Ok(code) => see_other(code::url(&authorization.redirect_uri, &code, &authorization.state)),
         Err(error) => refused(scope.project, authorization, error),
     }
 }
@@ -136,9 +134,7 @@ async fn proceed(
         fault_error(&fault)
     })?;
     profile.name = profile.name.or_else(|| name_of(answer));
-    // The deployment's client gives apps no access tokens.
-    let tokens = if provider.is_shared() { None } else { Some(account::seal(scope, authorization, &profile, &tokens)?) };
-    Ok(account::resolve(scope, Start::of(authorization), tokens, &profile).await?.0)
+    account::resolve(scope, authorization, &tokens, &profile).await
 }
 
 /// The provider's code, or the error that it returned.

@@ -15,7 +15,6 @@ use model::project::redirect::RedirectUrl;
 use model::provider::authorization::challenge;
 use model::session::Amr;
 use model::sign_in::provider::Refusal;
-use model::trail::Event;
 use model::user::User;
 use model::user::provider_account::Refused;
 use model::user::restriction::RestrictedReason;
@@ -28,6 +27,7 @@ use store::{Contention as _, Label, optimistic, session};
 use subtle::ConstantTimeEq as _;
 
 use crate::oauth::account::{Signing, refused, sign_up};
+use crate::oauth::code::revoke;
 use crate::oauth::handed_over;
 use crate::oauth::tokens::Tokens;
 use crate::sign_in::second_factor;
@@ -77,10 +77,10 @@ fn check(app: &App, stored: &AuthorizationCode, row: &UserRow) -> Result<(), Kno
 }
 
 /// A session that was started for a code.
-pub(crate) struct SignedIn {
-    pub(crate) session: Box<NewSession>,
-    pub(crate) user: User,
-    pub(crate) code: AuthorizationCode,
+struct SignedIn {
+    session: Box<NewSession>,
+    user: User,
+    code: AuthorizationCode,
 }
 
 /// What an app presents to redeem a code.
@@ -91,27 +91,22 @@ pub(crate) struct Redemption {
 }
 
 impl Redemption {
-    /// Redeems a code for the tokens of a session: of a new one, or of the one that the code takes to
-    /// another domain.
+    /// Redeems a code for the tokens of a session: of a new one, or of the one that the code takes
+    /// to another domain.
     pub(crate) async fn redeem(self, scope: Scope<'_>, stored: Option<AuthorizationCode>, user: Option<UserRow>) -> Result<Tokens, Error> {
         let Scope { app, project, .. } = scope;
         if let Some(stored) = stored.as_ref().filter(|stored| stored.handed_over.is_some()) {
             self.check(app, project, stored).await?;
             let row = user.ok_or(KnownError::InvalidAuthorizationCode)?;
             check(app, stored, &row)?;
-            return handed_over::redeem(&self, scope, stored, &row).await;
+            return handed_over::redeem(&self.code, scope, stored, &row).await;
         }
         let SignedIn { session, user, code } = self.sign_in(scope, stored, user).await?;
         Ok(session.tokens_of_code(app, project, &user, code))
     }
 
     /// Redeems a code that starts a session.
-    pub(crate) async fn sign_in(
-        &self,
-        scope: Scope<'_>,
-        stored: Option<AuthorizationCode>,
-        user: Option<UserRow>,
-    ) -> Result<SignedIn, Error> {
+    async fn sign_in(&self, scope: Scope<'_>, stored: Option<AuthorizationCode>, user: Option<UserRow>) -> Result<SignedIn, Error> {
         let Scope { app, project, .. } = scope;
         let stored = stored.ok_or(KnownError::InvalidAuthorizationCode)?;
         self.check(app, project, &stored).await?;
@@ -211,13 +206,4 @@ impl Redemption {
         }
         if stored.session_id.is_some() { Err(revoke(app, project, stored).await) } else { Ok(()) }
     }
-}
-
-/// Ends the session for which a code was redeemed before, because the code was stolen.
-pub(super) async fn revoke(app: &App, project: &Project, stored: &AuthorizationCode) -> Error {
-    let ended = match stored.session_id {
-        Some(session) => app.store.end_session(&project.id, stored.user_id, session, Event::SessionsEnded).await.map(drop),
-        None => Ok(()),
-    };
-    ended.map_or_else(Error::from, |()| KnownError::InvalidAuthorizationCode.into())
 }

@@ -14,7 +14,7 @@ use crate::project::provider_input::{ProviderInput, ProviderKind, check_provider
 use crate::project::redirect::{TrustedDomain, parse_domain};
 use crate::project::setting::{Deployment, InvalidSetting, Off, invalid, set};
 use crate::project::{MergeStrategy, ProjectConfig};
-use crate::provider::shared::can_be_shared;
+use crate::provider::shared::shareable;
 use crate::sign_up::rule::{DefaultAction, MAX_RULES, SignUpRule};
 use crate::trail::retention::RETENTION_RANGE;
 
@@ -135,7 +135,7 @@ impl ConfigPatch {
     pub fn unshareable_provider(&self) -> Option<&str> {
         let providers = self.oauth_providers.iter().flatten();
         let mut shared = providers.filter(|provider| provider.r#type == Some(ProviderKind::Shared));
-        shared.find(|provider| !can_be_shared(&provider.id)).map(|provider| provider.id.as_str())
+        shared.find(|provider| shareable(&provider.id).is_none()).map(|provider| provider.id.as_str())
     }
 }
 

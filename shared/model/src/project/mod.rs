@@ -263,9 +263,6 @@ pub struct OAuthProvider {
     /// The Microsoft tenant; if absent, `common`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub microsoft_tenant_id: Option<String>,
-    /// The apps in which users sign in with Apple without a browser.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub apple_bundle_ids: Vec<String>,
 }
 
 impl OAuthProvider {

@@ -8,7 +8,7 @@ use utoipa::ToSchema;
 use crate::project::setting::{Deployment, HIDDEN_SECRET, InvalidSetting, check_url, invalid};
 use crate::project::{OAuthProvider, secret_owner};
 use crate::provider::catalog;
-use crate::provider::shared::{SHARED, can_be_shared};
+use crate::provider::shared::shareable;
 
 /// The configuration of an OAuth provider.
 #[derive(Default, Deserr, ToSchema)]
@@ -42,9 +42,6 @@ pub struct ProviderInput {
     /// The Microsoft tenant; `common` if absent.
     #[deserr(default)]
     pub microsoft_tenant_id: Option<String>,
-    /// The bundle ids of apps whose users sign in with Apple without a browser, at most 20.
-    #[deserr(default)]
-    pub apple_bundle_ids: Option<Vec<String>>,
 }
 
 /// Whose client at the provider is used.
@@ -58,7 +55,6 @@ pub enum ProviderKind {
 }
 
 const MAX_PROVIDERS: usize = 50;
-const MAX_BUNDLE_IDS: usize = 20;
 
 pub(crate) fn check_providers(
     inputs: Vec<ProviderInput>,
@@ -98,7 +94,6 @@ impl ProviderInput {
         if self.r#type == Some(ProviderKind::Shared) {
             return self.check_shared(deployment, path);
         }
-        let apple_bundle_ids = check_bundle_ids(&self.id, self.apple_bundle_ids.unwrap_or_default(), path)?;
         let issuer = self.issuer.or_else(|| old.and_then(|old| old.issuer.clone()));
         let authorization_endpoint = self.authorization_endpoint.or_else(|| old.and_then(|old| old.authorization_endpoint.clone()));
         if catalog::find(&self.id).is_none() {
@@ -138,18 +133,17 @@ impl ProviderInput {
             authorization_endpoint,
             facebook_config_id: self.facebook_config_id,
             microsoft_tenant_id: self.microsoft_tenant_id,
-            apple_bundle_ids,
         })
     }
 
     /// A provider with the deployment's client, which decides everything but the provider.
     fn check_shared(self, deployment: &Deployment<'_>, path: &impl Fn(&str) -> String) -> Result<OAuthProvider, InvalidSetting> {
-        if !can_be_shared(&self.id) {
-            return Err(invalid(path("type"), format!("must be standard: only {} can be shared", SHARED.join(", "))));
-        }
+        let Some(shared) = shareable(&self.id) else {
+            return Err(invalid(path("type"), "cannot be shared: only google, github, microsoft and spotify can"));
+        };
         if deployment.shared.get(&self.id).is_none() {
-            let variable = format!("GATELET_SHARED_{}_CLIENT_ID", self.id.to_uppercase());
-            return Err(invalid(path("type"), format!("must be standard: this deployment shares no client of {} ({variable})", self.id)));
+            let message = format!("cannot be shared: this deployment has no client of {} ({})", self.id, shared.id_variable);
+            return Err(invalid(path("type"), message));
         }
         let others = [
             ("client_id", self.client_id),
@@ -162,7 +156,6 @@ impl ProviderInput {
         if let Some((name, _)) = others.into_iter().find(|(_, value)| value.as_ref().is_some_and(|text| !text.is_empty())) {
             return Err(invalid(path(name), "must be absent, because the deployment's client is used"));
         }
-        check_bundle_ids(&self.id, self.apple_bundle_ids.unwrap_or_default(), path)?;
         Ok(OAuthProvider {
             id: self.id,
             client_id: String::new(),
@@ -171,22 +164,7 @@ impl ProviderInput {
             authorization_endpoint: None,
             facebook_config_id: None,
             microsoft_tenant_id: None,
-            apple_bundle_ids: Vec::new(),
         })
-    }
-}
-
-fn check_bundle_ids(provider: &str, ids: Vec<String>, path: &impl Fn(&str) -> String) -> Result<Vec<String>, InvalidSetting> {
-    let wrong = |message: &'static str| Err(invalid(path("apple_bundle_ids"), message));
-    let is_bundle_id = |id: &String| {
-        (1..=155).contains(&id.len()) && id.bytes().all(|b| b.is_ascii_alphanumeric() || b"-.".contains(&b))
-    };
-    match ids.len() {
-        0 => Ok(ids),
-        _ if provider != "apple" => wrong("are only for apple"),
-        count if count > MAX_BUNDLE_IDS => wrong("must be at most 20"),
-        _ if !ids.iter().all(is_bundle_id) => wrong("must each be 1 to 155 characters from a-z, A-Z, 0-9, - and ."),
-        _ => Ok(ids),
     }
 }
 

@@ -90,6 +90,11 @@ pub fn challenge(verifier: &str) -> String {
     URL_SAFE_NO_PAD.encode(digest(&SHA256, verifier.as_bytes()))
 }
 
+/// Whether a text can be an S256 challenge.
+pub fn is_challenge(text: &str) -> bool {
+    text.len() == 43 && text.bytes().all(|b| b.is_ascii_alphanumeric() || b"-_".contains(&b))
+}
+
 /// A configured endpoint that cannot be used.
 #[derive(Debug, thiserror::Error)]
 #[error("the provider's authorization endpoint is not a URL")]

@@ -3,6 +3,6 @@
 pub mod authorization;
 pub mod catalog;
 pub mod profile;
-pub mod shared;
 #[cfg(test)]
 mod profile_tests;
+pub mod shared;

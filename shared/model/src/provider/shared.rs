@@ -5,8 +5,28 @@ use std::collections::BTreeMap;
 
 use secrecy::SecretString;
 
-/// The ids of the providers that can be shared, in the order of the settings.
-pub const SHARED: [&str; 4] = ["google", "github", "microsoft", "spotify"];
+/// A provider at which a deployment can have a client of its own.
+#[derive(Debug)]
+pub struct Shareable {
+    /// The id of the provider.
+    pub id: &'static str,
+    /// The environment variable with the client id.
+    pub id_variable: &'static str,
+    /// The environment variable with the client secret.
+    pub secret_variable: &'static str,
+}
+
+/// The providers that can be shared.
+pub const SHARED: [Shareable; 4] = [
+    Shareable { id: "google", id_variable: "GATELET_SHARED_GOOGLE_CLIENT_ID", secret_variable: "GATELET_SHARED_GOOGLE_CLIENT_SECRET" },
+    Shareable { id: "github", id_variable: "GATELET_SHARED_GITHUB_CLIENT_ID", secret_variable: "GATELET_SHARED_GITHUB_CLIENT_SECRET" },
+    Shareable {
+        id: "microsoft",
+        id_variable: "GATELET_SHARED_MICROSOFT_CLIENT_ID",
+        secret_variable: "GATELET_SHARED_MICROSOFT_CLIENT_SECRET",
+    },
+    Shareable { id: "spotify", id_variable: "GATELET_SHARED_SPOTIFY_CLIENT_ID", secret_variable: "GATELET_SHARED_SPOTIFY_CLIENT_SECRET" },
+];
 
 /// A client that the operator has registered at a provider.
 #[derive(Clone)]
@@ -34,7 +54,7 @@ impl FromIterator<(&'static str, SharedClient)> for SharedClients {
     }
 }
 
-/// Whether the operator can share a client at this provider.
-pub fn can_be_shared(provider_id: &str) -> bool {
-    SHARED.contains(&provider_id)
+/// The provider with this id, if it can be shared.
+pub fn shareable(provider_id: &str) -> Option<&'static Shareable> {
+    SHARED.iter().find(|shared| shared.id == provider_id)
 }

@@ -62,15 +62,6 @@ pub(crate) struct Provider {
     facebook_config_id: Option<String>,
     #[deserr(default)]
     microsoft_tenant_id: Option<String>,
-    #[deserr(default)]
-    apple_bundles: Entries<AppleBundle>,
-}
-
-#[derive(Deserr)]
-#[deserr(deny_unknown_fields, rename_all = camelCase)]
-struct AppleBundle {
-    #[deserr(default)]
-    bundle_id: Option<String>,
 }
 
 impl Provider {
@@ -98,7 +89,7 @@ impl Provider {
             // The levels may keep a client of the project for later.
             return Ok(ProviderInput { id, r#type: Some(ProviderKind::Shared), ..ProviderInput::default() });
         }
-        let Self { client_id, client_secret, issuer, authorization_endpoint, facebook_config_id, microsoft_tenant_id, apple_bundles, .. } = self;
+        let Self { client_id, client_secret, issuer, authorization_endpoint, facebook_config_id, microsoft_tenant_id, .. } = self;
         Ok(ProviderInput {
             id,
             r#type: None,
@@ -108,7 +99,6 @@ impl Provider {
             authorization_endpoint,
             facebook_config_id,
             microsoft_tenant_id,
-            apple_bundle_ids: Some(apple_bundles.0.into_values().filter_map(|bundle| bundle.bundle_id).collect()),
         })
     }
 }

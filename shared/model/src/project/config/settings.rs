@@ -183,9 +183,6 @@ fn of_provider(provider: &OAuthProvider) -> Value {
             value[name] = json!(text);
         }
     }
-    for (index, id) in provider.apple_bundle_ids.iter().enumerate() {
-        value["appleBundles"][format!("bundle{}", index + 1)] = json!({ "bundleId": id });
-    }
     value
 }
 
