@@ -151,6 +151,7 @@ async fn others(seen: &mut BTreeSet<(String, String)>) {
         expires_at: after(app.now(), CODE_LIFE),
         pending: None,
         session_id: None,
+        handed_over: None,
     };
     let code = authorization::create_code(app.project_id(), &app.app.entropy.code(), &code).unwrap();
     app.app.store.transact([code]).await.unwrap();

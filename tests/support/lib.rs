@@ -295,6 +295,7 @@ fn settings(limits: Limits) -> Settings {
         development: true,
         allow_private_issuers: true,
         provider_stand_in: None,
+        shared_clients: model::provider::shared::SharedClients::default(),
     }
 }
 

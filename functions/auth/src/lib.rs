@@ -19,6 +19,7 @@ mod oauth;
 pub mod oauth_authorize;
 pub mod oauth_callback;
 pub mod oauth_callback_form;
+pub mod oauth_cross_domain;
 pub mod oauth_provider_create;
 pub mod oauth_provider_delete;
 pub mod oauth_provider_list;
@@ -85,6 +86,7 @@ pub fn operations(register: &mut impl Register) {
     register.operation(not_me::ROUTE, not_me::handle);
     register.operation(mfa_recovery_codes_create::ROUTE, mfa_recovery_codes_create::handle);
     register.operation(mfa_recovery_codes_read::ROUTE, mfa_recovery_codes_read::handle);
+    register.operation(oauth_cross_domain::ROUTE, oauth_cross_domain::handle);
     register.operation(mfa_authenticator_begin::ROUTE, mfa_authenticator_begin::handle);
     register.operation(mfa_authenticator_verify::ROUTE, mfa_authenticator_verify::handle);
     register.operation(mfa_authenticator_list::ROUTE, mfa_authenticator_list::handle);

@@ -63,7 +63,7 @@ impl KnownError {
             InvalidPublishableClientKey { .. } | InvalidSecretServerKey { .. } | InvalidSuperSecretAdminKey { .. }
             | PublishableClientKeyRequiredForProject { .. } | ServerAuthenticationRequired(_) | AdminAuthenticationRequired(_) | AccessTypeRequired
             | UnparsableAdminAccessToken | AdminAccessTokenExpired { .. } | AdminAccessTokenIsNotAdmin | AdminAccessTokenUserNotFound
-            | ExpectedInternalProject | UnparsableAccessToken | ApiKeyExpired | ApiKeyRevoked
+            | ExpectedInternalProject | UnparsableAccessToken | ApiKeyExpired | ApiKeyRevoked | CrossDomainSessionMismatch
             | AccessTokenExpired { .. } | InvalidProjectForAccessToken { .. } | RefreshTokenNotFoundOrExpired
             | UserAuthenticationRequired | AnonymousAuthenticationNotAllowed | OverrideKeyNotSupported | TeamPermissionRequired { .. }
             | TeamPermissionNotFound { .. } => StatusCode::UNAUTHORIZED,

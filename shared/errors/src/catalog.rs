@@ -182,6 +182,14 @@ catalog! {
         "Link another account, or unlink this one from its user first.";
     AnotherProviderAccountSignsIn: "The user already signs in with another account of the provider.",
         "Add the account with `allow_sign_in: false`, or turn off `allow_sign_in` of the other account first.";
+    InvalidSharedOauthProviderId: "A provider of type `shared` is not one whose client a deployment can share.",
+        "Use `standard` with a client of your own; google, github, microsoft and spotify can be shared.";
+    OauthExtraScopeNotAvailableWithSharedOauthKeys: "The provider has the type `shared`, which allows only the scopes for signing in.",
+        "Register a client of your own at the provider, and set the type `standard`.";
+    OauthAccessTokenNotAvailableWithSharedOauthKeys: "The provider has the type `shared`, which gives apps no access tokens.",
+        "Register a client of your own at the provider, and set the type `standard`.";
+    CrossDomainSessionMismatch: "The refresh token does not belong to the access token's session, or the session has ended.",
+        "Send the refresh token of the session that the access token belongs to.";
     OauthProviderRefusesClient: "The provider does not accept the client id and secret of the project.",
         "Correct the client id and secret of the provider in the project's settings.";
 

@@ -15,6 +15,7 @@ pub(crate) const OWN_CODES: &[ErrorCode] = &[
     ErrorCode::ProviderAccountNotFound,
     ErrorCode::AnotherProviderAccountSignsIn,
     ErrorCode::OauthProviderRefusesClient,
+    ErrorCode::CrossDomainSessionMismatch,
     ErrorCode::TooManyProviderAccounts,
     ErrorCode::ApiKeysNotEnabled,
     ErrorCode::TooManyApiKeys,

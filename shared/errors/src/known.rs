@@ -186,6 +186,14 @@ pub enum KnownError {
     OauthProviderAccountIdAlreadyUsedForSignIn,
     #[error("the user already signs in with another account of this provider")]
     AnotherProviderAccountSignsIn,
+    #[error("no deployment can share a client of {provider_id}")]
+    InvalidSharedOauthProviderId { provider_id: String },
+    #[error("the deployment's client of the provider allows no further scopes")]
+    OauthExtraScopeNotAvailableWithSharedOauthKeys,
+    #[error("the deployment's client of the provider gives no access tokens")]
+    OauthAccessTokenNotAvailableWithSharedOauthKeys,
+    #[error("the refresh token does not belong to the session of the access token, or the session has ended")]
+    CrossDomainSessionMismatch,
     #[error("the provider does not accept the project's client id and secret")]
     OauthProviderRefusesClient,
 

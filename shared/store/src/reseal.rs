@@ -99,9 +99,9 @@ fn places(key: &Key, item: &Item) -> Result<Vec<Place>, Error> {
         let providers = lists.into_iter().flat_map(|(list, providers)| {
             providers.into_iter().enumerate().map(move |(index, provider)| (format!("config.{list}[{index}].client_secret"), provider))
         });
-        let providers = providers.map(|(path, provider)| {
+        let providers = providers.filter_map(|(path, provider)| {
             let owner = secret_owner(project.id.as_str(), &provider.id);
-            place(&path, owner, provider.client_secret)
+            Some(place(&path, owner, provider.client_secret?))
         });
         return Ok(providers.chain(server).chain(challenge).collect());
     }

@@ -13,6 +13,7 @@ mod oauth_authorize_refusals;
 pub(crate) mod oauth_callback;
 mod oauth_catalog;
 mod oauth_code;
+mod oauth_cross_domain;
 mod oauth_provider_accounts;
 mod oauth_provider_list;
 mod oauth_providers_fail;
@@ -36,6 +37,7 @@ mod session_list_pages;
 mod session_reauthenticate;
 mod session_refresh;
 mod session_server;
+mod shared_providers;
 mod sign_up_rules;
 mod tokens;
 

@@ -118,6 +118,13 @@ pub(super) async fn furnish(app: &TestApp, id: &str, key: &str) -> Placeholders 
     ]
 }
 
+fn tokens_of(app: &TestApp, project: &ProjectId, account: &ProviderAccount) -> ProviderTokens {
+    let owner = kept::owner(project, &account.provider_id, &account.account_id);
+    let access = app.app.sealer.seal(&app.app.entropy, &owner, &"gho_token".to_owned().into()).unwrap();
+    let scope = "user:email".to_owned();
+    ProviderTokens { access, refresh: None, expires_at: None, scope, is_revoked: false, refreshing_until: None }
+}
+
 async fn write_account(app: &TestApp, project: &ProjectId) -> (User, Session) {
     let (entropy, now) = (&app.app.entropy, app.now());
     let email = Email::parse("ada@example.com").unwrap();
@@ -138,15 +145,7 @@ async fn write_account(app: &TestApp, project: &ProjectId) -> (User, Session) {
     user.provider_accounts.push(github.clone());
     user.selected_team_id = Some(TeamId::parse(world_of_teams::TEAM).unwrap());
     user.permissions.insert(world_of_teams::audit());
-    let access = app.app.sealer.seal(entropy, &kept::owner(project, &github), &"gho_token".to_owned().into()).unwrap();
-    let tokens = ProviderTokens {
-        access,
-        refresh: None,
-        expires_at: None,
-        scope: "user:email".to_owned(),
-        is_revoked: false,
-        refreshing_until: None,
-    };
+    let tokens = tokens_of(app, project, &github);
     let session = Session::start(&user, &ProjectConfig::default().sessions, None, entropy, now);
     let code = Code::parse(CODE).unwrap();
     let stored = |purpose| StoredCode {

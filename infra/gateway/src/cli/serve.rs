@@ -268,6 +268,7 @@ fn settings(address: SocketAddr, secret: DeploymentSecret, options: &Options) ->
         limits: settings::limits(&options.limits, variable)?,
         allow_private_issuers: settings::allow_private_issuers(),
         provider_stand_in: settings::provider_stand_in()?,
+        shared_clients: settings::whole_shared_clients(variable)?,
         access_token_life: settings::access_token_life()?,
         stage: None,
     })

@@ -50,6 +50,8 @@ pub struct Route {
     pub hides_accounts: bool,
     /// Whether the operation, and thus its function, needs keys derived from the deployment secret.
     pub uses_secret: bool,
+    /// Whether the operation calls OAuth providers, and thus needs the secrets of shared clients.
+    pub calls_providers: bool,
     /// Whether its changes are recorded in the trail.
     pub trail: Trail,
     /// If the operation writes: whether users whom an administrator has restricted may call it.
@@ -94,6 +96,7 @@ impl Route {
             has_oauth_errors: false,
             hides_accounts: false,
             uses_secret: true,
+            calls_providers: false,
             trail,
             is_open_to_restricted: false,
             partitions: &[],
@@ -140,6 +143,12 @@ impl Route {
     /// verify access tokens, and therefore ignore them.
     pub const fn without_secret(self) -> Self {
         Self { uses_secret: false, ..self }
+    }
+
+    /// For operations that call OAuth providers. Only their functions are given the secrets of the
+    /// deployment's own clients.
+    pub const fn calls_providers(self) -> Self {
+        Self { calls_providers: true, ..self }
     }
 
     /// Restricts the function to the partitions of the table that match these patterns.

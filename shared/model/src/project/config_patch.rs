@@ -10,10 +10,11 @@ use crate::notice::kind::Topic;
 use crate::password;
 use crate::permission::{Occasion, PermissionId};
 use crate::project::email_input::EmailInput;
-use crate::project::provider_input::{ProviderInput, check_providers};
+use crate::project::provider_input::{ProviderInput, ProviderKind, check_providers};
 use crate::project::redirect::{TrustedDomain, parse_domain};
 use crate::project::setting::{Deployment, InvalidSetting, Off, invalid, set};
 use crate::project::{MergeStrategy, ProjectConfig};
+use crate::provider::shared::shareable;
 use crate::sign_up::rule::{DefaultAction, MAX_RULES, SignUpRule};
 use crate::trail::retention::RETENTION_RANGE;
 
@@ -125,6 +126,15 @@ pub struct ConfigPatch {
     /// The permissions that a new user is granted.
     #[deserr(default)]
     pub user_default_permissions: Option<Vec<PermissionInput>>,
+}
+
+impl ConfigPatch {
+    /// The first provider of the type `shared` that no deployment can share.
+    pub fn unshareable_provider(&self) -> Option<&str> {
+        let providers = self.oauth_providers.iter().flatten();
+        let mut shared = providers.filter(|provider| provider.r#type == Some(ProviderKind::Shared));
+        shared.find(|provider| shareable(&provider.id).is_none()).map(|provider| provider.id.as_str())
+    }
 }
 
 /// A default permission.

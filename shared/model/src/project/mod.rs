@@ -248,10 +248,14 @@ pub enum MergeStrategy {
 pub struct OAuthProvider {
     /// The id: one of the catalog (`github`), or the project's own name for an OpenID issuer.
     pub id: String,
-    /// The client id that the project is registered with at the provider.
+    /// The client id that the project is registered with at the provider; empty for a shared
+    /// client.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
     pub client_id: String,
-    /// The client secret, sealed for [`secret_owner`].
-    pub client_secret: Sealed,
+    /// The client secret, sealed for [`secret_owner`]; absent if the project uses the deployment's
+    /// client.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub client_secret: Option<Sealed>,
     /// The issuer, for a provider that is not in the catalog.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub issuer: Option<String>,
@@ -265,6 +269,13 @@ pub struct OAuthProvider {
     /// The Microsoft tenant; if absent, `common`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub microsoft_tenant_id: Option<String>,
+}
+
+impl OAuthProvider {
+    /// Whether the project uses the deployment's client.
+    pub fn is_shared(&self) -> bool {
+        self.client_secret.is_none()
+    }
 }
 
 /// The owner that a provider's client secret is sealed for. If the sealed secret is copied to

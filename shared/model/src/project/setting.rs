@@ -10,6 +10,7 @@ use wire::entropy::Entropy;
 use wire::problem::rejected;
 
 use crate::project::senders::Senders;
+use crate::provider::shared::SharedClients;
 
 /// An invalid setting with its path.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -37,6 +38,8 @@ pub struct Deployment<'a> {
     pub entropy: &'a Entropy,
     /// The permitted sender addresses.
     pub senders: &'a Senders,
+    /// The deployment's clients at OAuth providers.
+    pub shared: &'a SharedClients,
 }
 
 /// The switch of a feature that does not exist: it can be off only.

@@ -161,12 +161,15 @@ pub struct AdminProvider {
     pub id: String,
     /// The same as `id`, for published SDKs.
     pub provider_config_id: String,
-    /// Always `standard`.
+    /// `standard`, or `shared` if the deployment's client is used.
+    #[schema(example = "standard")]
     pub r#type: &'static str,
     /// The client id registered with the provider.
-    pub client_id: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub client_id: Option<String>,
     /// Eight asterisks in place of the secret. A request that contains them keeps the secret.
-    pub client_secret: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub client_secret: Option<&'static str>,
     /// The issuer of a provider that is not in the catalog.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub issuer: Option<String>,
@@ -299,9 +302,9 @@ impl AdminProvider {
         Self {
             id: provider.id.clone(),
             provider_config_id: provider.id.clone(),
-            r#type: "standard",
-            client_id: provider.client_id.clone(),
-            client_secret: HIDDEN_SECRET,
+            r#type: if provider.is_shared() { "shared" } else { "standard" },
+            client_id: (!provider.is_shared()).then(|| provider.client_id.clone()),
+            client_secret: (!provider.is_shared()).then_some(HIDDEN_SECRET),
             issuer: provider.issuer.clone(),
             authorization_endpoint: provider.authorization_endpoint.clone(),
             facebook_config_id: provider.facebook_config_id.clone(),

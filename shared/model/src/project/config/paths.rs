@@ -53,7 +53,12 @@ impl Ids {
 
 /// The name of a setting's field in a configuration.
 fn field_name(field: &str) -> String {
-    let field = if field == ".domain" { ".base_url" } else { field };
+    let field = match field {
+        ".domain" => ".base_url",
+        // The type of a provider is its id in a configuration.
+        ".type" => ".is_shared",
+        field => field,
+    };
     let mut words = field.split('_');
     let first = words.next().unwrap_or_default().to_owned();
     words.fold(first, |name, word| {

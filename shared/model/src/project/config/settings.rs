@@ -165,11 +165,13 @@ fn of_provider(provider: &OAuthProvider) -> Value {
     let kind = if catalog::find(&provider.id).is_some() { provider.id.as_str() } else { CUSTOM_PROVIDER };
     let mut value = json!({
         "type": kind,
-        "isShared": false,
+        "isShared": provider.is_shared(),
         "allowSignIn": true,
         "allowConnectedAccounts": true,
-        "clientId": provider.client_id,
     });
+    if !provider.is_shared() {
+        value["clientId"] = json!(provider.client_id);
+    }
     let others = [
         ("issuer", &provider.issuer),
         ("authorizationEndpoint", &provider.authorization_endpoint),
