@@ -17,6 +17,7 @@ pub mod me_activity;
 pub mod me_delete;
 pub mod me_read;
 pub mod me_update;
+pub mod onboarding_preview;
 pub mod user_create;
 pub mod user_delete;
 pub mod user_image_read;
@@ -49,4 +50,5 @@ pub fn operations(register: &mut impl Register) {
     register.operation(contact_channel_check_code::ROUTE, contact_channel_check_code::handle);
     register.operation(contact_channel_release_show::ROUTE, contact_channel_release_show::handle);
     register.operation(contact_channel_release::ROUTE, contact_channel_release::handle);
+    register.operation(onboarding_preview::ROUTE, onboarding_preview::handle);
 }

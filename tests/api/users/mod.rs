@@ -7,6 +7,7 @@ mod contact_channels;
 mod me_delete;
 mod me_read;
 mod me_update;
+mod onboarding_preview;
 mod restricted;
 mod user_create;
 mod user_delete;

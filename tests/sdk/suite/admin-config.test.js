@@ -40,6 +40,26 @@ test("a file for all services of the SDK is stored as it is", async () => {
   assert.equal((await project.getConfig()).payments.items.seats.displayName, "Seats");
 });
 
+test("a pushed file defines permissions, and leaving one out deletes no grants", async () => {
+  const project = await w.admin().getProject();
+  const source = { type: "pushed-from-unknown" };
+  const file = { "rbac.permissions.notes_edit": { scope: "team", description: "Edits notes", containedPermissionIds: { $read_members: true } } };
+  await project.pushConfig(file, { source });
+  const defined = (await w.admin().listTeamPermissionDefinitions()).find((definition) => definition.id === "notes_edit");
+  assert.deepEqual([defined.description, defined.containedPermissionIds], ["Edits notes", ["$read_members"]]);
+  const server = w.server();
+  const user = await server.createUser({ displayName: "Ada" });
+  const team = await server.createTeam({ displayName: "Notes", creatorUserId: user.id });
+  const member = await server.getUser(user.id);
+  await member.grantPermission(team, "notes_edit");
+  const holds = async () => Boolean(await (await w.server().getUser(user.id)).getPermission(team, "notes_edit"));
+  assert.ok(await holds());
+  await project.pushConfig({}, { source });
+  assert.ok(!(await holds()));
+  await project.pushConfig(file, { source });
+  assert.ok(await holds());
+});
+
 test("a pushed configuration has a source until it is unlinked", async () => {
   const project = await w.admin().getProject();
   const source = { type: "pushed-from-github", owner: "acme", repo: "notes", branch: "main", commitHash: "0123abcd", configFilePath: "stack.config.ts" };

@@ -10,6 +10,7 @@ use deserr::Deserr;
 use errors::{Error, ErrorCode, KnownError};
 use flows::context::{Context, ROUNDS};
 use model::permission::{MAX_DESCRIPTION, PermissionDefinition, PermissionId, Rbac, Refused, Scope};
+use model::project::config::permissions::definition_path;
 use model::trail::TargetKind;
 use store::{optimistic, record};
 use utoipa::ToSchema;
@@ -122,7 +123,7 @@ pub(crate) async fn create(access: Access<Admin>, scope: Scope, new: NewPermissi
     check(new.description.as_deref(), route)?;
     record::target(TargetKind::Permission, &new.id);
     let contains = new.contained_permission_ids.unwrap_or_default().into_iter().collect();
-    change(access, None, |rbac| {
+    change(access, (None, Some(&new.id)), |rbac| {
         rbac.create(&new.id, scope, new.description.clone(), std::collections::BTreeSet::clone(&contains))?;
         rbac.read(&new.id, scope)
     })
@@ -143,8 +144,7 @@ pub(crate) async fn update(
     };
     check(description.as_ref().and_then(|text| text.as_deref()), route)?;
     let contains = patch.contained_permission_ids.map(|ids| ids.into_iter().collect::<std::collections::BTreeSet<_>>());
-    let renamed = patch.id.as_ref().filter(|new| **new != id).map(|new| (id.clone(), Some(new.clone())));
-    change(access, renamed, |rbac| {
+    change(access, (Some(&id), Some(patch.id.as_ref().unwrap_or(&id))), |rbac| {
         rbac.update(&id, scope, patch.id.as_ref(), description.clone(), contains.clone())?;
         rbac.read(patch.id.as_ref().unwrap_or(&id), scope)
     })
@@ -152,16 +152,17 @@ pub(crate) async fn update(
 }
 
 pub(crate) async fn delete(access: Access<Admin>, scope: Scope, id: PermissionId) -> Result<(), Error> {
-    change(access, Some((id.clone(), None)), |rbac| rbac.delete(&id, scope)).await
+    change(access, (Some(&id), None), |rbac| rbac.delete(&id, scope)).await
 }
 
 /// Changes the permissions of the project, and tries again if the project changes concurrently.
 ///
-/// `replaced` has the old id and, if there is one, the new id of a permission that is renamed or
-/// deleted. The levels of the configuration are changed in the same way.
+/// `old` and `new` are the ids of the permission before and after the change. The levels of the
+/// configuration follow: the definition belongs to the environment, and references to another id
+/// are changed in every level.
 async fn change<T>(
     access: Access<Admin>,
-    replaced: Option<(PermissionId, Option<PermissionId>)>,
+    (old, new): (Option<&PermissionId>, Option<&PermissionId>),
     change: impl Fn(&mut Rbac) -> Result<T, Refused>,
 ) -> Result<T, Error> {
     let Context { app, mut project, project_version: mut version, .. } = access.into_context();
@@ -171,12 +172,15 @@ async fn change<T>(
             let row = row.ok_or_else(|| KnownError::CurrentProjectNotFound { project_id: project.id.to_string() })?;
             (project, version) = (row.project, row.version);
         }
-        let levels = match &replaced {
-            Some((old, new)) => Some(app.store.levels(&project).await?.with_default_permission(old, new.as_ref())),
-            None => None,
-        };
+        let mut levels = app.store.levels(&project).await?;
         let done = change(&mut project.config.rbac)?;
-        app.store.update_project(&project, version, levels.as_ref()).await?;
+        if let Some(old) = old.filter(|old| Some(*old) != new) {
+            levels = levels.with_permission(old, new);
+        }
+        if let Some(new) = new {
+            levels = levels.noted(&project, &[&definition_path(new)]);
+        }
+        app.store.update_project(&project, version, Some(&levels)).await?;
         Ok(done)
     })
 }

@@ -106,8 +106,9 @@ impl<E: deserr::DeserializeError> deserr::Deserr<E> for PermissionId {
 }
 
 /// The scope of a permission.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, deserr::Deserr)]
 #[serde(rename_all = "lowercase")]
+#[deserr(rename_all = lowercase)]
 pub enum Scope {
     /// The permission applies within one team.
     Team,
@@ -143,6 +144,25 @@ pub struct Definition {
     /// The permissions that this permission includes directly.
     #[serde(default)]
     pub contains: BTreeSet<PermissionId>,
+}
+
+/// A permission as a configuration defines it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Described {
+    /// Where the permission applies.
+    pub scope: Scope,
+    /// A description of at most [`MAX_DESCRIPTION`] characters.
+    pub description: Option<String>,
+    /// The permissions that this permission includes directly.
+    pub contains: BTreeSet<PermissionId>,
+}
+
+/// A permission that the configuration no longer defines. If it defines the permission again, those
+/// to whom it was granted hold it again.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Idle {
+    pub(crate) key: u32,
+    pub(crate) scope: Scope,
 }
 
 /// The events at which default permissions are granted.

@@ -8,7 +8,9 @@
 //! Definitions are part of the project, which every request reads, so authorisation takes no extra
 //! round trip. Users and members hold [`Grant`]s: keys that survive a renaming of the permission
 //! and are never reused. Deleting a definition therefore revokes the permission from everybody at
-//! once, and nobody holds a new permission that is later created under the same id.
+//! once, and nobody holds a new permission that is later created under the same id. A permission
+//! that a configuration leaves out is not deleted but set aside, until the configuration defines it
+//! again or an administrator deletes it.
 
 pub mod definition;
 pub mod rbac;
@@ -16,6 +18,7 @@ pub mod rbac;
 mod tests;
 
 pub use definition::{
-    Definition, Grant, MAX_DEFINITIONS, MAX_DESCRIPTION, NotAPermission, Occasion, PermissionDefinition, PermissionId, Scope, System,
+    Definition, Described, Grant, MAX_DEFINITIONS, MAX_DESCRIPTION, NotAPermission, Occasion, PermissionDefinition, PermissionId, Scope,
+    System,
 };
 pub use rbac::{Rbac, Refused};

@@ -5,13 +5,16 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::{Deserialize, Serialize};
 
 use crate::permission::definition::{
-    Defaults, Definition, Grant, MAX_DEFINITIONS, Occasion, PermissionDefinition, PermissionId, Scope, System,
+    Defaults, Definition, Described, Grant, Idle, MAX_DEFINITIONS, Occasion, PermissionDefinition, PermissionId, Scope, System,
 };
 
 /// The permissions of a project.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Rbac {
     definitions: BTreeMap<PermissionId, Definition>,
+    /// Permissions that the configuration no longer defines; none of them is in `definitions`.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    idle: BTreeMap<PermissionId, Idle>,
     /// The key of the latest definition; keys are never reused.
     last_key: u32,
     #[serde(default)]
@@ -73,7 +76,7 @@ impl Default for Rbac {
         let shared = [System::ReadMembers, System::InviteMembers];
         definitions.insert(member.clone(), Definition { key: 2, ..set("Sees the members of a team and invites", &shared) });
         let defaults = Defaults { team_creator: BTreeSet::from([admin]), team_member: BTreeSet::from([member]), sign_up: BTreeSet::new() };
-        Self { definitions, last_key: 2, defaults, members_invite: true }
+        Self { definitions, idle: BTreeMap::new(), last_key: 2, defaults, members_invite: true }
     }
 }
 
@@ -124,9 +127,61 @@ impl Rbac {
             return Err(Refused::TooMany);
         }
         self.check_contained(id, scope, &contains)?;
-        self.last_key += 1;
-        self.definitions.insert(id.clone(), Definition { key: self.last_key, scope, description, contains });
+        self.idle.remove(id);
+        let key = self.new_key();
+        self.definitions.insert(id.clone(), Definition { key, scope, description, contains });
         Ok(())
+    }
+
+    fn new_key(&mut self) -> u32 {
+        self.last_key += 1;
+        self.last_key
+    }
+
+    /// The permissions after a configuration has defined these, and no others. Grants stay with
+    /// their ids: a permission that is missing is set aside, and one that was set aside is
+    /// restored. Fails with the permission that is refused.
+    pub fn configured(mut self, described: BTreeMap<PermissionId, Described>) -> Result<Self, (PermissionId, Refused)> {
+        for (id, new) in &described {
+            let refuse = |refused| Err((id.clone(), refused));
+            let actual = self.definitions.get(id).map(|definition| definition.scope).or(self.idle.get(id).map(|idle| idle.scope));
+            match actual.filter(|scope| *scope != new.scope) {
+                _ if id.is_system() => return refuse(Refused::AlreadyExists(id.clone())),
+                Some(actual) => return refuse(Refused::OtherScope { id: id.clone(), expected: new.scope, actual }),
+                None => {}
+            }
+        }
+        for scope in [Scope::Team, Scope::Project] {
+            if let Some((id, _)) = described.iter().filter(|(_, new)| new.scope == scope).nth(MAX_DEFINITIONS) {
+                return Err((id.clone(), Refused::TooMany));
+            }
+        }
+        for (id, Definition { key, scope, .. }) in std::mem::take(&mut self.definitions) {
+            self.idle.insert(id, Idle { key, scope });
+        }
+        for (id, Described { scope, description, contains }) in described.clone() {
+            let key = self.idle.remove(&id).map_or_else(|| self.new_key(), |idle| idle.key);
+            self.definitions.insert(id, Definition { key, scope, description, contains });
+        }
+        for (id, new) in &described {
+            self.check_contained(id, new.scope, &new.contains).map_err(|refused| (id.clone(), refused))?;
+        }
+        let known: BTreeSet<PermissionId> = self.definitions.keys().cloned().collect();
+        let Defaults { team_creator, team_member, sign_up } = &mut self.defaults;
+        for ids in [team_creator, team_member, sign_up] {
+            ids.retain(|id| id.is_system() || known.contains(id));
+        }
+        Ok(self)
+    }
+
+    /// The permissions that the configuration no longer defines.
+    pub fn idle(&self) -> impl Iterator<Item = &PermissionId> {
+        self.idle.keys()
+    }
+
+    /// The ids of the system permissions.
+    pub fn system() -> impl Iterator<Item = PermissionId> {
+        System::ALL.into_iter().map(System::permission)
     }
 
     /// Changes a definition. Holders of the permission keep it, even if its id changes.
@@ -150,6 +205,7 @@ impl Rbac {
         }
         self.definitions.remove(id);
         if let Some(new) = new_id {
+            self.idle.remove(new);
             self.each_reference(|ids| {
                 if ids.remove(id) {
                     ids.insert(new.clone());
@@ -160,9 +216,13 @@ impl Rbac {
         Ok(())
     }
 
-    /// Deletes a definition: holders lose the permission, and other permissions no longer contain
-    /// it.
+    /// Deletes a definition: holders lose the permission for good, and other permissions no longer
+    /// contain it.
     pub fn delete(&mut self, id: &PermissionId, scope: Scope) -> Result<(), Refused> {
+        if self.idle.get(id).is_some_and(|idle| idle.scope == scope) {
+            self.idle.remove(id);
+            return Ok(());
+        }
         self.own(id, scope)?;
         self.definitions.remove(id);
         self.each_reference(|ids| {

@@ -186,8 +186,8 @@ impl Store {
     /// The levels of a project's configuration. While none are stored, the settings belong to the
     /// environment.
     pub async fn levels(&self, project: &Project) -> Result<Levels, Error> {
-        let stored = self.get(&levels_key(&project.id)).await?.map(entity).transpose()?;
-        Ok(stored.unwrap_or_else(|| Levels::of(project)))
+        let stored: Option<Levels> = self.get(&levels_key(&project.id)).await?.map(entity).transpose()?;
+        Ok(stored.map_or_else(|| Levels::of(project), |levels| levels.completed(project)))
     }
 
     /// Records the cost of a bcrypt hash in the project if the cost is the highest so far, which

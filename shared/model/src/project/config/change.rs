@@ -6,7 +6,6 @@ use jiff::Timestamp;
 use serde_json::{Map, Value};
 use wire::problem::Problems;
 
-use crate::permission::{Occasion, PermissionId};
 use crate::project::Project;
 use crate::project::config::document::Document;
 use crate::project::config::documents::DocumentChange;
@@ -17,6 +16,7 @@ use crate::project::config::level_documents::LevelDocuments;
 use crate::project::config::levels::Levels;
 use crate::project::config::notices::Notices;
 use crate::project::config::paths::{DOMAINS, PROVIDERS, RULES};
+use crate::project::config::permissions::{self, PERMISSIONS};
 use crate::project::config::read::read;
 use crate::project::config::settings::Config;
 use crate::project::setting::Deployment;
@@ -44,7 +44,9 @@ pub fn change(
     levels.change(level, change)?;
     check_types(levels.flat(level))?;
     let mut all = effective(levels.rendered());
-    drop_fragments(&mut all, &written(change), &project);
+    let written = written(change);
+    drop_fragments(&mut all, &written);
+    permissions::drop_references(&mut all, &written);
     all.extend(documents.changed(level, change));
     let (project, documents) = read(&Config(all), project, (level, documents), deployment, now)?;
     Ok(Changed { project, levels: levels.without_secrets()?, documents })
@@ -71,11 +73,10 @@ fn written(change: &LevelChange) -> Flat {
     }
 }
 
-/// Removes entries that are incomplete, because another level no longer has the rest of them, and
-/// default permissions that no longer exist. Those that the change itself sets are kept, so that
-/// they are rejected later.
-fn drop_fragments(all: &mut Flat, written: &Flat, project: &Project) {
-    for (record, fields) in [(RULES, &["condition", "action"][..]), (DOMAINS, &["baseUrl"][..])] {
+/// Removes entries that are incomplete, because another level no longer has the rest of them. Those
+/// that the change itself sets are kept, so that they are rejected later.
+fn drop_fragments(all: &mut Flat, written: &Flat) {
+    for (record, fields) in [(RULES, &["condition", "action"][..]), (DOMAINS, &["baseUrl"][..]), (PERMISSIONS, &["scope"][..])] {
         let ids = |values: &Flat| -> BTreeSet<String> { values.keys().filter_map(|path| entry_of(path, record)).collect() };
         for id in ids(all).difference(&ids(written)) {
             let entry = format!("{record}.{id}");
@@ -87,12 +88,6 @@ fn drop_fragments(all: &mut Flat, written: &Flat, project: &Project) {
                 flat::cut(all, &entry);
             }
         }
-    }
-    let occasions = [("teamCreator", Occasion::TeamCreator), ("teamMember", Occasion::TeamMember), ("signUp", Occasion::SignUp)];
-    for (name, occasion) in occasions {
-        let prefix = format!("rbac.defaultPermissions.{name}.");
-        let exists = |id: &str| PermissionId::parse(id).is_ok_and(|id| project.config.rbac.grant(&id, occasion.scope()).is_ok());
-        all.retain(|path, _| path.strip_prefix(&prefix).is_none_or(exists) || written.contains_key(path));
     }
 }
 

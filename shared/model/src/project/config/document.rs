@@ -8,6 +8,7 @@ use crate::document::theme::ThemeId;
 use crate::project::MergeStrategy;
 use crate::project::config::documents::{TemplateInput, ThemeInput};
 use crate::project::config::parts::{Domain, Entries, Provider, Rule, Server};
+use crate::project::config::permissions::Permission;
 use crate::project::setting::Off;
 use crate::sign_up::rule::DefaultAction;
 
@@ -225,6 +226,8 @@ pub(crate) struct Emails {
 #[derive(Default, Deserr)]
 #[deserr(deny_unknown_fields, rename_all = camelCase)]
 pub(crate) struct Rbac {
+    #[deserr(default)]
+    pub(crate) permissions: Entries<Permission>,
     #[deserr(default)]
     pub(crate) default_permissions: DefaultPermissions,
 }

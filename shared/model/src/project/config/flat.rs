@@ -1,6 +1,6 @@
 //! Configurations by path: values whose keys are dotted paths.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Map, Value};
 
@@ -67,23 +67,29 @@ pub(crate) fn of(values: &Map<String, Value>) -> Flat {
     all
 }
 
-/// Removes a key, and everything below it, from an object whose top-level keys may be dotted paths.
-/// An object that becomes empty is removed, too.
-pub(crate) fn remove(values: &mut Map<String, Value>, key: &str) {
-    values.retain(|path, value| {
-        if is_at_or_below(path, key) {
-            return false;
-        }
-        let Some(rest) = key.strip_prefix(path.as_str()).and_then(|rest| rest.strip_prefix('.')) else { return true };
-        let Value::Object(members) = value else { return true };
-        let had_members = !members.is_empty();
-        remove(members, rest);
-        !(had_members && members.is_empty())
+/// Removes keys, and everything below them, from an object whose top-level keys may be dotted
+/// paths, in one pass. An object that becomes empty is removed, too.
+pub(crate) fn remove(values: &mut Map<String, Value>, keys: &BTreeSet<&str>) {
+    values.retain(|path, value| !with_parents(path).any(|path| keys.contains(path)) && !is_emptied(path, value, keys));
+}
+
+/// Removes keys from the members of the value at `path`. Whether the value is an object that became
+/// empty.
+fn is_emptied(path: &str, value: &mut Value, keys: &BTreeSet<&str>) -> bool {
+    let Value::Object(members) = value else { return false };
+    let below = format!("{path}.");
+    if members.is_empty() || keys.range(below.as_str()..).next().is_none_or(|key| !key.starts_with(&below)) {
+        return false;
+    }
+    members.retain(|name, value| {
+        let path = format!("{below}{name}");
+        !keys.contains(path.as_str()) && !is_emptied(&path, value, keys)
     });
+    members.is_empty()
 }
 
 /// The records of a configuration, whose entries are kept whole.
-const RECORDS: [&str; 3] = ["auth.oauth.providers", "auth.signUpRules", "domains.trustedDomains"];
+const RECORDS: [&str; 4] = ["auth.oauth.providers", "auth.signUpRules", "domains.trustedDomains", "rbac.permissions"];
 
 /// A nested configuration as an object with dotted paths: one key for each value, except that each
 /// entry of a record is a single key whose value is an object.

@@ -1,6 +1,8 @@
 //! The templates and themes of each level of a configuration. They are not stored with the other
 //! values of a level, but as items of their own.
 
+use std::collections::BTreeSet;
+
 use serde_json::{Map, Value};
 
 use crate::document::MailDocument;
@@ -120,7 +122,7 @@ pub(crate) fn removed_from(key: &str, value: &Value) -> Option<Value> {
         let had_members = !members.is_empty();
         for parent in [TEMPLATES, THEMES] {
             if let Some(rest) = parent.strip_prefix(key).and_then(|rest| rest.strip_prefix('.')) {
-                flat::remove(members, rest);
+                flat::remove(members, &BTreeSet::from([rest]));
             }
         }
         if had_members && members.is_empty() {

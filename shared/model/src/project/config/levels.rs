@@ -11,6 +11,8 @@
 //! level ([`documents`](crate::project::config::documents)). Secrets are stored with the settings
 //! of the project, and a level has [`HIDDEN_SECRET`] in their place.
 
+use std::collections::BTreeSet;
+
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use wire::problem::Problems;
@@ -22,12 +24,15 @@ use crate::project::config::flat::{self, Flat};
 use crate::project::config::level::Level;
 use crate::project::config::level_change::{LevelChange, Values};
 use crate::project::config::level_documents;
+use crate::project::config::permissions::{self, PERMISSIONS, definition_path};
 use crate::project::config::settings::Config;
 use crate::project::setting::HIDDEN_SECRET;
 
 /// The longest JSON text of all levels together, in bytes: they are one item of the table, which
 /// can have 400 KB.
 pub const MAX_BYTES: usize = 300_000;
+/// The maximum number of keys that one request can reset.
+const MAX_KEYS: usize = 1000;
 
 /// The three levels of a project's configuration.
 #[derive(Clone, PartialEq, Serialize, Deserialize)]
@@ -39,6 +44,10 @@ pub struct Levels {
     branch: Values,
     #[serde(with = "text")]
     environment: Values,
+    /// Whether the levels define the project's permissions. Levels that were stored before a
+    /// configuration could define permissions do not ([`Self::completed`]).
+    #[serde(default)]
+    has_permissions: bool,
 }
 
 impl Levels {
@@ -47,7 +56,19 @@ impl Levels {
     pub fn of(project: &Project) -> Self {
         let all = Config::of(project, &MailDocuments::default());
         let own = |level| flat::entries(all.overrides(level));
-        Self { project: own(Level::Project), branch: Values::new(), environment: own(Level::Environment) }
+        Self { project: own(Level::Project), branch: Values::new(), environment: own(Level::Environment), has_permissions: true }
+    }
+
+    /// The levels with the permissions of the project: if they were stored before a configuration
+    /// could define permissions, the permissions belong to the environment.
+    #[must_use]
+    pub fn completed(mut self, project: &Project) -> Self {
+        if !self.has_permissions {
+            let own = permissions::of(&project.config.rbac).into_iter().map(|(id, value)| (format!("{PERMISSIONS}.{id}"), value));
+            self.environment.extend(own);
+            self.has_permissions = true;
+        }
+        self
     }
 
     /// The values of a level, without documents.
@@ -76,7 +97,7 @@ impl Levels {
                 self.at_mut(level).clear();
                 self.set(level, values)
             }
-            LevelChange::Reset(keys) => keys.iter().try_for_each(|key| self.reset(level, key)),
+            LevelChange::Reset(keys) => self.reset(level, keys),
         }
     }
 
@@ -91,17 +112,22 @@ impl Levels {
         Ok(())
     }
 
-    fn reset(&mut self, level: Level, key: &str) -> Result<(), Problems> {
-        if !level.holds(key) {
-            return Err(Problems::one(key, NOT_OF_LEVEL));
+    fn reset(&mut self, level: Level, keys: &[String]) -> Result<(), Problems> {
+        if keys.len() > MAX_KEYS {
+            return Err(Problems::one("", format!("must have at most {MAX_KEYS} keys")));
         }
-        if is_secret(key) {
-            return Err(Problems::one(
-                key,
-                "cannot be reset, because the provider or mail server would have no secret: set a new one, or remove the whole entry",
-            ));
+        for key in keys {
+            if !level.holds(key) {
+                return Err(Problems::one(key, NOT_OF_LEVEL));
+            }
+            if is_secret(key) {
+                return Err(Problems::one(
+                    key,
+                    "cannot be reset, because the provider or mail server would have no secret: set a new one, or remove the whole entry",
+                ));
+            }
         }
-        flat::remove(self.at_mut(level), key);
+        flat::remove(self.at_mut(level), &keys.iter().map(String::as_str).collect());
         Ok(())
     }
 
@@ -115,25 +141,24 @@ impl Levels {
             let value = key.split('.').try_fold(&all, |value, name| value.get(name));
             let level = if Level::Project.holds(key) { Level::Project } else { Level::Environment };
             let stored = self.at_mut(level);
-            flat::remove(stored, key);
+            flat::remove(stored, &BTreeSet::from([*key]));
             stored.insert((*key).to_owned(), value.cloned().unwrap_or_else(|| json!({})));
         }
         self
     }
 
-    /// The levels after a permission got the id `new` or, if that is `None`, was deleted: the
-    /// levels' default permissions are changed to match.
+    /// The levels after a permission got the id `new` or, if that is `None`, was deleted: its
+    /// definition is removed, and references to it are changed to match.
     #[must_use]
-    pub fn with_default_permission(mut self, old: &PermissionId, new: Option<&PermissionId>) -> Self {
+    pub fn with_permission(mut self, old: &PermissionId, new: Option<&PermissionId>) -> Self {
+        let definition = definition_path(old);
         for level in [Level::Branch, Level::Environment] {
             let values = self.at_mut(level);
-            for occasion in ["teamCreator", "teamMember", "signUp"] {
-                let path = |id: &PermissionId| format!("rbac.defaultPermissions.{occasion}.{id}");
-                let given = flat::of(values).remove(&path(old));
-                flat::remove(values, &path(old));
-                if let (Some(new), Some(given)) = (new, given) {
-                    values.insert(path(new), given);
-                }
+            let references = permissions::references(&flat::of(values), old);
+            let paths: Vec<String> = references.iter().map(|(object, _)| format!("{object}.{old}")).collect();
+            flat::remove(values, &paths.iter().map(String::as_str).chain([definition.as_str()]).collect());
+            if let Some(new) = new {
+                values.extend(references.into_iter().map(|(object, value)| (format!("{object}.{new}"), value)));
             }
         }
         self
@@ -172,18 +197,23 @@ fn check(level: Level, key: &str, value: &Value) -> Result<(), Problems> {
     for name in key.split('.') {
         check_name(key, name)?;
     }
-    if !level.holds(key) {
-        return Err(Problems::one(key, NOT_OF_LEVEL));
+    check_value(level, key, value)
+}
+
+/// Checks a value and what is below it; the names in its path have been checked.
+fn check_value(level: Level, path: &str, value: &Value) -> Result<(), Problems> {
+    if !level.holds(path) {
+        return Err(Problems::one(path, NOT_OF_LEVEL));
     }
-    if key.starts_with("dbSync.") && key.ends_with(".connectionString") && !value.is_null() {
+    if path.starts_with("dbSync.") && path.ends_with(".connectionString") && !value.is_null() {
         let message = "is a secret, and would have no effect: remove it, because Gatelet does not copy data to other databases";
-        return Err(Problems::one(key, message));
+        return Err(Problems::one(path, message));
     }
     let Value::Object(members) = value else { return Ok(()) };
     for (name, value) in members {
-        let path = format!("{key}.{name}");
+        let path = format!("{path}.{name}");
         check_name(&path, name)?;
-        check(level, &path, value)?;
+        check_value(level, &path, value)?;
     }
     Ok(())
 }

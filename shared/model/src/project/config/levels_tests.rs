@@ -9,29 +9,29 @@ use crate::project::config::{Changed, Level, LevelChange, Levels};
 use crate::project::config_patch::ConfigPatch;
 
 /// A project with its levels.
-struct State(Project, Levels);
+pub(super) struct State(pub(super) Project, pub(super) Levels);
 
 impl State {
-    fn new() -> Self {
+    pub(super) fn new() -> Self {
         let project = project();
         let levels = Levels::of(&project);
         Self(project, levels)
     }
 
-    fn change(self, level: Level, change: &LevelChange) -> Result<Self, String> {
+    pub(super) fn change(self, level: Level, change: &LevelChange) -> Result<Self, String> {
         let Changed { project, levels, .. } = apply(self.1, &self.0, level, change)?;
         Ok(Self(project, levels))
     }
 
-    fn merge(self, level: Level, values: Value) -> Self {
+    pub(super) fn merge(self, level: Level, values: Value) -> Self {
         self.change(level, &LevelChange::Merge(object(values))).map_err(drop).expect("valid")
     }
 
-    fn push(self, values: Value) -> Self {
+    pub(super) fn push(self, values: Value) -> Self {
         self.change(Level::Branch, &LevelChange::Replace(object(values))).map_err(drop).expect("valid")
     }
 
-    fn reset(self, level: Level, key: &str) -> Self {
+    pub(super) fn reset(self, level: Level, key: &str) -> Self {
         self.change(level, &LevelChange::Reset(vec![key.to_owned()])).map_err(drop).expect("valid")
     }
 
@@ -153,9 +153,9 @@ fn settings_changed_by_other_operations_belong_to_the_environment() {
 fn default_permissions_follow_a_permission_with_a_new_id() {
     let id = |text: &str| PermissionId::parse(text).expect("an id");
     let levels = State::new().push(json!({ "rbac": { "defaultPermissions": { "teamMember": { "team_member": true } } } })).1;
-    let renamed = levels.clone().with_default_permission(&id("team_member"), Some(&id("member")));
+    let renamed = levels.clone().with_permission(&id("team_member"), Some(&id("member")));
     assert_eq!(renamed.rendered()["rbac.defaultPermissions.teamMember.member"], true);
     assert!(!renamed.rendered().contains_key("rbac.defaultPermissions.teamMember.team_member"));
-    let deleted = levels.with_default_permission(&id("team_member"), None);
+    let deleted = levels.with_permission(&id("team_member"), None);
     assert!(deleted.rendered().keys().all(|path| !path.starts_with("rbac.defaultPermissions.teamMember.")));
 }

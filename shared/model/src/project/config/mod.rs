@@ -31,6 +31,9 @@ pub mod noted;
 pub mod notices;
 pub mod parts;
 pub mod paths;
+pub mod permissions;
+#[cfg(test)]
+mod permissions_tests;
 pub mod read;
 pub mod settings;
 #[cfg(test)]

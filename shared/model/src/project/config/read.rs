@@ -17,6 +17,7 @@ use crate::project::config::level_documents::LevelDocuments;
 use crate::project::config::notices::Notices;
 use crate::project::config::parts::Entries;
 use crate::project::config::paths::Ids;
+use crate::project::config::permissions;
 use crate::project::config::settings::Config;
 use crate::project::config_patch::{ConfigPatch, PermissionInput};
 use crate::project::patch::ProjectPatch;
@@ -39,6 +40,7 @@ pub(crate) fn read(
     let providers = document.auth.oauth.providers.0.iter();
     let offered: BTreeSet<String> = providers.filter(|(_, provider)| provider.is_offered()).map(|(id, _)| id.clone()).collect();
     let ids = document.ids();
+    project.config.rbac = permissions::configured(take(&mut project.config.rbac), take(&mut document.rbac.permissions))?;
     let names = document.domains.trusted_domains.0.iter();
     let names = names.filter_map(|(name, domain)| Some((name.clone(), domain.base_url.as_deref()?.trim_end_matches('/').to_owned())));
     let names = names.collect();
@@ -68,7 +70,7 @@ impl Document {
 
     fn into_patch(self) -> Result<ConfigPatch, Problems> {
         let Self { project, auth, domains, users, teams, onboarding, api_keys, audit_log, emails, rbac } = self;
-        let (permissions, sessions) = (rbac.default_permissions, SessionSettings::default());
+        let (defaults, sessions) = (rbac.default_permissions, SessionSettings::default());
         let providers = auth.oauth.providers.0.into_iter().map(|(id, provider)| provider.into_input(id)).collect::<Result<_, _>>()?;
         let rules = auth.sign_up_rules.0.into_iter().map(|(id, rule)| rule.into_rule(id)).collect::<Result<_, _>>()?;
         let trusted = domains.trusted_domains.0.into_iter().map(|(id, domain)| domain.into_input(&id)).collect::<Result<_, _>>()?;
@@ -105,9 +107,9 @@ impl Document {
             email_config: Some(emails.server.into_input()?),
             // A project without a selected theme uses the built-in one.
             email_theme: emails.selected_theme_id.filter(|theme| theme.0 != DEFAULT_THEME).map_or(Change::Clear, Change::Set),
-            team_creator_default_permissions: Some(permission_inputs("teamCreator", permissions.team_creator)?),
-            team_member_default_permissions: Some(permission_inputs("teamMember", permissions.team_member)?),
-            user_default_permissions: Some(permission_inputs("signUp", permissions.sign_up)?),
+            team_creator_default_permissions: Some(permission_inputs("teamCreator", defaults.team_creator)?),
+            team_member_default_permissions: Some(permission_inputs("teamMember", defaults.team_member)?),
+            user_default_permissions: Some(permission_inputs("signUp", defaults.sign_up)?),
             // Settings that are not part of a configuration keep their values.
             ..ConfigPatch::default()
         })

@@ -8,7 +8,7 @@ use crate::project::config::documents::MailDocuments;
 use crate::project::config::flat::{Flat, flatten};
 use crate::project::config::level::Level;
 use crate::project::config::parts::CUSTOM_PROVIDER;
-use crate::project::config::{defaults, notices};
+use crate::project::config::{defaults, notices, permissions};
 use crate::project::{OAuthProvider, Project, ProjectConfig};
 use crate::provider::catalog;
 use crate::sign_up::rule::SignUpRule;
@@ -62,7 +62,7 @@ impl Config {
                 "templates": documents.templates(),
                 "themes": documents.themes(),
             },
-            "rbac": { "defaultPermissions": {
+            "rbac": { "permissions": permissions::of(&config.rbac), "defaultPermissions": {
                 "teamCreator": defaults(Occasion::TeamCreator),
                 "teamMember": defaults(Occasion::TeamMember),
                 "signUp": defaults(Occasion::SignUp),
