@@ -9,6 +9,7 @@ mod broadcast;
 mod content;
 pub mod endings;
 mod fail_point;
+pub mod metrics;
 pub mod outbox;
 mod parties;
 pub mod recovery;

@@ -15,12 +15,13 @@ use model::trail::chain::{Covered, Head, Link, MOST_ENTRIES, OVERLAP};
 use model::trail::retention::longest_retention;
 use serde_json::Value;
 use store::optimistic;
-use store::trail::chain::{earlier, position_before, project_of, time_of};
+use store::trail::chain::{Chain, DayEntry, earlier, position_before, project_of, time_of};
 use store::trail::day;
 use wire::clock::after;
 use wire::id::ProjectId;
 
 use crate::fail_point::reached;
+use crate::metrics::{self, Fresh};
 
 /// Maximum number of attempts when several workers extend the same chain.
 const ROUNDS: u32 = 5;
@@ -33,7 +34,23 @@ pub fn projects(event: &Value) -> BTreeSet<ProjectId> {
 
 /// Adds links for all entries of a project's trail that no link covers yet, and returns the number
 /// of these entries. Does nothing for a deleted project.
+///
+/// Adds up the figures that the entries count ([`crate::metrics`]). The users of a project that was
+/// never counted are counted, unless there are too many.
 pub async fn link(app: &App, project: &ProjectId) -> Result<usize, store::Error> {
+    let linked = link_entries(app, project).await?;
+    if linked > 0 && app.store.totals(project).await?.counted_at.is_none() {
+        match metrics::recount(app, project, metrics::MOST_USERS).await {
+            // Figures must not keep entries from being linked. The next link counts again.
+            Err(error) => tracing::warn!(%error, %project, "the users of a project were not counted"),
+            Ok(None) => tracing::warn!(%project, "a project has too many users to be counted here: run `gateway metrics recount`"),
+            Ok(Some(_)) => {}
+        }
+    }
+    Ok(linked)
+}
+
+pub(crate) async fn link_entries(app: &App, project: &ProjectId) -> Result<usize, store::Error> {
     let mut linked = 0;
     // If another worker has added a link meanwhile, this one continues after that link.
     optimistic!(ROUNDS, |_| { Box::pin(step(app, project, &mut linked)).await })?;
@@ -69,7 +86,12 @@ async fn step(app: &App, project: &ProjectId, linked: &mut usize) -> Result<(), 
         let mut from = start.clone();
         loop {
             let page = app.store.day_of_trail(project, of_day, &from, &end).await?;
-            let new = page.entries.into_iter().filter(|entry| is_new(entry, known.get(&entry.position), now));
+            let fresh = |DayEntry { covered, entry }| {
+                let before = known.get(&covered.position);
+                let times = covered.count.map_or(1, |count| count - before.and_then(|it| it.count).unwrap_or_default());
+                is_new(&covered, before, now).then_some(Fresh { covered, entry, times })
+            };
+            let new = page.entries.into_iter().filter_map(fresh);
             chain.add(of_day, new.collect()).await?;
             match page.next {
                 Some(next) => from = next,
@@ -103,11 +125,15 @@ struct Links<'a> {
 }
 
 impl Links<'_> {
-    async fn add(&mut self, day: Date, entries: Vec<Covered>) -> Result<(), store::Error> {
-        for entries in entries.chunks(MOST_ENTRIES) {
+    async fn add(&mut self, day: Date, mut entries: Vec<Fresh>) -> Result<(), store::Error> {
+        metrics::count_active(self.app, self.project, &entries).await?;
+        while !entries.is_empty() {
+            let (count, counters) = metrics::first_link(&entries, MOST_ENTRIES);
+            let entries: Vec<Covered> = entries.drain(..count).map(|fresh| fresh.covered).collect();
             reached("linking", entries.len());
-            let link = Link::after(self.head.as_ref(), self.project, day, entries.to_vec(), self.now);
-            let head = self.app.store.add_link(self.project, &self.keys, link, self.head.as_ref()).await?;
+            let link = Link::after(self.head.as_ref(), self.project, day, entries.clone(), self.now);
+            let chain = Chain { project: self.project, keys: &self.keys };
+            let head = self.app.store.add_link(&chain, link, self.head.as_ref(), &counters).await?;
             reached("linked", entries.len());
             *self.linked += entries.len();
             // The log is outside the table, so somebody who tampers with the table cannot change
