@@ -10,8 +10,8 @@ use serde_json::{Value, json};
 use support::TestApp;
 use wire::clock::Clock;
 
-use super::server::{Behaviour, MailServer};
 use super::{PASSWORD, PATIENCE, deliver, email_config, outbox};
+use support::mail_server::{Behaviour, MailServer};
 
 /// Delivers one email to a server with this behaviour, and returns the email's outbox entry and its
 /// id.

@@ -7,7 +7,7 @@ use api::http::{Json, Named, Route};
 use api::product::input::Nothing;
 use api::product::{Access, Client, Input};
 use deserr::Deserr;
-use errors::{Error, ErrorCode, KnownError};
+use errors::{Error, ErrorCode, KnownError, SIGN_IN_CHANGE_ERRORS};
 use flows::accounts::read;
 use model::email::Email;
 use model::user::provider_account::{AccountPatch, ProviderAccountRead};
@@ -21,14 +21,8 @@ pub const ROUTE: Route = Route::patch("auth-oauth-provider-update", "/api/v1/oau
     .summary("Updates a user's account at an OAuth provider")
     .table(&[BatchGetItem, DeleteItem, GetItem, PutItem, UpdateItem])
     .reads(&[Named::User])
-    .errors(&[
-        ErrorCode::CannotGetOwnUserWithoutUser,
-        ErrorCode::Forbidden,
-        ErrorCode::ReauthenticationRequired,
-        ErrorCode::ProviderAccountNotFound,
-        ErrorCode::OauthProviderAccountIdAlreadyUsedForSignIn,
-        ErrorCode::LastSignInMethod,
-    ]);
+    .errors(SIGN_IN_CHANGE_ERRORS)
+    .errors(&[ErrorCode::ProviderAccountNotFound, ErrorCode::OauthProviderAccountIdAlreadyUsedForSignIn, ErrorCode::LastSignInMethod]);
 
 #[derive(Deserr, ToSchema)]
 #[deserr(deny_unknown_fields)]

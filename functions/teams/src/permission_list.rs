@@ -9,7 +9,7 @@ use api::product::page::{self, List, Page};
 use api::product::{Access, Client, Input};
 use axum::extract::State;
 use deserr::Deserr;
-use errors::{Error, ErrorCode, KnownError};
+use errors::{Error, ErrorCode, KnownError, USER_REFERENCE_ERRORS};
 use flows::App;
 use flows::teams::{limited_to, no_team};
 use model::permission::PermissionId;
@@ -25,13 +25,8 @@ pub const ROUTE: Route = Route::get("teams-permission-list", "/api/v1/team-permi
     .summary("Lists the permissions of members in their teams")
     .table(&[BatchGetItem, Query])
     .reads(&[Named::Team])
-    .errors(&[
-        ErrorCode::UserAuthenticationRequired,
-        ErrorCode::CannotGetOwnUserWithoutUser,
-        ErrorCode::Forbidden,
-        ErrorCode::TeamNotFound,
-        ErrorCode::InvalidCursor,
-    ]);
+    .errors(USER_REFERENCE_ERRORS)
+    .errors(&[ErrorCode::UserAuthenticationRequired, ErrorCode::TeamNotFound, ErrorCode::InvalidCursor]);
 
 #[derive(Deserr, ToSchema)]
 #[deserr(deny_unknown_fields)]

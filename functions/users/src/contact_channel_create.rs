@@ -7,7 +7,7 @@ use api::http::{Created, Named, Route};
 use api::product::{Access, Client, Input};
 use axum::extract::State;
 use deserr::Deserr;
-use errors::{Error, ErrorCode, KnownError};
+use errors::{Error, ErrorCode, KnownError, SIGN_IN_CHANGE_ERRORS};
 use flows::App;
 use flows::accounts::read;
 use model::email::Email;
@@ -22,10 +22,8 @@ pub const ROUTE: Route = Route::post("users-contact-channel-create", "/api/v1/co
     .summary("Adds a contact channel to a user")
     .table(&[BatchGetItem, GetItem, PutItem, UpdateItem])
     .reads(&[Named::User])
+    .errors(SIGN_IN_CHANGE_ERRORS)
     .errors(&[
-        ErrorCode::CannotGetOwnUserWithoutUser,
-        ErrorCode::Forbidden,
-        ErrorCode::ReauthenticationRequired,
         ErrorCode::UserIdDoesNotExist,
         ErrorCode::ContactChannelAlreadyExists,
         ErrorCode::ContactChannelAlreadyUsedForAuthBySomeoneElse,

@@ -6,7 +6,7 @@ use api::http::{Json, Named, Route};
 use api::product::input::Nothing;
 use api::product::{Access, Client, Input};
 use axum::extract::State;
-use errors::{Error, ErrorCode, KnownError};
+use errors::{Error, ErrorCode, KnownError, SIGN_IN_CHANGE_ERRORS};
 use flows::accounts::read;
 use flows::bot_challenge::Check;
 use flows::{App, guarded_body};
@@ -19,10 +19,8 @@ pub const ROUTE: Route = Route::patch("users-contact-channel-update", "/api/v1/c
     .summary("Updates a contact channel")
     .table(&[BatchGetItem, DeleteItem, GetItem, PutItem, UpdateItem])
     .reads(&[Named::User])
+    .errors(SIGN_IN_CHANGE_ERRORS)
     .errors(&[
-        ErrorCode::CannotGetOwnUserWithoutUser,
-        ErrorCode::Forbidden,
-        ErrorCode::ReauthenticationRequired,
         ErrorCode::ContactChannelNotFound,
         ErrorCode::ContactChannelAlreadyExists,
         ErrorCode::ContactChannelAlreadyUsedForAuthBySomeoneElse,

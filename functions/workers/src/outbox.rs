@@ -13,7 +13,6 @@ use model::email::Email;
 use model::outbox::work::Outcome;
 use model::outbox::{Failure, OutboxEntry, Recipients, SkippedReason, Stage};
 use model::project::SendingProject;
-use model::project::mail_server::{Login, MailServer};
 use model::user::User;
 use store::outbox::OutboxRow;
 use store::outbox::moves::{AT_ONCE, parts};
@@ -278,7 +277,7 @@ impl Envelope {
     fn of(app: &App, id: &ProjectId, project: Option<&SendingProject>) -> Result<Self, seal::Error> {
         let email = project.map(|project| &project.config.email);
         let name = email.and_then(|email| email.sender_name.as_deref()).or(project.map(|project| project.display_name.as_str()));
-        let server = email.and_then(|email| email.server.as_ref()).map(|server| opened(app, id, server)).transpose()?;
+        let server = email.and_then(|email| email.server.as_ref()).map(|server| Server::open(server, id, &app.sealer)).transpose()?;
         let senders = &app.settings.senders;
         let address = email.and_then(|email| email.sender_email.as_deref()).filter(|address| server.is_some() || senders.allow(address));
         let address = address.unwrap_or(senders.own());
@@ -300,15 +299,6 @@ impl Envelope {
             server: self.server,
         }
     }
-}
-
-/// A project's mail server with its decrypted password.
-fn opened(app: &App, project: &ProjectId, server: &MailServer) -> Result<Server, seal::Error> {
-    let open = |login: &Login| {
-        let owner = server.password_owner(project.as_str(), &login.username);
-        Ok((login.username.clone(), app.sealer.open(&owner, &login.password)?))
-    };
-    Ok(Server { host: server.host.clone(), port: server.port, login: server.login.as_ref().map(open).transpose()? })
 }
 
 /// Runs steps until nothing is due, or until `until`.

@@ -132,7 +132,8 @@ impl Smtp {
         }
     }
 
-    async fn try_send(&self, mail: &Mail, server: &Server) -> Outcome {
+    /// Makes one attempt to send an email through this server.
+    pub async fn try_send(&self, mail: &Mail, server: &Server) -> Outcome {
         let Some(message) = self.composer.compose(mail, self.clock.now()) else {
             return self.lost("REJECTED", "the email cannot be sent: an address or a header is invalid");
         };

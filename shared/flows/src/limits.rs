@@ -213,6 +213,14 @@ pub async fn recipient(context: &Context, email: &Email) -> Result<Option<Write>
     Ok(Some(context.prefetched.window(project, &counter).await?.count(project)))
 }
 
+/// Counts the recipient of an email that is sent at once, without a transaction.
+pub async fn count_recipient(context: &Context, email: &Email) -> Result<(), store::Error> {
+    match recipient_counter(&context.app, context.level, email) {
+        Some(counter) => context.app.store.count(&context.project.id, &counter).await,
+        None => Ok(()),
+    }
+}
+
 /// The key that [`recipient`] reads.
 pub fn recipient_key(app: &App, project: &ProjectId, level: Level, email: &Email) -> Option<Key> {
     Some(limit::key_before(project, &recipient_counter(app, level, email)?))

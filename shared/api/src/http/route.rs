@@ -1,11 +1,11 @@
 //! The route of an operation: the only place with its method and path. All else derives from it.
 
 use errors::{ErrorCode, KnownError};
-use model::document::DocumentKind;
 use model::limit::Limit;
 use store::content;
 use wire::problem::Problems;
 
+use crate::http::needs::{Named, READS, TableAction, Trail};
 use crate::http::verb::Verb;
 
 /// Memory of a function that hashes no passwords, in MB.
@@ -66,58 +66,6 @@ pub enum Interface {
     Content,
     /// B: the product API.
     Product,
-}
-
-/// An item that a request names in its path, query, body or access token.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Named {
-    /// The user with the id `user_id`.
-    User,
-    /// The claim of the account that signs in with the email address in the field `email`.
-    EmailClaim,
-    /// The team with the id `team_id`, and the memberships of the signed-in user and of `user_id`.
-    Team,
-    /// The team that the access token names as selected.
-    SelectedTeam,
-    /// The email document with the id `id`.
-    Document(DocumentKind),
-    /// The entry of the outbox with the id `id`.
-    Mail,
-    /// The set of API keys with the id `id`.
-    KeySet,
-    /// Another project, with the id `project_id`.
-    Project,
-}
-
-/// Whether an operation records its changes in the trail.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Trail {
-    /// The operation adds an entry.
-    Entry,
-    /// The operation adds no entry, for this reason.
-    Nothing(&'static str),
-}
-
-/// Why a GET adds nothing to the trail.
-pub const READS: &str = "it reads";
-
-/// An IAM action of DynamoDB, without its prefix. A transaction needs the actions of its writes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum TableAction {
-    /// `dynamodb:BatchGetItem`.
-    BatchGetItem,
-    /// `dynamodb:ConditionCheckItem`.
-    ConditionCheckItem,
-    /// `dynamodb:DeleteItem`.
-    DeleteItem,
-    /// `dynamodb:GetItem`.
-    GetItem,
-    /// `dynamodb:PutItem`.
-    PutItem,
-    /// `dynamodb:Query`.
-    Query,
-    /// `dynamodb:UpdateItem`.
-    UpdateItem,
 }
 
 impl Route {

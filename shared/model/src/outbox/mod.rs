@@ -190,6 +190,8 @@ pub enum Builtin {
     ResetPassword,
     /// Invites to a team.
     TeamInvitation,
+    /// Invites to sign in, without a code.
+    SignInInvitation,
     /// Reports a sign-in from a place where the account was not used before.
     NewSignIn,
     /// Tells the owner of an address that an account, which somebody else created with that
@@ -286,7 +288,11 @@ impl OutboxEntry {
             Builtin::SignIn => Purpose::SignIn.life(),
             Builtin::ResetPassword => Purpose::ResetPassword.life(),
             Builtin::TeamInvitation => invitation::LIFE,
-            Builtin::NewSignIn | Builtin::AccountClaimed | Builtin::PasswordClosed | Builtin::AccountChanged => return None,
+            Builtin::SignInInvitation
+            | Builtin::NewSignIn
+            | Builtin::AccountClaimed
+            | Builtin::PasswordClosed
+            | Builtin::AccountChanged => return None,
         };
         self.codes.is_some().then(|| after(self.created_at, life))
     }
