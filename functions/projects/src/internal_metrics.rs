@@ -46,7 +46,9 @@ pub struct Metrics {
     /// When the users were last counted one by one; from then on, each change is added. `null` if
     /// they were not counted yet: the totals are then only the changes since the project's audit
     /// log began.
+    #[schema(value_type = Option<i64>)]
     counted_at_millis: Option<Millis>,
+    /// Users who have signed up; with `include_anonymous`, anonymous users as well.
     total_users: u64,
     /// Sign-ups in the last 30 days, by day.
     daily_users: Vec<Point>,
@@ -58,6 +60,7 @@ pub struct Metrics {
     recently_registered: Vec<ServerUser>,
     /// The five users who signed in or changed something last, in the last seven days.
     recently_active: Vec<ServerUser>,
+    /// By how many users can use them, most first.
     login_methods: Vec<LoginMethod>,
     auth_overview: AuthOverview,
     email_overview: EmailOverview,
@@ -70,6 +73,7 @@ pub struct Metrics {
 pub struct LoginMethod {
     /// `password`, `otp`, or the id of a provider.
     method: String,
+    /// Users who can sign in with it.
     count: u64,
 }
 
@@ -80,7 +84,9 @@ pub struct AuthOverview {
     verified_users: u64,
     /// The other users who have signed up.
     unverified_users: u64,
+    /// Users who have not signed up yet.
     anonymous_users: u64,
+    /// Teams.
     total_teams: u64,
     /// Different users who were active in the last 30 days.
     mau: u64,

@@ -36,9 +36,11 @@ pub struct RuleStats {
 /// The matches of a rule.
 #[derive(Serialize, ToSchema)]
 pub struct RuleTriggers {
+    /// The id of the rule.
     rule_id: String,
     /// In the last 48 hours.
     total_count: u64,
+    /// Since the rule was made, or since matches are counted.
     all_time_count: u64,
     /// The last 48 hours, oldest first; the last one is not over.
     hourly_counts: Vec<HourCount>,
@@ -50,14 +52,19 @@ pub struct HourCount {
     /// When the hour began (RFC 3339, UTC).
     #[schema(format = DateTime, example = "2026-01-01T12:00:00.000Z")]
     hour: String,
+    /// The matches.
     count: u64,
 }
 
 #[derive(Serialize, ToSchema)]
 pub struct ByAction {
+    /// Rules that admit.
     allow: u64,
+    /// Rules that reject.
     reject: u64,
+    /// Rules that restrict the user.
     restrict: u64,
+    /// Rules that only log.
     log: u64,
 }
 

@@ -145,17 +145,17 @@ async fn a_recount_is_exact_while_users_sign_up_and_are_deleted() {
     let recounts = async {
         for _ in 0..5 {
             // It may give up while accounts change all the time; it must not count wrongly.
-            workers::metrics::recount(&app.app, app.project_id(), 1000).await.ok();
+            workers::recount::totals(&app.app, app.project_id(), 1000).await.ok();
             tokio::task::yield_now().await;
         }
     };
     tokio::join!(changes, recounts);
     link(&app).await.unwrap();
     assert_eq!(metrics(&app, "").await["total_users"], 20);
-    let sum = workers::metrics::recount(&app.app, app.project_id(), 1000).await.unwrap().unwrap();
+    let sum = workers::recount::totals(&app.app, app.project_id(), 1000).await.unwrap().unwrap();
     assert_eq!(sum.get(model::metrics::tally::USERS), 20);
     assert_eq!(metrics(&app, "").await["total_users"], 20);
-    assert!(workers::metrics::recount(&app.app, app.project_id(), 19).await.unwrap().is_none(), "there are more users");
+    assert!(workers::recount::totals(&app.app, app.project_id(), 19).await.unwrap().is_none(), "there are more users");
 }
 
 #[tokio::test]

@@ -33,6 +33,7 @@ pub(crate) struct EmailOverview {
     total_emails: u64,
     /// Emails that the mail service accepted, by day.
     daily_emails: Vec<Point>,
+    /// The emails of each day by what became of them.
     daily_emails_by_status: Vec<DayOfEmails>,
     /// Emails that the mail service accepted in the last 30 days.
     emails_sent: u64,

@@ -13,6 +13,7 @@ pub(crate) struct Point {
     /// The day (UTC).
     #[schema(example = "2026-01-31")]
     pub(crate) date: String,
+    /// The figure.
     pub(crate) activity: u64,
 }
 

@@ -29,7 +29,7 @@ impl Command {
         let app = tools.app()?;
         for id in projects {
             tools.store.project(&id).await?.with_context(|| format!("project {id} does not exist"))?;
-            let counted = workers::metrics::recount(&app, &id, usize::MAX).await;
+            let counted = workers::recount::totals(&app, &id, usize::MAX).await;
             let counted = counted.with_context(|| format!("the accounts of project {id} change too fast; try again"))?;
             let of = |name| counted.as_ref().map(|tally| tally.get(name)).unwrap_or_default();
             say!("project {id}: {} users, {} anonymous users, {} teams", of(USERS), of(ANONYMOUS), of(TEAMS));
