@@ -1,5 +1,5 @@
-//! Adds the links of an audit trail's hash chain ([`model::trail::chain`]). Each step continues after
-//! the last link, whoever wrote it, so it also covers entries that earlier steps missed.
+//! Adds the links of an audit trail's hash chain ([`model::trail::chain`]). Each step continues
+//! after the last link, whoever wrote it, so it also covers entries that earlier steps missed.
 
 use std::collections::HashMap;
 
