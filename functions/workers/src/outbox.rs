@@ -178,7 +178,7 @@ async fn send_all(
     claims: Vec<OutboxMove>,
     until: Timestamp,
 ) -> Result<usize, store::Error> {
-    // This may take long, so it comes before the claim: an edit in the meantime wins.
+    // Rendering may take long, so it comes before the claim: an edit in the meantime wins.
     let queued: Vec<&OutboxRow> = claims.iter().map(|claim| &claim.row).collect();
     let mut opened = content::open_all(app, parties, &queued).await?;
     if app.clock.now() >= until {
@@ -236,8 +236,9 @@ async fn send(app: &App, mailer: &dyn Mailer, parties: &Parties, row: OutboxRow,
     Some(OutboxMove { row, next })
 }
 
-/// Writes the outcomes of emails. The emails may have been sent, so this is retried more often than
-/// other writes. If a report of the mail provider arrives first, the entry has its outcome already.
+/// Writes the outcomes of emails. The emails may have been sent, so the write is retried more often
+/// than other writes. If a report of the mail provider arrives first, the entry has its outcome
+/// already.
 async fn settle(app: &App, moves: Vec<OutboxMove>) {
     let count = moves.len();
     for _ in 0..=SETTLE_TRIES {

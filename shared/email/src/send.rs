@@ -1,5 +1,5 @@
-//! What every sender has in common. There are three senders: SES, the inbox of the gateway, and a
-//! project's own mail server.
+//! The types shared by all senders of emails. There are three senders: SES, the inbox of the
+//! gateway, and a project's own mail server.
 
 use std::fmt;
 use std::future::Future;

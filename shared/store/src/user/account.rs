@@ -23,7 +23,7 @@ use crate::keys::user_key;
 use crate::label::Label;
 use crate::metrics::activity;
 use crate::profile_image;
-use crate::provider::authorization::drop_tokens;
+use crate::provider::tokens::drop_tokens;
 use crate::session::session_key;
 use crate::team::membership::remove_deleted;
 use crate::user::{
@@ -128,8 +128,8 @@ pub struct Taken<'a> {
 }
 
 impl Outcome {
-    /// Success if the change was written, otherwise a conflict. For callers that treat all
-    /// obstacles alike and decide again.
+    /// Success if the change was written, otherwise [`Error::Conflict`]. For callers that read and
+    /// decide again, whatever prevented the change.
     pub fn done(self) -> Result<(), Error> {
         match self {
             Self::Done => Ok(()),
