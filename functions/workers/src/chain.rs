@@ -9,7 +9,7 @@ use jiff::Timestamp;
 use jiff::civil::Date;
 use model::trail::chain::{Covered, Head, Link, MOST_ENTRIES, OVERLAP};
 use model::trail::retention::longest_retention;
-use store::optimistic;
+use store::{Error, optimistic};
 use store::trail::chain::{Chain, DayEntry, earlier, position_before, time_of};
 use store::trail::day;
 use wire::clock::after;
@@ -99,7 +99,13 @@ struct Links<'a> {
 
 impl Links<'_> {
     async fn add(&mut self, day: Date, mut entries: Vec<Fresh>) -> Result<(), store::Error> {
-        count_active(self.app, self.project, &entries).await?;
+        match count_active(self.app, self.project, &entries).await {
+            // A malformed item must not keep entries from being linked.
+            Err(error @ (Error::Corrupt(_) | Error::Refused(_) | Error::TooMuch(_))) => {
+                tracing::error!(%error, project = %self.project, "active users were not counted");
+            }
+            counted => counted?,
+        }
         while !entries.is_empty() {
             let (count, counters) = first_link(&entries, MOST_ENTRIES);
             let entries: Vec<Covered> = entries.drain(..count).map(|fresh| fresh.covered).collect();

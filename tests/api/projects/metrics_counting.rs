@@ -2,6 +2,7 @@
 //! accounts existed before anything was counted.
 
 use aws_sdk_dynamodb::operation::delete_item::DeleteItemInput;
+use aws_sdk_dynamodb::operation::update_item::UpdateItemInput;
 use aws_sdk_dynamodb::types::AttributeValue;
 use futures_util::future::join_all;
 use jiff::SignedDuration;
@@ -107,6 +108,32 @@ async fn more_entries_than_fit_into_a_link_are_all_counted() {
     link(&app).await.unwrap();
     assert_eq!(figures(&app).await, (130, 130, 130));
     assert_eq!(metrics(&app, "").await["users_by_country"], json!({ "DE": 26, "PT": 26, "FR": 26, "IT": 26, "ES": 26 }));
+}
+
+#[tokio::test]
+async fn a_malformed_user_does_not_keep_the_trail_from_being_linked() {
+    let app = TestApp::start().await;
+    let ada = app.sign_up("ada@example.com").await;
+    let key = |text: String| AttributeValue::S(text);
+    let update = UpdateItemInput::builder().table_name(gateway::engine::TABLE).update_expression("SET d.signed_up_at = :text");
+    let update = update.key("pk", key(format!("U#{}#{}", app.project_id(), ada.user_id))).key("sk", key("USER".to_owned()));
+    app.app.store.client().call(update.expression_attribute_values(":text", key("never".to_owned()))).await.unwrap();
+    assert_eq!(link(&app).await.unwrap(), 1);
+}
+
+#[tokio::test]
+async fn an_impersonator_does_not_make_a_user_active() {
+    let app = TestApp::start().await;
+    let ada = app.sign_up("ada@example.com").await;
+    link(&app).await.unwrap();
+    app.advance(DAY);
+    let session = json!({ "user_id": ada.user_id, "is_impersonation": true });
+    let session = app.server().post("/api/v1/auth/sessions", session).await;
+    assert_eq!(session.status(), 200, "{}", session.text());
+    let caller = app.client().with("x-stack-refresh-token", session.json()["refresh_token"].as_str().unwrap());
+    assert_eq!(caller.post("/api/v1/auth/sessions/current/refresh", json!({})).await.status(), 200);
+    link(&app).await.unwrap();
+    assert_eq!(days(&metrics(&app, "").await["daily_active_users"]), on(&[("01-01", 1)]));
 }
 
 #[tokio::test]

@@ -90,7 +90,8 @@ pub(crate) async fn refresh(app: &App, project: &Project, token: &SecretString, 
     if !session.is_live(&user.user, settings, now) {
         return Err(KnownError::RefreshTokenNotFoundOrExpired.into());
     }
-    if !last_day.is_some_and(|last| last.covers(day(now), user.user.is_anonymous)) {
+    let is_counted = session.is_impersonation || last_day.is_some_and(|last| last.covers(day(now), user.user.is_anonymous));
+    if !is_counted {
         note_activity(app, project, &user.user, now).await;
     }
     Ok(access_token(app, project, &user.user, &session))
