@@ -9,9 +9,9 @@ use jiff::Timestamp;
 use jiff::civil::Date;
 use model::trail::chain::{Covered, Head, Link, MOST_ENTRIES, OVERLAP};
 use model::trail::retention::longest_retention;
-use store::{Error, optimistic};
 use store::trail::chain::{Chain, DayEntry, earlier, position_before, time_of};
 use store::trail::day;
+use store::{Error, optimistic};
 use wire::clock::after;
 use wire::id::ProjectId;
 
