@@ -239,7 +239,7 @@ async fn a_deleted_project_leaves_no_figures() {
     let ada = app.sign_up("ada@example.com").await;
     refresh(&app, &ada).await;
     app.link_trail().await;
-    let figures = |app: &TestApp| app.table().into_keys().filter(|(pk, sk)| pk.starts_with(&format!("C#{id}")) || sk == "ACTIVE").count();
+    let figures = |app: &TestApp| app.table().into_keys().filter(|(pk, sk)| pk.starts_with(&format!("F#{id}")) || sk == "ACTIVE").count();
     assert!(figures(&app) >= 4, "{}", figures(&app));
     assert_eq!(app.admin().delete("/api/v1/internal/projects/current").await.status(), 200);
     app.advance(SignedDuration::from_mins(2));

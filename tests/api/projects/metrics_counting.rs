@@ -23,7 +23,7 @@ async fn link(app: &TestApp) -> Result<usize, store::Error> {
 }
 
 async fn forget_counters(app: &TestApp) {
-    let counters = app.table().into_keys().filter(|(pk, sk)| pk.starts_with("C#") || sk == "ACTIVE");
+    let counters = app.table().into_keys().filter(|(pk, sk)| pk.starts_with("F#") || sk == "ACTIVE");
     for (pk, sk) in counters {
         let key = |text: String| AttributeValue::S(text);
         let delete = DeleteItemInput::builder().table_name(gateway::engine::TABLE).key("pk", key(pk)).key("sk", key(sk));

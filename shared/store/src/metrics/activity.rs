@@ -4,7 +4,7 @@
 //! |---|---|---|---|
 //! | last day of a user | `U#<P>#<user>` | `ACTIVE` | `day`, counted from the Unix epoch; `anonymous`: whether the user was anonymous |
 //! | last day of a team | `T#<P>#<team>` | `ACTIVE` | `day` |
-//! | activities of a day | `C#<P>#<shard>` | `DAY#<day>` | how many were active, by kind and gap: `un` new users, `u1` users who were also active on the day before, `a7` anonymous users who were last active seven days before, `t30` teams after thirty days or more |
+//! | activities of a day | `F#<P>#<shard>` | `DAY#<day>` | how many were active, by kind and gap: `un` new users, `u1` users who were also active on the day before, `a7` anonymous users who were last active seven days before, `t30` teams after thirty days or more |
 //!
 //! A transaction advances last days and counts them, so each user and team is counted once a day,
 //! however many requests do so at once. It takes two units for the user, two for the counter, and
@@ -56,7 +56,7 @@ impl LastDay {
 }
 
 pub(crate) fn partition(project: &ProjectId, shard: u8) -> String {
-    format!("C#{project}#{shard}")
+    format!("F#{project}#{shard}")
 }
 
 pub(crate) fn user_key(project: &ProjectId, user: UserId) -> Key {

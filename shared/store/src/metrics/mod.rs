@@ -2,13 +2,13 @@
 //!
 //! | item | pk | sk | attributes |
 //! |---|---|---|---|
-//! | totals | `C#<P>` | `TOTAL#ALL` | `users`, `anonymous`, `verified`, `teams`; `changes`: the number of links that altered a total; `counted_at`: when everything was counted |
+//! | totals | `F#<P>` | `TOTAL#ALL` | `users`, `anonymous`, `verified`, `teams`; `changes`: the number of links that altered a total; `counted_at`: when everything was counted |
 //! | totals by country | the same | `TOTAL#COUNTRIES` | `c.DE` users, `a.DE` anonymous users |
 //! | totals by way to sign in | the same | `TOTAL#METHODS` | `m.password`, `m.otp`, `m.<provider>` |
 //! | sign-ups of a day | the same | `DAY#<day>` | `users`, `anonymous` |
 //! | matches of a sign-up rule | the same | `RULE#<id>` | `allow`, `reject`, `restrict`, `log` |
 //! | matches of an hour | the same | `HOUR#<hour>` | `<action>.<rule>` |
-//! | activities of a day | `C#<P>#<shard>` | `DAY#<day>` | see [`activity`] |
+//! | activities of a day | `F#<P>#<shard>` | `DAY#<day>` | see [`activity`] |
 //!
 //! Days and hours are counted from the Unix epoch. All but the activities are written by the worker
 //! that links the audit trail, in the transaction of the link ([`counters`]): an entry is counted
@@ -46,7 +46,7 @@ const COUNTRIES: &str = "TOTAL#COUNTRIES";
 const METHODS: &str = "TOTAL#METHODS";
 
 pub(crate) fn partition(project: &ProjectId) -> String {
-    format!("C#{project}")
+    format!("F#{project}")
 }
 
 fn key(project: &ProjectId, sk: impl Into<String>) -> Key {

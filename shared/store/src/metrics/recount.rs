@@ -92,7 +92,9 @@ impl Store {
         now: Timestamp,
     ) -> Result<Tally, Error> {
         let mut sum: Tally = [(TEAMS.to_owned(), teams)].into_iter().collect();
-        users.values().for_each(|tally| sum.merge(tally, 1));
+        for tally in users.values() {
+            sum.merge(tally, 1);
+        }
         let mut writes: HashMap<&str, Write> =
             [ALL, COUNTRIES, METHODS].into_iter().map(|sk| Ok((sk, Write::put(key(project, sk), &())?))).collect::<Result<_, Error>>()?;
         for (name, count) in sum.iter() {

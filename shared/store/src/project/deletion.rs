@@ -263,7 +263,7 @@ impl Purger<'_> {
     async fn fixed_partitions(&self) -> Result<(), Error> {
         let counters = (0..COUNT_SHARDS).map(|shard| delivery::partition(self.project, shard));
         let active = (0..activity::SHARDS).map(|shard| activity::partition(self.project, shard));
-        let others = ["P", "T", "Q", "C"].map(|kind| format!("{kind}#{}", self.project));
+        let others = ["P", "T", "Q", "F"].map(|kind| format!("{kind}#{}", self.project));
         let delete = async |partition: String| self.delete(self.keys_of(&partition).await?).await;
         let links = [chain::partition(self.project)];
         let deleted = try_join_all(counters.chain(active).chain(others).chain(links).map(delete)).await?;
