@@ -44,6 +44,8 @@ pub(crate) const OWN_CODES: &[ErrorCode] = &[
     ErrorCode::InternalProjectStays,
     ErrorCode::InvalidRecoveryCode,
     ErrorCode::AuthenticatorAppRequired,
+    ErrorCode::AuthenticatorNotFound,
+    ErrorCode::TooManyAuthenticators,
     ErrorCode::RateLimited,
 ];
 
