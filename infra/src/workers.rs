@@ -66,10 +66,11 @@ pub const ENDINGS: Worker = Worker {
     timeout: 120,
 };
 
-/// Links new entries into the chains of audit trails; invoked by the table's stream.
+/// Links new entries into the chains of audit trails, and adds up what they count; invoked by the
+/// table's stream.
 pub const TRAIL: Worker = Worker {
     name: "workers-trail",
-    table: &[TableAction::GetItem, TableAction::PutItem, TableAction::Query],
+    table: &[TableAction::BatchGetItem, TableAction::GetItem, TableAction::PutItem, TableAction::Query, TableAction::UpdateItem],
     mail: &[],
     // Links are authenticated with a key that derives from the secret.
     uses_secret: true,

@@ -87,6 +87,13 @@ const KINDS: &[(&str, &str, Life)] = &[
     // Counters, and placeholders that hide whether there was something to count.
     ("L", "COUNT", Expires),
     ("X", "DECOY", Expires),
+    // Figures.
+    ("F", "TOTAL", Lasts),
+    ("F", "RULE", Lasts),
+    ("F", "DAY", Expires),
+    ("F", "HOUR", Expires),
+    ("U", "ACTIVE", Expires),
+    ("T", "ACTIVE", Expires),
     // Solved bot challenges.
     ("B", "SPENT", Expires),
 ];
@@ -123,7 +130,8 @@ fn check(what: &str, items: &Items, seen: &mut BTreeSet<(String, String)>) {
 }
 
 /// Checks a project with an email quota, keys that expire, a sent email, a reset for an unknown
-/// user, an authorization code, an unfinished broadcast, a linked trail and a solved bot challenge.
+/// user, an authorization code, an unfinished broadcast, a linked trail with a sign-up rule that
+/// matched, and a solved bot challenge.
 async fn others(seen: &mut BTreeSet<(String, String)>) {
     let app = TestApp::start_sending(1000).await;
     let keys = json!({
@@ -132,6 +140,8 @@ async fn others(seen: &mut BTreeSet<(String, String)>) {
     });
     let set = app.admin().post("/api/v1/internal/api-keys", keys).await;
     assert_eq!(set.status(), 200, "{}", set.text());
+    let rule = json!({ "id": "all", "condition": "true", "action": { "type": "log" } });
+    app.configure(json!({ "config": { "sign_up_rules": [rule] } })).await;
     let ada = app.sign_up("ada@example.com").await;
     entry_in(&app, &ada, Status::Sent).await;
     check("an email", &app.table(), seen);

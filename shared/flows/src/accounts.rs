@@ -16,7 +16,7 @@ use model::user::ownership::Author;
 use store::limit::Window;
 use store::user::UserRow;
 use store::user::account::{Outcome, Taken};
-use store::{Contention as _, Label, Store, Write, optimistic};
+use store::{Contention as _, Label, Store, Write, optimistic, record};
 use tokio::time::Instant;
 use wire::id::{ProjectId, UserId};
 use wire::level::Level;
@@ -173,7 +173,11 @@ pub fn admit(config: &ProjectConfig, user: &mut User, method: AuthMethod<'_>, pl
     let country_code = place.country_code.as_deref();
     let attempt = Attempt { email: email.as_ref(), method, country_code, risk: user.risk_scores.sign_up };
     let verdict = evaluate(&config.sign_up_rules, config.sign_up_rules_default_action, &attempt);
-    verdict.apply(user).map_err(|rejected| KnownError::SignUpRejected { message: rejected.to_string() })?;
+    record::matched(verdict.matched());
+    verdict.apply(user).map_err(|rejected| {
+        record::rejected();
+        KnownError::SignUpRejected { message: rejected.to_string() }
+    })?;
     // An anonymous user who signs up keeps a country that is already set.
     user.country_code = user.country_code.take().or_else(|| place.country_code.clone());
     Ok(())

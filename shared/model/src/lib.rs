@@ -9,6 +9,7 @@ pub mod document;
 pub mod email;
 pub mod limit;
 pub mod metadata;
+pub mod metrics;
 pub mod notice;
 pub mod outbox;
 pub mod owned_key;

@@ -22,6 +22,7 @@ pub mod keys;
 pub mod label;
 pub mod limit;
 pub mod link;
+pub mod metrics;
 pub mod outbox;
 pub mod owned_key;
 pub mod profile_image;

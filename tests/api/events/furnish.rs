@@ -99,6 +99,8 @@ pub(super) async fn furnish(app: &TestApp, id: &str, key: &str) -> Placeholders 
     write_authorization(app, &project).await;
     write_mail_documents(app, &project, user.id).await;
     world_of_teams::write(app, &project, &user).await;
+    // Both were active today.
+    app.app.store.count_active(&project, &[user.clone(), bare.clone()], app.now()).await.unwrap();
     let owner_token = world_of_teams::write_owner(app).await;
     let user_key = owned_keys::write(app, &project, Owner::User(user.id), USER_KEY).await;
     let team_key = owned_keys::write(app, &project, Owner::Team(TeamId::parse(world_of_teams::TEAM).unwrap()), TEAM_KEY).await;

@@ -3,7 +3,9 @@
 
 use errors::{Error, KnownError};
 use flows::{App, limits};
+use jiff::Timestamp;
 use model::limit::Rule;
+use model::metrics::activity::day;
 use model::place::Place;
 use model::project::Project;
 use model::session::token::Subject;
@@ -78,16 +80,29 @@ pub(crate) async fn refresh(app: &App, project: &Project, token: &SecretString, 
     let now = app.clock.now();
     let settings = &project.config.sessions;
     let idle_since = Session::idle_since(settings, now);
-    let ((), session, user) = futures_util::try_join!(
+    let ((), session, user, last_day) = futures_util::try_join!(
         limits::by_secret(app, &project.id, Rule::Token, token),
         app.store.touch_session(&project.id, claim, Some(place), idle_since, now),
         app.store.touch_user(&project.id, claim.user_id, now),
+        app.store.last_day(&project.id, claim.user_id),
     )?;
     let (session, user) = session.zip(user).ok_or(KnownError::RefreshTokenNotFoundOrExpired)?;
     if !session.is_live(&user.user, settings, now) {
         return Err(KnownError::RefreshTokenNotFoundOrExpired.into());
     }
+    let is_counted = session.is_impersonation || last_day.is_some_and(|last| last.covers(day(now), user.user.is_anonymous));
+    if !is_counted {
+        note_activity(app, project, &user.user, now).await;
+    }
     Ok(access_token(app, project, &user.user, &session))
+}
+
+/// Counts a user who is active for the first time today. An error is only logged: the next refresh
+/// counts the user instead.
+async fn note_activity(app: &App, project: &Project, user: &User, now: Timestamp) {
+    if let Err(error) = app.store.count_active(&project.id, std::slice::from_ref(user), now).await {
+        tracing::warn!(%error, "an active user was not counted");
+    }
 }
 
 #[derive(Serialize, ToSchema)]

@@ -12,6 +12,8 @@ pub mod retention;
 pub mod target;
 pub mod view;
 
+use std::collections::BTreeMap;
+
 use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -19,10 +21,12 @@ use utoipa::ToSchema;
 use wire::id::{KeySetId, SessionId, TrailEntryId, UserId};
 use wire::level::Level;
 
+use crate::metrics::tally::Tally;
 use crate::notice::kind::Kind;
 use crate::place::Place;
 use crate::project::{KeyKind, ProjectConfig};
 use crate::session::Amr;
+use crate::sign_up::rule::ActionType;
 
 pub use crate::trail::target::{MAX_TARGET_ID, Target, TargetKind};
 
@@ -69,8 +73,14 @@ pub struct Entry {
     /// Where the request came from.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub place: Option<Place>,
-    /// How often the event happened; above 1 only for wrong passwords and codes, which are counted
-    /// per minute.
+    /// How the change affects the project's totals.
+    #[serde(default, skip_serializing_if = "Tally::is_empty")]
+    pub tally: Tally,
+    /// The sign-up rules that matched, with their actions.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub rules: BTreeMap<String, ActionType>,
+    /// How often the event happened; above 1 only for wrong passwords and codes and for rejected
+    /// sign-ups, which are counted per minute.
     pub count: u32,
 }
 
@@ -81,6 +91,9 @@ pub enum Event {
     /// The account was created.
     #[deserr(rename = "created")]
     Created,
+    /// A sign-up was rejected by the project's sign-up rules.
+    #[deserr(rename = "sign-up-rejected")]
+    SignUpRejected,
     /// A sign-in completed.
     #[deserr(rename = "sign-in")]
     SignIn,

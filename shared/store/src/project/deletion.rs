@@ -30,6 +30,7 @@ use crate::deletions::{Ended, Ending};
 use crate::error::Error;
 use crate::item::{Item, Key, entity, key_of, string};
 use crate::keys::project_key;
+use crate::metrics::activity;
 use crate::outbox::delivery::{self, COUNT_SHARDS};
 use crate::outbox::work::Due;
 use crate::outbox::{broadcast, month_partition};
@@ -258,13 +259,14 @@ impl Purger<'_> {
     }
 
     /// Deletes the project's partitions that have fixed names: keys, email documents, quotas,
-    /// delivery counters and the links of the trail.
+    /// delivery counters, figures and the links of the trail.
     async fn fixed_partitions(&self) -> Result<(), Error> {
         let counters = (0..COUNT_SHARDS).map(|shard| delivery::partition(self.project, shard));
-        let others = ["P", "T", "Q"].map(|kind| format!("{kind}#{}", self.project));
+        let active = (0..activity::SHARDS).map(|shard| activity::partition(self.project, shard));
+        let others = ["P", "T", "Q", "F"].map(|kind| format!("{kind}#{}", self.project));
         let delete = async |partition: String| self.delete(self.keys_of(&partition).await?).await;
         let links = [chain::partition(self.project)];
-        let deleted = try_join_all(counters.chain(others).chain(links).map(delete)).await?;
+        let deleted = try_join_all(counters.chain(active).chain(others).chain(links).map(delete)).await?;
         self.count(deleted.into_iter().sum());
         Ok(())
     }

@@ -9,6 +9,7 @@
 
 use jiff::Timestamp;
 use model::email::Email;
+use model::metrics::tally::Tally;
 use model::trail::Event;
 use model::trail::account::{additions, events};
 use model::user::{Channel, ProviderAccount, User};
@@ -21,6 +22,7 @@ use crate::error::Error;
 use crate::item::{integer, string};
 use crate::keys::user_key;
 use crate::label::Label;
+use crate::metrics::activity;
 use crate::profile_image;
 use crate::provider::tokens::drop_tokens;
 use crate::session::session_key;
@@ -29,6 +31,9 @@ use crate::user::{
     EmailClaim, UserRow, claim_email, create, email_claim_key, provider_account, renew_email_claim, replace, take_email_claim,
 };
 use crate::write::Write;
+
+/// The attribute that marks a user whose deletion has begun but takes several transactions.
+const ENDING: &str = "ending";
 
 /// The outcome of a change.
 #[derive(Debug)]
@@ -195,6 +200,7 @@ impl Store {
         let (mut claimed, claims) = labelled(claims);
         let user = replace(project, after, row.version)?.labelled(Label::Account);
         let user = user.tells(events(&row.user, after)).targets(additions(&row.user, after));
+        let user = user.tallies(&Tally::change(Some(&row.user), Some(after)));
         if claims.is_empty() && others.is_empty() {
             return match self.write(user).await {
                 Err(Error::Conflict(_)) => Ok(Outcome::Changed),
@@ -224,16 +230,19 @@ impl Store {
             .scan_index_forward(false)
             .consistent_read(true)
             .limit(i32::try_from(MAX_WRITES).unwrap_or(i32::MAX));
-        let (mut row, mut teams, mut sessions) = (None, Vec::new(), Vec::new());
+        let (mut row, mut is_ending, mut teams, mut sessions) = (None, false, Vec::new(), Vec::new());
         for item in self.query_page(query).await?.0 {
             let sk = item.get("sk").and_then(|value| value.as_s().ok()).cloned().unwrap_or_default();
             match sk.split_once('#') {
-                None => row = Some(UserRow::of(item)?),
+                None => {
+                    is_ending = item.contains_key(ENDING);
+                    row = Some(UserRow::of(item)?);
+                }
                 Some(("TEAM", id)) => teams.extend(TeamId::parse(id).ok()),
                 Some((_, id)) => sessions.extend(SessionId::parse(id).ok()),
             }
         }
-        Ok(row.map(|row| Account { row, teams, sessions }))
+        Ok(row.map(|row| Account { row, is_ending, teams, sessions }))
     }
 
     /// Deletes a user with the picture, provider tokens and memberships, and releases the user's
@@ -247,19 +256,30 @@ impl Store {
     /// the user was; usually all of them fit. Any remaining sessions no longer work, and expire by
     /// TTL.
     pub async fn delete_account(&self, project: &ProjectId, account: &Account, now: Timestamp) -> Result<Outcome, Error> {
-        let Account { row, teams, sessions } = account;
+        let Account { row, is_ending, teams, sessions } = account;
         let id = row.user.id;
         let memberships = |teams: &[TeamId]| -> Vec<Write> { teams.iter().flat_map(|team| remove_deleted(project, id, *team)).collect() };
         let user = Write::delete(user_key(project, id)).on("version = :old").value(":old", integer(row.version));
         let user = user.about(id).tells([Event::Deleted]);
+        let gone = Tally::change(Some(&row.user), None);
+        let user = if *is_ending { user } else { user.tallies(&gone) };
+        let active = Write::delete(activity::user_key(project, id));
         let emails = claimed(&row.user).map(|channel| release(project, &row.user, &channel.value));
         let accounts = account_writes(project, &row.user, &User { provider_accounts: Vec::new(), ..row.user.clone() })?;
         let accounts = accounts.into_iter().map(|(_, write)| write);
         let image = row.user.uploaded_image.as_ref().map(|image| profile_image::delete(project, id, image));
-        let all: Vec<Write> = [user].into_iter().chain(emails).chain(accounts).chain(image).collect();
+        let all: Vec<Write> = [user].into_iter().chain(emails).chain(accounts).chain(image).chain([active]).collect();
         if teams.len() > MAX_WRITES.saturating_sub(all.len()) / 2 {
             let ending = Ending { project: project.clone(), what: Ended::User { id }, begun_at: now }.note()?;
-            self.write(ending.about(id).tells([Event::Deleted])).await?;
+            if !is_ending {
+                // The mark makes the trail count the deletion once, whoever completes it.
+                let mark = Write::update(user_key(project, id), format!("SET {ENDING} = :yes")).value(":yes", integer(1));
+                let mark = mark.on(format!("attribute_exists(pk) AND attribute_not_exists({ENDING})")).about(id).tells([Event::Deleted]);
+                match self.transact([mark.tallies(&gone), ending]).await {
+                    Ok(()) | Err(Error::Conflict(_)) => {}
+                    Err(error) => return Err(error),
+                }
+            }
             let chunks = teams.chunks(MAX_WRITES / 2).map(|teams| self.transact(memberships(teams)));
             futures_util::future::try_join_all(chunks).await?;
             return Ok(Outcome::Changed);
@@ -277,6 +297,8 @@ impl Store {
 #[derive(Debug)]
 pub struct Account {
     row: UserRow,
+    /// Whether the deletion of the user was begun.
+    is_ending: bool,
     /// The teams of the user; if there are very many, only some.
     teams: Vec<TeamId>,
     sessions: Vec<SessionId>,
