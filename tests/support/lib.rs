@@ -267,6 +267,23 @@ impl TestApp {
         workers::trail::link(&self.app, self.project_id()).await.unwrap()
     }
 
+    /// Records the events of all changes so far like the worker of webhooks; returns the number of
+    /// new deliveries.
+    pub async fn record_webhooks(&self) -> usize {
+        let mut recorded = 0;
+        while let Some(batch) = self.engine.changes().await.unwrap() {
+            recorded += workers::webhooks::record(&self.app, &batch.event).await.unwrap();
+            self.engine.finish(batch).await.unwrap();
+        }
+        recorded
+    }
+
+    /// Records the events of all changes so far, and delivers what is due.
+    pub async fn deliver_webhooks(&self) {
+        self.record_webhooks().await;
+        workers::webhooks::Courier::default().drain(&self.app, Timestamp::MAX).await.unwrap();
+    }
+
     /// Creates another project in the same table, and returns its keys.
     pub async fn another_project(&self) -> Keys {
         let keys = Keys::generate(&self.app.entropy, ProjectId::from(self.app.entropy.uuid()));

@@ -71,6 +71,7 @@ impl KnownError {
             | TeamInvitationEmailMismatch => StatusCode::FORBIDDEN,
             ProjectNotFound { .. } | UserNotFound | VerificationCodeNotFound | RouteNotFound | SessionNotFound | ContactChannelNotFound
             | ProviderAccountNotFound | ApiKeyNotFound | EmailNotFound | EmailTemplateNotFound | EmailThemeNotFound | EmailDraftNotFound
+            | WebhookEndpointNotFound | WebhookDeliveryNotFound
             | NotificationCategoryNotFound | TeamMembershipNotFound { .. } | ProfileImageNotFound | TeamNotFound { .. } | PermissionNotFound { .. }
             | WrongPermissionScope { .. } => StatusCode::NOT_FOUND,
             MethodNotAllowed => StatusCode::METHOD_NOT_ALLOWED,

@@ -52,6 +52,8 @@ pub enum TargetKind {
     Email,
     /// A category of emails.
     NotificationCategory,
+    /// A webhook endpoint.
+    WebhookEndpoint,
 }
 
 impl From<DocumentKind> for TargetKind {
