@@ -8,12 +8,14 @@ mod faults;
 mod kept_log;
 mod mails;
 pub mod provider;
+pub mod receiver;
 pub mod record;
 pub mod roles;
 pub mod secrets;
 pub mod stand_in;
 pub mod turnstile;
 mod users;
+pub mod webhooks;
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -276,6 +278,11 @@ impl TestApp {
             self.engine.finish(batch).await.unwrap();
         }
         recorded
+    }
+
+    /// Changes whose events are not recorded yet.
+    pub async fn changes(&self) -> Option<gateway::engine::Batch> {
+        self.engine.changes().await.unwrap()
     }
 
     /// Records the events of all changes so far, and delivers what is due.

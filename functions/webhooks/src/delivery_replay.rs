@@ -14,11 +14,10 @@ use wire::id::{WebhookDeliveryId, WebhookEndpointId};
 
 use crate::endpoints::input::{found, lane};
 
-pub const ROUTE: Route =
-    Route::post("webhooks-delivery-replay", "/api/v1/internal/webhook-endpoints/{id}/deliveries/{delivery_id}/replay")
-        .summary("Delivers an event to a webhook endpoint once more")
-        .table(&[BatchGetItem, ConditionCheckItem, GetItem, PutItem, UpdateItem])
-        .errors(&[ErrorCode::WebhookEndpointNotFound, ErrorCode::WebhookDeliveryNotFound]);
+pub const ROUTE: Route = Route::post("webhooks-delivery-replay", "/api/v1/internal/webhook-endpoints/{id}/deliveries/{delivery_id}/replay")
+    .summary("Delivers an event to a webhook endpoint once more")
+    .table(&[BatchGetItem, ConditionCheckItem, GetItem, PutItem, UpdateItem])
+    .errors(&[ErrorCode::WebhookEndpointNotFound, ErrorCode::WebhookDeliveryNotFound]);
 
 #[derive(Deserr, ToSchema)]
 #[deserr(deny_unknown_fields)]
@@ -27,10 +26,7 @@ pub struct DeliveryPath {
     delivery_id: WebhookDeliveryId,
 }
 
-pub async fn handle(
-    access: Access<Admin>,
-    Input { path, .. }: Input<Ignored, Nothing, DeliveryPath>,
-) -> Result<Json<DeliveryView>, Error> {
+pub async fn handle(access: Access<Admin>, Input { path, .. }: Input<Ignored, Nothing, DeliveryPath>) -> Result<Json<DeliveryView>, Error> {
     let (app, lane, now) = (&access.app, lane(&access, path.id), access.app.clock.now());
     found(&access, path.id).await?;
     let old = app.store.webhook_delivery(&lane, path.delivery_id).await?.ok_or(KnownError::WebhookDeliveryNotFound)?;

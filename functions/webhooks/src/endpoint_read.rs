@@ -14,9 +14,6 @@ pub const ROUTE: Route = Route::get("webhooks-endpoint-read", "/api/v1/internal/
     .table(&[BatchGetItem, GetItem])
     .errors(&[ErrorCode::WebhookEndpointNotFound]);
 
-pub async fn handle(
-    access: Access<Admin>,
-    Input { path, .. }: Input<Ignored, Nothing, EndpointPath>,
-) -> Result<Json<EndpointView>, Error> {
+pub async fn handle(access: Access<Admin>, Input { path, .. }: Input<Ignored, Nothing, EndpointPath>) -> Result<Json<EndpointView>, Error> {
     view(&access, &found(&access, path.id).await?.endpoint).await.map(Json)
 }

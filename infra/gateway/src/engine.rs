@@ -85,7 +85,8 @@ impl Engine {
             observer,
         };
         let endpoint = Endpoint::local(Service::DynamoDb, "http://embedded.invalid");
-        let engine = Self { database, store: Store::at(endpoint, connector, TABLE, entropy.clone()), outbox_changed, trails, commits, feed };
+        let engine =
+            Self { database, store: Store::at(endpoint, connector, TABLE, entropy.clone()), outbox_changed, trails, commits, feed };
         if table::create(engine.store.client(), TABLE).await? {
             engine.stream(false).await?;
         }

@@ -16,7 +16,8 @@ use crate::app::App;
 
 /// The names of the headers of Standard Webhooks, and those of Svix with the same values, which
 /// some receivers still expect.
-const FAMILIES: [[&str; 3]; 2] = [["webhook-id", "webhook-timestamp", "webhook-signature"], ["svix-id", "svix-timestamp", "svix-signature"]];
+const FAMILIES: [[&str; 3]; 2] =
+    [["webhook-id", "webhook-timestamp", "webhook-signature"], ["svix-id", "svix-timestamp", "svix-signature"]];
 
 /// Sends a delivery to its endpoint.
 pub async fn attempt(app: &App, project: &ProjectId, endpoint: &Endpoint, delivery: &Delivery) -> Attempt {

@@ -16,6 +16,7 @@ use model::notice::NotMe;
 use model::outbox::codes;
 use model::project::{Project, secret_owner};
 use model::user::{User, recovery, totp};
+use model::webhook::{self, Endpoint};
 use serde::Deserialize;
 use wire::id::ProjectId;
 
@@ -92,6 +93,17 @@ fn places(key: &Key, item: &Item) -> Result<Vec<Place>, Error> {
             place(&path, owner, provider.client_secret)
         });
         return Ok(providers.chain(server).chain(challenge).collect());
+    }
+    if let Some(project) = key.pk.strip_prefix("P#")
+        && key.sk.starts_with("WEBHOOK#")
+    {
+        let Endpoint { id, secret, previous, headers, .. } = entity(item.clone())?;
+        let signing = place("secret.sealed", webhook::secret_owner(project, id), secret.sealed);
+        let previous = previous.map(|previous| place("previous.sealed", webhook::secret_owner(project, id), previous.sealed));
+        let headers = headers.into_iter().enumerate().map(|(index, header)| {
+            place(&format!("headers[{index}].value"), webhook::header_owner(project, id, &header.name), header.value)
+        });
+        return Ok([signing].into_iter().chain(previous).chain(headers).collect());
     }
     if let Some((project, _)) = key.pk.strip_prefix("U#").and_then(|rest| rest.split_once('#'))
         && key.sk == "USER"

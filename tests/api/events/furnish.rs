@@ -27,6 +27,9 @@ use model::user::ownership::Author;
 use model::user::second_factor::MfaAttempt;
 use model::user::totp::{self, Totp};
 use model::user::{ProviderAccount, User};
+use model::webhook::delivery::{Attempt, Delivery};
+use model::webhook::event::{EventType, Message};
+use model::webhook::input::{NewEndpoint, Sealing};
 use serde_json::json;
 use store::document::DocumentRow;
 use store::link::{Link, Release, Unsubscribe};
@@ -37,7 +40,9 @@ use store::user::{self, EmailClaim, provider_account};
 use store::{Write, code, outbox, profile_image, session};
 use support::{TestApp, authenticator_code};
 use wire::clock::after;
-use wire::id::{ChannelId, DocumentId, EmailId, KeySetId, ProjectId, ProviderAccountId, SessionId, TeamId, UserId};
+use wire::id::{
+    ChannelId, DocumentId, EmailId, KeySetId, ProjectId, ProviderAccountId, SessionId, TeamId, UserId, WebhookDeliveryId, WebhookEndpointId,
+};
 
 use crate::world_of_teams;
 
@@ -73,6 +78,10 @@ const KEY_SET: &str = "c4a1d2e3-5f60-4b7a-8c9d-0e1f2a3b4c5d";
 /// A session other than that of the access token.
 const OTHER_SESSION: &str = "018f0b6c-1e2f-7b4d-8a34-5b9f0c6d7e81";
 
+/// A webhook endpoint, and a delivery to it that failed.
+const WEBHOOK_ENDPOINT: &str = "9d2e6f14-7c3b-4a58-b1e0-6f5a4c3d2b19";
+const WEBHOOK_DELIVERY: &str = "019b79a8-5a00-7c3d-8e2f-1a2b3c4d5e6f";
+
 /// Placeholders in the events for values that a test creates.
 pub(super) type Placeholders = Vec<(&'static str, String)>;
 
@@ -89,6 +98,7 @@ pub(super) async fn furnish(app: &TestApp, id: &str, key: &str) -> Placeholders 
     write_settings(app, &project, key).await;
     write_key_set(app, &project).await;
     write_authorization(app, &project).await;
+    write_webhook(app, &project).await;
     write_mail_documents(app, &project, user.id).await;
     world_of_teams::write(app, &project, &user).await;
     let owner_token = world_of_teams::write_owner(app).await;
@@ -228,6 +238,19 @@ async fn write_key_set(app: &TestApp, project: &ProjectId) {
     let mut keys = NewKeys::random(&app.app.entropy, [KeyKind::SecretServer], "Backend".to_owned(), app.now());
     keys.set.id = KeySetId::parse(KEY_SET).unwrap();
     app.app.store.transact(key_set::create(project, &keys).unwrap()).await.unwrap();
+}
+
+async fn write_webhook(app: &TestApp, project: &ProjectId) {
+    let id = WebhookEndpointId::parse(WEBHOOK_ENDPOINT).unwrap();
+    let input = json!({ "url": "https://webhooks.invalid/", "event_types": ["endpoint.test"] });
+    let new: NewEndpoint = deserr::deserialize::<_, _, wire::problem::Problems>(input).unwrap();
+    let sealing = Sealing { sealer: &app.app.sealer, entropy: &app.app.entropy, project };
+    let (endpoint, _) = new.into_endpoint(id, sealing, app.now()).unwrap();
+    assert!(app.app.store.create_webhook_endpoint(project, &endpoint).await.unwrap());
+    let message = Message::new("msg_0123456789abcdef".to_owned(), EventType::EndpointTest, app.now(), &json!({ "message": "Hello" }));
+    let mut delivery = Delivery::new(WebhookDeliveryId::parse(WEBHOOK_DELIVERY).unwrap(), message, app.now());
+    delivery.attempted_once(Attempt { at: app.now(), response_status: Some(500), duration_millis: 1, error: None, answer: None });
+    app.app.store.put_webhook_delivery(&(project.clone(), id), &delivery).await.unwrap();
 }
 
 /// An OAuth flow that is waiting for the user to return from GitHub.

@@ -134,7 +134,8 @@ fn session(pair: &Pair<Session>) -> Events {
 
 /// Emails are told without recipients, texts and codes: their id and status say what to read.
 fn email(pair: &Pair<OutboxEntry>) -> Events {
-    let data = |entry: &OutboxEntry| json!({ "id": entry.id, "status": entry.status(), "created_at_millis": entry.created_at.as_millisecond() });
+    let data =
+        |entry: &OutboxEntry| json!({ "id": entry.id, "status": entry.status(), "created_at_millis": entry.created_at.as_millisecond() });
     match (&pair.old, &pair.new) {
         (None, Some(new)) => vec![(EventType::EmailCreated, data(new))],
         (Some(old), Some(new)) if old.status() != new.status() => vec![(EventType::EmailUpdated, data(new))],

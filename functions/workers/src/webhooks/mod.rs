@@ -10,6 +10,8 @@ mod lane;
 mod messages;
 mod notice;
 mod record;
+mod wake;
 
 pub use courier::Courier;
 pub use record::record;
+pub use wake::Wake;

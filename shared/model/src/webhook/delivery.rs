@@ -221,7 +221,8 @@ mod tests {
 
     #[test]
     fn a_message_makes_the_same_delivery_whenever_it_is_read() {
-        let message = || Message { id: "msg_1".to_owned(), event_type: EventType::EndpointTest, at: Timestamp::UNIX_EPOCH, body: "{}".to_owned() };
+        let message =
+            || Message { id: "msg_1".to_owned(), event_type: EventType::EndpointTest, at: Timestamp::UNIX_EPOCH, body: "{}".to_owned() };
         let [one, other] = [1, 2].map(|id| WebhookEndpointId::from(uuid::Uuid::from_u128(id)));
         let of = |endpoint| Delivery::of(message(), endpoint, Timestamp::UNIX_EPOCH);
         assert_eq!(of(one), of(one));

@@ -101,7 +101,12 @@ impl Sealing<'_> {
 
     /// The headers with sealed values; those whose value is hidden keep the value that they have in
     /// `known`.
-    fn headers(self, id: WebhookEndpointId, wanted: BTreeMap<String, String>, known: &[CustomHeader]) -> Result<Vec<CustomHeader>, Rejected> {
+    fn headers(
+        self,
+        id: WebhookEndpointId,
+        wanted: BTreeMap<String, String>,
+        known: &[CustomHeader],
+    ) -> Result<Vec<CustomHeader>, Rejected> {
         let problem = |text: String| Rejected::Input(Problems::one("body.custom_headers", text));
         let mut headers = Vec::new();
         for (name, value) in checked(wanted).map_err(problem)? {

@@ -39,7 +39,7 @@ use crate::trail::{self, chain};
 use crate::user::provider_account::account_claim_key;
 use crate::user::{self, USER_SHARDS, email_claim_key};
 use crate::write::Write;
-use crate::{record, session};
+use crate::{record, session, webhook};
 
 /// How long a project may still be written to after its end: longer than any request lasts.
 pub const LATE_WRITES: SignedDuration = SignedDuration::from_secs(60);
@@ -258,8 +258,12 @@ impl Purger<'_> {
     }
 
     /// Deletes the project's partitions that have fixed names: keys, email documents, quotas,
-    /// delivery counters and the links of the trail.
+    /// delivery counters, the links of the trail, and webhook endpoints with their deliveries.
     async fn fixed_partitions(&self) -> Result<(), Error> {
+        // The deliveries of webhooks are found by the endpoints, which are deleted last.
+        for endpoint in self.store.webhook_endpoints(self.project).await? {
+            self.count(self.delete(self.keys_of(&webhook::partition(self.project, endpoint.id)).await?).await?);
+        }
         let counters = (0..COUNT_SHARDS).map(|shard| delivery::partition(self.project, shard));
         let others = ["P", "T", "Q"].map(|kind| format!("{kind}#{}", self.project));
         let delete = async |partition: String| self.delete(self.keys_of(&partition).await?).await;

@@ -155,13 +155,15 @@ impl Store {
         for part in parts(settled, |pending| pending.delivery.body.len() + (10 << 10)) {
             let mut writes = Vec::new();
             for PendingDelivery { place: before, delivery } in &part {
-                let outcome = Write::update(delivery_key(project, *endpoint, delivery.id), "SET d.#status = :status, d.attempts = :attempts");
+                let outcome =
+                    Write::update(delivery_key(project, *endpoint, delivery.id), "SET d.#status = :status, d.attempts = :attempts");
                 let outcome = outcome.on("attribute_exists(pk)").name("#status", "status");
                 let outcome = outcome.entity(":status", &delivery.status)?.entity(":attempts", &delivery.attempts)?;
                 let (set, remove) = ("SET d.#status = :status, d.attempts = :attempts", "d.next_attempt_at");
                 writes.extend(match delivery.next_attempt_at {
                     Some(due_at) => {
-                        let outcome = outcome.expression(format!("{set}, {remove} = :next")).value(":next", integer(due_at.as_millisecond()));
+                        let outcome =
+                            outcome.expression(format!("{set}, {remove} = :next")).value(":next", integer(due_at.as_millisecond()));
                         [outcome, place(project, *endpoint, &Place { due_at, ..before.clone() })?]
                     }
                     None => [
@@ -208,7 +210,11 @@ impl Store {
 
     /// The deliveries of an endpoint, newest first, with the position after which the next page
     /// begins. A search may return a short page although more follow.
-    pub async fn webhook_deliveries(&self, (project, endpoint): &Lane, listing: DeliveryListing<'_>) -> Result<(Vec<Delivery>, Option<String>), Error> {
+    pub async fn webhook_deliveries(
+        &self,
+        (project, endpoint): &Lane,
+        listing: DeliveryListing<'_>,
+    ) -> Result<(Vec<Delivery>, Option<String>), Error> {
         let is_wanted = |delivery: &Delivery| {
             listing.status.is_none_or(|status| status == delivery.status)
                 && listing.event_type.is_none_or(|event_type| event_type == delivery.event_type)
