@@ -67,9 +67,9 @@ pub(crate) struct Run {
     pub(crate) drawn: u64,
 }
 
-/// How long to watch a request that only waits for the table. The clock advances only when nothing
-/// else can happen. The time is longer than the waits before a second and a third attempt, and much
-/// shorter than the timeout of an attempt.
+/// How long to watch a request that only waits for the table, by the runtime's paused clock, which
+/// advances only when nothing else can happen. The time is longer than the waits before a second
+/// and a third attempt, and much shorter than the timeout of an attempt.
 const WATCHED: Duration = Duration::from_millis(50);
 
 /// A service whose table answers only when the model decides.
@@ -126,7 +126,7 @@ impl Service {
         self.runtime.block_on(async {
             let mut answer = task(self.app.clone(), self.router.clone());
             for (call, reply) in replies {
-                assert!(self.settle(&mut answer).await.is_none(), "the same responses led to another result");
+                assert!(self.settle(&mut answer).await.is_none(), "the request ended before it received all these responses");
                 self.table.answer(*call, reply.clone());
             }
             let answer = self.settle(&mut answer).await;

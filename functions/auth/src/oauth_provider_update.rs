@@ -22,7 +22,12 @@ pub const ROUTE: Route = Route::patch("auth-oauth-provider-update", "/api/v1/oau
     .table(&[BatchGetItem, DeleteItem, GetItem, PutItem, UpdateItem])
     .reads(&[Named::User])
     .errors(SIGN_IN_CHANGE_ERRORS)
-    .errors(&[ErrorCode::ProviderAccountNotFound, ErrorCode::OauthProviderAccountIdAlreadyUsedForSignIn, ErrorCode::LastSignInMethod]);
+    .errors(&[
+        ErrorCode::ProviderAccountNotFound,
+        ErrorCode::OauthProviderAccountIdAlreadyUsedForSignIn,
+        ErrorCode::AnotherProviderAccountSignsIn,
+        ErrorCode::LastSignInMethod,
+    ]);
 
 #[derive(Deserr, ToSchema)]
 #[deserr(deny_unknown_fields)]
@@ -33,10 +38,11 @@ pub struct UpdateProviderAccount {
     /// Whether the app can get the provider's access tokens for the account.
     #[deserr(default)]
     allow_connected_accounts: Option<bool>,
-    /// Requires server access.
+    /// The email address of the account. Can be set only with server access.
     #[deserr(default)]
     email: Option<Email>,
-    /// Requires server access. The tokens of the previous account are deleted.
+    /// The account's id at the provider. Can be set only with server access. The tokens of the
+    /// previous account are deleted.
     #[deserr(default)]
     #[schema(value_type = Option<String>, min_length = 1, max_length = 512)]
     account_id: Option<AccountId>,

@@ -63,8 +63,8 @@ pub async fn handle(
         if !stored.is_of_epoch(user) {
             return Err(Rejected::NotFound.into());
         }
-        // Somebody who reads the emails to an email address that the user has given up is not the
-        // user.
+        // A code sent to an email address that the user has given up proves nothing, because
+        // somebody else may read the emails to that address.
         let (prover, before) = (access.access.prover(user), user.clone());
         let proof = user.prove(&stored.email, prover, app.entropy.uuid().into()).ok_or(Rejected::NotFound)?;
         user.set_password(hash.clone(), None);

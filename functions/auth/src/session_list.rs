@@ -55,7 +55,7 @@ pub struct SessionView {
     /// Milliseconds since the epoch.
     last_used_at: i64,
     is_current_session: bool,
-    /// Absent when unknown.
+    /// The place of the last use; absent if it is unknown.
     #[serde(skip_serializing_if = "Option::is_none")]
     last_used_at_end_user_ip_info: Option<Place>,
 }

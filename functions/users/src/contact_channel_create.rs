@@ -41,13 +41,13 @@ pub struct CreateContactChannel {
     #[schema(rename = "type")]
     _type: ChannelType,
     /// Whether the user can sign in with the email address, which only one user of a project can.
-    /// With client access this takes effect once the address is verified.
+    /// With client access, the setting takes effect once the address is verified.
     used_for_auth: bool,
     /// Whether the channel becomes the primary one. The previous primary channel stays as an
     /// ordinary one.
     #[deserr(default)]
     is_primary: Option<bool>,
-    /// Requires server access.
+    /// Whether the address is verified. Can be set only with server access.
     #[deserr(default)]
     is_verified: Option<bool>,
 }

@@ -42,7 +42,7 @@ guarded_body! {
         /// `true`: the channel replaces the primary one. `false`: the user has no primary channel.
         #[deserr(default)]
         is_primary: Option<bool>,
-        /// Requires server access.
+        /// Whether the address is verified. Can be set only with server access.
         #[deserr(default)]
         is_verified: Option<bool>,
     }
@@ -57,8 +57,8 @@ pub async fn handle(
     let (user_id, id) = (access.user_id(path.user_id)?, path.contact_channel_id);
     let missing = KnownError::ContactChannelNotFound;
     let row = read(&access, user_id).await?.ok_or_else(|| missing.clone())?;
-    // This needs a bot challenge: a new email address that replaces an unverified one can sign in
-    // at once, and from then on anybody can have password resets emailed to it.
+    // Replacing an unverified email address that signs in needs a bot challenge: the new address
+    // can sign in at once, and from then on anybody can have password resets emailed to it.
     let channel = row.user.channel(id).ok_or(KnownError::ContactChannelNotFound)?;
     let is_new = body.value.as_ref().is_some_and(|value| *value != channel.value) && channel.signs_in() && !channel.is_verified;
     let check = if is_new { Check::of_email(&access, &row.user) } else { Check::none(&app, &access.project, &access.place) };

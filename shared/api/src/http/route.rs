@@ -42,7 +42,7 @@ pub struct Route {
     pub ignores_unknown_fields: bool,
     /// Whether the body is not read, whatever its media type.
     pub ignores_body: bool,
-    /// Whether clients send forms, as the API document then says. All operations parse forms.
+    /// Whether the API document describes the body as a form. All operations accept forms.
     pub takes_forms: bool,
     /// Whether its errors also have the form of RFC 6749 §5.2.
     pub has_oauth_errors: bool,
@@ -152,7 +152,7 @@ impl Route {
         Self { table, ..self }
     }
 
-    /// Adds a group of the operation's own errors; an operation can have three groups.
+    /// Adds a group of the operation's own errors; an operation can have at most three groups.
     pub const fn errors(mut self, errors: &'static [ErrorCode]) -> Self {
         let mut group = 0;
         while !self.errors[group].is_empty() {
@@ -205,7 +205,7 @@ impl Route {
         Self { hides_accounts: true, ..self }
     }
 
-    /// For a GET that changes something.
+    /// Records the operation's changes in the trail, for a GET that changes something.
     pub const fn leaves_trail(self) -> Self {
         Self { trail: Trail::Entry, ..self }
     }

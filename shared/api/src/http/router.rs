@@ -69,7 +69,7 @@ pub fn layered(app: &App, route: Route, methods: MethodRouter<App>) -> MethodRou
             methods.layer(CatchPanicLayer::custom(product::layer::panicked)).layer(from_fn_with_state(app.clone(), product::layer))
         }
     };
-    // Added last and thus outermost, because the layers need the properties of the route, and
+    // The route is added last, and is thus outermost: the layers need its properties, and
     // authentication needs the limit that the request counts against.
     methods.layer(Extension(route))
 }

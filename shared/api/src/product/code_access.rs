@@ -31,7 +31,7 @@ use crate::product::access::{Access, Client};
 use crate::product::header_family::header;
 use crate::product::input::ParsedBody;
 
-/// The body of a request that brings a code and nothing else.
+/// The body of a request that contains only a code.
 #[derive(Deserr, ToSchema)]
 #[deserr(deny_unknown_fields)]
 pub struct CodeBody {
@@ -43,7 +43,8 @@ pub struct CodeBody {
 /// Whether a code would be accepted.
 #[derive(Serialize, ToSchema)]
 pub struct CheckedCode {
-    /// Whether the code would be accepted; most operations answer an error instead of `false`.
+    /// Whether the code would be accepted; most operations respond with an error instead of
+    /// `false`.
     pub is_code_valid: bool,
 }
 

@@ -5,14 +5,13 @@
 //! |---|---|---|---|
 //! | authorization | `S#<digest of the inner state>` | `STATE` | 1 unit for each KB to write, and again to take |
 //! | authorization code | `A#<P>#<digest of the code>` | `CODE` | 2 units to write and 2 to redeem, both in transactions; for a link or an upgrade, 2 more each time, for the session |
-//! | a provider's tokens | `U#<P>#<user>` | `PROVIDER#<provider>#<account>` | 2 units for each KB to write, 1 for each 4 KB to read |
 //!
-//! Taking a state and redeeming a code are each one conditional update, so of several concurrent
-//! attempts only one succeeds. A redeemed code is kept for a day with the id of the session for
-//! which it was redeemed; if the code is presented again, that session ends (RFC 6749 §4.1.2).
+//! Taking an authorization and redeeming a code are each one conditional update, so of several
+//! concurrent attempts only one succeeds. A redeemed code is kept until a day after its expiry,
+//! with the id of the session for which it was redeemed; if the code is presented again, that
+//! session ends (RFC 6749 §4.1.2).
 
 use crypto::digest::Digest;
-use crypto::seal::Sealed;
 use jiff::{SignedDuration, Timestamp};
 use model::project::redirect::RedirectUrl;
 use model::provider::authorization::Authorization;
@@ -27,11 +26,12 @@ use crate::client::Store;
 use crate::error::Error;
 use crate::item::{Key, entity, string};
 use crate::label::Label;
+use crate::provider::tokens::ProviderTokens;
 use crate::write::Write;
 
 /// How long an app may take to exchange a code (RFC 6749 §4.1.2 recommends at most ten minutes).
 pub const CODE_LIFE: SignedDuration = SignedDuration::from_mins(5);
-/// How long a redeemed code is remembered.
+/// How long a code is kept after its expiry, so that the reuse of a redeemed code is detected.
 const CODE_MEMORY: SignedDuration = SignedDuration::from_hours(24);
 
 /// An authorization code.
@@ -43,7 +43,8 @@ pub struct AuthorizationCode {
     #[serde(default)]
     pub epoch: u64,
     /// For linking or upgrading, the session in which the flow began: the code is valid only while
-    /// that session is live. Absent from codes that earlier versions wrote.
+    /// that session is live. Absent from codes for ordinary sign-ins, and from codes that earlier
+    /// versions wrote.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub begun_in: Option<SessionId>,
     /// The redirect URI with which the flow began.
@@ -97,39 +98,6 @@ pub enum PendingChange {
     },
 }
 
-/// A provider's tokens for an account, sealed for [`owner`].
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct ProviderTokens {
-    /// The access token.
-    pub access: Sealed,
-    /// The refresh token, if the provider issued one.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub refresh: Option<Sealed>,
-    /// When the access token expires, if the provider says so.
-    #[serde(default, skip_serializing_if = "Option::is_none", with = "jiff::fmt::serde::timestamp::millisecond::optional")]
-    pub expires_at: Option<Timestamp>,
-    /// The scopes of the tokens as the provider reports them, separated by spaces.
-    pub scope: String,
-}
-
-/// The owner that an account's tokens are sealed for. If the sealed tokens are copied to another
-/// account, they cannot be unsealed.
-pub fn owner(project: &ProjectId, account: &ProviderAccount) -> String {
-    owner_of(project.as_str(), &account.provider_id, &account.account_id)
-}
-
-fn owner_of(project: &str, provider_id: &str, account_id: &str) -> String {
-    format!("{project}/{provider_id}/{account_id}/tokens")
-}
-
-/// The same as [`owner`], but derived from the key of the tokens' item; `None` for the key of any
-/// other item.
-pub(crate) fn owner_by_key(key: &Key) -> Option<String> {
-    let (project, _) = key.pk.strip_prefix("U#")?.split_once('#')?;
-    let (provider_id, account_id) = key.sk.strip_prefix("PROVIDER#")?.split_once('#')?;
-    Some(owner_of(project, provider_id, account_id))
-}
-
 fn state_key(state: &SecretString) -> Key {
     Key::new(format!("S#{}", Digest::of(state.expose_secret())), "STATE")
 }
@@ -137,10 +105,6 @@ fn state_key(state: &SecretString) -> Key {
 /// The key of an authorization code.
 pub fn code_key(project: &ProjectId, code: &SecretString) -> Key {
     Key::new(format!("A#{project}#{}", Digest::of(code.expose_secret())), "CODE")
-}
-
-fn tokens_key(project: &ProjectId, user: UserId, account: &ProviderAccount) -> Key {
-    Key::new(format!("U#{project}#{user}"), format!("PROVIDER#{}#{}", account.provider_id, account.account_id))
 }
 
 /// Writes a new code.
@@ -154,16 +118,6 @@ pub fn redeem_code(project: &ProjectId, code: &SecretString, session: SessionId)
         .labelled(Label::Code)
         .on("attribute_exists(pk) AND attribute_not_exists(d.session_id)")
         .value(":session", string(session.to_string()))
-}
-
-/// Stores the tokens of an account, replacing any existing ones.
-pub fn keep_tokens(project: &ProjectId, user: UserId, account: &ProviderAccount, tokens: &ProviderTokens) -> Result<Write, Error> {
-    Write::put(tokens_key(project, user, account), tokens)
-}
-
-/// Deletes the tokens of an account, if there are any.
-pub fn drop_tokens(project: &ProjectId, user: UserId, account: &ProviderAccount) -> Write {
-    Write::delete(tokens_key(project, user, account))
 }
 
 impl Store {
@@ -185,7 +139,7 @@ impl Store {
         }
     }
 
-    /// Deletes a code that nobody has redeemed. A redeemed code is kept, so that its reuse is
+    /// Deletes a code unless it has been redeemed. A redeemed code is kept, so that its reuse is
     /// detected.
     pub async fn end_code(&self, project: &ProjectId, code: &SecretString) -> Result<(), Error> {
         let delete = Write::delete(code_key(project, code)).on("attribute_not_exists(d.session_id)");
@@ -198,15 +152,5 @@ impl Store {
     /// The stored authorization code.
     pub async fn authorization_code(&self, project: &ProjectId, code: &SecretString) -> Result<Option<AuthorizationCode>, Error> {
         self.get(&code_key(project, code)).await?.map(entity).transpose()
-    }
-
-    /// The stored tokens of a provider account.
-    pub async fn provider_tokens(
-        &self,
-        project: &ProjectId,
-        user: UserId,
-        account: &ProviderAccount,
-    ) -> Result<Option<ProviderTokens>, Error> {
-        self.get(&tokens_key(project, user, account)).await?.map(entity).transpose()
     }
 }

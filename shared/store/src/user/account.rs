@@ -21,7 +21,7 @@ use crate::item::{integer, string};
 use crate::keys::user_key;
 use crate::label::Label;
 use crate::profile_image;
-use crate::provider::authorization::drop_tokens;
+use crate::provider::tokens::drop_tokens;
 use crate::session::session_key;
 use crate::team::membership::remove_deleted;
 use crate::user::{
@@ -123,8 +123,8 @@ pub struct Taken<'a> {
 }
 
 impl Outcome {
-    /// Success if the change was written, otherwise a conflict. For callers that treat all
-    /// obstacles alike and decide again.
+    /// Success if the change was written, otherwise [`Error::Conflict`]. For callers that read and
+    /// decide again, whatever prevented the change.
     pub fn done(self) -> Result<(), Error> {
         match self {
             Self::Done => Ok(()),
