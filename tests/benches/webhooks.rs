@@ -1,7 +1,7 @@
 //! Webhooks in the gateway: how many events a second reach a receiver, and how long an event takes
-//! from the change to its receiver; alone, and beside an endpoint that never answers. The data is on
-//! disk, and the workers are those of the gateway: `cargo bench -p tests --bench webhooks --profile
-//! gateway`.
+//! from the change to its receiver; alone, and beside an endpoint that never answers. The data is
+//! on disk, and the workers are those of the gateway: `cargo bench -p tests --bench webhooks
+//! --profile gateway`.
 #![expect(clippy::expect_used, reason = "a benchmark ends where something is missing")]
 
 use std::collections::HashMap;

@@ -31,8 +31,8 @@ impl Received {
         self.json()["type"].as_str().unwrap().to_owned()
     }
 
-    /// Whether the library of the specification makes one of the signatures. It does not compare the
-    /// time, as the clock of a test is not that of this machine.
+    /// Whether the library of the specification makes one of the signatures. It does not compare
+    /// the time, as the clock of a test is not that of this machine.
     pub fn is_signed_with(&self, secret: &str) -> bool {
         let at = self.header("webhook-timestamp").parse().unwrap();
         let signature = Webhook::new(secret).unwrap().sign(self.header("webhook-id"), at, self.body.as_bytes()).unwrap();

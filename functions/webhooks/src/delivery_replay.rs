@@ -1,5 +1,5 @@
-//! `POST /api/v1/internal/webhook-endpoints/{id}/deliveries/{delivery_id}/replay`: delivers an event
-//! once more. The receiver recognises it by the id of the message.
+//! `POST /api/v1/internal/webhook-endpoints/{id}/deliveries/{delivery_id}/replay`: delivers an
+//! event once more. The receiver recognises it by the id of the message.
 
 use api::http::TableAction::{BatchGetItem, ConditionCheckItem, GetItem, PutItem, UpdateItem};
 use api::http::{Json, Route};

@@ -1,5 +1,5 @@
-//! `PATCH /api/v1/internal/webhook-endpoints/{id}`: changes an endpoint. Switching it on forgets its
-//! failures, and what is pending for it is due.
+//! `PATCH /api/v1/internal/webhook-endpoints/{id}`: changes an endpoint. Switching it on forgets
+//! its failures, and what is pending for it is due.
 
 use api::http::TableAction::{BatchGetItem, GetItem, UpdateItem};
 use api::http::{Json, Route};

@@ -1,5 +1,5 @@
-//! `POST /api/v1/internal/webhook-endpoints/{id}/rotate-secret`: replaces the secret of an endpoint.
-//! Until the given time has passed, both secrets sign, so that no event is rejected meanwhile.
+//! `POST /api/v1/internal/webhook-endpoints/{id}/rotate-secret`: replaces the secret of an
+//! endpoint. Until the given time has passed, both secrets sign, so that no event is rejected.
 
 use api::http::TableAction::{BatchGetItem, GetItem, UpdateItem};
 use api::http::{Json, Route};

@@ -227,9 +227,9 @@ async fn link(app: &App, projects: BTreeSet<ProjectId>) -> BTreeSet<ProjectId> {
 }
 
 impl Service {
-    /// Starts the worker of webhooks: it records the events of what changes, and delivers them. Once
-    /// `stop` changes, the worker begins no more deliveries, and stops after those that are under
-    /// way. With `works_alone` (no other process delivers events), the worker first frees the
+    /// Starts the worker of webhooks: it records the events of what changes, and delivers them.
+    /// Once `stop` changes, the worker begins no more deliveries, and stops after those that are
+    /// under way. With `works_alone` (no other process delivers events), the worker first frees the
     /// endpoints that a killed worker had claimed.
     pub fn spawn_webhooks(&self, works_alone: bool, mut stop: watch::Receiver<bool>) -> JoinHandle<()> {
         let (app, engine) = (self.app.clone(), self.engine.clone());

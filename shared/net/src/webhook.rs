@@ -1,6 +1,7 @@
 //! Requests to webhook endpoints, which a project's administrators choose. They follow the same
 //! rules as requests to providers ([`crate::outgoing`]): no redirects, no proxies, and connections
-//! only to addresses that were checked. The answer is only shown to people, so it need not be valid.
+//! only to addresses that were checked. The answer is only shown to people, so it need not be
+//! valid.
 
 use std::time::Duration;
 

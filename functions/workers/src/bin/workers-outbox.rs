@@ -30,9 +30,9 @@ async fn run() -> Result<(), Error> {
         {
             wake.start().await;
         }
-        // To the outbox, the content of the event does not matter: the index tells which entries are
-        // due. Sending begins at the latest 25 seconds before the deadline, so that the last email
-        // has all the time that a mail provider may take.
+        // To the outbox, the content of the event does not matter: the index tells which entries
+        // are due. Sending begins at the latest 25 seconds before the deadline, so that the last
+        // email has all the time that a mail provider may take.
         let deadline = jiff::Timestamp::from_millisecond(i64::try_from(event.context.deadline)?)?;
         let sent = workers::outbox::drain(app, mailer, deadline - jiff::SignedDuration::from_secs(25)).await;
         let is_scheduled = event.payload.get("Records").is_none();

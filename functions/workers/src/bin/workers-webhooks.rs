@@ -1,5 +1,5 @@
-//! Lambda of [`workers::webhooks`], which delivers what is due: started when events were recorded, and
-//! by a schedule every minute for retries.
+//! Lambda of [`workers::webhooks`], which delivers what is due: started when events were recorded,
+//! and by a schedule every minute for retries.
 
 use flows::App;
 use lambda_runtime::{Error, LambdaEvent, service_fn};

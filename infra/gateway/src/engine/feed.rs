@@ -1,9 +1,9 @@
 //! The table's stream, from which webhooks follow.
 //!
 //! The stream is off until a project has an endpoint, as each write adds to it. It is switched on
-//! before the endpoint is written, so no change after the endpoint is missed. Records that were read
-//! are deleted, unless other processes read the stream, too: the engine keeps them for ever, and
-//! searches all of them for the last number at each write. What is not deleted is what the next
+//! before the endpoint is written, so no change after the endpoint is missed. Records that were
+//! read are deleted, unless other processes read the stream, too: the engine keeps them for ever,
+//! and searches all of them for the last number at each write. What is not deleted is what the next
 //! process has to read. A second connection to the file deletes them, as the engine has no call for
 //! it.
 
@@ -101,8 +101,8 @@ impl Engine {
         Ok(())
     }
 
-    /// Notes whether the engine is shared with other processes, and returns what was noted before. A
-    /// stream that is on says so only if no project has a webhook endpoint.
+    /// Notes whether the engine is shared with other processes, and returns what was noted before.
+    /// A stream that is on says so only if no project has a webhook endpoint.
     pub async fn share(&self, is_shared: bool) -> Result<bool, store::Error> {
         let database = self.database.clone();
         let noted = tokio::task::spawn_blocking(move || note_shared(&database, is_shared)).await;
