@@ -9,7 +9,7 @@ use api::product::page::{self, Page};
 use api::product::{Access, Admin, Input};
 use deserr::Deserr;
 use errors::{Error, ErrorCode};
-use model::webhook::delivery::{DeliveryView, Status};
+use model::webhook::delivery::{DeliveryView, DeliveryStatus};
 use model::webhook::event::EventType;
 use store::webhook::delivery::DeliveryListing;
 use utoipa::ToSchema;
@@ -26,8 +26,9 @@ pub const ROUTE: Route = Route::get("webhooks-delivery-list", "/api/v1/internal/
 pub struct DeliveriesQuery {
     /// Only deliveries with this status.
     #[deserr(default)]
-    status: Option<Status>,
+    status: Option<DeliveryStatus>,
     /// Only events of this type.
+    #[schema(value_type = Option<String>, example = "user.created")]
     #[deserr(default)]
     event_type: Option<EventType>,
     /// 1 to 100. Default: 50.

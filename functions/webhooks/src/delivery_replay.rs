@@ -22,7 +22,9 @@ pub const ROUTE: Route = Route::post("webhooks-delivery-replay", "/api/v1/intern
 #[derive(Deserr, ToSchema)]
 #[deserr(deny_unknown_fields)]
 pub struct DeliveryPath {
+    /// The id of the endpoint.
     id: WebhookEndpointId,
+    /// The id of the delivery.
     delivery_id: WebhookDeliveryId,
 }
 

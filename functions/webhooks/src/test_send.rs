@@ -23,6 +23,7 @@ pub const ROUTE: Route = Route::post("webhooks-test-send", "/api/v1/internal/sen
 #[derive(Deserr, ToSchema)]
 #[deserr(deny_unknown_fields)]
 pub struct SendTest {
+    /// The id of the endpoint.
     endpoint_id: String,
 }
 

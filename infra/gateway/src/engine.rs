@@ -24,7 +24,7 @@ use bytes::Bytes;
 use calls::{reads, touches_outbox, trails_of};
 use connector::Connector;
 use dynoxide::{Database, DynoxideError};
-use feed::Feed;
+use feed::{Feed, note_shared};
 use store::{Store, table};
 use tokio::sync::Notify;
 use trails::Trails;
@@ -32,13 +32,10 @@ use wire::entropy::Entropy;
 use wire::id::ProjectId;
 
 pub use self::dispatch::dispatch;
-pub use self::feed::Batch;
+pub use self::feed::{Batch, TABLE};
 pub use self::observe::{Fault, Observe};
 use crate::commits::Commits;
 use crate::damage::{self, Damage};
-
-/// The name of the table in embedded engines.
-pub const TABLE: &str = "gatelet";
 
 /// An embedded engine with its table.
 #[derive(Clone)]
@@ -183,5 +180,37 @@ impl Engine {
     /// Waits until a call succeeds that may have written an outbox entry.
     pub async fn outbox_changed(&self) {
         self.outbox_changed.notified().await;
+    }
+
+    /// Reads the stream from now on, if a project has a webhook endpoint or will have one. With a
+    /// file, records that were read are deleted from it.
+    pub async fn open_feed(&self, file: Option<&Path>) -> Result<(), store::Error> {
+        let is_on = self.store.has_webhooks().await?;
+        self.feed.open(&self.database, file, is_on).map_err(store::Error::Refused)
+    }
+
+    /// Notes whether the engine is shared with other processes, and returns what was noted before.
+    /// A stream that is on says so only if no project has a webhook endpoint.
+    pub fn share(&self, is_shared: bool) -> Result<bool, store::Error> {
+        note_shared(&self.database, is_shared).map_err(store::Error::Refused)
+    }
+
+    /// Waits until something is written while the stream is on.
+    pub async fn fed(&self) {
+        self.feed.changed().await;
+    }
+
+    /// The next changes; `None` if there are none. They are read again until they are finished.
+    pub async fn changes(&self) -> Result<Option<Batch>, store::Error> {
+        let (database, feed) = (self.database.clone(), Arc::clone(&self.feed));
+        let read = tokio::task::spawn_blocking(move || feed.read(&database)).await;
+        read.map_err(|error| store::Error::Refused(error.to_string()))?.map_err(store::Error::Refused)
+    }
+
+    /// Goes on behind these changes.
+    pub async fn finish(&self, batch: Batch) -> Result<(), store::Error> {
+        let feed = Arc::clone(&self.feed);
+        let finished = tokio::task::spawn_blocking(move || feed.finish(batch)).await;
+        finished.map_err(|error| store::Error::Refused(error.to_string()))?.map_err(|error| store::Error::Unavailable(error.to_string()))
     }
 }

@@ -41,6 +41,7 @@ const AREAS: [(&str, &str); 7] = [
     ("teams", "Teams, their members, permissions and invitations"),
     ("emails", "Emails: outbox, templates, themes and drafts"),
     ("projects", "The project and its configuration"),
+    ("webhooks", "Endpoints that receive events, and the deliveries to them"),
     ("edge", "The service itself"),
 ];
 

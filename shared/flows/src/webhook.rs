@@ -1,8 +1,6 @@
 //! One attempt to deliver an event to an endpoint: signed, bounded, and recorded whatever happens.
 
 use crypto::webhook::sign;
-use http::header::{ACCEPT, CONTENT_TYPE, USER_AGENT};
-use http::{HeaderMap, HeaderName, HeaderValue};
 use jiff::Timestamp;
 use model::webhook::delivery::{Attempt, Delivery};
 use model::webhook::{Endpoint, header_owner, secret_owner};
@@ -18,6 +16,12 @@ use crate::app::App;
 /// some receivers still expect.
 const FAMILIES: [[&str; 3]; 2] =
     [["webhook-id", "webhook-timestamp", "webhook-signature"], ["svix-id", "svix-timestamp", "svix-signature"]];
+
+/// Names and values of headers.
+type Headers = Vec<(String, String)>;
+
+/// How the reason of a fault begins if the endpoint took too long.
+const LATE: &str = "no answer within";
 
 /// Sends a delivery to its endpoint.
 pub async fn attempt(app: &App, project: &ProjectId, endpoint: &Endpoint, delivery: &Delivery) -> Attempt {
@@ -36,30 +40,25 @@ pub async fn attempt(app: &App, project: &ProjectId, endpoint: &Endpoint, delive
 /// What a project's administrators learn about a failure. Neither addresses that a name resolved to
 /// nor the details of a refusal are told, because they would reveal the deployment's network.
 fn told(fault: &Fault) -> String {
-    match fault {
-        Fault::Private(_) => "the URL's address is not public".to_owned(),
-        Fault::Unavailable(reason) if reason.starts_with("no answer within") => reason.clone(),
-        Fault::Unavailable(reason) | Fault::Refused(reason) | Fault::Senseless(reason) => {
-            let known = ["dns error", "certificate", "connection refused", "connection reset", "connection closed"];
-            let lower = reason.to_lowercase();
-            let which = known.into_iter().find(|known| lower.contains(known)).unwrap_or("connection failed");
-            format!("the endpoint cannot be reached: {which}")
-        }
+    let reason = fault.to_string();
+    if matches!(fault, Fault::Private(_)) {
+        return "the URL's address is not public".to_owned();
     }
+    if let Some((_, late)) = reason.split_once(LATE) {
+        return format!("{LATE}{late}");
+    }
+    let known = ["dns error", "certificate", "connection refused", "connection reset", "connection closed"];
+    let lower = reason.to_lowercase();
+    let which = known.into_iter().find(|known| lower.contains(known)).unwrap_or("connection failed");
+    format!("the endpoint cannot be reached: {which}")
 }
 
-fn headers(app: &App, project: &ProjectId, endpoint: &Endpoint, delivery: &Delivery, at: Timestamp) -> Result<HeaderMap, &'static str> {
-    let mut headers = HeaderMap::new();
-    headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
-    headers.insert(USER_AGENT, HeaderValue::from_static("gatelet"));
-    headers.insert(ACCEPT, HeaderValue::from_static("*/*"));
+fn headers(app: &App, project: &ProjectId, endpoint: &Endpoint, delivery: &Delivery, at: Timestamp) -> Result<Headers, &'static str> {
+    let mut headers = Headers::new();
     for header in &endpoint.headers {
         let owner = header_owner(project.as_str(), endpoint.id, &header.name);
         let value = app.sealer.open(&owner, &header.value).map_err(|_| "a custom header was sealed with another deployment secret")?;
-        let name = HeaderName::from_bytes(header.name.as_bytes()).map_err(|_| "a custom header is malformed")?;
-        let mut value = HeaderValue::from_str(value.expose_secret()).map_err(|_| "a custom header is malformed")?;
-        value.set_sensitive(true);
-        headers.insert(name, value);
+        headers.push((header.name.clone(), value.expose_secret().to_owned()));
     }
     let mut signatures = Vec::new();
     for sealed in endpoint.secrets(at) {
@@ -68,8 +67,8 @@ fn headers(app: &App, project: &ProjectId, endpoint: &Endpoint, delivery: &Deliv
         signatures.push(sign(&secret, &delivery.message_id, at, &delivery.body).map_err(|_| "the signing secret is malformed: rotate it")?);
     }
     let values = [delivery.message_id.clone(), at.as_second().to_string(), signatures.join(" ")];
-    for (name, value) in FAMILIES.into_iter().flat_map(|family| family.into_iter().zip(&values)) {
-        headers.insert(HeaderName::from_static(name), HeaderValue::from_str(value).map_err(|_| "the message's id is malformed")?);
+    for family in FAMILIES {
+        headers.extend(family.map(str::to_owned).into_iter().zip(values.clone()));
     }
     Ok(headers)
 }

@@ -6,7 +6,8 @@
 use std::time::Duration;
 
 use bytes::Bytes;
-use http::{HeaderMap, Method, Request};
+use http::header::{ACCEPT, CONTENT_TYPE, USER_AGENT};
+use http::{HeaderName, HeaderValue, Method, Request};
 use http_body_util::{BodyExt as _, Full};
 use hyper::body::Incoming;
 use settings::Settings;
@@ -61,11 +62,18 @@ fn is_this_machine(url: &Url) -> bool {
 }
 
 /// Posts a body to an endpoint. Any status is an answer; a fault means that there was none.
-pub async fn post(settings: &Settings, url: &str, headers: HeaderMap, body: String) -> Result<Posted, Fault> {
+pub async fn post(settings: &Settings, url: &str, headers: Vec<(String, String)>, body: String) -> Result<Posted, Fault> {
     let outgoing = Outgoing::direct(settings);
     let uri = outgoing.check(url)?.as_str().to_owned();
     let mut request = Request::builder().method(Method::POST).uri(uri).body(Full::new(Bytes::from(body))).map_err(unsendable)?;
-    *request.headers_mut() = headers;
+    request.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+    request.headers_mut().insert(USER_AGENT, HeaderValue::from_static("gatelet"));
+    request.headers_mut().insert(ACCEPT, HeaderValue::from_static("*/*"));
+    for (name, value) in headers {
+        let mut value = HeaderValue::try_from(value).map_err(unsendable)?;
+        value.set_sensitive(true);
+        request.headers_mut().insert(HeaderName::try_from(name).map_err(unsendable)?, value);
+    }
     let sent = timeout(BUDGET, outgoing.client().request(request)).await;
     let late = |_| Fault::Unavailable(format!("no answer within {} s", BUDGET.as_secs()));
     let response = sent.map_err(late)?.map_err(|error| unavailable(&error))?;

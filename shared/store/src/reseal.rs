@@ -97,13 +97,7 @@ fn places(key: &Key, item: &Item) -> Result<Vec<Place>, Error> {
     if let Some(project) = key.pk.strip_prefix("P#")
         && key.sk.starts_with("WEBHOOK#")
     {
-        let Endpoint { id, secret, previous, headers, .. } = entity(item.clone())?;
-        let signing = place("secret.sealed", webhook::secret_owner(project, id), secret.sealed);
-        let previous = previous.map(|previous| place("previous.sealed", webhook::secret_owner(project, id), previous.sealed));
-        let headers = headers.into_iter().enumerate().map(|(index, header)| {
-            place(&format!("headers[{index}].value"), webhook::header_owner(project, id, &header.name), header.value)
-        });
-        return Ok([signing].into_iter().chain(previous).chain(headers).collect());
+        return Ok(places_of_webhook(project, entity(item.clone())?));
     }
     if let Some((project, _)) = key.pk.strip_prefix("U#").and_then(|rest| rest.split_once('#'))
         && key.sk == "USER"
@@ -132,6 +126,18 @@ fn places(key: &Key, item: &Item) -> Result<Vec<Place>, Error> {
         return Ok([place("access", owner, tokens.access)].into_iter().chain(refresh).collect());
     }
     Ok(Vec::new())
+}
+
+/// The sealed values of a webhook endpoint.
+fn places_of_webhook(project: &str, endpoint: Endpoint) -> Vec<Place> {
+    let Endpoint { id, secret, previous, headers, .. } = endpoint;
+    let signing = |path: &str, sealed| Place { path: path.to_owned(), owner: webhook::secret_owner(project, id), sealed };
+    let headers = headers.into_iter().enumerate().map(|(index, header)| {
+        let owner = webhook::header_owner(project, id, &header.name);
+        Place { path: format!("headers[{index}].value"), owner, sealed: header.value }
+    });
+    let previous = previous.map(|previous| signing("previous.sealed", previous.sealed));
+    [signing("secret.sealed", secret.sealed)].into_iter().chain(previous).chain(headers).collect()
 }
 
 impl Store {

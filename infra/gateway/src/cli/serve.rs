@@ -132,7 +132,7 @@ async fn open_engine(data: Option<&Data>, is_shared: bool, entropy: &Entropy) ->
     let database = data.map(Data::create_database).transpose()?;
     let engine = Engine::open(database.as_deref(), entropy, None).await?;
     let was_on = engine.stream(is_shared).await?;
-    let was_shared = engine.share(is_shared).await? || (was_on && !engine.store().has_webhooks().await?);
+    let was_shared = engine.share(is_shared)? || (was_on && !engine.store().has_webhooks().await?);
     if let (Some(database), false) = (&database, is_shared) {
         engine.share_commits(database)?;
     }

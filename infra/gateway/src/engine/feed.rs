@@ -8,15 +8,16 @@
 //! it.
 
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Mutex, OnceLock, PoisonError};
 
 use dynoxide::Database;
 use rusqlite::Connection;
 use serde_json::{Value, json};
 use tokio::sync::Notify;
 
-use super::{Engine, TABLE};
 
+/// The name of the table in embedded engines.
+pub const TABLE: &str = "gatelet";
 /// The tag of a table that other processes use, too.
 const SHARED: &str = "shared";
 /// The number of records that are read at once.
@@ -47,23 +48,68 @@ impl Feed {
         Ok(())
     }
 
+    /// Switches the stream on, if it is off. With a file, records that were read are deleted.
+    pub(super) fn open(&self, database: &Database, file: Option<&Path>, is_on: bool) -> Result<(), String> {
+        if let Some(file) = file {
+            // The first call decides; there is only one file.
+            let _ = self.file.set(file.to_owned());
+        }
+        if is_on {
+            switch_on(database)?;
+            let _ = self.is_on.set(());
+        }
+        Ok(())
+    }
+
+    /// Waits until something is written while the stream is on.
+    pub(super) async fn changed(&self) {
+        self.changed.notified().await;
+    }
+
     /// Tells the reader that something was written.
     pub(super) fn written(&self) {
         if self.is_on.get().is_some() {
             self.changed.notify_one();
         }
     }
+
+    /// The next records; `None` if there are none. They are read again until they are finished.
+    pub(super) fn read(&self, database: &Database) -> Result<Option<Batch>, String> {
+        if self.is_on.get().is_none() {
+            return Ok(None);
+        }
+        let known = self.next.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let iterator = match known {
+            Some(iterator) => iterator,
+            None => first_iterator(database)?,
+        };
+        let answer = parsed(&json!({ "ShardIterator": iterator, "Limit": READ }), |request| database.get_records(request))?;
+        let last = answer["Records"].as_array().and_then(|records| records.last());
+        let Some(last) = last.and_then(|record| record["dynamodb"]["SequenceNumber"].as_str()) else { return Ok(None) };
+        let last = stored_number(last).ok_or("a record of the stream has no number")?;
+        let next = answer["NextShardIterator"].as_str().ok_or("the stream has ended")?.to_owned();
+        Ok(Some(Batch { event: json!({ "Records": answer["Records"] }), next, last }))
+    }
+
+    /// Goes on behind these records.
+    pub(super) fn finish(&self, batch: Batch) -> rusqlite::Result<()> {
+        let Batch { next, last, .. } = batch;
+        if let Some(file) = self.file.get() {
+            forget(file, last)?;
+        }
+        *self.next.lock().unwrap_or_else(PoisonError::into_inner) = Some(next);
+        Ok(())
+    }
 }
 
 fn switch_on(database: &Database) -> Result<(), String> {
-    let told = |error: &dyn std::fmt::Display| error.to_string();
     let table = parsed(&json!({ "TableName": TABLE }), |request| database.describe_table(request))?;
     if table["Table"]["StreamSpecification"]["StreamEnabled"] == true {
         return Ok(());
     }
     let stream = json!({ "StreamEnabled": true, "StreamViewType": "NEW_AND_OLD_IMAGES" });
     let update = json!({ "TableName": TABLE, "StreamSpecification": stream });
-    parsed(&update, |request| database.update_table(request)).map(drop).map_err(|error| told(&error))
+    parsed(&update, |request| database.update_table(request)).map(drop)
 }
 
 /// Makes a call of the engine, whose types have no public fields to build them from.
@@ -87,61 +133,9 @@ pub struct Batch {
     last: i64,
 }
 
-impl Engine {
-    /// Reads the stream from now on. With a file, records that were read are deleted from it.
-    pub async fn open_feed(&self, file: Option<&Path>) -> Result<(), store::Error> {
-        if let Some(file) = file {
-            // The first call decides; there is only one file.
-            let _ = self.feed.file.set(file.to_owned());
-        }
-        if self.store.has_webhooks().await? {
-            switch_on(&self.database).map_err(store::Error::Refused)?;
-            let _ = self.feed.is_on.set(());
-        }
-        Ok(())
-    }
-
-    /// Notes whether the engine is shared with other processes, and returns what was noted before.
-    /// A stream that is on says so only if no project has a webhook endpoint.
-    pub async fn share(&self, is_shared: bool) -> Result<bool, store::Error> {
-        let database = self.database.clone();
-        let noted = tokio::task::spawn_blocking(move || note_shared(&database, is_shared)).await;
-        noted.map_err(|error| store::Error::Refused(error.to_string()))?.map_err(store::Error::Refused)
-    }
-
-    /// Waits until something is written while the stream is on.
-    pub async fn fed(&self) {
-        self.feed.changed.notified().await;
-    }
-
-    /// The next changes; `None` if there are none. They are read again until they are finished.
-    pub async fn changes(&self) -> Result<Option<Batch>, store::Error> {
-        if self.feed.is_on.get().is_none() {
-            return Ok(None);
-        }
-        let (database, feed) = (self.database.clone(), Arc::clone(&self.feed));
-        let read = tokio::task::spawn_blocking(move || read(&database, &feed)).await;
-        read.map_err(|error| store::Error::Refused(error.to_string()))?.map_err(store::Error::Refused)
-    }
-
-    /// Goes on behind these changes.
-    pub async fn finish(&self, batch: Batch) -> Result<(), store::Error> {
-        let feed = Arc::clone(&self.feed);
-        let finish = move || {
-            let Batch { next, last, .. } = batch;
-            if let Some(file) = feed.file.get() {
-                forget(file, last)?;
-            }
-            *feed.next.lock().unwrap_or_else(PoisonError::into_inner) = Some(next);
-            Ok::<_, rusqlite::Error>(())
-        };
-        let finished = tokio::task::spawn_blocking(finish).await.map_err(|error| store::Error::Refused(error.to_string()))?;
-        finished.map_err(|error| store::Error::Unavailable(error.to_string()))
-    }
-}
-
-/// The note is a tag of the table.
-fn note_shared(database: &Database, is_shared: bool) -> Result<bool, String> {
+/// Notes whether other processes use the table, too, and returns what was noted before. The note is
+/// a tag of the table.
+pub(super) fn note_shared(database: &Database, is_shared: bool) -> Result<bool, String> {
     let table = parsed(&json!({ "TableName": TABLE }), |request| database.describe_table(request))?;
     let arn = &table["Table"]["TableArn"];
     let tags = parsed(&json!({ "ResourceArn": arn }), |request| database.list_tags_of_resource(request))?;
@@ -154,20 +148,6 @@ fn note_shared(database: &Database, is_shared: bool) -> Result<bool, String> {
         parsed(&tag, |request| database.untag_resource(request).map(|_| ()))?;
     }
     Ok(was_shared)
-}
-
-fn read(database: &Database, feed: &Feed) -> Result<Option<Batch>, String> {
-    let known = feed.next.lock().unwrap_or_else(PoisonError::into_inner).clone();
-    let iterator = match known {
-        Some(iterator) => iterator,
-        None => first_iterator(database)?,
-    };
-    let answer = parsed(&json!({ "ShardIterator": iterator, "Limit": READ }), |request| database.get_records(request))?;
-    let last = answer["Records"].as_array().and_then(|records| records.last());
-    let Some(last) = last.and_then(|record| record["dynamodb"]["SequenceNumber"].as_str()) else { return Ok(None) };
-    let last = stored_number(last).ok_or("a record of the stream has no number")?;
-    let next = answer["NextShardIterator"].as_str().ok_or("the stream has ended")?.to_owned();
-    Ok(Some(Batch { event: json!({ "Records": answer["Records"] }), next, last }))
 }
 
 /// The engine adds 10^20 to the numbers that it stores.

@@ -54,6 +54,8 @@ pub enum TargetKind {
     NotificationCategory,
     /// A webhook endpoint.
     WebhookEndpoint,
+    /// A delivery to a webhook endpoint.
+    WebhookDelivery,
 }
 
 impl From<DocumentKind> for TargetKind {

@@ -30,7 +30,7 @@ const JITTER: f64 = 0.2;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, deserr::Deserr, ToSchema)]
 #[serde(rename_all = "lowercase")]
 #[deserr(rename_all = lowercase)]
-pub enum Status {
+pub enum DeliveryStatus {
     /// Another attempt will follow.
     Pending,
     /// The endpoint accepted the event.
@@ -54,7 +54,7 @@ pub struct Delivery {
     #[serde(with = "jiff::fmt::serde::timestamp::millisecond::required")]
     pub created_at: Timestamp,
     /// The status.
-    pub status: Status,
+    pub status: DeliveryStatus,
     /// The attempts so far, oldest first.
     #[serde(default)]
     pub attempts: Vec<Attempt>,
@@ -104,7 +104,7 @@ impl Delivery {
     /// A new delivery with this id, due now.
     pub fn new(id: WebhookDeliveryId, message: Message, now: Timestamp) -> Self {
         let Message { id: message_id, event_type, at, body } = message;
-        let (status, attempts) = (Status::Pending, Vec::new());
+        let (status, attempts) = (DeliveryStatus::Pending, Vec::new());
         Self { id, message_id, event_type, body, created_at: at, status, attempts, next_attempt_at: Some(now) }
     }
 
@@ -119,16 +119,16 @@ impl Delivery {
         let wait = WAITS.get(self.attempts.len()).map(|wait| *wait + wait.mul_f64(JITTER * fraction));
         let ended_at = after(attempt.at, SignedDuration::from_millis(i64::from(attempt.duration_millis)));
         (self.status, self.next_attempt_at) = match (attempt.is_success(), wait) {
-            (true, _) => (Status::Succeeded, None),
-            (false, Some(wait)) => (Status::Pending, Some(after(ended_at, wait))),
-            (false, None) => (Status::Failed, None),
+            (true, _) => (DeliveryStatus::Succeeded, None),
+            (false, Some(wait)) => (DeliveryStatus::Pending, Some(after(ended_at, wait))),
+            (false, None) => (DeliveryStatus::Failed, None),
         };
         self.attempts.push(attempt);
     }
 
     /// Adds the only attempt of a test.
     pub fn attempted_once(&mut self, attempt: Attempt) {
-        self.status = if attempt.is_success() { Status::Succeeded } else { Status::Failed };
+        self.status = if attempt.is_success() { DeliveryStatus::Succeeded } else { DeliveryStatus::Failed };
         self.next_attempt_at = None;
         self.attempts.push(attempt);
     }
@@ -147,7 +147,8 @@ pub struct DeliveryView {
     #[schema(example = "msg_6b0f6c3d1c2e4f5a9b8c7d6e5f403122")]
     message_id: String,
     event_type: EventType,
-    status: Status,
+    status: DeliveryStatus,
+    /// The attempts so far, oldest first.
     attempts: Vec<AttemptView>,
     /// Milliseconds since the Unix epoch.
     created_at_millis: i64,
@@ -167,6 +168,7 @@ pub struct AttemptView {
     response_status: Option<u16>,
     /// The first KB of the answer's body; `null` if no answer arrived.
     response_body: Option<String>,
+    /// How long the attempt took.
     duration_millis: u32,
     /// Why no answer arrived.
     error: Option<String>,
@@ -213,7 +215,7 @@ mod tests {
                 last = next;
                 delivery.attempted(failed(next), fraction);
             }
-            assert_eq!((delivery.attempts.len(), delivery.status), (8, Status::Failed));
+            assert_eq!((delivery.attempts.len(), delivery.status), (8, DeliveryStatus::Failed));
             let hours = last.duration_since(start).as_secs_f64() / 3600.0;
             assert!((27.5..33.2).contains(&hours), "{hours}");
         }

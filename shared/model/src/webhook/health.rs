@@ -4,8 +4,7 @@ use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use crate::webhook::DisabledReason;
-use crate::webhook::delivery::{Attempt, Status};
+use crate::webhook::delivery::{Attempt, DeliveryStatus};
 
 /// An endpoint that has only failed for this long is switched off.
 pub const PATIENCE: SignedDuration = SignedDuration::from_hours(5 * 24);
@@ -13,6 +12,18 @@ pub const PATIENCE: SignedDuration = SignedDuration::from_hours(5 * 24);
 const APART: SignedDuration = SignedDuration::from_hours(24);
 /// The status with which a receiver says that it does not exist any more.
 const GONE: u16 = 410;
+
+/// Why an endpoint receives nothing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum DisabledReason {
+    /// An administrator switched it off.
+    Manual,
+    /// It failed for five days.
+    Failing,
+    /// It answered with status 410.
+    Gone,
+}
 
 /// The state of an endpoint, as its last attempts show it.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -32,7 +43,7 @@ pub struct Health {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct LastDelivery {
     /// Whether the attempt succeeded.
-    pub status: Status,
+    pub status: DeliveryStatus,
     /// Milliseconds since the Unix epoch.
     pub at_millis: i64,
     /// The status of the answer; `null` without an answer.
@@ -42,7 +53,7 @@ pub struct LastDelivery {
 impl Health {
     /// Notes an attempt; returns why the endpoint must be switched off, if it must.
     pub fn note(&mut self, attempt: &Attempt) -> Option<DisabledReason> {
-        let status = if attempt.is_success() { Status::Succeeded } else { Status::Failed };
+        let status = if attempt.is_success() { DeliveryStatus::Succeeded } else { DeliveryStatus::Failed };
         self.last = Some(LastDelivery { status, at_millis: attempt.at.as_millisecond(), response_status: attempt.response_status });
         if attempt.is_success() {
             self.reset();

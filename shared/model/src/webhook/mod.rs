@@ -19,6 +19,8 @@ use crate::webhook::event::EventType;
 use crate::webhook::headers::HIDDEN;
 use crate::webhook::health::{Health, LastDelivery};
 
+pub use crate::webhook::health::DisabledReason;
+
 /// The maximum number of endpoints of a project.
 pub const MAX_ENDPOINTS: usize = 20;
 
@@ -50,18 +52,6 @@ pub struct Endpoint {
     /// When it was last changed.
     #[serde(with = "jiff::fmt::serde::timestamp::millisecond::required")]
     pub updated_at: Timestamp,
-}
-
-/// Why an endpoint receives nothing.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
-#[serde(rename_all = "lowercase")]
-pub enum DisabledReason {
-    /// An administrator switched it off.
-    Manual,
-    /// It failed for five days.
-    Failing,
-    /// It answered with status 410.
-    Gone,
 }
 
 /// A secret that signs events.
@@ -135,12 +125,15 @@ pub struct EndpointView {
     #[schema(value_type = std::collections::HashMap<String, String>)]
     custom_headers: serde_json::Map<String, serde_json::Value>,
     enabled: bool,
+    /// Why it receives nothing; `null` if it is switched on.
     disabled_reason: Option<DisabledReason>,
     /// Milliseconds since the Unix epoch.
     created_at_millis: i64,
     /// Milliseconds since the Unix epoch.
     updated_at_millis: i64,
+    /// The last four characters of the secret.
     secret_last_four: String,
+    /// The last attempt; `null` if there was none.
     last_delivery: Option<LastDelivery>,
 }
 

@@ -38,8 +38,9 @@ use crate::team::{self, TEAM_SHARDS, invitation};
 use crate::trail::{self, chain};
 use crate::user::provider_account::account_claim_key;
 use crate::user::{self, USER_SHARDS, email_claim_key};
+use crate::webhook::keys::partition;
 use crate::write::Write;
-use crate::{record, session, webhook};
+use crate::{record, session};
 
 /// How long a project may still be written to after its end: longer than any request lasts.
 pub const LATE_WRITES: SignedDuration = SignedDuration::from_secs(60);
@@ -262,7 +263,7 @@ impl Purger<'_> {
     async fn fixed_partitions(&self) -> Result<(), Error> {
         // The deliveries of webhooks are found by the endpoints, which are deleted last.
         for endpoint in self.store.webhook_endpoints(self.project).await? {
-            self.count(self.delete(self.keys_of(&webhook::partition(self.project, endpoint.id)).await?).await?);
+            self.count(self.delete(self.keys_of(&partition(self.project, endpoint.id)).await?).await?);
         }
         let counters = (0..COUNT_SHARDS).map(|shard| delivery::partition(self.project, shard));
         let others = ["P", "T", "Q"].map(|kind| format!("{kind}#{}", self.project));

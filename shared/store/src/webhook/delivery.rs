@@ -4,7 +4,7 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 
 use futures_util::future::try_join_all;
 use jiff::Timestamp;
-use model::webhook::delivery::{Delivery, Status};
+use model::webhook::delivery::{Delivery, DeliveryStatus};
 use model::webhook::event::EventType;
 use model::webhook::{Endpoint, Lane};
 use wire::id::{ProjectId, WebhookDeliveryId, WebhookEndpointId};
@@ -13,8 +13,8 @@ use crate::client::{MAX_WRITES, Store};
 use crate::error::Error;
 use crate::item::{Key, entity, integer, sortable, string};
 use crate::sharded::MAX_PAGE_BYTES;
+use crate::webhook::keys::{endpoint_key, partition};
 use crate::webhook::queue::{Place, place, place_key, wake};
-use crate::webhook::{endpoint_key, partition};
 use crate::write::Write;
 
 /// The number of deliveries that are recorded or settled in one transaction. Each takes two writes.
@@ -53,7 +53,7 @@ pub struct PendingDelivery {
 #[derive(Debug, Clone, Copy)]
 pub struct DeliveryListing<'a> {
     /// Only deliveries with this status.
-    pub status: Option<Status>,
+    pub status: Option<DeliveryStatus>,
     /// Only events of this type.
     pub event_type: Option<EventType>,
     /// The position after which the page begins.
@@ -141,7 +141,7 @@ impl Store {
         let mut pending = Vec::new();
         for (place, key) in places.into_iter().zip(keys) {
             let delivery: Option<Delivery> = items.take(&key).map(entity).transpose()?;
-            match delivery.filter(|delivery| delivery.status == Status::Pending) {
+            match delivery.filter(|delivery| delivery.status == DeliveryStatus::Pending) {
                 Some(delivery) => pending.push(PendingDelivery { place, delivery }),
                 None => self.write_unrecorded(Write::delete(place_key(project, *endpoint, &place.position))).await?,
             }
@@ -269,7 +269,7 @@ impl Store {
                 .expression_attribute_values(":last", string("DELIVERY#~"))
                 .filter_expression("d.#status = :failed")
                 .expression_attribute_names("#status", "status")
-                .expression_attribute_values(":failed", serde_dynamo::to_attribute_value(Status::Failed)?)
+                .expression_attribute_values(":failed", serde_dynamo::to_attribute_value(DeliveryStatus::Failed)?)
                 .consistent_read(true)
                 .set_exclusive_start_key(from);
             let (items, next) = self.query_page(query).await?;

@@ -17,6 +17,7 @@
 
 pub mod changes;
 pub mod delivery;
+pub(crate) mod keys;
 pub mod queue;
 pub mod stream;
 
@@ -28,9 +29,9 @@ use crate::client::Store;
 use crate::error::Error;
 use crate::item::{Item, Key, entity, integer, number, string};
 use crate::label::Label;
+use crate::webhook::keys::{PREFIX, endpoint_key};
 use crate::write::Write;
 
-const PREFIX: &str = "WEBHOOK#";
 const ALL: &str = "WEBHOOKS";
 
 /// An endpoint with its version, on which changes are conditional.
@@ -49,18 +50,8 @@ impl EndpointRow {
     }
 }
 
-/// The key of an endpoint.
-pub fn endpoint_key(project: &ProjectId, id: WebhookEndpointId) -> Key {
-    Key::new(format!("P#{project}"), format!("{PREFIX}{id}"))
-}
-
 fn count_key(project: &ProjectId) -> Key {
     Key::new(format!("P#{project}"), ALL)
-}
-
-/// The partition of an endpoint's deliveries.
-pub(crate) fn partition(project: &ProjectId, id: WebhookEndpointId) -> String {
-    format!("W#{project}#{id}")
 }
 
 fn target(id: WebhookEndpointId) -> [Target; 1] {

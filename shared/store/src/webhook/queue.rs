@@ -15,7 +15,7 @@ use wire::id::{ProjectId, WebhookDeliveryId, WebhookEndpointId};
 use crate::client::{MAX_WRITES, Store};
 use crate::error::Error;
 use crate::item::{Item, Key, integer, key_of, number, sortable, string};
-use crate::webhook::partition;
+use crate::webhook::keys::partition;
 use crate::write::Write;
 
 /// How long a worker may work on an endpoint before another one takes over.
