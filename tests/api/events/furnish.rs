@@ -23,13 +23,11 @@ use model::provider::authorization::{self, Authorization, ResponseMode};
 use model::session::Session;
 use model::session::token::Subject;
 use model::user::channel::NewChannel;
+use model::user::enrolment::Enrolment;
 use model::user::ownership::Author;
 use model::user::second_factor::MfaAttempt;
-use model::user::totp::{self, Totp};
+use model::user::totp::{self, Authenticator};
 use model::user::{ProviderAccount, User};
-use model::webhook::delivery::{Attempt, Delivery};
-use model::webhook::event::{EventType, Message};
-use model::webhook::input::{NewEndpoint, Sealing};
 use serde_json::json;
 use store::document::DocumentRow;
 use store::link::{Link, Release, Unsubscribe};
@@ -40,10 +38,9 @@ use store::user::{self, EmailClaim, provider_account};
 use store::{Write, code, outbox, profile_image, session};
 use support::{TestApp, authenticator_code};
 use wire::clock::after;
-use wire::id::{
-    ChannelId, DocumentId, EmailId, KeySetId, ProjectId, ProviderAccountId, SessionId, TeamId, UserId, WebhookDeliveryId, WebhookEndpointId,
-};
+use wire::id::{AuthenticatorId, ChannelId, DocumentId, EmailId, KeySetId, ProjectId, ProviderAccountId, SessionId, TeamId, UserId};
 
+use crate::events::webhook;
 use crate::world_of_teams;
 
 pub(crate) const PROJECT: &str = "6fbbf22e-f4b2-4c6e-95a1-beab6fa41063";
@@ -73,14 +70,12 @@ const PROVIDER_ACCOUNT: &str = "8c4e2b7a-6d1f-4e3c-9a5b-2d8f7c6e1b90";
 /// The secret of an authenticator app, and its code when the tests begin.
 const AUTHENTICATOR: &[u8] = b"12345678901234567890";
 const AUTHENTICATOR_CODE: &str = "082995";
+/// The id of the app.
+const PHONE: &str = "5b8e0c6a-3d1f-4e2b-9a7c-6f0d1e2b3c4d";
 /// A set of API keys of the project.
 const KEY_SET: &str = "c4a1d2e3-5f60-4b7a-8c9d-0e1f2a3b4c5d";
 /// A session other than that of the access token.
 const OTHER_SESSION: &str = "018f0b6c-1e2f-7b4d-8a34-5b9f0c6d7e81";
-
-/// A webhook endpoint, and a delivery to it that failed.
-const WEBHOOK_ENDPOINT: &str = "9d2e6f14-7c3b-4a58-b1e0-6f5a4c3d2b19";
-const WEBHOOK_DELIVERY: &str = "019b79a8-5a00-7c3d-8e2f-1a2b3c4d5e6f";
 
 /// Placeholders in the events for values that a test creates.
 pub(super) type Placeholders = Vec<(&'static str, String)>;
@@ -98,7 +93,7 @@ pub(super) async fn furnish(app: &TestApp, id: &str, key: &str) -> Placeholders 
     write_settings(app, &project, key).await;
     write_key_set(app, &project).await;
     write_authorization(app, &project).await;
-    write_webhook(app, &project).await;
+    webhook::write(app, &project).await;
     write_mail_documents(app, &project, user.id).await;
     world_of_teams::write(app, &project, &user).await;
     let owner_token = world_of_teams::write_owner(app).await;
@@ -185,11 +180,18 @@ async fn write_bare_account(app: &TestApp, project: &ProjectId) -> (User, Sessio
     let mut user = User::new(entropy, now);
     user.add_primary_email(entropy, Email::parse("bob@example.com").unwrap(), false);
     let secret = TotpSecret::parse(STANDARD.encode(AUTHENTICATOR)).unwrap();
-    user.totp = Some(Totp::seal(&app.app.sealer, entropy, &totp::owner(project, user.id), &secret, now).unwrap());
+    let (sealer, owner) = (&app.app.sealer, totp::owner(project, user.id));
+    let phone = Authenticator::seal(sealer, entropy, &owner, &secret, now).unwrap();
+    user.totp = Some(Authenticator { id: AuthenticatorId::parse(PHONE).unwrap(), ..phone }.into());
+    let enrolment = Enrolment::seal(sealer, entropy, &owner, &secret, (&user, now)).unwrap();
     let attempt = MfaAttempt::new(&user, false, Vec::new(), now);
     let session = Session::start(&user, &ProjectConfig::default().sessions, None, entropy, now);
-    let mut writes =
-        vec![user::create(project, &user).unwrap(), code::create_attempt(project, &Code::parse(CODE).unwrap(), &attempt).unwrap()];
+    let code = Code::parse(CODE).unwrap();
+    let mut writes = vec![
+        user::create(project, &user).unwrap(),
+        code::create_attempt(project, &code, &attempt).unwrap(),
+        code::create_enrolment(project, &code, &enrolment).unwrap(),
+    ];
     writes.extend(session::create(project, &session, &entropy.code()).unwrap());
     app.app.store.transact(writes).await.unwrap();
     (user, session)
@@ -245,19 +247,6 @@ async fn write_key_set(app: &TestApp, project: &ProjectId) {
     let mut keys = NewKeys::random(&app.app.entropy, [KeyKind::SecretServer], "Backend".to_owned(), app.now());
     keys.set.id = KeySetId::parse(KEY_SET).unwrap();
     app.app.store.transact(key_set::create(project, &keys).unwrap()).await.unwrap();
-}
-
-async fn write_webhook(app: &TestApp, project: &ProjectId) {
-    let id = WebhookEndpointId::parse(WEBHOOK_ENDPOINT).unwrap();
-    let input = json!({ "url": "https://webhooks.invalid/", "event_types": ["endpoint.test"] });
-    let new: NewEndpoint = deserr::deserialize::<_, _, wire::problem::Problems>(input).unwrap();
-    let sealing = Sealing { sealer: &app.app.sealer, entropy: &app.app.entropy, project };
-    let (endpoint, _) = new.into_endpoint(id, sealing, app.now()).unwrap();
-    assert!(app.app.store.create_webhook_endpoint(project, &endpoint).await.unwrap());
-    let message = Message::new("msg_0123456789abcdef".to_owned(), EventType::EndpointTest, app.now(), &json!({ "message": "Hello" }));
-    let mut delivery = Delivery::new(WebhookDeliveryId::parse(WEBHOOK_DELIVERY).unwrap(), message, app.now());
-    delivery.attempted_once(Attempt { at: app.now(), response_status: Some(500), duration_millis: 1, error: None, answer: None });
-    app.app.store.put_webhook_delivery(&(project.clone(), id), &delivery).await.unwrap();
 }
 
 /// An OAuth flow that is waiting for the user to return from GitHub.
