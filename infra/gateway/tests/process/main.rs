@@ -26,3 +26,4 @@ mod smuggling;
 mod support;
 mod transfer;
 mod users;
+mod webhooks;
