@@ -328,24 +328,3 @@ catalog! {
     RateLimited: "Too many requests of this kind in a short time.",
         "Wait for the seconds in `Retry-After`; the `RateLimit` headers name the limit.";
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn every_code_has_a_meaning_and_a_hint() {
-        for entry in KnownError::catalog() {
-            for text in [entry.meaning, entry.hint] {
-                assert!(text.ends_with('.') && text.starts_with(|c: char| c.is_uppercase()), "{}: {text}", entry.code);
-                assert!(text.len() <= 110, "{}: {text}", entry.code);
-            }
-        }
-    }
-
-    #[test]
-    fn the_catalog_lists_every_code_once() {
-        let codes: Vec<&str> = KnownError::catalog().map(|entry| entry.code).collect();
-        assert_eq!(codes, KnownError::CODES);
-    }
-}
