@@ -51,7 +51,8 @@ pub async fn layer(State(app): State<App>, request: Request, next: Next) -> Resp
                     Some(started) => {
                         let counted = async {
                             let response = next.run(request).await;
-                            rejections::count(&app).await;
+                            // Boxed, because few requests need this future, and all would carry it.
+                            Box::pin(rejections::count(&app)).await;
                             response
                         };
                         record::within(started, counted).await
