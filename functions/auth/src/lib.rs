@@ -24,6 +24,14 @@ pub mod otp_check_sign_in_code;
 pub mod otp_send_sign_in_code;
 pub mod otp_sign_in;
 mod pages;
+pub mod passkey_delete;
+pub mod passkey_initiate_authentication;
+pub mod passkey_initiate_registration;
+pub mod passkey_list;
+pub mod passkey_register;
+pub mod passkey_sign_in;
+pub mod passkey_update;
+mod passkeys;
 pub mod password_check_reset_code;
 pub mod password_reset;
 pub mod password_send_reset_code;
@@ -80,4 +88,11 @@ pub fn operations(register: &mut impl Register) {
     register.operation(not_me::ROUTE, not_me::handle);
     register.operation(mfa_recovery_codes_create::ROUTE, mfa_recovery_codes_create::handle);
     register.operation(mfa_recovery_codes_read::ROUTE, mfa_recovery_codes_read::handle);
+    register.operation(passkey_initiate_registration::ROUTE, passkey_initiate_registration::handle);
+    register.operation(passkey_register::ROUTE, passkey_register::handle);
+    register.operation(passkey_initiate_authentication::ROUTE, passkey_initiate_authentication::handle);
+    register.operation(passkey_sign_in::ROUTE, passkey_sign_in::handle);
+    register.operation(passkey_list::ROUTE, passkey_list::handle);
+    register.operation(passkey_update::ROUTE, passkey_update::handle);
+    register.operation(passkey_delete::ROUTE, passkey_delete::handle);
 }

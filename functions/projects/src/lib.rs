@@ -26,6 +26,7 @@ pub mod jwks_anonymous_read;
 pub mod jwks_read;
 pub mod jwks_restricted_read;
 mod owners;
+pub mod related_origins_read;
 pub mod sign_up_rules_test;
 
 use api::http::Register;
@@ -55,4 +56,5 @@ pub fn operations(register: &mut impl Register) {
     register.operation(config_source_read::ROUTE, config_source_read::handle);
     register.operation(config_source_delete::ROUTE, config_source_delete::handle);
     register.operation(internal_transfer::ROUTE, internal_transfer::handle);
+    register.operation(related_origins_read::ROUTE, related_origins_read::handle);
 }

@@ -14,6 +14,8 @@ pub(crate) const OWN_CODES: &[ErrorCode] = &[
     ErrorCode::ContactChannelNotFound,
     ErrorCode::ProviderAccountNotFound,
     ErrorCode::TooManyProviderAccounts,
+    ErrorCode::PasskeyNotFound,
+    ErrorCode::TooManyPasskeys,
     ErrorCode::LastSignInMethod,
     ErrorCode::EmailNotFound,
     ErrorCode::EmailTemplateNotFound,

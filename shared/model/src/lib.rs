@@ -11,6 +11,7 @@ pub mod limit;
 pub mod metadata;
 pub mod notice;
 pub mod outbox;
+pub mod passkey;
 pub mod password;
 pub mod permission;
 pub mod place;

@@ -23,6 +23,7 @@ pub mod label;
 pub mod limit;
 pub mod link;
 pub mod outbox;
+pub mod passkey;
 pub mod profile_image;
 pub mod project;
 pub mod provider;

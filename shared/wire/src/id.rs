@@ -81,6 +81,10 @@ id!(
     ProviderAccountId
 );
 id!(
+    /// A passkey of a user.
+    PasskeyId
+);
+id!(
     /// A set of API keys.
     KeySetId
 );

@@ -15,6 +15,7 @@ mod jwks_aliases;
 mod jwks_read;
 mod owned;
 mod providers;
+mod related_origins_read;
 mod sign_up_rules_test;
 
 pub(crate) const CURRENT: &str = "/api/v1/projects/current";

@@ -1,11 +1,13 @@
 //! The route of an operation: the only place with its method and path. All else derives from it.
 
+use crypto::webauthn::client_data::Ceremony;
 use errors::{ErrorCode, KnownError};
 use model::document::DocumentKind;
 use model::limit::Limit;
 use store::content;
 use wire::problem::Problems;
 
+use crate::http::table_action::TableAction;
 use crate::http::verb::Verb;
 
 /// Memory of a function that hashes no passwords, in MB.
@@ -87,6 +89,10 @@ pub enum Named {
     KeySet,
     /// Another project, with the id `project_id`.
     Project,
+    /// The challenge of the passkey ceremony with the code `code`.
+    Challenge(Ceremony),
+    /// The user whom the response of a passkey in `authentication_response` claims to belong to.
+    PasskeyUser,
 }
 
 /// Whether an operation records its changes in the trail.
@@ -100,25 +106,6 @@ pub enum Trail {
 
 /// Why a GET adds nothing to the trail.
 pub const READS: &str = "it reads";
-
-/// An IAM action of DynamoDB, without its prefix. A transaction needs the actions of its writes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum TableAction {
-    /// `dynamodb:BatchGetItem`.
-    BatchGetItem,
-    /// `dynamodb:ConditionCheckItem`.
-    ConditionCheckItem,
-    /// `dynamodb:DeleteItem`.
-    DeleteItem,
-    /// `dynamodb:GetItem`.
-    GetItem,
-    /// `dynamodb:PutItem`.
-    PutItem,
-    /// `dynamodb:Query`.
-    Query,
-    /// `dynamodb:UpdateItem`.
-    UpdateItem,
-}
 
 impl Route {
     /// The error of a request that does not fit the schema of the operation.

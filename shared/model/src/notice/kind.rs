@@ -19,6 +19,9 @@ pub enum Topic {
     /// Accounts at providers.
     #[deserr(rename = "provider-account")]
     ProviderAccount,
+    /// Passkeys.
+    #[deserr(rename = "passkey")]
+    Passkey,
 }
 
 /// A kind of change.
@@ -51,6 +54,12 @@ pub enum Kind {
     ProviderLinked,
     /// The user can no longer sign in with the account at the provider.
     ProviderUnlinked,
+    /// A passkey was registered.
+    PasskeyAdded,
+    /// A passkey was removed.
+    PasskeyRemoved,
+    /// There may be a copy of a passkey's authenticator: a sign-in with it was refused.
+    PasskeyCloneSuspected,
 }
 
 impl Kind {
@@ -63,6 +72,7 @@ impl Kind {
                 Topic::AuthenticatorApp
             }
             Self::ProviderLinked | Self::ProviderUnlinked => Topic::ProviderAccount,
+            Self::PasskeyAdded | Self::PasskeyRemoved | Self::PasskeyCloneSuspected => Topic::Passkey,
         }
     }
 }

@@ -43,6 +43,8 @@ use wire::clock::after;
 
 use crate::email::Email;
 use crate::notice::kind::Kind;
+use crate::passkey::Passkey;
+use crate::text::line;
 use crate::user::notices::Joined;
 use crate::user::standing::Standing;
 use crate::user::totp::Totp;
@@ -57,7 +59,8 @@ pub const MAX_RECIPIENTS: usize = 10;
 pub struct Change {
     /// The kind of change.
     pub kind: Kind,
-    /// The address, the provider's id, or the number of recovery codes that are left.
+    /// The address, the provider's id, the name of the passkey, or the number of recovery codes that
+    /// are left.
     pub detail: Option<String>,
 }
 
@@ -104,7 +107,21 @@ pub fn changes(before: &User, after: &User) -> Vec<Change> {
     changes.extend(linked.map(|account| Change::about(Kind::ProviderLinked, &account.provider_id)));
     let unlinked = before.provider_accounts.iter().filter(|account| !has(after, account));
     changes.extend(unlinked.map(|account| Change::about(Kind::ProviderUnlinked, &account.provider_id)));
+    changes.extend(passkey_changes(before, after));
     changes
+}
+
+/// The changes to the passkeys.
+fn passkey_changes(before: &User, after: &User) -> impl Iterator<Item = Change> {
+    let of = |user: &User, passkey: &Passkey| user.passkeys.iter().find(|own| own.is_same(passkey)).cloned();
+    let about = |kind| move |passkey: &Passkey| Change::about(kind, line::unlinked(&passkey.name));
+    let added = after.passkeys.iter().filter(move |passkey| of(before, passkey).is_none()).map(about(Kind::PasskeyAdded));
+    let removed = before.passkeys.iter().filter(move |passkey| of(after, passkey).is_none()).map(about(Kind::PasskeyRemoved));
+    let is_new = move |passkey: &&Passkey| {
+        passkey.clone_suspected_at.is_some() && of(before, passkey).is_some_and(|old| old.clone_suspected_at.is_none())
+    };
+    let suspected = after.passkeys.iter().filter(is_new).map(about(Kind::PasskeyCloneSuspected));
+    added.chain(removed).chain(suspected)
 }
 
 /// A change to the recovery codes. `None` if they were removed with the authenticator app: that is
@@ -150,19 +167,23 @@ pub struct Snapshot {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub totp: Option<Totp>,
     provider_accounts: Vec<ProviderAccount>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    passkeys: Vec<Passkey>,
     otp_enabled: bool,
     otp_refused: bool,
     joined: Vec<Joined>,
 }
 
-/// Addresses and provider accounts that other accounts have claimed since the change. The user can
-/// therefore not sign in with them again.
+/// Addresses, provider accounts and passkeys that other accounts have claimed since the change. The
+/// user can therefore not sign in with them again.
 #[derive(Debug, Clone, Default)]
 pub struct Taken {
     /// Addresses.
     pub emails: Vec<Email>,
     /// Provider accounts.
     pub accounts: Vec<ProviderAccount>,
+    /// Passkeys.
+    pub passkeys: Vec<Passkey>,
 }
 
 /// The link no longer has an effect: the change is already undone, the account has another owner,
@@ -180,9 +201,9 @@ impl Snapshot {
         self
     }
 
-    /// The number of addresses and of provider accounts.
-    pub fn claims(&self) -> (usize, usize) {
-        (self.channels.len(), self.provider_accounts.len())
+    /// The number of addresses, provider accounts and passkeys.
+    pub fn claims(&self) -> usize {
+        self.channels.len() + self.provider_accounts.len() + self.passkeys.len()
     }
 }
 
@@ -230,6 +251,7 @@ impl User {
             channels: self.channels.clone(),
             totp: self.totp.clone().map(|totp| Totp { recovery: None, ..totp }),
             provider_accounts: self.provider_accounts.clone(),
+            passkeys: self.passkeys.clone(),
             otp_enabled: self.otp_enabled,
             otp_refused: self.otp_refused,
             joined: self.notices.joined.clone(),
@@ -264,6 +286,7 @@ impl User {
         if let Some(before) = &link.before {
             self.channels.retain(|channel| before.channels.iter().any(|old| old.value == channel.value));
             self.provider_accounts.retain(|account| before.provider_accounts.iter().any(|old| old.is_same(account)));
+            self.passkeys.retain(|passkey| before.passkeys.iter().any(|old| old.is_same(passkey)));
         }
         self.shut();
         Ok(())
@@ -292,9 +315,17 @@ impl User {
         self.totp = before.totp.clone().map(|totp| Totp { last_step: totp.last_step.max(last_step), ..totp });
         let free = |account: &&ProviderAccount| !taken.accounts.iter().any(|taken| taken.is_same(account));
         self.provider_accounts = before.provider_accounts.iter().filter(free).cloned().collect();
+        self.passkeys = self.restored_passkeys(before, taken);
         self.otp_enabled = before.otp_enabled;
         self.otp_refused = before.otp_refused;
         self.notices.joined.clone_from(&before.joined);
+    }
+
+    /// The passkeys from before a change. What was learnt of them since then stays: a count of
+    /// signatures that was already received cannot be received again.
+    fn restored_passkeys(&self, before: &Snapshot, taken: &Taken) -> Vec<Passkey> {
+        let free = before.passkeys.iter().filter(|passkey| !taken.passkeys.iter().any(|taken| taken.is_same(passkey)));
+        free.map(|passkey| self.passkeys.iter().find(|own| own.is_same(passkey)).unwrap_or(passkey).clone()).collect()
     }
 
     /// Releases this account's claim to an address that it never verified, in favour of the person

@@ -147,6 +147,15 @@ pub enum Event {
     /// A provider account was unlinked.
     #[deserr(rename = "provider-unlinked")]
     ProviderUnlinked,
+    /// A passkey was registered.
+    #[deserr(rename = "passkey-added")]
+    PasskeyAdded,
+    /// A passkey was removed.
+    #[deserr(rename = "passkey-removed")]
+    PasskeyRemoved,
+    /// The use of a passkey was refused because there may be a copy of its authenticator.
+    #[deserr(rename = "passkey-clone-suspected")]
+    PasskeyCloneSuspected,
     /// An administrator or a server restricted the account.
     #[deserr(rename = "restricted")]
     Restricted,
@@ -174,6 +183,9 @@ impl From<Kind> for Event {
             Kind::RecoveryCodeUsed => Self::RecoveryCodeUsed,
             Kind::ProviderLinked => Self::ProviderLinked,
             Kind::ProviderUnlinked => Self::ProviderUnlinked,
+            Kind::PasskeyAdded => Self::PasskeyAdded,
+            Kind::PasskeyRemoved => Self::PasskeyRemoved,
+            Kind::PasskeyCloneSuspected => Self::PasskeyCloneSuspected,
         }
     }
 }
@@ -255,12 +267,14 @@ pub fn events(before: &User, after: &User) -> Vec<Event> {
     changes(before, after).into_iter().map(|change| change.kind.into()).chain(others.into_iter().flatten()).collect()
 }
 
-/// The addresses and provider accounts that a change added.
+/// The addresses, provider accounts and passkeys that a change added.
 pub fn additions(before: &User, after: &User) -> Vec<Target> {
     let channels = after.channels.iter().filter(|channel| before.channel(channel.id).is_none());
     let channels = channels.map(|channel| Target::new(TargetKind::ContactChannel, channel.id));
     let accounts = after.provider_accounts.iter().filter(|account| before.provider_accounts.iter().all(|old| old.id != account.id));
-    channels.chain(accounts.map(|account| Target::new(TargetKind::ProviderAccount, account.id))).collect()
+    let accounts = accounts.map(|account| Target::new(TargetKind::ProviderAccount, account.id));
+    let passkeys = after.passkeys.iter().filter(|passkey| before.passkey(passkey.id).is_none());
+    channels.chain(accounts).chain(passkeys.map(|passkey| Target::new(TargetKind::Passkey, passkey.id))).collect()
 }
 
 /// The names of the fields in a body, with settings as dotted paths, and without values. Keys of

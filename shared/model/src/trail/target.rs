@@ -38,6 +38,8 @@ pub enum TargetKind {
     Provider,
     /// An account at a provider.
     ProviderAccount,
+    /// A passkey.
+    Passkey,
     /// A set of API keys.
     KeySet,
     /// A level of the project's configuration.

@@ -19,6 +19,8 @@ pub mod reference;
 pub mod restriction;
 pub mod second_factor;
 pub mod standing;
+#[cfg(test)]
+mod tests;
 pub mod totp;
 pub mod values;
 pub mod view;
@@ -35,6 +37,7 @@ use wire::id::{ChannelId, ProviderAccountId, SessionId, TeamId, UserId};
 use crate::email::Email;
 use crate::email::category::Category;
 use crate::metadata::Metadata;
+use crate::passkey::Passkey;
 use crate::permission::Grant;
 use crate::project::ProjectConfig;
 use crate::sign_up::risk::RiskScores;
@@ -99,6 +102,9 @@ pub struct User {
     /// The accounts at providers.
     #[serde(default)]
     pub provider_accounts: Vec<ProviderAccount>,
+    /// The passkeys, in the order in which they were registered.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub passkeys: Vec<Passkey>,
     /// Whether the user has not signed up yet.
     #[serde(default)]
     pub is_anonymous: bool,
@@ -204,6 +210,7 @@ impl User {
             otp_refused: false,
             totp: None,
             provider_accounts: Vec::new(),
+            passkeys: Vec::new(),
             is_anonymous: false,
             restriction: None,
             client_metadata: None,
@@ -311,38 +318,5 @@ impl User {
         } else {
             self.restriction.as_ref().map(|_| RestrictedReason::RestrictedByAdministrator)
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn user() -> User {
-        User::new(&Entropy::system(), Timestamp::UNIX_EPOCH)
-    }
-
-    #[test]
-    fn a_new_primary_address_demotes_and_keeps_the_old_one() {
-        let mut user = user();
-        let (old, new) = (Email::parse("a@example.com").expect("valid"), Email::parse("b@example.com").expect("valid"));
-        user.add_primary_email(&Entropy::system(), old, true);
-        user.add_primary_email(&Entropy::system(), new.clone(), false);
-        assert_eq!(user.channels.len(), 2);
-        assert_eq!(user.primary().map(|channel| &channel.value), Some(&new));
-    }
-
-    #[test]
-    fn the_first_reason_for_a_restriction_wins() {
-        let mut user = user();
-        let config = ProjectConfig { require_email_verification: true, ..ProjectConfig::default() };
-        user.restriction = Some(Restriction { reason: None, private_details: None });
-        user.is_anonymous = true;
-        assert_eq!(user.restricted_reason(&config), Some(RestrictedReason::Anonymous));
-        user.upgrade(Timestamp::UNIX_EPOCH);
-        assert_eq!(user.restricted_reason(&config), Some(RestrictedReason::EmailNotVerified));
-        assert_eq!(user.restricted_reason(&ProjectConfig::default()), Some(RestrictedReason::RestrictedByAdministrator));
-        user.restriction = None;
-        assert_eq!(user.restricted_reason(&ProjectConfig::default()), None);
     }
 }

@@ -21,6 +21,7 @@ fn key(topic: Topic) -> &'static str {
         Topic::SignInAddress => "signInAddress",
         Topic::AuthenticatorApp => "authenticatorApp",
         Topic::ProviderAccount => "providerAccount",
+        Topic::Passkey => "passkey",
     }
 }
 
