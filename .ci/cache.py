@@ -9,8 +9,9 @@ import subprocess
 
 FOLDER = pathlib.Path(os.environ.get("GATELET_CI_CACHE") or pathlib.Path.home() / ".cache" / "gatelet-ci")
 COMPILED = FOLDER / "compiled"
-# The maximum size of the cache, in bytes. Crates of old versions accumulate in the cache; when it
-# is larger than this, it is emptied and filled anew.
+# The maximum size of the compiled dependencies in the cache, in bytes. Those of old versions
+# accumulate; when all together exceed the maximum, they are deleted, and the current ones are
+# cached anew.
 MOST = 12 << 30
 _metadata = None
 

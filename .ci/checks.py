@@ -66,8 +66,8 @@ RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --quiet
 
 
 class Check:
-    def __init__(self, name, script, after=(), cores=1, builds=False):
-        self.name, self.script, self.after, self.cores, self.builds = name, script, after, cores, builds
+    def __init__(self, name, script, after=(), cores=1, builds=False, tries=1):
+        self.name, self.script, self.after, self.cores, self.builds, self.tries = name, script, after, cores, builds, tries
         self.process = self.started = self.ended = self.cpu = self.status = None
 
     @property
@@ -92,14 +92,15 @@ def checks(long):
         Check("tests", "cargo test --workspace", after=["build"], cores=ALL, builds=True),
         Check("release build", "tests/lambda/run build", after=["build", "python tools"], cores=ALL, builds=True),
         # The remaining checks are in the order of their duration, the longest first, so that only a
-        # short one runs at the end. Checks that mostly wait count as half a core.
+        # short one runs at the end. Checks that mostly wait count as half a core. Those that
+        # drive a browser have a second try, as a page may take too long while other checks run.
         Check("rehearsal", "tests/deploy/run", after=["build"], cores=0.5),
         Check("schemathesis", schemathesis, after=["build", "python tools"]),
         Check("functions", "tests/lambda/run events", after=["build", "python tools"], cores=0.5),
         Check("sdk", "tests/sdk/run", after=["build", "node packages"], cores=0.5),
-        Check("browser", "tests/sdk/browser/run", after=["build", "node packages", "chromium"], cores=0.5),
-        Check("react", "tests/sdk/react/run", after=["build", "node packages", "chromium"], cores=0.5),
-        Check("openid provider", "tests/oidc/run", after=["build", "node packages", "chromium"], cores=0.5),
+        Check("browser", "tests/sdk/browser/run", after=["build", "node packages", "chromium"], cores=0.5, tries=2),
+        Check("react", "tests/sdk/react/run", after=["build", "node packages", "chromium"], cores=0.5, tries=2),
+        Check("openid provider", "tests/oidc/run", after=["build", "node packages", "chromium"], cores=0.5, tries=2),
         Check("documents", "tests/docs/run" + (" --long" if long else ""), after=["build", "python tools", "node packages", "chromium"], cores=0.5),
         Check("template", "cfn-lint infra/*.yaml infra/stacks/*.yaml", after=["python tools"]),
         Check("packaging", "tests/packaging/run", after=["build", "node packages"], cores=0.5),
@@ -185,22 +186,32 @@ class Run:
     def begin(self, check):
         print(f"[{self.seconds():5} s] {check.name} …", flush=True)
         check.started = time.monotonic()
-        log = check.log.open("wb")
-        check.process = subprocess.Popen(
-            ["bash", "-euo", "pipefail", "-c", check.script], stdin=subprocess.DEVNULL, stdout=log, stderr=subprocess.STDOUT,
-            env=environment(), start_new_session=True,
-        )
+        self.launch(check)
         threading.Thread(target=self.follow, args=[check], daemon=True).start()
 
+    def launch(self, check):
+        with check.log.open("wb") as log:
+            check.process = subprocess.Popen(
+                ["bash", "-euo", "pipefail", "-c", check.script], stdin=subprocess.DEVNULL, stdout=log, stderr=subprocess.STDOUT,
+                env=environment(), start_new_session=True,
+            )
+
     def follow(self, check):
-        _, status, used = os.wait4(check.process.pid, 0)
-        with self.ended:
-            check.ended = time.monotonic()
-            check.cpu = used.ru_utime + used.ru_stime
-            check.status = os.waitstatus_to_exitcode(status)
-            if not self.stopping:
-                print(f"[{self.seconds():5} s] {check.name}: {'passed' if check.status == 0 else 'FAILED'}", flush=True)
-            self.ended.notify()
+        cpu = 0
+        while True:
+            _, status, used = os.wait4(check.process.pid, 0)
+            cpu += used.ru_utime + used.ru_stime
+            with self.ended:
+                check.tries -= 1
+                if status and check.tries and not self.stopping:
+                    print(f"[{self.seconds():5} s] {check.name}: failed, and is tried again; its output:\n{tail(check.log)}", flush=True)
+                    self.launch(check)
+                    continue
+                check.ended, check.cpu, check.status = time.monotonic(), cpu, os.waitstatus_to_exitcode(status)
+                if not self.stopping:
+                    print(f"[{self.seconds():5} s] {check.name}: {'passed' if check.status == 0 else 'FAILED'}", flush=True)
+                self.ended.notify()
+                return
 
     def stop(self):
         self.stopping = True

@@ -1,14 +1,15 @@
 //! Links functions without unwinding tables, which would be a tenth of each binary. Nothing reads
 //! these tables, because a panic ends the process (`panic = "abort"` in the release profile). A
-//! linker script removes them, because a Cargo profile cannot set the compiler flag for it.
+//! linker script removes them, because a Cargo profile cannot set the compiler flag that would omit
+//! them.
 
 use std::env::var;
 
 fn main() {
     println!("cargo::rerun-if-changed=../../infra/link/without-unwinding.ld");
     let is = |name: &str, value: &str| var(name).is_ok_and(|found| found == value);
-    // Only for Rust's default linker and for that of cargo-lambda (Zig): other linkers may not
-    // support such scripts.
+    // The script is used only with Rust's default linker and with that of cargo-lambda (Zig): other
+    // linkers may not support such scripts.
     let is_known = var("RUSTC_LINKER").map_or(true, |linker| linker.contains("zig"));
     if is("PROFILE", "release") && is("CARGO_CFG_TARGET_OS", "linux") && is_known {
         let folder = var("CARGO_MANIFEST_DIR").unwrap_or_default();

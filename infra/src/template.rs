@@ -54,7 +54,7 @@ struct Context {
 struct Area {
     name: String,
     id: String,
-    /// Which parameters this area needs, of those that only some areas need.
+    /// Whether this area needs each of the parameters that only some areas need.
     #[serde(flatten)]
     needs: Needs,
     /// The stack that is deployed before this one.

@@ -121,7 +121,7 @@ class Service:
             if len(found := self.mails(email)) >= count:
                 return found[0]
             time.sleep(0.02)
-        raise SystemExit(f"{email} has {len(found)} emails and not {count} after {seconds} s")
+        raise SystemExit(f"{email} has {len(found)} emails instead of {count} after {seconds} s")
 
     def items(self):
         with contextlib.closing(sqlite3.connect(f"file:{self.data}/gatelet.db?mode=ro", uri=True)) as table:

@@ -1,4 +1,4 @@
-//! Interface A over HTTP, as visitors, caches and agents use it.
+//! The public content over HTTP, as visitors, caches and agents read it.
 
 use gateway::content::sample;
 use model::content::{BlogPost, Content};

@@ -134,7 +134,7 @@ async fn others(seen: &mut BTreeSet<(String, String)>) {
     assert_eq!(set.status(), 200, "{}", set.text());
     let ada = app.sign_up("ada@example.com").await;
     entry_in(&app, &ada, Status::Sent).await;
-    check("a mail", &app.table(), seen);
+    check("an email", &app.table(), seen);
     // A reset for an unknown user.
     let nobody = json!({ "email": "nobody@example.com", "callback_url": "http://localhost:3000/x" });
     assert_eq!(app.client().post("/api/v1/auth/password/send-reset-code", nobody).await.status(), 200);
@@ -188,7 +188,7 @@ async fn every_item_expires_or_is_deleted_with_its_owner() {
         world.send(&event).await;
         check(&name, &world.app.table(), &mut seen);
         world.app.deliver().await;
-        check(&format!("the mails of {name}"), &world.app.table(), &mut seen);
+        check(&format!("the emails of {name}"), &world.app.table(), &mut seen);
     }
     others(&mut seen).await;
     let missing = KINDS.iter().filter(|(pk, sk, _)| !seen.contains(&((*pk).to_owned(), (*sk).to_owned())));
@@ -222,7 +222,7 @@ async fn expired_and_deleted_keys_can_be_revoked_by_their_set() {
     assert_eq!(ttls, vec![json!((at / 1000).to_string()); 3]);
     app.advance(jiff::SignedDuration::from_hours(1));
     delete_expired(&app).await;
-    assert_eq!(app.table().keys().filter(|(_, sk)| sk.starts_with("KEY#")).count(), 3, "only the keys of the project");
+    assert_eq!(app.table().keys().filter(|(_, sk)| sk.starts_with("KEY#")).count(), 3, "only the project's first keys remain");
     let path = format!("/api/v1/internal/api-keys/{}", set["id"].as_str().unwrap());
     let revoked = app.admin().patch(&path, json!({ "revoked": true })).await;
     assert_eq!((revoked.status(), &revoked.json()["manually_revoked_at_millis"]), (200, &json!(app.now().as_millisecond())));

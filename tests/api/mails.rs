@@ -104,7 +104,7 @@ async fn a_name_cannot_inject_headers_or_html() {
     assert!(mail.subject.starts_with(&format!("Sign in to {name}: ")) && mail.text.contains(name));
     assert!(!mail.html.contains("<b>{{") && !mail.html.contains("<evil@"), "{}", mail.html);
     assert_eq!(mail.html.matches("class=\"code\"").count(), 1);
-    assert!(mail.html.find("gatelet-content-slot").unwrap() < mail.html.find("class=\"code\"").unwrap(), "the body is in its place");
+    assert!(mail.html.find("gatelet-content-slot").unwrap() < mail.html.find("class=\"code\"").unwrap(), "the body comes first");
 }
 
 #[tokio::test]

@@ -1,5 +1,5 @@
 //! The API over HTTP. The modules mirror `functions/`.
-// Needed by `json!` for a whole project.
+// `json!` recurses for each part of its value, for a whole project more often than by default.
 #![recursion_limit = "256"]
 #![expect(clippy::unwrap_used, reason = "a test fails if something is missing")]
 

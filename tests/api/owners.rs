@@ -14,7 +14,7 @@ pub(crate) struct Owner {
 }
 
 impl Owner {
-    /// Signs up at the project, which creates a personal team.
+    /// Signs up at the project `internal`, which gives the user a personal team.
     pub(crate) async fn sign_up(app: &TestApp, internal: &Keys, email: &str) -> Self {
         let body = json!({ "email": email, "password": "correct horse battery" });
         let answer = app.client_of(internal).post("/api/v1/auth/password/sign-up", body).await;

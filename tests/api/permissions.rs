@@ -38,8 +38,8 @@ fn matches(pattern: &str, partition: &str) -> bool {
     pattern.strip_suffix('*').map_or(partition == pattern, |prefix| partition.starts_with(prefix))
 }
 
-/// The condition on `dynamodb:LeadingKeys` in the role of an operation. The embedded engine does
-/// not enforce it.
+/// Checks the condition on `dynamodb:LeadingKeys` in the roles of operations, as the embedded
+/// engine does not enforce it.
 #[tokio::test]
 async fn an_operation_only_uses_the_partitions_of_its_role() {
     for operation in operations::all() {

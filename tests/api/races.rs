@@ -145,7 +145,7 @@ async fn concurrent_guesses_are_all_counted() {
         assert_eq!((right.status(), right.code().as_str()), (400, "VERIFICATION_CODE_MAX_ATTEMPTS_REACHED"), "{guesses}");
         assert_eq!(app.client().post(CHECK, json!({ "code": code })).await.json(), json!({ "is_code_valid": false }));
         assert_eq!(items(&app, "U#", "SESSION#"), 0);
-        assert!(!app.sign_in_by_mail("ada@example.com").await.access_token.is_empty(), "the recipient requests another one");
+        assert!(!app.sign_in_by_mail("ada@example.com").await.access_token.is_empty(), "the recipient cannot sign in with another code");
     }
 }
 

@@ -1,4 +1,4 @@
-"""Measures a release gateway over HTTP. Medians of several runs; see `run` beside this file."""
+"""Measures a release gateway over HTTP: startup, memory and throughput; started by `run`."""
 
 import json
 import re

@@ -1,8 +1,8 @@
 //! The cost of one outbox page of a hundred entries, depending on the total number of entries:
-//! through the router, on the embedded engine in memory. Measured for the first page, for a page
-//! far behind it, and for searches that find nothing or everything. `cargo bench -p tests --bench
-//! outbox`.
-#![expect(clippy::expect_used, reason = "a benchmark ends where something is missing")]
+//! through the router, on the embedded engine in memory. The pages are the first one, one far
+//! behind it, and the first one of searches that find nothing or everything. To run it:
+//! `cargo bench -p tests --bench outbox`.
+#![expect(clippy::expect_used, reason = "a benchmark fails if something is missing")]
 
 use criterion::{BenchmarkId, Criterion, criterion_group, criterion_main};
 use model::email::category::Category;

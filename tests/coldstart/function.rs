@@ -12,7 +12,7 @@ use tokio::time::timeout;
 use crate::runtime_api::{Done, RuntimeApi};
 use crate::table::Endpoint;
 
-/// A function that takes longer than this hangs.
+/// A function that takes longer than this is considered to hang.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// The results of one run. CPU time is user and kernel time of all threads.
@@ -121,7 +121,8 @@ async fn answered(api: &mut RuntimeApi) -> (Duration, axum::body::Bytes) {
     }
 }
 
-/// Whether the event succeeded. `edge-fallback` answers its event with 405.
+/// Whether the event succeeded. 405 counts as success, as `edge-fallback` answers its event with
+/// it.
 fn succeeded(body: &[u8]) -> bool {
     let answer: Value = serde_json::from_slice(body).unwrap();
     answer["statusCode"].as_u64().is_some_and(|status| status < 400) || answer["statusCode"] == 405

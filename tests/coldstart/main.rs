@@ -63,7 +63,7 @@ async fn main() -> ExitCode {
         for transport in &transports {
             match all_runs(&cli, name, *transport).await {
                 Ok(runs) => rows.push(Row::of(name, &binary(&cli.functions, name), *transport, &runs)),
-                Err(answer) => refused.push(format!("{name} does not do what its event asks for: {answer}")),
+                Err(answer) => refused.push(format!("{name} rejects its event: {answer}")),
             }
         }
     }

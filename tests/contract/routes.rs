@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use api::http::TableAction::{DeleteItem, PutItem, UpdateItem};
-use api::http::route::READS;
+use api::http::needs::READS;
 use api::http::{Trail, Verb};
 use api::product::trail::{parameters, target_kind};
 use infra::checked_in::root;

@@ -54,7 +54,7 @@ fn a_row_with_an_unknown_test_is_rejected() {
     ] {
         assert!(!problems(&row(Status::Met, &[known, unknown], "")).is_empty(), "{unknown}");
         let told = row(Status::NotMet, &[unknown], "a reason that is long enough to be one");
-        assert!(!problems(&told).is_empty(), "{unknown}, beside a reason");
+        assert!(!problems(&told).is_empty(), "{unknown} is accepted beside a reason");
     }
 }
 

@@ -1,5 +1,4 @@
-//! The security pages agree with the code: a number that changes in the code must change on the
-//! page as well, and the other way round.
+//! The security pages agree with the code: a number must be the same in the code and on the page.
 
 use api::http::log::Asked;
 use infra::checked_in::root;

@@ -33,8 +33,8 @@ def resolved(*arguments):
 
 
 def deploy_nested(*arguments, **options):
-    # Each deployment imports these functions anew, so they are replaced while it runs. A stack is
-    # deployed by one thread.
+    # A deployment imports these functions when it starts, so they are replaced while it runs. One
+    # thread deploys a stack with its nested stacks, one after another.
     engine._parse_template, engine._resolve_refs = transformed, resolved
     try:
         return deploy(*arguments, **options)

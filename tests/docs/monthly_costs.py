@@ -30,8 +30,8 @@ METRICS = 2 * len(USE) + 1
 
 
 def prices():
-    """Dollars per million calls including requests, and per millisecond of these calls, by
-    operation."""
+    """For each operation, in dollars: the price of a million calls, and that of a millisecond of
+    Lambda in each of them."""
     rows = re.findall(r"^\| (.+?) \|.*\| ([\d.]+) \| ([\d.]+) \|$", (ROOT / "infra/COSTS.md").read_text(), re.MULTILINE)
     return {name: (float(request), float(millisecond)) for name, request, millisecond in rows}
 

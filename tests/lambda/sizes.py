@@ -50,7 +50,7 @@ def main():
     elif grown:
         raise SystemExit(
             f"{', '.join(grown)} grew by more than {MOST_GROWTH - 1:.0%}. `cargo bloat` or `nm --size-sort` on a build with\n"
-            "CARGO_PROFILE_RELEASE_STRIP=none shows what came in. If it is worth it, say so in CHANGELOG.md under Unreleased, and take\n"
+            "CARGO_PROFILE_RELEASE_STRIP=none shows what was added. If the growth is justified, say so in CHANGELOG.md under Unreleased, and accept\n"
             f"the new sizes with: python3 tests/lambda/sizes.py {folder} --accept"
         )
 

@@ -87,7 +87,7 @@ fn every_redundant_condition_exists_in_the_code() {
 }
 
 #[test]
-#[ignore = "takes a minute, as it explores every scenario exhaustively for each"]
+#[ignore = "takes a minute, as it explores every scenario exhaustively for each condition"]
 fn removing_a_redundant_condition_breaks_no_rule() {
     let needed: Vec<_> = missed(is_spare).into_iter().filter(|(_, missed)| missed.is_some()).collect();
     assert!(needed.is_empty(), "{needed:#?}");

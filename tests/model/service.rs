@@ -10,14 +10,13 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use api::http::{Register, Route, Signature, layered};
+use api::http::Operations;
 use aws::{Endpoint, Service as AwsService};
 use aws_smithy_runtime_api::client::http::{HttpConnector, HttpConnectorFuture};
 use aws_smithy_runtime_api::client::orchestrator::{HttpRequest, HttpResponse};
 use aws_smithy_runtime_api::client::result::ConnectorError;
 use aws_smithy_types::body::SdkBody;
 use axum::Router;
-use axum::handler::Handler;
 use crypto::password::hash::Hasher;
 use flows::App;
 use futures_util::future::BoxFuture;
@@ -68,9 +67,9 @@ pub(crate) struct Run {
     pub(crate) drawn: u64,
 }
 
-/// How long to watch a request that only waits for the table. The clock advances only when nothing
-/// else can happen. The time is longer than the waits before a second and a third attempt, and much
-/// shorter than the timeout of an attempt.
+/// How long to watch a request that only waits for the table, by the runtime's paused clock, which
+/// advances only when nothing else can happen. The time is longer than the waits before a second
+/// and a third attempt, and much shorter than the timeout of an attempt.
 const WATCHED: Duration = Duration::from_millis(50);
 
 /// A service whose table answers only when the model decides.
@@ -107,23 +106,6 @@ impl Random {
     }
 }
 
-/// All operations in one router.
-struct Operations {
-    app: App,
-    router: Router<App>,
-}
-
-impl Register for Operations {
-    fn operation<H, T>(&mut self, route: Route, handler: H)
-    where
-        H: Handler<T, App> + Signature<T>,
-        T: 'static,
-    {
-        let methods = layered(&self.app, route, axum::routing::on(route.verb.filter(), handler));
-        self.router = std::mem::take(&mut self.router).route(route.path, methods);
-    }
-}
-
 impl Service {
     pub(crate) fn new(settings: Settings, clock: Clock) -> Self {
         let runtime = Builder::new_current_thread().enable_time().start_paused(true).build().unwrap();
@@ -131,9 +113,9 @@ impl Service {
         let endpoint = Endpoint::local(AwsService::DynamoDb, "http://model.invalid");
         let store = Store::at(endpoint, table.clone(), TABLE, random.entropy());
         let app = App::new(settings, store, clock, random.entropy(), Hasher::new(64, 1));
-        let mut operations = Operations { app: app.clone(), router: Router::new() };
+        let mut operations = Operations::new(app.clone());
         edge_functions::all_operations(&mut operations);
-        let router = operations.router.with_state(app.clone());
+        let router = operations.into_router().with_state(app.clone());
         Self { runtime, table, random, app, router }
     }
 
@@ -144,7 +126,7 @@ impl Service {
         self.runtime.block_on(async {
             let mut answer = task(self.app.clone(), self.router.clone());
             for (call, reply) in replies {
-                assert!(self.settle(&mut answer).await.is_none(), "the same responses led to another result");
+                assert!(self.settle(&mut answer).await.is_none(), "the request ended before it received all these responses");
                 self.table.answer(*call, reply.clone());
             }
             let answer = self.settle(&mut answer).await;

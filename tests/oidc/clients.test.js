@@ -13,6 +13,6 @@ test("client authentication in the body works, with claims from the ID token", a
   const { me } = await w.signIn(ada);
   assert.deepEqual([me.primary_email, me.primary_email_verified, me.display_name], ["ada@example.com", true, "Ada Lovelace"]);
   const calls = w.provider.asked();
-  assert.ok(calls.includes("POST /token"), "without a header");
+  assert.ok(calls.includes("POST /token"), "the secret is not in a header");
   assert.ok(!calls.some((call) => call.startsWith("GET /me")), "the ID token has all claims");
 });

@@ -16,7 +16,7 @@ def profiles():
     found = tomllib.loads((ROOT / "infra/gateway/.cargo/config.toml").read_text())["profile"]["release"]
     assert wanted.pop("inherits") == "release"
     assert found == wanted, f"infra/gateway/.cargo/config.toml has {found}, and the profile gateway {wanted}"
-    assert found["panic"] == "unwind", "a gateway answers many at once: a panic must not end it"
+    assert found["panic"] == "unwind", "a panic must not end a gateway, which handles many requests at once"
 
 
 def workflows():
@@ -27,7 +27,7 @@ def workflows():
         assert uses, f"{file.name} uses no action"
         for action in uses:
             assert re.fullmatch(r"actions/[a-z-]+@(v\d+(\.\d+)*|[0-9a-f]{40})", action), f"{file.name}: {action}"
-        assert re.search(r"^permissions:\n  contents: read\n(?! )", text, re.MULTILINE), f"{file.name}: permissions of all jobs"
+        assert re.search(r"^permissions:\n  contents: read\n(?! )", text, re.MULTILINE), f"{file.name} does not limit the permissions of all jobs to reading"
         assert "pull_request_target" not in text, f"{file.name} runs untrusted code with privileges"
         writes = re.findall(r"^ +([a-z-]+): write", text, re.MULTILINE)
         assert file.name == "release.yml" or not writes, f"{file.name} may write {writes}"

@@ -1,5 +1,5 @@
-"""Starts a gateway, signs a user up, and lets schemathesis compare the service with its document:
-as a server, as that user's client, as an admin.
+"""Starts a gateway, signs a user up, and lets schemathesis compare the service with its OpenAPI
+document: as a server, as that user's client, as an admin.
 
 Examples and seed are fixed, so that every run sends the same requests. With `--long` there are
 fifty times as many examples, and the seed changes daily.
@@ -99,8 +99,8 @@ def conforms(gateway, title, headers, known, *filters):
     threads: two threads of hypothesis that parse at the same time would end in a SystemError.
     """
     with tempfile.TemporaryDirectory() as folder:
-        # In a new folder, as schemathesis's database of examples would make runs depend on each
-        # other.
+        # schemathesis runs in a new folder, because its database of examples would make runs depend
+        # on each other.
         config = pathlib.Path(folder, "schemathesis.toml")
         config.write_text(configuration(known))
         command = ["schemathesis", "--config-file", config, "run", f"{gateway.url}/openapi.json", "--url", gateway.url]

@@ -4,7 +4,6 @@
 
 mod misbehaviour;
 mod real;
-mod server;
 
 use std::time::Duration;
 

@@ -10,8 +10,8 @@ use serde_json::{Value, json};
 use support::TestApp;
 use wire::clock::Clock;
 
-use super::server::{Behaviour, MailServer};
 use super::{PASSWORD, PATIENCE, deliver, email_config, outbox};
+use support::mail_server::{Behaviour, MailServer};
 
 /// Delivers one email to a server with this behaviour, and returns the email's outbox entry and its
 /// id.
@@ -57,7 +57,7 @@ async fn an_email_is_a_message_from_the_project_s_sender_to_its_recipient() {
     let (plain, html) = (body.find("Content-Type: text/plain").unwrap(), body.find("Content-Type: text/html").unwrap());
     assert!(plain < html, "{body}");
     assert!(body[html..].contains("=C3=9Cnion") || body[html..].contains("base64"), "{body}");
-    assert!(app.inbox.messages(None).iter().all(|mail| mail.outbox_id != id), "it is also in the inbox");
+    assert!(app.inbox.messages(None).iter().all(|mail| mail.outbox_id != id), "the email is also in the inbox");
 }
 
 #[tokio::test]

@@ -183,7 +183,8 @@ impl Answer {
         serde_json::from_slice(self.response.body()).unwrap_or_else(|_| panic!("not JSON: {}", self.text()))
     }
 
-    /// The error code of interface B; asserts that the response has the form of an error.
+    /// The error code of the product API; asserts that the response is an error in the form of that
+    /// API.
     pub fn code(&self) -> String {
         let body = self.json();
         assert!(self.status() >= 400 && body["error"].is_string(), "not an error: {} {body}", self.status());

@@ -6,6 +6,7 @@
 mod caller;
 mod faults;
 mod kept_log;
+pub mod mail_server;
 mod mails;
 pub mod provider;
 pub mod record;

@@ -58,7 +58,7 @@ struct Volatile {
     key: Key,
     codes: HashMap<String, Pending>,
     fault: Option<Fault>,
-    /// Seconds since the epoch.
+    /// The time by the provider's clock, in seconds since the epoch.
     now: i64,
     requests: Vec<String>,
 }

@@ -7,7 +7,7 @@ use api::product::input::{Ignored, Nothing};
 use api::product::page::List;
 use api::product::{Access, Client, Input};
 use deserr::Deserr;
-use errors::{Error, ErrorCode, KnownError};
+use errors::{Error, ErrorCode, KnownError, USER_REFERENCE_ERRORS};
 use model::user::reference::UserRef;
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -19,7 +19,8 @@ pub const ROUTE: Route = Route::get("auth-connected-account-list", "/api/v1/conn
     .summary("Lists a user's connected accounts, for which the app can get provider access tokens")
     .table(&[BatchGetItem])
     .reads(&[Named::User])
-    .errors(&[ErrorCode::CannotGetOwnUserWithoutUser, ErrorCode::Forbidden, ErrorCode::UserNotFound]);
+    .errors(USER_REFERENCE_ERRORS)
+    .errors(&[ErrorCode::UserNotFound]);
 
 #[derive(Deserr, ToSchema)]
 #[deserr(deny_unknown_fields)]

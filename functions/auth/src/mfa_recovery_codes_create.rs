@@ -17,7 +17,7 @@ use model::user::recovery::{self, RecoveryCodes};
 use serde::Serialize;
 use utoipa::ToSchema;
 
-// Ten hashes are work for which the limit of other writes is too generous.
+// Hashing ten codes is slow, so the operation has a stricter limit than other writes.
 pub const ROUTE: Route = Route::post("auth-mfa-recovery-codes-create", "/api/v1/auth/mfa/recovery-codes")
     .summary("Creates recovery codes, which replace codes of the authenticator app")
     .limit(Limit::SignIn)

@@ -15,7 +15,7 @@ pub const ROUTE: Route = Route::get("auth-mfa-recovery-codes-read", "/api/v1/aut
 
 #[derive(Serialize, ToSchema)]
 pub struct RecoveryCodesLeft {
-    /// The number of unused codes; 0 without an authenticator app.
+    /// The number of unused codes; 0 without a set.
     remaining: usize,
     /// When the set was created, in milliseconds since the epoch; `null` without a set.
     created_at_millis: Option<i64>,

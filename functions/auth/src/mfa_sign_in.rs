@@ -1,6 +1,6 @@
 //! `POST /api/v1/auth/mfa/sign-in`: completes a sign-in that is waiting for its second factor.
 //!
-//! A wrong code does not end the sign-in, but counts against it and against the account. A right
+//! A wrong code does not end the sign-in, but counts against it and against the account. A correct
 //! code is accepted once: the attempt, the time step of the code or the remaining recovery codes,
 //! and the session are written in one transaction.
 
@@ -88,8 +88,7 @@ pub async fn handle(
     };
     let (decision, row) = tokio::try_join!(app.store.try_attempt(project, &body.code, now), early)?;
     let attempt = decision?;
-    // The row was read early for the user that the hint names, which need not be the attempt's
-    // user.
+    // The row was read early for the user whom the hint names, who need not be the attempt's user.
     let row = match row.filter(|row| row.user.id == attempt.user_id) {
         Some(row) => Some(row),
         None => app.store.user(project, attempt.user_id).await?,

@@ -39,8 +39,8 @@ pub const ROUTE: Route = Route::post("auth-not-me", NOT_ME_PATH)
 /// Maximum number of attempts: one for each email address or provider account that somebody else
 /// now signs in with, and some for concurrent changes.
 const ROUNDS: u32 = 20;
-/// How many claims of email addresses, provider accounts and passkeys fit into one transaction besides its
-/// other writes.
+/// Maximum number of claims of email addresses, provider accounts and passkeys that fit into one
+/// transaction besides its other writes.
 const MOST_CLAIMS: usize = 60;
 
 pub async fn handle(State(app): State<App>, caller: Caller, Input { query, .. }: Input<Ignored, LinkQuery>) -> Result<LinkPage, Error> {

@@ -5,7 +5,7 @@ use api::http::TableAction::{BatchGetItem, DeleteItem, GetItem, PutItem, UpdateI
 use api::http::{Json, Named, Route};
 use api::product::input::{Ignored, Nothing};
 use api::product::{Access, Client, Input};
-use errors::{Error, ErrorCode, KnownError};
+use errors::{Error, ErrorCode, KnownError, SIGN_IN_CHANGE_ERRORS};
 use flows::accounts::read;
 use flows::literal::{SUCCESS, Success};
 
@@ -15,13 +15,8 @@ pub const ROUTE: Route = Route::delete("auth-oauth-provider-delete", "/api/v1/oa
     .summary("Unlinks a user's account at an OAuth provider")
     .table(&[BatchGetItem, DeleteItem, GetItem, PutItem, UpdateItem])
     .reads(&[Named::User])
-    .errors(&[
-        ErrorCode::CannotGetOwnUserWithoutUser,
-        ErrorCode::Forbidden,
-        ErrorCode::ReauthenticationRequired,
-        ErrorCode::ProviderAccountNotFound,
-        ErrorCode::LastSignInMethod,
-    ]);
+    .errors(SIGN_IN_CHANGE_ERRORS)
+    .errors(&[ErrorCode::ProviderAccountNotFound, ErrorCode::LastSignInMethod]);
 
 pub async fn handle(
     access: Access<Client>,

@@ -7,7 +7,7 @@ use api::product::input::Ignored;
 use api::product::page::List;
 use api::product::{Access, Client, Input};
 use deserr::Deserr;
-use errors::{Error, ErrorCode};
+use errors::{Error, USER_REFERENCE_ERRORS};
 use flows::accounts::read;
 use model::user::provider_account::ProviderAccountRead;
 use model::user::reference::UserRef;
@@ -17,7 +17,7 @@ pub const ROUTE: Route = Route::get("auth-oauth-provider-list", "/api/v1/oauth-p
     .summary("Lists a user's accounts at OAuth providers")
     .table(&[BatchGetItem])
     .reads(&[Named::User])
-    .errors(&[ErrorCode::CannotGetOwnUserWithoutUser, ErrorCode::Forbidden]);
+    .errors(USER_REFERENCE_ERRORS);
 
 #[derive(Deserr, ToSchema)]
 #[deserr(deny_unknown_fields)]

@@ -5,7 +5,7 @@ use api::http::TableAction::BatchGetItem;
 use api::http::{Json, Named, Route};
 use api::product::input::{Ignored, Nothing};
 use api::product::{Access, Client, Input};
-use errors::{Error, ErrorCode, KnownError};
+use errors::{Error, ErrorCode, KnownError, USER_REFERENCE_ERRORS};
 use flows::accounts::read;
 use model::user::provider_account::ProviderAccountRead;
 
@@ -15,7 +15,8 @@ pub const ROUTE: Route = Route::get("auth-oauth-provider-read", "/api/v1/oauth-p
     .summary("Returns a user's account at an OAuth provider")
     .table(&[BatchGetItem])
     .reads(&[Named::User])
-    .errors(&[ErrorCode::CannotGetOwnUserWithoutUser, ErrorCode::Forbidden, ErrorCode::ProviderAccountNotFound]);
+    .errors(USER_REFERENCE_ERRORS)
+    .errors(&[ErrorCode::ProviderAccountNotFound]);
 
 pub async fn handle(
     access: Access<Client>,

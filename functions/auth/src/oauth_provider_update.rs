@@ -7,7 +7,7 @@ use api::http::{Json, Named, Route};
 use api::product::input::Nothing;
 use api::product::{Access, Client, Input};
 use deserr::Deserr;
-use errors::{Error, ErrorCode, KnownError};
+use errors::{Error, ErrorCode, KnownError, SIGN_IN_CHANGE_ERRORS};
 use flows::accounts::read;
 use model::email::Email;
 use model::user::provider_account::{AccountPatch, ProviderAccountRead};
@@ -21,14 +21,8 @@ pub const ROUTE: Route = Route::patch("auth-oauth-provider-update", "/api/v1/oau
     .summary("Updates a user's account at an OAuth provider")
     .table(&[BatchGetItem, DeleteItem, GetItem, PutItem, UpdateItem])
     .reads(&[Named::User])
-    .errors(&[
-        ErrorCode::CannotGetOwnUserWithoutUser,
-        ErrorCode::Forbidden,
-        ErrorCode::ReauthenticationRequired,
-        ErrorCode::ProviderAccountNotFound,
-        ErrorCode::OauthProviderAccountIdAlreadyUsedForSignIn,
-        ErrorCode::LastSignInMethod,
-    ]);
+    .errors(SIGN_IN_CHANGE_ERRORS)
+    .errors(&[ErrorCode::ProviderAccountNotFound, ErrorCode::OauthProviderAccountIdAlreadyUsedForSignIn, ErrorCode::LastSignInMethod]);
 
 #[derive(Deserr, ToSchema)]
 #[deserr(deny_unknown_fields)]
@@ -39,10 +33,11 @@ pub struct UpdateProviderAccount {
     /// Whether the app can get the provider's access tokens for the account.
     #[deserr(default)]
     allow_connected_accounts: Option<bool>,
-    /// Requires server access.
+    /// The email address of the account. Can be set only with server access.
     #[deserr(default)]
     email: Option<Email>,
-    /// Requires server access. The tokens of the previous account are deleted.
+    /// The account's id at the provider. Can be set only with server access. The tokens of the
+    /// previous account are deleted.
     #[deserr(default)]
     #[schema(value_type = Option<String>, min_length = 1, max_length = 512)]
     account_id: Option<AccountId>,

@@ -3,21 +3,16 @@
 //!
 //! The check counts as an attempt, like a sign-in; otherwise it would be an oracle for guessing.
 
-use api::http::TableAction::{BatchGetItem, GetItem, UpdateItem};
 use api::http::{Json, Route};
 use api::product::Input;
 use api::product::code_access::{CheckedCode, CodeAccess, CodeBody, SignInCode};
 use axum::extract::State;
 use errors::Error;
 use flows::App;
-use model::limit::Limit;
 
 pub const ROUTE: Route = Route::post("auth-otp-check-sign-in-code", "/api/v1/auth/otp/sign-in/check-code")
     .summary("Checks a sign-in code without redeeming it")
-    .limit(Limit::Code)
-    .open_to_restricted()
-    .leaves_no_trail("it only counts an attempt; the code stays valid")
-    .table(&[BatchGetItem, GetItem, UpdateItem]);
+    .checks_code();
 
 pub async fn handle(
     State(app): State<App>,

@@ -102,7 +102,8 @@ struct Account {
 }
 
 impl Account {
-    /// Takes a second round trip only if the code's email address now belongs to another account.
+    /// Reads the claim and the account in one round trip. A second one is needed only if the
+    /// address now belongs to an account other than the one that the code was sent to.
     async fn of(app: &App, project: &ProjectId, stored: &StoredCode) -> Result<Self, store::Error> {
         let claim_key = user::email_claim_key(project, &stored.email);
         let user_key = stored.user_id.map(|id| keys::user_key(project, id));

@@ -1,21 +1,16 @@
 //! `POST /api/v1/auth/password/reset/check-code`: checks whether a reset code would be accepted,
 //! without redeeming it. The check counts as an attempt.
 
-use api::http::TableAction::{BatchGetItem, GetItem, UpdateItem};
 use api::http::{Json, Route};
 use api::product::Input;
 use api::product::code_access::{CheckedCode, CodeAccess, CodeBody, ResetCode};
 use axum::extract::State;
 use errors::{CODE_ERRORS, Error, KnownError};
 use flows::App;
-use model::limit::Limit;
 
 pub const ROUTE: Route = Route::post("auth-password-check-reset-code", "/api/v1/auth/password/reset/check-code")
     .summary("Checks a password reset code without redeeming it")
-    .limit(Limit::Code)
-    .open_to_restricted()
-    .leaves_no_trail("it only counts an attempt; the code stays valid")
-    .table(&[BatchGetItem, GetItem, UpdateItem])
+    .checks_code()
     .errors(CODE_ERRORS);
 
 pub async fn handle(

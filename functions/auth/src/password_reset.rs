@@ -13,7 +13,7 @@ use api::product::code_access::{CodeAccess, ResetCode};
 use axum::extract::State;
 use crypto::password::Password;
 use deserr::Deserr;
-use errors::{CODE_ERRORS, Error, ErrorCode, KnownError};
+use errors::{CODE_ERRORS, Error, ErrorCode, KnownError, NEW_PASSWORD_ERRORS};
 use flows::App;
 use flows::accounts::{With, change_read, redeemed};
 use flows::email::code::account_claimed;
@@ -33,12 +33,8 @@ pub const ROUTE: Route = Route::post("auth-password-reset", "/api/v1/auth/passwo
     .open_to_restricted()
     .table(&[BatchGetItem, DeleteItem, GetItem, PutItem, UpdateItem])
     .errors(CODE_ERRORS)
-    .errors(&[
-        ErrorCode::PasswordAuthenticationNotEnabled,
-        ErrorCode::PasswordTooShort,
-        ErrorCode::PasswordTooLong,
-        ErrorCode::PasswordRequirementsNotMet,
-    ])
+    .errors(NEW_PASSWORD_ERRORS)
+    .errors(&[ErrorCode::PasswordAuthenticationNotEnabled])
     .hashes_passwords();
 
 #[derive(Deserr, ToSchema)]
@@ -67,8 +63,8 @@ pub async fn handle(
         if !stored.is_of_epoch(user) {
             return Err(Rejected::NotFound.into());
         }
-        // Somebody who reads the emails to an email address that the user has given up is not the
-        // user.
+        // A code sent to an email address that the user has given up proves nothing, because
+        // somebody else may read the emails to that address.
         let (prover, before) = (access.access.prover(user), user.clone());
         let proof = user.prove(&stored.email, prover, app.entropy.uuid().into()).ok_or(Rejected::NotFound)?;
         user.set_password(hash.clone(), None);

@@ -7,7 +7,7 @@ use api::product::{Access, Client, Input};
 use axum::extract::State;
 use crypto::password::Password;
 use deserr::Deserr;
-use errors::{Error, ErrorCode, KnownError};
+use errors::{Error, ErrorCode, KnownError, NEW_PASSWORD_ERRORS};
 use flows::App;
 use flows::accounts::{With, change_as};
 use flows::literal::{SUCCESS, Success};
@@ -17,13 +17,11 @@ use utoipa::ToSchema;
 pub const ROUTE: Route = Route::post("auth-password-set", "/api/v1/auth/password/set")
     .summary("Sets the first password of the signed-in user")
     .table(&[BatchGetItem, GetItem, PutItem, UpdateItem])
+    .errors(NEW_PASSWORD_ERRORS)
     .errors(&[
         ErrorCode::UserAuthenticationRequired,
         ErrorCode::ReauthenticationRequired,
         ErrorCode::PasswordAuthenticationNotEnabled,
-        ErrorCode::PasswordTooShort,
-        ErrorCode::PasswordTooLong,
-        ErrorCode::PasswordRequirementsNotMet,
         ErrorCode::UserHasPassword,
     ])
     .hashes_passwords();

@@ -5,7 +5,7 @@ use api::http::{Json, Route};
 use api::product::{Access, Client, Input};
 use axum::extract::State;
 use crypto::password::Password;
-use errors::{Error, ErrorCode, KnownError};
+use errors::{Error, ErrorCode, KnownError, NEW_PASSWORD_ERRORS};
 use flows::accounts::admit;
 use flows::bot_challenge::Check;
 use flows::email::code::CodeEmail;
@@ -27,6 +27,7 @@ pub const ROUTE: Route = Route::post("auth-password-sign-up", "/api/v1/auth/pass
     .summary("Creates an account that signs in with a password")
     .limit(Limit::SignUp)
     .table(&[BatchGetItem, PutItem, UpdateItem])
+    .errors(NEW_PASSWORD_ERRORS)
     .errors(&[
         ErrorCode::PasswordAuthenticationNotEnabled,
         ErrorCode::RedirectUrlNotWhitelisted,
@@ -34,9 +35,6 @@ pub const ROUTE: Route = Route::post("auth-password-sign-up", "/api/v1/auth/pass
         ErrorCode::BotChallengeRequired,
         ErrorCode::BotChallengeFailed,
         ErrorCode::SignUpRejected,
-        ErrorCode::PasswordTooShort,
-        ErrorCode::PasswordTooLong,
-        ErrorCode::PasswordRequirementsNotMet,
         ErrorCode::UserEmailAlreadyExists,
     ])
     .hashes_passwords();

@@ -8,7 +8,7 @@ use api::product::{Access, Client, Input};
 use axum::extract::State;
 use crypto::password::Password;
 use deserr::Deserr;
-use errors::{Error, ErrorCode, KnownError};
+use errors::{Error, ErrorCode, KnownError, NEW_PASSWORD_ERRORS};
 use flows::App;
 use flows::accounts::{With, change_as};
 use flows::literal::{SUCCESS, Success};
@@ -23,13 +23,11 @@ use crate::sign_in::old_password;
 pub const ROUTE: Route = Route::post("auth-password-update", "/api/v1/auth/password/update")
     .summary("Replaces the password of the signed-in user")
     .table(&[BatchGetItem, ConditionCheckItem, GetItem, PutItem, UpdateItem])
+    .errors(NEW_PASSWORD_ERRORS)
     .errors(&[
         ErrorCode::UserAuthenticationRequired,
         ErrorCode::ReauthenticationRequired,
         ErrorCode::PasswordAuthenticationNotEnabled,
-        ErrorCode::PasswordTooShort,
-        ErrorCode::PasswordTooLong,
-        ErrorCode::PasswordRequirementsNotMet,
         ErrorCode::UserDoesNotHavePassword,
         ErrorCode::PasswordConfirmationMismatch,
     ])

@@ -10,7 +10,7 @@ use api::product::input::Ignored;
 use api::product::{Access, Client, Input};
 use axum::extract::State;
 use deserr::Deserr;
-use errors::{Error, ErrorCode, KnownError};
+use errors::{Error, ErrorCode, KnownError, USER_REFERENCE_ERRORS};
 use flows::App;
 use flows::literal::{SUCCESS, Success};
 use model::trail::Event;
@@ -23,12 +23,8 @@ use wire::problem::Problems;
 pub const ROUTE: Route = Route::delete("auth-session-delete", "/api/v1/auth/sessions/{id}")
     .summary("Ends a session other than the current one")
     .table(&[BatchGetItem, DeleteItem, Query])
-    .errors(&[
-        ErrorCode::CannotGetOwnUserWithoutUser,
-        ErrorCode::Forbidden,
-        ErrorCode::CannotDeleteCurrentSession,
-        ErrorCode::SessionNotFound,
-    ]);
+    .errors(USER_REFERENCE_ERRORS)
+    .errors(&[ErrorCode::CannotDeleteCurrentSession, ErrorCode::SessionNotFound]);
 
 #[derive(Deserr, ToSchema)]
 #[deserr(deny_unknown_fields)]

@@ -6,7 +6,7 @@ use api::http::{Json, Named, Route};
 use api::product::input::{Ignored, Param};
 use api::product::{Access, Client, Input};
 use deserr::Deserr;
-use errors::{Error, ErrorCode, KnownError};
+use errors::{Error, ErrorCode, KnownError, USER_REFERENCE_ERRORS};
 use flows::accounts::{With, change_as, read};
 use flows::literal::{SUCCESS, Success};
 use model::user::reference::UserRef;
@@ -18,7 +18,8 @@ pub const ROUTE: Route = Route::delete("auth-session-delete-all", "/api/v1/auth/
     .summary("Ends all sessions of a user except the current one")
     .table(&[BatchGetItem, GetItem, PutItem, UpdateItem])
     .reads(&[Named::User])
-    .errors(&[ErrorCode::CannotGetOwnUserWithoutUser, ErrorCode::Forbidden, ErrorCode::UserIdDoesNotExist]);
+    .errors(USER_REFERENCE_ERRORS)
+    .errors(&[ErrorCode::UserIdDoesNotExist]);
 
 #[derive(Deserr, ToSchema)]
 #[deserr(deny_unknown_fields)]

@@ -9,7 +9,7 @@ use api::product::page::{self, Page};
 use api::product::{Access, Client, Input};
 use axum::extract::State;
 use deserr::Deserr;
-use errors::{Error, ErrorCode, KnownError};
+use errors::{Error, ErrorCode, KnownError, USER_REFERENCE_ERRORS};
 use flows::App;
 use flows::accounts::read;
 use model::place::Place;
@@ -25,7 +25,8 @@ pub const ROUTE: Route = Route::get("auth-session-list", "/api/v1/auth/sessions"
     .summary("Lists the live sessions of a user")
     .table(&[BatchGetItem, Query])
     .reads(&[Named::User])
-    .errors(&[ErrorCode::CannotGetOwnUserWithoutUser, ErrorCode::Forbidden, ErrorCode::UserIdDoesNotExist, ErrorCode::InvalidCursor]);
+    .errors(USER_REFERENCE_ERRORS)
+    .errors(&[ErrorCode::UserIdDoesNotExist, ErrorCode::InvalidCursor]);
 
 #[derive(Deserr, ToSchema)]
 #[deserr(deny_unknown_fields)]
@@ -54,7 +55,7 @@ pub struct SessionView {
     /// Milliseconds since the epoch.
     last_used_at: i64,
     is_current_session: bool,
-    /// Absent when unknown.
+    /// The place of the last use; absent if it is unknown.
     #[serde(skip_serializing_if = "Option::is_none")]
     last_used_at_end_user_ip_info: Option<Place>,
 }

@@ -64,13 +64,13 @@ pub struct Reauthenticate {
     code: Option<Code>,
 }
 
-/// The writes that follow a right proof.
+/// The writes that follow a valid proof.
 struct Proof {
     writes: Vec<Write>,
     amr: Amr,
     /// The label of the write that fails if the proof was used in the meantime.
     label: Label,
-    /// The error in that case.
+    /// The error if that write fails.
     used: KnownError,
 }
 

@@ -27,7 +27,7 @@ pub const ROUTE: Route = Route::post("auth-session-refresh", "/api/v1/auth/sessi
 
 #[derive(Serialize, ToSchema)]
 pub struct Refreshed {
-    /// JWT, ES256.
+    /// A JWT signed with ES256.
     access_token: String,
 }
 

@@ -14,7 +14,7 @@ pub const ROUTE: Route =
 
 #[derive(Serialize, ToSchema)]
 pub struct BackendUrls {
-    /// In order of preference.
+    /// The base URLs, in order of preference.
     urls: Vec<String>,
 }
 

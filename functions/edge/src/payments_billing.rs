@@ -21,7 +21,7 @@ pub const ROUTE: Route = Route::get("edge-payments-billing", "/api/v1/payments/b
 pub struct Billing {
     /// Always false, as Gatelet has no payments.
     has_customer: bool,
-    /// Always null.
+    /// Always null, as Gatelet has no payments.
     #[schema(value_type = Option<Object>)]
     default_payment_method: (),
 }

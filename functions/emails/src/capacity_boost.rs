@@ -21,7 +21,7 @@ const LENGTH: SignedDuration = SignedDuration::from_hours(4);
 
 #[derive(Serialize, ToSchema)]
 pub struct Boost {
-    /// RFC 3339.
+    /// When the boost ends (RFC 3339).
     expires_at: String,
 }
 

@@ -32,7 +32,7 @@ pub struct ListedEmail {
     /// When sending ended; until then, when the email was created. In milliseconds since the Unix
     /// epoch.
     sent_at_millis: Millis,
-    /// The recipients' email addresses. If the email is for the primary address of a user, the
+    /// The recipients' email addresses. For an email to a user's primary address, this is the
     /// current one.
     to: Vec<String>,
     /// Why the email cannot be rendered or sent; `null` if it can.

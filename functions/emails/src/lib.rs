@@ -20,6 +20,8 @@ pub mod preference_update;
 mod preferences;
 pub mod render;
 pub mod send;
+pub mod send_sign_in_invitation;
+pub mod send_test_email;
 mod sending;
 pub mod template_create;
 pub mod template_delete;
@@ -66,4 +68,6 @@ pub fn operations(register: &mut impl Register) {
     register.operation(unsubscribe::ROUTE, unsubscribe::handle);
     register.operation(managed_onboarding_list::ROUTE, managed_onboarding_list::handle);
     register.operation(internal_list::ROUTE, internal_list::handle);
+    register.operation(send_sign_in_invitation::ROUTE, send_sign_in_invitation::handle);
+    register.operation(send_test_email::ROUTE, send_test_email::handle);
 }

@@ -7,7 +7,7 @@ use api::product::input::{Ignored, Nothing};
 use api::product::page::List;
 use api::product::{Access, Client, Input};
 use deserr::Deserr;
-use errors::{Error, ErrorCode, KnownError};
+use errors::{Error, ErrorCode, KnownError, USER_REFERENCE_ERRORS};
 use flows::accounts::read;
 use model::email::category::Category;
 use model::user::reference::UserRef;
@@ -19,7 +19,8 @@ pub const ROUTE: Route = Route::get("emails-preference-list", "/api/v1/emails/no
     .summary("Lists which categories of emails a user wants")
     .table(&[BatchGetItem])
     .reads(&[Named::User])
-    .errors(&[ErrorCode::CannotGetOwnUserWithoutUser, ErrorCode::Forbidden, ErrorCode::UserNotFound]);
+    .errors(USER_REFERENCE_ERRORS)
+    .errors(&[ErrorCode::UserNotFound]);
 
 #[derive(Deserr, ToSchema)]
 #[deserr(deny_unknown_fields)]

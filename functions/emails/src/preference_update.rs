@@ -7,7 +7,7 @@ use api::product::input::Nothing;
 use api::product::{Access, Client, Input};
 use axum::extract::State;
 use deserr::Deserr;
-use errors::{Error, ErrorCode, KnownError};
+use errors::{Error, ErrorCode, KnownError, USER_REFERENCE_ERRORS};
 use flows::App;
 use model::email::category::Category;
 use model::user::reference::UserRef;
@@ -22,12 +22,8 @@ pub const ROUTE: Route =
     Route::patch("emails-preference-update", "/api/v1/emails/notification-preference/{user_id}/{notification_category_id}")
         .summary("Sets whether a user wants emails of a category")
         .table(&[BatchGetItem, UpdateItem])
-        .errors(&[
-            ErrorCode::CannotGetOwnUserWithoutUser,
-            ErrorCode::Forbidden,
-            ErrorCode::UserNotFound,
-            ErrorCode::NotificationCategoryNotFound,
-        ]);
+        .errors(USER_REFERENCE_ERRORS)
+        .errors(&[ErrorCode::UserNotFound, ErrorCode::NotificationCategoryNotFound]);
 
 #[derive(Deserr, ToSchema)]
 #[deserr(deny_unknown_fields)]

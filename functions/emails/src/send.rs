@@ -27,7 +27,7 @@ pub const ROUTE: Route = Route::post("emails-send", "/api/v1/emails/send-email")
 
 #[derive(Serialize, ToSchema)]
 pub struct Accepted {
-    /// In the order of the request.
+    /// The recipients, in the order of the request.
     results: Vec<Recipient>,
 }
 
@@ -36,7 +36,7 @@ pub struct Recipient {
     user_id: UserId,
 }
 
-/// Keys per batch read.
+/// Number of keys in one batch read.
 const CHUNK: usize = 100;
 
 pub async fn handle(State(app): State<App>, access: Access<Server>, Input { body, .. }: Input<SendEmail>) -> Result<Json<Accepted>, Error> {

@@ -22,7 +22,7 @@ pub const ROUTE: Route = Route::get("emails-theme-read", "/api/v1/internal/email
 pub struct ThemeView {
     id: DocumentId,
     display_name: String,
-    /// MiniJinja in HTML or MJML; `{{ content }}` is the body of the email.
+    /// A MiniJinja template of HTML or MJML, in which `{{ content }}` is the body of the email.
     html_source: String,
 }
 

@@ -1,8 +1,8 @@
 //! `GET /api/v1/internal/audit-log`: lists what happened to the project and its accounts, newest
 //! first, as pages or as JSON lines.
 //!
-//! Entries are listed day by day; entries of a user are listed by an index. A search reads a
-//! bounded number of entries per page. A page may therefore be short or empty and still have a
+//! The entries of a project are read day by day, and those of one user by an index. A search reads
+//! a bounded number of entries per page. A page may therefore be short or empty and still have a
 //! `next_cursor`; following it finds every match.
 
 use std::str::FromStr;
@@ -180,7 +180,7 @@ fn id_of(actor: Actor) -> Option<Uuid> {
     }
 }
 
-/// What a cursor is bound to: the list with these filters.
+/// The name of the list to which its cursors are bound. It contains the filters.
 fn list(query: &AuditQuery) -> String {
     let times = (query.from.map(|from| from.0), query.until.map(|until| until.0));
     serde_json::json!(["audit-log", query.user_id, query.actor, query.operation, query.event, times.0, times.1]).to_string()

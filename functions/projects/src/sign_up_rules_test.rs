@@ -64,7 +64,7 @@ pub enum ChallengeResult {
 #[derive(Serialize, ToSchema)]
 pub struct TestResult {
     context: TestContext,
-    /// In the order of evaluation, up to the rule that decides.
+    /// The results of the rules in the order of evaluation, up to the rule that decides.
     evaluations: Vec<RuleResult>,
     /// What would happen to the sign-up.
     outcome: TestOutcome,
@@ -82,9 +82,9 @@ pub struct TestContext {
     auth_method: &'static str,
     /// The id of the provider; empty unless `auth_method` is `oauth`.
     oauth_provider: String,
-    /// As in the request. Conditions do not see it.
+    /// The result in the request; conditions do not see it.
     turnstile_result: ChallengeResult,
-    /// As in the request.
+    /// The scores in the request.
     risk_scores: SignUpRisk,
 }
 

@@ -8,7 +8,7 @@ use api::product::input::Ignored;
 use api::product::{Access, Client, Input};
 use axum::extract::State;
 use deserr::Deserr;
-use errors::{Error, ErrorCode, KnownError};
+use errors::{Error, ErrorCode, KnownError, USER_REFERENCE_ERRORS};
 use flows::App;
 use flows::accounts::read;
 use flows::teams::limited_to;
@@ -23,10 +23,9 @@ pub const ROUTE: Route = Route::post("teams-invitation-accept-by-id", "/api/v1/t
     .summary("Joins a team by an invitation to a verified address")
     .table(&[BatchGetItem, DeleteItem, GetItem, PutItem, UpdateItem])
     .reads(&[Named::User])
+    .errors(USER_REFERENCE_ERRORS)
     .errors(&[
         ErrorCode::UserAuthenticationRequired,
-        ErrorCode::CannotGetOwnUserWithoutUser,
-        ErrorCode::Forbidden,
         ErrorCode::UserNotFound,
         ErrorCode::VerificationCodeNotFound,
         ErrorCode::VerificationCodeAlreadyUsed,

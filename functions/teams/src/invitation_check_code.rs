@@ -1,21 +1,16 @@
 //! `POST /api/v1/team-invitations/accept/check-code`: checks whether an invitation's code would be
 //! accepted. The check counts as an attempt.
 
-use api::http::TableAction::{BatchGetItem, GetItem, UpdateItem};
 use api::http::{Json, Route};
 use api::product::Input;
 use api::product::code_access::{CheckedCode, CodeAccess, CodeBody, InvitationCode};
 use axum::extract::State;
 use errors::{CODE_ERRORS, Error};
 use flows::App;
-use model::limit::Limit;
 
 pub const ROUTE: Route = Route::post("teams-invitation-check-code", "/api/v1/team-invitations/accept/check-code")
     .summary("Checks an invitation's code without accepting the invitation")
-    .limit(Limit::Code)
-    .open_to_restricted()
-    .leaves_no_trail("it only counts an attempt; the code stays valid")
-    .table(&[BatchGetItem, GetItem, UpdateItem])
+    .checks_code()
     .errors(CODE_ERRORS);
 
 pub async fn handle(

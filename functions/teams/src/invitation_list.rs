@@ -9,7 +9,7 @@ use api::product::page::List;
 use api::product::{Access, Client, Input};
 use axum::extract::State;
 use deserr::Deserr;
-use errors::{Error, ErrorCode, KnownError};
+use errors::{Error, ErrorCode, KnownError, USER_REFERENCE_ERRORS};
 use flows::App;
 use flows::accounts::read;
 use flows::teams::{enter, limited_to};
@@ -27,14 +27,8 @@ use crate::members::paths::user_problem;
 pub const ROUTE: Route = Route::get("teams-invitation-list", "/api/v1/team-invitations")
     .summary("Lists the invitations to a team or for a user")
     .table(&[BatchGetItem, GetItem, Query])
-    .errors(&[
-        ErrorCode::UserAuthenticationRequired,
-        ErrorCode::CannotGetOwnUserWithoutUser,
-        ErrorCode::Forbidden,
-        ErrorCode::UserNotFound,
-        ErrorCode::TeamNotFound,
-        ErrorCode::TeamPermissionRequired,
-    ]);
+    .errors(USER_REFERENCE_ERRORS)
+    .errors(&[ErrorCode::UserAuthenticationRequired, ErrorCode::UserNotFound, ErrorCode::TeamNotFound, ErrorCode::TeamPermissionRequired]);
 
 #[derive(Deserr, ToSchema)]
 #[deserr(deny_unknown_fields)]

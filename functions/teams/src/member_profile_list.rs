@@ -9,7 +9,7 @@ use api::product::page::{self, Page};
 use api::product::{Access, Client, Input};
 use axum::extract::State;
 use deserr::Deserr;
-use errors::{Error, ErrorCode};
+use errors::{Error, ErrorCode, TEAM_MEMBER_ERRORS};
 use flows::App;
 use flows::teams::{enter, limited_to};
 use model::permission::System;
@@ -25,14 +25,8 @@ use crate::members::profiles::views;
 pub const ROUTE: Route = Route::get("teams-member-profile-list", "/api/v1/team-member-profiles")
     .summary("Lists the member profiles of a team")
     .table(&[BatchGetItem, Query])
-    .errors(&[
-        ErrorCode::UserAuthenticationRequired,
-        ErrorCode::CannotGetOwnUserWithoutUser,
-        ErrorCode::TeamNotFound,
-        ErrorCode::TeamMembershipNotFound,
-        ErrorCode::TeamPermissionRequired,
-        ErrorCode::InvalidCursor,
-    ]);
+    .errors(TEAM_MEMBER_ERRORS)
+    .errors(&[ErrorCode::InvalidCursor]);
 
 #[derive(Deserr, ToSchema)]
 #[deserr(deny_unknown_fields)]

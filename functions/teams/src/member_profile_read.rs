@@ -5,7 +5,7 @@ use api::http::TableAction::BatchGetItem;
 use api::http::{Json, Named, Route};
 use api::product::input::{Ignored, Nothing};
 use api::product::{Access, Client, Input};
-use errors::{Error, ErrorCode};
+use errors::{Error, TEAM_MEMBER_ERRORS};
 use flows::teams::{enter, limited_to, no_member};
 use model::permission::System;
 use model::team::member_profile::MemberProfileView;
@@ -18,13 +18,7 @@ pub const ROUTE: Route = Route::get("teams-member-profile-read", "/api/v1/team-m
     .summary("Returns a member's profile in a team")
     .table(&[BatchGetItem])
     .reads(&[Named::Team, Named::User])
-    .errors(&[
-        ErrorCode::UserAuthenticationRequired,
-        ErrorCode::CannotGetOwnUserWithoutUser,
-        ErrorCode::TeamNotFound,
-        ErrorCode::TeamMembershipNotFound,
-        ErrorCode::TeamPermissionRequired,
-    ]);
+    .errors(TEAM_MEMBER_ERRORS);
 
 pub async fn handle(
     access: Access<Client>,

@@ -6,7 +6,7 @@ use api::http::{Json, Named, Route};
 use api::product::input::Nothing;
 use api::product::{Access, Client, Input};
 use axum::extract::State;
-use errors::{Error, ErrorCode};
+use errors::{Error, ErrorCode, USER_REFERENCE_ERRORS};
 use flows::App;
 use flows::context::ROUNDS;
 use flows::teams::{enter, limited_to, no_member};
@@ -24,13 +24,8 @@ pub const ROUTE: Route = Route::patch("teams-member-profile-update", "/api/v1/te
     .summary("Updates a member's profile in a team")
     .table(&[BatchGetItem, DeleteItem, GetItem, PutItem, UpdateItem])
     .reads(&[Named::Team, Named::User])
-    .errors(&[
-        ErrorCode::UserAuthenticationRequired,
-        ErrorCode::CannotGetOwnUserWithoutUser,
-        ErrorCode::Forbidden,
-        ErrorCode::TeamNotFound,
-        ErrorCode::TeamMembershipNotFound,
-    ]);
+    .errors(USER_REFERENCE_ERRORS)
+    .errors(&[ErrorCode::UserAuthenticationRequired, ErrorCode::TeamNotFound, ErrorCode::TeamMembershipNotFound]);
 
 pub async fn handle(
     State(app): State<App>,

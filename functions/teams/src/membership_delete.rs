@@ -6,7 +6,7 @@ use api::http::{Json, Named, Route};
 use api::product::input::{Ignored, Nothing};
 use api::product::{Access, Client, Input};
 use axum::extract::State;
-use errors::{Error, ErrorCode};
+use errors::{Error, TEAM_MEMBER_ERRORS};
 use flows::App;
 use flows::context::ROUNDS;
 use flows::literal::{SUCCESS, Success};
@@ -22,13 +22,7 @@ pub const ROUTE: Route = Route::delete("teams-membership-delete", "/api/v1/team-
     .summary("Removes a user from a team")
     .table(&[BatchGetItem, DeleteItem, UpdateItem])
     .reads(&[Named::Team])
-    .errors(&[
-        ErrorCode::UserAuthenticationRequired,
-        ErrorCode::CannotGetOwnUserWithoutUser,
-        ErrorCode::TeamNotFound,
-        ErrorCode::TeamMembershipNotFound,
-        ErrorCode::TeamPermissionRequired,
-    ]);
+    .errors(TEAM_MEMBER_ERRORS);
 
 pub async fn handle(
     State(app): State<App>,

@@ -9,7 +9,7 @@ use api::product::page::{self, List, Page};
 use api::product::{Access, Client, Input};
 use axum::extract::State;
 use deserr::Deserr;
-use errors::{Error, ErrorCode, KnownError};
+use errors::{Error, ErrorCode, KnownError, USER_REFERENCE_ERRORS};
 use flows::App;
 use flows::teams::{limited_to, no_team};
 use model::permission::PermissionId;
@@ -25,13 +25,8 @@ pub const ROUTE: Route = Route::get("teams-permission-list", "/api/v1/team-permi
     .summary("Lists the permissions of members in their teams")
     .table(&[BatchGetItem, Query])
     .reads(&[Named::Team])
-    .errors(&[
-        ErrorCode::UserAuthenticationRequired,
-        ErrorCode::CannotGetOwnUserWithoutUser,
-        ErrorCode::Forbidden,
-        ErrorCode::TeamNotFound,
-        ErrorCode::InvalidCursor,
-    ]);
+    .errors(USER_REFERENCE_ERRORS)
+    .errors(&[ErrorCode::UserAuthenticationRequired, ErrorCode::TeamNotFound, ErrorCode::InvalidCursor]);
 
 #[derive(Deserr, ToSchema)]
 #[deserr(deny_unknown_fields)]
@@ -42,7 +37,7 @@ pub struct TeamPermissionsQuery {
     #[deserr(default)]
     #[schema(value_type = Option<String>)]
     user_id: Option<UserRef>,
-    /// Only this permission.
+    /// If given, only this permission is listed.
     #[deserr(default)]
     permission_id: Option<PermissionId>,
     /// Whether to include contained permissions. Default: `false`.

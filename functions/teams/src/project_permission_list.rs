@@ -7,7 +7,7 @@ use api::product::input::{Ignored, Param};
 use api::product::page::List;
 use api::product::{Access, Client, Input};
 use deserr::Deserr;
-use errors::{Error, ErrorCode, KnownError};
+use errors::{Error, ErrorCode, KnownError, USER_REFERENCE_ERRORS};
 use flows::accounts::read;
 use flows::teams::limited_to;
 use model::permission::{PermissionId, Scope};
@@ -21,7 +21,8 @@ pub const ROUTE: Route = Route::get("teams-project-permission-list", "/api/v1/pr
     .summary("Lists a user's project permissions")
     .table(&[BatchGetItem])
     .reads(&[Named::User])
-    .errors(&[ErrorCode::UserAuthenticationRequired, ErrorCode::CannotGetOwnUserWithoutUser, ErrorCode::Forbidden]);
+    .errors(USER_REFERENCE_ERRORS)
+    .errors(&[ErrorCode::UserAuthenticationRequired]);
 
 #[derive(Deserr, ToSchema)]
 #[deserr(deny_unknown_fields)]
@@ -30,7 +31,7 @@ pub struct ProjectPermissionsQuery {
     #[deserr(default)]
     #[schema(value_type = Option<String>)]
     user_id: Option<UserRef>,
-    /// Only this permission.
+    /// If given, only this permission is listed.
     #[deserr(default)]
     permission_id: Option<PermissionId>,
     /// Whether to include contained permissions. Default: `false`.

@@ -5,7 +5,7 @@ use api::http::TableAction::{BatchGetItem, GetItem, PutItem, UpdateItem};
 use api::http::{Created, Route};
 use api::product::{Access, Client, Input};
 use axum::extract::State;
-use errors::{Error, ErrorCode, KnownError};
+use errors::{Error, ErrorCode, KnownError, USER_REFERENCE_ERRORS};
 use flows::App;
 use flows::teams::{founding, limited_to};
 use model::profile_image::{NewImage, Owner, Upload};
@@ -21,13 +21,8 @@ use crate::members::images::image_writes;
 pub const ROUTE: Route = Route::post("teams-team-create", "/api/v1/teams")
     .summary("Creates a team")
     .table(&[BatchGetItem, GetItem, PutItem, UpdateItem])
-    .errors(&[
-        ErrorCode::UserAuthenticationRequired,
-        ErrorCode::CannotGetOwnUserWithoutUser,
-        ErrorCode::Forbidden,
-        ErrorCode::TeamCreationNotEnabled,
-        ErrorCode::UserNotFound,
-    ]);
+    .errors(USER_REFERENCE_ERRORS)
+    .errors(&[ErrorCode::UserAuthenticationRequired, ErrorCode::TeamCreationNotEnabled, ErrorCode::UserNotFound]);
 
 pub async fn handle(
     State(app): State<App>,

@@ -39,8 +39,8 @@ pub async fn handle(
     };
     let (member, doomed) = tokio::try_join!(member, app.store.doomed(&project.id, team))?;
     if let Some(own) = own {
-        // This does not require the team to exist: after an interrupted deletion it is hidden from
-        // everybody, but may still be deleted.
+        // The permission is checked even if the team is not found: after an interrupted deletion,
+        // the team is hidden from everybody, but its deletion can still be completed.
         require(project, team, own, member.as_ref().map(|member| &member.grants), System::DeleteTeam)?;
     }
     match app.store.delete_team(&project.id, team, own, doomed, app.clock.now()).await? {

@@ -8,7 +8,7 @@ use api::product::input::{Ignored, Param};
 use api::product::page::{self, List, Page};
 use api::product::{Access, Client, Input};
 use deserr::Deserr;
-use errors::{Error, ErrorCode, KnownError};
+use errors::{Error, ErrorCode, KnownError, USER_REFERENCE_ERRORS};
 use flows::teams::limited_to;
 use model::team::view::TeamView;
 use model::user::reference::UserRef;
@@ -20,12 +20,8 @@ use wire::id::{TeamId, UserId};
 pub const ROUTE: Route = Route::get("teams-team-list", "/api/v1/teams")
     .summary("Lists the teams of a user or of the project")
     .table(&[BatchGetItem, Query])
-    .errors(&[
-        ErrorCode::UserAuthenticationRequired,
-        ErrorCode::CannotGetOwnUserWithoutUser,
-        ErrorCode::Forbidden,
-        ErrorCode::InvalidCursor,
-    ]);
+    .errors(USER_REFERENCE_ERRORS)
+    .errors(&[ErrorCode::UserAuthenticationRequired, ErrorCode::InvalidCursor]);
 
 #[derive(Deserr, ToSchema)]
 #[deserr(deny_unknown_fields)]

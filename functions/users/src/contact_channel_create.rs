@@ -7,7 +7,7 @@ use api::http::{Created, Named, Route};
 use api::product::{Access, Client, Input};
 use axum::extract::State;
 use deserr::Deserr;
-use errors::{Error, ErrorCode, KnownError};
+use errors::{Error, ErrorCode, KnownError, SIGN_IN_CHANGE_ERRORS};
 use flows::App;
 use flows::accounts::read;
 use model::email::Email;
@@ -22,10 +22,8 @@ pub const ROUTE: Route = Route::post("users-contact-channel-create", "/api/v1/co
     .summary("Adds a contact channel to a user")
     .table(&[BatchGetItem, GetItem, PutItem, UpdateItem])
     .reads(&[Named::User])
+    .errors(SIGN_IN_CHANGE_ERRORS)
     .errors(&[
-        ErrorCode::CannotGetOwnUserWithoutUser,
-        ErrorCode::Forbidden,
-        ErrorCode::ReauthenticationRequired,
         ErrorCode::UserIdDoesNotExist,
         ErrorCode::ContactChannelAlreadyExists,
         ErrorCode::ContactChannelAlreadyUsedForAuthBySomeoneElse,
@@ -43,13 +41,13 @@ pub struct CreateContactChannel {
     #[schema(rename = "type")]
     _type: ChannelType,
     /// Whether the user can sign in with the email address, which only one user of a project can.
-    /// With client access this takes effect once the address is verified.
+    /// With client access, the setting takes effect once the address is verified.
     used_for_auth: bool,
     /// Whether the channel becomes the primary one. The previous primary channel stays as an
     /// ordinary one.
     #[deserr(default)]
     is_primary: Option<bool>,
-    /// Requires server access.
+    /// Whether the address is verified. Can be set only with server access.
     #[deserr(default)]
     is_verified: Option<bool>,
 }

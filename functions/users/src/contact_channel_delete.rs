@@ -5,7 +5,7 @@ use api::http::TableAction::{BatchGetItem, DeleteItem, GetItem, PutItem, UpdateI
 use api::http::{Json, Named, Route};
 use api::product::input::{Ignored, Nothing};
 use api::product::{Access, Client, Input};
-use errors::{Error, ErrorCode, KnownError};
+use errors::{Error, ErrorCode, KnownError, SIGN_IN_CHANGE_ERRORS};
 use flows::accounts::read;
 use flows::literal::{SUCCESS, Success};
 
@@ -15,12 +15,8 @@ pub const ROUTE: Route = Route::delete("users-contact-channel-delete", "/api/v1/
     .summary("Removes a contact channel")
     .table(&[BatchGetItem, DeleteItem, GetItem, PutItem, UpdateItem])
     .reads(&[Named::User])
-    .errors(&[
-        ErrorCode::CannotGetOwnUserWithoutUser,
-        ErrorCode::Forbidden,
-        ErrorCode::ReauthenticationRequired,
-        ErrorCode::ContactChannelNotFound,
-    ]);
+    .errors(SIGN_IN_CHANGE_ERRORS)
+    .errors(&[ErrorCode::ContactChannelNotFound]);
 
 pub async fn handle(access: Access<Client>, Input { path, .. }: Input<Ignored, Nothing, ChannelPath>) -> Result<Json<Success>, Error> {
     let (user_id, missing) = (access.user_id(path.user_id)?, KnownError::ContactChannelNotFound);

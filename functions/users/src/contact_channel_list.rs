@@ -7,7 +7,7 @@ use api::product::input::Ignored;
 use api::product::page::List;
 use api::product::{Access, Client, Input};
 use deserr::Deserr;
-use errors::{Error, ErrorCode};
+use errors::{Error, USER_REFERENCE_ERRORS};
 use flows::accounts::read;
 use model::user::channel::ContactChannel;
 use model::user::reference::UserRef;
@@ -18,7 +18,7 @@ pub const ROUTE: Route = Route::get("users-contact-channel-list", "/api/v1/conta
     .summary("Lists a user's contact channels")
     .table(&[BatchGetItem])
     .reads(&[Named::User])
-    .errors(&[ErrorCode::CannotGetOwnUserWithoutUser, ErrorCode::Forbidden]);
+    .errors(USER_REFERENCE_ERRORS);
 
 #[derive(Deserr, ToSchema)]
 #[deserr(deny_unknown_fields)]

@@ -4,7 +4,7 @@ use api::http::TableAction::BatchGetItem;
 use api::http::{Json, Named, Route};
 use api::product::input::{Ignored, Nothing};
 use api::product::{Access, Client, Input};
-use errors::{Error, ErrorCode, KnownError};
+use errors::{Error, ErrorCode, KnownError, USER_REFERENCE_ERRORS};
 use flows::accounts::read;
 use model::user::channel::ContactChannel;
 
@@ -14,7 +14,8 @@ pub const ROUTE: Route = Route::get("users-contact-channel-read", "/api/v1/conta
     .summary("Returns a contact channel")
     .table(&[BatchGetItem])
     .reads(&[Named::User])
-    .errors(&[ErrorCode::CannotGetOwnUserWithoutUser, ErrorCode::Forbidden, ErrorCode::ContactChannelNotFound]);
+    .errors(USER_REFERENCE_ERRORS)
+    .errors(&[ErrorCode::ContactChannelNotFound]);
 
 pub async fn handle(
     access: Access<Client>,

@@ -5,7 +5,7 @@ use api::http::TableAction::{BatchGetItem, GetItem, PutItem, UpdateItem};
 use api::http::{Json, Named, Route};
 use api::product::input::Nothing;
 use api::product::{Access, Client, Input};
-use errors::{Error, ErrorCode, KnownError};
+use errors::{Error, ErrorCode, KnownError, USER_REFERENCE_ERRORS};
 use flows::accounts::read;
 use flows::guarded_body;
 use flows::literal::Success;
@@ -21,9 +21,8 @@ pub const ROUTE: Route =
         .limit(Limit::SendCode)
         .table(&[BatchGetItem, GetItem, PutItem, UpdateItem])
         .reads(&[Named::User])
+        .errors(USER_REFERENCE_ERRORS)
         .errors(&[
-            ErrorCode::CannotGetOwnUserWithoutUser,
-            ErrorCode::Forbidden,
             ErrorCode::UserIdDoesNotExist,
             ErrorCode::ContactChannelNotFound,
             ErrorCode::EmailAlreadyVerified,

@@ -6,7 +6,7 @@ use api::http::{Json, Named, Route};
 use api::product::input::Nothing;
 use api::product::{Access, Client, Input};
 use axum::extract::State;
-use errors::{Error, ErrorCode, KnownError};
+use errors::{Error, ErrorCode, KnownError, SIGN_IN_CHANGE_ERRORS};
 use flows::accounts::read;
 use flows::bot_challenge::Check;
 use flows::{App, guarded_body};
@@ -19,10 +19,8 @@ pub const ROUTE: Route = Route::patch("users-contact-channel-update", "/api/v1/c
     .summary("Updates a contact channel")
     .table(&[BatchGetItem, DeleteItem, GetItem, PutItem, UpdateItem])
     .reads(&[Named::User])
+    .errors(SIGN_IN_CHANGE_ERRORS)
     .errors(&[
-        ErrorCode::CannotGetOwnUserWithoutUser,
-        ErrorCode::Forbidden,
-        ErrorCode::ReauthenticationRequired,
         ErrorCode::ContactChannelNotFound,
         ErrorCode::ContactChannelAlreadyExists,
         ErrorCode::ContactChannelAlreadyUsedForAuthBySomeoneElse,
@@ -44,7 +42,7 @@ guarded_body! {
         /// `true`: the channel replaces the primary one. `false`: the user has no primary channel.
         #[deserr(default)]
         is_primary: Option<bool>,
-        /// Requires server access.
+        /// Whether the address is verified. Can be set only with server access.
         #[deserr(default)]
         is_verified: Option<bool>,
     }
@@ -59,8 +57,8 @@ pub async fn handle(
     let (user_id, id) = (access.user_id(path.user_id)?, path.contact_channel_id);
     let missing = KnownError::ContactChannelNotFound;
     let row = read(&access, user_id).await?.ok_or_else(|| missing.clone())?;
-    // This needs a bot challenge: a new email address that replaces an unverified one can sign in
-    // at once, and from then on anybody can have password resets emailed to it.
+    // Replacing an unverified email address that signs in needs a bot challenge: the new address
+    // can sign in at once, and from then on anybody can have password resets emailed to it.
     let channel = row.user.channel(id).ok_or(KnownError::ContactChannelNotFound)?;
     let is_new = body.value.as_ref().is_some_and(|value| *value != channel.value) && channel.signs_in() && !channel.is_verified;
     let check = if is_new { Check::of_email(&access, &row.user) } else { Check::none(&app, &access.project, &access.place) };

@@ -1,6 +1,6 @@
 //! `POST /api/v1/contact-channels/verify`: redeems the code of a verification email. Redeeming it
 //! does not sign in, and it never makes anybody the owner of an account, because people often open
-//! the email in another browser than the one in which they signed up. A recipient who did not
+//! the email in a browser other than the one in which they signed up. A recipient who did not
 //! create the account can release the address with another link in the same email.
 
 use api::http::TableAction::{BatchGetItem, GetItem, PutItem, UpdateItem};

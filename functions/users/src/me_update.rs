@@ -4,7 +4,7 @@
 use api::http::TableAction::{BatchGetItem, DeleteItem, GetItem, PutItem, UpdateItem};
 use api::http::{Json, Route};
 use api::product::{Access, Client, Input};
-use errors::{Error, ErrorCode, KnownError};
+use errors::{Error, ErrorCode, KnownError, USER_FIELD_ERRORS};
 use model::user::input::CurrentUserBody;
 use model::user::view::UserView;
 
@@ -13,19 +13,8 @@ use crate::accounts::change::UserChange;
 pub const ROUTE: Route = Route::patch("users-me-update", "/api/v1/users/me")
     .summary("Updates the signed-in user")
     .table(&[BatchGetItem, DeleteItem, GetItem, PutItem, UpdateItem])
-    .errors(&[
-        ErrorCode::CannotGetOwnUserWithoutUser,
-        ErrorCode::ReauthenticationRequired,
-        ErrorCode::PasswordAuthenticationNotEnabled,
-        ErrorCode::PasswordTooShort,
-        ErrorCode::PasswordTooLong,
-        ErrorCode::PasswordRequirementsNotMet,
-        ErrorCode::MagicLinkNotEnabled,
-        ErrorCode::TeamMembershipNotFound,
-        ErrorCode::UserEmailAlreadyExists,
-        ErrorCode::PrimaryEmailRequired,
-        ErrorCode::TooManyContactChannels,
-    ]);
+    .errors(USER_FIELD_ERRORS)
+    .errors(&[ErrorCode::CannotGetOwnUserWithoutUser, ErrorCode::ReauthenticationRequired]);
 
 pub async fn handle(access: Access<Client>, Input { body, .. }: Input<CurrentUserBody>) -> Result<Json<UserView>, Error> {
     let input = body.read(access.level).map_err(|problems| ROUTE.schema_error(&problems))?;

@@ -4,7 +4,7 @@ use api::http::TableAction::{BatchGetItem, PutItem, UpdateItem};
 use api::http::{Created, Route};
 use api::product::{Access, Input, Server};
 use axum::extract::State;
-use errors::{Error, ErrorCode};
+use errors::{Error, ErrorCode, NEW_PASSWORD_ERRORS};
 use flows::App;
 use flows::accounts::create;
 use flows::teams::welcome;
@@ -18,11 +18,9 @@ use crate::accounts::list_flags::IgnoredFilters;
 pub const ROUTE: Route = Route::post("users-user-create", "/api/v1/users")
     .summary("Creates a user")
     .table(&[BatchGetItem, PutItem, UpdateItem])
+    .errors(NEW_PASSWORD_ERRORS)
     .errors(&[
         ErrorCode::PasswordAuthenticationNotEnabled,
-        ErrorCode::PasswordTooShort,
-        ErrorCode::PasswordTooLong,
-        ErrorCode::PasswordRequirementsNotMet,
         ErrorCode::MagicLinkNotEnabled,
         ErrorCode::OauthProviderNotFoundOrNotEnabled,
         ErrorCode::OauthProviderAccountIdAlreadyUsedForSignIn,

@@ -4,7 +4,7 @@
 use api::http::TableAction::{BatchGetItem, DeleteItem, GetItem, PutItem, UpdateItem};
 use api::http::{Json, Named, Route};
 use api::product::{Access, Input, Server};
-use errors::{Error, ErrorCode, KnownError};
+use errors::{Error, ErrorCode, KnownError, USER_FIELD_ERRORS};
 use flows::accounts::read;
 use model::user::input::{Any, UserBody};
 use model::user::view::ServerUser;
@@ -17,19 +17,8 @@ pub const ROUTE: Route = Route::patch("users-user-update", "/api/v1/users/{user_
     .summary("Updates a user")
     .table(&[BatchGetItem, DeleteItem, GetItem, PutItem, UpdateItem])
     .reads(&[Named::User])
-    .errors(&[
-        ErrorCode::UserNotFound,
-        ErrorCode::CannotGetOwnUserWithoutUser,
-        ErrorCode::PasswordAuthenticationNotEnabled,
-        ErrorCode::PasswordTooShort,
-        ErrorCode::PasswordTooLong,
-        ErrorCode::PasswordRequirementsNotMet,
-        ErrorCode::MagicLinkNotEnabled,
-        ErrorCode::TeamMembershipNotFound,
-        ErrorCode::UserEmailAlreadyExists,
-        ErrorCode::PrimaryEmailRequired,
-        ErrorCode::TooManyContactChannels,
-    ])
+    .errors(USER_FIELD_ERRORS)
+    .errors(&[ErrorCode::UserNotFound, ErrorCode::CannotGetOwnUserWithoutUser])
     .hashes_passwords();
 
 pub async fn handle(

@@ -27,7 +27,7 @@ use wire::id::{DocumentId, EmailId, ProjectId};
 
 use crate::parties::Parties;
 
-/// Keys per batch read.
+/// Number of keys in one batch read.
 const READS: usize = 100;
 
 /// The result of rendering an email, successful or not, with the data to store in its entry.
@@ -203,7 +203,7 @@ async fn theme(app: &App, project: &SendingProject, id: Uuid, documents: &Docume
     let own = match documents.get(&theme_key(&project.id, id)) {
         Some(own) => Some(own.html.clone()),
         None if id == DEFAULT_THEME => None,
-        // This may be the template's theme, which was not known when the documents were read.
+        // The theme may be that of the template, which was not known when the documents were read.
         None => app.store.mail_document(&project.id, DocumentKind::Theme, id.into()).await?.map(|row| row.document.html),
     };
     let is_ours = id == DEFAULT_THEME || id == project.config.email.theme();

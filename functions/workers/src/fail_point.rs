@@ -2,7 +2,7 @@
 //!
 //! With `GATELET_STOP_AT=claimed:17` the process stops when a worker reaches the point `claimed`
 //! with the 17th email. It prints a line to standard error, and the test sends SIGKILL. Release
-//! builds do not contain this.
+//! builds do not contain this code.
 
 #[cfg(debug_assertions)]
 pub(crate) fn reached(place: &str, mails: usize) {

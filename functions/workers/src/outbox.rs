@@ -13,7 +13,6 @@ use model::email::Email;
 use model::outbox::work::Outcome;
 use model::outbox::{Failure, OutboxEntry, Recipients, SkippedReason, Stage};
 use model::project::SendingProject;
-use model::project::mail_server::{Login, MailServer};
 use model::user::User;
 use store::outbox::OutboxRow;
 use store::outbox::moves::{AT_ONCE, parts};
@@ -179,7 +178,7 @@ async fn send_all(
     claims: Vec<OutboxMove>,
     until: Timestamp,
 ) -> Result<usize, store::Error> {
-    // This may take long, so it comes before the claim: an edit in the meantime wins.
+    // Rendering may take long, so it comes before the claim: an edit in the meantime wins.
     let queued: Vec<&OutboxRow> = claims.iter().map(|claim| &claim.row).collect();
     let mut opened = content::open_all(app, parties, &queued).await?;
     if app.clock.now() >= until {
@@ -237,8 +236,9 @@ async fn send(app: &App, mailer: &dyn Mailer, parties: &Parties, row: OutboxRow,
     Some(OutboxMove { row, next })
 }
 
-/// Writes the outcomes of emails. The emails may have been sent, so this is retried more often than
-/// other writes. If a report of the mail provider arrives first, the entry has its outcome already.
+/// Writes the outcomes of emails. The emails may have been sent, so the write is retried more often
+/// than other writes. If a report of the mail provider arrives first, the entry has its outcome
+/// already.
 async fn settle(app: &App, moves: Vec<OutboxMove>) {
     let count = moves.len();
     for _ in 0..=SETTLE_TRIES {
@@ -278,7 +278,7 @@ impl Envelope {
     fn of(app: &App, id: &ProjectId, project: Option<&SendingProject>) -> Result<Self, seal::Error> {
         let email = project.map(|project| &project.config.email);
         let name = email.and_then(|email| email.sender_name.as_deref()).or(project.map(|project| project.display_name.as_str()));
-        let server = email.and_then(|email| email.server.as_ref()).map(|server| opened(app, id, server)).transpose()?;
+        let server = email.and_then(|email| email.server.as_ref()).map(|server| Server::open(server, id, &app.sealer)).transpose()?;
         let senders = &app.settings.senders;
         let address = email.and_then(|email| email.sender_email.as_deref()).filter(|address| server.is_some() || senders.allow(address));
         let address = address.unwrap_or(senders.own());
@@ -300,15 +300,6 @@ impl Envelope {
             server: self.server,
         }
     }
-}
-
-/// A project's mail server with its decrypted password.
-fn opened(app: &App, project: &ProjectId, server: &MailServer) -> Result<Server, seal::Error> {
-    let open = |login: &Login| {
-        let owner = server.password_owner(project.as_str(), &login.username);
-        Ok((login.username.clone(), app.sealer.open(&owner, &login.password)?))
-    };
-    Ok(Server { host: server.host.clone(), port: server.port, login: server.login.as_ref().map(open).transpose()? })
 }
 
 /// Runs steps until nothing is due, or until `until`.

@@ -106,10 +106,9 @@ impl Engine {
         client.call(update).await.map(|_| is_enabled).map_err(|error| refused(format!("{error:?}")))
     }
 
-    /// Makes later writes through this engine's store share flushes of the disk
-    /// (`crate::commits`). Writes that bypass the store, through [`Self::database`] or over HTTP,
-    /// would no longer wait for the disk, so this must not be called for an engine that is also
-    /// served over HTTP.
+    /// Makes later writes through this engine's store share flushes of the disk (`crate::commits`).
+    /// Writes that bypass the store, through [`Self::database`] or over HTTP, would no longer wait
+    /// for the disk, so this method must not be called for an engine that is also served over HTTP.
     pub fn share_commits(&self, file: &Path) -> Result<(), Error> {
         let failed = |reason: String| Error::Open { path: file.display().to_string(), reason };
         let commits = Commits::of(file).map_err(|error| failed(error.to_string()))?;

@@ -4,13 +4,12 @@ use std::collections::BTreeSet;
 use std::net::SocketAddr;
 use std::time::Duration;
 
+use api::http::Operations;
 use api::http::client::PeerAddress;
 use api::http::version::resolved;
-use api::http::{Register, Route, Signature, layered};
 use api::product::header_family::names;
 use axum::Router;
 use axum::extract::{ConnectInfo, Request};
-use axum::handler::Handler;
 use axum::middleware::{Next, from_fn};
 use axum::response::Response;
 use crypto::password::hash::Hasher;
@@ -54,38 +53,22 @@ pub struct Service {
     engine: Engine,
 }
 
-/// Adds the route of each operation to one router.
-struct Gateway {
-    app: App,
-    router: Router<App>,
-}
-
-impl Register for Gateway {
-    fn operation<H, T>(&mut self, route: Route, handler: H)
-    where
-        H: Handler<T, App> + Signature<T>,
-        T: 'static,
-    {
-        let methods = layered(&self.app, route, axum::routing::on(route.verb.filter(), handler));
-        self.router = std::mem::take(&mut self.router).route(route.path, methods);
-    }
-}
-
 impl Service {
     pub fn new(parts: Parts) -> Self {
         let Parts { settings, engine, inbox, clock, entropy, hasher, private_pages } = parts;
         let app = App::new(settings, engine.store(), clock, entropy, hasher);
-        let mut gateway = Gateway { app: app.clone(), router: Router::new() };
-        edge_functions::all_operations(&mut gateway);
+        let mut operations = Operations::new(app.clone());
+        edge_functions::all_operations(&mut operations);
         let fallback: Router = edge_functions::fallback::router(&app).with_state(app.clone());
-        let operations = gateway.router.fallback_service(fallback.clone()).method_not_allowed_fallback(move |request: Request| {
-            let fallback = fallback.clone();
-            async move {
-                use axum::response::IntoResponse as _;
-                use tower::ServiceExt as _;
-                fallback.oneshot(request).await.into_response()
-            }
-        });
+        let operations =
+            operations.into_router().fallback_service(fallback.clone()).method_not_allowed_fallback(move |request: Request| {
+                let fallback = fallback.clone();
+                async move {
+                    use axum::response::IntoResponse as _;
+                    use tower::ServiceExt as _;
+                    fallback.oneshot(request).await.into_response()
+                }
+            });
         let operations: Router = operations.with_state(app.clone());
         let router = pages::with_pages(operations, inbox.clone(), private_pages, &app);
         // `as_received` wraps the whole router, because it must normalise the path before routes

@@ -24,7 +24,7 @@ pub(super) const SCHEMES: [Scheme; 6] = [
     Scheme {
         name: "accessType",
         header: "X-Service-Access-Type",
-        description: "The access type of the request: `client`, `server` or `admin`. A higher one includes all rights of the lower ones.",
+        description: "The access level of the request: `client`, `server` or `admin`. A higher level includes all rights of the lower ones.",
     },
     Scheme { name: "projectId", header: "X-Service-Project-Id", description: "The project, a UUID." },
     Scheme {

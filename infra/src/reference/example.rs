@@ -1,4 +1,4 @@
-//! Example values for a schema, with the right type and a plausible value for the field's name.
+//! Example values for a schema: of the right type, and plausible for the name of the field.
 
 use serde_json::{Map, Value, json};
 

@@ -123,7 +123,7 @@ impl Scorecard {
         Ok(scorecard)
     }
 
-    /// The problems of the rows; tests are looked up below `root`.
+    /// The problems of all rows; the tests that the rows name are looked up below `root`.
     pub fn problems(&self, root: &Path) -> Vec<String> {
         self.standards.iter().flat_map(|standard| standard.problems(root)).collect()
     }

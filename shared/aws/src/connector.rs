@@ -33,7 +33,7 @@ pub struct AwsHttp(Client<HttpsConnector<TcpConnector>, SdkBody>);
 
 impl AwsHttp {
     /// The client of a process, which trusts the operator's certificates (`SSL_CERT_FILE`) in
-    /// addition to AWS's roots. Fails if the operator's cannot be read.
+    /// addition to AWS's roots. Fails if the operator's certificates cannot be read or parsed.
     pub fn from_env() -> Result<Self, Error> {
         let mut roots = RootCertStore::empty();
         tls::trust(&mut roots, ROOTS)?;

@@ -1,11 +1,11 @@
 //! Calls to AWS with the operations of its SDK, but without the clients of its SDK.
 //!
-//! A client of the SDK passes each call through an orchestrator, which each time assembles what
-//! never changes here: the endpoint, the authentication scheme, plugins, interceptors, and retries,
-//! which are off. That took half of the time of a call and a fifth of the size of each function
-//! (`infra/README.md`, "How functions are built"). Here, an operation of the SDK serialises the
-//! request, `aws-sigv4` signs it, a connector sends it, and the operation parses the answer.
-//! Timeouts and retries are up to the caller.
+//! A client of the SDK passes each call through an orchestrator. For every call, the orchestrator
+//! assembles parts that never change here: the endpoint, the authentication scheme, plugins,
+//! interceptors, and retries, although retries are off. That took half of the time of a call and a
+//! fifth of the size of each function (`infra/README.md`, "How functions are built"). Here, an
+//! operation of the SDK serialises the request, `aws-sigv4` signs it, a connector sends it, and the
+//! operation parses the answer. Timeouts and retries are up to the caller and the connector.
 
 #![warn(missing_docs)]
 
@@ -48,7 +48,7 @@ pub type Failure<E> = SdkError<E, HttpResponse>;
 /// Why a request has no answer.
 #[derive(Debug)]
 pub enum ExchangeError {
-    /// The request could not be signed.
+    /// The request could not be addressed or signed.
     Request(Box<dyn StdError + Send + Sync>),
     /// The request was not sent, or no answer arrived.
     Connector(ConnectorError),
@@ -115,7 +115,7 @@ impl Client {
         Self { endpoint: Arc::new(endpoint), http: SharedHttpConnector::new(http) }
     }
 
-    /// Makes a call once, without a retry. The connector decides how long to wait.
+    /// Makes a call. Neither limits its time nor retries it; the connector may do both.
     pub async fn call<R: Request>(&self, request: R) -> Result<R::Output, Failure<R::Error>> {
         let input = request.input().map_err(SdkError::construction_failure)?;
         let operation =
@@ -161,7 +161,7 @@ impl Client {
         Ok(answer)
     }
 
-    /// Puts the service's URL before the path of a request, and signs the request.
+    /// Makes the URI of a request absolute, with the service's URL, and signs the request.
     fn addressed(&self, mut request: HttpRequest) -> Result<HttpRequest, Box<dyn StdError + Send + Sync>> {
         let Endpoint { service, url, region, identity } = &*self.endpoint;
         request.set_uri(format!("{url}{}", request.uri()))?;
@@ -190,7 +190,8 @@ fn expected<T, E: Debug>(read: Result<T, E>) -> T {
     read.expect("an operation returns its own output and errors")
 }
 
-/// The error that the service answered with, or that of an answer that cannot be parsed.
+/// The failure of a call that was answered: the error in the answer or, if the answer cannot be
+/// parsed, the error of the parser.
 fn refused(error: OrchestratorError<context::Error>, answer: HttpResponse) -> Failure<context::Error> {
     let mut said = None;
     let other = error.map_operation_error(|error| {

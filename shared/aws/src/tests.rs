@@ -1,4 +1,4 @@
-//! Compares signed requests with those of the SDK's client.
+//! Compares requests and endpoints with those of the SDK, and signatures with AWS's documentation.
 
 use std::fmt::Debug;
 use std::sync::{Arc, Mutex};
@@ -72,7 +72,7 @@ async fn calls_match_those_of_the_sdk_client() {
     get_item().send_with(&aws_sdk_dynamodb::Client::from_conf(config)).await.expect("an answer");
     let sdks = kept.request();
     assert_eq!((own.method(), own.uri(), own.body().bytes()), (sdks.method(), sdks.uri(), sdks.body().bytes()));
-    // The SDK's headers about itself mean nothing to the service.
+    // The service ignores the headers in which the SDK describes itself.
     let of_itself = ["amz-sdk-invocation-id", "amz-sdk-request", "x-amz-user-agent"];
     let differs = ["authorization", "user-agent", "x-amz-date"];
     for (name, value) in sdks.headers().iter().filter(|(name, _)| !of_itself.contains(name)) {

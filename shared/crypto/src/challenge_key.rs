@@ -6,9 +6,9 @@ use ring::hmac;
 
 use crate::deployment_secret::DeploymentSecret;
 
-/// Signs challenges and recognises those it has signed.
+/// Signs challenges, and verifies their signatures.
 pub struct ChallengeKey {
-    /// The current key first.
+    /// The key of each generation of the secret, the current one first.
     generations: Vec<hmac::Key>,
 }
 

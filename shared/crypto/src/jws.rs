@@ -46,8 +46,8 @@ fn verification(algorithm: Algorithm) -> Option<Verification> {
     })
 }
 
-/// Signs with ES256. What jsonwebtoken passes as the key's DER is the scalar followed by the
-/// uncompressed public point.
+/// Signs with ES256. The field has the private scalar, followed by the uncompressed public point;
+/// jsonwebtoken calls these bytes DER, but does not parse them.
 struct Es256(Vec<u8>);
 
 impl signature::Signer<Vec<u8>> for Es256 {
@@ -108,7 +108,7 @@ pub fn install() {
         key_utils: KeyUtils::new_unimplemented(),
     };
     static ONCE: Once = Once::new();
-    // Fails only if another provider was installed first, which is then the one in use.
+    // This fails only if another provider is already installed, which then stays in use.
     ONCE.call_once(|| {
         let _ = PROVIDER.install_default();
     });

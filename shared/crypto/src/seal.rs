@@ -39,7 +39,7 @@ pub struct Sealer {
 /// A value cannot be sealed or opened.
 #[derive(Debug, thiserror::Error)]
 #[error(
-    "cannot seal or open a secret: it was sealed under another GATELET_SECRET or for another owner, or this function has no deployment secret"
+    "cannot seal or open a secret: it is damaged, was sealed under another GATELET_SECRET or for another owner, or this function has no deployment secret"
 )]
 pub struct Error;
 

@@ -23,7 +23,7 @@ const KEPT_KEYS: usize = 1024;
 /// The keys of a deployment.
 pub struct SigningKeys {
     secret: DeploymentSecret,
-    /// By generation (0 is the current one) and audience.
+    /// The keys derived so far, by generation (0 is the current one) and audience.
     keys: Mutex<HashMap<(usize, String), Arc<SigningKey>>>,
 }
 

@@ -8,8 +8,8 @@ use jiff::Timestamp;
 use secrecy::{ExposeSecret, SecretString};
 use totp_rs::{Algorithm, Builder};
 
-/// Permitted lengths of a secret in bytes, from what common apps generate up to the block size of
-/// SHA-1 (RFC 4226 §4 recommends 20).
+/// Permitted lengths of a secret in bytes: from 10, the shortest that common apps generate, to 64,
+/// the block size of SHA-1. RFC 4226 §4 recommends 20.
 const LENGTHS: std::ops::RangeInclusive<usize> = 10..=64;
 /// The length of a time step in seconds.
 const STEP: u64 = 30;
@@ -58,7 +58,7 @@ mod tests {
     #[test]
     fn totp_codes_match_the_rfc() {
         let secret = TotpSecret::parse(STANDARD.encode("12345678901234567890")).expect("a secret");
-        // RFC 6238, appendix B: the last six of eight digits.
+        // The codes in appendix B of RFC 6238 have eight digits; these are their last six.
         for (second, code) in [(59, "287082"), (1_111_111_109, "081804"), (1_234_567_890, "005924"), (20_000_000_000, "353130")] {
             let at = |second: i64| Timestamp::from_second(second).expect("a time");
             let step = u64::try_from(second / 30).expect("positive");

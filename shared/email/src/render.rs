@@ -124,7 +124,7 @@ impl<'e> Templates<'e> {
     fn render(&self, values: &Context, known: &mut Known) -> Rendering {
         let context = values.to_value();
         let subject = self.subject.fill(&context)?;
-        // One line, without control characters.
+        // The subject becomes one line without control characters.
         let subject = subject.split_whitespace().collect::<Vec<_>>().join(" ").replace(char::is_control, "");
         let body = self.body.fill(&context)?;
         let html = match &self.theme {
@@ -259,7 +259,7 @@ fn message(name: &str, error: &minijinja::Error, variables: Option<String>) -> S
     format!("{name}{line}: {}{detail}", error.kind())
 }
 
-/// Accepts output up to [`MAX_OUTPUT`].
+/// A writer that accepts at most [`MAX_OUTPUT`] bytes.
 #[derive(Default)]
 struct Bounded(Vec<u8>);
 
@@ -287,7 +287,8 @@ fn is_document(body: &str) -> bool {
 
 fn compile_mjml(name: &str, source: &str) -> Result<String, String> {
     let parsed = mrml::parse(source).map_err(|error| format!("{name}: not MJML: {error}"))?;
-    // Without MRML's web fonts: an email must not tell a third party that it was opened.
+    // MRML's web fonts are left out, because an email must not tell a third party that it was
+    // opened.
     let options = RenderOptions { fonts: HashMap::new(), ..RenderOptions::default() };
     parsed.element.render(&options).map_err(|error| format!("{name}: {error}"))
 }

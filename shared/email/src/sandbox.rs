@@ -35,7 +35,7 @@ const TRIES: u32 = 2;
 /// How many renderers run at once: as many as fit in the memory of a small function.
 const AT_ONCE: usize = 2;
 const FAILED: &str = "the renderer failed";
-/// Set in the environment of a renderer.
+/// The variable that is set in the environment of a renderer.
 const VARIABLE: &str = "GATELET_RENDERER";
 
 /// The program to start; unset when emails are rendered in this process.

@@ -1,12 +1,14 @@
-//! What every sender has in common. There are three senders: SES, the inbox of the gateway, and a
-//! project's own mail server.
+//! The types shared by all senders of emails. There are three senders: SES, the inbox of the
+//! gateway, and a project's own mail server.
 
 use std::fmt;
 use std::future::Future;
 use std::pin::Pin;
 
+use crypto::seal::{self, Sealer};
 use model::email::Email;
 use model::outbox::work::Outcome;
+use model::project::mail_server::{Login, MailServer};
 use secrecy::SecretString;
 use wire::clock::Millis;
 use wire::id::{EmailId, ProjectId};
@@ -76,6 +78,17 @@ pub struct Server {
     pub port: u16,
     /// Username and password; absent when the server requires none.
     pub login: Option<(String, SecretString)>,
+}
+
+impl Server {
+    /// The mail server of `project` with its decrypted password.
+    pub fn open(stored: &MailServer, project: &ProjectId, sealer: &Sealer) -> Result<Self, seal::Error> {
+        let open = |login: &Login| {
+            let owner = stored.password_owner(project.as_str(), &login.username);
+            Ok((login.username.clone(), sealer.open(&owner, &login.password)?))
+        };
+        Ok(Self { host: stored.host.clone(), port: stored.port, login: stored.login.as_ref().map(open).transpose()? })
+    }
 }
 
 /// Tags by which a delivery report is matched to an entry of the outbox.

@@ -4,11 +4,13 @@
 //! retried. After the first byte of the message, the server may have accepted the email: unless the
 //! server answers, the outcome is unknown and final.
 //!
-//! A project's administrators choose the server, so it is trusted with the project's own emails
-//! and nothing else. It must have a public IP address ([`public_address`]) and prove its name with
-//! a certificate before it sees a password or an email; the time that it may take and the size of
-//! its replies are bounded. A server that does not answer gets no connections for 20 seconds, so
-//! that it does not delay the emails of other projects.
+//! A project's administrators choose the server, so it is trusted with the project's own emails and
+//! nothing else. It must have a public IP address ([`public_address`]) and prove its name with a
+//! certificate before it sees a password or an email; only if private addresses are allowed, as on
+//! a developer's machine, may its address be private, and a server on the same machine may lack
+//! TLS. The time that it may take and the size of its replies are bounded. A server that does not
+//! answer gets no connections for 20 seconds, so that it does not delay the emails of other
+//! projects.
 
 use std::collections::HashMap;
 use std::io::ErrorKind;
@@ -132,7 +134,8 @@ impl Smtp {
         }
     }
 
-    async fn try_send(&self, mail: &Mail, server: &Server) -> Outcome {
+    /// Makes one attempt to send an email through this server.
+    pub async fn try_send(&self, mail: &Mail, server: &Server) -> Outcome {
         let Some(message) = self.composer.compose(mail, self.clock.now()) else {
             return self.lost("REJECTED", "the email cannot be sent: an address or a header is invalid");
         };

@@ -20,7 +20,7 @@ const GREETING: &[u8] = b"220 again\r\n";
 pub(crate) struct Wire<S> {
     stream: S,
     peer: SocketAddr,
-    /// Read before the server's own bytes.
+    /// The bytes that are read before those of the server.
     before: &'static [u8],
     left: usize,
 }

@@ -10,11 +10,13 @@ use wire::problem::Problems;
 use crate::groups::OWN_CODES;
 use crate::known::KnownError;
 
-/// Attached to a response, so that the layer around operations can name the error in a header.
+/// The code of an error. It is attached to the response, so that the layer around operations can
+/// name the code in a header.
 #[derive(Debug, Clone, Copy)]
 pub struct AnsweredCode(pub &'static str);
 
-/// Attached to a response, so that the layer around operations can write the body.
+/// An error. It is attached to the response, so that the layer around operations can write the
+/// body.
 #[derive(Debug, Clone)]
 pub struct Answered(pub KnownError);
 
@@ -65,7 +67,6 @@ impl KnownError {
             | AccessTokenExpired { .. } | InvalidProjectForAccessToken { .. } | RefreshTokenNotFoundOrExpired
             | UserAuthenticationRequired | AnonymousAuthenticationNotAllowed | OverrideKeyNotSupported | TeamPermissionRequired { .. }
             | TeamPermissionNotFound { .. } => StatusCode::UNAUTHORIZED,
-            // Insufficient permission.
             InsufficientAccessType { .. } | RestrictedUserNotAllowed { .. } | SignUpRejected { .. } | Forbidden | InternalProjectStays | MagicLinkNotEnabled | BotChallengeNotEnabled
             | ReauthenticationRequired | UserDeletionNotEnabled | TeamCreationNotEnabled | TeamInvitationRestrictedUserNotAllowed { .. }
             | TeamInvitationEmailMismatch => StatusCode::FORBIDDEN,
@@ -120,7 +121,7 @@ impl IntoResponse for KnownError {
 }
 
 /// Sets `Retry-After` (RFC 9110 §10.2.3), and the fields of draft-ietf-httpapi-ratelimit-headers:
-/// the policy in `RateLimit-Policy`, and in `RateLimit` that no requests remain.
+/// `RateLimit-Policy` contains the policy, and `RateLimit` says that no requests remain.
 fn describe_limit(refused: &Refused, headers: &mut HeaderMap) {
     let Refused { limit, retry_after_seconds, quota, window } = refused;
     for (name, value) in [

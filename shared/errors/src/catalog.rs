@@ -72,9 +72,9 @@ catalog! {
         "Send the `ssk_` key in `X-Service-Secret-Server-Key`, from a backend only.";
     AdminAuthenticationRequired: "The request claims admin access without an admin key.",
         "Send the `sak_` key in `X-Service-Super-Secret-Admin-Key`, or an admin access token.";
-    UnparsableAdminAccessToken: "The admin access token is malformed or was not signed by this service.",
-        "Send an access token of a user of the project `internal`.";
-    AdminAccessTokenExpired: "The admin access token has expired.",
+    UnparsableAdminAccessToken: "The admin access token is malformed or was not signed by this service, or its user is restricted.",
+        "Send an access token of an unrestricted user of the project `internal`.";
+    AdminAccessTokenExpired: "The admin access token has expired, or its session has ended.",
         "Refresh the session of the project's owner and repeat the request.";
     AdminAccessTokenIsNotAdmin: "The admin access token's user does not own the project.",
         "Sign in as a member of the team that owns the project.";
@@ -123,7 +123,7 @@ catalog! {
     PasswordAuthenticationNotEnabled: "The project does not offer sign-in with a password.",
         "Turn on `auth.password.allowSignIn`, or offer another way to sign in.";
     EmailPasswordMismatch: "The address or the password is wrong.",
-        "Let the user try again or reset the password; the answer never says which one is wrong.";
+        "Let the user try again or reset the password; the error never says which one is wrong.";
     PasswordTooShort: "The password is shorter than the project allows.",
         "Ask for a longer password; `details` contains the minimum length.";
     PasswordTooLong: "The password is longer than 128 characters.",

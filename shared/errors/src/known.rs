@@ -95,11 +95,11 @@ pub enum KnownError {
     UserAuthenticationRequired,
     #[error("the current session cannot be deleted: sign out instead")]
     CannotDeleteCurrentSession,
-    #[error("nobody is signed in")]
+    #[error("the request refers to the current user, but nobody is signed in: send an access token")]
     CannotGetOwnUserWithoutUser,
-    #[error("anonymous users are not allowed to do this")]
+    #[error("the user is anonymous, which the request does not allow")]
     AnonymousAuthenticationNotAllowed,
-    #[error("the user is restricted")]
+    #[error("the user is restricted, which the request does not allow")]
     RestrictedUserNotAllowed { restricted_reason: RestrictedReason },
 
     #[error("an account with the address {email} already exists")]
@@ -174,7 +174,7 @@ pub enum KnownError {
     InvalidAuthorizationCode,
     #[error("the project has not set up this provider")]
     OauthProviderNotFoundOrNotEnabled,
-    #[error("the provider cannot be reached at the moment")]
+    #[error("the provider did not answer, or its answer was invalid")]
     OauthProviderTemporarilyUnavailable,
     #[error("the user or the provider denied access")]
     OauthProviderAccessDenied,
@@ -233,7 +233,7 @@ pub enum KnownError {
     BodyTooLarge { max_bytes: usize },
     #[error("the service failed unexpectedly; its log has the reason under the request id")]
     InternalError,
-    #[error("the service is overloaded; try again soon")]
+    #[error("the service is overloaded, or concurrent changes conflicted; try again soon")]
     ServiceUnavailable,
     #[error("the requested data belongs to another user")]
     Forbidden,

@@ -14,6 +14,8 @@ pub mod known;
 pub use crate::answer::{Answered, AnsweredCode};
 pub use crate::catalog::Entry;
 pub use crate::failure::Error;
-pub use crate::groups::CODE_ERRORS;
+pub use crate::groups::{
+    CODE_ERRORS, NEW_PASSWORD_ERRORS, SIGN_IN_CHANGE_ERRORS, TEAM_MEMBER_ERRORS, USER_FIELD_ERRORS, USER_REFERENCE_ERRORS,
+};
 pub use crate::key_slip::KeySlip;
 pub use crate::known::{ErrorCode, KnownError};

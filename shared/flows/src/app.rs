@@ -35,7 +35,7 @@ pub struct Parts {
     pub hasher: Hasher,
     /// Signs and verifies access tokens.
     pub signer: Signer,
-    /// Seals secrets that must be read again.
+    /// Seals and opens secrets that must be read again.
     pub sealer: Sealer,
     /// The facts that the process remembers between requests.
     pub memory: Memory,

@@ -114,7 +114,8 @@ impl Admitted<'_> {
     }
 }
 
-/// The tallies of the requests from a place and of those to a project, for all operations.
+/// The tallies of the requests from `place` and of the requests to `project`, for all operations
+/// together.
 pub async fn tallies(app: &App, project: &Project, place: &Place) -> Result<Vec<Tally>, store::Error> {
     Ok(app.store.tallies(&project.id, usual_here(app, project, None, place), None).await?.0)
 }

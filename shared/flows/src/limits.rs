@@ -45,9 +45,9 @@ pub struct Claimed<'a> {
 }
 
 impl<'a> Claimed<'a> {
-    /// The counters for this request. If all servers of the project share one of the counters, all
-    /// of them are counted after the proof. Otherwise they are counted concurrently with the
-    /// proof, because a false claim then harms only its sender.
+    /// The counters for this request. If one of these counters is shared by all servers of the
+    /// project, the request is counted after the proof. Otherwise it is counted concurrently with
+    /// the proof, because a false claim then harms only its sender.
     pub fn counting(&self, app: &'a App) -> Counting<'a> {
         let rules = self.limit.map_or(&[][..], |limit| limit.of_request(self.level == Level::Client));
         let mut counting = Counting { app, project: self.project, counters: Vec::new(), proved_by: None, is_after_proof: false };
@@ -125,8 +125,8 @@ impl<'a> Counting<'a> {
         Ok(Early(Some(self.count().await?)))
     }
 
-    /// Counts what has not been counted yet, now that everything is proved, and decides whether the
-    /// request is refused.
+    /// Counts the request now that its claims are proved, unless it was counted early, and decides
+    /// whether the request is refused.
     pub async fn settle(&self, early: Early, items: &Items) -> Result<(), store::Error> {
         self.remember();
         let counted = match early.0 {
@@ -213,6 +213,14 @@ pub async fn recipient(context: &Context, email: &Email) -> Result<Option<Write>
     Ok(Some(context.prefetched.window(project, &counter).await?.count(project)))
 }
 
+/// Counts the recipient of an email that is sent at once, without a transaction.
+pub async fn count_recipient(context: &Context, email: &Email) -> Result<(), store::Error> {
+    match recipient_counter(&context.app, context.level, email) {
+        Some(counter) => context.app.store.count(&context.project.id, &counter).await,
+        None => Ok(()),
+    }
+}
+
 /// The key that [`recipient`] reads.
 pub fn recipient_key(app: &App, project: &ProjectId, level: Level, email: &Email) -> Option<Key> {
     Some(limit::key_before(project, &recipient_counter(app, level, email)?))
@@ -233,11 +241,10 @@ pub fn ended_codes(app: &App, user: &User) -> impl Iterator<Item = Counter> {
 
 /// The count of wrong passwords for an account, or of wrong codes of its second factor.
 ///
-/// A wrong password is counted once it is known to be wrong. A right one is accepted on the
+/// A wrong password is counted once it is known to be wrong. A correct one is accepted on the
 /// condition that the limit has not been reached. So concurrent guesses reveal no more than the
-/// limit permits, and an owner who knows the password uses up no attempts. Passwords at sign-in
-/// are counted by the given email address, so an account that does not exist looks like one that
-/// does.
+/// limit permits, and an owner who knows the password uses up no attempts. Passwords at sign-in are
+/// counted by the given email address, so an account that does not exist looks like one that does.
 pub struct Failures<'a> {
     app: &'a App,
     project: &'a ProjectId,
@@ -314,7 +321,7 @@ impl<'a> Failures<'a> {
         self.counter.as_ref().map(|counter| limit::forget(self.project, counter)).into_iter().flatten()
     }
 
-    /// The write that checks the limit, for the transaction that follows a right password.
+    /// The write that checks the limit, for the transaction that follows a correct password.
     pub fn still_allowed(&self) -> Option<Write> {
         self.window().map(|window| window.check(self.project))
     }

@@ -19,7 +19,7 @@ pub enum BotChallengePhase {
 /// The literal `true`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, ToSchema)]
 pub enum True {
-    /// The only value.
+    /// The only accepted value.
     #[serde(rename = "true")]
     True,
 }

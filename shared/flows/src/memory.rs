@@ -10,8 +10,8 @@ use model::limit::{Counter, Refused};
 use wire::clock::after;
 use wire::id::ProjectId;
 
-/// How many facts of each kind are remembered. When that many are reached, all facts of the kind
-/// are forgotten, so that a flood cannot fill the memory.
+/// Maximum number of remembered facts of each kind. When it is reached, all facts of the kind are
+/// forgotten, so that a flood cannot fill the memory.
 const MOST: usize = 10_000;
 
 /// The facts that the process remembers.

@@ -15,10 +15,11 @@ use crate::user::User;
 pub const LENGTH: usize = 45;
 /// The number of characters that people type, at the start of the code.
 pub const TYPED: usize = 6;
-/// How many attempts are permitted against one nonce.
+/// How many attempts are permitted at the codes with one nonce; for invitations, how many per
+/// caller.
 pub const MAX_ATTEMPTS: u32 = 20;
 
-/// What a code is for. A code cannot be used for any other purpose.
+/// The purpose of a code. A code cannot be used for any other purpose.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Purpose {
@@ -89,12 +90,14 @@ impl Code {
         self.text().chars().skip(TYPED).collect()
     }
 
-    /// The digest of the whole code, under which the code is stored.
+    /// The digest of the whole code: a stored code contains this digest, for comparison, and a link
+    /// is stored under it.
     pub fn digest(&self) -> Digest {
         Digest::of(self.text())
     }
 
-    /// The digest of the nonce, by which attempts are counted.
+    /// The digest of the nonce, under which a code is stored, so that all attempts at it are
+    /// counted together.
     pub fn nonce_digest(&self) -> Digest {
         Digest::of(&self.nonce())
     }
@@ -110,14 +113,14 @@ impl<E: deserr::DeserializeError> deserr::Deserr<E> for Code {
 /// A code, as stored in the table.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StoredCode {
-    /// What the code is for.
+    /// The purpose of the code.
     pub purpose: Purpose,
     /// The email address that the code was sent to.
     pub email: Email,
     /// The account that the code is for; absent for a sign-in that will create an account.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub user_id: Option<UserId>,
-    /// The contact channel to verify.
+    /// The contact channel to verify; absent for other purposes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub channel_id: Option<ChannelId>,
     /// When the code expires.
@@ -144,7 +147,7 @@ pub enum Rejected {
     /// The code has already been used.
     #[error("the code has been used")]
     AlreadyUsed,
-    /// More than [`MAX_ATTEMPTS`] attempts were made against the code's nonce.
+    /// More than [`MAX_ATTEMPTS`] attempts were made.
     #[error("the code was tried too many times")]
     TooManyAttempts,
 }

@@ -7,7 +7,7 @@ use utoipa::ToSchema;
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct App {
-    /// Stable public identifier: the path parameter of `getApp`.
+    /// The stable public identifier, which is the path parameter of `getApp`.
     pub id: String,
     /// The name to display.
     pub display_name: String,
@@ -26,10 +26,10 @@ pub struct BlogPost {
     pub slug: String,
     /// The headline.
     pub title: String,
-    /// RFC 3339, UTC, with seconds.
+    /// When the post was published, in RFC 3339 format: in UTC, with seconds.
     #[schema(format = DateTime)]
     pub published_at: String,
-    /// Plain text, at most 200 characters.
+    /// An excerpt of the post: plain text of at most 200 characters.
     pub excerpt: String,
     /// Absolute URL of the post, or a path below the site's URL.
     #[schema(format = Uri)]
@@ -44,10 +44,10 @@ pub struct Site {
     pub name: String,
     /// What the site is about, in a sentence.
     pub description: String,
-    /// Absolute URL, without a trailing slash.
+    /// Absolute URL of the site, without a trailing slash.
     #[schema(format = Uri)]
     pub url: String,
-    /// Where its documentation is.
+    /// The URLs of the site's documentation.
     pub resources: Resources,
 }
 

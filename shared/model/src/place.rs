@@ -27,7 +27,7 @@ pub struct Place {
     /// The longitude in degrees.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub longitude: Option<f64>,
-    /// A name from the IANA time zone database.
+    /// The time zone, as named in the IANA time zone database.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tz_identifier: Option<String>,
 }
@@ -42,7 +42,7 @@ impl Place {
         }
     }
 
-    /// The known parts of the place's name: `Lisbon, PT`.
+    /// The city and the country, as far as they are known, such as `Lisbon, PT`.
     pub fn name(&self) -> Option<String> {
         let parts: Vec<&str> = [&self.city_name, &self.country_code].into_iter().flatten().map(String::as_str).collect();
         (!parts.is_empty()).then(|| parts.join(", "))

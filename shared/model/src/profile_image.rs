@@ -115,7 +115,7 @@ fn is_this_machine(url: &Url) -> bool {
 }
 
 impl Upload {
-    /// Parses what follows `data:` (RFC 2397).
+    /// Parses a data URL (RFC 2397) without its beginning, `data:`.
     fn parse(text: &str) -> Result<Self, InvalidImage> {
         let (head, data) = text.split_once(',').ok_or(InvalidImage::NoImage)?;
         let media_type = head.strip_suffix(";base64").ok_or(InvalidImage::NoImage)?;
@@ -207,7 +207,7 @@ impl NewImage {
         match &self.change {
             Change::Keep => {}
             Change::Clear => (*url, *uploaded) = (None, None),
-            // The client sent back the current URL.
+            // The client sent back the current URL, so the stored image is kept.
             Change::Set((new, None)) if url.as_ref() == Some(new) => {}
             Change::Set((new, upload)) => (*url, *uploaded) = (Some(new.clone()), upload.clone()),
         }

@@ -38,16 +38,17 @@ const MAX_ANSWER: usize = 256 * 1024;
 /// Why a provider gave no usable answer. The texts are for the log.
 #[derive(Debug, Clone, thiserror::Error)]
 pub enum Fault {
-    /// It cannot be reached, took too long, or answered with status 429 or 5xx.
+    /// The provider cannot be reached, took too long, or answered with status 429 or 5xx.
     #[error("the provider is unavailable: {0}")]
     Unavailable(String),
-    /// It refused the request.
+    /// The provider refused the request.
     #[error("the provider refused the request: {0}")]
     Refused(String),
-    /// Its answer violates the protocol, or a request to it cannot be built.
+    /// The provider's answer violates the protocol, or a request to it cannot be built.
     #[error("the provider's answer is invalid: {0}")]
     Senseless(String),
-    /// Its IP address is not public, or its URL does not use HTTPS, although this is required.
+    /// The provider's IP address is not public, or its URL does not use HTTPS, although both are
+    /// required; or the URL uses neither HTTP nor HTTPS.
     #[error("{0} is not a public HTTPS address; GATELET_ALLOW_PRIVATE_ISSUERS=1 allows private ones and HTTP")]
     Private(String),
 }
@@ -88,7 +89,7 @@ impl<'a> Outgoing<'a> {
     pub async fn post(self, url: &str, form: &[(&str, &str)], basic: Option<(&str, &str)>) -> Result<(bool, Value), Fault> {
         let body = url::form_urlencoded::Serializer::new(String::new()).extend_pairs(form).finish();
         let login = basic.map(|(id, secret)| {
-            // RFC 6749 §2.3.1: both are form-encoded before they are joined.
+            // RFC 6749 §2.3.1: id and secret are form-encoded before they are joined.
             let encode = |text: &str| url::form_urlencoded::byte_serialize(text.as_bytes()).collect::<String>();
             (AUTHORIZATION, format!("Basic {}", STANDARD.encode(format!("{}:{}", encode(id), encode(secret)))))
         });
@@ -167,7 +168,8 @@ fn unsendable(error: impl Into<http::Error>) -> Fault {
     Fault::Senseless(error.into().to_string())
 }
 
-/// The fault of a failed request, with the whole chain of causes.
+/// The fault of a failed request: `Private` if the host has no public address, otherwise
+/// `Unavailable` with the whole chain of causes.
 fn unavailable(error: &(dyn StdError + 'static)) -> Fault {
     let mut text = error.to_string();
     let mut source = error.source();

@@ -5,13 +5,13 @@
 
 use std::net::{IpAddr, Ipv6Addr, SocketAddr};
 
-/// A host that has only private IP addresses. The text is for the log.
+/// None of a host's IP addresses is public. The message is for the log.
 #[derive(Debug, thiserror::Error)]
 #[error("{0} has no public address; GATELET_ALLOW_PRIVATE_ISSUERS=1 allows private ones")]
 pub struct NotPublic(pub String);
 
-/// The IP addresses of a host that may be called; at least one. Fails with [`NotPublic`] if none
-/// may be called, and with an I/O error if the name does not resolve.
+/// Resolves a host to those of its IP addresses that may be called, at least one. Fails with
+/// [`NotPublic`] if none may be called, and with an I/O error if the name does not resolve.
 pub async fn resolve(host: &str, port: u16, allow_private: bool) -> Result<Vec<SocketAddr>, Box<dyn std::error::Error + Send + Sync>> {
     let found = tokio::net::lookup_host((host, port)).await?;
     let fit: Vec<SocketAddr> = found.filter(|address| allow_private || is_public(address.ip())).collect();

@@ -1,5 +1,5 @@
-//! TLS for outgoing connections to AWS, OAuth providers and mail servers: rustls on ring, and no
-//! second TLS stack.
+//! TLS for outgoing connections to AWS, OAuth providers, Turnstile and mail servers: rustls on
+//! ring, and no second TLS stack.
 
 use std::fs;
 use std::sync::Arc;
@@ -23,7 +23,7 @@ pub fn public_roots() -> RootCertStore {
     RootCertStore { roots: webpki_roots::TLS_SERVER_ROOTS.to_vec() }
 }
 
-/// Adds certificates (PEM). Fails if one cannot be parsed.
+/// Adds certificates (PEM) to the roots. Fails if one of them cannot be parsed.
 pub fn trust(roots: &mut RootCertStore, pem: &[u8]) -> Result<(), Error> {
     for certificate in CertificateDer::pem_slice_iter(pem) {
         let certificate = certificate.map_err(|_| Error::InvalidCertificates)?;
@@ -32,8 +32,8 @@ pub fn trust(roots: &mut RootCertStore, pem: &[u8]) -> Result<(), Error> {
     Ok(())
 }
 
-/// Adds the certificates (PEM) of the file that `SSL_CERT_FILE` names, if it is set. Fails if the
-/// file cannot be read or parsed.
+/// Adds the certificates (PEM) in the file that `SSL_CERT_FILE` names to the roots; does nothing if
+/// the variable is not set. Fails if the file cannot be read or parsed.
 pub fn trust_operator(roots: &mut RootCertStore) -> Result<(), Error> {
     match variable("SSL_CERT_FILE") {
         Some(path) => trust(roots, &fs::read(path).map_err(|_| Error::InvalidCertificates)?),

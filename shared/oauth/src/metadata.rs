@@ -1,6 +1,6 @@
-//! What an OpenID issuer publishes: its endpoints (OpenID Connect Discovery 1.0) and its keys (RFC
-//! 7517). Each instance caches both. If a token names a key that is not in the cache, the keys are
-//! fetched again, so a key rotation takes effect at once.
+//! Reads what an OpenID issuer publishes: its endpoints (OpenID Connect Discovery 1.0) and its keys
+//! (RFC 7517). Each instance caches both. If a token names a key that is not in the cache, the keys
+//! are fetched again, so a key rotation takes effect at once.
 
 use std::collections::HashMap;
 use std::sync::{Arc, LazyLock, Mutex, PoisonError};
@@ -18,7 +18,7 @@ const FRESH: SignedDuration = SignedDuration::from_hours(1);
 /// Minimum interval between two fetches of an issuer's keys when a key is missing in the cache, so
 /// that made-up key ids cause no more requests.
 const AGAIN: SignedDuration = SignedDuration::from_secs(30);
-/// How many documents an instance caches. When that many are reached, all are dropped.
+/// Maximum number of documents that an instance caches. When it is reached, all are dropped.
 const KEPT: usize = 64;
 
 /// An issuer's metadata (OpenID Connect Discovery 1.0 §3); only the fields used here.

@@ -1,4 +1,4 @@
-//! Every environment variable of a function, in one table.
+//! The operator's settings: every environment variable of a function, listed in one table.
 
 #![doc = include_str!("settings.md")]
 #![warn(missing_docs)]
@@ -33,7 +33,7 @@ pub struct Settings {
     pub origin_secret: Option<SecretString>,
     /// Lifetime of an access token, 20 seconds to one hour.
     pub access_token_life: Duration,
-    /// The limit of each rule.
+    /// The rate limits.
     pub limits: Limits,
     /// Name of the deployment; absent for a deployment without metrics.
     pub stage: Option<String>,
@@ -42,13 +42,14 @@ pub struct Settings {
     /// Emails that a project may send per hour as long as it has no sending history; absent for no
     /// limit.
     pub mails_per_hour: Option<u32>,
-    /// Trust viewer headers even without an origin secret: for the gateway in tests.
+    /// Whether viewer headers are trusted even without an origin secret: for the gateway in tests.
     pub trust_viewer_headers: bool,
-    /// Whether this is a development environment, whose API URL uses plain HTTP: the OAuth cookie
-    /// may be sent without TLS.
+    /// Whether this is a development environment, whose API URL uses plain HTTP. The OAuth cookie
+    /// may then be sent without TLS.
     pub development: bool,
-    /// OAuth issuers and mail servers may have loopback, private and link-local IP addresses;
-    /// issuers may use plain HTTP, and mail servers on this machine may lack TLS.
+    /// Whether OAuth issuers and mail servers may have loopback, private and link-local IP
+    /// addresses. If so, issuers may also use plain HTTP, and mail servers on this machine need no
+    /// TLS.
     pub allow_private_issuers: bool,
     /// Base URL, without a trailing slash, of a server that stands in for all providers: for tests,
     /// and to try a sign-in without an account at a provider.

@@ -7,8 +7,8 @@
 //! | spent challenge | `B#<P>#<id>` | `SPENT` | 1 unit to spend |
 //!
 //! A usual rate determines what is suspicious, not what is permitted. Its counters are therefore
-//! read before a request is processed, and the request is counted while it is processed. Only the
-//! first conditional write that marks a challenge as spent succeeds.
+//! read before a request is processed, and the request is counted while it is processed. A
+//! challenge is spent by a conditional write, of which only the first succeeds.
 
 use std::time::Duration;
 
@@ -24,12 +24,13 @@ use crate::item::Key;
 use crate::limit::{Window, add, counted, counter_key, key_before};
 use crate::write::Write;
 
-/// How long a request may wait to be counted. If counting fails, the tally is one too low.
+/// How long a request may wait to be counted. If counting takes longer or fails, the tally may be
+/// one too low.
 const PATIENCE: Duration = Duration::from_millis(500);
 
 impl Store {
-    /// The tallies of these counters, and the window of `limit`, which the caller counts
-    /// afterwards: one round trip.
+    /// Reads, in one round trip, the tallies of these counters and the window of `limit`, in which
+    /// the caller then counts the request.
     pub async fn tallies(
         &self,
         project: &ProjectId,

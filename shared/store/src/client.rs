@@ -91,8 +91,8 @@ impl Store {
         Ok(items)
     }
 
-    /// Reads up to 100 items in one round trip: one unit for each 4 KB of each item that is not
-    /// prefetched.
+    /// Reads up to 100 items in one round trip, or none if all of them are prefetched: one unit for
+    /// each 4 KB of each item that is read.
     pub async fn get_many(&self, keys: impl IntoIterator<Item = Key>) -> Result<Items, Error> {
         let with_known = |key: Key| {
             let item = self.known.get(&key);
@@ -139,8 +139,8 @@ impl Store {
             Err(Cancelled::Otherwise(error)) => return Err(error),
             Err(Cancelled::ByConditions(positions)) => positions.into_iter().filter_map(|position| meanings.get(position)),
         };
-        // If a limit is reached, only that is reported, because the other failed conditions could
-        // reveal too much.
+        // If a limit is reached, only that is reported: the other failed conditions could tell a
+        // caller who is over the limit whether, for example, a guess was right.
         let refused = failed.clone().find_map(|(_, refusal)| *refusal);
         Err(refused.map_or_else(|| Error::Conflict(Conflict::new(failed.filter_map(|(label, _)| *label))), Error::Limited))
     }
@@ -155,8 +155,9 @@ impl Store {
         self.client.call(request).await.map(drop).map_err(cancelled)
     }
 
-    /// Makes one conditional write: one unit for each KB. If this is the request's first change, it
-    /// becomes a transaction with the request's trail entry.
+    /// Makes one conditional write: one unit for each KB. If this is the request's first change,
+    /// the write becomes a transaction with the request's trail entry: two units for each KB of
+    /// both.
     pub async fn write(&self, write: Write) -> Result<(), Error> {
         let Some(mut turn) = Turn::of(std::slice::from_ref(&write))? else { return self.write_unrecorded(write).await };
         self.transact_unrecorded([write].into_iter().chain(turn.write()).collect()).await?;

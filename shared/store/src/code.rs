@@ -12,8 +12,8 @@
 //! whether the guess was right or wrong. The digest of the whole code is in the item and compared
 //! in constant time. The code of an invitation is part of links that others may see, so its
 //! attempts are counted per caller; a stranger could otherwise use up the invited person's
-//! attempts. Only attempts at existing codes are counted; for invitations, `CodeAccess` sees to
-//! that.
+//! attempts. Only attempts at existing codes are counted; for invitations, `CodeAccess` first
+//! checks that the code exists.
 
 use jiff::Timestamp;
 use model::code::{Code, Purpose, Rejected, StoredCode};
@@ -75,8 +75,8 @@ pub fn redeem_attempt(project: &ProjectId, code: &Code) -> Write {
 }
 
 impl Store {
-    /// The entity stored under a code's nonce, whatever the code's typed part. Do not decide
-    /// anything by the entity, because reading it does not count as an attempt.
+    /// The entity stored under a code's nonce, even if the typed part of the code is wrong. Base no
+    /// decision on the entity, because reading it does not count as an attempt.
     pub async fn code_of_nonce<T: DeserializeOwned>(&self, project: &ProjectId, kind: &str, code: &Code) -> Result<Option<T>, Error> {
         self.get(&code_key(project, kind, code)).await?.map(entity).transpose()
     }

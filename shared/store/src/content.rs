@@ -29,11 +29,11 @@ use crate::write::Write;
 /// The partition of all content, which holds nothing else.
 pub const PARTITION: &str = "CONTENT";
 const POSTS: &str = "POSTS#";
-/// DynamoDB permits 400 KB per item and 4 MB per transaction; the difference leaves room for keys
-/// and overhead.
+/// DynamoDB permits 400 KB per item and 4 MB per transaction; these lower maximums leave room for
+/// keys and overhead.
 const MAX_ITEM_BYTES: usize = 380_000;
 const MAX_TRANSACTION_BYTES: usize = 3_800_000;
-/// The maximum number of attempts at a read or publication with which other publications interfere.
+/// How often a read or a publication is attempted while other publications interfere with it.
 const ROUNDS: u32 = 6;
 
 /// The version of a publication, and the number of its post items.
@@ -67,12 +67,13 @@ impl Store {
         self.get(&Key::new(PARTITION, "SITE")).await?.map(entity).transpose()
     }
 
-    /// All visible apps, in their order.
+    /// All published apps, in the order of the content file.
     pub async fn apps(&self) -> Result<Vec<App>, Error> {
         Ok(self.get(&Key::new(PARTITION, "APPS")).await?.map(entity).transpose()?.unwrap_or_default())
     }
 
-    /// All posts, newest first. Reads them again if a publication changed them meanwhile.
+    /// All posts, newest first. Reads the posts again if a publication changed them during the
+    /// read.
     pub async fn blog_posts(&self) -> Result<Vec<BlogPost>, Error> {
         optimistic!(ROUNDS, |round| {
             pause(round).await;
@@ -137,7 +138,8 @@ fn page_key(number: usize) -> Key {
     Key::new(PARTITION, format!("{POSTS}{number:04}"))
 }
 
-/// Divides the posts, in order, into items of permitted size; without posts there are no items.
+/// Divides the posts, in order, into parts that each fit into an item; without posts there are no
+/// parts.
 fn pages(posts: &[BlogPost]) -> Result<Vec<&[BlogPost]>, Error> {
     let (mut pages, mut start, mut bytes) = (Vec::new(), 0, 0);
     for (index, post) in posts.iter().enumerate() {
@@ -189,7 +191,7 @@ fn bytes(value: &AttributeValue) -> usize {
     }
 }
 
-/// The digest of the content and of the division of its posts.
+/// The digest of the content and of the division of its posts into items.
 fn digest(content: &Content, pages: &[&[BlogPost]]) -> Result<String, Error> {
     let json = serde_json::to_vec(&(&content.site, &content.apps, pages)).map_err(|error| Error::Refused(error.to_string()))?;
     Ok(Digest::of_bytes(&json).as_str().to_owned())

@@ -27,7 +27,8 @@ impl Contention for Error {
 }
 
 /// Reads, decides and writes: `optimistic!(5, |round| { … })` runs the block, which evaluates to a
-/// `Result`, and runs it again while it fails with a conflict, at most five times in all.
+/// `Result`, and runs it again while it fails with a conflict, at most five times in all. If every
+/// round conflicts, the result is [`Contention::lost`].
 ///
 /// `round` counts from 0. This is a macro because the compiler cannot prove that an async closure
 /// is `Send` for every lifetime of what it borrows.

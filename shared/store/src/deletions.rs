@@ -1,4 +1,4 @@
-//! Notes of deletions that may take longer than a request, so that a worker completes them.
+//! Notes of deletions that may take longer than a request, so that a worker can complete them.
 //!
 //! | item | pk | sk | cost |
 //! |---|---|---|---|

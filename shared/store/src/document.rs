@@ -6,8 +6,9 @@
 //! | count per kind | `T#<P>` | `COUNT#TEMPLATE#`, `COUNT#THEME#`, `COUNT#DRAFT#` | 2 units with each document that is created or deleted |
 //!
 //! The counts change in the transactions that create and delete documents, so even concurrent
-//! creations never exceed [`MAX_DOCUMENTS`] per kind, which bounds the lists. Overrides of
-//! built-in documents are not counted: there is at most one for each built-in document.
+//! creations never exceed [`MAX_DOCUMENTS`] per kind; this limits the length of the lists.
+//! Overrides of built-in documents are not counted: there is at most one for each built-in
+//! document.
 //!
 //! One query lists a kind, at one unit for each 4 KB that it reads. Only people who write emails
 //! need such a list; sending does not read it. A document is only replaced if it still has the
@@ -263,8 +264,8 @@ impl Store {
         self.write(written(project, kind, row)?).await
     }
 
-    /// Deletes a document; `false` if it does not exist. Overrides of built-in documents are not
-    /// counted.
+    /// Deletes a document; `false` if it does not exist. `is_counted` must be `false` for an
+    /// override of a built-in document, which does not count towards the maximum.
     pub async fn delete_mail_document(
         &self,
         project: &ProjectId,

@@ -9,7 +9,7 @@
 //! than a single process would. The window is part of the key. The count of the previous window is
 //! read concurrently, and older windows are deleted by TTL. A request that is refused because of
 //! the previous window's count has been counted; a request that is refused because its own window
-//! is full has not.
+//! is full has not. A transaction that is refused counts nothing.
 
 use jiff::{SignedDuration, Timestamp};
 use model::limit::{Counter, Refused, Subject};
@@ -30,7 +30,7 @@ pub(crate) fn counter_key(project: &ProjectId, counter: &Counter) -> Key {
     key_of(project, &counter.to_string())
 }
 
-/// The key of the previous window.
+/// The key of the counter of the previous window.
 pub fn key_before(project: &ProjectId, counter: &Counter) -> Key {
     key_of(project, &counter.before())
 }
@@ -40,7 +40,7 @@ pub fn counted(item: Option<&Item>) -> u32 {
     item.and_then(|item| number(item, "n")).unwrap_or_default()
 }
 
-/// Adds the condition that the window has room for one more request.
+/// Adds the condition that fewer than `quota` requests have been counted in the window.
 fn with_room(write: Write, quota: u32, refusal: Refused) -> Write {
     // A count that does not exist is below every quota except zero.
     let condition = if quota == 0 { "n < :quota" } else { "attribute_not_exists(n) OR n < :quota" };
@@ -131,19 +131,20 @@ impl Store {
         Ok(counted(Some(&item)))
     }
 
-    /// Counts one request; [`Error::Limited`] if the limit is reached. 2 units.
+    /// Counts one request; [`Error::Limited`] if the limit is reached. Costs 2 units.
     pub async fn count(&self, project: &ProjectId, counter: &Counter) -> Result<(), Error> {
         let (window, counted) = futures_util::try_join!(self.window(project, counter), self.count_alone(project, counter))?;
         judge(counter, window.before, counted)
     }
 
-    /// The counter with the count of the previous window. 1 unit.
+    /// The counter with the count of the previous window. Costs 1 unit.
     pub async fn window(&self, project: &ProjectId, counter: &Counter) -> Result<Window, Error> {
         let before = self.get(&key_before(project, counter)).await?;
         Ok(Window { counter: counter.clone(), before: counted(before.as_ref()) })
     }
 
-    /// Checks without counting; [`Error::Limited`] if the limit is reached. 2 units.
+    /// Checks whether a request would be permitted, without counting it; [`Error::Limited`] if the
+    /// limit is reached. Costs 2 units.
     pub async fn check_limit(&self, project: &ProjectId, counter: &Counter) -> Result<Window, Error> {
         let (key, key_before) = (counter_key(project, counter), key_before(project, counter));
         let items = self.get_many([key.clone(), key_before.clone()]).await?;

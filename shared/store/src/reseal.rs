@@ -47,7 +47,7 @@ struct Codes {
     codes: BTreeMap<String, Sealed>,
 }
 
-/// What was done with the sealed values that were found.
+/// The result of resealing: how many values were resealed, and which are lost.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Resealed {
     /// The number of values that were resealed.

@@ -100,11 +100,11 @@ impl Store {
     }
 
     /// Records the use of a session and returns it; `None` if it does not exist, has reached its
-    /// maximum age, or has not been used since `idle_since`. [`Session::is_live`] says whether the
-    /// user has ended it.
+    /// maximum age, or has not been used since `idle_since`. The caller must check with
+    /// [`Session::is_live`] whether the user has ended all sessions.
     ///
     /// If the session is deleted concurrently, it is either used before the deletion or not at all,
-    /// because this is one conditional write. 1 unit.
+    /// because this is one conditional write. Costs 1 unit.
     pub async fn touch_session(
         &self,
         project: &ProjectId,
@@ -139,8 +139,8 @@ impl Store {
         }
     }
 
-    /// Up to `limit` sessions of a user that `keep` accepts, newest first, starting at `start`. One
-    /// unit for each 4 KB that is read.
+    /// Up to `limit` sessions of a user that `keep` accepts, newest first, starting at `start`.
+    /// Costs one unit for each 4 KB that is read.
     pub async fn sessions(
         &self,
         project: &ProjectId,
@@ -182,7 +182,7 @@ impl Store {
         Ok(Page { sessions, next })
     }
 
-    /// The user of a session, found by the session's id. Half a unit.
+    /// The user of a session, found by the session's id. Costs half a unit.
     pub async fn user_of_session(&self, project: &ProjectId, id: SessionId) -> Result<Option<UserId>, Error> {
         let query = self.query().index_name("gsi1").key_condition_expression("gsi1pk = :pk");
         let query = query.expression_attribute_values(":pk", string(claim_partition(project, id)));

@@ -15,7 +15,7 @@ impl Clock {
         Self(Arc::new(Timestamp::now))
     }
 
-    /// A clock for tests, which may be set and moved.
+    /// A clock that returns what `now` returns, for tests and programs that set or move the time.
     pub fn new(now: impl Fn() -> Timestamp + Send + Sync + 'static) -> Self {
         Self(Arc::new(now))
     }

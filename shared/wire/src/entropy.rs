@@ -1,4 +1,5 @@
-//! Randomness as an argument: this is the only place that asks the system for it.
+//! Randomness as an argument: only this module asks the system for randomness, except that the
+//! signatures of tokens (`crypto::jws`) draw their own.
 
 use std::sync::Arc;
 
@@ -51,7 +52,7 @@ impl Entropy {
         uuid::Builder::from_unix_timestamp_millis(millis, &self.bytes()).into_uuid()
     }
 
-    /// 45 characters of lower-case Crockford base32, 225 random bits: codes, refresh tokens and
+    /// 45 characters of lower-case Crockford base32, 225 random bits, for codes, refresh tokens and
     /// keys.
     pub fn code(&self) -> SecretString {
         let bytes: [u8; 45] = self.bytes();
@@ -59,7 +60,7 @@ impl Entropy {
         text.into()
     }
 
-    /// 16 characters of lower-case Crockford base32, 80 random bits: the id of a request.
+    /// 16 characters of lower-case Crockford base32, 80 random bits, for the id of a request.
     pub fn request_id(&self) -> String {
         let bytes: [u8; 16] = self.bytes();
         bytes.iter().map(|byte| char::from(CROCKFORD[usize::from(byte & 31)])).collect()

@@ -6,7 +6,7 @@ pub enum Error {
     /// A required variable is absent or empty.
     #[error("environment variable {0} is not set")]
     Missing(&'static str),
-    /// A deployment secret is short or published in examples.
+    /// A deployment secret is too short, or is published in examples.
     #[error("{0} must be at least 32 characters long and must not be a secret published in examples")]
     WeakSecret(&'static str),
     /// A variable is not a base URL.
@@ -18,19 +18,19 @@ pub enum Error {
     /// The sender is not an email address.
     #[error("GATELET_SENDER must be an email address")]
     InvalidSender,
-    /// The sender domains are not a list of domains and email addresses.
+    /// The sender domains are neither a list of domains and email addresses nor `*`.
     #[error("GATELET_SENDER_DOMAINS must be a comma-separated list of domains and email addresses, or *")]
     InvalidSenderDomains,
-    /// The hourly rate of emails is not a positive number.
+    /// The hourly rate of emails is neither a positive number nor `off`.
     #[error("GATELET_MAILS_PER_HOUR must be a positive whole number, or off")]
     InvalidMailRate,
-    /// There is no set of rate limits with this name.
+    /// There is no set of rate limits with the given name.
     #[error("GATELET_LIMITS must be `standard`, `generous` or `off`")]
     InvalidLimits,
     /// The certificate file cannot be read or is not PEM.
     #[error("SSL_CERT_FILE must be the path of a PEM file with certificates")]
     InvalidCertificates,
-    /// One rate limit, given by its variable, is malformed.
+    /// The variable of one rate limit is malformed.
     #[error("{0} must be `REQUESTS/SECONDS`, such as 60/600, or `off`")]
     InvalidLimit(String),
 }

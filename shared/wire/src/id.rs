@@ -69,7 +69,7 @@ id!(
     UserId
 );
 id!(
-    /// A session: the same id as the `refresh_token_id` of its access tokens.
+    /// A session. Its access tokens contain this id as `refresh_token_id`.
     SessionId
 );
 id!(

@@ -14,7 +14,7 @@ struct Problem {
     message: String,
 }
 
-/// Everything that is wrong with a request, or a part of it.
+/// All invalid values of a request, or of a part of it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Problems(Vec<Problem>);
 
@@ -30,7 +30,7 @@ impl Problems {
         self.within("body")
     }
 
-    /// The same problems, with `part` in front of their paths.
+    /// The same problems, with paths that start with `part`.
     pub fn within(mut self, part: &str) -> Self {
         for problem in &mut self.0 {
             let separator = if problem.path.is_empty() || problem.path.starts_with('[') { "" } else { "." };

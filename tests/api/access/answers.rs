@@ -1,5 +1,5 @@
-//! Common parts of all responses of interface B (envelope, headers, CORS), and responses to unknown
-//! paths.
+//! What all responses of the product API have in common (envelope, headers, CORS), and the
+//! responses to unknown paths.
 
 use std::collections::HashSet;
 
@@ -43,7 +43,7 @@ async fn errors_that_sdks_know_are_named_in_a_header_and_others_only_in_the_body
     assert_eq!(known.code(), "ACCESS_TYPE_REQUIRED");
     assert_eq!(known.header("content-type"), Some("application/json; charset=utf-8"));
     let members: Vec<String> = known.json().as_object().unwrap().keys().cloned().collect();
-    assert_eq!(members, ["code", "documentation_url", "error", "hint"], "no details where there are none");
+    assert_eq!(members, ["code", "documentation_url", "error", "hint"], "an error without details has no field for them");
 
     let ours = [
         app.anonymous().get("/api/v1/nothing").await,
@@ -107,7 +107,7 @@ async fn only_a_401_has_www_authenticate() {
     assert_eq!(wrong.status(), 401);
     assert!(wrong.header("www-authenticate").is_some_and(|challenge| !challenge.is_empty()));
     let none = app.anonymous().get(CLIENT).await;
-    assert_eq!((none.status(), none.header("www-authenticate").is_some()), (401, true), "missing credentials count as none");
+    assert_eq!((none.status(), none.header("www-authenticate").is_some()), (401, true), "missing credentials are a 401 as well");
     assert_eq!(app.client().get(SERVER).await.header("www-authenticate"), None);
 }
 
@@ -250,7 +250,7 @@ async fn an_internal_error_has_the_request_id_of_the_log() {
     let failed = app.client().post("/api/v1/auth/password/sign-up", body).await;
     assert_eq!((failed.status(), failed.json()["request_id"].as_str()), (500, failed.header("x-request-id")));
     assert!(failed.header("x-request-id").is_some());
-    assert_eq!(app.client().get(SERVER).await.json().get("request_id"), None, "client errors need none");
+    assert_eq!(app.client().get(SERVER).await.json().get("request_id"), None, "a client error has no request id in its body");
 }
 
 #[tokio::test]

@@ -84,7 +84,7 @@ async fn the_first_notice_undoes_a_complete_takeover() {
     let prepared = reset_code(&app, EVE).await;
 
     let told = notices(&app, ADA).await;
-    assert_eq!(told.len(), 5, "address, account, app, primary, removed");
+    assert_eq!(told.len(), 5, "one notice of each change: address, account, app, primary, removal");
     assert!(press(&app, &link(&told[0])).await.text().contains("The changes are undone"));
     assert_owned(&app, &ada.user_id).await;
     assert_error(&reset(&app, &prepared).await, 404, "VERIFICATION_CODE_NOT_FOUND");
@@ -102,7 +102,7 @@ async fn the_first_notice_still_works_after_a_later_one() {
     assert_eq!(app.signed_in(&ada).patch("/api/v1/users/me", json!({ "totp_secret_base64": SECRET })).await.status(), 200);
     let told = notices(&app, ADA).await;
     press(&app, &link(&told[1])).await;
-    assert_eq!(addresses(&app, &ada.user_id).await.len(), 2, "an address that was there before the change stays");
+    assert_eq!(addresses(&app, &ada.user_id).await.len(), 2, "an address from before the change stays");
     app.advance(SignedDuration::from_secs(1));
     assert!(press(&app, &link(&told[0])).await.text().contains("The changes are undone"));
     assert_owned(&app, &ada.user_id).await;
@@ -116,7 +116,7 @@ async fn a_replacement_address_must_be_verified_before_it_takes_over() {
     assert_eq!(app.signed_in(&ada).patch(&path, json!({ "value": EVE })).await.status(), 200);
     let body = json!({ "email": EVE, "callback_url": "http://localhost:3000/x" });
     assert_eq!(app.client().post("/api/v1/auth/password/send-reset-code", body).await.status(), 200);
-    assert!(app.mails(EVE).await.is_empty(), "so nobody becomes the owner by first proof, which would invalidate the owner's links");
+    assert!(app.mails(EVE).await.is_empty(), "an email would let EVE prove the address and void ADA's links");
     assert!(press(&app, &link(&notices(&app, ADA).await[0])).await.text().contains("The changes are undone"));
     assert_owned(&app, &ada.user_id).await;
 }
@@ -193,7 +193,7 @@ async fn a_flood_of_changes_hides_no_change() {
             assert_eq!(own.patch("/api/v1/users/me", json!({ "totp_secret_base64": secret })).await.status(), 200, "{number}");
         }
     }
-    assert_eq!(notices(&app, ADA).await.len(), 8, "four of each kind at once");
+    assert_eq!(notices(&app, ADA).await.len(), 8, "four notices of each kind are sent at once");
     joined(&app, &ada, EVE).await;
     let told = notices(&app, ADA).await;
     assert!(told.last().unwrap().0.text.contains("eve@example.com can be used to sign in."), "another kind is notified immediately");
@@ -205,7 +205,7 @@ async fn a_flood_of_changes_hides_no_change() {
     assert_eq!(notices(&app, ADA).await.len(), 9);
     app.advance(SignedDuration::from_hours(1));
     let told = notices(&app, ADA).await;
-    assert_eq!(told.len(), 11, "one more of each kind");
+    assert_eq!(told.len(), 11, "an hour later, each kind has one more notice");
     let last = told.iter().find(|mail| mail.0.text.contains("set up") && mail.0.text.contains("many such changes")).unwrap();
     assert!(press(&app, &link(last)).await.text().contains("The changes are undone"));
     let account = user(&app, &ada.user_id).await;

@@ -30,7 +30,7 @@ async fn a_removed_intruder_cannot_return_with_the_notice() {
     let own = SignedIn::of(ADA, &password_sign_in(&app, ADA, NEW).await.json());
     removed(&app, &own, EVE).await;
     let links: Vec<String> = notices(&app, EVE).await.iter().map(link).collect();
-    assert_eq!(links.len(), 2, "of the reset and of the removal");
+    assert_eq!(links.len(), 2, "the reset and the removal each have a notice");
     for link in links {
         assert!(press(&app, &link).await.text().contains("nothing to undo"));
     }

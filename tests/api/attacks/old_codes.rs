@@ -38,7 +38,7 @@ async fn an_oauth_flow_started_before_the_epoch_change_links_nothing() {
         let (app, provider) = (&world.app, &world.provider);
         let link = [("type", "link"), ("token", world.ada.access_token.as_str())];
         let attacker = || json!({ "sub": "acme|666", "email": "eve@example.com", "email_verified": true });
-        // One flow has returned from the provider, and another has not.
+        // The first flow has already returned from the provider, and the second one has not.
         let code = parameter(&flow(app, provider, attacker(), &link).await, "code");
         let location = oauth_callback::begin(app, &link).await;
         world.happen(event, "", "").await;
@@ -48,7 +48,7 @@ async fn an_oauth_flow_started_before_the_epoch_change_links_nothing() {
         assert_eq!(oauth_callback::error_of(&url), "CANNOT_GET_OWN_USER_WITHOUT_USER");
         let accounts = user(app, &world.ada.user_id).await["oauth_providers"].clone();
         let ids: Vec<&Value> = accounts.as_array().unwrap().iter().map(|account| &account["account_id"]).collect();
-        assert_eq!(ids, ["acme|1"], "the earlier one");
+        assert_eq!(ids, ["acme|1"], "only the earlier account is linked");
     }
 }
 

@@ -71,7 +71,7 @@ async fn an_unverified_extra_address_yields_to_its_verifier() {
     let app = TestApp::start().await;
     let (eve, bob) = (app.sign_up("eve@example.com").await, app.sign_up("bob@example.com").await);
     squat(&app, &eve, "bob@work.example").await;
-    assert_eq!(app.sign_in("bob@work.example").await.user_id, eve.user_id, "as in the previous version");
+    assert_eq!(app.sign_in("bob@work.example").await.user_id, eve.user_id, "in old tables, the address signs in the squatter");
     let wished = added(&app, &bob, "bob@work.example").await;
     let code = verification_code(&app, &bob, &wished, "bob@work.example").await;
     assert_eq!(verify(&app, &code).await.status(), 200);

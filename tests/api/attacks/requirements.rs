@@ -226,7 +226,7 @@ async fn issued_credentials_are_stored_only_as_digests() {
     }
 }
 
-/// These are the pages behind the links in emails. Their URLs contain codes.
+/// Checks the pages behind the links in emails, whose URLs contain codes.
 #[tokio::test]
 async fn pages_cannot_be_framed_load_nothing_and_send_no_referrer() {
     let app = TestApp::start().await;
@@ -250,7 +250,7 @@ async fn pages_cannot_be_framed_load_nothing_and_send_no_referrer() {
         let text = page.text();
         assert!(!text.contains("<script") && !text.contains("src=") && !text.contains("http"), "{what}: {text}");
     }
-    assert!(pages >= 6, "three links have a page to read and one to act: {pages}");
+    assert!(pages >= 6, "each of three links has a page for GET and one for POST: {pages}");
 }
 
 /// Each call to the table fails in turn. If authentication or counting fails, the request has no

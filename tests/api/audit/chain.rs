@@ -120,7 +120,7 @@ async fn a_removed_entry_is_detected() {
         delete(&app, &entry).await;
         assert_eq!(check(&app).await.problems(), [Problem::EntryMissing(id(&entry))]);
         app.link_trail().await;
-        assert_eq!(check(&app).await.problems(), [Problem::EntryMissing(id(&entry))], "a later run of the worker does not hide it");
+        assert_eq!(check(&app).await.problems(), [Problem::EntryMissing(id(&entry))], "linking again hides the removal");
         put(&app, entry).await;
     }
     assert_eq!(check(&app).await.problems(), []);
@@ -264,7 +264,7 @@ async fn a_trail_reset_to_an_earlier_state_is_detected_by_the_log() {
     for item in before {
         put(&app, item).await;
     }
-    assert_eq!(check(&app).await.problems(), [], "the table alone does not reveal it");
+    assert_eq!(check(&app).await.problems(), [], "the table alone does not show the reset");
     assert_eq!(check_with(&app, app.project_id(), expected()).await.problems(), [Problem::Unexpected(number)]);
     // A new link with the same number is not the expected link either.
     app.advance(SignedDuration::from_mins(1));

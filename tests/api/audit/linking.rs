@@ -132,7 +132,7 @@ async fn a_late_entry_is_linked_by_a_later_run() {
     let ada = app.sign_up("ada@example.com").await;
     app.advance(SignedDuration::from_secs(30));
     rename(&app, &ada, "A").await;
-    // An entry of a slow request that began earlier.
+    // Delays the first entry, as if its request had been slow.
     let late = entries(&app).await.remove(0);
     delete(&app, &late).await;
     app.link_trail().await;

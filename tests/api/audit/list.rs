@@ -31,7 +31,7 @@ async fn an_administrator_reads_the_trail_newest_first() {
     assert_eq!((&sign_up["actor"]["type"], &sign_up["actor"]["user_id"]), (&json!("user"), &json!(ada.user_id)));
     assert_eq!((&sign_up["events"], &sign_up["method"]), (&json!(["created", "sign-in"]), &json!(["pwd"])));
     assert_eq!((&sign_up["place"]["ip"], &sign_up["count"]), (&json!("127.0.0.1"), &json!(1)));
-    assert!(!Value::from(all).to_string().contains("correct horse"), "no value that was sent is in an entry");
+    assert!(!Value::from(all).to_string().contains("correct horse"), "no entry contains a value of the request");
 }
 
 #[tokio::test]

@@ -104,7 +104,7 @@ async fn a_reset_and_a_first_password_are_notified() {
     let path = format!("/api/v1/users/{}", ada.user_id);
     assert_eq!(app.server().patch(&path, json!({ "password": null })).await.status(), 200);
     assert_eq!(told(&app, ADA, 2).await, ["The password was removed."]);
-    assert!(!notices(&app, ADA).await[1].0.text.contains("Address "), "a server's address is not mentioned");
+    assert!(!notices(&app, ADA).await[1].0.text.contains("Address "), "the notice does not show the server's IP address");
     app.advance(SignedDuration::from_secs(1));
     let session = app.sign_in_by_mail(ADA).await;
     assert_eq!(app.signed_in(&session).post("/api/v1/auth/password/set", json!({ "password": NEW })).await.status(), 200);

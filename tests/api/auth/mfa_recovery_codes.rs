@@ -64,7 +64,7 @@ async fn each_of_ten_codes_signs_in_once() {
         assert_error(&recover(&app, code).await, 400, "INVALID_RECOVERY_CODE");
     }
     assert_eq!(app.signed_in(&ada).get(PATH).await.json(), json!({ "remaining": 0, "created_at_millis": state["created_at_millis"] }));
-    // The app still works.
+    // The authenticator app still works.
     assert_eq!(totp_sign_in(&app, &attempt(&app, ADA).await, &now_code(&app)).await.status(), 200);
 }
 
@@ -230,7 +230,7 @@ async fn codes_require_an_app_and_end_with_it() {
     let app = TestApp::start().await;
     let ada = user_with_app(&app, ADA).await;
     let own = app.signed_in(&ada);
-    // An app without a set of codes.
+    // The user has an authenticator app but no recovery codes.
     assert_error(&recover(&app, "ABCDEF").await, 400, "INVALID_RECOVERY_CODE");
     for change in [json!({ "totp_secret_base64": STANDARD.encode(b"another secret of an app") }), json!({ "totp_secret_base64": null })] {
         let codes = codes(&app, &ada).await;
@@ -248,7 +248,7 @@ async fn codes_require_an_app_and_end_with_it() {
 async fn an_app_that_was_stored_before_there_were_codes_gets_some() {
     let app = TestApp::start().await;
     let ada = user_with_app(&app, ADA).await;
-    assert!(!format!("{:?}", app.table()).contains("recovery"), "the item is that of the previous version");
+    assert!(!format!("{:?}", app.table()).contains("recovery"), "the user's item looks like one of the previous version");
     let codes = codes(&app, &ada).await;
     assert_eq!(recover(&app, &codes[9]).await.status(), 200);
 }

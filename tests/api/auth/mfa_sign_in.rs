@@ -167,7 +167,7 @@ async fn guessing_ends_after_twenty_attempts() {
     for _ in 0..19 {
         assert_error(&sign_in(&app, &other, &wrong_code(&app)).await, 400, "INVALID_TOTP_CODE");
     }
-    assert_eq!(sign_in(&app, &other, &now_code(&app)).await.status(), 200, "the twentieth still counts");
+    assert_eq!(sign_in(&app, &other, &now_code(&app)).await.status(), 200, "the twentieth attempt can still succeed");
 }
 
 #[tokio::test]
@@ -246,7 +246,7 @@ async fn the_totp_secret_is_never_returned_and_stored_sealed() {
     assert!(!answer.text().contains(&secret));
     let written = app.recorder.calls();
     assert!(written.iter().any(|(operation, body)| operation == "TransactWriteItems" && body.contains("totp")));
-    assert!(written.iter().all(|(_, body)| !body.contains(&secret)), "it is stored in the clear");
+    assert!(written.iter().all(|(_, body)| !body.contains(&secret)), "the secret is stored in the clear");
     for caller in [app.signed_in(&ada), app.server().with("x-stack-access-token", &ada.access_token)] {
         assert!(!caller.get(ME).await.text().contains("totp_secret"));
     }

@@ -35,7 +35,7 @@ async fn only_sign_ins_from_new_places_are_notified() {
     signed_up(&app, true).await;
     assert!(notices(&app).await.is_empty(), "the first sign-in is not notified");
     sign_in(&from(&app, "203.0.113.99", "")).await;
-    assert!(notices(&app).await.is_empty(), "the same network");
+    assert!(notices(&app).await.is_empty(), "a sign-in from a known network is not notified");
     sign_in(&from(&app, "198.51.100.1", "Lisbon")).await;
     let told = notices(&app).await;
     assert_eq!(told.len(), 1);
@@ -43,7 +43,7 @@ async fn only_sign_ins_from_new_places_are_notified() {
         assert!(part.contains("1 January 2026, 12:00 UTC") && part.contains("198.51.100.1") && part.contains("Lisbon, PT"), "{part}");
     }
     sign_in(&from(&app, "192.0.2.1", "Lisbon")).await;
-    assert_eq!(notices(&app).await.len(), 1, "the same city");
+    assert_eq!(notices(&app).await.len(), 1, "a sign-in from a known city is not notified");
 }
 
 #[tokio::test]

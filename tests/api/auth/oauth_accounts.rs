@@ -24,7 +24,7 @@ async fn accounts_with_an_address_verified_on_both_sides_are_merged() {
     assert_eq!(there.user_id, here.user_id);
     assert_eq!(me["oauth_providers"].as_array().unwrap().len(), 1);
     let (again, _) = sign_in(&app, &provider, unverified()).await;
-    assert_eq!(again.user_id, here.user_id, "the account is now identified by its id, not its address");
+    assert_eq!(again.user_id, here.user_id, "a linked account is found by its id, not by its address");
 }
 
 #[tokio::test]

@@ -79,7 +79,7 @@ async fn keys_are_cached_and_refetched_after_a_rotation() {
     app.advance(jiff::SignedDuration::from_mins(1));
     provider.rotate_key();
     sign_in(&app, &provider, ada()).await;
-    assert_eq!(provider.requests(), ["token", "jwks"], "an unknown key is fetched");
+    assert_eq!(provider.requests(), ["token", "jwks"], "an unknown key id makes the service fetch the keys");
 }
 
 #[tokio::test]
@@ -126,7 +126,7 @@ async fn metadata_that_names_another_issuer_is_rejected() {
         let answer = authorize(&app, "acme", &parameters_with(&app, &[])).await;
         assert_error(&answer, 503, "OAUTH_PROVIDER_TEMPORARILY_UNAVAILABLE");
     }
-    assert!(provider.requests().contains(&"metadata".to_owned()), "its metadata was fetched and rejected");
+    assert!(provider.requests().contains(&"metadata".to_owned()), "the provider's metadata was not fetched");
     app.configure(json!({ "config": { "oauth_providers": [provider.setting()] } })).await;
     sign_in(&app, &provider, ada()).await;
 }

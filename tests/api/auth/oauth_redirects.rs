@@ -114,7 +114,7 @@ async fn a_flow_does_not_end_at_a_url_that_is_no_longer_trusted() {
         let answer = come_back(&app, &code, &state).await;
         assert_error(&answer, 400, "REDIRECT_URL_NOT_WHITELISTED");
         assert_eq!(answer.header("location"), None, "{url}");
-        assert_eq!(provider.requests().iter().filter(|path| *path == "token").count(), 0, "the provider's code is not even exchanged");
+        assert_eq!(provider.requests().iter().filter(|path| *path == "token").count(), 0, "the provider's code was exchanged");
     }
     assert_eq!(app.server().get("/api/v1/users").await.json()["items"], json!([]));
 }

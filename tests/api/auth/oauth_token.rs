@@ -151,7 +151,7 @@ async fn unknown_fields_are_ignored_and_missing_ones_are_named() {
 /// The fields `error` and `error_description`, which OAuth clients read.
 fn oauth_error(answer: &Answer) -> (String, String) {
     let body = answer.json();
-    assert_eq!(body["code"], answer.code(), "the body has the code as well");
+    assert_eq!(body["code"], answer.code(), "the body has the error code as well");
     ["error", "error_description"].map(|field| body[field].as_str().unwrap().to_owned()).into()
 }
 

@@ -57,7 +57,7 @@ async fn after_a_hundred_guesses_the_account_is_locked_and_the_owner_notified() 
     let (app, _) = signed_up().await;
     guess(&app, ADA, 99).await;
     assert!(notices(&app).await.is_empty());
-    assert_eq!(sign_in(&app, ADA, RIGHT).await.status(), 200, "99 do not lock the account, and a right one resets the count");
+    assert_eq!(sign_in(&app, ADA, RIGHT).await.status(), 200, "99 wrong passwords lock nothing, and a right one resets the count");
     guess(&app, ADA, 100).await;
     assert_error(&sign_in(&app, ADA, RIGHT).await, 400, "EMAIL_PASSWORD_MISMATCH");
     app.advance(SignedDuration::from_hours(24 * 365));

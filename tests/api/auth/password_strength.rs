@@ -168,12 +168,12 @@ async fn too_expensive_hashes_are_rejected_and_the_maximum_cost_is_recorded() {
         assert_eq!(cost().await, Some(dearest));
     }
     app.configure(json!({ "display_name": "Looms" })).await;
-    assert_eq!(cost().await, Some(7), "changing the project keeps it");
+    assert_eq!(cost().await, Some(7), "changing the project keeps the recorded cost");
 
     let ada = app.sign_up("ada@example.com").await;
     give_hash(&app, &ada, &json!(hash_at(8))).await;
     assert_error(&sign_in(&app, "ada@example.com", "wrong battery").await, 400, "EMAIL_PASSWORD_MISMATCH");
-    assert_eq!(cost().await, Some(8), "a wrong password raises it, too");
+    assert_eq!(cost().await, Some(8), "a wrong password raises the recorded cost, too");
     assert_eq!(sign_in(&app, "ada@example.com", "another battery").await.status(), 200);
     assert!(stored_hash(&app, &ada).await.as_str().unwrap().starts_with("$argon2id$"));
 }

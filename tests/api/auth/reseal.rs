@@ -84,14 +84,14 @@ async fn after_resealing_the_new_secret_alone_opens_everything() {
     let (during, after) = replaced(&app);
     let path = format!("/api/v1/connected-accounts/{}/acme/access-token", user.user_id);
     let token = || async { after.server().post(&path, json!({})).await };
-    assert_eq!((mfa_status(&after).await, token().await.status()), (500, 500), "the new secret must not open these yet");
+    assert_eq!((mfa_status(&after).await, token().await.status()), (500, 500), "the new secret opens values of the old one");
 
     assert_eq!(mail_password(&after).await, None);
 
     // The eight values are the secret of an authenticator app, that secret again in the link of
     // the email about recovery codes, the hashes of those codes, the secret of a provider, two
     // tokens of that provider, the password of a mail server, and the key of Turnstile.
-    assert_eq!(recovery_status(&after, &codes[0]).await, 500, "the new secret must not open them yet");
+    assert_eq!(recovery_status(&after, &codes[0]).await, 500, "the new secret opens hashes of the old one");
     assert_eq!(reseal(&during, items(&app).await).await, with(8, 0));
     assert_eq!(reseal(&during, items(&app).await).await, with(0, 8));
     assert_eq!(reseal(&after, items(&app).await).await, with(0, 8));

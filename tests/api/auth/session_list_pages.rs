@@ -126,5 +126,5 @@ async fn an_invalid_query_is_reported_field_by_field() {
     problems.sort();
     assert_eq!(problems, ["query.offset is not known", "query.user_id must be a UUID or `me`"]);
     let last = app.signed_in(&ada).get(&format!("{PATH}?limit=ten&limit=1")).await;
-    assert_eq!(last.status(), 200, "of repeated keys the last one counts");
+    assert_eq!(last.status(), 200, "the last of repeated query parameters counts");
 }

@@ -24,7 +24,7 @@ async fn a_refresh_token_can_be_used_repeatedly() {
     let mut ada = app.sign_up("ada@example.com").await;
     for _ in 0..3 {
         app.advance(SignedDuration::from_mins(11));
-        assert!(!opens_own_data(&app, &ada).await, "it has expired");
+        assert!(!opens_own_data(&app, &ada).await, "the access token is valid after 11 minutes");
         let answer = refresh(&app, &ada).await;
         assert_eq!(answer.status(), 200, "{}", answer.text());
         assert_eq!(answer.json().as_object().unwrap().keys().collect::<Vec<_>>(), ["access_token"]);
@@ -69,7 +69,7 @@ async fn a_session_ends_after_30_days_without_use() {
     app.advance(SignedDuration::from_hours(30 * 24) - SignedDuration::from_millis(1));
     assert_eq!(refresh(&app, &ada).await.status(), 200);
     app.advance(SignedDuration::from_hours(30 * 24) - SignedDuration::from_millis(1));
-    assert_eq!(refresh(&app, &ada).await.status(), 200, "use extends it");
+    assert_eq!(refresh(&app, &ada).await.status(), 200, "a refresh extends the session");
     app.advance(SignedDuration::from_hours(30 * 24));
     assert_error(&refresh(&app, &ada).await, 401, "REFRESH_TOKEN_NOT_FOUND_OR_EXPIRED");
 }

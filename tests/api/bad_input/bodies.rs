@@ -164,14 +164,14 @@ async fn repeated_keys_and_headers_are_unambiguous() {
     let app = TestApp::start().await;
     let ada = app.sign_up("ada@example.com").await;
     let caller = app.signed_in(&ada);
-    assert_eq!(caller.get("/api/v1/auth/sessions?limit=nonsense&limit=1").await.status(), 200, "the last key counts");
+    assert_eq!(caller.get("/api/v1/auth/sessions?limit=nonsense&limit=1").await.status(), 200, "the last of repeated parameters counts");
     assert_eq!(refusal(&caller.get("/api/v1/auth/sessions?limit=1&limit=nonsense").await), error(400, "SCHEMA_ERROR"));
     let same = caller.request("GET", "/api/v1/users/me").header("x-stack-access-type", "client").send().await;
     assert_eq!(same.status(), 200);
     let other = caller.request("GET", "/api/v1/users/me").header("x-stack-access-type", "server").send().await;
     assert_eq!(refusal(&other), error(400, "CONFLICTING_HEADERS"));
     let body = br#"{"email":"x","email":"bob@example.com","password":"correct horse battery"}"#;
-    assert_eq!(sign_up(&app, "application/json", *body).await.status(), 200, "the last field counts");
+    assert_eq!(sign_up(&app, "application/json", *body).await.status(), 200, "the last of repeated fields counts");
 }
 
 #[tokio::test]

@@ -94,6 +94,7 @@ async fn default_documents_can_be_overridden_and_restored() {
         "New sign-in",
         "Password reset",
         "Sign-in code and link",
+        "Sign-in invitation",
         "Team invitation",
         "Too many wrong passwords",
     ];
@@ -200,7 +201,7 @@ async fn the_limit_of_documents_per_kind_holds_under_concurrency() {
             assert_eq!(answer.json()["details"], json!({ "max": MAX_DOCUMENTS }));
         }
         let ours = match kind {
-            "templates" => 8,
+            "templates" => 9,
             "themes" => 1,
             _ => 0,
         };

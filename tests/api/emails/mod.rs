@@ -20,6 +20,8 @@ mod render;
 mod reports;
 mod send;
 mod send_documents;
+mod send_sign_in_invitation;
+mod send_test_email;
 mod senders;
 mod unsubscribe;
 

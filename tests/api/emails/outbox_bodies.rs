@@ -36,7 +36,7 @@ async fn a_day_after_its_end_an_email_loses_only_its_bodies() {
         for field in ["html", "text"] {
             before[field] = Value::Null;
         }
-        assert_eq!((read(&app, &id).await, listed(&app, &id).await), (before.clone(), before), "although the table still has them");
+        assert_eq!((read(&app, &id).await, listed(&app, &id).await), (before.clone(), before), "bodies are hidden before their deletion");
     }
 }
 

@@ -138,7 +138,7 @@ async fn codes_are_resealed_with_the_new_secret_and_lost_without_it() {
         assert!(resealed.lost.is_empty(), "{resealed:?}");
         anew += resealed.anew;
     }
-    assert_eq!(anew, 2, "the link and the typed part");
+    assert_eq!(anew, 2, "the link and the typed part are resealed");
     assert_eq!(sign_in(&after, &after.last_mail("ada@example.com").await.code()).await, 200);
 }
 

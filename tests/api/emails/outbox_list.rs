@@ -199,7 +199,8 @@ async fn an_unreadable_entry_hides_no_other_and_stops_no_worker() {
         all.push(send(&app, &ada, json!({})).await["id"].as_str().unwrap().to_owned());
         app.advance(SignedDuration::from_millis(1));
     }
-    // An entry that a later version of the service wrote.
+    // Gives an entry a state that this version does not know, as a later version could have written
+    // it.
     let store = &app.app.store;
     let update = UpdateItemInput::builder().table_name(store.table()).update_expression("SET d.stage = :stage");
     let key = |text: String| aws_sdk_dynamodb::types::AttributeValue::S(text);

@@ -158,7 +158,7 @@ async fn a_flood_of_codes_to_strangers_delays_no_known_recipient() {
     }
     app.deliver().await;
     let at_once = strangers(&app, 60).await;
-    assert!((20..=25).contains(&at_once), "{at_once}: a quarter of the hourly quota, less ada's emails before she was known");
+    assert!((20..=25).contains(&at_once), "{at_once}: a quarter of the hourly quota, less ada's emails before her verification");
     // A verified address gets its code immediately, though strangers have waited longer.
     let reset = json!({ "email": ada.email, "callback_url": "http://localhost:3000/reset" });
     assert_eq!(app.client().post("/api/v1/auth/password/send-reset-code", reset).await.status(), 200);

@@ -105,7 +105,7 @@ async fn emails_without_a_theme_use_that_of_the_project() {
     assert_eq!(app.last_mail(&ada.email).await.0.html, "<u><p>Hello</p></u>");
     let body = json!({ "email": ada.email, "callback_url": "http://localhost:3000/x" });
     assert_eq!(app.client().post("/api/v1/auth/password/send-reset-code", body.clone()).await.status(), 200);
-    assert!(app.last_mail(&ada.email).await.0.html.starts_with("<u><h1>"), "built-in emails, too");
+    assert!(app.last_mail(&ada.email).await.0.html.starts_with("<u><h1>"), "the theme applies to built-in emails, too");
 
     // After the project's theme is deleted, emails such as password resets are still sent.
     assert_eq!(app.admin().delete(&format!("/api/v1/internal/email-themes/{theme}")).await.status(), 200);

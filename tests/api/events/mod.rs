@@ -1,8 +1,9 @@
 //! Sends every event file to the real handlers, which shows that operations understand the requests
 //! of API Gateway.
 //!
-//! First the data that the events refer to is created: their project and keys, the user
-//! `ada@example.com`, and the code, refresh token and email. Then each event must succeed.
+//! The data that the events refer to is created first: their project with its keys, the user
+//! `ada@example.com`, and items such as a code, a refresh token and an email. Then each event must
+//! succeed.
 
 mod furnish;
 

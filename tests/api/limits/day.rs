@@ -44,7 +44,7 @@ enum What {
     Code,
     /// Sign-in with a provider, from the start to the tokens.
     OAuth,
-    /// An access token for the next ten minutes.
+    /// A new access token, once the last one has expired.
     Refresh,
     Change,
     /// An invitation to a team.
@@ -100,7 +100,7 @@ impl Chance {
     }
 }
 
-/// The acts of a day: each user visits twice, for half an hour.
+/// The acts of a day, on which each user visits twice, for half an hour each time.
 fn day() -> Vec<Act> {
     let mut chance = Chance(ChaCha20Rng::seed_from_u64(1));
     let mut acts = Vec::new();

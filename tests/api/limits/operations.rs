@@ -56,12 +56,12 @@ async fn operations_that_check_or_send_codes_have_the_code_limit() {
         let (name, limit) = (operation.route.name, operation.route.limit);
         if calls.iter().any(|(_, body)| body.contains("ADD attempts")) {
             // Checks of the second factor have the limit of sign-ins.
-            assert!(matches!(limit, Some(Limit::Code | Limit::SignIn)), "{name} tries codes");
+            assert!(matches!(limit, Some(Limit::Code | Limit::SignIn)), "{name} checks codes without the limit of codes");
             tried.insert(name);
         }
         for (_, body) in calls.iter().filter(|(operation, body)| operation == "TransactWriteItems" && body.contains("\"C#")) {
             if body.contains("\"attempts\"") {
-                assert!(matches!(limit, Some(Limit::SendCode | Limit::SignUp)), "{name} mails codes");
+                assert!(matches!(limit, Some(Limit::SendCode | Limit::SignUp)), "{name} sends codes without the limit of sending");
                 assert!(body.contains("#send-code-recipient"), "{name} does not count the recipient of a code");
                 mailed.insert(name);
             }

@@ -11,7 +11,7 @@ use super::*;
 
 const UNKNOWN_PROJECT: &str = "11111111-2222-4333-8444-555555555555";
 
-/// A service with the standard limits; earlier calls are forgotten.
+/// A service with the standard limits, whose recorder has forgotten the calls of the setup.
 async fn standard() -> TestApp {
     let app = TestApp::start_with(Limits::standard()).await;
     app.recorder.clear();

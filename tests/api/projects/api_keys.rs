@@ -117,7 +117,7 @@ async fn a_set_expires_at_its_expiry() {
     app.advance(SignedDuration::from_secs(1));
     assert_eq!(statuses(&app, &set).await, [401; 3]);
     let listed = app.admin().get(KEYS).await.json();
-    assert!(listed["items"].as_array().unwrap().iter().any(|listed| listed["id"] == set["id"]), "it is still listed");
+    assert!(listed["items"].as_array().unwrap().iter().any(|listed| listed["id"] == set["id"]), "an expired set is still listed");
 }
 
 #[tokio::test]

@@ -88,7 +88,7 @@ async fn sign_up_rules_can_be_set_and_are_enforced() {
     );
     app.sign_up("ada@example.com").await;
     let read = read(&app.admin(), &level("branch")).await;
-    assert_eq!(read, rules, "as it was written");
+    assert_eq!(read, rules, "a level is read as it was written");
     assert_done(&app.admin().post(&format!("{}/reset-keys", level("branch")), json!({ "keys": ["auth.signUpRules"] })).await);
     assert_eq!(app.client().post("/api/v1/auth/password/sign-up", stranger).await.status(), 200);
 }

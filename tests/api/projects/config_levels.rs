@@ -95,7 +95,8 @@ async fn a_table_without_levels_has_its_settings_at_the_environment() {
         "emails.themes.0d4f1f3a-5e0c-4a65-9f2f-6c1d2b3a4e5f": { "displayName": "Ours" },
     });
     assert_done(&patch(&admin, "environment", values).await);
-    // The table as it was before levels were stored: it has only the settings and the documents.
+    // Deletes the stored levels. A table from before there were levels has only the settings and
+    // the documents.
     let (pk, sk) = key(&app);
     assert!(app.table().contains_key(&(pk.clone(), sk.clone())));
     let delete = DeleteItemInput::builder().table_name(app.app.store.table());
@@ -168,7 +169,7 @@ async fn writes_to_two_levels_at_once_lose_nothing() {
         let (environment, branch) = tokio::join!(environment, branch);
         let config = settings(&app).await;
         let done = |answer: &support::Answer| answer.status() == 200;
-        assert!(done(&environment) || done(&branch), "one of them finds the project unchanged");
+        assert!(done(&environment) || done(&branch), "neither change finds the project unchanged");
         assert!(!done(&environment) || config["magic_link_enabled"] == on, "{config}");
         assert!(!done(&branch) || config["client_team_creation_enabled"] == off, "{config}");
     }

@@ -60,7 +60,7 @@ async fn deleting_a_project_leaves_only_expiring_items_and_no_side_effects() {
     assert_eq!(world.send("projects/internal-current-delete").await.status(), 200);
     assert_eq!(world.app.end_deletions().await, 0, "a request admitted earlier may still write");
     assert_eq!(left(&world.app, PROJECT), [("ENDINGS".to_owned(), format!("PROJECT#{PROJECT}"))]);
-    // Refresh tokens expire as well, but they can be found, and are deleted.
+    // Refresh tokens expire, so `left` does not list them. Nevertheless the deletion includes them.
     let tokens = |items: &support::Items| items.keys().filter(|(pk, _)| pk.starts_with(&format!("R#{PROJECT}"))).count();
     assert!(tokens(&before) > 0 && tokens(&world.app.table()) == 0);
     assert_eq!(of_twin(&before), of_twin(&world.app.table()));
@@ -87,7 +87,7 @@ async fn an_interrupted_deletion_resumes_at_the_next_step() {
         assert_eq!(world.send("projects/internal-current-delete").await.status(), 200);
         world.app.recorder.break_writes(interrupted, 1, refused("ValidationException"));
         assert_eq!(world.app.end_deletions().await, 0);
-        assert!(world.app.recorder.is_done(), "there are fewer than {interrupted} writes");
+        assert!(world.app.recorder.is_done(), "the deletion makes fewer than {interrupted} writes");
         assert!(left(&world.app, PROJECT).len() > 1, "{interrupted}");
         world.app.advance(SignedDuration::from_secs(61));
         world.app.end_deletions().await;

@@ -162,7 +162,7 @@ async fn an_abandoned_deletion_is_finished_by_the_worker() {
         assert_eq!(app.server().delete(&path).await.status(), 500);
         app.recorder.clear();
     }
-    assert_eq!(app.end_deletions().await, 0, "the original caller may retry first");
+    assert_eq!(app.end_deletions().await, 0, "the worker waits, as the original caller may retry");
     app.advance(jiff::SignedDuration::from_secs(31));
     assert_eq!((app.end_deletions().await, app.end_deletions().await), (2, 0));
     assert_error(&app.server().get(&format!("/api/v1/users/{}", many.user_id)).await, 404, "USER_NOT_FOUND");

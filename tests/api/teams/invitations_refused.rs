@@ -136,7 +136,7 @@ async fn a_project_can_disable_invitations_by_members() {
     assert_eq!(changed.status(), 200, "{}", changed.text());
     let refused = app.signed_in(&bob).post(&path, body("two@example.com")).await;
     assert_eq!(assert_error(&refused, 401, "TEAM_PERMISSION_REQUIRED")["permission_id"], "$invite_members");
-    assert_eq!(app.signed_in(&ada).post(&path, body("three@example.com")).await.status(), 200, "the creator of the team still can");
+    assert_eq!(app.signed_in(&ada).post(&path, body("three@example.com")).await.status(), 200, "the creator of the team can still invite");
 }
 
 #[tokio::test]
@@ -149,22 +149,22 @@ async fn default_member_permissions_do_not_override_disabled_invitations() {
     let (path, listed) = (format!("{INVITATIONS}/send-code"), format!("{INVITATIONS}?team_id={id}"));
     let body = |email: &str| json!({ "team_id": id, "email": email, "callback_url": "http://localhost:3000/join" });
     let held = async || ids(&app.signed_in(&bob).get(&format!("/api/v1/team-permissions?team_id={id}&user_id=me&recursive=true")).await);
-    assert!(held().await.contains(&"$invite_members".to_owned()), "the default");
+    assert!(held().await.contains(&"$invite_members".to_owned()), "members may invite by default");
 
     let setting = "/api/v1/internal/config/override/branch";
     let off = json!({ "config_override_string": json!({ "teams.allowMemberInvitations": false }).to_string() });
     assert_eq!(app.admin().patch(setting, off).await.status(), 200);
     let refused = app.signed_in(&bob).post(&path, body("one@example.com")).await;
     assert_eq!(assert_error(&refused, 401, "TEAM_PERMISSION_REQUIRED")["permission_id"], "$invite_members");
-    assert_eq!(app.signed_in(&bob).get(&listed).await.status(), 401, "nor list the invitations");
+    assert_eq!(app.signed_in(&bob).get(&listed).await.status(), 401, "members cannot list the invitations either");
     assert!(app.mails("one@example.com").await.is_empty());
-    assert_eq!(held().await, ["$read_members", "team_member"], "apps see that, too");
+    assert_eq!(held().await, ["$read_members", "team_member"], "the permission is not listed either");
     // Users with more permissions can invite.
-    assert_eq!(app.signed_in(&ada).post(&path, body("two@example.com")).await.status(), 200, "the creator of the team");
+    assert_eq!(app.signed_in(&ada).post(&path, body("two@example.com")).await.status(), 200, "the creator of the team can invite");
     assert_eq!(ids(&app.signed_in(&ada).get(&listed).await).len(), 2);
     assert!(ids(&app.signed_in(&ada).get(&listed).await).contains(&waiting), "earlier invitations stay");
     grant(&app, &id, &bob.user_id, "$invite_members").await;
-    assert_eq!(app.signed_in(&bob).post(&path, body("three@example.com")).await.status(), 200, "a member with the explicit permission");
+    assert_eq!(app.signed_in(&bob).post(&path, body("three@example.com")).await.status(), 200, "the permission lets a member invite");
     app.server().delete(&format!("/api/v1/team-permissions/{id}/{}/$invite_members", bob.user_id)).await;
     assert_eq!(app.signed_in(&bob).post(&path, body("four@example.com")).await.status(), 401);
 

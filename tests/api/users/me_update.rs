@@ -103,7 +103,7 @@ async fn changing_to_an_address_does_not_verify_it() {
     let me = app.signed_in(&ada).patch(ME, json!({ "primary_email": "boss@example.com" })).await.json();
     assert_eq!((&me["primary_email"], &me["primary_email_verified"]), (&json!("boss@example.com"), &json!(false)));
     let back = app.signed_in(&ada).patch(ME, json!({ "primary_email": "ada@example.com" })).await.json();
-    assert_eq!(back["primary_email_verified"], true, "the old one is still verified");
+    assert_eq!(back["primary_email_verified"], true, "the old address is still verified");
 }
 
 #[tokio::test]

@@ -46,7 +46,7 @@ async fn every_page_size_lists_every_user_once_in_order() {
     write(&app, 500, |_, _| {}).await;
     let all = keys(&pages(&app, "limit=200").await.concat());
     assert_eq!(all.len(), 500);
-    assert!(all.is_sorted_by(|one, next| one < next), "by the time of sign-up, then by id");
+    assert!(all.is_sorted_by(|one, next| one < next), "users are ordered by the time of sign-up, then by id");
     for limit in [1, 7, 100, 199] {
         let pages = pages(&app, &format!("limit={limit}")).await;
         assert!(pages[..pages.len() - 1].iter().all(|page| page.len() == limit), "only the last page is short");
@@ -81,7 +81,7 @@ async fn a_search_reads_a_bounded_amount_and_misses_nobody() {
         app.recorder.clear();
         let first = app.server().get(&format!("{USERS}?query=needle{order}")).await.json();
         let queries = app.recorder.calls().iter().filter(|(operation, _)| operation == "Query").count();
-        assert!(queries <= 12, "three times each partition at most, not {queries}");
+        assert!(queries <= 12, "each partition is queried three times at most, but there are {queries} queries");
         assert!(first["pagination"]["next_cursor"].is_string(), "there are more pages");
         let pages = pages(&app, &format!("query=needle{order}")).await;
         assert!((2..=4).contains(&pages.len()), "{}", pages.len());

@@ -11,7 +11,7 @@ fn bcrypt_of(password: &str, version: &str) -> String {
     hash.replacen("$2b$", version, 1)
 }
 
-/// The stored hash.
+/// The hash of a user's password, as the table has it.
 async fn stored_hash(app: &TestApp, user: &Value) -> Value {
     let id = wire::id::UserId::parse(&id_of(user)).unwrap();
     let user = app.app.store.user(app.project_id(), id).await.unwrap().unwrap().user;

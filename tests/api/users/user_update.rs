@@ -67,7 +67,8 @@ async fn an_unknown_user_is_not_found() {
 async fn me_means_the_user_of_the_token() {
     let app = TestApp::start().await;
     let ada = app.sign_up("ada@example.com").await;
-    // Another spelling of `me` is handled by the operations for any user, with the same result.
+    // The encoded spelling is routed to the operations for any user instead of those for `me`, with
+    // the same result.
     for me in [path("me"), path("%6de")] {
         let server = app.server().with("x-stack-access-token", &ada.access_token);
         assert_eq!(server.get(&me).await.json()["id"], ada.user_id.as_str());
@@ -105,7 +106,7 @@ async fn a_new_primary_address_signs_in_beside_the_old_one() {
     assert_eq!(update(&app, &ada.user_id, json!({ "primary_email": "ada@example.com" })).await["primary_email"], "ada@example.com");
     let none = update(&app, &ada.user_id, json!({ "primary_email": null })).await;
     assert_eq!((&none["primary_email"], &none["primary_email_auth_enabled"]), (&Value::Null, &json!(false)));
-    assert_eq!(sign_in(&app, "ada@example.com", "correct horse battery").await.status(), 200, "it is kept");
+    assert_eq!(sign_in(&app, "ada@example.com", "correct horse battery").await.status(), 200, "the address is kept as a channel");
 }
 
 #[tokio::test]

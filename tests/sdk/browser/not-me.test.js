@@ -32,7 +32,7 @@ async function taken() {
   return { owner, intruder };
 }
 
-/** The reset link leads to a page of the app. */
+/** Gives the project's app pages, so that the reset link leads to one of them. */
 async function withPages() {
   const answer = await fetch(`${w.gateway.url}/api/v1/internal/projects/current`, {
     method: "PATCH",
@@ -53,7 +53,7 @@ async function notice(address) {
     const mail = (await w.inbox.all(address)).findLast(({ subject }) => subject.endsWith(" was changed"));
     if (mail) return mail;
   }
-  throw new Error(`${address} was told nothing`);
+  throw new Error(`no email about a change to ${address}`);
 }
 
 /** Opens the notice in the gateway's inbox and returns the URL of the notice's button. */

@@ -85,7 +85,7 @@ test("an email with a render error explains it, is edited, and sent as edited", 
   await it.act("Save");
   await it.page.getByRole("alert").filter({ hasText: "not a JSON object" }).waitFor();
   const variables = it.page.getByLabel("Variables");
-  assert.equal(await variables.evaluate((field) => document.getElementById(field.getAttribute("aria-errormessage")).textContent.includes("not a JSON object")), true, "beside the field");
+  assert.equal(await variables.evaluate((field) => document.getElementById(field.getAttribute("aria-errormessage")).textContent.includes("not a JSON object")), true, "the error is beside the field");
   assert.deepEqual([await variables.getAttribute("aria-invalid"), await variables.evaluate((field) => field === document.activeElement)], ["true", true]);
   assert.equal(await it.page.getByLabel("Subject").inputValue(), "After", "nothing that was typed is lost");
   await looksRight(it.page, "a refused edit");
@@ -152,7 +152,7 @@ test("a cancelled email is skipped, in grey, and the list filters by state", asy
   await it.act("Cancel email");
   await it.isIn("skipped");
   assert.match(await it.page.textContent("#notes"), /manually cancelled/);
-  assert.ok(await it.page.locator("#heading .state.aside").count(), "put aside, not failed");
+  assert.ok(await it.page.locator("#heading .state.aside").count(), "the state is shown as set aside, not as failed");
   await it.page.goto(`${w.gateway.url}/outbox`);
   await it.page.selectOption("#status", "skipped");
   await it.page.locator(".rows a.row", { hasText: "Kept" }).waitFor({ state: "detached" });

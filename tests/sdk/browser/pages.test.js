@@ -154,7 +154,7 @@ test("the printed link opens the pages permanently, and leaves the key nowhere",
   await it.page.goto(w.gateway.startPage);
   await it.page.getByRole("heading", { name: "Gatelet is running" }).waitFor();
   assert.equal(it.page.url(), `${w.gateway.url}/`);
-  assert.equal(await it.page.evaluate(() => document.cookie), "", "scripts cannot read it");
+  assert.equal(await it.page.evaluate(() => document.cookie), "", "scripts cannot read the cookie");
   for (const name of ["Inbox", "Outbox"]) {
     await it.page.getByRole("navigation").getByRole("link", { name, exact: true }).click();
     await it.page.getByRole("heading", { name, exact: true }).waitFor();

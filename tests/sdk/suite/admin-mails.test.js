@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { throwsCode, world } from "../support/world.js";
+import { CALLBACK, newAddress, throwsCode, world } from "../support/world.js";
 
 const w = world();
 const MARKETING = "Marketing";
@@ -29,6 +29,22 @@ test("sent emails are listed with their addresses", async () => {
   const listed = (await w.admin().listSentEmails()).find((sent) => sent.to?.includes(email));
   assert.equal(listed.subject, "A listed email");
   assert.ok(listed.sentAt instanceof Date);
+});
+
+test("an invitation to sign in has the link that the server gives", async () => {
+  const email = newAddress();
+  await w.admin().sendSignInInvitationEmail(email, CALLBACK);
+  const mail = await w.inbox.next(email);
+  assert.match(mail.subject, /invited/);
+  assert.ok(mail.text.includes(`\n${CALLBACK}\n`), mail.text);
+  await throwsCode(w.admin().sendSignInInvitationEmail(email, "https://evil.example/"), "REDIRECT_URL_NOT_WHITELISTED");
+});
+
+test("a test email through a server that cannot be reached is an error in words", async () => {
+  const emailConfig = { host: "127.0.0.1", port: 25, username: "u", password: "p", senderName: "Notes", senderEmail: "notes@example.com" };
+  const result = await w.admin().sendTestEmail({ recipientEmail: newAddress(), emailConfig });
+  assert.equal(result.status, "error");
+  assert.match(result.error.errorMessage, /no public address|cannot be reached/);
 });
 
 test("a theme wraps the emails sent with it", async () => {

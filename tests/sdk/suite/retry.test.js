@@ -20,7 +20,7 @@ const FORMS = {
   "by the actual-status header": { status: 200, headers: { "x-stack-actual-status": "429" } },
 };
 
-/** Answers the first request of a path with a limit, and passes everything else on. */
+/** A proxy that rejects the first request of a path as over a limit, and passes on all others. */
 async function limited(path, form) {
   const times = [];
   const proxy = createServer(async (request, response) => {

@@ -44,7 +44,7 @@ export class Inbox {
         return mail;
       }
     }
-    throw new Error(`no mail to ${address} within ${PATIENCE_MILLIS} ms`);
+    throw new Error(`no email to ${address} within ${PATIENCE_MILLIS} ms`);
   }
 }
 

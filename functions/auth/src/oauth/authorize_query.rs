@@ -19,7 +19,7 @@ pub struct AuthorizeQuery {
     pub(crate) client_secret: String,
     /// Where the app receives the code. Must be on a trusted domain.
     pub(crate) redirect_uri: RedirectUrl,
-    /// Always `legacy`.
+    /// The scope; always `legacy`.
     pub(crate) scope: String,
     /// Returned to the app unchanged.
     pub(crate) state: String,

@@ -18,7 +18,7 @@ use store::user::account::Outcome;
 use store::user::{self, UserRow};
 use store::{Contention as _, Label, Write, optimistic};
 
-/// Attempts when the account changes concurrently.
+/// Maximum number of attempts when the account changes concurrently.
 const ROUNDS: u32 = 5;
 
 /// The code of a request.
@@ -35,7 +35,7 @@ enum Typed {
     Neither,
 }
 
-/// A right code, which has yet to be redeemed.
+/// A correct code, which has yet to be redeemed.
 pub(crate) enum Right<'a> {
     /// The time step of a code of the app.
     App(&'a Totp, u64),
@@ -96,7 +96,8 @@ impl SecondFactorCode {
                 Ok(step.map(|step| Right::App(app, step)))
             }
             Typed::Recovery(code) => {
-                // This comes before the work of hashing, which a flood must not cause.
+                // The limit is checked before the code is hashed, so that a flood of codes causes
+                // no hashing.
                 failures.check().await?;
                 let owner = recovery::owner(project, user.id);
                 let set = app.recovery.as_ref().map(|codes| codes.open(sealer, &owner)).transpose()?;
@@ -107,8 +108,8 @@ impl SecondFactorCode {
         }
     }
 
-    /// Redeems a right code in the transaction of `writes`: of several concurrent requests with the
-    /// code, one succeeds.
+    /// Redeems a correct code in the transaction of `writes`: of several concurrent requests with
+    /// the code, one succeeds.
     pub(crate) async fn redeem(&self, access: &Access<Client>, row: &UserRow, right: Right<'_>, writes: Vec<Write>) -> Result<(), Error> {
         let hashed = match right {
             Right::Recovery(hashed) => hashed,

@@ -1,4 +1,4 @@
-//! Starts and refreshes sessions. A new refresh token exists in clear only here and in the
+//! Starts and refreshes sessions. A new refresh token exists in plaintext only here and in the
 //! response.
 
 use errors::{Error, KnownError};
@@ -28,9 +28,9 @@ pub(crate) struct NewSession {
 /// The response to a sign-in.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct SignedIn {
-    /// JWT, ES256.
+    /// A JWT signed with ES256.
     access_token: String,
-    /// 45 characters.
+    /// The refresh token, which has 45 characters.
     refresh_token: String,
     user_id: UserId,
 }

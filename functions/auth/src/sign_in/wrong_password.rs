@@ -3,7 +3,8 @@
 //! The limit per email address ([`Failures`]) allows ten attempts in ten minutes, indefinitely.
 //! After a hundred consecutive failures the account is closed to passwords until its owner resets
 //! the password or signs in another way. An email tells the owner. Nobody else can tell that an
-//! account is closed: the right password gets the answer of a wrong one, after the same work.
+//! account is closed: a correct password gets the same response as a wrong one, after the same
+//! work.
 
 use api::product::{Access, Client};
 use errors::Error;
@@ -17,8 +18,8 @@ use store::user::Guess;
 /// Counts a wrong password for the email address and, if the address has an account, for its user.
 pub(crate) async fn count(access: &Access<Client>, failures: &Failures<'_>, user: Option<&User>) -> Result<(), Error> {
     let project = &access.project;
-    // This comes first, as it may reject the request: a rejected attempt is not counted below, so a
-    // flood of attempts does not close an account.
+    // The limit per email address is counted first and may reject the request. A rejected attempt
+    // is not counted below, so a flood of attempts does not close an account.
     failures.count().await?;
     let record = access.app.store.record_failure(user.map(|user| user.id), Event::SignInFailed);
     let Some(user) = user else { return Ok(tokio::try_join!(failures.count_nobody(), record).map(drop)?) };

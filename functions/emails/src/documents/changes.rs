@@ -33,11 +33,11 @@ pub struct CreatedDocument {
 pub struct DocumentView {
     id: DocumentId,
     display_name: String,
-    /// MiniJinja.
+    /// The subject, a MiniJinja template.
     subject_source: String,
-    /// MiniJinja in HTML or MJML.
+    /// The body, a MiniJinja template of HTML or MJML.
     html_source: String,
-    /// MiniJinja; `null` if the text is derived from the HTML.
+    /// The text part, a MiniJinja template; `null` if the text is derived from the HTML.
     text_source: Option<String>,
     /// `false` for no theme, `null` for the project's theme.
     theme_id: Option<Theme>,

@@ -55,8 +55,8 @@ impl UserChange {
 
     /// Changes the user and returns the additional writes.
     pub(crate) fn apply(&self, app: &App, project: &Project, user: &mut User) -> Result<With, Error> {
-        // Setting another authenticator app removes the existing one. This is checked here because
-        // the user may have set one since the first read.
+        // Setting another authenticator app removes the existing one. The proof is checked here
+        // because the user may have set an app since the first read.
         if user.totp.is_some() && !self.patch.totp.is_keep() {
             self.just_proved.clone()?;
         }
@@ -143,8 +143,8 @@ async fn hash(app: &App, project: &Project, user: &User, input: &UserInput) -> R
         }
         (Change::Clear, _) => Change::Clear,
         (Change::Keep, Some(imported)) => {
-            // This comes before the hash is stored, so that checking a wrong password never takes
-            // less time than it should.
+            // The cost is recorded before the hash is stored. Every failed sign-in takes as long as
+            // a check at the highest recorded cost, so its duration never reveals this hash.
             app.store.note_bcrypt_cost(project, &imported.0).await?;
             Change::Set(imported.0.clone())
         }

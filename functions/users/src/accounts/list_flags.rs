@@ -19,36 +19,36 @@ pub enum UserOrder {
 #[derive(Deserr, ToSchema)]
 #[deserr(deny_unknown_fields)]
 pub struct IgnoredFilters {
-    /// Without effect.
+    /// Accepted, but has no effect on a single user.
     #[schema(value_type = Option<bool>)]
     #[deserr(default)]
     pub include_restricted: Option<Param<bool>>,
-    /// Without effect.
+    /// Accepted, but has no effect on a single user.
     #[schema(value_type = Option<bool>)]
     #[deserr(default)]
     pub include_anonymous: Option<Param<bool>>,
-    /// Without effect.
+    /// Accepted, but has no effect on a single user.
     #[schema(value_type = Option<bool>)]
     #[deserr(default)]
     pub only_anonymous: Option<Param<bool>>,
-    /// Without effect.
+    /// Accepted, but has no effect on a single user.
     #[deserr(default)]
     pub order_by: Option<UserOrder>,
-    /// Without effect.
+    /// Accepted, but has no effect on a single user.
     #[schema(value_type = Option<bool>)]
     #[deserr(default)]
     pub desc: Option<Param<bool>>,
-    /// Without effect.
+    /// Accepted, but has no effect on a single user.
     #[deserr(default)]
     pub query: Option<String>,
-    /// Without effect.
+    /// Accepted, but has no effect on a single user.
     #[deserr(default)]
     pub team_id: Option<TeamId>,
-    /// Without effect.
+    /// Accepted, but has no effect on a single user.
     #[schema(value_type = Option<u8>)]
     #[deserr(default)]
     pub limit: Option<Param<usize>>,
-    /// Without effect.
+    /// Accepted, but has no effect on a single user.
     #[deserr(default)]
     pub cursor: Option<String>,
 }

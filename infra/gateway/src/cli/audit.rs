@@ -34,7 +34,7 @@ pub(super) enum Command {
     /// Compare each day's entries with the links of the audit trail, which contain the digests of
     /// the entries; fails if an entry or a link is missing, was changed or was added
     Verify {
-        /// Only this project
+        /// Verify only the trail of this project
         #[arg(long, value_name = "ID")]
         project: Option<String>,
         /// A link that the trail of this project must contain: its number and digest, as printed by

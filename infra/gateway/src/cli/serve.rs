@@ -58,9 +58,9 @@ pub(super) struct Options {
     /// Disable the pages that show keys and emails: the start page, the inbox and the outbox
     #[arg(long)]
     no_pages: bool,
-    /// Show these pages to connections from other addresses too, as a container requires. Callers
-    /// need the page key, and still have to use the name `localhost`. Same as
-    /// `GATELET_REMOTE_PAGES=1`
+    /// Show the start page, the inbox and the outbox to connections from other addresses too, as a
+    /// container requires. Callers need the page key, and still have to use the name `localhost`.
+    /// Same as `GATELET_REMOTE_PAGES=1`
     #[arg(long, conflicts_with = "no_pages")]
     remote_pages: bool,
     /// Trust the viewer headers of a distribution without proof (for tests)

@@ -39,7 +39,7 @@ impl Serving {
         say!("Stopping after running requests have finished");
         stop.send_replace(true);
         // The wait is limited, so that a client cannot keep the gateway running by keeping its
-        // request open. To stop then is safe, because acknowledged writes are already durable.
+        // request open. Stopping then is safe, because acknowledged writes are already durable.
         let finished = async { (server.await, worker.await, trail.await) };
         match tokio::time::timeout(GRACE, finished).await {
             Ok((served, worked, linked)) => {

@@ -13,7 +13,7 @@ use crate::causes::with_causes;
 pub(super) async fn examine(deployment: &Deployment, report: &mut Report<impl Write>) -> io::Result<()> {
     let client = match deployment.aws.client(Service::Ses) {
         Ok(client) => SesApi::new(client),
-        Err(error) => return report.fail("mail", error),
+        Err(error) => return report.fail("email", error),
     };
     examine_account(&client, report).await?;
     match &deployment.sender {

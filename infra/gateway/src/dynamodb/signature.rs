@@ -10,8 +10,8 @@ use subtle::ConstantTimeEq as _;
 
 use super::{Credentials, Parts};
 
-/// How far the time of a signature may differ from this machine's time, as clocks differ. This is
-/// also how long an intercepted request can be replayed.
+/// How far the time of a signature may differ from this machine's time, as clocks differ. An
+/// intercepted request can be replayed as long as its time is within this limit.
 const SKEW: SignedDuration = SignedDuration::from_mins(15);
 /// Headers that must be signed. If `x-amz-target` were not, a signature would be valid for other
 /// operations too.

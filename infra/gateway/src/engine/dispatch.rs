@@ -6,7 +6,7 @@ use serde::de::DeserializeOwned;
 
 /// Runs one operation of DynamoDB's API on the engine.
 ///
-/// With `loses_answers`, the engine respects the idempotency token of a transaction. For this it
+/// With `loses_answers`, the engine respects the idempotency token of a transaction. To do so, it
 /// copies and digests the whole request, and keeps the digest for ten minutes, which is only
 /// worthwhile where a response can be lost and the call repeated.
 pub fn dispatch(database: &Database, operation: &str, body: &[u8], loses_answers: bool) -> Result<String, DynoxideError> {

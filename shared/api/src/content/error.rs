@@ -60,8 +60,9 @@ impl Problem {
         }
     }
 
-    /// The response, with a link to the documentation of the codes on the site at `site_url`. Every
-    /// path of the interface has the same two methods, GET and HEAD.
+    /// The response, with a link to the documentation of the codes on the site at `site_url`. The
+    /// `Allow` header of a 405 is constant, because every path of the interface has the methods GET
+    /// and HEAD.
     pub fn answer(self, site_url: &str) -> Response {
         let error = json!({
             "code": self.code(),
@@ -76,8 +77,8 @@ impl Problem {
         response
     }
 
-    /// Derives the problem of a response without one from the status. Such a response was made by
-    /// the router, or in place of a response that could not be serialised.
+    /// Derives a problem from the status, for responses that carry none: those of the router, and
+    /// those that replace a response that could not be serialised.
     pub(crate) fn of_status(status: StatusCode) -> Option<Self> {
         match status {
             StatusCode::NOT_FOUND => Some(Self::RouteNotFound),
@@ -88,7 +89,7 @@ impl Problem {
     }
 }
 
-/// The status and the problem, from which the layer builds the response.
+/// A response without a body. It carries the problem, from which the layer writes the body.
 impl IntoResponse for Problem {
     fn into_response(self) -> Response {
         let mut response = self.status().into_response();

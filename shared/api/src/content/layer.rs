@@ -68,7 +68,7 @@ async fn with_validator(response: Response, wanted: &str, site_url: &str) -> Res
         parts.headers.remove(header::CONTENT_TYPE);
         return Response::from_parts(parts, Body::empty());
     }
-    // Set here, because the response to HEAD states this length but has no body.
+    // The length is set here, because the response to HEAD states it but has no body.
     parts.headers.insert(header::CONTENT_LENGTH, HeaderValue::from(body.len()));
     Response::from_parts(parts, Body::from(body))
 }
@@ -86,13 +86,14 @@ fn wanted(headers: &HeaderMap) -> String {
     lists.collect::<Vec<_>>().join(",")
 }
 
-/// Whether the list of validators contains this one, by weak comparison (RFC 9110 §13.1.2).
+/// Whether the list `wanted` is `*` or contains the validator `etag`, by weak comparison (RFC 9110
+/// §13.1.2).
 fn names(wanted: &str, etag: &str) -> bool {
     wanted.split(',').map(str::trim).any(|name| name == "*" || name.strip_prefix("W/").unwrap_or(name) == etag)
 }
 
-/// Forbids caching. An error may end at any moment, for example if the next publication has what
-/// this one lacks.
+/// Forbids caching. An error may be resolved at any moment: the next publication, for example, may
+/// contain the missing app.
 fn uncached(mut response: Response) -> Response {
     response.headers_mut().insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
     response

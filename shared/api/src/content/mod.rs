@@ -1,4 +1,4 @@
-//! What the operations of interface A share. Their content is public and cacheable.
+//! Code shared by the operations of interface A. Their content is public and cacheable.
 //!
 //! A handler returns `Result<Json<Data<T>>, Problem>`; the [`layer()`] around it writes errors,
 //! validators and cache rules.
@@ -12,7 +12,7 @@ use utoipa::ToSchema;
 pub use crate::content::error::Problem;
 pub use crate::content::layer::{layer, panicked};
 
-/// The envelope of every success: exactly one field, with what the operation returns.
+/// The body of every successful response: its only field contains the result of the operation.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct Data<T> {
     // Inlined, because a reference by name would refer to `Vec` if `T` is a list.

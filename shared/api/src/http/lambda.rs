@@ -65,7 +65,8 @@ async fn answer(name: &'static str, app: App, router: Router, request: lambda_ht
     let asked = asked(name, &request);
     let is_direct = went_past_distribution(request.headers(), &app.settings);
     let mut answer = if is_direct { direct(&app) } else { router.oneshot(request).await? };
-    // Not sent over plain HTTP (RFC 6797 §7.2), which functions use on a developer's machine.
+    // The header is not sent over plain HTTP (RFC 6797 §7.2), which functions use on a developer's
+    // machine.
     if app.settings.api_url.starts_with("https:") {
         answer.headers_mut().insert(header::STRICT_TRANSPORT_SECURITY, TRANSPORT_SECURITY);
     }

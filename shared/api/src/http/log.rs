@@ -181,7 +181,7 @@ pub(crate) mod tests {
         with_settings(settings(api_url, stage))
     }
 
-    /// The app of a deployment whose distribution sends this secret.
+    /// The app of a deployment whose distribution sends `secret`.
     pub(crate) fn app_behind(secret: &str) -> App {
         with_settings(Settings { origin_secret: Some(secret.to_owned().into()), ..settings("https://api.test", None) })
     }

@@ -1,13 +1,11 @@
 //! The route of an operation: the only place with its method and path. All else derives from it.
 
-use crypto::webauthn::client_data::Ceremony;
 use errors::{ErrorCode, KnownError};
-use model::document::DocumentKind;
 use model::limit::Limit;
 use store::content;
 use wire::problem::Problems;
 
-use crate::http::table_action::TableAction;
+use crate::http::needs::{Named, READS, TableAction, Trail};
 use crate::http::verb::Verb;
 
 /// Memory of a function that hashes no passwords, in MB.
@@ -44,7 +42,7 @@ pub struct Route {
     pub ignores_unknown_fields: bool,
     /// Whether the body is not read, whatever its media type.
     pub ignores_body: bool,
-    /// Whether clients send forms, as the API document then says. All operations parse forms.
+    /// Whether the API document describes the body as a form. All operations accept forms.
     pub takes_forms: bool,
     /// Whether its errors also have the form of RFC 6749 §5.2.
     pub has_oauth_errors: bool,
@@ -69,43 +67,6 @@ pub enum Interface {
     /// B: the product API.
     Product,
 }
-
-/// An item that a request names in its path, query, body or access token.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Named {
-    /// The user with the id `user_id`.
-    User,
-    /// The claim of the account that signs in with the email address in the field `email`.
-    EmailClaim,
-    /// The team with the id `team_id`, and the memberships of the signed-in user and of `user_id`.
-    Team,
-    /// The team that the access token names as selected.
-    SelectedTeam,
-    /// The email document with the id `id`.
-    Document(DocumentKind),
-    /// The entry of the outbox with the id `id`.
-    Mail,
-    /// The set of API keys with the id `id`.
-    KeySet,
-    /// Another project, with the id `project_id`.
-    Project,
-    /// The challenge of the passkey ceremony with the code `code`.
-    Challenge(Ceremony),
-    /// The user whom the response of a passkey in `authentication_response` claims to belong to.
-    PasskeyUser,
-}
-
-/// Whether an operation records its changes in the trail.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Trail {
-    /// The operation adds an entry.
-    Entry,
-    /// The operation adds no entry, for this reason.
-    Nothing(&'static str),
-}
-
-/// Why a GET adds nothing to the trail.
-pub const READS: &str = "it reads";
 
 impl Route {
     /// The error of a request that does not fit the schema of the operation.
@@ -191,7 +152,7 @@ impl Route {
         Self { table, ..self }
     }
 
-    /// Adds a group of the operation's own errors; an operation can have three groups.
+    /// Adds a group of the operation's own errors; an operation can have at most three groups.
     pub const fn errors(mut self, errors: &'static [ErrorCode]) -> Self {
         let mut group = 0;
         while !self.errors[group].is_empty() {
@@ -244,7 +205,7 @@ impl Route {
         Self { hides_accounts: true, ..self }
     }
 
-    /// For a GET that changes something.
+    /// Records the operation's changes in the trail, for a GET that changes something.
     pub const fn leaves_trail(self) -> Self {
         Self { trail: Trail::Entry, ..self }
     }

@@ -21,6 +21,35 @@ pub trait Register {
         T: 'static;
 }
 
+/// Collects the operations that it visits in one router.
+pub struct Operations {
+    app: App,
+    router: Router<App>,
+}
+
+impl Operations {
+    /// A router without operations.
+    pub fn new(app: App) -> Self {
+        Self { app, router: Router::new() }
+    }
+
+    /// The router of all operations visited so far.
+    pub fn into_router(self) -> Router<App> {
+        self.router
+    }
+}
+
+impl Register for Operations {
+    fn operation<H, T>(&mut self, route: Route, handler: H)
+    where
+        H: Handler<T, App> + Signature<T>,
+        T: 'static,
+    {
+        let methods = layered(&self.app, route, on(route.verb.filter(), handler));
+        self.router = std::mem::take(&mut self.router).route(route.path, methods);
+    }
+}
+
 /// The router of one operation, behind the layer of its interface.
 pub fn router<H, T>(app: &App, route: Route, handler: H) -> Router<App>
 where
@@ -40,7 +69,7 @@ pub fn layered(app: &App, route: Route, methods: MethodRouter<App>) -> MethodRou
             methods.layer(CatchPanicLayer::custom(product::layer::panicked)).layer(from_fn_with_state(app.clone(), product::layer))
         }
     };
-    // Added last and thus outermost, because the layers need the properties of the route, and
+    // The route is added last, and is thus outermost: the layers need its properties, and
     // authentication needs the limit that the request counts against.
     methods.layer(Extension(route))
 }

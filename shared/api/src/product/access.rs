@@ -98,8 +98,8 @@ impl<L> Access<L> {
         self.context
     }
 
-    /// The user whose items a request lists. Listing the items of all users is forbidden to clients
-    /// and an error for everyone else, so a user must be named.
+    /// The user whose items a request lists. No operation lists the items of all users: without a
+    /// user, clients get `FORBIDDEN`, and all others a schema error that requires `user_id`.
     pub fn listed_user(&self, user: Option<UserRef>, route: &Route) -> Result<UserId, KnownError> {
         match user {
             Some(user) => self.user_id(user),
@@ -111,12 +111,12 @@ impl<L> Access<L> {
     }
 }
 
-/// The claims of the headers, before anything is read.
+/// The claims of a request's headers, before any item is read from the table.
 struct Headers<'a> {
     level: Level,
     project: ProjectId,
     key: Option<SecretString>,
-    /// What may be wrong with the key, in case the access level is not proved.
+    /// The likely mistake with the key, which the error names if the access level is not proved.
     slip: KeySlip,
     token: Option<AccessToken>,
     /// An invalid token is reported only once the project is known to exist.

@@ -14,7 +14,7 @@ use errors::Error;
 use flows::App;
 use http::request::Parts;
 use model::code::{Code, Purpose, Rejected, StoredCode};
-use model::limit::Subject;
+use model::limit::{Limit, Subject};
 use model::team::invitation::Invitation;
 use model::user::second_factor::MfaAttempt;
 use serde::Serialize;
@@ -26,11 +26,12 @@ use utoipa::ToSchema;
 use wire::id::{ProjectId, UserId};
 
 use crate::http::describe::{Describe, Description};
+use crate::http::{Route, TableAction};
 use crate::product::access::{Access, Client};
 use crate::product::header_family::header;
 use crate::product::input::ParsedBody;
 
-/// The body of a request that brings a code and nothing else.
+/// The body of a request that contains only a code.
 #[derive(Deserr, ToSchema)]
 #[deserr(deny_unknown_fields)]
 pub struct CodeBody {
@@ -42,7 +43,8 @@ pub struct CodeBody {
 /// Whether a code would be accepted.
 #[derive(Serialize, ToSchema)]
 pub struct CheckedCode {
-    /// Whether the code would be accepted; most operations answer an error instead of `false`.
+    /// Whether the code would be accepted; most operations respond with an error instead of
+    /// `false`.
     pub is_code_valid: bool,
 }
 
@@ -125,6 +127,17 @@ impl CodeKind for AttemptCode {
 
     fn name() -> &'static str {
         code::MFA
+    }
+}
+
+impl Route {
+    /// An operation that checks a code without redeeming it.
+    pub const fn checks_code(self) -> Self {
+        self.limit(Limit::Code).open_to_restricted().leaves_no_trail("it only counts an attempt; the code stays valid").table(&[
+            TableAction::BatchGetItem,
+            TableAction::GetItem,
+            TableAction::UpdateItem,
+        ])
     }
 }
 

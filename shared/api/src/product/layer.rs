@@ -1,5 +1,5 @@
-//! What happens around every operation of interface B: the body is parsed before anything is
-//! decided, and the response gets its headers.
+//! The layer around every operation of interface B: it parses the body before anything is decided,
+//! and adds the headers of the response.
 
 use std::any::Any;
 use std::borrow::Cow;
@@ -27,9 +27,10 @@ use crate::product::{oauth_error, trail};
 /// Largest accepted body, in bytes.
 const MAX_BODY_BYTES: usize = 256 * 1024;
 
-/// Minimum duration of a response that must not reveal whether an account exists. It is longer than
-/// such an operation takes with the gateway's own table, which needs a tenth of a millisecond more
-/// for an item that exists. DynamoDB's times vary by milliseconds anyway.
+/// Minimum duration of a response that must not reveal whether an account exists. With the
+/// gateway's own table, such an operation takes less time than this, but a tenth of a millisecond
+/// more if the item exists. With DynamoDB, this difference is hidden anyway, because durations vary
+/// by milliseconds.
 const HIDING: Duration = Duration::from_millis(10);
 
 /// Wraps an operation of interface B.
@@ -141,8 +142,7 @@ fn parse_body(media_type: &str, bytes: &Bytes) -> Result<Option<Value>, KnownErr
     match media_type {
         _ if !is_known => Err(unreadable("its content type is not supported; send `content-type: application/json`")),
         _ if bytes.is_empty() => Ok(None),
-        // The error contains the position and what was expected there, but nothing of what was
-        // sent.
+        // The error contains the position and what was expected there, but no part of the body.
         "application/json" => serde_json::from_slice(bytes).map(Some).map_err(|error| unreadable(format!("it is not valid JSON: {error}"))),
         // curl by default sends JSON as a form: parsed as such, the whole text would be the name of
         // a field.

@@ -23,7 +23,7 @@ use store::user::email_claim_key;
 use url::form_urlencoded;
 use wire::id::{DocumentId, EmailId, KeySetId, ProjectId, TeamId, UserId};
 
-use crate::http::route::Named;
+use crate::http::needs::Named;
 use crate::product::input::ParsedBody;
 
 /// The parts of a request that can name items.

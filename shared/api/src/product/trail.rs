@@ -10,7 +10,8 @@ use store::record::Started;
 use wire::id::UserId;
 
 use crate::http::client::{PeerAddress, place};
-use crate::http::route::{Route, Trail};
+use crate::http::needs::Trail;
+use crate::http::route::Route;
 
 /// The kind of target that a path parameter refers to, according to its name and the segment before
 /// it. `None` if it refers to no target: a user, for example, is recorded separately.

@@ -79,13 +79,13 @@ thread_local! {
 pub struct Hasher {
     params: Params,
     threads: Arc<OnceLock<ThreadPool>>,
-    /// The hash that a password is checked against if the account has none.
+    /// The hash that a wrong password is checked against if the account has no argon2id hash.
     decoy: Arc<str>,
 }
 
 impl Default for Hasher {
-    /// argon2id with 19456 KiB, two passes and one lane, the first choice of OWASP's password
-    /// storage cheat sheet.
+    /// argon2id with 19456 KiB, two passes and one lane, the minimum in OWASP's password storage
+    /// cheat sheet.
     fn default() -> Self {
         Self::new(19_456, 2)
     }
@@ -188,7 +188,7 @@ impl Hasher {
                 .expect("threads start")
         });
         let (done, result) = oneshot::channel();
-        // The caller may have disconnected in the meantime.
+        // The result cannot be sent if the caller has disconnected in the meantime.
         threads.spawn(move || drop(done.send(work())));
         result.await.expect("hashing ends")
     }

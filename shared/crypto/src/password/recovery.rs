@@ -1,10 +1,10 @@
 //! Recovery codes: each replaces a code of the authenticator app once.
 //!
-//! A code has as many characters as the app's codes, because the pages of published SDKs have a
-//! box for each. A recovery code contains a letter, so it cannot be confused with a code of the
-//! app. As a recovery code has only 29 bits, it is hashed like a password, and guesses are limited
-//! (SP 800-63B-4, §3.1.2.2). The codes of a set have one salt, so checking a code takes one hash,
-//! whichever code of the set it may be.
+//! A recovery code has as many characters as a code of the app, because the pages of published
+//! SDKs have one box for each character. It contains a letter, so it cannot be confused with a code
+//! of the app. As a recovery code has only 29 bits, it is hashed like a password, and guesses are
+//! limited (SP 800-63B-4, §3.1.2.2). All codes of a set have the same salt, so one hash suffices to
+//! compare a typed code with all of them.
 
 use argon2::password_hash::Error;
 use argon2::password_hash::phc::Output;
@@ -22,7 +22,7 @@ pub const COUNT: usize = 10;
 const LENGTH: usize = 6;
 /// Digits and letters without `0`, `1`, `I`, `L` and `O`, which look alike.
 const ALPHABET: &[u8; 31] = b"23456789ABCDEFGHJKMNPQRSTUVWXYZ";
-/// The length of a hash in bytes: more than the entropy of a code can use.
+/// The length of a hash in bytes, which is more than a code of 29 bits needs.
 const HASH: usize = 16;
 /// The length of a salt in bytes.
 const SALT: usize = 16;
@@ -46,7 +46,7 @@ impl RecoveryCode {
         let mut codes: Vec<Self> = Vec::with_capacity(COUNT);
         while codes.len() < COUNT {
             let bytes: [u8; 2 * LENGTH] = entropy.bytes();
-            // One of the 32 values of five bits has no character.
+            // Five bits have 32 values, but the alphabet has 31 characters: one value is skipped.
             let characters = bytes.iter().filter_map(|byte| ALPHABET.get(usize::from(byte & 31)));
             let text: String = characters.take(LENGTH).map(|byte| char::from(*byte)).collect();
             codes.extend(Self::parse(&text).filter(|new| codes.iter().all(|code| code.text() != new.text())));
@@ -80,7 +80,7 @@ impl HashedCodes {
 
     /// The set without a code that was used; `None` if the set does not have the code.
     pub fn without(&self, code: &HashedCode) -> Option<Self> {
-        // Outputs are compared in constant time, and all of them.
+        // Every hash is compared, each in constant time.
         let others: Vec<Output> = self.hashes.iter().filter(|hash| **hash != code.0).copied().collect();
         (others.len() < self.hashes.len()).then(|| Self { hashes: others, ..self.clone() })
     }
@@ -128,7 +128,8 @@ impl Hasher {
         .await
     }
 
-    /// Hashes a code like those of a set. Without a set, does the same work with a fixed salt.
+    /// Hashes a code like those of a set. Without a set, hashes it with the current parameters and
+    /// a fixed salt, so that the work is the same as for a new set.
     #[expect(clippy::expect_used, reason = "the parameters of a set were checked when it was made or read")]
     pub async fn hash_code(&self, set: Option<&HashedCodes>, code: &RecoveryCode) -> HashedCode {
         let (code, salt) = (code.clone(), set.map_or([0; SALT], |set| set.salt));

@@ -1,6 +1,6 @@
 //! Emails with codes. A code is written together with the outbox entry that delivers it. The
-//! recipient is counted in the same transaction ([`crate::limits::recipient`]), except by
-//! [`CodeEmail::reset`].
+//! recipient is counted in the same transaction ([`crate::limits::recipient`]), except for an email
+//! of [`CodeEmail::reset`].
 
 use jiff::Timestamp;
 use model::code::{Code, Purpose, StoredCode};
@@ -22,8 +22,8 @@ use crate::email::sealed;
 /// The path of the link by which the recipient of a verification email releases the email address.
 pub const RELEASE_PATH: &str = "/api/v1/contact-channels/release-link";
 
-/// What is needed to write an email with a code. The link in the email is `callback` with the query
-/// parameter `code`.
+/// The values from which every email with a code is written. The email's main link is `callback`
+/// with the query parameter `code`.
 pub struct CodeEmail<'a> {
     /// The app.
     pub app: &'a App,

@@ -1,6 +1,6 @@
 //! Built-in emails that contain codes. The codes are sealed when the outbox entry is written and
-//! unsealed by the worker that sends the email. [`model::outbox::codes`] explains why, and what
-//! other readers see.
+//! unsealed by the worker that sends the email. [`model::outbox::codes`] explains why codes are
+//! sealed, and what other readers of the entry see.
 
 use std::collections::BTreeMap;
 

@@ -2,8 +2,8 @@
 //!
 //! A challenge is a set of signed parameters; nothing is stored until the challenge is solved. The
 //! browser searches for a counter for which PBKDF2 over the nonce and the counter gives a key with
-//! a given prefix; checking the solution takes one PBKDF2. A challenge names its project, because
-//! other projects reject it, and its level, because a flood raises the level that is required.
+//! a given prefix; checking the solution takes one PBKDF2. A challenge contains its project, so
+//! that no other project accepts it, and its level, because a flood raises the required level.
 //!
 //! Proof of work makes floods costly; it does not keep out a program that does the work.
 
@@ -72,13 +72,13 @@ pub fn least_level(excess: u32) -> u32 {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Challenge {
-    /// What to solve.
+    /// The parameters that determine the work.
     pub parameters: Parameters,
     /// HMAC-SHA-256 of the parameters, in hexadecimal.
     pub signature: String,
 }
 
-/// The signed part. Fields are in alphabetical order, because the signature covers their text.
+/// The signed part of a challenge, in alphabetical order, because the signature covers its text.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields, rename_all = "camelCase")]
 pub struct Parameters {
@@ -90,7 +90,7 @@ pub struct Parameters {
     cost: u32,
     /// The data that this service adds, which the signature covers.
     data: Data,
-    /// Seconds since the Unix epoch.
+    /// When the challenge expires, in seconds since the Unix epoch.
     expires_at: i64,
     /// Length of the derived key in bytes.
     #[schema(example = 32)]
@@ -98,17 +98,17 @@ pub struct Parameters {
     /// The prefix that the derived key must have, in hexadecimal.
     #[schema(example = "000")]
     key_prefix: String,
-    /// 16 random bytes in hexadecimal; the counter is appended to them.
+    /// 16 random bytes in hexadecimal, to which the counter is appended.
     nonce: String,
-    /// 16 random bytes in hexadecimal.
+    /// The salt of the key derivation: 16 random bytes in hexadecimal.
     salt: String,
 }
 
-/// What the challenge is valid for.
+/// The level and the project that a challenge is valid for.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Data {
-    /// 0 to 4: each level takes twice the work of the one before.
+    /// From 0 to 4; each level takes twice the work of the one below.
     level: u32,
     project: ProjectId,
 }
@@ -161,8 +161,8 @@ struct Counter {
     counter: u32,
 }
 
-/// A solved, unexpired challenge of this project. The store decides whether it has been used
-/// before.
+/// A solved, unexpired challenge of this project. The store decides whether the challenge has been
+/// used before.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Solution {
     /// Identifies the challenge within its project.
@@ -175,9 +175,9 @@ pub struct Solution {
 /// Why a payload is rejected.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Rejected {
-    /// Not base64 of the expected JSON, or too long.
+    /// The payload is too long, or is not the expected JSON in base64.
     Malformed,
-    /// Not signed by this service, or made for another project.
+    /// The challenge was not signed by this service, or was made for another project.
     Foreign,
     /// The challenge has expired.
     Expired,
@@ -198,7 +198,7 @@ impl Rejected {
 }
 
 impl Solution {
-    /// Parses the widget's payload. The signature is checked before any expensive work.
+    /// Parses and checks the widget's payload. The signature is checked before any expensive work.
     pub fn read(payload: &str, key: &ChallengeKey, project: &ProjectId, now: Timestamp) -> Result<Self, Rejected> {
         if payload.len() > MAX_PAYLOAD {
             return Err(Rejected::Malformed);

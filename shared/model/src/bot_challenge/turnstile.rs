@@ -58,14 +58,14 @@ impl Answer {
             return if is_about_token { token(codes) } else { Err(Rejected::Unjudged(codes)) };
         }
         let Some(hostname) = self.hostname.as_deref().filter(|hostname| trusted.trust_host(hostname)) else {
-            return token(format!("it was solved at {:?}, which is not a trusted domain of the project", self.hostname));
+            return token(format!("the widget was solved at {:?}, which is not a trusted domain of the project", self.hostname));
         };
         if self.action.as_deref() != Some(operation.action()) {
-            return token(format!("it was solved at {hostname} for the action {:?}, not {}", self.action, operation.action()));
+            return token(format!("the widget was solved at {hostname} for the action {:?}, not {}", self.action, operation.action()));
         }
         let age = self.challenge_ts.map(|time| now.duration_since(time));
         if age.is_none_or(|age| age > LIFE || age < -SKEW) {
-            return token(format!("it was solved at {:?}, which is not within the last five minutes", self.challenge_ts));
+            return token(format!("the widget was solved at {:?}, which is not within the last five minutes", self.challenge_ts));
         }
         Ok(())
     }

@@ -29,24 +29,26 @@ pub const THEME: &str = include_str!("templates/theme.mjml");
 
 impl Builtin {
     /// Every built-in email.
-    pub const ALL: [Self; 8] = [
+    pub const ALL: [Self; 9] = [
         Self::VerifyEmail,
         Self::SignIn,
         Self::ResetPassword,
         Self::TeamInvitation,
+        Self::SignInInvitation,
         Self::NewSignIn,
         Self::AccountClaimed,
         Self::PasswordClosed,
         Self::AccountChanged,
     ];
 
-    /// The id of the email's template. Published SDKs know the first four.
+    /// The id of the email's template. Published SDKs know the first five.
     pub fn id(self) -> Uuid {
         match self {
             Self::VerifyEmail => uuid!("e7d009ce-8d47-4528-b245-5bf119f2ffa3"),
             Self::SignIn => uuid!("822687fe-8d0a-4467-a0d1-416b6e639478"),
             Self::ResetPassword => uuid!("a70fb3a4-56c1-4e42-af25-49d25603abd0"),
             Self::TeamInvitation => uuid!("e84de395-2076-4831-9c19-8e9a96a868e4"),
+            Self::SignInInvitation => uuid!("066dd73c-36da-4fd0-b6d6-ebf87683f8bc"),
             Self::NewSignIn => uuid!("5c8c2f1e-64a7-4a0e-9d4b-0b6f3a1d7e52"),
             Self::AccountClaimed => uuid!("0d3b7c64-9a1e-4f25-8b6d-2c5e7f90a184"),
             Self::PasswordClosed => uuid!("c2a9d7be-31f0-4c55-8a1c-6f2e4d9b7a03"),
@@ -61,6 +63,7 @@ impl Builtin {
             Self::SignIn => "Sign-in code and link",
             Self::ResetPassword => "Password reset",
             Self::TeamInvitation => "Team invitation",
+            Self::SignInInvitation => "Sign-in invitation",
             Self::NewSignIn => "New sign-in",
             Self::AccountClaimed => "Account claimed",
             Self::PasswordClosed => "Too many wrong passwords",
@@ -94,6 +97,7 @@ impl Builtin {
             Self::AccountClaimed => json!({ "email": "ada@example.com", "has_password": false }),
             Self::VerifyEmail => json!({ "link": link, "otp": "2H7BKQ", "email": "ada@example.com", "not_me_link": link }),
             Self::TeamInvitation => json!({ "link": link, "email": "ada@example.com", "team_display_name": "Analytical Engines" }),
+            Self::SignInInvitation => json!({ "link": "https://app.example.com/welcome", "email": "ada@example.com" }),
             _ => json!({ "link": link, "otp": "2H7BKQ", "email": "ada@example.com" }),
         }
     }
@@ -120,6 +124,11 @@ impl Builtin {
                 "Join {{ variables.team_display_name }} at {{ project.display_name }}",
                 include_str!("templates/team-invitation.html"),
                 include_str!("templates/team-invitation.txt"),
+            ),
+            Self::SignInInvitation => (
+                "You are invited to {{ project.display_name }}",
+                include_str!("templates/sign-in-invitation.html"),
+                include_str!("templates/sign-in-invitation.txt"),
             ),
             Self::NewSignIn => (
                 "New sign-in to {{ project.display_name }}",

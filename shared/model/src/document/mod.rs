@@ -38,9 +38,9 @@ pub enum DocumentKind {
 /// A template, a theme or a draft.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct MailDocument {
-    /// Unique among documents of its kind in a project.
+    /// The id, unique among documents of the same kind in a project.
     pub id: DocumentId,
-    /// One line of 1 to 256 characters.
+    /// The name, one line of 1 to 256 characters.
     pub display_name: String,
     /// MiniJinja source of the subject; empty for a theme.
     #[serde(default)]
@@ -62,7 +62,7 @@ pub struct MailDocument {
     /// When the document was last changed.
     #[serde(with = "jiff::fmt::serde::timestamp::millisecond::required")]
     pub updated_at: Timestamp,
-    /// When the draft was last sent; absent for templates and themes.
+    /// When the draft was last sent; absent for templates, themes and unsent drafts.
     #[serde(default, with = "jiff::fmt::serde::timestamp::millisecond::optional", skip_serializing_if = "Option::is_none")]
     pub sent_at: Option<Timestamp>,
 }
@@ -70,14 +70,14 @@ pub struct MailDocument {
 /// A document without its sources, for lists.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct DocumentLine {
-    /// Unique among documents of its kind in a project.
+    /// The id, unique among documents of the same kind in a project.
     pub id: DocumentId,
-    /// One line of 1 to 256 characters.
+    /// The name, one line of 1 to 256 characters.
     pub display_name: String,
     /// The theme around the email; if absent, the project's theme.
     #[serde(default)]
     pub theme: Option<Theme>,
-    /// When the draft was last sent.
+    /// When the draft was last sent; absent for templates, themes and unsent drafts.
     #[serde(default, with = "jiff::fmt::serde::timestamp::millisecond::optional")]
     pub sent_at: Option<Timestamp>,
 }
@@ -245,7 +245,7 @@ impl MailDocument {
         }
     }
 
-    /// A template that exists only for a preview.
+    /// A template that is never stored, for a preview of its source.
     pub fn of_source(html: String, now: Timestamp) -> Self {
         let name = Name("Preview".to_owned());
         Self { subject: FIRST_SUBJECT.to_owned(), ..Self::new(DocumentId::from(Uuid::nil()), name, &html, now) }

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 use uuid::{Uuid, uuid};
 
-/// What an email is about. Users may unsubscribe from marketing.
+/// The category of an email. Users may unsubscribe from marketing.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub enum Category {
     /// Emails that the recipient's account needs, such as codes.

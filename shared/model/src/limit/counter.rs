@@ -68,8 +68,8 @@ impl Counter {
         counted.saturating_add(self.still(before))
     }
 
-    /// The number of requests of the previous window that still count. It is rounded down:
-    /// otherwise a rate of one request per window would permit only one in two windows.
+    /// The number of requests of the previous window that still count. It is rounded down;
+    /// otherwise, a rate of one request per window would permit only one request in two windows.
     fn still(&self, before: u32) -> u32 {
         u32::try_from(u64::from(before) * self.overlap() / self.length()).unwrap_or(u32::MAX)
     }
@@ -79,8 +79,8 @@ impl Counter {
         u64::from(self.rate.window()) * 1000
     }
 
-    /// How much of the previous window the sliding window that ends now still covers, in
-    /// milliseconds; always less than the whole.
+    /// How many milliseconds of the previous window are still in the sliding window that ends now;
+    /// always fewer than the length of a window.
     fn overlap(&self) -> u64 {
         let left = u64::try_from(self.resets_at.as_millisecond() - self.now.as_millisecond()).unwrap_or_default();
         left.clamp(1, self.length()) - 1
@@ -111,8 +111,8 @@ impl Counter {
     }
 }
 
-/// Formats the counter's key: rule, subject and window. A change of the window length gives new
-/// counters.
+/// Formats the counter's key: rule, subject, and the length and number of the window. A rule whose
+/// window gets another length therefore has new counters.
 impl fmt::Display for Counter {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.name_of(self.window))

@@ -18,6 +18,8 @@ pub enum Limit {
     /// Requesting proof-of-work challenges; also the rates above which requests are suspicious and
     /// may require a bot challenge.
     Challenge,
+    /// Sending test emails, which contacts a mail server that the request names.
+    TestEmail,
     /// Every other operation that writes.
     Write,
     /// Requests that name a project or key that does not exist. Applies to every operation.

@@ -14,6 +14,7 @@ impl Limit {
             Self::Token => "token",
             Self::Authorize => "authorize",
             Self::Challenge => "challenge",
+            Self::TestEmail => "test-email",
             Self::Write => "write",
             Self::Unproved => "unproved",
         }
@@ -29,6 +30,7 @@ impl Limit {
             (Self::SendCode, true) => &[(Rule::SendCode, By::Address), (Rule::SendCodeNetwork, By::Network)],
             (Self::Code, true) => &[(Rule::Code, By::Address)],
             (Self::Code, false) => &[(Rule::CodeServer, By::Project)],
+            (Self::TestEmail, _) => &[(Rule::TestEmail, By::Project), (Rule::TestEmailAddress, By::Address)],
             (Self::Write, true) => &[(Rule::Write, By::Caller)],
             (Self::Write, false) => &[(Rule::WriteServer, By::Caller)],
             (Self::SignIn | Self::SendCode, false) | (Self::Token | Self::Authorize | Self::Challenge | Self::Unproved, _) => &[],

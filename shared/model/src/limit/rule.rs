@@ -50,6 +50,10 @@ pub enum Rule {
     /// Suspicious requests in a project that are permitted although the challenge could not be
     /// loaded or checked; if the rule is off, all of them are refused.
     ChallengeUnavailableProject,
+    /// Test emails of a project.
+    TestEmail,
+    /// Test emails requested from an IP address.
+    TestEmailAddress,
     /// Writes by a user, or from the IP address of a client without a user, if no other rule
     /// counts them.
     Write,
@@ -61,7 +65,7 @@ pub enum Rule {
 
 impl Rule {
     /// Every rule.
-    pub const ALL: [Self; 23] = [
+    pub const ALL: [Self; 25] = [
         Self::SignUp,
         Self::SignUpNetwork,
         Self::SignUpServer,
@@ -82,6 +86,8 @@ impl Rule {
         Self::ChallengeUsualNetwork,
         Self::ChallengeUnavailableNetwork,
         Self::ChallengeUnavailableProject,
+        Self::TestEmail,
+        Self::TestEmailAddress,
         Self::Write,
         Self::WriteServer,
         Self::Unproved,
@@ -112,6 +118,8 @@ impl Rule {
             Self::ChallengeUsualNetwork => ("challenge-usual-network", Limit::Challenge, Rate::new(80, 3600), "Sign-ups, emails with a code and OAuth flows that are usual for a network"),
             Self::ChallengeUnavailableNetwork => ("challenge-unavailable-network", Limit::Challenge, Rate::new(3, 3600), "Suspicious requests permitted from a network while challenges are unavailable"),
             Self::ChallengeUnavailableProject => ("challenge-unavailable-project", Limit::Challenge, Rate::new(10, 3600), "Suspicious requests permitted in a project while challenges are unavailable"),
+            Self::TestEmail => ("test-email", Limit::TestEmail, Rate::new(20, 600), "Test emails of a project"),
+            Self::TestEmailAddress => ("test-email-address", Limit::TestEmail, Rate::new(20, 600), "Test emails requested by an IP address"),
             Self::Write => ("write", Limit::Write, Rate::new(300, 60), "Other writes by a user"),
             Self::WriteServer => ("write-server", Limit::Write, Rate::new(3000, 60), "Other writes with a server's key"),
             Self::Unproved => ("unproved", Limit::Unproved, Rate::new(120, 600), "Wrong keys and unknown projects from an IP address"),

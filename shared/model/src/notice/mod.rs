@@ -192,8 +192,8 @@ pub struct Taken {
 pub struct Ended;
 
 impl Snapshot {
-    /// The snapshot without the unverified addresses that the user could not sign in with before
-    /// the change, but can sign in with in `after`: they belong to the change, whenever they were
+    /// The snapshot without the unverified addresses with which the user could not sign in before
+    /// the change, but can in `after`: such addresses belong to the change, whenever they were
     /// added.
     pub fn without_wishes(mut self, after: &User) -> Self {
         let starts = |channel: &Channel| after.channel_of(&channel.value).is_some_and(Channel::signs_in) && !channel.signs_in();
@@ -227,7 +227,8 @@ impl User {
     /// verified already. Forgets addresses that are no longer verified.
     pub fn note_verified(&mut self, before: &Self, now: Timestamp) {
         let is_verified = |user: &Self, email: &Email| user.channel_of(email).is_some_and(|channel| channel.is_verified);
-        // Later than for every other verified address, even if the clock has been set back.
+        // The new addresses get a later time than every address verified before, even if the clock
+        // has been set back.
         let latest = before
             .channels
             .iter()
@@ -277,8 +278,9 @@ impl User {
         Ok(())
     }
 
-    /// Removes what was added since the change that `link` refers to, but restores nothing. Used
-    /// if removing and restoring together would exceed the maximum size of a transaction.
+    /// Removes the addresses and provider accounts added since the change that `link` refers to,
+    /// and locks intruders out, but restores nothing. Used if removing and restoring together would
+    /// exceed the maximum size of a transaction.
     pub fn undo_additions(&mut self, link: &NotMe) -> Result<(), Ended> {
         if self.notices.is_undone(link.since) {
             return Err(Ended);
@@ -328,8 +330,8 @@ impl User {
         free.map(|passkey| self.passkeys.iter().find(|own| own.is_same(passkey)).unwrap_or(passkey).clone()).collect()
     }
 
-    /// Releases this account's claim to an address that it never verified, in favour of the person
-    /// who reads that address. Returns whether there was such a claim.
+    /// Releases this account's claim to an address that was never verified in the account, in
+    /// favour of the person who receives its emails. Returns whether there was such a claim.
     pub fn cede(&mut self, email: &Email) -> bool {
         let channel = self.channels.iter_mut().find(|channel| channel.value == *email && channel.signs_in() && !channel.is_verified);
         channel.map(|channel| channel.standing = Standing::Wished).is_some()

@@ -1,4 +1,4 @@
-//! What an outbox entry records about the separate item with the bodies of its ended email.
+//! The record, in an outbox entry, of the separate item with the bodies of an ended email.
 
 use serde::{Deserialize, Serialize};
 use wire::clock::Millis;
@@ -8,6 +8,6 @@ use wire::clock::Millis;
 pub struct Kept {
     /// When the bodies are erased.
     pub until: Millis,
-    /// The approximate size of the bodies before compression.
+    /// The approximate size of the bodies before compression, in bytes.
     pub bytes: usize,
 }

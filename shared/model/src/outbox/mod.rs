@@ -126,7 +126,7 @@ pub enum Recipients {
         /// The addresses.
         emails: Vec<Email>,
     },
-    /// Given addresses that belong to no user.
+    /// Given addresses, on behalf of no user.
     #[deserr(rename = "custom-emails")]
     CustomEmails {
         /// The addresses.
@@ -190,6 +190,8 @@ pub enum Builtin {
     ResetPassword,
     /// Invites to a team.
     TeamInvitation,
+    /// Invites to sign in, without a code.
+    SignInInvitation,
     /// Reports a sign-in from a place where the account was not used before.
     NewSignIn,
     /// Tells the owner of an address that an account, which somebody else created with that
@@ -201,7 +203,7 @@ pub enum Builtin {
     AccountChanged,
 }
 
-/// How an entry came about.
+/// The origin of an entry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum CreatedWith {
@@ -226,7 +228,7 @@ pub struct NewEntry {
     pub is_high_priority: bool,
     /// Whether the email was made from a draft or by an API call.
     pub created_with: CreatedWith,
-    /// When to send it; as soon as possible if absent.
+    /// When to send the email; as soon as possible if absent.
     pub scheduled_at: Option<Timestamp>,
 }
 
@@ -286,13 +288,17 @@ impl OutboxEntry {
             Builtin::SignIn => Purpose::SignIn.life(),
             Builtin::ResetPassword => Purpose::ResetPassword.life(),
             Builtin::TeamInvitation => invitation::LIFE,
-            Builtin::NewSignIn | Builtin::AccountClaimed | Builtin::PasswordClosed | Builtin::AccountChanged => return None,
+            Builtin::SignInInvitation
+            | Builtin::NewSignIn
+            | Builtin::AccountClaimed
+            | Builtin::PasswordClosed
+            | Builtin::AccountChanged => return None,
         };
         self.codes.is_some().then(|| after(self.created_at, life))
     }
 
-    /// When a worker should process the entry; `None` if it is paused, has ended, or failed to
-    /// render.
+    /// When a worker should process the entry; `None` if the entry is paused, or if its email has
+    /// ended or could not be rendered.
     pub fn due_at(&self) -> Option<Timestamp> {
         if self.is_paused {
             return None;

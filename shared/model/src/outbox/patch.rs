@@ -25,7 +25,7 @@ pub struct OutboxPatch {
     #[deserr(default)]
     #[schema(value_type = Option<String>)]
     pub text_source: Change<String>,
-    /// `null` for no theme.
+    /// The id of the theme around the email; `null` for no theme.
     #[deserr(default)]
     #[schema(value_type = Option<Uuid>)]
     pub theme_id: Change<ThemeId>,
@@ -40,7 +40,7 @@ pub struct OutboxPatch {
     /// Stored for published SDKs. It has no effect, because deliverability is not checked.
     #[deserr(default)]
     pub skip_deliverability_check: Option<bool>,
-    /// Milliseconds since the Unix epoch.
+    /// When to send the email, in milliseconds since the Unix epoch.
     #[schema(value_type = Option<i64>)]
     #[deserr(default)]
     pub scheduled_at_millis: Option<AtMillis>,
@@ -70,7 +70,7 @@ pub struct AtMillis(pub Timestamp);
 impl<E: deserr::DeserializeError> Deserr<E> for AtMillis {
     fn deserialize_from_value<V: deserr::IntoValue>(value: deserr::Value<V>, location: deserr::ValuePointerRef<'_>) -> Result<Self, E> {
         let time = Timestamp::from_millisecond(i64::deserialize_from_value(value, location)?);
-        time.map(Self).map_err(|_| wire::problem::rejected(&"must be a time in milliseconds since the epoch", location))
+        time.map(Self).map_err(|_| wire::problem::rejected(&"must be a time in milliseconds since the Unix epoch", location))
     }
 }
 

@@ -15,27 +15,27 @@ use utoipa::ToSchema;
 pub enum Status {
     /// Workers leave the entry alone until it is resumed.
     Paused,
-    /// Waiting to be rendered.
+    /// The entry waits to be rendered.
     Preparing,
     /// A worker is rendering the entry.
     Rendering,
     /// The sources could not be rendered.
     RenderError,
-    /// Rendered, and waiting for its time.
+    /// The entry is rendered and waits for its scheduled time or for the next attempt to send.
     Scheduled,
-    /// Waiting to be sent.
+    /// The entry waits to be sent.
     Queued,
-    /// Sending failed for good, or its outcome is unknown.
+    /// Sending failed permanently, or its outcome is unknown.
     ServerError,
     /// A worker is sending the email.
     Sending,
     /// The email is not sent, for a [`SkippedReason`](crate::outbox::stage::SkippedReason).
     Skipped,
-    /// Sent, but then permanently refused.
+    /// The email was sent, but then permanently refused.
     Bounced,
-    /// Sent, but delivery is delayed.
+    /// The email was sent, but its delivery is delayed.
     DeliveryDelayed,
-    /// Accepted by the mail service.
+    /// The mail service accepted the email.
     Sent,
     /// The recipient opened the email.
     Opened,
@@ -246,7 +246,7 @@ mod tests {
         }
     }
 
-    /// Once sent, skipped or bounced, an email only collects reports and is never sent again.
+    /// Once sent or bounced, an email only collects reports; once skipped, it never changes again.
     #[test]
     fn only_reports_leave_a_final_state_and_lead_to_final_ones() {
         let last = [Skipped, Bounced, DeliveryDelayed, Sent, Opened, Clicked, MarkedAsSpam];

@@ -63,11 +63,11 @@ pub struct OutboxView {
     pub has_rendered: bool,
     /// Whether the status is `sent`, `opened`, `clicked` or `marked-as-spam`.
     pub has_delivered: bool,
-    /// What rendering produced.
+    /// The result of rendering; absent while the entry is not rendered or is paused.
     #[schema(value_type = RenderedView)]
     #[serde(flatten)]
     pub rendered: Option<RenderedView>,
-    /// When things happened.
+    /// The times of the events so far, and their details.
     #[serde(flatten)]
     pub moments: Moments,
 }
@@ -79,7 +79,7 @@ pub struct AttemptError {
     pub attempt_number: usize,
     /// When the attempt failed, in RFC 3339 format.
     pub timestamp: String,
-    /// What failed, for users.
+    /// A description of the error, written by Gatelet.
     pub external_message: String,
     /// The class of the error.
     #[schema(value_type = Object)]
@@ -119,7 +119,7 @@ pub struct RenderedView {
     pub notification_category_id: Option<Uuid>,
 }
 
-/// What has happened so far, and when.
+/// The times of the events so far, and their details. A paused entry has none.
 #[derive(Debug, Clone, Default, Serialize, ToSchema)]
 pub struct Moments {
     /// When a worker began to render the entry.
@@ -129,16 +129,16 @@ pub struct Moments {
     /// with this name is the time when rendering ended.
     #[serde(skip_serializing_if = "Option::is_none", rename = "rendered_at_millis")]
     pub failed_rendering_at_millis: Option<Millis>,
-    /// What is wrong with the sources.
+    /// Why the sources could not be rendered.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub render_error: Option<String>,
     /// When a worker began to send the email.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub started_sending_at_millis: Option<Millis>,
-    /// When sending failed for good.
+    /// When sending failed permanently.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub error_at_millis: Option<Millis>,
-    /// What failed.
+    /// Why sending failed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub server_error: Option<String>,
     /// When the email was skipped.

@@ -10,8 +10,8 @@ use crate::outbox::reports::Reports;
 use crate::outbox::status::Move;
 use crate::outbox::{Failure, MAX_ATTEMPTS, OutboxEntry, RENDERING_LEASE, Rendered, SENDING_LEASE, SkippedReason, Stage};
 
-/// The largest entry, in bytes of its texts. DynamoDB permits items of 400 KB, which must also hold
-/// the keys and what workers add later.
+/// The largest entry, in bytes as [`OutboxEntry::bytes`] counts them. DynamoDB permits items of
+/// 400 KB, which must also hold the keys and the data that workers add later.
 pub const MAX_BYTES: usize = 360_000;
 /// The approximate size of an entry without its texts and variables.
 const OTHER_BYTES: usize = 2048;
@@ -94,7 +94,8 @@ impl OutboxEntry {
         Some(self.touched(now))
     }
 
-    /// scheduled → queued, once the scheduled time, and that of the next attempt, have come.
+    /// scheduled → queued, once the scheduled time has come and, after a failed attempt, also the
+    /// time of the next attempt.
     pub fn enqueue(mut self, now: Timestamp) -> Option<Self> {
         let is_due = self.may(Move::Enqueue) && self.due_at().is_some_and(|due| due <= now);
         is_due.then(|| {

@@ -135,7 +135,7 @@ pub struct Grant(pub String);
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Definition {
     pub(crate) key: u32,
-    /// Where the permission applies.
+    /// The scope of the permission.
     pub scope: Scope,
     /// A description of at most [`MAX_DESCRIPTION`] characters.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -180,7 +180,7 @@ pub(crate) struct Defaults {
 pub struct PermissionDefinition {
     /// The id.
     pub id: PermissionId,
-    /// At most [`MAX_DESCRIPTION`] characters.
+    /// A description of at most [`MAX_DESCRIPTION`] characters.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
     /// The permissions that this permission includes directly.

@@ -22,7 +22,7 @@ pub struct Rbac {
     pub members_invite: bool,
 }
 
-/// Projects stored before this setting existed behave as if it were on.
+/// The value of `members_invite` in projects that were stored before this setting existed.
 fn yes() -> bool {
     true
 }
@@ -44,7 +44,7 @@ pub enum Refused {
         actual: Scope,
     },
     /// A permission that the definition is to contain does not exist in this scope.
-    #[error("the contained permission {0} does not exist")]
+    #[error("the contained permission {0} does not exist in this scope")]
     ContainedNotFound(PermissionId),
     /// Another permission has this id.
     #[error("the permission {0} already exists")]

@@ -76,23 +76,25 @@ pub struct ConfigPatch {
     /// Whether users receive an email about sign-ins from new places.
     #[deserr(default)]
     pub new_sign_in_mails: Option<bool>,
-    /// The changes, such as `password`, that users are not notified of; replaces the whole list.
+    /// The topics, such as `password`, of changes that users are not notified of; replaces the
+    /// whole list.
     #[deserr(default)]
     pub disabled_notices: Option<Vec<Topic>>,
-    /// In characters, 8 to 128.
+    /// The minimum length of passwords in characters, 8 to 128.
     #[deserr(default)]
     pub password_min_length: Option<u16>,
-    /// In seconds, 300 (five minutes) to 31,708,800 (367 days).
+    /// The maximum time since the start of a session in seconds, 300 (five minutes) to 31,708,800
+    /// (367 days).
     #[deserr(default)]
     pub session_max_age_seconds: Option<u32>,
-    /// In seconds, 300 to 31,708,800.
+    /// The maximum time since the last use of a session in seconds, 300 to 31,708,800.
     #[deserr(default)]
     pub session_max_idle_seconds: Option<u32>,
-    /// In seconds, 60 to 31,708,800: how long after a reauthentication users may change how they
-    /// sign in; 0 for no limit.
+    /// How long after a reauthentication users may change how they sign in, in seconds: 60 to
+    /// 31,708,800, or 0 for no limit.
     #[deserr(default)]
     pub reauthentication_max_age_seconds: Option<u32>,
-    /// In days, 1 to 400: how long audit log entries written from now on are kept.
+    /// How long audit log entries written from now on are kept, in days: 1 to 400.
     #[deserr(default)]
     pub audit_log_retention_days: Option<u16>,
     /// When sign-ups, sign-in codes and OAuth flows require a solved bot challenge.
@@ -106,17 +108,17 @@ pub struct ConfigPatch {
     /// What happens when a provider reports the address of an existing account.
     #[deserr(default)]
     pub oauth_account_merge_strategy: Option<MergeStrategy>,
-    /// Replaces all rules, at most 50.
+    /// The sign-up rules, at most 50; replaces the whole list.
     #[deserr(default)]
     pub sign_up_rules: Option<Vec<SignUpRule>>,
     /// What happens if no rule allows or rejects the sign-up.
     #[deserr(default)]
     pub sign_up_rules_default_action: Option<DefaultAction>,
-    /// Replaces all domains.
+    /// The trusted domains, at most 100; replaces the whole list.
     #[deserr(default)]
     pub domains: Option<Vec<DomainInput>>,
-    /// Replaces all providers; a provider without a secret keeps its existing one, if the client
-    /// id, issuer and tenant do not change.
+    /// The providers, at most 50; replaces the whole list. A provider without a secret keeps its
+    /// existing one, if the client id, issuer and tenant do not change.
     #[deserr(default)]
     pub oauth_providers: Option<Vec<ProviderInput>>,
     /// The sender and the mail server.

@@ -38,7 +38,9 @@ pub struct EmailInput {
 }
 
 impl EmailInput {
-    pub(crate) fn check(self, old: &EmailConfig, project: &str, deployment: &Deployment<'_>) -> Result<EmailConfig, InvalidSetting> {
+    /// The settings that the input describes; `old` are the existing ones, whose password is kept.
+    /// Fails with the first problem found.
+    pub fn check(self, old: &EmailConfig, project: &str, deployment: &Deployment<'_>) -> Result<EmailConfig, InvalidSetting> {
         let theme_id = old.theme_id;
         match self.r#type.as_str() {
             "shared" => Ok(EmailConfig { theme_id, ..EmailConfig::default() }),

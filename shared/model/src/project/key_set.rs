@@ -98,11 +98,12 @@ impl KeySet {
 pub struct KeySetBase {
     id: KeySetId,
     description: String,
-    /// Milliseconds since the Unix epoch.
+    /// When the set was created, in milliseconds since the Unix epoch.
     created_at_millis: i64,
-    /// Milliseconds since the Unix epoch; the end of the year 9999 for keys that do not expire.
+    /// When the keys expire, in milliseconds since the Unix epoch; the end of the year 9999 for
+    /// keys that do not expire.
     expires_at_millis: i64,
-    /// Milliseconds since the Unix epoch.
+    /// When the keys were revoked, in milliseconds since the Unix epoch; absent if they were not.
     #[serde(skip_serializing_if = "Option::is_none")]
     manually_revoked_at_millis: Option<i64>,
 }
@@ -140,7 +141,7 @@ impl KeySetBase {
 }
 
 impl KeySetRead {
-    /// A set in the form with the last characters of its keys.
+    /// The form of a set with the last characters of its keys.
     pub fn of(set: &KeySet) -> Self {
         let last_four = |kind: KeyKind| {
             let mark = set.keys.iter().find(|key| key.kind == kind);

@@ -115,7 +115,7 @@ pub struct ProjectConfig {
     pub password_min_length: usize,
     /// The domains that redirect URLs may point to.
     pub domains: Vec<TrustedDomain>,
-    /// Domains by their names in a configuration.
+    /// The URLs of the trusted domains, by the names that the domains have in the configuration.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub domain_names: BTreeMap<String, String>,
     /// The providers that users can sign in with.
@@ -222,9 +222,9 @@ impl SessionSettings {
     }
 }
 
-/// What happens when a provider reports an address that another account signs in with, unless only
-/// the provider has verified the address: then that account is handed over to the person who signs
-/// in.
+/// What happens when a provider reports an address that another account signs in with. The
+/// strategy does not apply if only the provider has verified the address: that account is then
+/// handed over to the person who signs in.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema, deserr::Deserr)]
 #[serde(rename_all = "snake_case")]
 #[deserr(rename_all = lowercase)]

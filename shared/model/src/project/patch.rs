@@ -16,25 +16,25 @@ use crate::text::line;
 #[derive(Default, Deserr, ToSchema)]
 #[deserr(deny_unknown_fields)]
 pub struct ProjectPatch {
-    /// One line of 1 to 256 characters.
+    /// The name that users see, one line of 1 to 256 characters.
     #[deserr(default)]
     pub display_name: Option<String>,
-    /// At most 4096 characters.
+    /// The purpose of the project, in at most 4096 characters.
     #[deserr(default)]
     pub description: Option<String>,
-    /// An http or https URL; `null` for none.
+    /// The http or https URL of a square logo; `null` for none.
     #[deserr(default)]
     #[schema(value_type = Option<String>)]
     pub logo_url: Change<String>,
-    /// An http or https URL; `null` for none.
+    /// The http or https URL of a wide logo; `null` for none.
     #[deserr(default)]
     #[schema(value_type = Option<String>)]
     pub logo_full_url: Change<String>,
-    /// An http or https URL; `null` for none.
+    /// The http or https URL of a square logo for dark backgrounds; `null` for none.
     #[deserr(default)]
     #[schema(value_type = Option<String>)]
     pub logo_dark_mode_url: Change<String>,
-    /// An http or https URL; `null` for none.
+    /// The http or https URL of a wide logo for dark backgrounds; `null` for none.
     #[deserr(default)]
     #[schema(value_type = Option<String>)]
     pub logo_full_dark_mode_url: Change<String>,
@@ -50,26 +50,26 @@ pub struct ProjectPatch {
 #[derive(Deserr, ToSchema)]
 #[deserr(deny_unknown_fields)]
 pub struct NewProject {
-    /// One line of 1 to 256 characters.
+    /// The name that users see, one line of 1 to 256 characters.
     pub display_name: String,
     /// A team of the user, which will own the project.
     pub owner_team_id: TeamId,
-    /// At most 4096 characters.
+    /// The purpose of the project, in at most 4096 characters.
     #[deserr(default)]
     pub description: Option<String>,
-    /// An http or https URL.
+    /// The http or https URL of a square logo.
     #[deserr(default)]
     #[schema(value_type = Option<String>)]
     pub logo_url: Change<String>,
-    /// An http or https URL.
+    /// The http or https URL of a wide logo.
     #[deserr(default)]
     #[schema(value_type = Option<String>)]
     pub logo_full_url: Change<String>,
-    /// An http or https URL.
+    /// The http or https URL of a square logo for dark backgrounds.
     #[deserr(default)]
     #[schema(value_type = Option<String>)]
     pub logo_dark_mode_url: Change<String>,
-    /// An http or https URL.
+    /// The http or https URL of a wide logo for dark backgrounds.
     #[deserr(default)]
     #[schema(value_type = Option<String>)]
     pub logo_full_dark_mode_url: Change<String>,

@@ -81,7 +81,7 @@ pub struct AdminProject {
     pub logo_dark_mode_url: Option<String>,
     /// A wide logo for dark backgrounds.
     pub logo_full_dark_mode_url: Option<String>,
-    /// Milliseconds since the Unix epoch.
+    /// When the project was created, in milliseconds since the Unix epoch.
     pub created_at_millis: i64,
     /// Stored for published SDKs; it changes nothing in the service.
     pub is_production_mode: bool,
@@ -138,11 +138,11 @@ pub struct AdminConfig {
     pub sign_up_rules: Vec<SignUpRule>,
     /// What happens if no rule allows or rejects the sign-up.
     pub sign_up_rules_default_action: DefaultAction,
-    /// In characters.
+    /// The minimum length of passwords, in characters.
     pub password_min_length: usize,
-    /// Seconds since the start of a session.
+    /// The maximum time since the start of a session, in seconds.
     pub session_max_age_seconds: u32,
-    /// Seconds since the last use of a session.
+    /// The maximum time since the last use of a session, in seconds.
     pub session_max_idle_seconds: u32,
     /// The maximum age, in seconds, of a user's last reauthentication for changes to how the user
     /// signs in; 0 for no limit.

@@ -20,7 +20,7 @@ pub const LIFE: SignedDuration = SignedDuration::from_mins(10);
 /// flow to the browser in which the flow began.
 pub const COOKIE_PREFIX: &str = "gatelet-oauth-inner-";
 
-/// What an authorization is for.
+/// The purpose of an authorization.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Purpose {
@@ -48,7 +48,7 @@ pub struct Authorization {
     pub project_id: ProjectId,
     /// The provider.
     pub provider_id: String,
-    /// What the flow is for.
+    /// The purpose of the flow.
     pub purpose: Purpose,
     /// How the app receives the provider's URL.
     pub response_mode: ResponseMode,

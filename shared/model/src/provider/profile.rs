@@ -66,9 +66,9 @@ pub struct Addresses {
 const MAX_ID: usize = 255;
 const MAX_PICTURE: usize = 2048;
 
-/// The provider's answer has no account id, or one that is too long.
+/// The provider's answer has no account id, or one that is empty or too long.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("the provider's answer has no account id")]
+#[error("the provider's answer has no account id of 1 to {MAX_ID} bytes")]
 pub struct NoAccount;
 
 impl Fields {

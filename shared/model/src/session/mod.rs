@@ -96,13 +96,13 @@ impl Session {
         since.is_none_or(|since| since <= self.authenticated_at.unwrap_or(self.created_at))
     }
 
-    /// False if all sessions of the user were ended after this session began and this session was
-    /// not the one that was kept.
+    /// Whether the session began after the user's sessions were last ended, or is the session that
+    /// was kept then.
     pub fn is_unended(&self, user: &User) -> bool {
         self.epoch == user.session_epoch || user.kept_session == Some(self.id)
     }
 
-    /// A session is live only if it was last used after this time.
+    /// The time after which a session must have been used to be live at `now`.
     pub fn idle_since(settings: &SessionSettings, now: Timestamp) -> Timestamp {
         now.checked_sub(settings.idle()).unwrap_or(Timestamp::MIN)
     }

@@ -94,7 +94,7 @@ impl Claims {
     }
 }
 
-/// The content of a token, without issuer, audience and times.
+/// The content of a token, without its issuer, audience, and times of issue and expiry.
 pub struct Subject {
     /// The user.
     pub user: UserId,
@@ -236,8 +236,8 @@ impl Signer {
     }
 
     /// The public keys of a project (RFC 7517) in the order normal, restricted, anonymous,
-    /// followed by the keys derived from the previous secret. The keys for restricted and
-    /// anonymous users are included only on request.
+    /// followed by the keys derived from the previous secret. The key for anonymous users is
+    /// included if `anonymous` is set, the key for restricted users if either flag is set.
     pub fn jwks(&self, project: &ProjectId, restricted: bool, anonymous: bool) -> Value {
         let wanted = [(Audience::Normal, true), (Audience::Restricted, restricted || anonymous), (Audience::Anonymous, anonymous)];
         let audiences = wanted.into_iter().filter(|(_, wanted)| *wanted).map(|(audience, _)| audience.name(project));

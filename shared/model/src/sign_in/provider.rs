@@ -21,7 +21,7 @@ pub struct Situation<'a> {
     /// The user who signs in with that address in this project, and whether the address is verified
     /// here.
     pub email_owner: Option<(UserId, bool)>,
-    /// What to do if another user signs in with the address.
+    /// The strategy if another user signs in with the address.
     pub strategy: MergeStrategy,
     /// Whether users may sign up with client access.
     pub sign_up_enabled: bool,

@@ -42,12 +42,12 @@ const MAX_MESSAGE: usize = 500;
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Deserr, ToSchema)]
 #[deserr(deny_unknown_fields)]
 pub struct SignUpRule {
-    /// 1 to 63 characters from a-z, A-Z, 0-9, - and _.
+    /// The id: 1 to 63 characters from a-z, A-Z, 0-9, - and _.
     pub id: String,
     /// Whether the rule is evaluated.
     #[deserr(default = true)]
     pub enabled: bool,
-    /// One line for administrators.
+    /// A name for administrators, one line of at most 256 characters.
     #[deserr(default)]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub display_name: Option<String>,
@@ -55,18 +55,18 @@ pub struct SignUpRule {
     /// of their ids.
     #[deserr(default)]
     pub priority: u32,
-    /// In the Common Expression Language, at most 2048 bytes.
+    /// The condition in the Common Expression Language, at most 2048 bytes.
     #[schema(example = "emailDomain == \"example.com\"")]
     pub condition: String,
     /// What happens if the condition is true.
     pub action: RuleAction,
 }
 
-/// What a rule does, and a note about it.
+/// The action of a rule, and a note about it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Deserr, ToSchema)]
 #[deserr(deny_unknown_fields)]
 pub struct RuleAction {
-    /// What the rule does.
+    /// The effect of the rule on a sign-up.
     #[deserr(rename = "type")]
     pub r#type: ActionType,
     /// A note for administrators, at most 500 characters. Users never see it.
@@ -75,7 +75,7 @@ pub struct RuleAction {
     pub message: Option<String>,
 }
 
-/// What a rule does with a sign-up.
+/// The effect of a rule on a sign-up.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, Deserr, ToSchema)]
 #[serde(rename_all = "lowercase")]
 #[deserr(rename_all = lowercase)]

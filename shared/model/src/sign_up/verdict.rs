@@ -41,7 +41,8 @@ pub struct Verdict<'a> {
     pub restricted_by: Option<&'a SignUpRule>,
 }
 
-/// The project's rules rejected the sign-up. Only administrators can see which rule.
+/// A sign-up rule of the project, or the default action of its rules, rejected the sign-up. Only
+/// administrators can see which.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("the sign-up rules of the project rejected this sign-up")]
 pub struct Rejected;

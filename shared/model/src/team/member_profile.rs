@@ -25,7 +25,7 @@ pub struct ClientMemberProfile {
 /// A member's profile together with the user, for servers.
 #[derive(Debug, Clone, Serialize, ToSchema)]
 pub struct ServerMemberProfile {
-    /// What clients read.
+    /// The fields that clients can read too.
     #[serde(flatten)]
     pub client: ClientMemberProfile,
     /// The user.

@@ -118,7 +118,7 @@ impl<E: DeserializeError> Deserr<E> for TeamName {
 #[derive(Deserr, ToSchema)]
 #[deserr(deny_unknown_fields)]
 pub struct NewTeam {
-    /// One line of at most 256 characters; may be empty.
+    /// The name, one line of at most 256 characters; may be empty.
     pub display_name: TeamName,
     /// The first member, as a user id or `me`. The first member gets the permissions of a creator.
     /// A client can only create teams for its own user.
@@ -130,15 +130,17 @@ pub struct NewTeam {
     #[deserr(default)]
     #[schema(value_type = Option<String>)]
     pub profile_image_url: Change<ProfileImage>,
-    /// At most 32 KiB.
+    /// Metadata that members' clients read and write: any JSON value of at most 32 KiB.
     #[deserr(default)]
     #[schema(value_type = Option<serde_json::Value>)]
     pub client_metadata: Change<Metadata>,
-    /// Requires server access. At most 32 KiB.
+    /// Requires server access. Metadata that members' clients read and servers write: any JSON
+    /// value of at most 32 KiB.
     #[deserr(default)]
     #[schema(value_type = Option<serde_json::Value>)]
     pub client_read_only_metadata: Change<Metadata>,
-    /// Requires server access. At most 32 KiB.
+    /// Requires server access. Metadata that only servers read and write: any JSON value of at most
+    /// 32 KiB.
     #[deserr(default)]
     #[schema(value_type = Option<serde_json::Value>)]
     pub server_metadata: Change<Metadata>,
@@ -148,22 +150,25 @@ pub struct NewTeam {
 #[derive(Deserr, ToSchema)]
 #[deserr(deny_unknown_fields)]
 pub struct TeamPatch {
-    /// One line of at most 256 characters; may be empty.
+    /// The name, one line of at most 256 characters; may be empty.
     #[deserr(default)]
     pub display_name: Option<TeamName>,
-    /// As for a new team; `null` removes the picture.
+    /// The picture, in the same form as for a new team; `null` removes the picture.
     #[deserr(default)]
     #[schema(value_type = Option<String>)]
     pub profile_image_url: Change<ProfileImage>,
-    /// Any JSON value of at most 32 KiB; replaced as a whole.
+    /// Metadata that members' clients read and write: any JSON value of at most 32 KiB, replaced as
+    /// a whole.
     #[deserr(default)]
     #[schema(value_type = Option<serde_json::Value>)]
     pub client_metadata: Change<Metadata>,
-    /// Requires server access. Any JSON value of at most 32 KiB; replaced as a whole.
+    /// Requires server access. Metadata that members' clients read and servers write: any JSON
+    /// value of at most 32 KiB, replaced as a whole.
     #[deserr(default)]
     #[schema(value_type = Option<serde_json::Value>)]
     pub client_read_only_metadata: Change<Metadata>,
-    /// Requires server access. Any JSON value of at most 32 KiB; replaced as a whole.
+    /// Requires server access. Metadata that only servers read and write: any JSON value of at most
+    /// 32 KiB, replaced as a whole.
     #[deserr(default)]
     #[schema(value_type = Option<serde_json::Value>)]
     pub server_metadata: Change<Metadata>,
@@ -208,8 +213,8 @@ impl TeamPatch {
 #[derive(Deserr, ToSchema)]
 #[deserr(deny_unknown_fields)]
 pub struct MemberProfilePatch {
-    /// At most 256 characters, without hidden characters or direction controls; `null` or empty for
-    /// the user's own name.
+    /// The name in the team, one line of at most 256 characters without hidden characters or
+    /// direction controls; `null` or blank for the user's own name.
     #[deserr(default)]
     #[schema(value_type = Option<String>, max_length = 256)]
     pub display_name: Change<DisplayName>,

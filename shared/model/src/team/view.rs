@@ -27,10 +27,10 @@ pub struct ClientTeam {
 /// A team, as servers and administrators read it.
 #[derive(Debug, Clone, Serialize, ToSchema)]
 pub struct ServerTeam {
-    /// What clients read.
+    /// The fields that clients can read too.
     #[serde(flatten)]
     pub client: ClientTeam,
-    /// Milliseconds since the Unix epoch.
+    /// When the team was created, in milliseconds since the Unix epoch.
     pub created_at_millis: i64,
     /// Metadata that only servers read and write.
     pub server_metadata: Option<Metadata>,

@@ -1,5 +1,6 @@
-//! Verifies a chain of links, and that each day has exactly the entries that its links cover. Pure:
-//! the caller supplies links and entries in order (`shared/store/src/trail/check.rs`).
+//! Verifies a chain of links, and that each day has exactly the entries that its links cover. The
+//! check reads no table: the caller supplies links and entries in order
+//! (`shared/store/src/trail/check.rs`).
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -23,7 +24,7 @@ pub enum Problem {
     /// No link covers the entry.
     #[error("entry {0} is not in any link: it was added later, or its link was removed")]
     EntryAdded(String),
-    /// A number in the chain is missing.
+    /// The chain has no link with this number.
     #[error("link {0} is missing")]
     LinkMissing(u64),
     /// The link's MAC is wrong, or the link cannot be parsed.

@@ -45,7 +45,7 @@ pub struct Entry {
     pub at: Timestamp,
     /// The operation's name, as in the OpenAPI document.
     pub operation: String,
-    /// The effects on the account, in the order of the enum. Empty for operations whose name is
+    /// The effects on the account, in the order of [`Event`]. Empty for operations whose name is
     /// sufficient.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub events: Vec<Event>,
@@ -70,7 +70,8 @@ pub struct Entry {
     /// Where the request came from.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub place: Option<Place>,
-    /// How often the event happened in its minute; above 1 only for wrong passwords and codes.
+    /// How often the event happened; above 1 only for wrong passwords and codes, which are counted
+    /// per minute.
     pub count: u32,
 }
 
@@ -87,7 +88,7 @@ pub enum Event {
     /// The first factor of a sign-in was correct, and the second was requested.
     #[deserr(rename = "second-factor-asked")]
     SecondFactorAsked,
-    /// Wrong password or code at sign-in.
+    /// The password or code at a sign-in was wrong.
     #[deserr(rename = "sign-in-failed")]
     SignInFailed,
     /// A session in the user's name was created for somebody else.
@@ -96,7 +97,7 @@ pub enum Event {
     /// A signed-in user proved their presence again.
     #[deserr(rename = "reauthenticated")]
     Reauthenticated,
-    /// Wrong password or code given by a signed-in user.
+    /// A signed-in user gave a wrong password or code.
     #[deserr(rename = "proof-failed")]
     ProofFailed,
     /// A session was ended by its user.
@@ -253,7 +254,7 @@ impl Entry {
     }
 }
 
-/// What a change to a user did to the account.
+/// The events that a change to a user amounts to.
 pub fn events(before: &User, after: &User) -> Vec<Event> {
     let is_verified = |user: &User, email: &Email| user.channel_of(email).is_some_and(|channel| channel.is_verified);
     let verifies = after.channels.iter().any(|channel| channel.is_verified && !is_verified(before, &channel.value));

@@ -38,7 +38,7 @@ pub struct AuditEntry {
     pub fields: Vec<String>,
     /// Where the request came from.
     pub place: Option<Place>,
-    /// How often the event happened in its minute; above 1 only for wrong passwords and codes.
+    /// How often the event happened; above 1 only for wrong passwords and codes.
     pub count: u32,
 }
 
@@ -58,7 +58,7 @@ pub struct Activity {
     /// per minute, when the minute began.
     #[schema(format = DateTime, example = "2026-01-01T12:00:00.000Z")]
     pub at: String,
-    /// What happened; empty for other changes to the account.
+    /// What happened to the account; empty for changes that have no event of their own.
     pub events: Vec<Event>,
     /// For a sign-in, how the user was authenticated (RFC 8176).
     pub method: Vec<Amr>,
@@ -66,7 +66,7 @@ pub struct Activity {
     pub actor: Role,
     /// Where the request came from; `null` if an administrator or a server sent the request.
     pub place: Option<Place>,
-    /// How often the event happened in its minute; above 1 only for wrong passwords and codes.
+    /// How often the event happened; above 1 only for wrong passwords and codes.
     pub count: u32,
 }
 

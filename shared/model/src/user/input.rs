@@ -27,8 +27,8 @@ use crate::user::values::{AccountInput, CountryCode, DisplayName, False, Importe
 #[derive(Deserr, ToSchema)]
 #[deserr(deny_unknown_fields)]
 pub struct UserInput {
-    /// At most 256 characters, without hidden characters or direction controls; `null` or empty for
-    /// none.
+    /// The name, one line of at most 256 characters without hidden characters or direction
+    /// controls; `null` or blank for none.
     #[deserr(default)]
     #[schema(value_type = Option<String>, max_length = 256)]
     pub display_name: Change<DisplayName>,
@@ -37,11 +37,12 @@ pub struct UserInput {
     #[deserr(default)]
     #[schema(value_type = Option<String>)]
     pub profile_image_url: Change<ProfileImage>,
-    /// Any JSON value of at most 32 KiB; replaced as a whole.
+    /// Metadata that the user's client reads and writes: any JSON value of at most 32 KiB, replaced
+    /// as a whole.
     #[deserr(default)]
     #[schema(value_type = Option<serde_json::Value>)]
     pub client_metadata: Change<Metadata>,
-    /// A team that the user is a member of, or `null`.
+    /// The team to select, of which the user must be a member; `null` for none.
     #[deserr(default)]
     #[schema(value_type = Option<uuid::Uuid>)]
     pub selected_team_id: Change<TeamId>,
@@ -65,15 +66,17 @@ pub struct UserInput {
     #[schema(value_type = Option<String>, format = Email)]
     pub primary_email: Change<Email>,
 
-    /// Requires server access. Any JSON value of at most 32 KiB; replaced as a whole.
+    /// Requires server access. Metadata that the user's client reads and servers write: any JSON
+    /// value of at most 32 KiB, replaced as a whole.
     #[deserr(default)]
     #[schema(value_type = Option<serde_json::Value>)]
     pub client_read_only_metadata: Change<Metadata>,
-    /// Requires server access. Any JSON value of at most 32 KiB; replaced as a whole.
+    /// Requires server access. Metadata that only servers read and write: any JSON value of at most
+    /// 32 KiB, replaced as a whole.
     #[deserr(default)]
     #[schema(value_type = Option<serde_json::Value>)]
     pub server_metadata: Change<Metadata>,
-    /// Requires server access.
+    /// Requires server access. Whether the primary address is verified.
     #[deserr(default)]
     pub primary_email_verified: Option<bool>,
     /// Requires server access. Whether the primary address signs the user in. Without this field,
@@ -81,8 +84,8 @@ pub struct UserInput {
     /// a primary address that did.
     #[deserr(default)]
     pub primary_email_auth_enabled: Option<bool>,
-    /// Requires server access. Must satisfy the rules for new passwords; `null` removes the
-    /// password. All sessions of the user end.
+    /// Requires server access. The new password, which must satisfy the rules for new passwords;
+    /// `null` removes the password. In both cases, all sessions of the user end.
     #[deserr(default)]
     #[schema(value_type = Option<String>, format = Password)]
     pub password: Change<Password>,
@@ -92,26 +95,28 @@ pub struct UserInput {
     #[deserr(default)]
     #[schema(value_type = Option<String>)]
     pub password_hash: Option<ImportedHash>,
-    /// Requires server access. Only a new user can be made anonymous.
+    /// Requires server access. Whether the user is anonymous; only a new user can be made
+    /// anonymous.
     #[deserr(default)]
     pub is_anonymous: Option<bool>,
-    /// Requires server access.
+    /// Requires server access. Whether the user is restricted.
     #[deserr(default)]
     pub restricted_by_admin: Option<bool>,
-    /// Requires server access. Shown to the user; only together with `restricted_by_admin: true`.
+    /// Requires server access. The reason for the restriction, which the user sees; only together
+    /// with `restricted_by_admin: true`.
     #[deserr(default)]
     #[schema(value_type = Option<String>, max_length = 4096)]
     pub restricted_by_admin_reason: Change<Note>,
-    /// Requires server access. Not shown to the user; only together with
-    /// `restricted_by_admin: true`.
+    /// Requires server access. Notes on the restriction, which the user does not see; only together
+    /// with `restricted_by_admin: true`.
     #[deserr(default)]
     #[schema(value_type = Option<String>, max_length = 4096)]
     pub restricted_by_admin_private_details: Change<Note>,
-    /// Requires server access. ISO 3166-1 alpha-2.
+    /// Requires server access. The user's country: ISO 3166-1 alpha-2.
     #[deserr(default)]
     #[schema(value_type = Option<String>, min_length = 2, max_length = 2)]
     pub country_code: Change<CountryCode>,
-    /// Requires server access.
+    /// Requires server access. The user's risk scores.
     #[deserr(default)]
     pub risk_scores: Option<RiskScores>,
     /// Requires server access. Provider accounts that sign the user in, at most 20.

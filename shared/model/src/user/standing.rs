@@ -11,9 +11,11 @@ pub enum Standing {
     /// primary, another account that verifies the address takes over the claim.
     #[default]
     Provisional,
-    /// Requested by the user: the address is not claimed until it is verified.
+    /// An address that the user added or enabled for signing in. It is not claimed until it is
+    /// verified.
     Wished,
-    /// Set by a server.
+    /// An address that a server or an administrator added or enabled for signing in. It is claimed
+    /// even while it is unverified.
     Assigned,
 }
 

@@ -1,4 +1,4 @@
-//! Tests of the rules about users.
+//! Tests of users.
 
 use super::*;
 

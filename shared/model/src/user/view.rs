@@ -33,7 +33,7 @@ pub struct ClientUser {
     pub selected_team_id: Option<TeamId>,
     /// The picture.
     pub profile_image_url: Option<String>,
-    /// Milliseconds since the Unix epoch.
+    /// When the user signed up, in milliseconds since the Unix epoch.
     pub signed_up_at_millis: i64,
     /// Whether the user has a password.
     pub has_password: bool,
@@ -77,14 +77,14 @@ pub struct ProviderAccountView {
 /// A user, as servers and administrators read it.
 #[derive(Debug, Clone, Serialize, ToSchema)]
 pub struct ServerUser {
-    /// What clients read.
+    /// The fields that clients can read too.
     #[serde(flatten)]
     pub client: ClientUser,
     /// Whether the primary address signs the user in.
     pub primary_email_auth_enabled: bool,
     /// Metadata that only servers read and write.
     pub server_metadata: Option<Metadata>,
-    /// Milliseconds since the Unix epoch.
+    /// When the user was last active, in milliseconds since the Unix epoch.
     pub last_active_at_millis: i64,
     /// Notes on the restriction, which the user does not see.
     pub restricted_by_admin_private_details: Option<String>,

@@ -36,7 +36,7 @@ use crate::outbox::work::Waiting;
 use crate::table;
 use crate::write::Write;
 
-/// How many bodies are read at once.
+/// The number of entries whose bodies are read at once.
 const BODIES: usize = 100;
 
 /// An entry with its version, on which changes are conditional.
@@ -162,8 +162,8 @@ struct Changes {
 
 impl Changes {
     fn of(old: &OutboxEntry, new: &OutboxEntry) -> Result<Self, Error> {
-        // Equal texts are left out here, because comparing the serialised fields would compress
-        // them first.
+        // Equal texts are left out before serialisation, because serialising them would compress
+        // them.
         let (is_same_source, is_same_mail) = (old.source == new.source, old.rendered == new.rendered);
         let fields = |entry: &OutboxEntry| -> Result<Item, Error> {
             let mut entry = entry.clone();
@@ -214,8 +214,8 @@ impl Store {
         }
     }
 
-    /// Adds to recently ended entries their separately stored bodies: one round trip for each
-    /// hundred such entries, and none if there are no such entries.
+    /// Adds the separately stored bodies to the entries that ended recently: one round trip for
+    /// each hundred of these entries, and none if there are none.
     pub async fn with_bodies(&self, project: &ProjectId, mut entries: Vec<OutboxEntry>, now: Timestamp) -> Result<Vec<OutboxEntry>, Error> {
         let mut kept: Vec<&mut OutboxEntry> = entries.iter_mut().filter(|entry| entry.has_kept_bodies(now)).collect();
         for entries in kept.chunks_mut(BODIES) {

@@ -53,7 +53,7 @@ impl Store {
     }
 
     /// Puts back tokens that were not used for an email. If this fails, or if other workers are
-    /// faster in every round (which is no error), emails are delayed, but the project does not
+    /// faster in every round (which is not an error), emails are delayed, but the project does not
     /// exceed its rate.
     pub async fn give_mail_tokens_back(&self, queue: &Queue, count: u32) -> Result<(), Error> {
         let project = &queue.project;

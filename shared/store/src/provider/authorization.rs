@@ -7,9 +7,10 @@
 //! | authorization code | `A#<P>#<digest of the code>` | `CODE` | 2 units to write and 2 to redeem, both in transactions; for a link or an upgrade, 2 more each time, for the session |
 //! | a provider's tokens | `U#<P>#<user>` | `PROVIDER#<provider>#<account>` | 2 units for each KB to write, 1 for each 4 KB to read |
 //!
-//! Taking a state and redeeming a code are each one conditional update, so of several concurrent
-//! attempts only one succeeds. A redeemed code is kept for a day with the id of the session for
-//! which it was redeemed; if the code is presented again, that session ends (RFC 6749 §4.1.2).
+//! Taking an authorization and redeeming a code are each one conditional update, so of several
+//! concurrent attempts only one succeeds. A redeemed code is kept until a day after its expiry,
+//! with the id of the session for which it was redeemed; if the code is presented again, that
+//! session ends (RFC 6749 §4.1.2).
 
 use crypto::digest::Digest;
 use crypto::seal::Sealed;
@@ -31,7 +32,7 @@ use crate::write::Write;
 
 /// How long an app may take to exchange a code (RFC 6749 §4.1.2 recommends at most ten minutes).
 pub const CODE_LIFE: SignedDuration = SignedDuration::from_mins(5);
-/// How long a redeemed code is remembered.
+/// How long a code is kept after its expiry, so that the reuse of a redeemed code is detected.
 const CODE_MEMORY: SignedDuration = SignedDuration::from_hours(24);
 
 /// An authorization code.
@@ -43,7 +44,8 @@ pub struct AuthorizationCode {
     #[serde(default)]
     pub epoch: u64,
     /// For linking or upgrading, the session in which the flow began: the code is valid only while
-    /// that session is live. Absent from codes that earlier versions wrote.
+    /// that session is live. Absent from codes for ordinary sign-ins, and from codes that earlier
+    /// versions wrote.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub begun_in: Option<SessionId>,
     /// The redirect URI with which the flow began.
@@ -185,7 +187,7 @@ impl Store {
         }
     }
 
-    /// Deletes a code that nobody has redeemed. A redeemed code is kept, so that its reuse is
+    /// Deletes a code unless it has been redeemed. A redeemed code is kept, so that its reuse is
     /// detected.
     pub async fn end_code(&self, project: &ProjectId, code: &SecretString) -> Result<(), Error> {
         let delete = Write::delete(code_key(project, code)).on("attribute_not_exists(d.session_id)");

@@ -266,8 +266,8 @@ impl Store {
     }
 }
 
-/// Fails the transaction unless the user exists, and increments the user's version, so that the
-/// user cannot be deleted without the items of the transaction.
+/// Fails the transaction unless the user exists, and increments the user's version, so that a
+/// concurrent deletion of the user cannot miss the items that the transaction writes.
 pub fn joins(project: &ProjectId, user: UserId) -> Write {
     Write::update(user_key(project, user), "SET version = version + :one")
         .labelled(Label::User)

@@ -107,7 +107,7 @@ pub(crate) fn exists(project: &ProjectId, team: TeamId) -> Write {
 impl Store {
     /// Renames the personal team of a formerly anonymous user after the user's new name. A team
     /// that was renamed, or that another user has joined, keeps its name. An error of the table is
-    /// only logged, because nothing depends on the name. One unit for each KB.
+    /// only logged, because nothing depends on the name. Costs one unit for each KB.
     pub async fn name_personal_team(&self, project: &ProjectId, user: &User) {
         let Some(id) = user.selected_team_id else { return };
         let name = Team::personal(id, user, user.signed_up_at).display_name;

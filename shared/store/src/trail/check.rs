@@ -46,7 +46,7 @@ struct Days<'a> {
 
 impl Store {
     /// Compares the trail of a project with its links, and calls `report` for each day that has
-    /// entries or links, in order, except for days whose links were added late.
+    /// entries or links. The days are reported in order, except those whose links were added late.
     pub async fn check_trail(
         &self,
         project: &ProjectId,

@@ -9,8 +9,8 @@ use crate::record;
 
 impl Store {
     /// Counts a wrong password or code in the trail: one entry per minute, operation, event and
-    /// account. If the account does not exist, the caller's network takes the place of the
-    /// account. 2 units.
+    /// account. If the account does not exist, the caller's IP address (for IPv6, its /64) takes
+    /// the place of the account. Costs 2 units.
     pub async fn record_failure(&self, user: Option<UserId>, event: Event) -> Result<(), Error> {
         match record::failure(user, event)? {
             Some(write) => self.write_unrecorded(write).await,

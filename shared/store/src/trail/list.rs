@@ -25,7 +25,7 @@ use crate::table;
 use crate::trail::{self, day, day_partition, user_partition};
 
 /// How many days one request reads before it stops; the last round may exceed that number. As long
-/// as no entries are found, the rounds read 1, 2, 4 and so on.
+/// as no entries are found, the rounds read 1, 2, 4 days and so on.
 pub const MOST_DAYS: usize = 63;
 /// How many entries one request reads before it stops; the last round may exceed that number.
 const MOST_READ: usize = 1000;
@@ -35,11 +35,11 @@ const CLOCK_SKEW: SignedDuration = SignedDuration::from_mins(1);
 /// The part of the trail to read.
 #[derive(Debug, Clone, Copy)]
 pub struct TrailListing<'a> {
-    /// The user whom the entries must be about, if the list is that of a user.
+    /// The user whom the entries must be about; absent for the list of a project.
     pub user: Option<UserId>,
-    /// The earliest time.
+    /// Only entries from this time on are listed.
     pub from: Timestamp,
-    /// The time at which the list ends, exclusive.
+    /// Only entries before this time are listed; absent for all until now.
     pub until: Option<Timestamp>,
     /// The position after which the page begins.
     pub after: Option<&'a str>,
@@ -63,7 +63,7 @@ struct Part {
 type Found = (Vec<(String, Item)>, bool);
 
 impl TrailListing<'_> {
-    /// The time before which all entries have expired or are not wanted.
+    /// The time before which entries have expired or are not part of the list.
     fn oldest(&self) -> Timestamp {
         self.from.max(after(self.now, -longest_retention()))
     }
@@ -154,7 +154,7 @@ impl Store {
             .expression_attribute_values(":before", string(before))
             .scan_index_forward(false)
             .consistent_read(part.index.is_none())
-            // One more than wanted, because the range includes its end, which is left out.
+            // One item more than wanted, because the range includes `before`, which is left out.
             .limit(i32::try_from(count + 1).unwrap_or(i32::MAX));
         let (items, next) = self.query_page(query).await?;
         let with_position = |item: Item| Some((item.get(sk)?.as_s().ok()?.clone(), item));

@@ -4,7 +4,7 @@
 //! | item | pk | sk | index |
 //! |---|---|---|---|
 //! | entry | `P#<P>#TRAIL#<yyyy-mm-dd>` | time, id | gsi1 `P#<P>#TRAIL#USER#<user>` / time, id, for entries about an account |
-//! | failed sign-ins of a minute | the same | start of the minute, id derived from the operation, the event, and the account or network | the same; `n` is their number |
+//! | failures of a minute | the same | start of the minute, id derived from the operation, the event, and the account or IP address | the same; `n` is their number |
 //!
 //! An entry is written in the transaction of the change that it records, which costs 2 more units
 //! for each KB and, for an entry about an account, as much again for the index. A project has one

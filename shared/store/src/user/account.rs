@@ -131,8 +131,8 @@ pub struct Taken<'a> {
 }
 
 impl Outcome {
-    /// Success if the change was written, otherwise a conflict. For callers that treat all
-    /// obstacles alike and decide again.
+    /// Success if the change was written, otherwise [`Error::Conflict`]. For callers that read and
+    /// decide again, whatever prevented the change.
     pub fn done(self) -> Result<(), Error> {
         match self {
             Self::Done => Ok(()),

@@ -288,8 +288,8 @@ impl Store {
         }
     }
 
-    /// Records that a user was active and returns the user; `None` if the user no longer exists. At
-    /// most two units for each KB.
+    /// Records that a user was active and returns the user; `None` if the user no longer exists.
+    /// Costs at most two units for each KB.
     pub async fn touch_user(&self, project: &ProjectId, id: UserId, now: Timestamp) -> Result<Option<UserRow>, Error> {
         let update = Write::update(user_key(project, id), "SET last_active_at = :now")
             .on("attribute_exists(pk)")
@@ -302,7 +302,7 @@ impl Store {
     }
 
     /// The ids of all users of a project, one shard after another, each in the order of sign-up.
-    /// Half a unit for each 4 KB.
+    /// Costs half a unit for each 4 KB.
     pub async fn user_ids(&self, project: &ProjectId) -> Result<Vec<UserId>, Error> {
         let mut ids = Vec::new();
         for shard in 0..USER_SHARDS {

@@ -1,5 +1,5 @@
-// An app whose project requires proof of work, which the SDK does for one form, and the widget in a
-// custom form for another.
+// An app whose project requires proof of work. One form signs up with the SDK, which shows the
+// widget; the other is a custom form that contains the widget.
 
 import "./turnstile.js";
 

@@ -126,7 +126,7 @@ test("notification settings are switched off and on, and persist", async (t) => 
   await enabled().first().waitFor();
   await it.picture("notifications");
   const name = await enabled().count();
-  assert.ok(name > 0, "one may be switched off");
+  assert.ok(name > 0, "at least one category can be switched off");
   const changed = () => it.page.waitForResponse((response) => response.request().method() === "PATCH" && response.url().includes("/emails/notification-preference/"));
   for (const [before, after] of [["true", "false"], ["false", "true"]]) {
     await it.page.reload();

@@ -1,6 +1,6 @@
-//! Email templates and themes as keys of a configuration. They can be changed there, or with their
-//! own operations. Built-in documents are present unless they are overridden; removing the
-//! override restores the default.
+//! Email templates and themes as keys of a configuration. They can be changed in the configuration
+//! or with their own operations. Built-in documents are present unless they are overridden;
+//! removing the override restores the default.
 
 use std::collections::BTreeMap;
 

@@ -22,7 +22,8 @@ pub(crate) fn is_covered(path: &str, keys: &Map<String, Value>) -> bool {
     with_parents(path).any(|path| keys.contains_key(path))
 }
 
-/// The paths below `key`. `/` follows `.` in the order of paths.
+/// The paths below `key`, which begin with `key` and `.`. The range ends at `/`, the next character
+/// after `.`.
 pub(crate) fn below<'a>(all: &'a Flat, key: &str) -> impl Iterator<Item = (&'a String, &'a Value)> {
     all.range(format!("{key}.")..format!("{key}/"))
 }

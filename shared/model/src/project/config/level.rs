@@ -11,11 +11,13 @@ use crate::project::config::flat::is_at_or_below;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Level {
-    /// `project` and `sourceOfTruth`, and the keys below them.
+    /// The keys `project` and `sourceOfTruth`, and the keys below them.
     Project,
-    /// What may be kept in a repository: no secrets, and nothing that differs between deployments.
+    /// The keys that may be kept in a repository: no secrets, and nothing that differs between
+    /// deployments.
     Branch,
-    /// Everything except the keys of the project level. Its values override those of the branch.
+    /// All keys except those of the project level. The values of this level override those of the
+    /// branch.
     Environment,
 }
 

@@ -67,7 +67,8 @@ impl Levels {
         }
     }
 
-    /// Changes a level. Secrets in the values stay readable until [`Self::without_secrets`].
+    /// Changes a level. Secrets in the values stay readable until [`Self::without_secrets`]
+    /// replaces them.
     pub fn change(&mut self, level: Level, change: &LevelChange) -> Result<(), Problems> {
         match change {
             LevelChange::Merge(values) => self.set(level, values),
@@ -104,8 +105,9 @@ impl Levels {
         Ok(())
     }
 
-    /// The levels after another operation has changed settings: `keys` get the values in the
-    /// project, at the project level if it holds the key, otherwise at the environment.
+    /// The levels after another operation has changed settings of the project: each of `keys` is
+    /// set to its value in the project, at the project level if that level holds the key, otherwise
+    /// at the environment.
     #[must_use]
     pub fn noted(mut self, project: &Project, keys: &[&str]) -> Self {
         let all = Config::of(project, &MailDocuments::default()).nested();

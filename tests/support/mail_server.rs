@@ -8,7 +8,7 @@ use tokio::net::{TcpListener, TcpStream};
 
 /// How the server behaves.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Behaviour {
+pub enum Behaviour {
     /// Accepts the email.
     Well,
     /// Answers a command (by its first four letters; `.` for the end of the message) with this
@@ -26,8 +26,8 @@ pub(crate) enum Behaviour {
     StartTls,
 }
 
-pub(crate) struct MailServer {
-    pub(crate) port: u16,
+pub struct MailServer {
+    pub port: u16,
     messages: Arc<Mutex<Vec<String>>>,
     commands: Arc<Mutex<Vec<String>>>,
 }
@@ -35,7 +35,7 @@ pub(crate) struct MailServer {
 impl MailServer {
     /// Starts a server with a behaviour for each connection; the last one applies to all further
     /// connections.
-    pub(crate) async fn start(behaviours: Vec<Behaviour>) -> Self {
+    pub async fn start(behaviours: Vec<Behaviour>) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let server = Self { port: listener.local_addr().unwrap().port(), messages: Arc::default(), commands: Arc::default() };
         let (messages, commands) = (Arc::clone(&server.messages), Arc::clone(&server.commands));
@@ -51,17 +51,17 @@ impl MailServer {
     }
 
     /// The messages that were received completely.
-    pub(crate) fn messages(&self) -> Vec<String> {
+    pub fn messages(&self) -> Vec<String> {
         self.messages.lock().unwrap().clone()
     }
 
     /// The commands that the server received, line by line, without the messages.
-    pub(crate) fn commands(&self) -> Vec<String> {
+    pub fn commands(&self) -> Vec<String> {
         self.commands.lock().unwrap().clone()
     }
 
     /// The number of attempts to deliver, as each of them sends EHLO.
-    pub(crate) fn attempts(&self) -> usize {
+    pub fn attempts(&self) -> usize {
         self.commands().iter().filter(|command| command.starts_with("EHLO")).count()
     }
 }

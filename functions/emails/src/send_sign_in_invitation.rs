@@ -1,0 +1,62 @@
+//! `POST /api/v1/internal/send-sign-in-invitation`: emails an invitation to sign in. The email has
+//! no code, and no user is created: its link opens a page of the project's app, where the recipient
+//! signs in like anybody else.
+
+use api::http::TableAction::{BatchGetItem, PutItem, UpdateItem};
+use api::http::{Json, Route};
+use api::product::{Access, Input, Server};
+use axum::extract::State;
+use deserr::Deserr;
+use errors::{Error, ErrorCode};
+use flows::App;
+use flows::email::sealed;
+use flows::limits::recipient;
+use flows::literal::{SUCCESS, Success};
+use model::email::Email;
+use model::email::category::Category;
+use model::limit::Limit;
+use model::outbox::codes::LINK;
+use model::outbox::{Builtin, CreatedWith, NewEntry, Recipients, Source};
+use model::project::redirect::RedirectUrl;
+use serde_json::{Map, json};
+use store::outbox;
+use utoipa::ToSchema;
+
+pub const ROUTE: Route = Route::post("emails-send-sign-in-invitation", "/api/v1/internal/send-sign-in-invitation")
+    .summary("Emails an invitation to sign in")
+    .limit(Limit::SendCode)
+    .table(&[BatchGetItem, PutItem, UpdateItem])
+    .errors(&[ErrorCode::RedirectUrlNotWhitelisted]);
+
+#[derive(Deserr, ToSchema)]
+#[deserr(deny_unknown_fields)]
+pub struct SendSignInInvitation {
+    email: Email,
+    /// The link in the email.
+    callback_url: RedirectUrl,
+}
+
+pub async fn handle(
+    State(app): State<App>,
+    access: Access<Server>,
+    Input { body, .. }: Input<SendSignInInvitation>,
+) -> Result<Json<Success>, Error> {
+    let project = &access.project.id;
+    access.project.redirects().check(&body.callback_url)?;
+    let recipient = recipient(&access, &body.email).await?;
+    let variables = Map::from_iter([("email".to_owned(), json!(body.email)), (LINK.to_owned(), json!(body.callback_url.url()))]);
+    let new = NewEntry {
+        to: Recipients::CustomEmails { emails: vec![body.email] },
+        source: Source::builtin(Builtin::SignInInvitation),
+        variables,
+        category: Category::Transactional,
+        is_high_priority: false,
+        created_with: CreatedWith::ProgrammaticCall,
+        scheduled_at: None,
+    };
+    // An entry whose codes are known, even if there are none, shares the capacity for addresses
+    // that nobody has verified.
+    let entry = sealed::entry(&app, project, new, [], app.clock.now())?;
+    app.store.transact([outbox::create(project, &entry)?].into_iter().chain(recipient)).await?;
+    Ok(Json(SUCCESS))
+}

@@ -1,0 +1,168 @@
+//! `POST /api/v1/internal/send-test-email`: sends a test email through a mail server, before or
+//! after the project uses it. Whatever the mail server does, the status is 200, and the response
+//! says whether the email was sent.
+//!
+//! The request names the server, so the operation could be used to search other networks for
+//! services. As for every email, private addresses are refused, and the server must prove its name.
+//! In addition, only the ports of mail servers are contacted, names that do not resolve and names
+//! with private addresses get the same response, and test emails have their own rate limit.
+
+use std::time::Duration;
+
+use api::http::TableAction::{BatchGetItem, GetItem, UpdateItem};
+use api::http::{Json, Route};
+use api::product::{Access, Admin, Input};
+use axum::extract::State;
+use deserr::Deserr;
+use email::send::{Mail, Sender, Server};
+use email::smtp::Smtp;
+use errors::{Error, KnownError};
+use flows::App;
+use flows::limits::count_recipient;
+use model::email::Email;
+use model::limit::Limit;
+use model::outbox::Failure;
+use model::outbox::work::Outcome;
+use model::project::email_config::EmailConfig;
+use model::project::email_input::EmailInput;
+use model::text::line;
+use net::tls;
+use serde::Serialize;
+use tokio::time::timeout;
+use utoipa::ToSchema;
+use wire::id::EmailId;
+use wire::problem::Problems;
+
+pub const ROUTE: Route = Route::post("emails-send-test-email", "/api/v1/internal/send-test-email")
+    .summary("Sends a test email through a mail server")
+    .limit(Limit::TestEmail)
+    .table(&[BatchGetItem, GetItem, UpdateItem])
+    .leaves_no_trail("it changes nothing");
+
+/// How long the mail server may take. The function itself may take a second longer.
+const PATIENCE: Duration = Duration::from_secs(9);
+/// The ports on which mail servers accept emails: those of RFC 8314 and RFC 5321, and the
+/// alternatives for networks that block them.
+const PORTS: [u16; 6] = [25, 465, 587, 2465, 2525, 2587];
+/// The longest answer of a mail server that a response repeats, in characters.
+const MAX_ANSWER: usize = 300;
+
+#[derive(Deserr, ToSchema)]
+#[deserr(deny_unknown_fields)]
+pub struct SendTestEmail {
+    recipient_email: Email,
+    email_config: TestedServer,
+}
+
+/// The mail server and the sender to try.
+#[derive(Deserr, ToSchema)]
+#[deserr(deny_unknown_fields)]
+pub struct TestedServer {
+    /// A domain or an IP address.
+    host: String,
+    /// 25, 465, 587, 2465, 2525 or 2587. 465 and 2465 use TLS from the first byte, the others
+    /// STARTTLS.
+    port: u16,
+    /// Empty for a server without authentication.
+    username: String,
+    /// If sent back as the project shows it, the project's password is used, provided the host,
+    /// port and username are the project's.
+    password: String,
+    /// The name in the `From` header; if empty, the name of the project.
+    sender_name: String,
+    /// The address in the `From` header.
+    sender_email: String,
+}
+
+#[derive(Serialize, ToSchema)]
+pub struct Tested {
+    /// Whether the mail server accepted the email.
+    success: bool,
+    /// Why the email was not sent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    error_message: Option<String>,
+}
+
+impl TestedServer {
+    /// The settings with which the project would send through this server.
+    fn check(self, access: &Access<Admin>) -> Result<EmailConfig, KnownError> {
+        if self.host.is_empty() {
+            return Err(invalid("body.email_config.host", "is required"));
+        }
+        let input = EmailInput {
+            r#type: "standard".to_owned(),
+            host: Some(self.host),
+            port: Some(self.port),
+            username: Some(self.username),
+            password: Some(self.password),
+            sender_name: Some(self.sender_name),
+            sender_email: Some(self.sender_email),
+        };
+        let project = &access.project;
+        let checked = input.check(&project.config.email, project.id.as_str(), &access.app.deployment());
+        checked.map_err(|error| invalid(&error.path.replacen("config.", "body.", 1), &error.message))
+    }
+}
+
+fn invalid(path: &str, message: &str) -> KnownError {
+    ROUTE.schema_error(&Problems::one(path, message))
+}
+
+pub async fn handle(
+    State(app): State<App>,
+    access: Access<Admin>,
+    Input { body, .. }: Input<SendTestEmail>,
+) -> Result<Json<Tested>, Error> {
+    let settings = body.email_config.check(&access)?;
+    let project = &access.project;
+    let server = settings.server.as_ref().map(|server| Server::open(server, &project.id, &app.sealer)).transpose();
+    let (Ok(Some(server)), Some(address)) = (server, settings.sender_email) else {
+        return Ok(Json(failed("the password of the mail server cannot be decrypted: enter it again")));
+    };
+    if !PORTS.contains(&server.port) && !app.settings.allow_private_issuers {
+        return Ok(Json(failed(format!("test emails are sent only to the ports {}", PORTS.map(|port| port.to_string()).join(", ")))));
+    }
+    count_recipient(&access, &body.recipient_email).await?;
+    let name = &project.display_name;
+    let mail = Mail {
+        id: EmailId::from(app.entropy.uuid()),
+        project: project.id.clone(),
+        attempt: app.clock.now().as_millisecond(),
+        from: Sender { name: settings.sender_name.unwrap_or_else(|| name.clone()), address },
+        to: vec![body.recipient_email],
+        subject: format!("Test email from {name}"),
+        html: None,
+        text: Some(format!("This is a test email from {}. If you can read it, the mail server works.\n", line::unlinked(name))),
+        unsubscribe: None,
+        server: Some(server),
+    };
+    Ok(Json(send(&app, &mail).await))
+}
+
+async fn send(app: &App, mail: &Mail) -> Tested {
+    let Ok(smtp) = Smtp::trusting(&app.settings, tls::public_roots, app.clock.clone()) else {
+        return failed("the certificates that SSL_CERT_FILE names cannot be read");
+    };
+    let Some(server) = &mail.server else { return failed("there is no mail server") };
+    match timeout(PATIENCE, smtp.try_send(mail, server)).await {
+        Ok(Outcome::Sent { .. }) => Tested { success: true, error_message: None },
+        Ok(Outcome::Retryable(failure) | Outcome::Final(failure)) => failed(told(&failure)),
+        Ok(Outcome::Skipped(_)) => failed("the email has no recipient"),
+        Err(_) => failed(format!("the mail server did not answer within {} seconds", PATIENCE.as_secs())),
+    }
+}
+
+fn failed(message: impl Into<String>) -> Tested {
+    Tested { success: false, error_message: Some(message.into()) }
+}
+
+/// The description of a failure, with the answer of the mail server if it gave one. The errors of
+/// the network are left out: they would tell what else is in a network.
+fn told(failure: &Failure) -> String {
+    match failure.class.as_str() {
+        "HOST_NOT_FOUND" => "the mail server's name has no public address".to_owned(),
+        "SOCKET_CLOSED" | "TEMPORARY" | "TIMEOUT" => failure.message.clone(),
+        _ if failure.cause.is_empty() => failure.message.clone(),
+        _ => format!("{}: {}", failure.message, line::to_line(&failure.cause, MAX_ANSWER)),
+    }
+}

@@ -1,0 +1,61 @@
+//! What an operation needs of the table: the items that its requests name, the actions of its role,
+//! and its entry in the trail.
+
+use crypto::webauthn::client_data::Ceremony;
+use model::document::DocumentKind;
+
+/// An item that a request names in its path, query, body or access token.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Named {
+    /// The user with the id `user_id`.
+    User,
+    /// The claim of the account that signs in with the email address in the field `email`.
+    EmailClaim,
+    /// The team with the id `team_id`, and the memberships of the signed-in user and of `user_id`.
+    Team,
+    /// The team that the access token names as selected.
+    SelectedTeam,
+    /// The email document with the id `id`.
+    Document(DocumentKind),
+    /// The entry of the outbox with the id `id`.
+    Mail,
+    /// The set of API keys with the id `id`.
+    KeySet,
+    /// Another project, with the id `project_id`.
+    Project,
+    /// The challenge of the passkey ceremony with the code `code`.
+    Challenge(Ceremony),
+    /// The user whom the response of a passkey in `authentication_response` claims to belong to.
+    PasskeyUser,
+}
+
+/// Whether an operation records its changes in the trail.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Trail {
+    /// The operation adds an entry.
+    Entry,
+    /// The operation adds no entry, for this reason.
+    Nothing(&'static str),
+}
+
+/// Why a GET adds nothing to the trail.
+pub const READS: &str = "it reads";
+
+/// An IAM action of DynamoDB, without its prefix. A transaction needs the actions of its writes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum TableAction {
+    /// `dynamodb:BatchGetItem`.
+    BatchGetItem,
+    /// `dynamodb:ConditionCheckItem`.
+    ConditionCheckItem,
+    /// `dynamodb:DeleteItem`.
+    DeleteItem,
+    /// `dynamodb:GetItem`.
+    GetItem,
+    /// `dynamodb:PutItem`.
+    PutItem,
+    /// `dynamodb:Query`.
+    Query,
+    /// `dynamodb:UpdateItem`.
+    UpdateItem,
+}
