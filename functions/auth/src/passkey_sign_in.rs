@@ -54,7 +54,7 @@ pub async fn handle(
     let proof =
         PasskeyProof { access: &access, code: &body.code, response: &body.authentication_response, failed: Event::SignInFailed };
     optimistic!(ROUNDS, |round| {
-        let proved = proof.check(round).await?;
+        let proved = proof.check(round, None).await?;
         sign_in(&app, &proof, proved).await.map(Json)
     })
 }

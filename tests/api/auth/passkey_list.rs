@@ -3,19 +3,33 @@
 use serde_json::json;
 use support::TestApp;
 
+use super::{assert_error, assert_takes_client_access, problems};
+
 const PATH: &str = "/api/v1/passkeys";
 
 #[tokio::test]
-async fn a_server_is_answered_and_a_client_is_refused() {
+async fn a_user_lists_own_passkeys_and_a_server_everybodys() {
     let app = TestApp::start().await;
+    assert_takes_client_access(&app, "GET", &format!("{PATH}?user_id=me")).await;
+    app.offer_passkeys().await;
+    let (ada, bob) = (app.sign_up("ada@example.com").await, app.sign_up("bob@example.com").await);
+    let passkey = app.add_passkey(&ada, 1).await;
+    app.advance(jiff::SignedDuration::from_secs(1));
+    assert_eq!(app.sign_in_with(&passkey).await.status(), 200);
+    let list = app.signed_in(&ada).get(&format!("{PATH}?user_id=me")).await.json();
+    let (item, now) = (&list["items"][0], app.now().as_millisecond());
     let wanted = json!({
-        "caller_project_id": app.project_id().as_str(),
+        "id": item["id"], "user_id": ada.user_id, "name": "Passkey", "rp_id": "localhost",
+        "created_at_millis": now - 1000, "last_used_at_millis": now, "transports": ["internal", "hybrid"],
+        "backed_up": false, "aaguid": "00000000-0000-0000-0000-000000000000", "clone_suspected": false,
     });
-    let answer = app.server().request("GET", PATH).send().await;
-    assert_eq!((answer.status(), answer.json()), (200, wanted));
+    assert_eq!(item, &wanted);
+    assert_eq!(list["items"].as_array().unwrap().len(), 1);
 
-    let refused = app.client().request("GET", PATH).send().await;
-    assert_eq!((refused.status(), refused.code().as_str()), (403, "INSUFFICIENT_ACCESS_TYPE"));
-    let unknown = app.server().request("GET", &format!("{PATH}?nonsense=1")).send().await;
-    assert_eq!((unknown.status(), unknown.code().as_str()), (400, "SCHEMA_ERROR"));
+    let of_ada = format!("{PATH}?user_id={}", ada.user_id);
+    assert_eq!(app.server().get(&of_ada).await.json(), list);
+    assert_error(&app.signed_in(&bob).get(&of_ada).await, 403, "FORBIDDEN");
+    assert_error(&app.signed_in(&bob).get(PATH).await, 403, "FORBIDDEN");
+    assert_eq!(problems(&app.server().get(PATH).await), ["query.user_id is required"]);
+    assert_eq!(app.signed_in(&bob).get(&format!("{PATH}?user_id=me")).await.json()["items"], json!([]));
 }

@@ -3,22 +3,23 @@
 use serde_json::json;
 use support::TestApp;
 
-const PATH: &str = "/api/v1/passkeys/0f9b6c1e-2f4b-4d7a-8a34-5b9f0c6d7e81/some-passkey-id";
+use super::{assert_error, problems};
 
 #[tokio::test]
-async fn a_server_is_answered_and_a_client_is_refused() {
+async fn a_passkey_is_renamed_by_its_user_or_a_server() {
     let app = TestApp::start().await;
-    let wanted = json!({
-        "caller_project_id": app.project_id().as_str(),
-        "user_id": "0f9b6c1e-2f4b-4d7a-8a34-5b9f0c6d7e81",
-        "passkey_id": "some-passkey-id",
-        "text": "Hello",
-    });
-    let answer = app.server().request("PATCH", PATH).json(&json!({ "text": "Hello" })).send().await;
-    assert_eq!((answer.status(), answer.json()), (200, wanted));
-
-    let refused = app.client().request("PATCH", PATH).json(&json!({ "text": "Hello" })).send().await;
-    assert_eq!((refused.status(), refused.code().as_str()), (403, "INSUFFICIENT_ACCESS_TYPE"));
-    let unknown = app.server().request("PATCH", &format!("{PATH}?nonsense=1")).json(&json!({ "text": "Hello" })).send().await;
-    assert_eq!((unknown.status(), unknown.code().as_str()), (400, "SCHEMA_ERROR"));
+    app.offer_passkeys().await;
+    let (ada, bob) = (app.sign_up("ada@example.com").await, app.sign_up("bob@example.com").await);
+    app.add_passkey(&ada, 1).await;
+    let list = app.signed_in(&ada).get("/api/v1/passkeys?user_id=me").await.json();
+    let id = list["items"][0]["id"].as_str().unwrap().to_owned();
+    let (me, named) = (format!("/api/v1/passkeys/me/{id}"), format!("/api/v1/passkeys/{}/{id}", ada.user_id));
+    assert_eq!(app.signed_in(&ada).patch(&me, json!({ "name": " Ada's laptop " })).await.json()["name"], "Ada's laptop");
+    assert_eq!(app.server().patch(&named, json!({ "name": "Phone" })).await.json()["name"], "Phone");
+    assert_error(&app.signed_in(&bob).patch(&named, json!({ "name": "Mine" })).await, 403, "FORBIDDEN");
+    assert_error(&app.signed_in(&bob).patch(&me, json!({ "name": "Mine" })).await, 404, "PASSKEY_NOT_FOUND");
+    for name in [json!(""), json!("  "), json!("a".repeat(65)), json!("a\nb"), json!("\u{202e}x"), json!(null), json!(1)] {
+        assert_eq!(problems(&app.signed_in(&ada).patch(&me, json!({ "name": name })).await).len(), 1, "{name}");
+    }
+    assert_eq!(app.signed_in(&ada).get("/api/v1/passkeys?user_id=me").await.json()["items"][0]["name"], "Phone");
 }

@@ -6,6 +6,7 @@
 //! succeed.
 
 mod furnish;
+mod passkeys;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;

@@ -3,20 +3,27 @@
 use serde_json::json;
 use support::TestApp;
 
-const PATH: &str = "/api/v1/projects/some-project-id/.well-known/webauthn";
+#[tokio::test]
+async fn the_exact_trusted_domains_are_related_origins() {
+    let app = TestApp::start().await;
+    let path = format!("/api/v1/projects/{}/.well-known/webauthn", app.project_id());
+    let domains = ["https://app.example.com", "https://example.de:443", "https://*.example.net", "http://plain.example", "https://a.test:8443"];
+    let domains: Vec<_> = domains.iter().map(|domain| json!({ "domain": domain })).collect();
+    app.configure(json!({ "config": { "domains": domains } })).await;
+    assert_eq!(app.anonymous().get(&path).await.json(), json!({ "origins": [] }), "passkeys are off");
+
+    app.offer_passkeys().await;
+    let answer = app.anonymous().get(&path).await;
+    assert_eq!(answer.json(), json!({ "origins": ["https://app.example.com", "https://example.de", "https://a.test:8443"] }));
+    assert_eq!(answer.header("content-type"), Some("application/json; charset=utf-8"));
+    assert_eq!(answer.header("cache-control"), Some("public, max-age=3600"));
+}
 
 #[tokio::test]
-async fn a_server_is_answered_and_a_client_is_refused() {
+async fn an_unknown_project_has_no_related_origins() {
     let app = TestApp::start().await;
-    let wanted = json!({
-        "caller_project_id": app.project_id().as_str(),
-        "project_id": "some-project-id",
-    });
-    let answer = app.server().request("GET", PATH).send().await;
-    assert_eq!((answer.status(), answer.json()), (200, wanted));
-
-    let refused = app.client().request("GET", PATH).send().await;
-    assert_eq!((refused.status(), refused.code().as_str()), (403, "INSUFFICIENT_ACCESS_TYPE"));
-    let unknown = app.server().request("GET", &format!("{PATH}?nonsense=1")).send().await;
-    assert_eq!((unknown.status(), unknown.code().as_str()), (400, "SCHEMA_ERROR"));
+    for id in ["00000000-0000-4000-8000-000000000000", "nonsense"] {
+        let answer = app.anonymous().get(&format!("/api/v1/projects/{id}/.well-known/webauthn")).await;
+        assert_eq!((answer.status(), answer.code().as_str()), (404, "PROJECT_NOT_FOUND"));
+    }
 }

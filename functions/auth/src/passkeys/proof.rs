@@ -12,13 +12,14 @@ use jiff::Timestamp;
 use model::code::Code;
 use model::passkey::ceremony::{Assertion, Failed, authenticate, claimed_user};
 use model::passkey::challenge::Challenge;
-use model::passkey::{Passkey, Refused};
+use model::passkey::Refused;
 use model::trail::Event;
 use model::user::User;
 use serde_json::Value;
 use store::user::UserRow;
 use store::user::account::Outcome;
 use store::{Contention as _, Store, Write, passkey};
+use wire::id::UserId;
 
 /// How many times a use is decided when the account changes concurrently.
 pub(crate) const ROUNDS: u32 = 5;
@@ -44,14 +45,16 @@ pub(crate) struct Proved {
 }
 
 impl PasskeyProof<'_> {
-    /// Checks the response. In the first round (0), challenge and user may be prefetched.
-    pub(crate) async fn check(&self, round: u32) -> Result<Proved, Error> {
+    /// Checks the response, which must be by a passkey of `owner` if that is known. In the first
+    /// round (0), challenge and user may be prefetched.
+    pub(crate) async fn check(&self, round: u32, owner: Option<UserId>) -> Result<Proved, Error> {
         let (access, project) = (self.access, &self.access.project);
         let now = access.app.clock.now();
         let table = access.table(round);
         // The user is read before the challenge: whoever sees a user after a use also sees that the
         // challenge of that use is redeemed.
-        let row = match claimed_user(self.response) {
+        let claimed = claimed_user(self.response).filter(|id| owner.is_none_or(|owner| owner == *id));
+        let row = match claimed {
             Some(id) => table.user(&project.id, id).await?,
             None => None,
         };
@@ -118,10 +121,5 @@ impl Proved {
             Outcome::Done => Ok(()),
             _ => Err(Error::conflict()),
         }
-    }
-
-    /// The passkey that was used.
-    pub(crate) fn passkey(&self) -> Option<&Passkey> {
-        self.user.passkey_of(&self.assertion.credential_id.0)
     }
 }

@@ -1,10 +1,10 @@
 //! Verification of what authenticators sign (Web Authentication Level 3): pure functions on bytes.
 //! The rules of a project, such as its origins, are in the model.
 //!
-//! This is our own code because a crate would bring more than it saves. `webauthn_rp` verifies with
-//! a second crypto stack beside ring; `webauthn-rs` adds OpenSSL and attestation, which we do not
-//! request. What is left is two formats and three algorithms. Tests compare it with the vectors of
-//! the standard and with `webauthn-rs`.
+//! This is our own code because a crate would bring more than it saves: `webauthn_rp` and
+//! `webauthn-rs-core` both verify with a second crypto stack (RustCrypto) beside ring, and most of
+//! the latter is for attestation, which we do not request. What is left is two formats and three
+//! algorithms.
 //!
 //! Attestation statements are not evaluated: options request `none`, so a statement in another
 //! format proves nothing that anybody asked for (§6.5.4, §7.1 step 24).
