@@ -23,10 +23,7 @@ pub const ROUTE: Route = Route::delete("auth-passkey-delete", "/api/v1/passkeys/
         ErrorCode::LastSignInMethod,
     ]);
 
-pub async fn handle(
-    access: Access<Client>,
-    Input { path, .. }: Input<Ignored, Nothing, PasskeyPath>,
-) -> Result<Json<Success>, Error> {
+pub async fn handle(access: Access<Client>, Input { path, .. }: Input<Ignored, Nothing, PasskeyPath>) -> Result<Json<Success>, Error> {
     let user_id = access.user_id(path.user_id)?;
     access.check_fresh()?;
     let row = read(&access, user_id).await?.ok_or(KnownError::PasskeyNotFound)?;

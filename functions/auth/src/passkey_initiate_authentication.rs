@@ -32,8 +32,8 @@ pub struct StartAuthentication {
     /// the page.
     #[deserr(default)]
     rp_id: Option<String>,
-    /// `conditional` for the autofill of a form: the challenge is then valid for ten minutes instead
-    /// of 65 seconds.
+    /// `conditional` for the autofill of a form: the challenge is then valid for ten minutes
+    /// instead of 65 seconds.
     #[deserr(default)]
     mediation: Option<Mediation>,
 }

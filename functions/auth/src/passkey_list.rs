@@ -27,10 +27,7 @@ pub struct PasskeysQuery {
     user_id: Option<UserRef>,
 }
 
-pub async fn handle(
-    access: Access<Client>,
-    Input { query, .. }: Input<Ignored, PasskeysQuery>,
-) -> Result<Json<List<PasskeyRead>>, Error> {
+pub async fn handle(access: Access<Client>, Input { query, .. }: Input<Ignored, PasskeysQuery>) -> Result<Json<List<PasskeyRead>>, Error> {
     let user_id = access.listed_user(query.user_id, &ROUTE)?;
     let passkeys = read(&access, user_id).await?.map(|row| row.user.passkeys).unwrap_or_default();
     Ok(Json(List::whole(passkeys.iter().map(|passkey| PasskeyRead::of(user_id, passkey)).collect())))

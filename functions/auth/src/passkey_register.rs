@@ -48,8 +48,8 @@ pub struct RegisterPasskey {
     /// The browser's `RegistrationResponseJSON`.
     #[schema(value_type = Object)]
     credential: Value,
-    /// A name by which the user will recognise the passkey. Default: the name of the authenticator's
-    /// model if it is a widespread one, otherwise `Passkey`.
+    /// A name by which the user will recognise the passkey. Default: the name of the
+    /// authenticator's model if it is a widespread one, otherwise `Passkey`.
     #[deserr(default)]
     name: Option<PasskeyName>,
 }

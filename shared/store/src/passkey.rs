@@ -1,5 +1,5 @@
-//! Passkeys: the claims to credential ids, and the challenges of ceremonies. The passkeys themselves
-//! are part of the user.
+//! Passkeys: the claims to credential ids, and the challenges of ceremonies. The passkeys
+//! themselves are part of the user.
 //!
 //! | item | pk | sk | cost |
 //! |---|---|---|---|
@@ -57,9 +57,8 @@ pub(crate) fn claims(project: &ProjectId, before: &User, after: &User) -> Result
 /// The releases of the passkeys that a change removes.
 pub(crate) fn releases(project: &ProjectId, before: &User, after: &[Passkey]) -> Vec<Write> {
     let removed = before.passkeys.iter().filter(|passkey| !after.iter().any(|new| new.is_same(passkey)));
-    let release = |passkey: &Passkey| {
-        Write::delete(passkey_claim_key(project, passkey)).on(OWN).value(":user", string(before.id.to_string()))
-    };
+    let release =
+        |passkey: &Passkey| Write::delete(passkey_claim_key(project, passkey)).on(OWN).value(":user", string(before.id.to_string()));
     removed.map(release).collect()
 }
 

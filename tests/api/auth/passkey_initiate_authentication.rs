@@ -32,7 +32,10 @@ async fn the_options_of_a_sign_in_name_no_user() {
     assert_eq!(started.options, wanted);
     let own = app.client().post(PATH, json!({ "rp_id": "example.com" })).await.json();
     assert_eq!(own["options_json"]["rpId"], "example.com");
-    assert_eq!(problems(&app.client().post(PATH, json!({ "rp_id": "com" })).await), ["body.rp_id must be one of the project's passkey_rp_ids"]);
+    assert_eq!(
+        problems(&app.client().post(PATH, json!({ "rp_id": "com" })).await),
+        ["body.rp_id must be one of the project's passkey_rp_ids"]
+    );
 }
 
 #[tokio::test]

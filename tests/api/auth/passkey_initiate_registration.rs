@@ -52,7 +52,8 @@ async fn the_users_own_passkeys_are_excluded() {
     app.offer_passkeys().await;
     let (ada, bob) = (app.sign_up("ada@example.com").await, app.sign_up("bob@example.com").await);
     let passkey = app.add_passkey(&ada, 1).await;
-    let excluded = json!([{ "type": "public-key", "id": URL_SAFE_NO_PAD.encode(&passkey.credential_id), "transports": ["internal", "hybrid"] }]);
+    let excluded =
+        json!([{ "type": "public-key", "id": URL_SAFE_NO_PAD.encode(&passkey.credential_id), "transports": ["internal", "hybrid"] }]);
     assert_eq!(app.start_registration(&ada).await.options["excludeCredentials"], excluded);
     assert_eq!(app.start_registration(&bob).await.options["excludeCredentials"], json!([]));
 }

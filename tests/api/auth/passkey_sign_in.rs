@@ -105,13 +105,22 @@ async fn malformed_and_foreign_responses_are_refused() {
     let framed = json!({ "type": "webauthn.get", "challenge": started.options["challenge"], "origin": "http://localhost:3000", "crossOrigin": true });
     let data = URL_SAFE_NO_PAD.decode(good["response"]["authenticatorData"].as_str().unwrap()).unwrap();
     for response in [
-        json!(null), json!(1), json!({}), json!({ "response": [] }), without_handle,
-        on(Page::new("https://evil.example", "localhost")), on(Page::new("http://app.localhost:3000", "app.localhost")),
-        on(Page::new("http://localhost:3000", "evil.example")), flagged(0), flagged(0b1101), flagged(0b1_0101),
+        json!(null),
+        json!(1),
+        json!({}),
+        json!({ "response": [] }),
+        without_handle,
+        on(Page::new("https://evil.example", "localhost")),
+        on(Page::new("http://app.localhost:3000", "app.localhost")),
+        on(Page::new("http://localhost:3000", "evil.example")),
+        flagged(0),
+        flagged(0b1101),
+        flagged(0b1_0101),
         SoftPasskey { credential_id: vec![1, 2, 3], ..passkey.clone() }.assertion(&started.options),
         SoftPasskey { user_handle: others.user_handle.clone(), ..passkey.clone() }.assertion(&started.options),
         SoftPasskey { user_handle: passkey.user_handle.clone(), ..others.clone() }.assertion(&started.options),
-        passkey.signed(&data, framed.to_string().as_bytes()), passkey.registration(&started.options),
+        passkey.signed(&data, framed.to_string().as_bytes()),
+        passkey.registration(&started.options),
     ] {
         let refused = app.send_assertion(&started.code, &response).await;
         let details = assert_error(&refused, 400, "PASSKEY_AUTHENTICATION_FAILED");

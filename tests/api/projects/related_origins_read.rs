@@ -7,7 +7,8 @@ use support::TestApp;
 async fn the_exact_trusted_domains_are_related_origins() {
     let app = TestApp::start().await;
     let path = format!("/api/v1/projects/{}/.well-known/webauthn", app.project_id());
-    let domains = ["https://app.example.com", "https://example.de:443", "https://*.example.net", "http://plain.example", "https://a.test:8443"];
+    let domains =
+        ["https://app.example.com", "https://example.de:443", "https://*.example.net", "http://plain.example", "https://a.test:8443"];
     let domains: Vec<_> = domains.iter().map(|domain| json!({ "domain": domain })).collect();
     app.configure(json!({ "config": { "domains": domains } })).await;
     assert_eq!(app.anonymous().get(&path).await.json(), json!({ "origins": [] }), "passkeys are off");

@@ -3,6 +3,7 @@
 
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
+import { verifyAuthenticationResponse, verifyRegistrationResponse } from "@simplewebauthn/server";
 import { launch } from "./chromium.js";
 import { configure } from "../support/gateway.js";
 import { PASSWORD, newAddress, version, world } from "../support/world.js";
@@ -129,7 +130,7 @@ test("the SDK registers a passkey, and signs in with it", async (t) => {
   assert.deepEqual(it.errors, []);
 });
 
-test("a device that does not verify its user is refused only if the project requires it", async (t) => {
+test("a device that does not verify its user is refused if that is required", async (t) => {
   const it = await member(t, { isUserVerified: false });
   await it.page.click("#passkey-sign-in");
   await it.is(`${it.email} unverified`);
@@ -190,4 +191,37 @@ test("a passkey is offered in the autofill of a form", async (t) => {
   assert.equal(await it.page.evaluate(() => PublicKeyCredential.isConditionalMediationAvailable()), true);
   const signedIn = await signIn(it.page, { mediation: "conditional" }, { mediation: "conditional" });
   assert.equal(signedIn.status, 200, JSON.stringify(signedIn.body));
+});
+
+/** The bytes of base64url text with one bit flipped. */
+function flipped(text, at) {
+  const bytes = Buffer.from(text, "base64url");
+  bytes[at % bytes.length] ^= 1 << at % 8;
+  return bytes.toString("base64url");
+}
+
+/** Whether another implementation accepts a response. */
+const accepts = (verification) => verification.then(({ verified }) => verified, () => false);
+
+test("another implementation agrees on what is accepted and refused", async (t) => {
+  const it = await visitor(t);
+  const { body: account } = await post(it.page, "/auth/password/sign-up", { email: newAddress(), password: PASSWORD });
+  const site = { expectedOrigin: new URL(it.page.url()).origin, expectedRPID: "localhost", requireUserVerification: false };
+  const registration = (await post(it.page, "/auth/passkey/initiate-passkey-registration", {}, account.access_token)).body;
+  registration.options_json.rp.id = "localhost";
+  const credential = await ceremony(it.page, "create", registration.options_json);
+  const { registrationInfo } = await verifyRegistrationResponse({ ...site, response: credential, expectedChallenge: registration.options_json.challenge });
+  const body = { code: registration.code, credential };
+  assert.equal((await post(it.page, "/auth/passkey/register", body, account.access_token)).status, 200);
+
+  const { body: started } = await post(it.page, "/auth/passkey/initiate-passkey-authentication", {});
+  const right = await ceremony(it.page, "get", { ...started.options_json, rpId: "localhost" });
+  const parts = ["clientDataJSON", "authenticatorData", "signature"];
+  const forged = parts.flatMap((part) => [0, 9, 33, 36].map((at) => ({ ...right, response: { ...right.response, [part]: flipped(right.response[part], at) } })));
+  const expected = { ...site, expectedChallenge: started.options_json.challenge, credential: registrationInfo.credential };
+  for (const response of [...forged, right]) {
+    const theirs = await accepts(verifyAuthenticationResponse({ ...expected, response }));
+    const { status } = await post(it.page, "/auth/passkey/sign-in", { code: started.code, authentication_response: response });
+    assert.deepEqual([theirs, status], response === right ? [true, 200] : [false, 400]);
+  }
 });

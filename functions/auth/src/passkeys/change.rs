@@ -23,11 +23,7 @@ pub struct PasskeyPath {
 }
 
 /// Changes a user's passkeys. A client must not remove its user's last way to sign in.
-pub(crate) async fn change<L>(
-    access: &Access<L>,
-    row: UserRow,
-    change: impl Fn(&mut User) -> Result<(), Refused>,
-) -> Result<User, Error> {
+pub(crate) async fn change<L>(access: &Access<L>, row: UserRow, change: impl Fn(&mut User) -> Result<(), Refused>) -> Result<User, Error> {
     let changed = change_as(access, row, KnownError::PasskeyNotFound, |user| {
         let before = user.clone();
         change(user).map_err(refusal)?;

@@ -69,7 +69,8 @@ impl AuthenticatorData {
         permitted.iter().copied().find(is_own).ok_or(Refused::WrongRelyingParty)
     }
 
-    /// Checks the flags (§7.1 steps 15 to 18, §7.2 steps 17 to 19). The user must always be present.
+    /// Checks the flags (§7.1 steps 15 to 18, §7.2 steps 17 to 19). The user must always be
+    /// present.
     pub fn check_flags(&self, requires_user_verification: bool) -> Result<(), Refused> {
         match () {
             () if self.flags & USER_PRESENT == 0 => Err(Refused::NoUserPresent),

@@ -42,8 +42,8 @@ struct Collected {
 
 impl ClientData {
     /// Reads client data, and checks everything except the origin (§7.1 steps 5 to 11, §7.2 steps 9
-    /// to 14). Pages in frames of other sites are refused: whoever frames the page could make people
-    /// confirm something that they do not see.
+    /// to 14). Pages in frames of other sites are refused: whoever frames the page could make
+    /// people confirm something that they do not see.
     pub fn read(json: &[u8], ceremony: Ceremony, challenge: &[u8]) -> Result<Self, Refused> {
         let json = json.strip_prefix(b"\xef\xbb\xbf").unwrap_or(json);
         let data: Collected = serde_json::from_slice(json).map_err(|_| Refused::Malformed("clientDataJSON"))?;

@@ -59,8 +59,8 @@ pub const MAX_RECIPIENTS: usize = 10;
 pub struct Change {
     /// The kind of change.
     pub kind: Kind,
-    /// The address, the provider's id, the name of the passkey, or the number of recovery codes that
-    /// are left.
+    /// The address, the provider's id, the name of the passkey, or the number of recovery codes
+    /// that are left.
     pub detail: Option<String>,
 }
 

@@ -11,7 +11,8 @@ use uuid::Uuid;
 use wire::id::{PasskeyId, UserId};
 
 use crate::passkey::challenge::Challenge;
-use crate::passkey::relying_party::{UntrustedOrigin, UserVerification};
+use crate::passkey::relying_party::UntrustedOrigin;
+use crate::passkey::settings::UserVerification;
 use crate::passkey::{Passkey, aaguid};
 use crate::project::Project;
 use crate::text::bytes::Bytes;
@@ -91,13 +92,7 @@ fn relying_party(project: &Project, origin: &str, data: &AuthenticatorData) -> R
 }
 
 /// Verifies the response of a registration, and returns the new passkey.
-pub fn register(
-    project: &Project,
-    challenge: &Challenge,
-    response: &Value,
-    id: PasskeyId,
-    now: Timestamp,
-) -> Result<Passkey, Failed> {
+pub fn register(project: &Project, challenge: &Challenge, response: &Value, id: PasskeyId, now: Timestamp) -> Result<Passkey, Failed> {
     let Response { raw_id, response, .. } = Response::<Attestation>::read(response)?;
     let client = ClientData::read(&response.client_data.0, Ceremony::Registration, &challenge.bytes.0)?;
     let data = of_attestation_object(&response.attestation_object.0)?;

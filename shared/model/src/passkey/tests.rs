@@ -8,11 +8,12 @@ use wire::entropy::Entropy;
 use wire::id::ProjectId;
 
 use super::*;
-use crate::passkey::ceremony::{Failed, authenticate, register};
+use crate::passkey::ceremony::{Assertion, Failed, authenticate, register};
 use crate::passkey::challenge::Challenge;
-use crate::passkey::relying_party::parse_rp_id;
+use crate::passkey::settings::parse_rp_id;
 use crate::project::Project;
 use crate::project::redirect::TrustedDomain;
+use crate::user::User;
 
 const VECTORS: &str = include_str!("w3c-vectors.json");
 
@@ -144,7 +145,18 @@ fn a_relying_party_id_is_a_domain_below_a_public_suffix() {
         assert_eq!(parse_rp_id(text).as_deref(), Some(id));
     }
     let suffixes = ["com", "co.uk", "github.io", "localhost"];
-    let others = ["", ".", "example.com.", "https://example.com", "example.com:443", "example.com/a", "a b.com", "127.0.0.1", "[::1]", "*.example.com"];
+    let others = [
+        "",
+        ".",
+        "example.com.",
+        "https://example.com",
+        "example.com:443",
+        "example.com/a",
+        "a b.com",
+        "127.0.0.1",
+        "[::1]",
+        "*.example.com",
+    ];
     for text in suffixes.into_iter().chain(others) {
         assert_eq!(parse_rp_id(text), None, "{text}");
     }

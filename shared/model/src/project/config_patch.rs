@@ -7,7 +7,7 @@ use wire::change::Change;
 use crate::bot_challenge::{self, BotChallengeInput};
 use crate::document::theme::ThemeId;
 use crate::notice::kind::Topic;
-use crate::passkey::relying_party::{MAX_RP_IDS, UserVerification, parse_rp_id};
+use crate::passkey::settings::{MAX_RP_IDS, UserVerification, parse_rp_id};
 use crate::password;
 use crate::permission::{Occasion, PermissionId};
 use crate::project::email_input::EmailInput;

@@ -25,7 +25,7 @@ use wire::id::ProjectId;
 
 use crate::bot_challenge::BotChallenge;
 use crate::notice::kind::Topic;
-use crate::passkey::relying_party::PasskeySettings;
+use crate::passkey::settings::PasskeySettings;
 use crate::password::length;
 use crate::permission::Rbac;
 use crate::project::redirect::{RedirectUrl, Rules, TrustedDomain};

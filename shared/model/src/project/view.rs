@@ -9,7 +9,7 @@ use wire::id::ProjectId;
 
 use crate::bot_challenge::BotChallengeView;
 use crate::notice::kind::Topic;
-use crate::passkey::relying_party::UserVerification;
+use crate::passkey::settings::UserVerification;
 use crate::permission::{Occasion, PermissionId};
 use crate::project::redirect::TrustedDomain;
 use crate::project::setting::HIDDEN_SECRET;

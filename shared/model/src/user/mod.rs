@@ -10,6 +10,7 @@ pub mod notices;
 pub mod ownership;
 #[cfg(test)]
 mod ownership_tests;
+pub mod passkeys;
 pub mod patch;
 pub mod provider_account;
 #[cfg(test)]

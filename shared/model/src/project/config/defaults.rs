@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use crate::bot_challenge::BotChallenge;
 use crate::document::theme::DEFAULT_THEME;
-use crate::passkey::relying_party::PasskeySettings;
+use crate::passkey::settings::PasskeySettings;
 use crate::project::config::documents::MailDocuments;
 use crate::project::config::notices;
 use crate::project::{ProjectConfig, SessionSettings};

@@ -5,7 +5,7 @@ use deserr::Deserr;
 
 use crate::bot_challenge::{ChallengeProvider, Policy};
 use crate::document::theme::ThemeId;
-use crate::passkey::relying_party::UserVerification;
+use crate::passkey::settings::UserVerification;
 use crate::project::MergeStrategy;
 use crate::project::config::documents::{TemplateInput, ThemeInput};
 use crate::project::config::parts::{Domain, Entries, Provider, Rule, Server};
