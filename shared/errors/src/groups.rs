@@ -46,6 +46,8 @@ pub(crate) const OWN_CODES: &[ErrorCode] = &[
     ErrorCode::InternalProjectStays,
     ErrorCode::InvalidRecoveryCode,
     ErrorCode::AuthenticatorAppRequired,
+    ErrorCode::AuthenticatorNotFound,
+    ErrorCode::TooManyAuthenticators,
     ErrorCode::RateLimited,
 ];
 

@@ -3,6 +3,7 @@
 pub(crate) mod account_notices;
 mod anonymous;
 mod connected_accounts;
+pub(crate) mod mfa_authenticators;
 pub(crate) mod mfa_recovery_codes;
 pub(crate) mod mfa_sign_in;
 mod new_sign_in;

@@ -44,10 +44,9 @@ use wire::clock::after;
 use crate::email::Email;
 use crate::notice::kind::Kind;
 use crate::passkey::Passkey;
-use crate::text::line;
 use crate::user::notices::Joined;
 use crate::user::standing::Standing;
-use crate::user::totp::Totp;
+use crate::user::totp::{Authenticator, Totp};
 use crate::user::{Channel, ProviderAccount, User};
 
 /// The maximum number of addresses that receive a notice; those verified for longest come first.
@@ -59,8 +58,7 @@ pub const MAX_RECIPIENTS: usize = 10;
 pub struct Change {
     /// The kind of change.
     pub kind: Kind,
-    /// The address, the provider's id, the name of the passkey, or the number of recovery codes
-    /// that are left.
+    /// The address, the provider's id, or the number of recovery codes that are left.
     pub detail: Option<String>,
 }
 
@@ -91,12 +89,7 @@ pub fn changes(before: &User, after: &User) -> Vec<Change> {
     let primary = |user: &User| user.primary().map(|channel| channel.value.clone());
     let new = primary(after).filter(|new| primary(before).as_ref() != Some(new));
     changes.extend(new.map(|new| Change::about(Kind::AddressMadePrimary, new)));
-    let secret = |user: &User| user.totp.as_ref().map(|totp| totp.secret.clone());
-    changes.extend(match (secret(before), secret(after)) {
-        (Some(_), None) => Some(Change::of(Kind::AuthenticatorRemoved)),
-        (old, Some(new)) if old.as_ref() != Some(&new) => Some(Change::of(Kind::AuthenticatorAdded)),
-        _ => None,
-    });
+    changes.extend(authenticator_change(before, after));
     changes.extend(recovery_change(before, after));
     // A provider account that only supplied tokens before, and now permits sign-in, counts as
     // newly linked; one that no longer permits sign-in counts as unlinked.
@@ -111,17 +104,30 @@ pub fn changes(before: &User, after: &User) -> Vec<Change> {
     changes
 }
 
-/// The changes to the passkeys.
+/// The changes to the passkeys. Their names are left out for the same reason as those of apps.
 fn passkey_changes(before: &User, after: &User) -> impl Iterator<Item = Change> {
     let of = |user: &User, passkey: &Passkey| user.passkeys.iter().find(|own| own.is_same(passkey)).cloned();
-    let about = |kind| move |passkey: &Passkey| Change::about(kind, line::unlinked(&passkey.name));
-    let added = after.passkeys.iter().filter(move |passkey| of(before, passkey).is_none()).map(about(Kind::PasskeyAdded));
-    let removed = before.passkeys.iter().filter(move |passkey| of(after, passkey).is_none()).map(about(Kind::PasskeyRemoved));
+    let added = after.passkeys.iter().filter(move |passkey| of(before, passkey).is_none());
+    let removed = before.passkeys.iter().filter(move |passkey| of(after, passkey).is_none());
     let is_new = move |passkey: &&Passkey| {
         passkey.clone_suspected_at.is_some() && of(before, passkey).is_some_and(|old| old.clone_suspected_at.is_none())
     };
-    let suspected = after.passkeys.iter().filter(is_new).map(about(Kind::PasskeyCloneSuspected));
-    added.chain(removed).chain(suspected)
+    let suspected = after.passkeys.iter().filter(is_new);
+    let added = added.map(|_| Change::of(Kind::PasskeyAdded));
+    let removed = removed.map(|_| Change::of(Kind::PasskeyRemoved));
+    added.chain(removed).chain(suspected.map(|_| Change::of(Kind::PasskeyCloneSuspected)))
+}
+
+/// A change to the authenticator apps. If one app replaces another, only the new one is reported.
+/// The name of an app is not, because it could make the email say whatever an intruder wants.
+fn authenticator_change(before: &User, after: &User) -> Option<Change> {
+    let has = |user: &User, app: &Authenticator| user.totp.iter().flat_map(Totp::apps).any(|own| own.secret == app.secret);
+    let Some(left) = &after.totp else { return before.totp.as_ref().map(|_| Change::of(Kind::AuthenticatorRemoved)) };
+    if left.apps().any(|app| !has(before, app)) {
+        return Some(Change::of(Kind::AuthenticatorAdded));
+    }
+    let is_fewer = before.totp.as_ref()?.apps().any(|app| !has(after, app));
+    is_fewer.then(|| Change::of(Kind::OneAuthenticatorRemoved))
 }
 
 /// A change to the recovery codes. `None` if they were removed with the authenticator app: that is
@@ -163,7 +169,7 @@ pub struct NotMe {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Snapshot {
     channels: Vec<Channel>,
-    /// The authenticator app.
+    /// The authenticator apps.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub totp: Option<Totp>,
     provider_accounts: Vec<ProviderAccount>,
@@ -312,9 +318,13 @@ impl User {
             ..channel
         });
         self.channels = restored.collect();
-        // A code of the authenticator app that was already used cannot be used again.
-        let last_step = self.totp.as_ref().map_or(0, |totp| totp.last_step);
-        self.totp = before.totp.clone().map(|totp| Totp { last_step: totp.last_step.max(last_step), ..totp });
+        // A code of an authenticator app that was already used cannot be used again.
+        let used: Vec<Authenticator> = self.totp.iter().flat_map(Totp::apps).cloned().collect();
+        self.totp.clone_from(&before.totp);
+        for app in self.totp.iter_mut().flat_map(Totp::apps_mut) {
+            let last_step = used.iter().filter(|used| used.id == app.id).map(|used| used.last_step).max();
+            app.last_step = app.last_step.max(last_step.unwrap_or_default());
+        }
         let free = |account: &&ProviderAccount| !taken.accounts.iter().any(|taken| taken.is_same(account));
         self.provider_accounts = before.provider_accounts.iter().filter(free).cloned().collect();
         self.passkeys = self.restored_passkeys(before, taken);

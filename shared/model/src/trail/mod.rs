@@ -7,6 +7,7 @@
 
 pub mod chain;
 pub mod check;
+pub mod event;
 pub mod retention;
 pub mod target;
 pub mod view;
@@ -15,17 +16,18 @@ use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use utoipa::ToSchema;
-use wire::id::{KeySetId, SessionId, TrailEntryId, UserId};
+use wire::id::{AuthenticatorId, KeySetId, SessionId, TrailEntryId, UserId};
 use wire::level::Level;
 
 use crate::email::Email;
 use crate::notice::changes;
-use crate::notice::kind::Kind;
 use crate::place::Place;
 use crate::project::{KeyKind, ProjectConfig};
 use crate::session::Amr;
 use crate::user::User;
+use crate::user::totp::Totp;
 
+pub use crate::trail::event::Event;
 pub use crate::trail::target::{MAX_TARGET_ID, Target, TargetKind};
 
 /// The maximum number of field names in an entry; the rest are dropped.
@@ -73,122 +75,6 @@ pub struct Entry {
     /// How often the event happened; above 1 only for wrong passwords and codes, which are counted
     /// per minute.
     pub count: u32,
-}
-
-/// What happened to an account.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, ToSchema, deserr::Deserr)]
-#[serde(rename_all = "kebab-case")]
-pub enum Event {
-    /// The account was created.
-    #[deserr(rename = "created")]
-    Created,
-    /// A sign-in completed.
-    #[deserr(rename = "sign-in")]
-    SignIn,
-    /// The first factor of a sign-in was correct, and the second was requested.
-    #[deserr(rename = "second-factor-asked")]
-    SecondFactorAsked,
-    /// The password or code at a sign-in was wrong.
-    #[deserr(rename = "sign-in-failed")]
-    SignInFailed,
-    /// A session in the user's name was created for somebody else.
-    #[deserr(rename = "impersonation")]
-    Impersonation,
-    /// A signed-in user proved their presence again.
-    #[deserr(rename = "reauthenticated")]
-    Reauthenticated,
-    /// A signed-in user gave a wrong password or code.
-    #[deserr(rename = "proof-failed")]
-    ProofFailed,
-    /// A session was ended by its user.
-    #[deserr(rename = "sign-out")]
-    SignOut,
-    /// All sessions of the user were ended, or all except the current session.
-    #[deserr(rename = "sessions-ended")]
-    SessionsEnded,
-    /// A password was set for an account that had none.
-    #[deserr(rename = "password-set")]
-    PasswordSet,
-    /// The password was changed.
-    #[deserr(rename = "password-changed")]
-    PasswordChanged,
-    /// The password was reset with an emailed code.
-    #[deserr(rename = "password-reset")]
-    PasswordReset,
-    /// The password was removed.
-    #[deserr(rename = "password-removed")]
-    PasswordRemoved,
-    /// An address was added that the user can sign in with.
-    #[deserr(rename = "address-added")]
-    AddressAdded,
-    /// The user can no longer sign in with an address.
-    #[deserr(rename = "address-removed")]
-    AddressRemoved,
-    /// An address became primary.
-    #[deserr(rename = "address-made-primary")]
-    AddressMadePrimary,
-    /// An address was verified.
-    #[deserr(rename = "address-verified")]
-    AddressVerified,
-    /// An authenticator app was added.
-    #[deserr(rename = "authenticator-added")]
-    AuthenticatorAdded,
-    /// The authenticator app was removed.
-    #[deserr(rename = "authenticator-removed")]
-    AuthenticatorRemoved,
-    /// A set of recovery codes was made.
-    #[deserr(rename = "recovery-codes-created")]
-    RecoveryCodesCreated,
-    /// A recovery code was used.
-    #[deserr(rename = "recovery-code-used")]
-    RecoveryCodeUsed,
-    /// A provider account was linked.
-    #[deserr(rename = "provider-linked")]
-    ProviderLinked,
-    /// A provider account was unlinked.
-    #[deserr(rename = "provider-unlinked")]
-    ProviderUnlinked,
-    /// A passkey was registered.
-    #[deserr(rename = "passkey-added")]
-    PasskeyAdded,
-    /// A passkey was removed.
-    #[deserr(rename = "passkey-removed")]
-    PasskeyRemoved,
-    /// The use of a passkey was refused because there may be a copy of its authenticator.
-    #[deserr(rename = "passkey-clone-suspected")]
-    PasskeyCloneSuspected,
-    /// An administrator or a server restricted the account.
-    #[deserr(rename = "restricted")]
-    Restricted,
-    /// An administrator or a server lifted the restriction.
-    #[deserr(rename = "unrestricted")]
-    Unrestricted,
-    /// The account was deleted.
-    #[deserr(rename = "deleted")]
-    Deleted,
-}
-
-impl From<Kind> for Event {
-    fn from(kind: Kind) -> Self {
-        match kind {
-            Kind::PasswordSet => Self::PasswordSet,
-            Kind::PasswordChanged => Self::PasswordChanged,
-            Kind::PasswordReset => Self::PasswordReset,
-            Kind::PasswordRemoved => Self::PasswordRemoved,
-            Kind::AddressAdded => Self::AddressAdded,
-            Kind::AddressRemoved => Self::AddressRemoved,
-            Kind::AddressMadePrimary => Self::AddressMadePrimary,
-            Kind::AuthenticatorAdded => Self::AuthenticatorAdded,
-            Kind::AuthenticatorRemoved => Self::AuthenticatorRemoved,
-            Kind::RecoveryCodesCreated => Self::RecoveryCodesCreated,
-            Kind::RecoveryCodeUsed => Self::RecoveryCodeUsed,
-            Kind::ProviderLinked => Self::ProviderLinked,
-            Kind::ProviderUnlinked => Self::ProviderUnlinked,
-            Kind::PasskeyAdded => Self::PasskeyAdded,
-            Kind::PasskeyRemoved => Self::PasskeyRemoved,
-            Kind::PasskeyCloneSuspected => Self::PasskeyCloneSuspected,
-        }
-    }
 }
 
 /// The access level that a caller proved.
@@ -268,14 +154,17 @@ pub fn events(before: &User, after: &User) -> Vec<Event> {
     changes(before, after).into_iter().map(|change| change.kind.into()).chain(others.into_iter().flatten()).collect()
 }
 
-/// The addresses, provider accounts and passkeys that a change added.
+/// The addresses, provider accounts, passkeys and authenticator apps that a change added.
 pub fn additions(before: &User, after: &User) -> Vec<Target> {
     let channels = after.channels.iter().filter(|channel| before.channel(channel.id).is_none());
     let channels = channels.map(|channel| Target::new(TargetKind::ContactChannel, channel.id));
     let accounts = after.provider_accounts.iter().filter(|account| before.provider_accounts.iter().all(|old| old.id != account.id));
     let accounts = accounts.map(|account| Target::new(TargetKind::ProviderAccount, account.id));
     let passkeys = after.passkeys.iter().filter(|passkey| before.passkey(passkey.id).is_none());
-    channels.chain(accounts).chain(passkeys.map(|passkey| Target::new(TargetKind::Passkey, passkey.id))).collect()
+    let passkeys = passkeys.map(|passkey| Target::new(TargetKind::Passkey, passkey.id));
+    let had = |id: AuthenticatorId| before.totp.iter().any(|totp| totp.app(id).is_some());
+    let apps = after.totp.iter().flat_map(Totp::apps).filter(|app| !had(app.id));
+    channels.chain(accounts).chain(passkeys).chain(apps.map(|app| Target::new(TargetKind::Authenticator, app.id))).collect()
 }
 
 /// The names of the fields in a body, with settings as dotted paths, and without values. Keys of
