@@ -3,6 +3,7 @@
 //! HTTP's types and all layers, but not through sockets.
 #![expect(clippy::unwrap_used, reason = "a test fails if something is missing")]
 
+pub mod authenticator;
 mod caller;
 mod faults;
 mod kept_log;

@@ -28,6 +28,7 @@ pub mod jwks_read;
 pub mod jwks_restricted_read;
 mod metrics;
 mod owners;
+pub mod related_origins_read;
 pub mod sign_up_rules_stats;
 pub mod sign_up_rules_test;
 
@@ -60,4 +61,5 @@ pub fn operations(register: &mut impl Register) {
     register.operation(internal_transfer::ROUTE, internal_transfer::handle);
     register.operation(internal_metrics::ROUTE, internal_metrics::handle);
     register.operation(sign_up_rules_stats::ROUTE, sign_up_rules_stats::handle);
+    register.operation(related_origins_read::ROUTE, related_origins_read::handle);
 }

@@ -71,7 +71,7 @@ impl KnownError {
             | ReauthenticationRequired | UserDeletionNotEnabled | TeamCreationNotEnabled | TeamInvitationRestrictedUserNotAllowed { .. }
             | TeamInvitationEmailMismatch => StatusCode::FORBIDDEN,
             ProjectNotFound { .. } | UserNotFound | VerificationCodeNotFound | RouteNotFound | SessionNotFound | ContactChannelNotFound
-            | ProviderAccountNotFound | ApiKeyNotFound | EmailNotFound | EmailTemplateNotFound | EmailThemeNotFound | EmailDraftNotFound
+            | ProviderAccountNotFound | PasskeyNotFound | ApiKeyNotFound | EmailNotFound | EmailTemplateNotFound | EmailThemeNotFound | EmailDraftNotFound
             | WebhookEndpointNotFound | WebhookDeliveryNotFound
             | NotificationCategoryNotFound | TeamMembershipNotFound { .. } | ProfileImageNotFound | TeamNotFound { .. } | PermissionNotFound { .. }
             | AuthenticatorNotFound | WrongPermissionScope { .. } => StatusCode::NOT_FOUND,

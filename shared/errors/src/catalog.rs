@@ -156,6 +156,13 @@ catalog! {
     InvalidTotpCode: "The code from the authenticator app is wrong or was used before.",
         "Ask for the next code; check the clock of the user's device.";
 
+    PasskeyAuthenticationNotEnabled: "The project does not offer passkeys.",
+        "Turn on `auth.passkey.allowSignIn`, or offer another way to sign in.";
+    PasskeyRegistrationFailed: "The browser's response does not register a passkey; the message says why.",
+        "Start again with new options; check that the page's origin is a trusted domain.";
+    PasskeyAuthenticationFailed: "The browser's response does not prove the possession of a passkey.",
+        "Let the user try again with new options, or another way to sign in; the message says why.";
+
     InvalidOauthClientIdOrSecret: "The OAuth client id or secret is wrong.",
         "The client id is the project's id, and the client secret is the project's `pck_` key.";
     InvalidScope: "The scope cannot be requested.",
@@ -257,6 +264,10 @@ catalog! {
         "Set `config.allow_user_api_keys` or `config.allow_team_api_keys` of the project to `true`.";
     TooManyApiKeys: "The user or team has the maximum number of API keys that have not ended.",
         "Revoke one that is not in use.";
+    PasskeyNotFound: "The user does not have this passkey.",
+        "List the user's passkeys.";
+    TooManyPasskeys: "The user has the maximum number of passkeys.",
+        "Delete one first.";
     LastSignInMethod: "After this change, the user would have no way to sign in.",
         "Add another way to sign in first.";
     EmailNotFound: "The email does not exist.",

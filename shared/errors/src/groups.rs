@@ -19,6 +19,8 @@ pub(crate) const OWN_CODES: &[ErrorCode] = &[
     ErrorCode::TooManyProviderAccounts,
     ErrorCode::ApiKeysNotEnabled,
     ErrorCode::TooManyApiKeys,
+    ErrorCode::PasskeyNotFound,
+    ErrorCode::TooManyPasskeys,
     ErrorCode::LastSignInMethod,
     ErrorCode::EmailNotFound,
     ErrorCode::EmailTemplateNotFound,

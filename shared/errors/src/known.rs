@@ -159,6 +159,13 @@ pub enum KnownError {
     #[error("the code from the authenticator app is wrong or was used before")]
     InvalidTotpCode,
 
+    #[error("the project does not offer passkeys")]
+    PasskeyAuthenticationNotEnabled,
+    #[error("the passkey was not registered: {message}")]
+    PasskeyRegistrationFailed { message: String },
+    #[error("the passkey was not accepted: {message}")]
+    PasskeyAuthenticationFailed { message: String },
+
     #[error("the client id or secret is wrong")]
     InvalidOauthClientIdOrSecret { client_id: Option<String> },
     #[error("the scope cannot be requested")]
@@ -262,6 +269,10 @@ pub enum KnownError {
     ApiKeysNotEnabled { r#type: &'static str },
     #[error("a {type} can have at most {max} open API keys: revoke one first")]
     TooManyApiKeys { r#type: &'static str, max: usize },
+    #[error("the user does not have this passkey")]
+    PasskeyNotFound,
+    #[error("a user can have at most {limit} passkeys: delete one first")]
+    TooManyPasskeys { limit: usize },
     #[error("the user would have no way to sign in: add another way first")]
     LastSignInMethod,
     #[error("the email does not exist")]

@@ -13,6 +13,7 @@ pub mod metrics;
 pub mod notice;
 pub mod outbox;
 pub mod owned_key;
+pub mod passkey;
 pub mod password;
 pub mod permission;
 pub mod place;

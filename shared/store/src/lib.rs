@@ -25,6 +25,7 @@ pub mod link;
 pub mod metrics;
 pub mod outbox;
 pub mod owned_key;
+pub mod passkey;
 pub mod profile_image;
 pub mod project;
 pub mod provider;

@@ -81,6 +81,10 @@ id!(
     ProviderAccountId
 );
 id!(
+    /// A passkey of a user.
+    PasskeyId
+);
+id!(
     /// An authenticator app of a user.
     AuthenticatorId
 );

@@ -42,6 +42,7 @@ use wire::clock::after;
 use wire::id::{AuthenticatorId, ChannelId, DocumentId, EmailId, KeySetId, ProjectId, ProviderAccountId, SessionId, TeamId, UserId};
 
 use crate::events::owned_keys;
+use crate::events::passkeys;
 use crate::events::webhook;
 use crate::world_of_teams;
 
@@ -147,6 +148,7 @@ async fn write_account(app: &TestApp, project: &ProjectId) -> (User, Session) {
         allow_connected_accounts: true,
     };
     user.provider_accounts.push(github.clone());
+    user.passkeys.push(passkeys::registered(now));
     user.selected_team_id = Some(TeamId::parse(world_of_teams::TEAM).unwrap());
     user.permissions.insert(world_of_teams::audit());
     let tokens = tokens_of(app, project, &github);
@@ -172,6 +174,7 @@ async fn write_account(app: &TestApp, project: &ProjectId) -> (User, Session) {
         outbox::create(project, &mail(user.id, now)).unwrap(),
         profile_image::put(project, user.id, &picture().digest(), &picture()).unwrap(),
     ];
+    writes.extend(passkeys::challenges(project, &user, now));
     writes.extend(session::create(project, &session, &REFRESH_TOKEN.to_owned().into()).unwrap());
     let other = Session { id: SessionId::parse(OTHER_SESSION).unwrap(), ..session.clone() };
     writes.extend(session::create(project, &other, &entropy.code()).unwrap());
@@ -243,7 +246,7 @@ async fn write_mail_documents(app: &TestApp, project: &ProjectId, user_id: UserI
 }
 
 async fn write_settings(app: &TestApp, project: &ProjectId, key: &str) {
-    let providers = json!({ "config": { "magic_link_enabled": true, "client_user_deletion_enabled": true, "client_team_creation_enabled": true, "allow_user_api_keys": true, "allow_team_api_keys": true, "bot_challenge": { "provider": "altcha", "sign_up": "off", "send_sign_in_code": "off", "oauth": "off" }, "oauth_providers": [{ "id": "github", "client_id": "a", "client_secret": "b" }] } });
+    let providers = json!({ "config": { "magic_link_enabled": true, "passkey_enabled": true, "client_user_deletion_enabled": true, "client_team_creation_enabled": true, "allow_user_api_keys": true, "allow_team_api_keys": true, "bot_challenge": { "provider": "altcha", "sign_up": "off", "send_sign_in_code": "off", "oauth": "off" }, "oauth_providers": [{ "id": "github", "client_id": "a", "client_secret": "b" }] } });
     let admin = app.admin().with("x-stack-project-id", project.as_str()).with("x-stack-super-secret-admin-key", &format!("sak_{key}"));
     assert_eq!(admin.patch("/api/v1/internal/projects/current", providers).await.status(), 200);
     let mut row = app.app.store.project(project).await.unwrap().unwrap();

@@ -7,6 +7,7 @@
 
 mod furnish;
 mod owned_keys;
+mod passkeys;
 mod webhook;
 
 use std::path::{Path, PathBuf};

@@ -18,6 +18,7 @@ mod jwks_read;
 mod metrics_counting;
 mod owned;
 mod providers;
+mod related_origins_read;
 mod sign_up_rules_stats;
 mod sign_up_rules_test;
 

@@ -37,7 +37,7 @@ use crate::sign_in::tokens::NewSession;
 fn failed(outcome: Result<Outcome, store::Error>) -> Result<Option<Failed>, Error> {
     Ok(Some(match outcome {
         Ok(Outcome::Done) => return Ok(None),
-        Ok(Outcome::Changed) => Failed::Changed,
+        Ok(Outcome::Changed | Outcome::PasskeyTaken(_)) => Failed::Changed,
         Ok(Outcome::AccountTaken(_)) => Failed::For(refused(Refusal::OfAnother, None)),
         Ok(Outcome::EmailTaken(email)) => Failed::For(refused(Refusal::EmailTaken { would_work_if_verified: false }, Some(&email))),
         Err(store::Error::Conflict(conflict)) if conflict.is_of(Label::Code) => Failed::Redeemed,

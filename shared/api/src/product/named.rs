@@ -6,8 +6,10 @@ use std::borrow::Cow;
 
 use axum::extract::RawPathParams;
 use http::request::Parts;
+use model::code::Code;
 use model::email::Email;
 use model::owned_key::text::KeyText;
+use model::passkey::ceremony::claimed_user;
 use model::session::token::Claims;
 use model::user::reference::UserRef;
 use store::Key;
@@ -15,6 +17,7 @@ use store::document::document_key;
 use store::keys::{project_key, user_key};
 use store::outbox::entry_key;
 use store::owned_key::owner_key;
+use store::passkey::challenge_key;
 use store::project::key_set::set_key;
 use store::team::membership::member_key;
 use store::team::team_key;
@@ -52,6 +55,8 @@ impl Names<'_> {
             Named::KeySet => self.id("id", KeySetId::parse).map(|id| vec![set_key(project, id)]),
             Named::KeyOwner => self.checked_key(project).map(|key| vec![owner_key(project, key.owner)]),
             Named::Project => self.id("project_id", ProjectId::parse).map(|id| vec![project_key(&id)]),
+            Named::Challenge(ceremony) => self.id("code", Code::parse).map(|code| vec![challenge_key(project, ceremony, &code)]),
+            Named::PasskeyUser => self.passkey_user().map(|user| vec![user_key(project, user)]),
         };
         keys.unwrap_or_default()
     }
@@ -73,6 +78,10 @@ impl Names<'_> {
             UserRef::Me => None,
             UserRef::Id(id) => Some(id),
         }
+    }
+
+    fn passkey_user(&self) -> Option<UserId> {
+        claimed_user(self.parts.extensions.get::<ParsedBody>()?.0.as_ref()?.get("authentication_response")?)
     }
 
     fn id<T, E>(&self, name: &str, parse: impl Fn(&str) -> Result<T, E>) -> Option<T> {

@@ -21,6 +21,7 @@ pub fn target_kind(segment: &str, parameter: &str) -> Option<TargetKind> {
         (_, "invitation_id") => TargetKind::Invitation,
         (_, "permission_id") => TargetKind::Permission,
         (_, "contact_channel_id") => TargetKind::ContactChannel,
+        (_, "passkey_id") => TargetKind::Passkey,
         (_, "authenticator_id") => TargetKind::Authenticator,
         (_, "device_id") => TargetKind::Device,
         (_, "notification_category_id") => TargetKind::NotificationCategory,

@@ -25,6 +25,7 @@ use wire::id::ProjectId;
 
 use crate::bot_challenge::BotChallenge;
 use crate::notice::kind::Topic;
+use crate::passkey::settings::PasskeySettings;
 use crate::password::length;
 use crate::permission::Rbac;
 use crate::project::redirect::{RedirectUrl, Rules, TrustedDomain};
@@ -89,6 +90,9 @@ pub struct ProjectConfig {
     pub credential_enabled: bool,
     /// Whether users may sign in with an emailed code or link.
     pub magic_link_enabled: bool,
+    /// The settings for passkeys.
+    #[serde(skip_serializing_if = "PasskeySettings::is_default")]
+    pub passkeys: PasskeySettings,
     /// Whether users may create teams with client access.
     pub client_team_creation_enabled: bool,
     /// Whether users may delete their own account with client access.
@@ -153,6 +157,7 @@ impl Default for ProjectConfig {
             sign_up_enabled: true,
             credential_enabled: true,
             magic_link_enabled: false,
+            passkeys: PasskeySettings::default(),
             client_team_creation_enabled: false,
             client_user_deletion_enabled: false,
             user_api_keys_enabled: false,

@@ -3,11 +3,9 @@
 use std::borrow::Cow;
 
 use crypto::seal::Sealer;
-use deserr::{DeserializeError, Deserr, IntoValue, Value, ValuePointerRef};
 use url::Url;
 use wire::change::Change;
 use wire::entropy::Entropy;
-use wire::problem::rejected;
 
 use crate::project::senders::Senders;
 use crate::provider::shared::SharedClients;
@@ -40,19 +38,6 @@ pub struct Deployment<'a> {
     pub senders: &'a Senders,
     /// The deployment's clients at OAuth providers.
     pub shared: &'a SharedClients,
-}
-
-/// The switch of a feature that does not exist: it can be off only.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Off;
-
-impl<E: DeserializeError> Deserr<E> for Off {
-    fn deserialize_from_value<V: IntoValue>(value: Value<V>, location: ValuePointerRef<'_>) -> Result<Self, E> {
-        if bool::deserialize_from_value(value, location)? {
-            return Err(rejected("must be false: Gatelet does not have this feature", location));
-        }
-        Ok(Self)
-    }
 }
 
 pub(crate) fn set<T>(new: Option<T>, field: &mut T) {

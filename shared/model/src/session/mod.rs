@@ -59,6 +59,8 @@ pub enum Amr {
     Pwd,
     /// A code of an authenticator app, or an emailed code.
     Otp,
+    /// A passkey: the proof of possession of a key.
+    Pop,
     /// More than one factor.
     Mfa,
     /// An account at a provider.

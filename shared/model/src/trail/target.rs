@@ -42,6 +42,8 @@ pub enum TargetKind {
     Provider,
     /// An account at a provider.
     ProviderAccount,
+    /// A passkey.
+    Passkey,
     /// A set of API keys.
     KeySet,
     /// An API key of a user or team.

@@ -34,6 +34,7 @@ use crate::metrics::activity;
 use crate::outbox::delivery::{self, COUNT_SHARDS};
 use crate::outbox::work::Due;
 use crate::outbox::{broadcast, month_partition};
+use crate::passkey::passkey_claim_key;
 use crate::project::{line_key, owned_key};
 use crate::team::{self, TEAM_SHARDS, invitation};
 use crate::trail::{self, chain};
@@ -156,14 +157,15 @@ impl Purger<'_> {
         Ok(false)
     }
 
-    /// Deletes a user together with the claims to the user's email addresses, provider accounts
-    /// and refresh tokens. The claims are in other partitions.
+    /// Deletes a user together with the claims to the user's email addresses, provider accounts,
+    /// passkeys and refresh tokens. The claims are in other partitions.
     async fn user(&self, item: Item) -> Result<usize, Error> {
         let Some(key) = key_of(&item) else { return Ok(0) };
         let user: User = entity(item)?;
         let emails = user.channels.iter().filter(|channel| channel.signs_in()).map(|channel| email_claim_key(self.project, &channel.value));
         let accounts = user.provider_accounts.iter().map(|account| account_claim_key(self.project, account));
-        let mut claims: Vec<Key> = emails.chain(accounts).collect();
+        let passkeys = user.passkeys.iter().map(|passkey| passkey_claim_key(self.project, passkey));
+        let mut claims: Vec<Key> = emails.chain(accounts).chain(passkeys).collect();
         let own = self.keys_of(&key.pk).await?;
         let sessions = own.iter().filter_map(|key| key.sk.strip_prefix("SESSION#")).filter_map(|id| SessionId::parse(id).ok());
         for session in sessions {

@@ -10,6 +10,7 @@
 use jiff::Timestamp;
 use model::email::Email;
 use model::metrics::tally::Tally;
+use model::passkey::Passkey;
 use model::trail::Event;
 use model::trail::account::{additions, events};
 use model::user::{Channel, ProviderAccount, User};
@@ -23,6 +24,7 @@ use crate::item::{integer, string};
 use crate::keys::user_key;
 use crate::label::Label;
 use crate::metrics::activity;
+use crate::passkey;
 use crate::profile_image;
 use crate::provider::tokens::drop_tokens;
 use crate::session::session_key;
@@ -46,12 +48,15 @@ pub enum Outcome {
     EmailTaken(Email),
     /// Another user has this provider account; nothing was written.
     AccountTaken(ProviderAccount),
+    /// Another user has this passkey; nothing was written.
+    PasskeyTaken(Passkey),
 }
 
-/// An email address or provider account that a user claims.
+/// What a user claims.
 enum Claimed {
     Email(Email),
     Account(ProviderAccount),
+    Passkey(Passkey),
 }
 
 impl From<Claimed> for Outcome {
@@ -59,6 +64,7 @@ impl From<Claimed> for Outcome {
         match claimed {
             Claimed::Email(email) => Self::EmailTaken(email),
             Claimed::Account(account) => Self::AccountTaken(account),
+            Claimed::Passkey(passkey) => Self::PasskeyTaken(passkey),
         }
     }
 }
@@ -71,6 +77,8 @@ fn claimed(user: &User) -> impl Iterator<Item = &Channel> {
 /// claimed or released.
 fn claim_writes(project: &ProjectId, before: &User, after: &User) -> Result<Vec<(Claimed, Write)>, Error> {
     let mut writes = account_writes(project, before, after)?;
+    let passkeys = passkey::claims(project, before, after)?;
+    writes.extend(passkeys.into_iter().map(|(passkey, write)| (Claimed::Passkey(passkey), write)));
     for channel in claimed(after) {
         let claim = EmailClaim::of(after, channel);
         let old = claimed(before).find(|old| old.value == channel.value).map(|old| EmailClaim::of(before, old));
@@ -107,7 +115,7 @@ fn account_writes(project: &ProjectId, before: &User, after: &User) -> Result<Ve
     Ok(writes)
 }
 
-/// The email addresses and accounts, and the writes of their claims, labelled by position.
+/// What is claimed or released, and the writes of these claims, labelled by position.
 fn labelled(claims: Vec<(Claimed, Write)>) -> (Vec<Claimed>, Vec<Write>) {
     let numbered = claims.into_iter().enumerate();
     numbered.map(|(number, (claimed, write))| (claimed, write.labelled(Label::Claim(number)))).unzip()
@@ -134,7 +142,7 @@ impl Outcome {
     pub fn done(self) -> Result<(), Error> {
         match self {
             Self::Done => Ok(()),
-            Self::Changed | Self::EmailTaken(_) | Self::AccountTaken(_) => Err(Error::conflict()),
+            Self::Changed | Self::EmailTaken(_) | Self::AccountTaken(_) | Self::PasskeyTaken(_) => Err(Error::conflict()),
         }
     }
 }
@@ -142,7 +150,7 @@ impl Outcome {
 impl Store {
     /// Writes a new user, together with `others` in the same transaction.
     pub async fn create_account(&self, project: &ProjectId, user: &User, others: Vec<Write>) -> Result<Outcome, Error> {
-        let nothing = User { channels: Vec::new(), provider_accounts: Vec::new(), ..user.clone() };
+        let nothing = User { channels: Vec::new(), provider_accounts: Vec::new(), passkeys: Vec::new(), ..user.clone() };
         let (mut claimed, claims) = labelled(claim_writes(project, &nothing, user)?);
         match self.transact(claims.into_iter().chain([create(project, user)?]).chain(others)).await {
             Ok(()) => Ok(Outcome::Done),
@@ -195,9 +203,11 @@ impl Store {
         row: &UserRow,
         after: &User,
         claims: Vec<(Claimed, Write)>,
-        others: Vec<Write>,
+        mut others: Vec<Write>,
     ) -> Result<Outcome, Error> {
         let (mut claimed, claims) = labelled(claims);
+        let room = MAX_WRITES.saturating_sub(1 + claims.len() + others.len());
+        others.extend(passkey::releases(project, &row.user, &after.passkeys).into_iter().take(room));
         let user = replace(project, after, row.version)?.labelled(Label::Account);
         let user = user.tells(events(&row.user, after)).targets(additions(&row.user, after));
         let user = user.tallies(&Tally::change(Some(&row.user), Some(after)));
@@ -284,8 +294,9 @@ impl Store {
             futures_util::future::try_join_all(chunks).await?;
             return Ok(Outcome::Changed);
         }
+        let passkeys = passkey::releases(project, &row.user, &[]);
         let sessions = sessions.iter().map(|session| Write::delete(session_key(project, id, *session)));
-        match self.transact(all.into_iter().chain(memberships(teams)).chain(sessions).take(MAX_WRITES)).await {
+        match self.transact(all.into_iter().chain(memberships(teams)).chain(passkeys).chain(sessions).take(MAX_WRITES)).await {
             Ok(()) => Ok(Outcome::Done),
             Err(Error::Conflict(_)) => Ok(Outcome::Changed),
             Err(error) => Err(error),

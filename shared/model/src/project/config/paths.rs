@@ -36,6 +36,9 @@ impl Ids {
         if let Some(field) = error.path.strip_prefix("config.bot_challenge.") {
             return format!("{CHALLENGE}.{}", field_name(field));
         }
+        if let Some(rest) = error.path.strip_prefix("config.passkey_rp_ids") {
+            return format!("auth.passkey.rpIds{rest}");
+        }
         let others = [
             ("config.bot_challenge_usual_requests_per_hour", "auth.botChallenge.usualRequestsPerHour"),
             ("config.session_max_age_seconds", "auth.sessions.maxAgeSeconds"),

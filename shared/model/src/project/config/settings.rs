@@ -116,7 +116,12 @@ fn auth(config: &ProjectConfig, providers: Map<String, Value>, rules: Map<String
         "allowSignUp": config.sign_up_enabled,
         "password": { "allowSignIn": config.credential_enabled },
         "otp": { "allowSignIn": config.magic_link_enabled },
-        "passkey": { "allowSignIn": false },
+        "passkey": {
+            "allowSignIn": config.passkeys.enabled,
+            "rpIds": config.passkeys.rp_ids,
+            "userVerification": config.passkeys.user_verification,
+            "replacesSecondFactor": config.passkeys.replaces_second_factor,
+        },
         "oauth": { "accountMergeStrategy": config.oauth_account_merge_strategy, "providers": providers },
         "sessions": {
             "maxAgeSeconds": config.sessions.max_age_seconds,
