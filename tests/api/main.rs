@@ -17,6 +17,7 @@ mod events;
 mod expiry;
 mod faults;
 mod isolation;
+mod key_permissions;
 mod limits;
 mod mails;
 mod owners;

@@ -2,6 +2,10 @@
 
 pub mod anonymous_sign_up;
 pub mod challenge_create;
+mod cli;
+pub mod cli_complete;
+pub mod cli_create;
+pub mod cli_poll;
 pub mod connected_account_list;
 pub mod connected_account_token;
 pub mod connected_account_token_of;
@@ -14,6 +18,7 @@ mod oauth;
 pub mod oauth_authorize;
 pub mod oauth_callback;
 pub mod oauth_callback_form;
+pub mod oauth_device_authorize;
 pub mod oauth_provider_create;
 pub mod oauth_provider_delete;
 pub mod oauth_provider_list;
@@ -80,4 +85,8 @@ pub fn operations(register: &mut impl Register) {
     register.operation(not_me::ROUTE, not_me::handle);
     register.operation(mfa_recovery_codes_create::ROUTE, mfa_recovery_codes_create::handle);
     register.operation(mfa_recovery_codes_read::ROUTE, mfa_recovery_codes_read::handle);
+    register.operation(cli_create::ROUTE, cli_create::handle);
+    register.operation(cli_poll::ROUTE, cli_poll::handle);
+    register.operation(cli_complete::ROUTE, cli_complete::handle);
+    register.operation(oauth_device_authorize::ROUTE, oauth_device_authorize::handle);
 }

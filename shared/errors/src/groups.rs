@@ -42,6 +42,15 @@ pub(crate) const OWN_CODES: &[ErrorCode] = &[
     ErrorCode::InternalProjectStays,
     ErrorCode::InvalidRecoveryCode,
     ErrorCode::AuthenticatorAppRequired,
+    ErrorCode::InsufficientKeyPermission,
+    ErrorCode::AuthorizationPending,
+    ErrorCode::SlowDown,
+    ErrorCode::DeviceCodeExpired,
+    ErrorCode::DeviceDenied,
+    ErrorCode::InvalidLoginCode,
+    ErrorCode::NoAnonymousSession,
+    ErrorCode::CliSessionNotAnonymous,
+    ErrorCode::InvalidRefreshToken,
     ErrorCode::RateLimited,
 ];
 

@@ -12,6 +12,7 @@
 
 use std::sync::OnceLock;
 
+use crypto::digest::Digest;
 use futures_util::future::try_join_all;
 use model::email::Email;
 use model::limit::{By, Counter, Limit, Rule, Subject};
@@ -39,7 +40,7 @@ pub struct Claimed<'a> {
     /// The user of the admin access token.
     pub owner: Option<UserId>,
     /// The API key.
-    pub key: Option<&'a SecretString>,
+    pub key: Option<&'a Digest>,
     /// Where the request came from.
     pub place: &'a Place,
 }
@@ -76,7 +77,7 @@ impl<'a> Claimed<'a> {
         match (self.level, self.user, self.owner, self.key) {
             (Level::Client, Some(user), ..) => (Subject::user(user), None),
             (Level::Server | Level::Admin, _, Some(owner), _) => (Subject::user(owner), None),
-            (Level::Server | Level::Admin, _, None, Some(key)) => (Subject::secret(key), Some(Subject::secret(key))),
+            (Level::Server | Level::Admin, _, None, Some(key)) => (Subject::digest(key), Some(Subject::digest(key))),
             _ => (Subject::address(self.place.ip), None),
         }
     }

@@ -14,6 +14,7 @@ use model::email::category::Category;
 use model::notice::NotMe;
 use model::outbox::{CreatedWith, NewEntry, OutboxEntry, Recipients, Source};
 use model::permission::{PermissionId, Scope};
+use model::place::Place;
 use model::profile_image::{ImageKind, Upload};
 use model::project::config::Level;
 use model::project::key_set::NewKeys;
@@ -21,6 +22,7 @@ use model::project::redirect::RedirectUrl;
 use model::project::{KeyKind, ProjectConfig};
 use model::provider::authorization::{self, Authorization, ResponseMode};
 use model::session::Session;
+use model::session::cli::{CliSignIn, Decision, SessionOf, login_code};
 use model::session::token::Subject;
 use model::user::channel::NewChannel;
 use model::user::ownership::Author;
@@ -90,6 +92,7 @@ pub(super) async fn furnish(app: &TestApp, id: &str, key: &str) -> Placeholders 
     write_key_set(app, &project).await;
     write_authorization(app, &project).await;
     write_mail_documents(app, &project, user.id).await;
+    write_cli_sign_ins(app, &project, SessionOf::of(&session, &user)).await;
     world_of_teams::write(app, &project, &user).await;
     let owner_token = world_of_teams::write_owner(app).await;
     let tokens = [(user, session), (bare, bare_session)].map(|(user, session)| {
@@ -176,6 +179,15 @@ async fn write_bare_account(app: &TestApp, project: &ProjectId) -> (User, Sessio
     writes.extend(session::create(project, &session, &entropy.code()).unwrap());
     app.app.store.transact(writes).await.unwrap();
     (user, session)
+}
+
+/// A confirmed sign-in of a command-line tool, and one that waits.
+async fn write_cli_sign_ins(app: &TestApp, project: &ProjectId, by: SessionOf) {
+    let waiting = CliSignIn::new(None, Place::of([203, 0, 113, 7].into()), None, app.now());
+    let confirmed = CliSignIn { decision: Some(Decision::Confirmed(by)), ..waiting.clone() };
+    let code = Code::parse(CODE).unwrap();
+    app.app.store.begin_cli_sign_in(project, &code.digest(), &waiting).await.unwrap();
+    app.app.store.begin_cli_sign_in(project, &login_code(&code).digest(), &confirmed).await.unwrap();
 }
 
 fn mail(user_id: UserId, now: Timestamp) -> OutboxEntry {

@@ -19,7 +19,6 @@ export const DECLARED = [
   { why: "there are no webhooks yet", members: [/^StackAdminApp\.sendTestWebhook$/] },
   { why: "there are no passkeys yet", members: [/\.(signInWithPasskey|registerPasskey)$/] },
   { why: "users and teams have no API keys yet", members: [/^ApiKey\./, /\.(createApiKey|listApiKeys)$/] },
-  { why: "there is no sign-in for command lines yet", members: [/^StackClientApp\.promptCliLogin$/] },
   {
     why: "the type of a server app at the project internal, which has no server key",
     members: [/^ServerUser\.listOwnedProjects$/],
