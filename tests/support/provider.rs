@@ -32,6 +32,9 @@ pub enum Fault {
     Huge,
     RedirectsTokenRequest,
     Refuses,
+    RefusesClient,
+    /// Takes a while, and then answers correctly.
+    TakesAWhile,
     NoIdToken,
     WrongNonce,
     WrongAudience,
@@ -122,6 +125,10 @@ impl Provider {
         self.inner.state.lock().unwrap().fault = Some(fault);
     }
 
+    pub fn behave(&self) {
+        self.inner.state.lock().unwrap().fault = None;
+    }
+
     /// Signs with a new key from now on, and stops publishing the old one.
     pub fn rotate_key(&self) {
         let mut state = self.inner.state.lock().unwrap();
@@ -194,6 +201,8 @@ async fn token(State(inner): State<Arc<Inner>>, headers: HeaderMap, Form(form): 
         Some(Fault::Huge) => return format!("{{\"access_token\":\"{}\"}}", "x".repeat(2_000_000)).into_response(),
         Some(Fault::RedirectsTokenRequest) => return Redirect::temporary("/elsewhere").into_response(),
         Some(Fault::Refuses) => return refused(),
+        Some(Fault::RefusesClient) => return (StatusCode::UNAUTHORIZED, Json(json!({ "error": "invalid_client" }))).into_response(),
+        Some(Fault::TakesAWhile) => tokio::time::sleep(Duration::from_millis(500)).await,
         _ => {}
     }
     let encode = |text: &str| url::form_urlencoded::byte_serialize(text.as_bytes()).collect::<String>();

@@ -2,6 +2,7 @@
 //! `https://<host>/<path>`, and rejects what that provider would reject.
 
 use std::collections::HashMap;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 
 use axum::Router;
@@ -36,6 +37,8 @@ struct Inner {
     provider: &'static catalog::Provider,
     /// The account's documents, by the URLs of the provider; `""` is the ID token.
     documents: HashMap<String, Value>,
+    /// Whether the user has revoked the app's access at the provider.
+    is_revoked: AtomicBool,
     /// The challenge, the nonce and the redirect URI that the browser sent.
     asked: Mutex<HashMap<String, String>>,
     key: Key,
@@ -50,6 +53,7 @@ impl StandIn {
         let inner = Arc::new(Inner {
             provider,
             documents,
+            is_revoked: AtomicBool::new(false),
             asked: Mutex::default(),
             key: Key::new(1),
             now: START.parse::<Timestamp>().unwrap().as_second(),
@@ -62,6 +66,11 @@ impl StandIn {
     /// The provider as an entry of a project's settings.
     pub fn setting(&self) -> Value {
         json!({ "id": self.inner.provider.id, "client_id": CLIENT_ID, "client_secret": CLIENT_SECRET })
+    }
+
+    /// Plays the user who revokes the app's access at the provider.
+    pub fn revoke(&self) {
+        self.inner.is_revoked.store(true, Ordering::SeqCst);
     }
 
     /// Plays the user who consents to the request in `location`. Returns the provider's code and
@@ -96,7 +105,8 @@ async fn answer(State(inner): State<Arc<Inner>>, method: Method, uri: Uri, heade
     {
         return Json(json!({ "keys": [inner.key.jwk()] })).into_response();
     }
-    let is_bearer = headers.get("authorization").is_some_and(|value| value == &format!("Bearer {ACCESS_TOKEN}"));
+    let is_revoked = inner.is_revoked.load(Ordering::SeqCst);
+    let is_bearer = !is_revoked && headers.get("authorization").is_some_and(|value| value == &format!("Bearer {ACCESS_TOKEN}"));
     match (inner.documents.get(&url), provider.identity) {
         (_, Identity::Api(api)) if api.client_id_header.is_some_and(|name| headers.get(name).is_none_or(|id| id != CLIENT_ID)) => {
             StatusCode::BAD_REQUEST.into_response()
@@ -119,7 +129,11 @@ impl Inner {
         if !self.proves(headers, &form) || !is("code", CODE) || !is("grant_type", "authorization_code") || !verifies || !returns {
             return (StatusCode::BAD_REQUEST, Json(json!({ "error": "invalid_grant" }))).into_response();
         }
-        let mut answer = json!({ "access_token": ACCESS_TOKEN, "token_type": "bearer", "expires_in": 3600 });
+        let mut answer = json!({ "access_token": ACCESS_TOKEN, "token_type": "bearer" });
+        // The tokens of GitHub's OAuth apps do not expire.
+        if self.provider.id != "github" {
+            answer["expires_in"] = 3600.into();
+        }
         if let (Identity::IdToken { issuer, .. }, Some(claims)) = (self.provider.identity, self.documents.get("")) {
             let mut claims = claims.clone();
             for (name, value) in [("iss", issuer), ("aud", CLIENT_ID), ("nonce", asked["nonce"].as_str())] {

@@ -1,22 +1,23 @@
 //! `POST /api/v1/connected-accounts/{user_id}/{provider_id}/{provider_account_id}/access-token`:
 //! returns a provider access token for the named account.
 
-use api::http::TableAction::{BatchGetItem, GetItem, PutItem};
-use api::http::{Json, Named, Route};
+use api::http::TableAction::{BatchGetItem, GetItem, PutItem, UpdateItem};
+use api::http::{Created, Named, Route};
 use api::product::input::Nothing;
 use api::product::{Access, Client, Input};
 use deserr::Deserr;
 use errors::Error;
+use http::HeaderMap;
 use model::user::reference::UserRef;
 use utoipa::ToSchema;
 
-use crate::oauth::connected_accounts::{ERRORS, ProviderAccessToken, TokenScope, access_token};
+use crate::oauth::connected_accounts::{ERRORS, ProviderAccessToken, TokenScope, Wanted, access_token};
 
 pub const ROUTE: Route =
     Route::post("auth-connected-account-token-of", "/api/v1/connected-accounts/{user_id}/{provider_id}/{provider_account_id}/access-token")
         .summary("Returns a provider access token for one of a user's accounts at the provider")
         .leaves_no_trail("refreshing a provider's token changes nothing about the account")
-        .table(&[BatchGetItem, GetItem, PutItem])
+        .table(&[BatchGetItem, GetItem, PutItem, UpdateItem])
         .reads(&[Named::User])
         .errors(ERRORS);
 
@@ -34,7 +35,14 @@ pub struct AccountOfUser {
 
 pub async fn handle(
     access: Access<Client>,
+    headers: HeaderMap,
     Input { body, path, .. }: Input<TokenScope, Nothing, AccountOfUser>,
-) -> Result<Json<ProviderAccessToken>, Error> {
-    access_token(&access, path.user_id, &path.provider_id, Some(&path.provider_account_id), body.scope.as_deref()).await.map(Json)
+) -> Result<Created<ProviderAccessToken>, Error> {
+    let wanted = Wanted {
+        user: path.user_id,
+        provider_id: &path.provider_id,
+        account_id: Some(&path.provider_account_id),
+        scope: body.scope.as_deref(),
+    };
+    access_token(&access, &headers, wanted).await.map(Created)
 }

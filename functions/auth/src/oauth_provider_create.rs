@@ -27,6 +27,7 @@ pub const ROUTE: Route = Route::post("auth-oauth-provider-create", "/api/v1/oaut
         ErrorCode::UserIdDoesNotExist,
         ErrorCode::OauthProviderNotFoundOrNotEnabled,
         ErrorCode::OauthProviderAccountIdAlreadyUsedForSignIn,
+        ErrorCode::AnotherProviderAccountSignsIn,
         ErrorCode::TooManyProviderAccounts,
     ]);
 

@@ -1,39 +1,73 @@
 //! `GET /api/v1/oauth-providers`: lists a user's accounts at OAuth providers in the order in which
-//! they were linked.
+//! they were linked. Without a user, servers get the accounts of all users, page by page, in the
+//! order in which the users signed up.
+//!
+//! There is no index of accounts: they are part of their users, and the list of users is read. A
+//! page may therefore be short or empty and still have a `next_cursor`.
 
-use api::http::TableAction::BatchGetItem;
+use api::http::TableAction::{BatchGetItem, Query};
 use api::http::{Json, Named, Route};
-use api::product::input::Ignored;
-use api::product::page::List;
+use api::product::cursor::Cursors;
+use api::product::input::{Ignored, Param};
+use api::product::page::{self, List, Page};
 use api::product::{Access, Client, Input};
 use deserr::Deserr;
-use errors::{Error, USER_REFERENCE_ERRORS};
+use errors::{Error, ErrorCode};
 use flows::accounts::read;
+use model::user::User;
 use model::user::provider_account::ProviderAccountRead;
 use model::user::reference::UserRef;
+use store::sharded::Listing;
 use utoipa::ToSchema;
+use wire::level::Level;
 
 pub const ROUTE: Route = Route::get("auth-oauth-provider-list", "/api/v1/oauth-providers")
-    .summary("Lists a user's accounts at OAuth providers")
-    .table(&[BatchGetItem])
+    .summary("Lists the accounts of a user, or for servers of all users, at OAuth providers")
+    .table(&[BatchGetItem, Query])
     .reads(&[Named::User])
-    .errors(USER_REFERENCE_ERRORS);
+    .errors(&[ErrorCode::CannotGetOwnUserWithoutUser, ErrorCode::Forbidden, ErrorCode::InvalidCursor]);
 
 #[derive(Deserr, ToSchema)]
 #[deserr(deny_unknown_fields)]
 pub struct ProviderAccountsQuery {
-    /// A user's id, or `me`. Required: the accounts of all users cannot be listed.
+    /// A user's id, or `me`. Requires server access if absent.
     #[deserr(default)]
     #[schema(value_type = Option<String>)]
     user_id: Option<UserRef>,
+    /// Without `user_id`: how many users a page covers, 1 to 100. Default: 100.
+    #[schema(value_type = Option<u8>, minimum = 1, maximum = 100)]
+    #[deserr(default)]
+    limit: Option<Param<usize>>,
+    /// Without `user_id`: the `next_cursor` of the previous page.
+    #[deserr(default)]
+    cursor: Option<String>,
 }
+
+/// The most users on a page. Each has up to twenty accounts.
+const MAX_LIMIT: usize = 100;
 
 pub async fn handle(
     access: Access<Client>,
     Input { query, .. }: Input<Ignored, ProviderAccountsQuery>,
 ) -> Result<Json<List<ProviderAccountRead>>, Error> {
+    if query.user_id.is_none() && access.level >= Level::Server {
+        return all(&access, query).await.map(|page| Json(page.into()));
+    }
     let user_id = access.listed_user(query.user_id, &ROUTE)?;
-    let accounts = read(&access, user_id).await?.map(|row| row.user.provider_accounts).unwrap_or_default();
-    let items = accounts.iter().map(|account| ProviderAccountRead::of(user_id, account, access.level)).collect();
-    Ok(Json(List::whole(items)))
+    let user = read(&access, user_id).await?.map(|row| row.user);
+    Ok(Json(List::whole(user.iter().flat_map(|user| accounts(user, access.level)).collect())))
+}
+
+fn accounts(user: &User, level: Level) -> impl Iterator<Item = ProviderAccountRead> {
+    user.provider_accounts.iter().map(move |account| ProviderAccountRead::of(user.id, account, level))
+}
+
+async fn all(access: &Access<Client>, query: ProviderAccountsQuery) -> Result<Page<ProviderAccountRead>, Error> {
+    let limit = page::limit(query.limit, MAX_LIMIT, MAX_LIMIT, &ROUTE)?;
+    let cursors = Cursors::of(access, "oauth-providers".to_owned());
+    let after: Option<String> = cursors.position(query.cursor.as_deref())?;
+    let listing = Listing { after: after.as_deref(), descending: false, limit, read: limit + 1 };
+    let users = access.app.store.users(&access.project.id, listing, |user| !user.provider_accounts.is_empty()).await?;
+    let items = users.rows.iter().flat_map(|row| accounts(&row.user, access.level)).collect();
+    Ok(Page::new(items, cursors.next(users.next.as_ref())?))
 }

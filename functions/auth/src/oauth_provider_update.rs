@@ -22,7 +22,12 @@ pub const ROUTE: Route = Route::patch("auth-oauth-provider-update", "/api/v1/oau
     .table(&[BatchGetItem, DeleteItem, GetItem, PutItem, UpdateItem])
     .reads(&[Named::User])
     .errors(SIGN_IN_CHANGE_ERRORS)
-    .errors(&[ErrorCode::ProviderAccountNotFound, ErrorCode::OauthProviderAccountIdAlreadyUsedForSignIn, ErrorCode::LastSignInMethod]);
+    .errors(&[
+        ErrorCode::ProviderAccountNotFound,
+        ErrorCode::OauthProviderAccountIdAlreadyUsedForSignIn,
+        ErrorCode::AnotherProviderAccountSignsIn,
+        ErrorCode::LastSignInMethod,
+    ]);
 
 #[derive(Deserr, ToSchema)]
 #[deserr(deny_unknown_fields)]

@@ -200,6 +200,10 @@ catalog! {
         "Have the user link the account again.";
     OauthProviderAccountIdAlreadyUsedForSignIn: "A user of the project already has this provider account.",
         "Link another account, or unlink this one from its user first.";
+    AnotherProviderAccountSignsIn: "The user already signs in with another account of the provider.",
+        "Add the account with `allow_sign_in: false`, or turn off `allow_sign_in` of the other account first.";
+    OauthProviderRefusesClient: "The provider does not accept the client id and secret of the project.",
+        "Correct the client id and secret of the provider in the project's settings.";
 
     TeamNotFound: "The team does not exist, or is not visible to the caller.",
         "Check the team id, and that the user is a member.";

@@ -13,6 +13,8 @@ pub(crate) const OWN_CODES: &[ErrorCode] = &[
     ErrorCode::SessionNotFound,
     ErrorCode::ContactChannelNotFound,
     ErrorCode::ProviderAccountNotFound,
+    ErrorCode::AnotherProviderAccountSignsIn,
+    ErrorCode::OauthProviderRefusesClient,
     ErrorCode::TooManyProviderAccounts,
     ErrorCode::LastSignInMethod,
     ErrorCode::EmailNotFound,

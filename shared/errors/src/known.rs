@@ -204,6 +204,10 @@ pub enum KnownError {
 
     #[error("a user of the project already has this provider account")]
     OauthProviderAccountIdAlreadyUsedForSignIn,
+    #[error("the user already signs in with another account of this provider")]
+    AnotherProviderAccountSignsIn,
+    #[error("the provider does not accept the project's client id and secret")]
+    OauthProviderRefusesClient,
 
     #[error("team {team_id} does not exist")]
     TeamNotFound { team_id: String },

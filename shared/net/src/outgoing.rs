@@ -44,6 +44,9 @@ pub enum Fault {
     /// The provider refused the request.
     #[error("the provider refused the request: {0}")]
     Refused(String),
+    /// It does not accept the access token of the request (status 401).
+    #[error("the provider does not accept the access token")]
+    Unauthorized,
     /// The provider's answer violates the protocol, or a request to it cannot be built.
     #[error("the provider's answer is invalid: {0}")]
     Senseless(String),
@@ -82,7 +85,11 @@ impl<'a> Outgoing<'a> {
         let bearer = bearer.map(|token| (AUTHORIZATION, format!("Bearer {token}")));
         let header = header.map(|(name, value)| Ok((name.parse::<HeaderName>().map_err(unsendable)?, value.to_owned()))).transpose()?;
         let (status, body) = self.send(Method::GET, url, bearer.into_iter().chain(header), Bytes::new()).await?;
-        if status.is_success() { Ok(body) } else { Err(Fault::Refused(format!("{status}"))) }
+        match status {
+            StatusCode::UNAUTHORIZED => Err(Fault::Unauthorized),
+            status if status.is_success() => Ok(body),
+            status => Err(Fault::Refused(format!("{status}"))),
+        }
     }
 
     /// Posts a form. Returns the JSON answer, and whether its status is 2xx.
@@ -159,7 +166,10 @@ async fn exchange(client: &Client, request: Request<Full<Bytes>>) -> Result<(Sta
         None => unavailable(&*error),
     })?;
     let body = body.to_bytes();
-    let body = serde_json::from_slice(&body).map_err(|_| Fault::Senseless(format!("status {status}, but the body is not JSON")))?;
+    let body = serde_json::from_slice(&body).map_err(|_| match status {
+        StatusCode::UNAUTHORIZED => Fault::Unauthorized,
+        _ => Fault::Senseless(format!("status {status}, but the body is not JSON")),
+    })?;
     Ok((status, body))
 }
 

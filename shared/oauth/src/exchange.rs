@@ -53,6 +53,38 @@ pub struct Grant<'a> {
     pub names_issuer: bool,
 }
 
+/// Why a provider issued no new access token.
+#[derive(Debug, thiserror::Error)]
+pub enum NotRefreshed {
+    /// It no longer accepts the refresh token.
+    #[error("the provider no longer accepts the refresh token: {0}")]
+    Revoked(String),
+    /// It does not accept the project's client id or secret.
+    #[error("the provider does not accept the client: {0}")]
+    Client(String),
+    /// It gave no usable answer, or refused the request for another reason.
+    #[error(transparent)]
+    Fault(Fault),
+}
+
+impl From<Fault> for NotRefreshed {
+    /// Judges a refusal by its error code (RFC 6749 §5.2, OpenID Connect Core §3.1.2.6, and codes
+    /// of GitHub).
+    fn from(fault: Fault) -> Self {
+        match fault {
+            Fault::Refused(code) => match code.as_str() {
+                "invalid_grant" | "access_denied" | "consent_required" | "invalid_token" | "unauthorized_client" | "bad_refresh_token" => {
+                    Self::Revoked(code)
+                }
+                "invalid_client" | "incorrect_client_credentials" => Self::Client(code),
+                "temporarily_unavailable" | "server_error" => Self::Fault(Fault::Unavailable(code)),
+                _ => Self::Fault(Fault::Refused(code)),
+            },
+            fault => Self::Fault(fault),
+        }
+    }
+}
+
 /// A provider's endpoints, and what calls to them depend on.
 struct Endpoints {
     names_issuer: bool,
@@ -119,9 +151,21 @@ impl<'a> Peer<'a> {
     }
 
     /// A new access token from the provider (RFC 6749 §6).
-    pub async fn refresh(&self, refresh_token: &SecretString) -> Result<Tokens, Fault> {
+    pub async fn refresh(&self, refresh_token: &SecretString) -> Result<Tokens, NotRefreshed> {
         let endpoints = self.endpoints().await?;
-        self.tokens(&endpoints, &[("grant_type", "refresh_token"), ("refresh_token", refresh_token.expose_secret())]).await
+        let form = [("grant_type", "refresh_token"), ("refresh_token", refresh_token.expose_secret())];
+        Ok(self.tokens(&endpoints, &form).await?)
+    }
+
+    /// Whether the provider still accepts an access token, if it has an API that tells.
+    pub async fn accepts(&self, access_token: &SecretString) -> Result<bool, Fault> {
+        let Some(Identity::Api(api)) = catalog::find(&self.provider.id).map(|known| known.identity) else { return Ok(true) };
+        let header = api.client_id_header.map(|name| (name, self.provider.client_id.as_str()));
+        match self.outgoing.get(api.url, Some(access_token.expose_secret()), header).await {
+            Ok(_) => Ok(true),
+            Err(Fault::Unauthorized) => Ok(false),
+            Err(fault) => Err(fault),
+        }
     }
 
     async fn tokens(&self, endpoints: &Endpoints, form: &[(&str, &str)]) -> Result<Tokens, Fault> {

@@ -2,7 +2,7 @@
 //! (RFC 7517). Each instance caches both. If a token names a key that is not in the cache, the keys
 //! are fetched again, so a key rotation takes effect at once.
 
-use std::collections::HashMap;
+use std::collections::VecDeque;
 use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 
 use jiff::{SignedDuration, Timestamp};
@@ -18,7 +18,7 @@ const FRESH: SignedDuration = SignedDuration::from_hours(1);
 /// Minimum interval between two fetches of an issuer's keys when a key is missing in the cache, so
 /// that made-up key ids cause no more requests.
 const AGAIN: SignedDuration = SignedDuration::from_secs(30);
-/// Maximum number of documents that an instance caches. When it is reached, all are dropped.
+/// Maximum number of documents that an instance caches. When it is reached, the oldest is dropped.
 const KEPT: usize = 64;
 
 /// An issuer's metadata (OpenID Connect Discovery 1.0 §3); only the fields used here.
@@ -44,11 +44,13 @@ pub struct Metadata {
 
 #[derive(Clone)]
 struct Kept {
+    url: String,
     document: Arc<Value>,
     read_at: Timestamp,
 }
 
-static DOCUMENTS: LazyLock<Mutex<HashMap<String, Kept>>> = LazyLock::new(Mutex::default);
+/// The documents, the one that was read first in front.
+static DOCUMENTS: LazyLock<Mutex<VecDeque<Kept>>> = LazyLock::new(Mutex::default);
 
 impl Metadata {
     /// How clients authenticate to the issuer: HTTP Basic, unless it supports only credentials in
@@ -87,17 +89,18 @@ pub async fn key(outgoing: Outgoing<'_>, jwks_uri: &str, id: Option<&str>, now: 
 }
 
 async fn document<T: DeserializeOwned>(outgoing: Outgoing<'_>, url: &str, fresh: SignedDuration, now: Timestamp) -> Result<T, Fault> {
-    let kept = DOCUMENTS.lock().unwrap_or_else(PoisonError::into_inner).get(url).cloned();
+    let kept = DOCUMENTS.lock().unwrap_or_else(PoisonError::into_inner).iter().find(|kept| kept.url == url).cloned();
     let kept = kept.filter(|kept| now.duration_since(kept.read_at).abs() < fresh);
     let document = match kept {
         Some(kept) => kept.document,
         None => {
             let document = Arc::new(outgoing.get(url, None, None).await?);
             let mut documents = DOCUMENTS.lock().unwrap_or_else(PoisonError::into_inner);
+            documents.retain(|kept| kept.url != url);
             if documents.len() >= KEPT {
-                documents.clear();
+                documents.pop_front();
             }
-            documents.insert(url.to_owned(), Kept { document: Arc::clone(&document), read_at: now });
+            documents.push_back(Kept { url: url.to_owned(), document: Arc::clone(&document), read_at: now });
             document
         }
     };

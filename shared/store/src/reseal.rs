@@ -24,7 +24,7 @@ use crate::error::Error;
 use crate::item::{Item, Key, entity, integer, key_of};
 use crate::link::{Link, Purpose as _};
 use crate::optimistic;
-use crate::provider::authorization;
+use crate::provider::tokens::{self, ProviderTokens};
 use crate::write::Write;
 
 /// The maximum number of attempts to reseal an item that is being changed concurrently.
@@ -114,8 +114,8 @@ fn places(key: &Key, item: &Item) -> Result<Vec<Place>, Error> {
         let place = |(name, sealed): (String, Sealed)| place(&format!("codes.{name}"), codes::owner(project, id, &name), sealed);
         return Ok(codes.into_iter().map(place).collect());
     }
-    if let Some(owner) = authorization::owner_by_key(key) {
-        let tokens: authorization::ProviderTokens = entity(item.clone())?;
+    if let Some(owner) = tokens::owner_by_key(key) {
+        let tokens: ProviderTokens = entity(item.clone())?;
         let refresh = tokens.refresh.map(|refresh| place("refresh", owner.clone(), refresh));
         return Ok([place("access", owner, tokens.access)].into_iter().chain(refresh).collect());
     }

@@ -167,7 +167,7 @@ async fn a_notice_about_many_changes_undoes_all_of_them() {
         assert_eq!(answer.status(), 201, "{}", answer.text());
     }
     for number in 0..20 {
-        let body = json!({ "user_id": ada.user_id, "provider_config_id": "acme", "account_id": format!("acme|{number}"), "allow_sign_in": true, "allow_connected_accounts": true });
+        let body = json!({ "user_id": ada.user_id, "provider_config_id": "acme", "account_id": format!("acme|{number}"), "allow_sign_in": number == 0, "allow_connected_accounts": true });
         let answer = app.server().post("/api/v1/oauth-providers", body).await;
         assert_eq!(answer.status(), 201, "{}", answer.text());
     }

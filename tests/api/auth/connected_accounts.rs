@@ -1,12 +1,15 @@
 //! `/api/v1/connected-accounts/…`: the accounts at providers, and their access tokens.
 
 use jiff::SignedDuration;
+use secrecy::ExposeSecret as _;
 use serde_json::{Value, json};
 use support::provider::Fault;
+use support::stand_in::StandIn;
 use support::{Answer, SignedIn, TestApp};
 
 use super::assert_error;
-use super::oauth_callback::{ada, flow, sign_in, start};
+use super::oauth_authorize::{authorize, parameters_with};
+use super::oauth_callback::{ada, exchange, flow, landed, parameter, sign_in, start};
 
 const ACCOUNTS: &str = "/api/v1/connected-accounts";
 
@@ -36,22 +39,144 @@ async fn the_provider_s_token_is_returned_and_refreshed_when_expired() {
     let (app, provider) = start().await;
     let (user, _) = sign_in(&app, &provider, ada()).await;
     let first = token(&app, &user, "acme", json!({})).await;
-    assert_eq!(first.status(), 200, "{}", first.text());
+    assert_eq!(first.status(), 201, "{}", first.text());
     let first = first.json()["access_token"].as_str().unwrap().to_owned();
     let other = app.server().post(&format!("{ACCOUNTS}/{}/acme/acme%7C1/access-token", user.user_id), json!({ "scope": "email" })).await;
     assert_eq!(other.json()["access_token"], first);
 
-    app.advance(SignedDuration::from_mins(59));
-    let by_server = || async { app.server().post(&format!("{ACCOUNTS}/{}/acme/access-token", user.user_id), json!({})).await };
-    assert_eq!(by_server().await.json()["access_token"], "renewed");
+    app.advance(SignedDuration::from_mins(54));
+    assert_eq!(by_server(&app, &user).await.json()["access_token"], first);
+    app.advance(SignedDuration::from_mins(1));
+    assert_eq!(by_server(&app, &user).await.json()["access_token"], "renewed");
     // The token is cached, so it is returned even if the provider is down.
     provider.misbehave(Fault::Down);
-    assert_eq!(by_server().await.json()["access_token"], "renewed");
+    assert_eq!(by_server(&app, &user).await.json()["access_token"], "renewed");
+}
+
+/// A server asks for a token of the user's account, with the headers of the published SDK's newest
+/// version.
+async fn by_server(app: &TestApp, user: &SignedIn) -> Answer {
+    let server = ["project-id", "access-type", "secret-server-key"].into_iter().fold(app.server(), |caller, name| {
+        let value = match name {
+            "project-id" => app.project_id().as_str(),
+            "access-type" => "server",
+            _ => app.keys.server.expose_secret(),
+        };
+        caller.without(&format!("x-stack-{name}")).with(&format!("x-hexclave-{name}"), value)
+    });
+    server.post(&format!("{ACCOUNTS}/{}/acme/access-token", user.user_id), json!({})).await
+}
+
+#[tokio::test]
+async fn a_failure_that_may_pass_loses_no_token() {
+    let (app, provider) = start().await;
+    let (user, _) = sign_in(&app, &provider, ada()).await;
+    let first = by_server(&app, &user).await.json()["access_token"].clone();
+    app.advance(SignedDuration::from_mins(57));
+    provider.misbehave(Fault::Down);
+    assert_eq!(by_server(&app, &user).await.json()["access_token"], first, "the old token lives for three minutes more");
+    app.advance(SignedDuration::from_mins(3));
+    for (fault, status, code) in [
+        (Fault::Down, 503, "OAUTH_PROVIDER_TEMPORARILY_UNAVAILABLE"),
+        (Fault::Slow, 503, "OAUTH_PROVIDER_TEMPORARILY_UNAVAILABLE"),
+        (Fault::Garbage, 503, "OAUTH_PROVIDER_TEMPORARILY_UNAVAILABLE"),
+        (Fault::RefusesClient, 400, "OAUTH_PROVIDER_REFUSES_CLIENT"),
+    ] {
+        provider.misbehave(fault);
+        assert_error(&by_server(&app, &user).await, status, code);
+    }
+    provider.behave();
+    assert_eq!(by_server(&app, &user).await.json()["access_token"], "renewed");
+}
+
+#[tokio::test]
+async fn a_refresh_token_refused_for_good_is_not_tried_again() {
+    let (app, provider) = start().await;
+    let (user, _) = sign_in(&app, &provider, ada()).await;
     app.advance(SignedDuration::from_mins(60));
-    assert_error(&by_server().await, 503, "OAUTH_PROVIDER_TEMPORARILY_UNAVAILABLE");
     provider.misbehave(Fault::Refuses);
-    let details = assert_error(&by_server().await, 400, "OAUTH_ACCESS_TOKEN_NOT_AVAILABLE");
+    let details = assert_error(&by_server(&app, &user).await, 400, "OAUTH_ACCESS_TOKEN_NOT_AVAILABLE");
     assert_eq!(details["provider"], "acme");
+    assert!(details["details"].as_str().unwrap().contains("revoked"), "{details}");
+    provider.behave();
+    provider.requests();
+    assert_error(&by_server(&app, &user).await, 400, "OAUTH_ACCESS_TOKEN_NOT_AVAILABLE");
+    let by_older_sdk = app.server().post(&format!("{ACCOUNTS}/{}/acme/access-token", user.user_id), json!({})).await;
+    assert_error(&by_older_sdk, 400, "OAUTH_CONNECTION_DOES_NOT_HAVE_REQUIRED_SCOPE");
+    assert_eq!(provider.requests(), Vec::<String>::new());
+
+    sign_in(&app, &provider, ada()).await;
+    assert_eq!(by_server(&app, &user).await.status(), 201);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn concurrent_requests_refresh_a_token_once() {
+    let (app, provider) = start().await;
+    let (user, _) = sign_in(&app, &provider, ada()).await;
+    app.advance(SignedDuration::from_mins(60));
+    provider.misbehave(Fault::TakesAWhile);
+    provider.requests();
+    let answers = futures_util::future::join_all((0..20).map(|_| by_server(&app, &user))).await;
+    assert!(answers.iter().all(|answer| answer.json()["access_token"] == "renewed"));
+    assert_eq!(provider.requests().iter().filter(|path| *path == "token").count(), 1);
+}
+
+/// The process that refreshes may end before it has an answer.
+#[tokio::test]
+async fn an_abandoned_refresh_is_taken_over() {
+    let (app, provider) = start().await;
+    let (user, _) = sign_in(&app, &provider, ada()).await;
+    app.advance(SignedDuration::from_mins(60));
+    provider.misbehave(Fault::TakesAWhile);
+    let abandoned = tokio::time::timeout(std::time::Duration::from_millis(100), by_server(&app, &user)).await;
+    assert!(abandoned.is_err());
+    provider.behave();
+    app.advance(SignedDuration::from_secs(10));
+    assert_eq!(by_server(&app, &user).await.json()["access_token"], "renewed");
+}
+
+#[tokio::test]
+async fn an_account_unlinked_during_a_refresh_keeps_no_tokens() {
+    let (app, provider) = start().await;
+    let (user, _) = sign_in(&app, &provider, ada()).await;
+    app.advance(SignedDuration::from_mins(60));
+    provider.misbehave(Fault::TakesAWhile);
+    let listed = app.server().get(&format!("/api/v1/oauth-providers?user_id={}", user.user_id)).await.json();
+    let path = format!("/api/v1/oauth-providers/{}/{}", user.user_id, listed["items"][0]["id"].as_str().unwrap());
+    let unlink = async {
+        tokio::time::sleep(std::time::Duration::from_millis(100)).await;
+        app.server().delete(&path).await
+    };
+    let (_, unlinked) = tokio::join!(by_server(&app, &user), unlink);
+    assert_eq!(unlinked.status(), 200);
+    assert!(app.table().keys().all(|key| !key.1.starts_with("PROVIDER#")));
+}
+
+/// GitHub's tokens do not expire, but users can revoke them.
+#[tokio::test]
+async fn a_token_without_expiry_is_checked_at_the_provider() {
+    let documents = [
+        ("https://api.github.com/user", json!({ "id": 583_231, "login": "ada" })),
+        ("https://api.github.com/user/emails", json!([{ "email": "ada@example.com", "primary": true, "verified": true }])),
+    ];
+    let github = StandIn::start("github", documents.map(|(url, document)| (url.to_owned(), document)).into()).await;
+    let app = TestApp::start_at(&github).await;
+    app.configure(json!({ "config": { "oauth_providers": [github.setting()] } })).await;
+    let mut asked = parameters_with(&app, &[]);
+    asked.push(("response_mode", "json".to_owned()));
+    let begun = authorize(&app, "github", &asked).await.json();
+    let (code, state) = github.allow(&begun["location"].as_str().unwrap().parse().unwrap());
+    let query = url::form_urlencoded::Serializer::new(String::new()).append_pair("code", &code).append_pair("state", &state).finish();
+    let back = landed(&app.anonymous().get(&format!("/api/v1/auth/oauth/callback/github?{query}")).await);
+    let tokens = exchange(&app, &parameter(&back, "code")).await.json();
+    let caller = app.client().with("x-stack-access-token", tokens["access_token"].as_str().unwrap());
+    let token = async || caller.post(&format!("{ACCOUNTS}/me/github/access-token"), json!({ "scope": "user:email" })).await;
+    app.advance(SignedDuration::from_mins(5));
+    assert_eq!(token().await.status(), 201);
+    github.revoke();
+    for _ in 0..2 {
+        assert_error(&token().await, 400, "OAUTH_CONNECTION_DOES_NOT_HAVE_REQUIRED_SCOPE");
+    }
 }
 
 #[tokio::test]
@@ -64,7 +189,7 @@ async fn a_token_has_the_requested_scopes() {
         "OAUTH_CONNECTION_DOES_NOT_HAVE_REQUIRED_SCOPE",
     );
     flow(&app, &provider, ada(), &[("type", "link"), ("token", &user.access_token), ("provider_scope", "calendar")]).await;
-    assert_eq!(token(&app, &user, "acme", json!({ "scope": "email calendar" })).await.status(), 200);
+    assert_eq!(token(&app, &user, "acme", json!({ "scope": "email calendar" })).await.status(), 201);
 }
 
 #[tokio::test]

@@ -99,7 +99,7 @@ async fn after_resealing_the_new_secret_alone_opens_everything() {
 
     assert_eq!(mfa_status(&after).await, 200);
     assert_eq!([recovery_status(&after, &codes[0]).await, recovery_status(&after, &codes[0]).await], [200, 400]);
-    assert_eq!(token().await.status(), 200);
+    assert_eq!(token().await.status(), 201);
     after.advance(SignedDuration::from_mins(59));
     assert_eq!(token().await.json()["access_token"], "renewed");
     let (again, _) = sign_in(&after, &provider, ada()).await;

@@ -33,8 +33,8 @@ use serde_json::json;
 use store::document::DocumentRow;
 use store::link::{Link, Release, Unsubscribe};
 use store::project::key_set;
-use store::provider::authorization as kept;
-use store::provider::authorization::ProviderTokens;
+use store::provider::tokens as kept;
+use store::provider::tokens::ProviderTokens;
 use store::user::{self, EmailClaim, provider_account};
 use store::{Write, code, outbox, profile_image, session};
 use support::{TestApp, authenticator_code};
@@ -130,7 +130,14 @@ async fn write_account(app: &TestApp, project: &ProjectId) -> (User, Session) {
     user.selected_team_id = Some(TeamId::parse(world_of_teams::TEAM).unwrap());
     user.permissions.insert(world_of_teams::audit());
     let access = app.app.sealer.seal(entropy, &kept::owner(project, &github), &"gho_token".to_owned().into()).unwrap();
-    let tokens = ProviderTokens { access, refresh: None, expires_at: None, scope: "user:email".to_owned() };
+    let tokens = ProviderTokens {
+        access,
+        refresh: None,
+        expires_at: None,
+        scope: "user:email".to_owned(),
+        is_revoked: false,
+        refreshing_until: None,
+    };
     let session = Session::start(&user, &ProjectConfig::default().sessions, None, entropy, now);
     let code = Code::parse(CODE).unwrap();
     let stored = |purpose| StoredCode {

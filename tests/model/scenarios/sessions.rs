@@ -10,7 +10,8 @@ use secrecy::SecretString;
 use serde_json::json;
 use stateright::Property;
 use store::Store;
-use store::provider::authorization::{AuthorizationCode, CODE_LIFE, Pending, PendingChange, ProviderTokens, create_code, owner};
+use store::provider::authorization::{AuthorizationCode, CODE_LIFE, Pending, PendingChange, create_code};
+use store::provider::tokens::{ProviderTokens, owner};
 use support::{SignedIn, TestApp};
 use wire::id::{SessionId, UserId};
 
@@ -168,7 +169,8 @@ async fn link_for(app: &TestApp, user: &SignedIn, session: &str) -> String {
     let (id, email) = (app.app.entropy.uuid().into(), None);
     let account = ProviderAccount { id, provider_id, account_id, email, allow_sign_in: true, allow_connected_accounts: true };
     let access = app.app.sealer.seal(&app.app.entropy, &owner(app.project_id(), &account), &"a token".into()).unwrap();
-    let tokens = ProviderTokens { access, refresh: None, expires_at: None, scope: "openid".to_owned() };
+    let tokens =
+        ProviderTokens { access, refresh: None, expires_at: None, scope: "openid".to_owned(), is_revoked: false, refreshing_until: None };
     code_that(app, user, |code| {
         code.begun_in = Some(SessionId::parse(session.strip_prefix("SESSION#").unwrap()).unwrap());
         code.pending = Some(Pending { change: PendingChange::Link, account, tokens, profile });

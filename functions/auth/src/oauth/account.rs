@@ -23,7 +23,8 @@ use model::user::{ProviderAccount, User};
 use oauth::exchange::Tokens;
 use secrecy::SecretString;
 use store::keys::user_key;
-use store::provider::authorization::{self, AuthorizationCode, CODE_LIFE, Pending, PendingChange, ProviderTokens};
+use store::provider::authorization::{self, AuthorizationCode, CODE_LIFE, Pending, PendingChange};
+use store::provider::tokens::{self, ProviderTokens};
 use store::session::{self, session_key};
 use store::user::provider_account::{self, AccountClaim, Holder, account_claim_key};
 use store::user::{self, EmailClaim, UserRow, email_claim_key};
@@ -69,13 +70,15 @@ fn seal(
     account: &ProviderAccount,
     tokens: &Tokens,
 ) -> Result<ProviderTokens, Error> {
-    let owner = authorization::owner(&project.id, account);
+    let owner = tokens::owner(&project.id, account);
     let seal = |token: &SecretString| app.sealer.seal(&app.entropy, &owner, token);
     Ok(ProviderTokens {
         access: seal(&tokens.access_token)?,
         refresh: tokens.refresh_token.as_ref().map(seal).transpose()?,
         expires_at: tokens.expires_at,
         scope: tokens.scope.clone().unwrap_or_else(|| asked_scope(authorization)),
+        is_revoked: false,
+        refreshing_until: None,
     })
 }
 
@@ -258,7 +261,7 @@ impl Flow<'_> {
     /// A new code for the user, with the writes that belong to it.
     fn code(&self, user: Holder, is_new_user: bool) -> Result<(SecretString, Vec<Write>), Error> {
         let (code, create) = self.code_with(user, is_new_user, None)?;
-        Ok((code, vec![create, authorization::keep_tokens(&self.scope.project.id, user.user_id, &self.account, &self.tokens)?]))
+        Ok((code, vec![create, tokens::keep_tokens(&self.scope.project.id, user.user_id, &self.account, &self.tokens)?]))
     }
 
     fn code_with(&self, user: Holder, is_new_user: bool, pending: Option<Pending>) -> Result<(SecretString, Write), Error> {

@@ -1,30 +1,54 @@
 //! Access tokens of connected accounts (OpenID Connect Core §12, RFC 6749 §6): the stored token,
 //! or a new one from the provider if the stored one has expired or is about to expire.
+//!
+//! One request at a time refreshes the tokens of an account; others wait for its result. Only a
+//! provider that refuses the refresh token for good makes the service give up the tokens. Any other
+//! failure leaves them as they are.
 
+use std::time::Duration;
+
+use api::product::header_family::is_of_older_sdk;
 use api::product::{Access, Client};
 use deserr::Deserr;
 use errors::{Error, ErrorCode, KnownError};
 use flows::accounts;
+use http::HeaderMap;
 use jiff::SignedDuration;
 use model::project::OAuthProvider;
 use model::user::reference::UserRef;
 use model::user::{ProviderAccount, User};
-use net::outgoing::{Fault, Outgoing};
-use oauth::exchange::Peer;
+use net::outgoing::Outgoing;
+use oauth::exchange::{NotRefreshed, Peer, Tokens};
 use secrecy::{ExposeSecret as _, SecretString};
 use serde::Serialize;
-use store::provider::authorization::{self, ProviderTokens};
+use store::provider::tokens::{self, ProviderTokens};
+use tokio::time::sleep;
 use utoipa::ToSchema;
 use wire::clock::after;
 use wire::id::UserId;
 
-/// Minimum remaining lifetime of a returned token; a token that expires earlier is refreshed first.
-const LEAST_LEFT: SignedDuration = SignedDuration::from_secs(60);
+/// A token that expires earlier is refreshed before it is returned.
+const LEAST_LEFT: SignedDuration = SignedDuration::from_mins(5);
+/// How long a request has the sole right to refresh: longer than its calls to the provider take.
+const LEASE: SignedDuration = SignedDuration::from_secs(10);
+/// How often, and at which intervals, a request looks for the result of the one that refreshes.
+const LOOKS: u32 = 25;
+const INTERVAL: Duration = Duration::from_millis(200);
 
 #[derive(Serialize, ToSchema)]
 pub struct ProviderAccessToken {
     /// The provider's access token.
     access_token: String,
+}
+
+/// The account for which a request wants a token.
+pub(crate) struct Wanted<'a> {
+    pub(crate) user: UserRef,
+    pub(crate) provider_id: &'a str,
+    /// The account's id at the provider; absent for the user's first account there.
+    pub(crate) account_id: Option<&'a str>,
+    /// The scopes that the token must have, separated by spaces.
+    pub(crate) scope: Option<&'a str>,
 }
 
 /// The user that a request names.
@@ -33,38 +57,27 @@ pub(crate) async fn user(access: &Access<Client>, named: UserRef) -> Result<Opti
 }
 
 /// An access token for the user's account at a provider: the named account, or the first one.
-pub(crate) async fn access_token(
-    access: &Access<Client>,
-    named: UserRef,
-    provider_id: &str,
-    account_id: Option<&str>,
-    scope: Option<&str>,
-) -> Result<ProviderAccessToken, Error> {
-    let provider = access.project.config.oauth_provider(provider_id).ok_or(KnownError::OauthProviderNotFoundOrNotEnabled)?;
-    let user = user(access, named).await?.ok_or(KnownError::UserNotFound)?;
+pub(crate) async fn access_token(access: &Access<Client>, headers: &HeaderMap, wanted: Wanted<'_>) -> Result<ProviderAccessToken, Error> {
+    let provider = access.project.config.oauth_provider(wanted.provider_id).ok_or(KnownError::OauthProviderNotFoundOrNotEnabled)?;
+    let user = user(access, wanted.user).await?.ok_or(KnownError::UserNotFound)?;
     let fits = |account: &&ProviderAccount| {
-        account.allow_connected_accounts && account.provider_id == provider_id && account_id.is_none_or(|id| account.account_id == id)
+        account.allow_connected_accounts
+            && account.provider_id == wanted.provider_id
+            && wanted.account_id.is_none_or(|id| account.account_id == id)
     };
     let account = user.provider_accounts.iter().find(fits).ok_or(KnownError::OauthConnectionNotConnectedToUser)?;
-    let tokens = access.app.store.provider_tokens(&access.project.id, user.id, account).await?;
-    let tokens = tokens.ok_or_else(|| {
-        unavailable(account, "the provider issued no token for this account: the user has to sign in with the account again")
-    })?;
-    if !covers(&tokens.scope, scope.unwrap_or_default()) {
-        return Err(KnownError::OauthConnectionDoesNotHaveRequiredScope.into());
-    }
-    let soon = after(access.app.clock.now(), LEAST_LEFT);
-    let owner = authorization::owner(&access.project.id, account);
-    let access_token = if tokens.expires_at.is_none_or(|end| end > soon) {
-        access.app.sealer.open(&owner, &tokens.access)?
-    } else {
-        refreshed(access, provider, user.id, account, &tokens).await?
-    };
-    Ok(ProviderAccessToken { access_token: access_token.expose_secret().to_owned() })
+    let connection = Connection { access, provider, user: user.id, account, is_for_older_sdk: is_of_older_sdk(headers) };
+    let token = connection.token(wanted.scope.unwrap_or_default()).await?;
+    Ok(ProviderAccessToken { access_token: token.expose_secret().to_owned() })
 }
 
-fn unavailable(account: &ProviderAccount, details: &str) -> KnownError {
-    KnownError::OauthAccessTokenNotAvailable { provider: account.provider_id.clone(), details: details.to_owned() }
+/// A user's account at a provider of the project.
+struct Connection<'a> {
+    access: &'a Access<Client>,
+    provider: &'a OAuthProvider,
+    user: UserId,
+    account: &'a ProviderAccount,
+    is_for_older_sdk: bool,
 }
 
 /// Whether every wanted scope was granted. Some providers separate scopes by commas.
@@ -73,45 +86,124 @@ fn covers(given: &str, wanted: &str) -> bool {
     wanted.split(' ').filter(|scope| !scope.is_empty()).all(|scope| given.contains(&scope))
 }
 
-/// Gets a new token from the provider and stores it before it is returned.
-async fn refreshed(
-    access: &Access<Client>,
-    provider: &OAuthProvider,
-    user: UserId,
-    account: &ProviderAccount,
-    old: &ProviderTokens,
-) -> Result<SecretString, Error> {
-    let project = &access.project;
-    let owner = authorization::owner(&project.id, account);
-    let refresh = old.refresh.as_ref().ok_or_else(|| {
-        unavailable(
-            account,
-            "the token has expired and the provider issued no refresh token: the user has to sign in with the account again",
-        )
-    })?;
-    let refresh = access.app.sealer.open(&owner, refresh)?;
-    let new = Peer::new(Outgoing::new(&access.app.settings), &access.app.sealer, project, provider, access.app.clock.now())?
-        .refresh(&refresh)
-        .await
-        .map_err(|fault| {
-            tracing::warn!(%fault, provider = provider.id, project = %project.id, "a provider did not refresh a token");
-            match fault {
-                Fault::Refused(_) => {
-                    unavailable(account, "the provider refused to refresh the token: the user has to sign in with the account again")
-                }
-                _ => KnownError::OauthProviderTemporarilyUnavailable,
+impl Connection<'_> {
+    async fn token(&self, scope: &str) -> Result<SecretString, Error> {
+        let (store, clock) = (&self.access.app.store, &self.access.app.clock);
+        for _ in 0..LOOKS {
+            let tokens = store.provider_tokens(self.of()).await?;
+            let tokens = tokens.ok_or_else(|| self.unavailable("the provider issued no token for this account"))?;
+            if !covers(&tokens.scope, scope) {
+                return Err(self.unavailable("the user has not granted the requested scope").into());
             }
-        })?;
-    let tokens = ProviderTokens {
-        access: access.app.sealer.seal(&access.app.entropy, &owner, &new.access_token)?,
-        // A provider that does not rotate refresh tokens sends none (RFC 6749 §6). The old one
-        // stays and is sealed again with the current secret.
-        refresh: Some(access.app.sealer.seal(&access.app.entropy, &owner, new.refresh_token.as_ref().unwrap_or(&refresh))?),
-        expires_at: new.expires_at,
-        scope: new.scope.unwrap_or_else(|| old.scope.clone()),
-    };
-    access.app.store.write_unrecorded(authorization::keep_tokens(&project.id, user, account, &tokens)?).await?;
-    Ok(new.access_token)
+            if tokens.is_revoked {
+                return Err(self.unavailable("the provider has revoked the access").into());
+            }
+            let now = clock.now();
+            let lives = |least: SignedDuration| tokens.expires_at.is_none_or(|end| end > after(now, least));
+            if lives(LEAST_LEFT) {
+                return self.checked(&tokens).await;
+            }
+            let Some(refresh) = &tokens.refresh else {
+                let expired = || self.unavailable("the token has expired and the provider issued no refresh token").into();
+                return if lives(SignedDuration::ZERO) { self.open(&tokens) } else { Err(expired()) };
+            };
+            if store.begin_refresh(self.of(), &tokens, now, after(now, LEASE)).await? {
+                let refresh = self.access.app.sealer.open(&self.owner(), refresh)?;
+                return match self.refreshed(&tokens, &refresh).await {
+                    // The stored token is still good for a while.
+                    Err(Error::Known(KnownError::OauthProviderTemporarilyUnavailable)) if lives(SignedDuration::ZERO) => self.open(&tokens),
+                    refreshed => refreshed,
+                };
+            }
+            if lives(SignedDuration::ZERO) {
+                return self.open(&tokens);
+            }
+            sleep(INTERVAL).await;
+        }
+        Err(KnownError::OauthProviderTemporarilyUnavailable.into())
+    }
+
+    fn of(&self) -> tokens::Of<'_> {
+        tokens::Of { project: &self.access.project.id, user: self.user, account: self.account }
+    }
+
+    fn owner(&self) -> String {
+        tokens::owner(&self.access.project.id, self.account)
+    }
+
+    fn open(&self, tokens: &ProviderTokens) -> Result<SecretString, Error> {
+        Ok(self.access.app.sealer.open(&self.owner(), &tokens.access)?)
+    }
+
+    fn peer(&self) -> Result<Peer<'_>, Error> {
+        let (app, project) = (&self.access.app, &self.access.project);
+        Ok(Peer::new(Outgoing::new(&app.settings), &app.sealer, project, self.provider, app.clock.now())?)
+    }
+
+    /// The error for an account without a usable token. Older SDKs pass on the other code as an
+    /// exception, although it means the same to the app: the user has to link the account again.
+    fn unavailable(&self, reason: &str) -> KnownError {
+        if self.is_for_older_sdk {
+            return KnownError::OauthConnectionDoesNotHaveRequiredScope;
+        }
+        KnownError::OauthAccessTokenNotAvailable {
+            provider: self.account.provider_id.clone(),
+            details: format!("{reason}: the user has to link the account again"),
+        }
+    }
+
+    /// The stored access token. A token without an expiry can only end by being revoked, so the
+    /// provider is asked. If the provider cannot say, the token is returned.
+    async fn checked(&self, tokens: &ProviderTokens) -> Result<SecretString, Error> {
+        let token = self.open(tokens)?;
+        if tokens.expires_at.is_none() && matches!(self.peer()?.accepts(&token).await, Ok(false)) {
+            return Err(self.revoked(tokens).await?.into());
+        }
+        Ok(token)
+    }
+
+    /// Flags tokens that the provider no longer accepts, unless a new flow has replaced them.
+    async fn revoked(&self, old: &ProviderTokens) -> Result<KnownError, Error> {
+        let flagged = ProviderTokens { is_revoked: true, refreshing_until: None, ..old.clone() };
+        self.access.app.store.replace_tokens(self.of(), old, &flagged).await?;
+        Ok(self.unavailable("the provider has revoked the access"))
+    }
+
+    /// Gets a new token from the provider and stores it before it is returned.
+    async fn refreshed(&self, old: &ProviderTokens, refresh: &SecretString) -> Result<SecretString, Error> {
+        let (project, store) = (&self.access.project, &self.access.app.store);
+        let failed = match self.peer()?.refresh(refresh).await {
+            Ok(new) => return self.keep(old, refresh, new).await,
+            Err(failed) => failed,
+        };
+        tracing::warn!(%failed, provider = self.provider.id, project = %project.id, "a provider did not refresh a token");
+        if let NotRefreshed::Revoked(_) = failed {
+            return Err(self.revoked(old).await?.into());
+        }
+        store.end_refresh(self.of(), old).await?;
+        Err(match failed {
+            NotRefreshed::Client(_) => KnownError::OauthProviderRefusesClient,
+            _ => KnownError::OauthProviderTemporarilyUnavailable,
+        }
+        .into())
+    }
+
+    async fn keep(&self, old: &ProviderTokens, refresh: &SecretString, new: Tokens) -> Result<SecretString, Error> {
+        let app = &self.access.app;
+        let seal = |token: &SecretString| app.sealer.seal(&app.entropy, &self.owner(), token);
+        let tokens = ProviderTokens {
+            access: seal(&new.access_token)?,
+            // A provider that does not rotate refresh tokens sends none (RFC 6749 §6). The old one
+            // stays and is sealed again with the current secret.
+            refresh: Some(seal(new.refresh_token.as_ref().unwrap_or(refresh))?),
+            expires_at: new.expires_at,
+            scope: new.scope.unwrap_or_else(|| old.scope.clone()),
+            is_revoked: false,
+            refreshing_until: None,
+        };
+        app.store.replace_tokens(self.of(), old, &tokens).await?;
+        Ok(new.access_token)
+    }
 }
 
 #[cfg(test)]
@@ -134,6 +226,7 @@ pub(crate) const ERRORS: &[ErrorCode] = &[
     ErrorCode::OauthConnectionNotConnectedToUser,
     ErrorCode::OauthConnectionDoesNotHaveRequiredScope,
     ErrorCode::OauthAccessTokenNotAvailable,
+    ErrorCode::OauthProviderRefusesClient,
     ErrorCode::OauthProviderTemporarilyUnavailable,
 ];
 

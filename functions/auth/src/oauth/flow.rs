@@ -167,7 +167,7 @@ fn name_of(answer: &ProviderAnswer) -> Option<String> {
 
 fn fault_error(fault: &Fault) -> KnownError {
     match fault {
-        Fault::Refused(_) => KnownError::InvalidAuthorizationCode,
+        Fault::Refused(_) | Fault::Unauthorized => KnownError::InvalidAuthorizationCode,
         Fault::Unavailable(_) | Fault::Senseless(_) | Fault::Private(_) => KnownError::OauthProviderTemporarilyUnavailable,
     }
 }

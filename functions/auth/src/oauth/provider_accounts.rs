@@ -46,7 +46,7 @@ pub(crate) async fn change<L>(
     access.check_fresh()?;
     let changed = change_as(access, row, missing, |user| {
         let before = user.clone();
-        change(user).map_err(refusal)?;
+        change(user).and_then(|()| user.keeps_one_sign_in(&before)).map_err(refusal)?;
         if access.level < Level::Server {
             user.keeps_way_to_sign_in(&before, &access.project.config).map_err(refusal)?;
         }
@@ -60,6 +60,7 @@ fn refusal(refused: Refused) -> KnownError {
         Refused::NotFound => KnownError::ProviderAccountNotFound,
         Refused::Duplicate => KnownError::OauthProviderAccountIdAlreadyUsedForSignIn,
         Refused::TooMany => KnownError::TooManyProviderAccounts { max: MAX_ACCOUNTS },
+        Refused::SecondSignIn => KnownError::AnotherProviderAccountSignsIn,
         Refused::LastWay => KnownError::LastSignInMethod,
     }
 }

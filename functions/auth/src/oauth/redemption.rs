@@ -21,6 +21,7 @@ use model::user::provider_account::Refused;
 use model::user::restriction::RestrictedReason;
 use secrecy::{ExposeSecret as _, SecretString};
 use store::provider::authorization::{self, AuthorizationCode, Pending, PendingChange};
+use store::provider::tokens::keep_tokens;
 use store::user::account::Outcome;
 use store::user::{self, UserRow};
 use store::{Contention as _, Label, optimistic, session};
@@ -152,7 +153,7 @@ impl Redemption {
             None if row.user.wrong_passwords > 0 => writes.push(user::reopen(id, after.id, stored.epoch)),
             None => writes.push(user::at_epoch(id, after.id, stored.epoch)),
             Some(Pending { account, tokens, .. }) => {
-                writes.push(authorization::keep_tokens(id, after.id, account, tokens)?);
+                writes.push(keep_tokens(id, after.id, account, tokens)?);
                 writes.extend(notice::of_change(app, project, Some(place), &row.user, &mut after)?);
             }
         }

@@ -54,6 +54,11 @@ pub fn header<'a>(headers: &'a HeaderMap, suffix: &str) -> Result<Option<&'a str
     Ok(found)
 }
 
+/// Whether a request has headers of the family `x-stack-*`, which older SDKs send.
+pub fn is_of_older_sdk(headers: &HeaderMap) -> bool {
+    headers.keys().any(|name| name.as_str().starts_with(PREFIXES[1]))
+}
+
 /// The families of a response's headers: `x-service-*` if the request used that family, and
 /// `x-stack-*` if the request used another family or none.
 pub fn answer_prefixes(headers: &HeaderMap) -> Vec<&'static str> {

@@ -1,8 +1,9 @@
 //! A user's provider accounts: the effects of adding, changing and removing them.
 //!
 //! An account belongs to one user of a project, whether it is used to sign in or only to get access
-//! tokens. Users must not lock themselves out, so a user's own change must leave a way to sign in.
-//! A server may remove the last way, since it can also add another.
+//! tokens. A user who links accounts may sign in with several of a provider, but apps and servers
+//! can enable only one. Users must not lock themselves out, so a user's own change must leave a way
+//! to sign in. A server may remove the last way, since it can also add another.
 
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -42,6 +43,9 @@ pub enum Refused {
     /// The user has [`MAX_ACCOUNTS`] accounts.
     #[error("the user has reached the maximum of {MAX_ACCOUNTS} provider accounts")]
     TooMany,
+    /// Another account of the provider already signs the user in.
+    #[error("another account of the provider already signs the user in")]
+    SecondSignIn,
     /// The user would have no way left to sign in.
     #[error("the user would have no way to sign in")]
     LastWay,
@@ -144,6 +148,18 @@ impl User {
         self.provider_accounts.retain(|account| account.id != id);
         self.raise_epoch_if_way_in_went(&before);
         Ok(())
+    }
+
+    /// Refuses a change to `before` that makes a further account of a provider sign the user in.
+    pub fn keeps_one_sign_in(&self, before: &Self) -> Result<(), Refused> {
+        let count = |user: &Self, provider: &str| {
+            user.provider_accounts.iter().filter(|account| account.allow_sign_in && account.provider_id == provider).count()
+        };
+        let is_further = |account: &ProviderAccount| {
+            let after = count(self, &account.provider_id);
+            after > 1 && after > count(before, &account.provider_id)
+        };
+        if self.provider_accounts.iter().any(is_further) { Err(Refused::SecondSignIn) } else { Ok(()) }
     }
 
     /// Whether the user can sign in with the methods that the project permits.

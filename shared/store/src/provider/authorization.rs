@@ -5,7 +5,6 @@
 //! |---|---|---|---|
 //! | authorization | `S#<digest of the inner state>` | `STATE` | 1 unit for each KB to write, and again to take |
 //! | authorization code | `A#<P>#<digest of the code>` | `CODE` | 2 units to write and 2 to redeem, both in transactions; for a link or an upgrade, 2 more each time, for the session |
-//! | a provider's tokens | `U#<P>#<user>` | `PROVIDER#<provider>#<account>` | 2 units for each KB to write, 1 for each 4 KB to read |
 //!
 //! Taking an authorization and redeeming a code are each one conditional update, so of several
 //! concurrent attempts only one succeeds. A redeemed code is kept until a day after its expiry,
@@ -13,7 +12,6 @@
 //! session ends (RFC 6749 §4.1.2).
 
 use crypto::digest::Digest;
-use crypto::seal::Sealed;
 use jiff::{SignedDuration, Timestamp};
 use model::project::redirect::RedirectUrl;
 use model::provider::authorization::Authorization;
@@ -28,6 +26,7 @@ use crate::client::Store;
 use crate::error::Error;
 use crate::item::{Key, entity, string};
 use crate::label::Label;
+use crate::provider::tokens::ProviderTokens;
 use crate::write::Write;
 
 /// How long an app may take to exchange a code (RFC 6749 §4.1.2 recommends at most ten minutes).
@@ -99,39 +98,6 @@ pub enum PendingChange {
     },
 }
 
-/// A provider's tokens for an account, sealed for [`owner`].
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct ProviderTokens {
-    /// The access token.
-    pub access: Sealed,
-    /// The refresh token, if the provider issued one.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub refresh: Option<Sealed>,
-    /// When the access token expires, if the provider says so.
-    #[serde(default, skip_serializing_if = "Option::is_none", with = "jiff::fmt::serde::timestamp::millisecond::optional")]
-    pub expires_at: Option<Timestamp>,
-    /// The scopes of the tokens as the provider reports them, separated by spaces.
-    pub scope: String,
-}
-
-/// The owner that an account's tokens are sealed for. If the sealed tokens are copied to another
-/// account, they cannot be unsealed.
-pub fn owner(project: &ProjectId, account: &ProviderAccount) -> String {
-    owner_of(project.as_str(), &account.provider_id, &account.account_id)
-}
-
-fn owner_of(project: &str, provider_id: &str, account_id: &str) -> String {
-    format!("{project}/{provider_id}/{account_id}/tokens")
-}
-
-/// The same as [`owner`], but derived from the key of the tokens' item; `None` for the key of any
-/// other item.
-pub(crate) fn owner_by_key(key: &Key) -> Option<String> {
-    let (project, _) = key.pk.strip_prefix("U#")?.split_once('#')?;
-    let (provider_id, account_id) = key.sk.strip_prefix("PROVIDER#")?.split_once('#')?;
-    Some(owner_of(project, provider_id, account_id))
-}
-
 fn state_key(state: &SecretString) -> Key {
     Key::new(format!("S#{}", Digest::of(state.expose_secret())), "STATE")
 }
@@ -139,10 +105,6 @@ fn state_key(state: &SecretString) -> Key {
 /// The key of an authorization code.
 pub fn code_key(project: &ProjectId, code: &SecretString) -> Key {
     Key::new(format!("A#{project}#{}", Digest::of(code.expose_secret())), "CODE")
-}
-
-fn tokens_key(project: &ProjectId, user: UserId, account: &ProviderAccount) -> Key {
-    Key::new(format!("U#{project}#{user}"), format!("PROVIDER#{}#{}", account.provider_id, account.account_id))
 }
 
 /// Writes a new code.
@@ -156,16 +118,6 @@ pub fn redeem_code(project: &ProjectId, code: &SecretString, session: SessionId)
         .labelled(Label::Code)
         .on("attribute_exists(pk) AND attribute_not_exists(d.session_id)")
         .value(":session", string(session.to_string()))
-}
-
-/// Stores the tokens of an account, replacing any existing ones.
-pub fn keep_tokens(project: &ProjectId, user: UserId, account: &ProviderAccount, tokens: &ProviderTokens) -> Result<Write, Error> {
-    Write::put(tokens_key(project, user, account), tokens)
-}
-
-/// Deletes the tokens of an account, if there are any.
-pub fn drop_tokens(project: &ProjectId, user: UserId, account: &ProviderAccount) -> Write {
-    Write::delete(tokens_key(project, user, account))
 }
 
 impl Store {
@@ -200,15 +152,5 @@ impl Store {
     /// The stored authorization code.
     pub async fn authorization_code(&self, project: &ProjectId, code: &SecretString) -> Result<Option<AuthorizationCode>, Error> {
         self.get(&code_key(project, code)).await?.map(entity).transpose()
-    }
-
-    /// The stored tokens of a provider account.
-    pub async fn provider_tokens(
-        &self,
-        project: &ProjectId,
-        user: UserId,
-        account: &ProviderAccount,
-    ) -> Result<Option<ProviderTokens>, Error> {
-        self.get(&tokens_key(project, user, account)).await?.map(entity).transpose()
     }
 }

@@ -1,3 +1,4 @@
 //! The state of OAuth flows and the tokens of providers.
 
 pub mod authorization;
+pub mod tokens;

@@ -21,7 +21,7 @@ use crate::item::{integer, string};
 use crate::keys::user_key;
 use crate::label::Label;
 use crate::profile_image;
-use crate::provider::authorization::drop_tokens;
+use crate::provider::tokens::drop_tokens;
 use crate::session::session_key;
 use crate::team::membership::remove_deleted;
 use crate::user::{

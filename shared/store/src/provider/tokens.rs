@@ -1,0 +1,133 @@
+//! A provider's tokens for an account.
+//!
+//! | item | pk | sk | cost |
+//! |---|---|---|---|
+//! | a provider's tokens | `U#<P>#<user>` | `PROVIDER#<provider>#<account>` | 2 units for each KB to write, 1 for each 4 KB to read |
+//!
+//! A provider may rotate the refresh token, and revoke all tokens if the same refresh token comes
+//! twice (RFC 9700 §4.14), so one request at a time refreshes. It writes only if the access token
+//! is still the one that it read: tokens of a newer flow stay, and deleted ones do not come back.
+
+use crypto::seal::Sealed;
+use jiff::Timestamp;
+use model::user::ProviderAccount;
+use serde::{Deserialize, Serialize};
+use wire::id::{ProjectId, UserId};
+
+use crate::client::Store;
+use crate::error::Error;
+use crate::item::{Key, entity, integer};
+use crate::write::Write;
+
+/// A provider's tokens for an account, sealed for [`owner`].
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ProviderTokens {
+    /// The access token.
+    pub access: Sealed,
+    /// The refresh token, if the provider issued one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub refresh: Option<Sealed>,
+    /// When the access token expires, if the provider says so.
+    #[serde(default, skip_serializing_if = "Option::is_none", with = "jiff::fmt::serde::timestamp::millisecond::optional")]
+    pub expires_at: Option<Timestamp>,
+    /// The scopes of the tokens as the provider reports them, separated by spaces.
+    pub scope: String,
+    /// Whether the provider has refused the tokens for good. A flow with the account replaces them.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_revoked: bool,
+    /// Until when the request that is refreshing the access token has the sole right to do so.
+    #[serde(default, skip_serializing_if = "Option::is_none", with = "jiff::fmt::serde::timestamp::millisecond::optional")]
+    pub refreshing_until: Option<Timestamp>,
+}
+
+/// The owner that an account's tokens are sealed for. If the sealed tokens are copied to another
+/// account, they cannot be unsealed.
+pub fn owner(project: &ProjectId, account: &ProviderAccount) -> String {
+    owner_of(project.as_str(), &account.provider_id, &account.account_id)
+}
+
+fn owner_of(project: &str, provider_id: &str, account_id: &str) -> String {
+    format!("{project}/{provider_id}/{account_id}/tokens")
+}
+
+/// The same as [`owner`], but derived from the key of the tokens' item; `None` for the key of any
+/// other item.
+pub(crate) fn owner_by_key(key: &Key) -> Option<String> {
+    let (project, _) = key.pk.strip_prefix("U#")?.split_once('#')?;
+    let (provider_id, account_id) = key.sk.strip_prefix("PROVIDER#")?.split_once('#')?;
+    Some(owner_of(project, provider_id, account_id))
+}
+
+/// The account whose tokens are meant.
+#[derive(Clone, Copy)]
+pub struct Of<'a> {
+    /// The project.
+    pub project: &'a ProjectId,
+    /// The user who has the account.
+    pub user: UserId,
+    /// The account.
+    pub account: &'a ProviderAccount,
+}
+
+impl Of<'_> {
+    fn key(self) -> Key {
+        tokens_key(self.project, self.user, self.account)
+    }
+}
+
+fn tokens_key(project: &ProjectId, user: UserId, account: &ProviderAccount) -> Key {
+    Key::new(format!("U#{project}#{user}"), format!("PROVIDER#{}#{}", account.provider_id, account.account_id))
+}
+
+/// Stores the tokens of an account, replacing any existing ones.
+pub fn keep_tokens(project: &ProjectId, user: UserId, account: &ProviderAccount, tokens: &ProviderTokens) -> Result<Write, Error> {
+    Write::put(tokens_key(project, user, account), tokens)
+}
+
+/// Deletes the tokens of an account, if there are any.
+pub fn drop_tokens(project: &ProjectId, user: UserId, account: &ProviderAccount) -> Write {
+    Write::delete(tokens_key(project, user, account))
+}
+
+/// A write to the tokens, on the condition that they are still those of `old`.
+fn unchanged(write: Write, old: &ProviderTokens, condition: &str) -> Result<Write, Error> {
+    write.on(format!("d.access = :old{condition}")).entity(":old", &old.access)
+}
+
+/// Whether a write was made; `false` if its condition was not met.
+fn made(result: Result<(), Error>) -> Result<bool, Error> {
+    match result {
+        Ok(()) => Ok(true),
+        Err(Error::Conflict(_)) => Ok(false),
+        Err(error) => Err(error),
+    }
+}
+
+impl Store {
+    /// The stored tokens of a provider account.
+    pub async fn provider_tokens(&self, of: Of<'_>) -> Result<Option<ProviderTokens>, Error> {
+        self.get(&of.key()).await?.map(entity).transpose()
+    }
+
+    /// Takes the sole right to refresh the tokens until `until`; `false` if another request has it,
+    /// or if the tokens are no longer those of `old`.
+    pub async fn begin_refresh(&self, of: Of<'_>, old: &ProviderTokens, now: Timestamp, until: Timestamp) -> Result<bool, Error> {
+        let write = Write::update(of.key(), "SET d.refreshing_until = :until")
+            .value(":until", integer(until.as_millisecond()))
+            .value(":now", integer(now.as_millisecond()));
+        let is_free = " AND (attribute_not_exists(d.refreshing_until) OR d.refreshing_until <= :now)";
+        made(self.write_unrecorded(unchanged(write, old, is_free)?).await)
+    }
+
+    /// Gives back the right to refresh.
+    pub async fn end_refresh(&self, of: Of<'_>, old: &ProviderTokens) -> Result<(), Error> {
+        let write = Write::update(of.key(), "REMOVE d.refreshing_until");
+        made(self.write_unrecorded(unchanged(write, old, "")?).await).map(drop)
+    }
+
+    /// Replaces tokens; `false` if they are no longer those of `old`.
+    pub async fn replace_tokens(&self, of: Of<'_>, old: &ProviderTokens, new: &ProviderTokens) -> Result<bool, Error> {
+        let put = keep_tokens(of.project, of.user, of.account, new)?;
+        made(self.write_unrecorded(unchanged(put, old, "")?).await)
+    }
+}
