@@ -3,9 +3,10 @@
 //!
 //! Whoever opens the link may have been sent it by a stranger whose tool is waiting. So the mode
 //! `check` says where and when the tool began, for the page to show, and only `complete`, which the
-//! page sends after a click, gives the tool a session. In the mode `claim-anon-session`, the browser
-//! takes over the anonymous user of the tool: every other session of that user ends, or else the
-//! tool would be signed in to the account that the browser makes of it, without a confirmation.
+//! page sends after a click, gives the tool a session. In the mode `claim-anon-session`, the
+//! browser takes over the anonymous user of the tool: every other session of that user ends, or
+//! else the tool would be signed in to the account that the browser makes of it, without a
+//! confirmation.
 
 use api::http::TableAction::{BatchGetItem, ConditionCheckItem, GetItem, PutItem, UpdateItem};
 use api::http::{Describe, Description, Json, Route};

@@ -68,8 +68,8 @@ pub struct TokenRequest {
     grant_type: String,
     /// The project's id.
     client_id: String,
-    /// A publishable client key, or a server key with `client_credentials`. May be omitted, or be `__stack_public_client__`, if the project
-    /// requires no key.
+    /// A publishable client key, or a server key with `client_credentials`. May be omitted, or be
+    /// `__stack_public_client__`, if the project requires no key.
     #[deserr(default)]
     client_secret: Option<String>,
     /// Required with `refresh_token`.

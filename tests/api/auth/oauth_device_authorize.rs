@@ -1,4 +1,4 @@
-//! The device flow (RFC 8628): `POST /api/v1/auth/oauth/device_authorization` and the token endpoint.
+//! `POST /api/v1/auth/oauth/device_authorization`, and the grant of devices (RFC 8628).
 
 use jiff::SignedDuration;
 use model::limit::{Limits, Rate, Rule};

@@ -1,5 +1,5 @@
-//! Keys with limited permissions. The permissions are in the item of the key, which is read to prove
-//! the access, so checking them costs nothing more.
+//! Keys with limited permissions. The permissions are in the item of the key, which is read to
+//! prove the access, so checking them costs nothing more.
 
 use errors::KnownError;
 use model::project::ApiKey;

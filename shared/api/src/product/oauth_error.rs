@@ -10,8 +10,8 @@ use serde::Serialize;
 use serde_json::Value;
 use strum::{IntoStaticStr, VariantNames};
 
-/// The codes in `error` (RFC 6749 §5.2). `ServerError` and `TemporarilyUnavailable` are from §4.1.2.1: §5.2 has no such codes,
-/// but clients know them.
+/// The codes in `error` (RFC 6749 §5.2). `ServerError` and `TemporarilyUnavailable` are from
+/// §4.1.2.1: §5.2 has no such codes, but clients know them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, IntoStaticStr, VariantNames)]
 #[serde(rename_all = "snake_case")]
 #[strum(serialize_all = "snake_case")]
