@@ -35,7 +35,6 @@ use crate::sign_in::tokens::{NewSession, SignedIn};
 pub const ROUTE: Route = Route::post("auth-cli-complete", "/api/v1/auth/cli/complete")
     .summary("Checks, confirms or refuses the sign-in of a command-line tool")
     .limit(Limit::Code)
-    .open_to_restricted()
     .table(&[BatchGetItem, ConditionCheckItem, GetItem, PutItem, UpdateItem])
     .errors(&[
         ErrorCode::InvalidLoginCode,

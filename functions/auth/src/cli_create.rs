@@ -23,7 +23,6 @@ use crate::cli::session::Signed;
 pub const ROUTE: Route = Route::post("auth-cli-create", "/api/v1/auth/cli")
     .summary("Starts the sign-in of a command-line tool")
     .limit(Limit::Code)
-    .open_to_restricted()
     .leaves_no_trail("nobody is signed in yet; fetching the session leaves the entry")
     .table(&[BatchGetItem, GetItem, PutItem])
     .errors(&[ErrorCode::InvalidRefreshToken, ErrorCode::CliSessionNotAnonymous]);

@@ -21,7 +21,6 @@ use crate::cli::fetch::{Polled, count, poll};
 pub const ROUTE: Route = Route::post("auth-cli-poll", "/api/v1/auth/cli/poll")
     .summary("Asks whether the sign-in of a command-line tool was confirmed, and fetches its session")
     .limit(Limit::Token)
-    .open_to_restricted()
     .table(&[BatchGetItem, ConditionCheckItem, GetItem, PutItem, Query, UpdateItem])
     .errors(&[ErrorCode::InvalidPollingCode]);
 

@@ -34,7 +34,7 @@ pub const ROUTE: Route = Route::post("auth-oauth-device-authorize", "/api/v1/aut
     .summary("Starts the sign-in of a device, which a user confirms elsewhere")
     .limit(Limit::Code)
     .token_endpoint()
-    .open_to_restricted()
+    .without_secret()
     .leaves_no_trail("nobody is signed in yet; exchanging the device code leaves the entry")
     .table(&[BatchGetItem, PutItem, UpdateItem])
     .errors(&[
