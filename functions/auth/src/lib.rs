@@ -9,6 +9,11 @@ pub mod cli_poll;
 pub mod connected_account_list;
 pub mod connected_account_token;
 pub mod connected_account_token_of;
+pub mod mfa_authenticator_begin;
+pub mod mfa_authenticator_delete;
+pub mod mfa_authenticator_list;
+pub mod mfa_authenticator_update;
+pub mod mfa_authenticator_verify;
 pub mod mfa_recovery_codes_create;
 pub mod mfa_recovery_codes_read;
 pub mod mfa_sign_in;
@@ -89,4 +94,9 @@ pub fn operations(register: &mut impl Register) {
     register.operation(cli_poll::ROUTE, cli_poll::handle);
     register.operation(cli_complete::ROUTE, cli_complete::handle);
     register.operation(oauth_device_authorize::ROUTE, oauth_device_authorize::handle);
+    register.operation(mfa_authenticator_begin::ROUTE, mfa_authenticator_begin::handle);
+    register.operation(mfa_authenticator_verify::ROUTE, mfa_authenticator_verify::handle);
+    register.operation(mfa_authenticator_list::ROUTE, mfa_authenticator_list::handle);
+    register.operation(mfa_authenticator_update::ROUTE, mfa_authenticator_update::handle);
+    register.operation(mfa_authenticator_delete::ROUTE, mfa_authenticator_delete::handle);
 }

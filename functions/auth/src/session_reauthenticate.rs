@@ -53,7 +53,7 @@ pub struct Reauthenticate {
     /// The user's password.
     #[deserr(default)]
     password: Option<Password>,
-    /// Six digits from the authenticator app, or a recovery code.
+    /// Six digits from an authenticator app, or a recovery code.
     #[deserr(default)]
     totp: Option<String>,
     /// A recovery code.
@@ -118,6 +118,8 @@ async fn by_second_factor(access: &Access<Client>, current: &CurrentUser, given:
     let failures = Failures::of_second_factor(&access.app, project, row.user.id);
     failures.look().await?;
     let right = given.check(access, &row.user, &failures, Event::ProofFailed).await?;
+    // Of several apps, the one that shows the code decides.
+    check_age(current, right.since())?;
     let proved = session::reauthenticate(project, &current.session, &[Amr::Otp], access.app.clock.now())?;
     let writes = [proved].into_iter().chain(failures.still_allowed()).collect();
     given.redeem(access, row, right, writes).await?;

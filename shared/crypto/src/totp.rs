@@ -6,11 +6,14 @@ use base64::engine::general_purpose::STANDARD;
 use deserr::{DeserializeError, Deserr, IntoValue, Value, ValuePointerRef};
 use jiff::Timestamp;
 use secrecy::{ExposeSecret, SecretString};
-use totp_rs::{Algorithm, Builder};
+use totp_rs::{Algorithm, Builder, Secret};
+use wire::entropy::Entropy;
 
 /// Permitted lengths of a secret in bytes: from 10, the shortest that common apps generate, to 64,
 /// the block size of SHA-1. RFC 4226 §4 recommends 20.
 const LENGTHS: std::ops::RangeInclusive<usize> = 10..=64;
+/// The length of a new secret in bytes (RFC 4226 §4).
+const NEW_LENGTH: usize = 20;
 /// The length of a time step in seconds.
 const STEP: u64 = 30;
 
@@ -30,6 +33,26 @@ impl TotpSecret {
         if LENGTHS.contains(&length) { Ok(Self(text.into())) } else { Err(InvalidSecret) }
     }
 
+    /// A new random secret.
+    pub fn draw(entropy: &Entropy) -> Self {
+        Self(STANDARD.encode(entropy.bytes::<NEW_LENGTH>()).into())
+    }
+
+    /// The secret in base32 without padding, as people type it into an app.
+    pub fn base32(&self) -> String {
+        Secret::from(self.bytes()).to_base32()
+    }
+
+    /// The `otpauth:` URL of a QR code that apps scan. `issuer` and `account` are the names under
+    /// which the app lists the secret.
+    pub fn url(&self, issuer: &str, account: &str) -> String {
+        // A colon separates the two names in the URL, so neither may contain one.
+        let name = |text: &str| text.replace(':', " ");
+        let builder = self.builder().with_issuer(Some(name(issuer))).with_account_name(name(account));
+        // The only names that are rejected are those with a colon, and an empty account.
+        builder.build_noncompliant().to_url().unwrap_or_default()
+    }
+
     /// The text to seal; [`Self::parse`] reads it again after it has been opened.
     pub fn text(&self) -> &SecretString {
         &self.0
@@ -38,9 +61,16 @@ impl TotpSecret {
     /// The time step of `code` if it is valid at `now`. The previous step is not accepted, so a
     /// code is valid for at most 30 seconds.
     pub fn check(&self, code: &str, now: Timestamp) -> Option<u64> {
-        let bytes = STANDARD.decode(self.0.expose_secret()).ok()?;
-        let totp = Builder::new().with_algorithm(Algorithm::SHA1).with_digits(6).with_step_duration(STEP).with_skew(0).with_secret(bytes);
-        totp.build_noncompliant().check(code, u64::try_from(now.as_second()).ok()?)
+        self.builder().build_noncompliant().check(code, u64::try_from(now.as_second()).ok()?)
+    }
+
+    fn builder(&self) -> Builder {
+        Builder::new().with_algorithm(Algorithm::SHA1).with_digits(6).with_step_duration(STEP).with_skew(0).with_secret(self.bytes())
+    }
+
+    fn bytes(&self) -> Vec<u8> {
+        // The text was checked when the secret was parsed.
+        STANDARD.decode(self.0.expose_secret()).unwrap_or_default()
     }
 }
 
@@ -71,6 +101,19 @@ mod tests {
         for code in ["", "28708", "2870820", "287081", "+87082", " 287082", "２８７０８２"] {
             assert_eq!(secret.check(code, Timestamp::from_second(59).expect("a time")), None, "{code}");
         }
+    }
+
+    #[test]
+    fn a_new_secret_is_shown_in_base32_and_as_a_url() {
+        let (first, second) = (TotpSecret::draw(&Entropy::system()), TotpSecret::draw(&Entropy::system()));
+        assert_ne!(first.base32(), second.base32());
+        assert_eq!(first.base32().len(), 32);
+        assert!(TotpSecret::parse(first.text().expose_secret().to_owned()).is_ok());
+        let known = TotpSecret::parse(STANDARD.encode("12345678901234567890")).expect("a secret");
+        assert_eq!(known.base32(), "GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ");
+        let url = known.url("Acme: tools & more", "ada@example.com");
+        let label = "Acme%20%20tools%20%26%20more";
+        assert_eq!(url, format!("otpauth://totp/{label}:ada%40example.com?secret=GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ&issuer={label}"));
     }
 
     #[test]

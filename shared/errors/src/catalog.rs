@@ -312,7 +312,11 @@ catalog! {
     InvalidRecoveryCode: "The recovery code is wrong or was used before.",
         "Ask for another code of the newest set, or for a code from the authenticator app.";
     AuthenticatorAppRequired: "The user has no authenticator app, which recovery codes would replace.",
-        "Set up an authenticator app first: `totp_secret_base64` of `PATCH /api/v1/users/me`.";
+        "Set up an authenticator app first: `POST /api/v1/auth/mfa/authenticators`.";
+    AuthenticatorNotFound: "The signed-in user has no authenticator app with this id.",
+        "List the apps: `GET /api/v1/auth/mfa/authenticators`.";
+    TooManyAuthenticators: "The user has the maximum number of authenticator apps.",
+        "Let the user remove one that is no longer used.";
     RateLimited: "Too many requests of this kind in a short time.",
         "Wait for the seconds in `Retry-After`; the `RateLimit` headers name the limit.";
 }

@@ -53,6 +53,8 @@ pub(crate) const OWN_CODES: &[ErrorCode] = &[
     ErrorCode::NoAnonymousSession,
     ErrorCode::CliSessionNotAnonymous,
     ErrorCode::InvalidRefreshToken,
+    ErrorCode::AuthenticatorNotFound,
+    ErrorCode::TooManyAuthenticators,
     ErrorCode::RateLimited,
 ];
 

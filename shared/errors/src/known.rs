@@ -316,6 +316,10 @@ pub enum KnownError {
     InvalidRecoveryCode,
     #[error("recovery codes require an authenticator app: set one up first")]
     AuthenticatorAppRequired,
+    #[error("the user has no authenticator app with this id")]
+    AuthenticatorNotFound,
+    #[error("a user can have at most {max} authenticator apps: remove one first")]
+    TooManyAuthenticators { max: usize },
     #[error("{0}")]
     RateLimited(Refused),
 }

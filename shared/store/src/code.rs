@@ -6,6 +6,7 @@
 //! | code of an invitation | `C#<P>#team-invitation#<digest of the nonce>` | `CODE` | 1 unit to read, 2 to redeem in a transaction |
 //! | a caller's attempts at the code of an invitation | the same | `TRIES#<caller>` | 1 unit for each attempt |
 //! | code of a sign-in that waits for its second factor | `C#<P>#mfa#<digest of the nonce>` | `CODE` | 1 unit to try, 2 to redeem in a transaction |
+//! | code of an authenticator app that is being set up | `C#<P>#authenticator#<digest of the nonce>` | `CODE` | 1 unit to try, 2 to redeem in a transaction |
 //!
 //! A code is stored under its nonce, the 39 characters that are not typed. Every guess at the typed
 //! six characters affects the same item, so one update counts the attempt and returns the code,
@@ -19,6 +20,7 @@ use jiff::Timestamp;
 use model::code::{Code, Purpose, Rejected, StoredCode};
 use model::limit::Subject;
 use model::trail::Event;
+use model::user::enrolment::Enrolment;
 use model::user::second_factor::MfaAttempt;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -38,6 +40,7 @@ fn code_key(project: &ProjectId, purpose: &str, code: &Code) -> Key {
 
 /// The purpose in the keys of codes of sign-ins that wait for their second factor.
 pub const MFA: &str = "mfa";
+const ENROLMENT: &str = "authenticator";
 
 pub(crate) fn create_at(key: Key, code: &Code, stored: &impl Serialize, expires_at: Timestamp) -> Result<Write, Error> {
     let write = Write::create(key, stored)?;
@@ -74,6 +77,17 @@ pub fn redeem_attempt(project: &ProjectId, code: &Code) -> Write {
     redeem_at(code_key(project, MFA, code))
 }
 
+/// Writes an authenticator app that is being set up.
+pub fn create_enrolment(project: &ProjectId, code: &Code, enrolment: &Enrolment) -> Result<Write, Error> {
+    Ok(create_at(code_key(project, ENROLMENT, code), code, enrolment, enrolment.expires_at)?.about(enrolment.user_id))
+}
+
+/// Redeems the code of an authenticator app that is being set up: of concurrent attempts, only one
+/// succeeds.
+pub fn redeem_enrolment(project: &ProjectId, code: &Code) -> Write {
+    redeem_at(code_key(project, ENROLMENT, code))
+}
+
 impl Store {
     /// The entity stored under a code's nonce, even if the typed part of the code is wrong. Base no
     /// decision on the entity, because reading it does not count as an attempt.
@@ -98,6 +112,13 @@ impl Store {
     pub async fn try_attempt(&self, project: &ProjectId, code: &Code, now: Timestamp) -> Result<Result<MfaAttempt, Rejected>, Error> {
         let (stored, attempts) = self.try_at(code_key(project, MFA, code), code).await?;
         Ok(MfaAttempt::check(stored, attempts, now))
+    }
+
+    /// Counts an attempt at the code of an authenticator app that is being set up, and checks the
+    /// code without redeeming it.
+    pub async fn try_enrolment(&self, project: &ProjectId, code: &Code, now: Timestamp) -> Result<Result<Enrolment, Rejected>, Error> {
+        let (stored, attempts) = self.try_at(code_key(project, ENROLMENT, code), code).await?;
+        Ok(Enrolment::check(stored, attempts, now))
     }
 
     /// Counts an attempt by one of several callers who may know the nonce. Returns the stored

@@ -15,7 +15,8 @@ use model::bot_challenge::Turnstile;
 use model::notice::NotMe;
 use model::outbox::codes;
 use model::project::{Project, secret_owner};
-use model::user::{User, recovery, totp};
+use model::user::totp::{self, Authenticator, Totp};
+use model::user::{User, recovery};
 use serde::Deserialize;
 use wire::id::ProjectId;
 
@@ -68,6 +69,17 @@ impl Resealed {
     }
 }
 
+/// The secrets of authenticator apps that are stored at `path`.
+fn of_apps(path: &str, totp: &Totp, owner: &str) -> Vec<Place> {
+    let path = |position: usize| match position.checked_sub(1) {
+        None => format!("{path}.secret"),
+        Some(position) => format!("{path}.more[{position}].secret"),
+    };
+    let place =
+        |(position, app): (usize, &Authenticator)| Place { path: path(position), owner: owner.to_owned(), sealed: app.secret.clone() };
+    totp.apps().enumerate().map(place).collect()
+}
+
 /// The sealed values of an item. Every kind of sealed value that is kept for longer than minutes
 /// must be listed here.
 fn places(key: &Key, item: &Item) -> Result<Vec<Place>, Error> {
@@ -98,14 +110,16 @@ fn places(key: &Key, item: &Item) -> Result<Vec<Place>, Error> {
     {
         let user: User = entity(item.clone())?;
         let project = ProjectId::parse(project).map_err(|_| Error::Refused(format!("{} is not the key of a user", key.pk)))?;
-        let Some(app) = user.totp else { return Ok(Vec::new()) };
-        let codes = app.recovery.map(|codes| place("totp.recovery.hashes", recovery::owner(&project, user.id), codes.hashes));
-        return Ok([place("totp.secret", totp::owner(&project, user.id), app.secret)].into_iter().chain(codes).collect());
+        let Some(totp) = user.totp else { return Ok(Vec::new()) };
+        let apps = of_apps("totp", &totp, &totp::owner(&project, user.id));
+        let codes = totp.recovery.map(|codes| place("totp.recovery.hashes", recovery::owner(&project, user.id), codes.hashes));
+        return Ok(apps.into_iter().chain(codes).collect());
     }
     if key.pk.starts_with("V#") && key.sk == NotMe::SORT_KEY {
         let Link { project_id, user_id, purpose, .. } = entity::<Link<NotMe>>(item.clone())?;
-        let app = purpose.before.and_then(|before| before.totp);
-        return Ok(app.map(|app| place("before.totp.secret", totp::owner(&project_id, user_id), app.secret)).into_iter().collect());
+        let totp = purpose.before.and_then(|before| before.totp);
+        let owner = totp::owner(&project_id, user_id);
+        return Ok(totp.iter().flat_map(|totp| of_apps("before.totp", totp, &owner)).collect());
     }
     if let Some((project, id)) = key.pk.strip_prefix("M#").and_then(|rest| rest.split_once('#'))
         && key.sk == "ENTRY"

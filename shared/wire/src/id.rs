@@ -81,6 +81,14 @@ id!(
     ProviderAccountId
 );
 id!(
+    /// An authenticator app of a user.
+    AuthenticatorId
+);
+id!(
+    /// A device on which a user need not prove the second factor again for some time.
+    DeviceId
+);
+id!(
     /// A set of API keys.
     KeySetId
 );

@@ -190,7 +190,7 @@ async fn credentials_of_the_previous_version_still_reauthenticate() {
     assert_eq!(set_app(&app, &ada, json!(OWNERS_SECRET)).await.status(), 200);
     stored::change_user(&app, &ada, |user| {
         user.first_password_at = None;
-        user.totp.as_mut().unwrap().set_at = None;
+        user.totp.as_mut().unwrap().first.set_at = None;
     })
     .await;
     assert_eq!(prove_by_app(&app, &ada, OWNERS).await.status(), 200);

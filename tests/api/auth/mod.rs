@@ -7,6 +7,7 @@ mod cli_create;
 mod cli_poll;
 mod connected_accounts;
 mod machine_tokens;
+pub(crate) mod mfa_authenticators;
 pub(crate) mod mfa_recovery_codes;
 pub(crate) mod mfa_sign_in;
 mod new_sign_in;

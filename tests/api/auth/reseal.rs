@@ -13,6 +13,7 @@ use store::user::account::Outcome;
 use support::TestApp;
 use wire::id::UserId;
 
+use super::mfa_authenticators::set_up;
 use super::mfa_recovery_codes;
 use super::mfa_sign_in::{attempt, now_code, user_with_app};
 use super::oauth_callback::{ada, sign_in, start};
@@ -170,4 +171,18 @@ async fn a_stale_read_does_not_restore_the_old_value() {
     assert_eq!(reseal(&during, items(&app).await).await, with(1, 0));
     let outcome = app.app.store.change_account(project, &row, &row.user, Vec::new()).await.unwrap();
     assert!(matches!(outcome, Outcome::Changed));
+}
+
+#[tokio::test]
+async fn after_resealing_every_authenticator_app_still_signs_in() {
+    let app = TestApp::start().await;
+    let bob = app.sign_up(BOB).await;
+    let phones = [set_up(&app, &bob).await.0, set_up(&app, &bob).await.0, set_up(&app, &bob).await.0];
+    let (during, after) = replaced(&app);
+    assert_eq!(reseal(&during, items(&app).await).await.lost, Vec::<String>::new());
+    after.advance(SignedDuration::from_secs(30));
+    for phone in &phones {
+        let body = json!({ "code": attempt(&after, BOB).await, "type": "totp", "totp": phone.shows(&after) });
+        assert_eq!(after.client().post("/api/v1/auth/mfa/sign-in", body).await.status(), 200);
+    }
 }

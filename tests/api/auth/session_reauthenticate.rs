@@ -43,6 +43,7 @@ async fn every_credential_change_requires_recent_authentication() {
     let email = json!({ "user_id": "me", "value": "a@example.com", "type": "email", "used_for_auth": true });
     let update = json!({ "old_password": PASSWORD, "new_password": "a better horse battery" });
     let account = "/api/v1/oauth-providers/me/8c4e2b7a-6d1f-4e3c-9a5b-2d8f7c6e1b90";
+    let authenticator = "/api/v1/auth/mfa/authenticators/5b8e0c6a-3d1f-4e2b-9a7c-6f0d1e2b3c4d";
     let table = app.table();
     let changes = [
         ("POST", "/api/v1/contact-channels", email),
@@ -52,6 +53,9 @@ async fn every_credential_change_requires_recent_authentication() {
         ("PATCH", "/api/v1/users/me", json!({ "totp_secret_base64": null })),
         ("PATCH", "/api/v1/users/me", json!({ "primary_email": "a@example.com" })),
         ("POST", "/api/v1/auth/mfa/recovery-codes", json!({})),
+        ("POST", "/api/v1/auth/mfa/authenticators", json!({})),
+        ("POST", "/api/v1/auth/mfa/authenticators/verify", json!({ "code": "a".repeat(45), "totp": "000000" })),
+        ("DELETE", authenticator, json!({})),
         ("POST", "/api/v1/auth/password/set", json!({ "password": PASSWORD })),
         ("POST", "/api/v1/auth/password/update", update),
         ("DELETE", account, json!({})),

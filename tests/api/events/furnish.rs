@@ -25,9 +25,10 @@ use model::session::Session;
 use model::session::cli::{CliSignIn, Decision, SessionOf, login_code};
 use model::session::token::Subject;
 use model::user::channel::NewChannel;
+use model::user::enrolment::Enrolment;
 use model::user::ownership::Author;
 use model::user::second_factor::MfaAttempt;
-use model::user::totp::{self, Totp};
+use model::user::totp::{self, Authenticator};
 use model::user::{ProviderAccount, User};
 use serde_json::json;
 use store::document::DocumentRow;
@@ -39,7 +40,7 @@ use store::user::{self, EmailClaim, provider_account};
 use store::{Write, code, outbox, profile_image, session};
 use support::{TestApp, authenticator_code};
 use wire::clock::after;
-use wire::id::{ChannelId, DocumentId, EmailId, KeySetId, ProjectId, ProviderAccountId, SessionId, TeamId, UserId};
+use wire::id::{AuthenticatorId, ChannelId, DocumentId, EmailId, KeySetId, ProjectId, ProviderAccountId, SessionId, TeamId, UserId};
 
 use crate::world_of_teams;
 
@@ -70,6 +71,8 @@ const PROVIDER_ACCOUNT: &str = "8c4e2b7a-6d1f-4e3c-9a5b-2d8f7c6e1b90";
 /// The secret of an authenticator app, and its code when the tests begin.
 const AUTHENTICATOR: &[u8] = b"12345678901234567890";
 const AUTHENTICATOR_CODE: &str = "082995";
+/// The id of the app.
+const PHONE: &str = "5b8e0c6a-3d1f-4e2b-9a7c-6f0d1e2b3c4d";
 /// A set of API keys of the project.
 const KEY_SET: &str = "c4a1d2e3-5f60-4b7a-8c9d-0e1f2a3b4c5d";
 /// A session other than that of the access token.
@@ -178,11 +181,18 @@ async fn write_bare_account(app: &TestApp, project: &ProjectId) -> (User, Sessio
     let mut user = User::new(entropy, now);
     user.add_primary_email(entropy, Email::parse("bob@example.com").unwrap(), false);
     let secret = TotpSecret::parse(STANDARD.encode(AUTHENTICATOR)).unwrap();
-    user.totp = Some(Totp::seal(&app.app.sealer, entropy, &totp::owner(project, user.id), &secret, now).unwrap());
+    let (sealer, owner) = (&app.app.sealer, totp::owner(project, user.id));
+    let phone = Authenticator::seal(sealer, entropy, &owner, &secret, now).unwrap();
+    user.totp = Some(Authenticator { id: AuthenticatorId::parse(PHONE).unwrap(), ..phone }.into());
+    let enrolment = Enrolment::seal(sealer, entropy, &owner, &secret, (&user, now)).unwrap();
     let attempt = MfaAttempt::new(&user, false, Vec::new(), now);
     let session = Session::start(&user, &ProjectConfig::default().sessions, None, entropy, now);
-    let mut writes =
-        vec![user::create(project, &user).unwrap(), code::create_attempt(project, &Code::parse(CODE).unwrap(), &attempt).unwrap()];
+    let code = Code::parse(CODE).unwrap();
+    let mut writes = vec![
+        user::create(project, &user).unwrap(),
+        code::create_attempt(project, &code, &attempt).unwrap(),
+        code::create_enrolment(project, &code, &enrolment).unwrap(),
+    ];
     writes.extend(session::create(project, &session, &entropy.code()).unwrap());
     app.app.store.transact(writes).await.unwrap();
     (user, session)

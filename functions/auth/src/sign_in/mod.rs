@@ -1,5 +1,6 @@
 //! Steps that several ways of signing in share.
 
+pub(crate) mod authenticators;
 pub(crate) mod new_account;
 pub(crate) mod notice;
 pub(crate) mod old_password;

@@ -12,7 +12,7 @@ use flows::email::notice;
 use flows::limits::Failures;
 use jiff::Timestamp;
 use model::trail::Event;
-use model::user::totp::Totp;
+use model::user::totp::{Authenticator, Totp};
 use model::user::{User, recovery, totp};
 use store::user::account::Outcome;
 use store::user::{self, UserRow};
@@ -37,10 +37,20 @@ enum Typed {
 
 /// A correct code, which has yet to be redeemed.
 pub(crate) enum Right<'a> {
-    /// The time step of a code of the app.
-    App(&'a Totp, u64),
+    /// The time step of a code of one of the apps.
+    App(&'a Authenticator, u64),
     /// A recovery code of the user's set.
     Recovery(HashedCode),
+}
+
+impl Right<'_> {
+    /// When the app of the code was added, if that is known.
+    pub(crate) fn since(&self) -> Option<Timestamp> {
+        match self {
+            Self::App(app, _) => app.set_at,
+            Self::Recovery(_) => None,
+        }
+    }
 }
 
 impl SecondFactorCode {
@@ -56,11 +66,11 @@ impl SecondFactorCode {
         Self { typed, wrong: KnownError::InvalidRecoveryCode }
     }
 
-    /// When the app or the set of recovery codes that this code belongs to was added, if that is
-    /// known.
+    /// When the set of recovery codes, or the first of the apps, that this code may belong to was
+    /// added, if that is known.
     pub(crate) fn since(&self, user: &User) -> Option<Timestamp> {
         match self.typed {
-            Typed::App(_) => user.totp.as_ref()?.set_at,
+            Typed::App(_) => user.totp.as_ref()?.apps().map(|app| app.set_at).min()?,
             Typed::Recovery(_) | Typed::Neither => Some(user.recovery_codes()?.created_at),
         }
     }
@@ -73,8 +83,8 @@ impl SecondFactorCode {
         failures: &Failures<'_>,
         failed: Event,
     ) -> Result<Right<'a>, Error> {
-        let app = user.totp.as_ref().ok_or_else(|| self.wrong.clone())?;
-        if let Some(right) = self.compare(access, user, app, failures).await? {
+        let totp = user.totp.as_ref().ok_or_else(|| self.wrong.clone())?;
+        if let Some(right) = self.compare(access, user, totp, failures).await? {
             return Ok(right);
         }
         failures.count().await?;
@@ -86,21 +96,21 @@ impl SecondFactorCode {
         &self,
         access: &Access<Client>,
         user: &User,
-        app: &'a Totp,
+        totp: &'a Totp,
         failures: &Failures<'_>,
     ) -> Result<Option<Right<'a>>, Error> {
         let (project, sealer) = (&access.project.id, &access.app.sealer);
         match &self.typed {
             Typed::App(digits) => {
-                let step = app.check(sealer, &totp::owner(project, user.id), digits, access.app.clock.now())?;
-                Ok(step.map(|step| Right::App(app, step)))
+                let right = totp.check(sealer, &totp::owner(project, user.id), digits, access.app.clock.now())?;
+                Ok(right.map(|(app, step)| Right::App(app, step)))
             }
             Typed::Recovery(code) => {
                 // The limit is checked before the code is hashed, so that a flood of codes causes
                 // no hashing.
                 failures.check().await?;
                 let owner = recovery::owner(project, user.id);
-                let set = app.recovery.as_ref().map(|codes| codes.open(sealer, &owner)).transpose()?;
+                let set = totp.recovery.as_ref().map(|codes| codes.open(sealer, &owner)).transpose()?;
                 let hashed = access.app.hasher.hash_code(set.as_ref(), code).await;
                 Ok(set.and_then(|set| set.without(&hashed)).map(|_| Right::Recovery(hashed)))
             }
@@ -113,7 +123,7 @@ impl SecondFactorCode {
     pub(crate) async fn redeem(&self, access: &Access<Client>, row: &UserRow, right: Right<'_>, writes: Vec<Write>) -> Result<(), Error> {
         let hashed = match right {
             Right::Recovery(hashed) => hashed,
-            Right::App(app, step) => return self.redeem_step(access, &row.user, app, step, writes).await,
+            Right::App(app, step) => return self.redeem_step(access, &row.user, (app, step), writes).await,
         };
         let (project, mut row) = (&access.project, row.clone());
         let epochs = (row.user.session_epoch, row.user.credential_epoch);
@@ -134,8 +144,14 @@ impl SecondFactorCode {
         })?
     }
 
-    async fn redeem_step(&self, access: &Access<Client>, user: &User, app: &Totp, step: u64, mut writes: Vec<Write>) -> Result<(), Error> {
-        writes.push(user::use_totp_step(&access.project.id, user, app, step)?);
+    async fn redeem_step(
+        &self,
+        access: &Access<Client>,
+        user: &User,
+        (app, step): (&Authenticator, u64),
+        mut writes: Vec<Write>,
+    ) -> Result<(), Error> {
+        writes.push(user::use_totp_step(&access.project.id, user, app, step, access.app.clock.now())?);
         match access.app.store.transact(writes).await {
             Err(store::Error::Conflict(conflict)) if conflict.is_of(Label::TotpStep) && !conflict.is_of(Label::Code) => {
                 Err(self.wrong.clone().into())
@@ -152,8 +168,8 @@ fn used(access: &Access<Client>, user: &User, code: &HashedCode) -> Result<Optio
     let Some(codes) = user.recovery_codes() else { return Ok(None) };
     let Some(left) = codes.redeem(&app.sealer, &app.entropy, &owner, code)? else { return Ok(None) };
     let mut user = user.clone();
-    if let Some(app) = &mut user.totp {
-        app.recovery = Some(left);
+    if let Some(totp) = &mut user.totp {
+        totp.recovery = Some(left);
     }
     Ok(Some(user))
 }

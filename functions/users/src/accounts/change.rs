@@ -13,7 +13,7 @@ use model::project::Project;
 use model::team::Team;
 use model::user::input::UserInput;
 use model::user::patch::{Refused, UserPatch};
-use model::user::totp::{self, Totp};
+use model::user::totp::{self, Authenticator};
 use model::user::{MAX_CHANNELS, User};
 use store::team::membership;
 use store::user::UserRow;
@@ -45,7 +45,7 @@ impl UserChange {
             Change::Clear => Change::Clear,
             Change::Set(secret) => {
                 let (app, owner) = (&access.app, totp::owner(&project.id, user.id));
-                Change::Set(Totp::seal(&app.sealer, &app.entropy, &owner, secret, app.clock.now())?)
+                Change::Set(Authenticator::seal(&app.sealer, &app.entropy, &owner, secret, app.clock.now())?.into())
             }
         };
         let url = |digest: &_| Owner::from(user.id).url(&access.app.settings.api_url, &project.id, digest);

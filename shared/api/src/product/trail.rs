@@ -21,6 +21,8 @@ pub fn target_kind(segment: &str, parameter: &str) -> Option<TargetKind> {
         (_, "invitation_id") => TargetKind::Invitation,
         (_, "permission_id") => TargetKind::Permission,
         (_, "contact_channel_id") => TargetKind::ContactChannel,
+        (_, "authenticator_id") => TargetKind::Authenticator,
+        (_, "device_id") => TargetKind::Device,
         (_, "notification_category_id") => TargetKind::NotificationCategory,
         (_, "level") => TargetKind::ConfigLevel,
         ("callback", "provider_id") => TargetKind::Provider,

@@ -13,7 +13,8 @@ use model::outbox::codes::{Coded, NOT_ME_LINK};
 use model::outbox::{Builtin, CreatedWith, NewEntry, OutboxEntry, Recipients, Source};
 use model::place::Place;
 use model::project::Project;
-use model::user::{User, totp};
+use model::user::User;
+use model::user::totp::{self, Totp};
 use serde_json::{Map, Value, json};
 use store::link::Link;
 use store::{Write, outbox};
@@ -126,10 +127,11 @@ pub fn new_entry(user: &User, email: Email, mail: Builtin, variables: Map<String
 /// `gateway reseal` may already have passed the place where the link with this snapshot is written.
 fn snapshot(app: &App, project: &Project, user: &User) -> Snapshot {
     let mut snapshot = user.snapshot();
-    if let Some(totp) = &mut snapshot.totp
-        && let Ok(Some(anew)) = app.sealer.renew(&app.entropy, &totp::owner(&project.id, user.id), &totp.secret)
-    {
-        totp.secret = anew;
+    let owner = totp::owner(&project.id, user.id);
+    for authenticator in snapshot.totp.iter_mut().flat_map(Totp::apps_mut) {
+        if let Ok(Some(anew)) = app.sealer.renew(&app.entropy, &owner, &authenticator.secret) {
+            authenticator.secret = anew;
+        }
     }
     snapshot
 }

@@ -41,7 +41,9 @@ pub enum Kind {
     AddressMadePrimary,
     /// An authenticator app was set up as the second factor.
     AuthenticatorAdded,
-    /// The second factor was switched off.
+    /// One of several authenticator apps was removed.
+    OneAuthenticatorRemoved,
+    /// The second factor was switched off: no authenticator app is left.
     AuthenticatorRemoved,
     /// A set of recovery codes was made, in place of an earlier one if there was one.
     RecoveryCodesCreated,
@@ -59,9 +61,11 @@ impl Kind {
         match self {
             Self::PasswordSet | Self::PasswordChanged | Self::PasswordReset | Self::PasswordRemoved => Topic::Password,
             Self::AddressAdded | Self::AddressRemoved | Self::AddressMadePrimary => Topic::SignInAddress,
-            Self::AuthenticatorAdded | Self::AuthenticatorRemoved | Self::RecoveryCodesCreated | Self::RecoveryCodeUsed => {
-                Topic::AuthenticatorApp
-            }
+            Self::AuthenticatorAdded
+            | Self::OneAuthenticatorRemoved
+            | Self::AuthenticatorRemoved
+            | Self::RecoveryCodesCreated
+            | Self::RecoveryCodeUsed => Topic::AuthenticatorApp,
             Self::ProviderLinked | Self::ProviderUnlinked => Topic::ProviderAccount,
         }
     }

@@ -45,7 +45,7 @@ use crate::email::Email;
 use crate::notice::kind::Kind;
 use crate::user::notices::Joined;
 use crate::user::standing::Standing;
-use crate::user::totp::Totp;
+use crate::user::totp::{Authenticator, Totp};
 use crate::user::{Channel, ProviderAccount, User};
 
 /// The maximum number of addresses that receive a notice; those verified for longest come first.
@@ -88,12 +88,7 @@ pub fn changes(before: &User, after: &User) -> Vec<Change> {
     let primary = |user: &User| user.primary().map(|channel| channel.value.clone());
     let new = primary(after).filter(|new| primary(before).as_ref() != Some(new));
     changes.extend(new.map(|new| Change::about(Kind::AddressMadePrimary, new)));
-    let secret = |user: &User| user.totp.as_ref().map(|totp| totp.secret.clone());
-    changes.extend(match (secret(before), secret(after)) {
-        (Some(_), None) => Some(Change::of(Kind::AuthenticatorRemoved)),
-        (old, Some(new)) if old.as_ref() != Some(&new) => Some(Change::of(Kind::AuthenticatorAdded)),
-        _ => None,
-    });
+    changes.extend(authenticator_change(before, after));
     changes.extend(recovery_change(before, after));
     // A provider account that only supplied tokens before, and now permits sign-in, counts as
     // newly linked; one that no longer permits sign-in counts as unlinked.
@@ -105,6 +100,18 @@ pub fn changes(before: &User, after: &User) -> Vec<Change> {
     let unlinked = before.provider_accounts.iter().filter(|account| !has(after, account));
     changes.extend(unlinked.map(|account| Change::about(Kind::ProviderUnlinked, &account.provider_id)));
     changes
+}
+
+/// A change to the authenticator apps. If one app replaces another, only the new one is reported.
+/// The name of an app is not, because it could make the email say whatever an intruder wants.
+fn authenticator_change(before: &User, after: &User) -> Option<Change> {
+    let has = |user: &User, app: &Authenticator| user.totp.iter().flat_map(Totp::apps).any(|own| own.secret == app.secret);
+    let Some(left) = &after.totp else { return before.totp.as_ref().map(|_| Change::of(Kind::AuthenticatorRemoved)) };
+    if left.apps().any(|app| !has(before, app)) {
+        return Some(Change::of(Kind::AuthenticatorAdded));
+    }
+    let is_fewer = before.totp.as_ref()?.apps().any(|app| !has(after, app));
+    is_fewer.then(|| Change::of(Kind::OneAuthenticatorRemoved))
 }
 
 /// A change to the recovery codes. `None` if they were removed with the authenticator app: that is
@@ -146,7 +153,7 @@ pub struct NotMe {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Snapshot {
     channels: Vec<Channel>,
-    /// The authenticator app.
+    /// The authenticator apps.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub totp: Option<Totp>,
     provider_accounts: Vec<ProviderAccount>,
@@ -289,9 +296,13 @@ impl User {
             ..channel
         });
         self.channels = restored.collect();
-        // A code of the authenticator app that was already used cannot be used again.
-        let last_step = self.totp.as_ref().map_or(0, |totp| totp.last_step);
-        self.totp = before.totp.clone().map(|totp| Totp { last_step: totp.last_step.max(last_step), ..totp });
+        // A code of an authenticator app that was already used cannot be used again.
+        let used: Vec<Authenticator> = self.totp.iter().flat_map(Totp::apps).cloned().collect();
+        self.totp.clone_from(&before.totp);
+        for app in self.totp.iter_mut().flat_map(Totp::apps_mut) {
+            let last_step = used.iter().filter(|used| used.id == app.id).map(|used| used.last_step).max();
+            app.last_step = app.last_step.max(last_step.unwrap_or_default());
+        }
         let free = |account: &&ProviderAccount| !taken.accounts.iter().any(|taken| taken.is_same(account));
         self.provider_accounts = before.provider_accounts.iter().filter(free).cloned().collect();
         self.otp_enabled = before.otp_enabled;

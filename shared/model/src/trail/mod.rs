@@ -15,7 +15,7 @@ use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use utoipa::ToSchema;
-use wire::id::{KeySetId, SessionId, TrailEntryId, UserId};
+use wire::id::{AuthenticatorId, KeySetId, SessionId, TrailEntryId, UserId};
 use wire::level::Level;
 
 use crate::email::Email;
@@ -25,6 +25,7 @@ use crate::place::Place;
 use crate::project::{KeyKind, ProjectConfig};
 use crate::session::Amr;
 use crate::user::User;
+use crate::user::totp::Totp;
 
 pub use crate::trail::target::{MAX_TARGET_ID, Target, TargetKind};
 
@@ -133,7 +134,10 @@ pub enum Event {
     /// An authenticator app was added.
     #[deserr(rename = "authenticator-added")]
     AuthenticatorAdded,
-    /// The authenticator app was removed.
+    /// One of several authenticator apps was removed.
+    #[deserr(rename = "one-authenticator-removed")]
+    OneAuthenticatorRemoved,
+    /// The second factor was switched off: no authenticator app is left.
     #[deserr(rename = "authenticator-removed")]
     AuthenticatorRemoved,
     /// A set of recovery codes was made.
@@ -170,6 +174,7 @@ impl From<Kind> for Event {
             Kind::AddressRemoved => Self::AddressRemoved,
             Kind::AddressMadePrimary => Self::AddressMadePrimary,
             Kind::AuthenticatorAdded => Self::AuthenticatorAdded,
+            Kind::OneAuthenticatorRemoved => Self::OneAuthenticatorRemoved,
             Kind::AuthenticatorRemoved => Self::AuthenticatorRemoved,
             Kind::RecoveryCodesCreated => Self::RecoveryCodesCreated,
             Kind::RecoveryCodeUsed => Self::RecoveryCodeUsed,
@@ -256,12 +261,15 @@ pub fn events(before: &User, after: &User) -> Vec<Event> {
     changes(before, after).into_iter().map(|change| change.kind.into()).chain(others.into_iter().flatten()).collect()
 }
 
-/// The addresses and provider accounts that a change added.
+/// The addresses, provider accounts and authenticator apps that a change added.
 pub fn additions(before: &User, after: &User) -> Vec<Target> {
     let channels = after.channels.iter().filter(|channel| before.channel(channel.id).is_none());
     let channels = channels.map(|channel| Target::new(TargetKind::ContactChannel, channel.id));
     let accounts = after.provider_accounts.iter().filter(|account| before.provider_accounts.iter().all(|old| old.id != account.id));
-    channels.chain(accounts.map(|account| Target::new(TargetKind::ProviderAccount, account.id))).collect()
+    let accounts = accounts.map(|account| Target::new(TargetKind::ProviderAccount, account.id));
+    let had = |id: AuthenticatorId| before.totp.iter().any(|totp| totp.app(id).is_some());
+    let apps = after.totp.iter().flat_map(Totp::apps).filter(|app| !had(app.id));
+    channels.chain(accounts).chain(apps.map(|app| Target::new(TargetKind::Authenticator, app.id))).collect()
 }
 
 /// The names of the fields in a body, with settings as dotted paths, and without values. Keys of

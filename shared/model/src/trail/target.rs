@@ -34,6 +34,10 @@ pub enum TargetKind {
     Session,
     /// A contact channel.
     ContactChannel,
+    /// An authenticator app.
+    Authenticator,
+    /// A remembered device.
+    Device,
     /// A provider in the project's settings.
     Provider,
     /// An account at a provider.

@@ -4,6 +4,7 @@
 pub mod channel;
 #[cfg(test)]
 mod channel_tests;
+pub mod enrolment;
 pub mod filter;
 pub mod input;
 pub mod notices;

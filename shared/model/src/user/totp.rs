@@ -1,17 +1,44 @@
-//! A user's authenticator app.
+//! A user's authenticator apps.
 
 use crypto::seal::{Error, Sealed, Sealer};
 use crypto::totp::TotpSecret;
 use jiff::Timestamp;
+use secrecy::ExposeSecret as _;
 use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+use uuid::Uuid;
 use wire::entropy::Entropy;
-use wire::id::{ProjectId, UserId};
+use wire::id::{AuthenticatorId, ProjectId, UserId};
 
 use crate::user::recovery::RecoveryCodes;
 
-/// A user's second factor.
+/// The maximum number of authenticator apps of a user.
+pub const MAX_AUTHENTICATORS: usize = 5;
+
+/// A user's second factor: authenticator apps, of which there is at least one, and recovery codes.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Totp {
+    /// The first app. Its fields are those that earlier versions stored for the only app.
+    #[serde(flatten)]
+    pub first: Authenticator,
+    /// The other apps. Their field is not a reserved word of DynamoDB, so expressions can name it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub more: Vec<Authenticator>,
+    /// The recovery codes, which replace codes of the apps, if the user has made any. They are
+    /// removed together with the last app.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub recovery: Option<RecoveryCodes>,
+}
+
+/// An authenticator app.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Authenticator {
+    /// The id of the app. The app of an item that an earlier version stored has the nil UUID.
+    #[serde(default = "nil", skip_serializing_if = "is_nil")]
+    pub id: AuthenticatorId,
+    /// The name that the user gave to the app.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
     /// The secret, sealed for its user.
     pub secret: Sealed,
     /// The time step of the last accepted code: each code is accepted once (RFC 6238 §5.2).
@@ -20,28 +47,116 @@ pub struct Totp {
     /// up before every current session began.
     #[serde(default, skip_serializing_if = "Option::is_none", with = "jiff::fmt::serde::timestamp::millisecond::optional")]
     pub set_at: Option<Timestamp>,
-    /// The recovery codes, which replace codes of the app, if the user has made any. They are
-    /// removed together with the app.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub recovery: Option<RecoveryCodes>,
+    /// When a code of the app was last accepted.
+    #[serde(default, skip_serializing_if = "Option::is_none", with = "jiff::fmt::serde::timestamp::millisecond::optional")]
+    pub last_used_at: Option<Timestamp>,
 }
 
-/// The owner that the secret of a user's authenticator app is sealed for.
+fn nil() -> AuthenticatorId {
+    AuthenticatorId::from(Uuid::nil())
+}
+
+fn is_nil(id: &AuthenticatorId) -> bool {
+    id.uuid().is_nil()
+}
+
+/// The owner that the secrets of a user's authenticator apps are sealed for.
 pub fn owner(project: &ProjectId, user: UserId) -> String {
     format!("totp/{project}/{user}")
 }
 
-impl Totp {
-    /// A second factor that is set up at `now`.
+impl Authenticator {
+    /// An app that is set up at `now`.
     pub fn seal(sealer: &Sealer, entropy: &Entropy, owner: &str, secret: &TotpSecret, now: Timestamp) -> Result<Self, Error> {
-        Ok(Self { secret: sealer.seal(entropy, owner, secret.text())?, last_step: 0, set_at: Some(now), recovery: None })
+        Ok(Self {
+            id: AuthenticatorId::from(entropy.uuid()),
+            name: None,
+            secret: sealer.seal(entropy, owner, secret.text())?,
+            last_step: 0,
+            set_at: Some(now),
+            last_used_at: None,
+        })
     }
 
     /// The time step of a code that is currently valid and unused; `None` for any other code.
     pub fn check(&self, sealer: &Sealer, owner: &str, code: &str, now: Timestamp) -> Result<Option<u64>, Error> {
-        let text = sealer.open(owner, &self.secret)?;
-        let secret = TotpSecret::parse(secrecy::ExposeSecret::expose_secret(&text).to_owned()).map_err(|_| Error)?;
+        let secret = TotpSecret::parse(sealer.open(owner, &self.secret)?.expose_secret().to_owned()).map_err(|_| Error)?;
         Ok(secret.check(code, now).filter(|step| *step > self.last_step))
+    }
+}
+
+/// An authenticator app, as its user sees it.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct AuthenticatorView {
+    /// The id.
+    pub id: AuthenticatorId,
+    /// The name that the user gave to the app.
+    pub name: Option<String>,
+    /// When the app was set up, in milliseconds since the Unix epoch; `null` if that is not known.
+    pub created_at_millis: Option<i64>,
+    /// When a code of the app was last accepted, in milliseconds since the Unix epoch.
+    pub last_used_at_millis: Option<i64>,
+}
+
+impl From<&Authenticator> for AuthenticatorView {
+    fn from(app: &Authenticator) -> Self {
+        Self {
+            id: app.id,
+            name: app.name.clone(),
+            created_at_millis: app.set_at.map(Timestamp::as_millisecond),
+            last_used_at_millis: app.last_used_at.map(Timestamp::as_millisecond),
+        }
+    }
+}
+
+impl From<Authenticator> for Totp {
+    fn from(app: Authenticator) -> Self {
+        Self { first: app, more: Vec::new(), recovery: None }
+    }
+}
+
+impl Totp {
+    /// All apps, in the order in which they were added.
+    pub fn apps(&self) -> impl Iterator<Item = &Authenticator> {
+        std::iter::once(&self.first).chain(&self.more)
+    }
+
+    /// All apps, to change them.
+    pub fn apps_mut(&mut self) -> impl Iterator<Item = &mut Authenticator> {
+        std::iter::once(&mut self.first).chain(&mut self.more)
+    }
+
+    /// The app with this id.
+    pub fn app(&self, id: AuthenticatorId) -> Option<&Authenticator> {
+        self.apps().find(|app| app.id == id)
+    }
+
+    /// Adds an app; `false` if the user has [`MAX_AUTHENTICATORS`] apps.
+    pub fn add(&mut self, app: Authenticator) -> bool {
+        let has_room = self.apps().count() < MAX_AUTHENTICATORS;
+        if has_room {
+            self.more.push(app);
+        }
+        has_room
+    }
+
+    /// The app that currently shows a code, with the time step of the code; `None` if the code is
+    /// wrong or was used. Every app is compared, so that the answer takes the same time.
+    pub fn check(&self, sealer: &Sealer, owner: &str, code: &str, now: Timestamp) -> Result<Option<(&Authenticator, u64)>, Error> {
+        let mut right = None;
+        for app in self.apps() {
+            let step = app.check(sealer, owner, code, now)?;
+            right = right.or(step.map(|step| (app, step)));
+        }
+        Ok(right)
+    }
+
+    /// The second factor without one of the apps; `None` if it was the last one.
+    pub fn without(self, id: AuthenticatorId) -> Option<Self> {
+        let Self { first, more, recovery } = self;
+        let mut left = std::iter::once(first).chain(more).filter(|app| app.id != id);
+        let first = left.next()?;
+        Some(Self { first, more: left.collect(), recovery })
     }
 }
 
@@ -51,11 +166,32 @@ mod tests {
 
     use super::*;
 
+    fn app(number: u128, last_step: u64) -> Authenticator {
+        let id = AuthenticatorId::from(Uuid::from_u128(number));
+        Authenticator { id, name: None, secret: Sealed::from_text("sealed".to_owned()), last_step, set_at: None, last_used_at: None }
+    }
+
     #[test]
-    fn an_app_of_the_previous_version_has_no_codes() {
+    fn an_app_of_the_previous_version_is_the_only_one() {
         let stored = json!({ "secret": "sealed", "last_step": 7, "set_at": 1 });
-        let app: Totp = serde_json::from_value(stored.clone()).expect("an app");
-        assert_eq!(app.recovery, None);
-        assert_eq!(serde_json::to_value(app).expect("an app"), stored);
+        let totp: Totp = serde_json::from_value(stored.clone()).expect("a second factor");
+        assert!(totp.recovery.is_none() && totp.more.is_empty());
+        assert_eq!((totp.first.last_step, totp.first.id), (7, nil()));
+        assert_eq!(serde_json::to_value(&totp).expect("a second factor"), stored);
+        assert_eq!(totp.clone().app(nil()), Some(&totp.first));
+        assert_eq!(totp.without(nil()), None);
+    }
+
+    #[test]
+    fn the_others_stay_when_an_app_is_removed() {
+        let totp = Totp { more: vec![app(2, 20), app(3, 30)], ..Totp::from(app(1, 10)) };
+        let steps = |totp: &Totp| totp.apps().map(|app| app.last_step).collect::<Vec<_>>();
+        let stored = serde_json::to_value(&totp).expect("a second factor");
+        assert_eq!(serde_json::from_value::<Totp>(stored).expect("a second factor"), totp);
+        for (number, left) in [(1, [20, 30]), (2, [10, 30]), (3, [10, 20])] {
+            let id = AuthenticatorId::from(Uuid::from_u128(number));
+            assert_eq!(totp.clone().without(id).map(|totp| steps(&totp)), Some(left.to_vec()));
+        }
+        assert_eq!(totp.clone().without(AuthenticatorId::from(Uuid::from_u128(9))), Some(totp));
     }
 }

@@ -23,7 +23,7 @@ use model::email::Email;
 use model::email::category::Category;
 use model::project::SendingProject;
 use model::trail::Event;
-use model::user::totp::Totp;
+use model::user::totp::Authenticator;
 use model::user::{Channel, MAX_WRONG_PASSWORDS, User};
 use serde::{Deserialize, Serialize};
 use wire::id::{ProjectId, TeamId, UserId};
@@ -140,21 +140,28 @@ pub fn has_verified_email(project: &ProjectId, email: &Email, user: UserId) -> W
         .value(":yes", aws_sdk_dynamodb::types::AttributeValue::Bool(true))
 }
 
-/// Records the time step of a second-factor code. Each code is accepted once, and only if the
-/// secret and the epochs of the user have not changed since they were read. The version is
-/// incremented, so that no concurrent change to the user resets the time step.
-pub fn use_totp_step(project: &ProjectId, user: &User, totp: &Totp, step: u64) -> Result<Write, Error> {
+/// Records the time step of a code of an authenticator app of `user`. Each code is accepted once,
+/// and only if the app's secret and the epochs of the user have not changed since they were read.
+/// The version is incremented, so that no concurrent change to the user resets the time step.
+pub fn use_totp_step(project: &ProjectId, user: &User, app: &Authenticator, step: u64, now: Timestamp) -> Result<Write, Error> {
+    let more = user.totp.iter().flat_map(|totp| &totp.more);
+    let path = more
+        .zip(0..)
+        .find(|(other, _)| other.id == app.id)
+        .map_or_else(|| "d.totp".to_owned(), |(_, position)| format!("d.totp.more[{position}]"));
     let unchanged = format!(
-        "d.totp.secret = :secret AND d.totp.last_step < :step AND d.session_epoch = :epoch AND {}",
+        "{path}.secret = :secret AND {path}.last_step < :step AND d.session_epoch = :epoch AND {}",
         in_epoch(user.credential_epoch)
     );
-    Ok(Write::update(user_key(project, user.id), "SET d.totp.last_step = :step, version = version + :one")
+    let update = format!("SET {path}.last_step = :step, {path}.last_used_at = :now, version = version + :one");
+    Ok(Write::update(user_key(project, user.id), update)
         .labelled(Label::TotpStep)
         .on(unchanged)
         .about(user.id)
         .value(":credentials", integer(user.credential_epoch))
-        .entity(":secret", &totp.secret)?
+        .entity(":secret", &app.secret)?
         .value(":step", integer(step))
+        .value(":now", integer(now.as_millisecond()))
         .value(":epoch", integer(user.session_epoch))
         .value(":one", integer(1)))
 }

@@ -1,0 +1,64 @@
+//! `POST /api/v1/auth/mfa/authenticators`: begins to set up an authenticator app for the signed-in
+//! user. The response has the secret for the app; nothing changes for the user before a code
+//! proves that the app has it (`mfa_authenticator_verify`).
+
+use api::http::TableAction::{BatchGetItem, PutItem};
+use api::http::{Created, Route};
+use api::product::{Access, Client, Input};
+use axum::extract::State;
+use crypto::totp::TotpSecret;
+use errors::{Error, ErrorCode, KnownError};
+use flows::App;
+use model::code::Code;
+use model::limit::Limit;
+use model::user::User;
+use model::user::enrolment::Enrolment;
+use model::user::totp::{self, MAX_AUTHENTICATORS};
+use serde::Serialize;
+use store::code;
+use utoipa::ToSchema;
+
+use crate::sign_in::authenticators::check_proof;
+
+pub const ROUTE: Route = Route::post("auth-mfa-authenticator-begin", "/api/v1/auth/mfa/authenticators")
+    .summary("Begins to set up an authenticator app")
+    .limit(Limit::SignIn)
+    .table(&[BatchGetItem, PutItem])
+    .errors(&[ErrorCode::UserAuthenticationRequired, ErrorCode::ReauthenticationRequired, ErrorCode::TooManyAuthenticators]);
+
+#[derive(Serialize, ToSchema)]
+pub struct NewAuthenticator {
+    /// Identifies this setup when a code of the app is verified.
+    code: String,
+    /// The secret in base32, for users who cannot scan the URL.
+    secret_base32: String,
+    /// The content of a QR code that authenticator apps scan.
+    otpauth_url: String,
+    /// When `code` expires, in milliseconds since the epoch: after ten minutes.
+    expires_at_millis: i64,
+}
+
+pub async fn handle(State(app): State<App>, access: Access<Client>, _: Input) -> Result<Created<NewAuthenticator>, Error> {
+    let user = &access.user.as_ref().ok_or(KnownError::UserAuthenticationRequired)?.row.user;
+    check_proof(&access, user)?;
+    if user.totp.as_ref().is_some_and(|totp| totp.apps().count() >= MAX_AUTHENTICATORS) {
+        return Err(KnownError::TooManyAuthenticators { max: MAX_AUTHENTICATORS }.into());
+    }
+    let (project, secret) = (&access.project, TotpSecret::draw(&app.entropy));
+    let owner = totp::owner(&project.id, user.id);
+    let enrolment = Enrolment::seal(&app.sealer, &app.entropy, &owner, &secret, (user, app.clock.now()))?;
+    let code = Code::new(app.entropy.code());
+    app.store.write(code::create_enrolment(&project.id, &code, &enrolment)?).await?;
+    Ok(Created(NewAuthenticator {
+        code: code.text().to_owned(),
+        secret_base32: secret.base32(),
+        otpauth_url: secret.url(&project.display_name, &account(user)),
+        expires_at_millis: enrolment.expires_at.as_millisecond(),
+    }))
+}
+
+/// The name of the account in the app.
+fn account(user: &User) -> String {
+    let email = user.primary().map(|channel| channel.value.to_string());
+    email.or_else(|| user.display_name.clone()).unwrap_or_else(|| user.id.to_string())
+}

@@ -1,0 +1,91 @@
+//! An authenticator app that is being set up: its secret was shown, and a code of the app will
+//! prove that the app has it.
+
+use crypto::seal::{Error, Sealed, Sealer};
+use crypto::totp::TotpSecret;
+use deserr::{DeserializeError, Deserr, IntoValue, Value, ValuePointerRef};
+use jiff::{SignedDuration, Timestamp};
+use secrecy::ExposeSecret as _;
+use serde::{Deserialize, Serialize};
+use std::ops::RangeInclusive;
+use utoipa::ToSchema;
+use wire::clock::after;
+use wire::entropy::Entropy;
+use wire::id::UserId;
+use wire::problem::rejected;
+
+use crate::code::Rejected;
+use crate::text::line;
+use crate::user::User;
+
+/// How long a user has to scan the secret and type a code of the app.
+const LIFE: SignedDuration = SignedDuration::from_mins(10);
+/// Permitted lengths of the name of an app, in characters.
+const NAME: RangeInclusive<usize> = 1..=64;
+
+/// An authenticator app that is being set up, stored under the digest of its code.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Enrolment {
+    /// The user who sets up the app.
+    pub user_id: UserId,
+    /// The secret, sealed for the user.
+    pub secret: Sealed,
+    /// The user's `session_epoch` when the secret was made.
+    pub session_epoch: u64,
+    /// The user's `credential_epoch` when the secret was made.
+    pub credential_epoch: u64,
+    /// When the code expires.
+    #[serde(with = "jiff::fmt::serde::timestamp::millisecond::required")]
+    pub expires_at: Timestamp,
+    /// Whether the app has been set up.
+    pub used: bool,
+}
+
+/// The name of an authenticator app: one line of 1 to 64 characters.
+#[derive(Debug, Clone, PartialEq, Eq, ToSchema)]
+#[schema(value_type = String, min_length = 1, max_length = 64)]
+pub struct AuthenticatorName(pub String);
+
+impl<E: DeserializeError> Deserr<E> for AuthenticatorName {
+    fn deserialize_from_value<V: IntoValue>(value: Value<V>, location: ValuePointerRef<'_>) -> Result<Self, E> {
+        let text = String::deserialize_from_value(value, location)?;
+        line::check(&text, NAME).map_err(|error| rejected(&error, location))?;
+        Ok(Self(text))
+    }
+}
+
+impl Enrolment {
+    /// The setup of an app with this secret, which begins at `now`.
+    pub fn seal(
+        sealer: &Sealer,
+        entropy: &Entropy,
+        owner: &str,
+        secret: &TotpSecret,
+        (user, now): (&User, Timestamp),
+    ) -> Result<Self, Error> {
+        Ok(Self {
+            user_id: user.id,
+            secret: sealer.seal(entropy, owner, secret.text())?,
+            session_epoch: user.session_epoch,
+            credential_epoch: user.credential_epoch,
+            expires_at: after(now, LIFE),
+            used: false,
+        })
+    }
+
+    /// The secret.
+    pub fn open(&self, sealer: &Sealer, owner: &str) -> Result<TotpSecret, Error> {
+        TotpSecret::parse(sealer.open(owner, &self.secret)?.expose_secret().to_owned()).map_err(|_| Error)
+    }
+
+    /// Whether this is an app of `user`, whose epochs are still those in which the setup began.
+    pub fn is_of(&self, user: &User) -> bool {
+        self.user_id == user.id && (self.session_epoch, self.credential_epoch) == (user.session_epoch, user.credential_epoch)
+    }
+
+    /// Returns the app if its code is valid; `attempts` includes the current attempt.
+    pub fn check(enrolment: Option<Self>, attempts: u32, now: Timestamp) -> Result<Self, Rejected> {
+        let enrolment = enrolment.ok_or(Rejected::NotFound)?;
+        Rejected::of(enrolment.expires_at, enrolment.used, attempts, now).map_or(Ok(enrolment), Err)
+    }
+}
