@@ -9,7 +9,7 @@
 //! confirmation.
 
 use api::http::TableAction::{BatchGetItem, ConditionCheckItem, GetItem, PutItem, UpdateItem};
-use api::http::{Describe, Description, Json, Route};
+use api::http::{Describe, Description, Json, Named, Route};
 use api::product::{Access, Client, Input};
 use axum::extract::State;
 use axum::response::{IntoResponse, Response};
@@ -36,6 +36,7 @@ pub const ROUTE: Route = Route::post("auth-cli-complete", "/api/v1/auth/cli/comp
     .summary("Checks, confirms or refuses the sign-in of a command-line tool")
     .limit(Limit::Code)
     .table(&[BatchGetItem, ConditionCheckItem, GetItem, PutItem, UpdateItem])
+    .reads(&[Named::CliSignIn, Named::RefreshToken])
     .errors(&[
         ErrorCode::InvalidLoginCode,
         ErrorCode::InvalidRefreshToken,
@@ -58,6 +59,7 @@ pub struct CompleteCliSignIn {
     refresh_token: Option<String>,
 }
 
+/// What to do with the sign-in.
 #[derive(Clone, Copy, Default, Deserr, Serialize, ToSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum CliMode {
@@ -89,12 +91,15 @@ pub enum CompletedCliSignIn {
 pub struct CheckedCliSignIn {
     /// Whether the tool has an anonymous user that a browser can take over.
     cli_session_state: CliSessionState,
+    /// When the tool began.
     created_at_millis: i64,
+    /// When the sign-in expires.
     expires_at_millis: i64,
     /// Where the tool runs.
     place: Place,
 }
 
+/// Whether the tool has an anonymous user.
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum CliSessionState {
@@ -120,7 +125,7 @@ pub async fn handle(
     Input { body, .. }: Input<CompleteCliSignIn>,
 ) -> Result<CompletedCliSignIn, Error> {
     let code = login_digest(&access, &body.login_code).await?.ok_or(KnownError::InvalidLoginCode)?;
-    let sign_in = app.store.cli_sign_in(&access.project.id, &code).await?;
+    let sign_in = access.prefetched.cli_sign_in(&access.project.id, &code).await?;
     let sign_in = sign_in.filter(|sign_in| sign_in.state(app.clock.now()) == Stage::Waiting).ok_or(KnownError::InvalidLoginCode)?;
     match body.mode {
         CliMode::Check => check(&access, &sign_in).await.map(CompletedCliSignIn::Checked),
@@ -128,7 +133,7 @@ pub async fn handle(
         CliMode::Complete => {
             let missing = || ROUTE.schema_error(&Problems::one("body.refresh_token", "is required"));
             let token = body.refresh_token.ok_or_else(missing)?.into();
-            let signed = Signed::of_token(&app, &access.project, &token, &access.place).await?;
+            let signed = Signed::of_token(&access, &token).await?;
             confirm(&access, &code, &signed).await.map(CompletedCliSignIn::Done)
         }
         CliMode::Deny => deny(&access, &code).await.map(CompletedCliSignIn::Done),

@@ -2,7 +2,7 @@
 //! the login code to its user, and polls with the polling code.
 
 use api::http::TableAction::{BatchGetItem, GetItem, PutItem};
-use api::http::{Json, Route};
+use api::http::{Json, Named, Route};
 use api::product::input::OrEmpty;
 use api::product::{Access, Client, Input};
 use axum::extract::State;
@@ -25,6 +25,7 @@ pub const ROUTE: Route = Route::post("auth-cli-create", "/api/v1/auth/cli")
     .limit(Limit::Code)
     .leaves_no_trail("nobody is signed in yet; fetching the session leaves the entry")
     .table(&[BatchGetItem, GetItem, PutItem])
+    .reads(&[Named::RefreshToken])
     .errors(&[ErrorCode::InvalidRefreshToken, ErrorCode::CliSessionNotAnonymous]);
 
 #[derive(Default, Deserr, ToSchema)]
@@ -49,6 +50,7 @@ pub struct StartedCliSignIn {
     /// The code for the link that the user opens.
     #[schema(min_length = 45, max_length = 45)]
     login_code: String,
+    /// When the sign-in expires (RFC 3339).
     #[schema(value_type = String, format = DateTime)]
     expires_at: Timestamp,
 }
@@ -64,7 +66,7 @@ pub async fn handle(
     let (project, place) = (&access.project, &access.place);
     let anonymous = match body.anon_refresh_token {
         Some(token) => {
-            let signed = Signed::of_token(&app, project, &SecretString::from(token), place).await?;
+            let signed = Signed::of_token(&access, &SecretString::from(token)).await?;
             if !signed.row.user.is_anonymous {
                 return Err(KnownError::CliSessionNotAnonymous.into());
             }

@@ -2,7 +2,7 @@
 //! fetches its session. Fetching works once; the session belongs to the tool alone.
 
 use api::http::TableAction::{BatchGetItem, ConditionCheckItem, GetItem, PutItem, Query, UpdateItem};
-use api::http::{Created, Describe, Description, Json, Route};
+use api::http::{Created, Describe, Description, Json, Named, Route};
 use api::product::{Access, Client, Input};
 use axum::extract::State;
 use axum::response::{IntoResponse, Response};
@@ -16,12 +16,13 @@ use model::session::cli::login_code;
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use crate::cli::fetch::{Polled, count, poll};
+use crate::cli::fetch::{Polled, poll};
 
 pub const ROUTE: Route = Route::post("auth-cli-poll", "/api/v1/auth/cli/poll")
     .summary("Asks whether the sign-in of a command-line tool was confirmed, and fetches its session")
-    .limit(Limit::Token)
+    .limit(Limit::Poll)
     .table(&[BatchGetItem, ConditionCheckItem, GetItem, PutItem, Query, UpdateItem])
+    .reads(&[Named::CliSignIn])
     .errors(&[ErrorCode::InvalidPollingCode]);
 
 #[derive(Deserr, ToSchema)]
@@ -40,6 +41,7 @@ pub struct PolledCliSignIn {
     refresh_token: Option<String>,
 }
 
+/// The state of a sign-in.
 #[derive(Clone, Copy, PartialEq, Eq, Serialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum CliStatus {
@@ -49,7 +51,7 @@ pub enum CliStatus {
     Success,
     /// The session was in an earlier response.
     Used,
-    /// The time is over, the user refused, or the session that confirmed no longer counts.
+    /// The time has passed, the user refused, or the session that confirmed no longer counts.
     Expired,
 }
 
@@ -72,10 +74,8 @@ pub async fn handle(
 ) -> Result<PolledCliSignIn, Error> {
     let scope = Scope { app: &app, project: &access.project, place: &access.place };
     let polling_code = Code::parse(&body.polling_code).map_err(|_| KnownError::InvalidPollingCode)?;
-    let sign_in = app.store.cli_sign_in(&access.project.id, &login_code(&polling_code).digest()).await?;
-    count(scope, &polling_code, sign_in.is_some()).await?;
-    let sign_in = sign_in.ok_or(KnownError::InvalidPollingCode)?;
-    let (status, refresh_token) = match poll(scope, &polling_code, &sign_in).await? {
+    let sign_in = access.prefetched.cli_sign_in(&access.project.id, &login_code(&polling_code).digest()).await?;
+    let (status, refresh_token) = match poll(scope, &polling_code, sign_in.as_ref()).await? {
         Polled::Waiting => (CliStatus::Waiting, None),
         Polled::Fetched(session, _) => (CliStatus::Success, Some(session.into_refresh_token())),
         Polled::Used => (CliStatus::Used, None),

@@ -65,6 +65,7 @@ pub struct DeviceResponse {
     /// The code that a user types on the page.
     #[schema(example = "WDJB-MJHT")]
     user_code: String,
+    /// The page on which the user types it.
     verification_uri: String,
     /// The page with a parameter `login_code`, for a link or a QR code.
     verification_uri_complete: String,

@@ -163,7 +163,7 @@ catalog! {
         "Poll again after the `interval`.";
     SlowDown: "The device polls too often.",
         "Wait five seconds longer between polls.";
-    DeviceCodeExpired: "The time to confirm the sign-in of the device is over, or the confirmation no longer counts.",
+    DeviceCodeExpired: "The time to confirm the sign-in of the device has passed, or the confirmation no longer counts.",
         "Start again with `POST /api/v1/auth/oauth/device_authorization`.";
     DeviceDenied: "The sign-in of the device was refused.",
         "Tell the user; start again if the user wants to.";

@@ -5,13 +5,14 @@
 //! the session that confirmed has ended, or the user's credentials have changed or the user was
 //! restricted, the confirmation no longer counts.
 
-use errors::Error;
+use errors::{Error, KnownError};
 use flows::context::Scope;
 use flows::limits;
 use model::code::Code;
 use model::limit::Rule;
 use model::session::cli::{CliSignIn, SessionOf, State, login_code};
 use model::user::User;
+use secrecy::SecretString;
 use store::{Label, cli_sign_in, session, user};
 
 use crate::cli::session::Signed;
@@ -27,19 +28,38 @@ pub(crate) enum Polled {
     Expired,
 }
 
-/// Polls a sign-in, and fetches its session once it is confirmed.
-pub(crate) async fn poll(scope: Scope<'_>, polling_code: &Code, sign_in: &CliSignIn) -> Result<Polled, Error> {
-    match sign_in.state(scope.app.clock.now()) {
-        State::Waiting => Ok(Polled::Waiting),
-        State::Confirmed(by) => fetch(scope, polling_code, by).await,
-        State::Denied => Ok(Polled::Denied),
-        State::Used => Ok(Polled::Used),
-        State::Expired => Ok(Polled::Expired),
+/// Polls a sign-in, and fetches its session once it is confirmed; fails with `INVALID_POLLING_CODE`
+/// if it does not exist. Polls of a known code are counted by the code, others by the caller's IP
+/// address.
+pub(crate) async fn poll(scope: Scope<'_>, polling_code: &Code, sign_in: Option<&CliSignIn>) -> Result<Polled, Error> {
+    let Scope { app, project, place } = scope;
+    let Some(sign_in) = sign_in else {
+        limits::unknown_token(app, &project.id, place).await?;
+        return Err(KnownError::InvalidPollingCode.into());
+    };
+    let secret = SecretString::from(polling_code.text().to_owned());
+    let counted = limits::by_secret(app, &project.id, Rule::CliPoll, &secret);
+    let state = sign_in.state(app.clock.now());
+    if let State::Confirmed(by) = state {
+        let ((), signed) = futures_util::try_join!(counted, Signed::of(app, project, by))?;
+        return fetch(scope, polling_code, by, signed).await;
     }
+    counted.await?;
+    Ok(match state {
+        State::Waiting => Polled::Waiting,
+        State::Denied => Polled::Denied,
+        State::Used => Polled::Used,
+        State::Confirmed(_) | State::Expired => Polled::Expired,
+    })
 }
 
-async fn fetch(Scope { app, project, place }: Scope<'_>, polling_code: &Code, by: SessionOf) -> Result<Polled, Error> {
-    let signed = Signed::of(app, project, by).await?.filter(|signed| signed.check_unrestricted().is_ok());
+async fn fetch(
+    Scope { app, project, place }: Scope<'_>,
+    polling_code: &Code,
+    by: SessionOf,
+    signed: Option<Signed>,
+) -> Result<Polled, Error> {
+    let signed = signed.filter(|signed| signed.check_unrestricted().is_ok());
     let Some(Signed { row, session: confirming }) = signed else { return Ok(Polled::Expired) };
     let started = NewSession::start(app, project, &row.user, place, Vec::new()).confirmed_by(&confirming);
     let mut writes = vec![
@@ -54,14 +74,5 @@ async fn fetch(Scope { app, project, place }: Scope<'_>, polling_code: &Code, by
         Err(store::Error::Conflict(conflict)) if conflict.is_of(Label::Code) => Ok(Polled::Used),
         Err(store::Error::Conflict(_)) => Ok(Polled::Expired),
         Err(error) => Err(error.into()),
-    }
-}
-
-/// Counts a poll: of a known code by the code, of an unknown one by the caller's IP address.
-pub(crate) async fn count(Scope { app, project, place }: Scope<'_>, polling_code: &Code, is_known: bool) -> Result<(), store::Error> {
-    if is_known {
-        limits::by_secret(app, &project.id, Rule::CliPoll, &polling_code.text().to_owned().into()).await
-    } else {
-        limits::unknown_token(app, &project.id, place).await
     }
 }

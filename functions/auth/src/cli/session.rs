@@ -2,8 +2,8 @@
 
 use errors::{Error, KnownError};
 use flows::App;
+use flows::context::Context;
 use flows::limits::unknown_token;
-use model::place::Place;
 use model::project::Project;
 use model::session::Session;
 use model::session::cli::SessionOf;
@@ -23,9 +23,10 @@ pub(crate) struct Signed {
 impl Signed {
     /// The live session of a refresh token; fails with `INVALID_REFRESH_TOKEN`. Unknown tokens are
     /// counted by the caller's IP address.
-    pub(crate) async fn of_token(app: &App, project: &Project, token: &SecretString, place: &Place) -> Result<Self, Error> {
-        let Some(claim) = app.store.token_claim(&project.id, token).await? else {
-            unknown_token(app, &project.id, place).await?;
+    pub(crate) async fn of_token(context: &Context, token: &SecretString) -> Result<Self, Error> {
+        let (app, project) = (&context.app, &context.project);
+        let Some(claim) = context.prefetched.token_claim(&project.id, token).await? else {
+            unknown_token(app, &project.id, &context.place).await?;
             return Err(KnownError::InvalidRefreshToken.into());
         };
         Ok(Self::read(app, project, claim.user_id, claim.session_id).await?.ok_or(KnownError::InvalidRefreshToken)?)

@@ -8,7 +8,7 @@ use model::session::cli::{CliSignIn, login_code};
 use store::{Key, cli_sign_in};
 use wire::id::ProjectId;
 
-use crate::cli::fetch::{Polled, count, poll};
+use crate::cli::fetch::{Polled, poll};
 use crate::oauth::tokens::Tokens;
 
 /// How many seconds a device waits between polls.
@@ -32,10 +32,8 @@ impl Poll {
 
     /// The tokens, once a user has confirmed.
     pub(crate) async fn exchange(&self, scope: Scope<'_>, stored: Option<CliSignIn>) -> Result<Tokens, Error> {
-        count(scope, &self.0, stored.is_some()).await?;
-        let sign_in = stored.ok_or(KnownError::InvalidPollingCode)?;
         let Scope { app, project, .. } = scope;
-        match poll(scope, &self.0, &sign_in).await? {
+        match poll(scope, &self.0, stored.as_ref()).await? {
             Polled::Fetched(session, user) => Ok(session.tokens(app, project, &user)),
             Polled::Used => Err(KnownError::InvalidPollingCode.into()),
             Polled::Expired => Err(KnownError::DeviceCodeExpired.into()),

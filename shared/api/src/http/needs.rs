@@ -20,6 +20,10 @@ pub enum Named {
     Mail,
     /// The set of API keys with the id `id`.
     KeySet,
+    /// The sign-in of a command-line tool with the `polling_code` or the `login_code`.
+    CliSignIn,
+    /// The claim of the `refresh_token` or `anon_refresh_token` in the body.
+    RefreshToken,
     /// Another project, with the id `project_id`.
     Project,
 }

@@ -6,14 +6,18 @@ use std::borrow::Cow;
 
 use axum::extract::RawPathParams;
 use http::request::Parts;
+use model::code::Code;
 use model::email::Email;
+use model::session::cli::login_code;
 use model::session::token::Claims;
 use model::user::reference::UserRef;
 use store::Key;
+use store::cli_sign_in::sign_in_key;
 use store::document::document_key;
 use store::keys::{project_key, user_key};
 use store::outbox::entry_key;
 use store::project::key_set::set_key;
+use store::session::token_key;
 use store::team::membership::member_key;
 use store::team::team_key;
 use store::user::email_claim_key;
@@ -48,6 +52,11 @@ impl Names<'_> {
             Named::Document(kind) => self.id("id", DocumentId::parse).map(|id| vec![document_key(project, kind, id)]),
             Named::Mail => self.id("id", EmailId::parse).map(|id| vec![entry_key(project, id)]),
             Named::KeySet => self.id("id", KeySetId::parse).map(|id| vec![set_key(project, id)]),
+            Named::CliSignIn => self.login_code().map(|code| vec![sign_in_key(project, &code.digest())]),
+            Named::RefreshToken => {
+                let token = self.text("refresh_token").or_else(|| self.text("anon_refresh_token"));
+                token.map(|token| vec![token_key(project, &token.into_owned().into())])
+            }
             Named::Project => self.id("project_id", ProjectId::parse).map(|id| vec![project_key(&id)]),
         };
         keys.unwrap_or_default()
@@ -65,6 +74,12 @@ impl Names<'_> {
             UserRef::Me => None,
             UserRef::Id(id) => Some(id),
         }
+    }
+
+    /// The login code of the sign-in of a command-line tool.
+    fn login_code(&self) -> Option<Code> {
+        let polled = self.id("polling_code", Code::parse).map(|code| login_code(&code));
+        polled.or_else(|| self.id("login_code", Code::parse))
     }
 
     fn id<T, E>(&self, name: &str, parse: impl Fn(&str) -> Result<T, E>) -> Option<T> {

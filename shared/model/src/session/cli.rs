@@ -74,7 +74,7 @@ pub enum State {
     Denied,
     /// The session was fetched before.
     Used,
-    /// The time is over.
+    /// The time has passed.
     Expired,
 }
 

@@ -48,6 +48,11 @@ impl Audience {
     }
 }
 
+/// The audience of machines.
+fn machine_audience(project: &ProjectId) -> String {
+    format!("{project}:machine")
+}
+
 /// The payload of an access token. Access tokens contain exactly these claims.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Claims {
@@ -244,7 +249,7 @@ impl Signer {
     pub fn jwks(&self, project: &ProjectId, restricted: bool, anonymous: bool, machines: bool) -> Value {
         let wanted = [(Audience::Normal, true), (Audience::Restricted, restricted || anonymous), (Audience::Anonymous, anonymous)];
         let audiences = wanted.into_iter().filter(|(_, wanted)| *wanted).map(|(audience, _)| audience.name(project));
-        let audiences: Vec<String> = audiences.chain(machines.then(|| machine::audience(project))).collect();
+        let audiences: Vec<String> = audiences.chain(machines.then(|| machine_audience(project))).collect();
         self.keys.jwks(&audiences)
     }
 }

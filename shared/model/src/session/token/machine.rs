@@ -11,7 +11,7 @@ use jsonwebtoken::{Algorithm, Header, Validation};
 use serde::{Deserialize, Serialize};
 use wire::id::{KeySetId, ProjectId};
 
-use super::{Audience, Error, Signer, TYPE, is_access_token};
+use super::{Audience, Error, Signer, TYPE, is_access_token, machine_audience};
 
 /// The payload of a machine's access token.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -48,17 +48,12 @@ pub struct Machine<'a> {
     pub scope: String,
 }
 
-/// The audience of machines.
-pub(super) fn audience(project: &ProjectId) -> String {
-    format!("{project}:machine")
-}
-
 impl Signer {
     /// Signs a token that is valid for `life` from `now`.
     #[expect(clippy::expect_used, reason = "claims always serialise, and a derived key can sign")]
     pub fn sign_machine(&self, machine: Machine<'_>, now: Timestamp, life: Duration) -> String {
         let Machine { project, set, key, scope } = machine;
-        let (iat, aud) = (now.as_second(), audience(project));
+        let (iat, aud) = (now.as_second(), machine_audience(project));
         let exp = iat.saturating_add_unsigned(life.as_secs());
         let iss = Audience::Normal.issuer(&self.api_url, project);
         let claims = MachineClaims { sub: set, iss, aud, iat, exp, client_id: project.clone(), key, scope };
@@ -73,7 +68,7 @@ impl Signer {
         if !header.typ.is_some_and(|typ| is_access_token(Some(&typ))) {
             return Err(Error::Unparsable);
         }
-        let audience = audience(project);
+        let audience = machine_audience(project);
         let mut validation = Validation::new(Algorithm::ES256);
         validation.set_audience(&[&audience]);
         validation.set_issuer(&[Audience::Normal.issuer(&self.api_url, project)]);
