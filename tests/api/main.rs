@@ -18,6 +18,7 @@ mod expiry;
 mod faults;
 mod isolation;
 mod keys;
+mod key_permissions;
 mod limits;
 mod mails;
 mod owners;

@@ -2,6 +2,10 @@
 
 pub mod anonymous_sign_up;
 pub mod challenge_create;
+mod cli;
+pub mod cli_complete;
+pub mod cli_create;
+pub mod cli_poll;
 pub mod connected_account_list;
 pub mod connected_account_token;
 pub mod connected_account_token_of;
@@ -20,6 +24,7 @@ pub mod oauth_authorize;
 pub mod oauth_callback;
 pub mod oauth_callback_form;
 pub mod oauth_cross_domain;
+pub mod oauth_device_authorize;
 pub mod oauth_provider_create;
 pub mod oauth_provider_delete;
 pub mod oauth_provider_list;
@@ -102,6 +107,10 @@ pub fn operations(register: &mut impl Register) {
     register.operation(passkey_list::ROUTE, passkey_list::handle);
     register.operation(passkey_update::ROUTE, passkey_update::handle);
     register.operation(passkey_delete::ROUTE, passkey_delete::handle);
+    register.operation(cli_create::ROUTE, cli_create::handle);
+    register.operation(cli_poll::ROUTE, cli_poll::handle);
+    register.operation(cli_complete::ROUTE, cli_complete::handle);
+    register.operation(oauth_device_authorize::ROUTE, oauth_device_authorize::handle);
     register.operation(mfa_authenticator_begin::ROUTE, mfa_authenticator_begin::handle);
     register.operation(mfa_authenticator_verify::ROUTE, mfa_authenticator_verify::handle);
     register.operation(mfa_authenticator_list::ROUTE, mfa_authenticator_list::handle);

@@ -67,7 +67,7 @@ impl KnownError {
             | AccessTokenExpired { .. } | InvalidProjectForAccessToken { .. } | RefreshTokenNotFoundOrExpired
             | UserAuthenticationRequired | AnonymousAuthenticationNotAllowed | OverrideKeyNotSupported | TeamPermissionRequired { .. }
             | TeamPermissionNotFound { .. } => StatusCode::UNAUTHORIZED,
-            InsufficientAccessType { .. } | RestrictedUserNotAllowed { .. } | SignUpRejected { .. } | Forbidden | InternalProjectStays | MagicLinkNotEnabled | BotChallengeNotEnabled
+            InsufficientAccessType { .. } | InsufficientKeyPermission { .. } | RestrictedUserNotAllowed { .. } | SignUpRejected { .. } | Forbidden | InternalProjectStays | MagicLinkNotEnabled | BotChallengeNotEnabled
             | ReauthenticationRequired | UserDeletionNotEnabled | TeamCreationNotEnabled | TeamInvitationRestrictedUserNotAllowed { .. }
             | TeamInvitationEmailMismatch => StatusCode::FORBIDDEN,
             ProjectNotFound { .. } | UserNotFound | VerificationCodeNotFound | RouteNotFound | SessionNotFound | ContactChannelNotFound

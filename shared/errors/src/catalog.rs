@@ -60,6 +60,8 @@ catalog! {
         "Send `X-Service-Access-Type`, `X-Service-Project-Id` and the key of that access level.";
     InsufficientAccessType: "The operation requires a higher access level than the request has.",
         "Use an access level listed in `details`, with its key; call from a backend, so that the key stays secret.";
+    InsufficientKeyPermission: "The key has limited permissions, and not the one that the operation requires.",
+        "Create a key with the permission that `details` names, or use one without limits.";
     InvalidPublishableClientKey: "The client key does not exist in the project, has expired or was revoked.",
         "Check the project id and the `pck_` key; `gateway project keys` makes new ones.";
     InvalidSecretServerKey: "The server key does not exist in the project, has expired or was revoked.",
@@ -155,6 +157,24 @@ catalog! {
         "Ask for a code from the authenticator app and send it to `POST /api/v1/auth/mfa/sign-in`.";
     InvalidTotpCode: "The code from the authenticator app is wrong or was used before.",
         "Ask for the next code; check the clock of the user's device.";
+    InvalidPollingCode: "The polling code of a command-line tool does not exist.",
+        "Start the sign-in again with `POST /api/v1/auth/cli`.";
+    AuthorizationPending: "Nobody has decided about the sign-in of the device yet.",
+        "Poll again after the `interval`.";
+    SlowDown: "The device polls too often.",
+        "Wait five seconds longer between polls.";
+    DeviceCodeExpired: "The time to confirm the sign-in of the device has passed, or the confirmation no longer counts.",
+        "Start again with `POST /api/v1/auth/oauth/device_authorization`.";
+    DeviceDenied: "The sign-in of the device was refused.",
+        "Tell the user; start again if the user wants to.";
+    InvalidLoginCode: "The login code of a command-line tool does not exist, or its sign-in has expired or is decided.",
+        "Run the tool's sign-in again and open the new link.";
+    NoAnonymousSession: "The sign-in of the command-line tool has no anonymous session, or another browser took it over.",
+        "Sign in in the browser, and confirm with the refresh token.";
+    CliSessionNotAnonymous: "The user of the attached session is not anonymous.",
+        "Start the sign-in without a refresh token.";
+    InvalidRefreshToken: "The refresh token in the body does not exist, or its session has ended.",
+        "Sign in again, and send the new refresh token.";
 
     PasskeyAuthenticationNotEnabled: "The project does not offer passkeys.",
         "Turn on `auth.passkey.allowSignIn`, or offer another way to sign in.";

@@ -37,6 +37,8 @@ pub enum KnownError {
     AccessTypeRequired,
     #[error("the access level {actual_access_type} is not sufficient for this operation")]
     InsufficientAccessType { actual_access_type: String, allowed_access_types: Vec<&'static str> },
+    #[error("the key does not have the permission that this operation requires")]
+    InsufficientKeyPermission { required_permission: Option<String> },
     #[error("the publishable client key is not valid for project {project_id}{slip}")]
     InvalidPublishableClientKey {
         project_id: String,
@@ -158,6 +160,24 @@ pub enum KnownError {
     MultiFactorAuthenticationRequired { attempt_code: String },
     #[error("the code from the authenticator app is wrong or was used before")]
     InvalidTotpCode,
+    #[error("the polling code does not exist")]
+    InvalidPollingCode,
+    #[error("nobody has decided about the sign-in yet")]
+    AuthorizationPending,
+    #[error("the device polls too often; wait five seconds longer between polls")]
+    SlowDown,
+    #[error("the device code has expired; start again")]
+    DeviceCodeExpired,
+    #[error("the sign-in of the device was refused")]
+    DeviceDenied,
+    #[error("the login code does not exist, or its sign-in has expired or is decided")]
+    InvalidLoginCode,
+    #[error("no anonymous session is attached to the sign-in")]
+    NoAnonymousSession,
+    #[error("the user of the session is not anonymous")]
+    CliSessionNotAnonymous,
+    #[error("the refresh token does not exist, or its session has ended")]
+    InvalidRefreshToken,
 
     #[error("the project does not offer passkeys")]
     PasskeyAuthenticationNotEnabled,

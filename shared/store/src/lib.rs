@@ -9,6 +9,7 @@
 #![warn(missing_docs)]
 
 pub mod bot_challenge;
+pub mod cli_sign_in;
 pub mod client;
 pub mod code;
 pub mod connect;

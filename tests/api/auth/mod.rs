@@ -2,7 +2,11 @@
 
 pub(crate) mod account_notices;
 mod anonymous;
+mod cli_complete;
+mod cli_create;
+mod cli_poll;
 mod connected_accounts;
+mod machine_tokens;
 pub(crate) mod mfa_authenticators;
 pub(crate) mod mfa_recovery_codes;
 pub(crate) mod mfa_sign_in;
@@ -14,6 +18,7 @@ pub(crate) mod oauth_callback;
 mod oauth_catalog;
 mod oauth_code;
 mod oauth_cross_domain;
+mod oauth_device_authorize;
 mod oauth_provider_accounts;
 mod oauth_provider_list;
 mod oauth_providers_fail;

@@ -15,6 +15,7 @@ use model::notice::NotMe;
 use model::outbox::{CreatedWith, NewEntry, OutboxEntry, Recipients, Source};
 use model::owned_key::Owner;
 use model::permission::{PermissionId, Scope};
+use model::place::Place;
 use model::profile_image::{ImageKind, Upload};
 use model::project::config::Level;
 use model::project::key_set::NewKeys;
@@ -22,6 +23,7 @@ use model::project::redirect::RedirectUrl;
 use model::project::{KeyKind, ProjectConfig};
 use model::provider::authorization::{self, Authorization, ResponseMode};
 use model::session::Session;
+use model::session::cli::{CliSignIn, Decision, SessionOf, login_code};
 use model::session::token::Subject;
 use model::user::channel::NewChannel;
 use model::user::enrolment::Enrolment;
@@ -101,6 +103,7 @@ pub(super) async fn furnish(app: &TestApp, id: &str, key: &str) -> Placeholders 
     write_authorization(app, &project).await;
     webhook::write(app, &project).await;
     write_mail_documents(app, &project, user.id).await;
+    write_cli_sign_ins(app, &project, SessionOf::of(&session, &user)).await;
     world_of_teams::write(app, &project, &user).await;
     // Both were active today.
     app.app.store.count_active(&project, &[user.clone(), bare.clone()], app.now()).await.unwrap();
@@ -208,6 +211,15 @@ async fn write_bare_account(app: &TestApp, project: &ProjectId) -> (User, Sessio
     writes.extend(session::create(project, &session, &entropy.code()).unwrap());
     app.app.store.transact(writes).await.unwrap();
     (user, session)
+}
+
+/// A confirmed sign-in of a command-line tool, and one that waits.
+async fn write_cli_sign_ins(app: &TestApp, project: &ProjectId, by: SessionOf) {
+    let waiting = CliSignIn::new(None, Place::of([203, 0, 113, 7].into()), None, app.now());
+    let confirmed = CliSignIn { decision: Some(Decision::Confirmed(by)), ..waiting.clone() };
+    let code = Code::parse(CODE).unwrap();
+    app.app.store.begin_cli_sign_in(project, &code.digest(), &waiting).await.unwrap();
+    app.app.store.begin_cli_sign_in(project, &login_code(&code).digest(), &confirmed).await.unwrap();
 }
 
 fn mail(user_id: UserId, now: Timestamp) -> OutboxEntry {

@@ -45,6 +45,21 @@ impl NewSession {
         Self { session, refresh_token: app.entropy.code() }
     }
 
+    /// The session of a tool, which the session `confirming` has confirmed.
+    pub(crate) fn confirmed_by(self, confirming: &Session) -> Self {
+        Self { session: confirming.for_tool(self.session), ..self }
+    }
+
+    /// The response of the token endpoint to a device; call it after the session is written.
+    pub(crate) fn tokens(self, app: &App, project: &Project, user: &User) -> Tokens {
+        Tokens::of_device(access_token(app, project, user, &self.session), self.into_refresh_token())
+    }
+
+    /// The refresh token alone; call it after the session is written.
+    pub(crate) fn into_refresh_token(self) -> String {
+        self.refresh_token.expose_secret().to_owned()
+    }
+
     pub(crate) fn writes(&self, project: &Project) -> Result<[Write; 2], store::Error> {
         session::create(&project.id, &self.session, &self.refresh_token)
     }

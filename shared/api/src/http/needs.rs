@@ -23,6 +23,10 @@ pub enum Named {
     KeySet,
     /// The owner that the API key in the field `api_key` names, if the key is of this project.
     KeyOwner,
+    /// The sign-in of a command-line tool with the `polling_code` or the `login_code`.
+    CliSignIn,
+    /// The claim of the `refresh_token` or `anon_refresh_token` in the body.
+    RefreshToken,
     /// Another project, with the id `project_id`.
     Project,
     /// The challenge of the passkey ceremony with the code `code`.

@@ -2,6 +2,7 @@
 
 use errors::{ErrorCode, KnownError};
 use model::limit::Limit;
+use model::project::key_permission::{KeyAction, KeyPermission};
 use store::content;
 use wire::problem::Problems;
 
@@ -277,6 +278,14 @@ impl Route {
     /// Whether the operation renews sessions, which floods of other requests must not prevent.
     pub const fn renews_sessions(&self) -> bool {
         matches!(self.limit, Some(Limit::Token))
+    }
+
+    /// The permission that a key with limited permissions needs for the operation; `None` for an
+    /// area that no permission opens.
+    pub fn permission(&self) -> Option<KeyPermission> {
+        let area = self.name.split('-').next()?.parse().ok()?;
+        let action = if matches!(self.verb, Verb::Get) { KeyAction::Read } else { KeyAction::Write };
+        Some(KeyPermission { area, action })
     }
 
     /// Whether a path matches this route, whatever the method.

@@ -5,6 +5,7 @@ pub mod config;
 pub mod config_patch;
 pub mod email_config;
 pub mod email_input;
+pub mod key_permission;
 pub mod key_set;
 pub mod mail_server;
 pub mod patch;

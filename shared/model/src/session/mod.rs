@@ -1,5 +1,6 @@
 //! Sessions, each of which has a refresh token.
 
+pub mod cli;
 pub mod token;
 
 use jiff::{SignedDuration, Timestamp};
