@@ -7,13 +7,14 @@
 
 pub mod chain;
 pub mod check;
+pub mod expiry;
 pub mod retention;
 pub mod target;
 pub mod view;
 
 use std::collections::BTreeMap;
 
-use jiff::{SignedDuration, Timestamp};
+use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use utoipa::ToSchema;
@@ -25,7 +26,7 @@ use crate::metrics::tally::Tally;
 use crate::notice::changes;
 use crate::notice::kind::Kind;
 use crate::place::Place;
-use crate::project::{KeyKind, ProjectConfig};
+use crate::project::KeyKind;
 use crate::session::Amr;
 use crate::sign_up::rule::ActionType;
 use crate::user::User;
@@ -246,18 +247,6 @@ pub enum Actor {
     },
     /// A worker, the command line, or the operator of the process.
     System,
-}
-
-/// How long a project keeps entries, in days.
-pub fn retention_days(config: &ProjectConfig) -> u16 {
-    config.audit_log_retention_days
-}
-
-impl Entry {
-    /// When the entry expires.
-    pub fn expires_at(&self, retention_days: u16) -> Timestamp {
-        wire::clock::after(self.at, SignedDuration::from_hours(i64::from(retention_days) * 24))
-    }
 }
 
 /// The events that a change to a user amounts to.
