@@ -118,7 +118,7 @@ pub async fn handle(
     let total_users = total(totals, USERS) + if includes_anonymous { total(totals, ANONYMOUS) } else { 0 };
     let auth_overview = auth_overview(totals, &activities, today, kinds, total_users);
     Ok(Json(Metrics {
-        counted_at_millis: figures.totals.counted_at.map(|time| time.as_millisecond()),
+        counted_at_millis: figures.totals.counted_at.map(jiff::Timestamp::as_millisecond),
         total_users,
         daily_users: sign_ups(&figures, today, includes_anonymous),
         daily_active_users: auth_overview.daily_active_users_split.total.clone(),

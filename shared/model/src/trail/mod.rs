@@ -9,13 +9,14 @@ pub mod account;
 pub mod chain;
 pub mod check;
 pub mod event;
+pub mod expiry;
 pub mod retention;
 pub mod target;
 pub mod view;
 
 use std::collections::BTreeMap;
 
-use jiff::{SignedDuration, Timestamp};
+use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use utoipa::ToSchema;
@@ -24,7 +25,7 @@ use wire::level::Level;
 
 use crate::metrics::tally::Tally;
 use crate::place::Place;
-use crate::project::{KeyKind, ProjectConfig};
+use crate::project::KeyKind;
 use crate::session::Amr;
 use crate::sign_up::rule::ActionType;
 
@@ -134,18 +135,6 @@ pub enum Actor {
     },
     /// A worker, the command line, or the operator of the process.
     System,
-}
-
-/// How long a project keeps entries, in days.
-pub fn retention_days(config: &ProjectConfig) -> u16 {
-    config.audit_log_retention_days
-}
-
-impl Entry {
-    /// When the entry expires.
-    pub fn expires_at(&self, retention_days: u16) -> Timestamp {
-        wire::clock::after(self.at, SignedDuration::from_hours(i64::from(retention_days) * 24))
-    }
 }
 
 /// The names of the fields in a body, with settings as dotted paths, and without values. Keys of
