@@ -9,7 +9,7 @@ use api::product::page::{self, Page};
 use api::product::{Access, Admin, Input};
 use deserr::Deserr;
 use errors::{Error, ErrorCode};
-use model::webhook::delivery::{DeliveryView, DeliveryStatus};
+use model::webhook::delivery::{DeliveryStatus, DeliveryView};
 use model::webhook::event::EventType;
 use store::webhook::delivery::DeliveryListing;
 use utoipa::ToSchema;

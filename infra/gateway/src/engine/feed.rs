@@ -15,7 +15,6 @@ use rusqlite::Connection;
 use serde_json::{Value, json};
 use tokio::sync::Notify;
 
-
 /// The name of the table in embedded engines.
 pub const TABLE: &str = "gatelet";
 /// The tag of a table that other processes use, too.
