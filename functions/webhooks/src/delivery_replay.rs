@@ -30,8 +30,10 @@ pub struct DeliveryPath {
 
 pub async fn handle(access: Access<Admin>, Input { path, .. }: Input<Ignored, Nothing, DeliveryPath>) -> Result<Json<DeliveryView>, Error> {
     let (app, lane, now) = (&access.app, lane(&access, path.id), access.app.clock.now());
-    found(&access, path.id).await?;
-    let old = app.store.webhook_delivery(&lane, path.delivery_id).await?.ok_or(KnownError::WebhookDeliveryNotFound)?;
+    let Some(old) = app.store.webhook_delivery(&lane, path.delivery_id).await? else {
+        found(&access, path.id).await?;
+        return Err(KnownError::WebhookDeliveryNotFound.into());
+    };
     let new = old.again(app.entropy.ordered_uuid(now).into(), now);
     let replay = NewDelivery::replay(lane, new.clone(), now);
     match app.store.replay_webhooks(vec![replay], now).await {

@@ -41,8 +41,10 @@ pub async fn handle(
     Input { body, path, .. }: Input<ReplayFailed, Nothing, EndpointPath>,
 ) -> Result<Json<Replayed>, Error> {
     let (app, lane, now) = (&access.app, lane(&access, path.id), access.app.clock.now());
-    found(&access, path.id).await?;
     let (failed, next) = app.store.failed_webhooks(&lane, body.since_millis.0).await?;
+    if failed.is_empty() {
+        found(&access, path.id).await?;
+    }
     let again = failed.iter().map(|old| old.again(app.entropy.ordered_uuid(now).into(), now));
     let new: Vec<NewDelivery> = again.map(|new| NewDelivery::replay(lane.clone(), new, now)).collect();
     let count = new.len();

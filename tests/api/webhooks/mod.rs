@@ -30,7 +30,7 @@ fn path(endpoint: &Value, rest: &str) -> String {
 
 /// The deliveries to an endpoint, newest first.
 async fn deliveries(app: &TestApp, endpoint: &Value) -> Vec<Value> {
-    let answer = app.admin().get(&path(endpoint, "/deliveries")).await;
+    let answer = app.admin().get(&path(endpoint, "/deliveries?limit=100")).await;
     assert_eq!(answer.status(), 200, "{}", answer.text());
     answer.json()["items"].as_array().unwrap().clone()
 }

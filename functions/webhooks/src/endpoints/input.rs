@@ -4,8 +4,9 @@ use api::http::Route;
 use deserr::Deserr;
 use errors::{Error, KnownError};
 use flows::{App, Context};
+use model::webhook::Lane;
+use model::webhook::health::Health;
 use model::webhook::input::{Rejected, Sealing};
-use model::webhook::{Endpoint, EndpointView, Lane};
 use net::webhook::check;
 use store::webhook::EndpointRow;
 use utoipa::ToSchema;
@@ -46,8 +47,8 @@ pub(crate) fn lane(context: &Context, id: WebhookEndpointId) -> Lane {
     (context.project.id.clone(), id)
 }
 
-/// An endpoint in the form of responses, with its last attempt.
-pub(crate) async fn view(context: &Context, endpoint: &Endpoint) -> Result<EndpointView, Error> {
-    let health = context.app.store.webhook_health(&context.project.id, &[endpoint.id]).await?;
-    Ok(EndpointView::of(endpoint, &health.into_iter().next().unwrap_or_default()))
+/// The endpoint with this id, and what is known of its last attempts.
+pub(crate) async fn found_with_health(context: &Context, id: WebhookEndpointId) -> Result<(EndpointRow, Health), Error> {
+    let found = context.app.store.webhook_endpoint_and_health(&context.project.id, id).await?;
+    Ok(found.ok_or(KnownError::WebhookEndpointNotFound)?)
 }

@@ -22,6 +22,7 @@ pub mod queue;
 pub mod stream;
 
 use model::trail::{Target, TargetKind};
+use model::webhook::health::Health;
 use model::webhook::{Endpoint, MAX_ENDPOINTS};
 use wire::id::{ProjectId, WebhookEndpointId};
 
@@ -62,6 +63,18 @@ impl Store {
     /// The endpoint with this id.
     pub async fn webhook_endpoint(&self, project: &ProjectId, id: WebhookEndpointId) -> Result<Option<EndpointRow>, Error> {
         self.get(&endpoint_key(project, id)).await?.map(EndpointRow::of).transpose()
+    }
+
+    /// The endpoint with this id, and what is known of its last attempts, in one round trip.
+    pub async fn webhook_endpoint_and_health(
+        &self,
+        project: &ProjectId,
+        id: WebhookEndpointId,
+    ) -> Result<Option<(EndpointRow, Health)>, Error> {
+        let (endpoint, state) = (endpoint_key(project, id), queue::state_key(project, id));
+        let mut items = self.get_many([endpoint.clone(), state.clone()]).await?;
+        let Some(row) = items.take(&endpoint).map(EndpointRow::of).transpose()? else { return Ok(None) };
+        Ok(Some((row, items.take(&state).map(|item| queue::health(&item)).unwrap_or_default())))
     }
 
     /// All endpoints of a project, oldest first: one unit for each 4 KB.

@@ -49,7 +49,7 @@ pub struct Claimed {
     until: Timestamp,
 }
 
-fn state_key(project: &ProjectId, endpoint: WebhookEndpointId) -> Key {
+pub(super) fn state_key(project: &ProjectId, endpoint: WebhookEndpointId) -> Key {
     Key::new(partition(project, endpoint), "STATE")
 }
 
@@ -103,7 +103,7 @@ impl Place {
     }
 }
 
-fn health(item: &Item) -> Health {
+pub(super) fn health(item: &Item) -> Health {
     let time = |name: &str| Timestamp::from_millisecond(number(item, name)?).ok();
     let last = item.get("last").and_then(|last| serde_dynamo::from_attribute_value(last.clone()).ok());
     Health { failing_since: time("failing_since"), failed_at: time("failed_at"), last }
