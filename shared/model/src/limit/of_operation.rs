@@ -14,6 +14,7 @@ impl Limit {
             Self::Token => "token",
             Self::Authorize => "authorize",
             Self::Challenge => "challenge",
+            Self::Poll => "poll",
             Self::ApiKey => "api-key",
             Self::TestEmail => "test-email",
             Self::Write => "write",
@@ -35,7 +36,9 @@ impl Limit {
             (Self::TestEmail, _) => &[(Rule::TestEmail, By::Project), (Rule::TestEmailAddress, By::Address)],
             (Self::Write, true) => &[(Rule::Write, By::Caller)],
             (Self::Write, false) => &[(Rule::WriteServer, By::Caller)],
-            (Self::SignIn | Self::SendCode, false) | (Self::Token | Self::Authorize | Self::Challenge | Self::Unproved, _) => &[],
+            (Self::SignIn | Self::SendCode, false) | (Self::Token | Self::Authorize | Self::Challenge | Self::Poll | Self::Unproved, _) => {
+                &[]
+            }
         }
     }
 }

@@ -69,7 +69,7 @@ pub enum Rule {
 
 impl Rule {
     /// Every rule.
-    pub const ALL: [Self; 26] = [
+    pub const ALL: [Self; 27] = [
         Self::SignUp,
         Self::SignUpNetwork,
         Self::SignUpServer,
