@@ -17,3 +17,4 @@ pub mod recount;
 pub mod recovery;
 pub mod reports;
 pub mod trail;
+pub mod webhooks;

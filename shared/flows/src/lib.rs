@@ -13,6 +13,7 @@ pub mod literal;
 pub mod memory;
 pub mod rejections;
 pub mod teams;
+pub mod webhook;
 
 pub use app::App;
 pub use context::Context;
