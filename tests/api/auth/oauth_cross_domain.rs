@@ -48,7 +48,7 @@ async fn the_same_session_continues_on_the_other_domain() {
     let app = TestApp::start().await;
     let ada = app.sign_up("ada@example.com").await;
     let url =
-        authorize(&app.signed_in(&ada), body_with("redirect_uri", json!(format!("{REDIRECT_URI}?hexclave_cross_domain_auth=1&x=a+b#f"))))
+        authorize(&app.signed_in(&ada), body_with("redirect_uri", json!(format!("{REDIRECT_URI}?hexclave_cross_domain_auth=1&x=a%20b#f"))))
             .await;
     assert!(url.as_str().starts_with(REDIRECT_URI) && url.fragment().is_none() && parameter(&url, "state") == "of b", "{url}");
     // The app on the other domain names its URL without code and state.
