@@ -198,7 +198,7 @@ impl Redemption {
         if !self.verifies(stored) {
             return Err(KnownError::InvalidAuthorizationCode.into());
         }
-        if self.redirect_uri.without_fragment() != stored.redirect_uri {
+        if self.redirect_uri.as_received() != stored.redirect_uri.as_received() {
             // Only the app that began the flow knows the verifier, so another redirect URI means
             // that the code was intercepted or sent to the wrong place.
             app.store.end_code(&project.id, &self.code).await?;
