@@ -328,7 +328,3 @@ catalog! {
     RateLimited: "Too many requests of this kind in a short time.",
         "Wait for the seconds in `Retry-After`; the `RateLimit` headers name the limit.";
 }
-
-#[cfg(test)]
-#[path = "catalog_tests.rs"]
-mod tests;

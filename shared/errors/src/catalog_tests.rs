@@ -1,6 +1,6 @@
 //! The texts of the catalog.
 
-use super::*;
+use crate::known::KnownError;
 
 #[test]
 fn every_code_has_a_meaning_and_a_hint() {

@@ -6,6 +6,8 @@
 pub mod answer;
 
 pub mod catalog;
+#[cfg(test)]
+mod catalog_tests;
 pub mod failure;
 pub mod groups;
 pub mod key_slip;
