@@ -33,6 +33,8 @@ pub enum KeyArea {
     Teams,
     /// Users.
     Users,
+    /// Webhooks.
+    Webhooks,
 }
 
 /// What a permission allows.
