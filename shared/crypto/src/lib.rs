@@ -13,6 +13,7 @@ pub mod signing;
 pub mod totp;
 pub mod trail_keys;
 pub mod webauthn;
+pub mod webhook;
 
 use ring::hkdf;
 use secrecy::{ExposeSecret, SecretString};

@@ -25,3 +25,4 @@ pub mod team;
 pub mod text;
 pub mod trail;
 pub mod user;
+pub mod webhook;

@@ -7,6 +7,7 @@
 
 mod furnish;
 mod passkeys;
+mod webhook;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
