@@ -93,7 +93,7 @@ impl Undo<'_> {
                 Ok(Outcome::Done) if !is_first_half => return Ok(done(&self.link.purpose, &way_back)),
                 Ok(Outcome::EmailTaken(email)) => self.lose(email).await?,
                 Ok(Outcome::AccountTaken(account)) => self.taken.accounts.push(account),
-                Ok(Outcome::PasskeyTaken(passkey)) => self.taken.passkeys.push(passkey),
+                Ok(Outcome::PasskeyTaken(passkey)) => self.taken.passkeys.push(*passkey),
                 Ok(Outcome::Changed | Outcome::Done) => {}
                 Err(store::Error::Conflict(conflict)) if conflict.is_of(Label::Code) => return Ok(used()),
                 // The user who holds the address was changed concurrently.

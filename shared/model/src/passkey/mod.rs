@@ -1,8 +1,8 @@
 //! Passkeys: credentials of WebAuthn with which a user signs in.
 //!
 //! Passkeys are part of the user, so that every rule about how a user signs in is checked against
-//! one state ([`crate::user::passkeys`]). A passkey works on the relying party that it was created for; which relying parties
-//! and origins a project accepts is in [`relying_party`].
+//! one state ([`crate::user::passkeys`]). A passkey works on the relying party that it was created
+//! for; which relying parties and origins a project accepts is in [`relying_party`].
 
 pub mod aaguid;
 pub mod ceremony;

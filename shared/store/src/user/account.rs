@@ -49,14 +49,14 @@ pub enum Outcome {
     /// Another user has this provider account; nothing was written.
     AccountTaken(ProviderAccount),
     /// Another user has this passkey; nothing was written.
-    PasskeyTaken(Passkey),
+    PasskeyTaken(Box<Passkey>),
 }
 
 /// What a user claims.
 enum Claimed {
     Email(Email),
     Account(ProviderAccount),
-    Passkey(Passkey),
+    Passkey(Box<Passkey>),
 }
 
 impl From<Claimed> for Outcome {
@@ -78,7 +78,7 @@ fn claimed(user: &User) -> impl Iterator<Item = &Channel> {
 fn claim_writes(project: &ProjectId, before: &User, after: &User) -> Result<Vec<(Claimed, Write)>, Error> {
     let mut writes = account_writes(project, before, after)?;
     let passkeys = passkey::claims(project, before, after)?;
-    writes.extend(passkeys.into_iter().map(|(passkey, write)| (Claimed::Passkey(passkey), write)));
+    writes.extend(passkeys.into_iter().map(|(passkey, write)| (Claimed::Passkey(Box::new(passkey)), write)));
     for channel in claimed(after) {
         let claim = EmailClaim::of(after, channel);
         let old = claimed(before).find(|old| old.value == channel.value).map(|old| EmailClaim::of(before, old));
