@@ -4,22 +4,7 @@
 //! the binaries of Lambda functions. Both tables are exhaustive, so a new variant does not compile
 //! without its texts.
 
-use http::StatusCode;
-
 use crate::known::KnownError;
-
-/// A code, as the documentation lists it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Entry {
-    /// The code on the wire.
-    pub code: &'static str,
-    /// The HTTP status.
-    pub status: StatusCode,
-    /// When the error is returned.
-    pub meaning: &'static str,
-    /// What the developer who gets the error can do.
-    pub hint: &'static str,
-}
 
 macro_rules! catalog {
     ($($variant:ident: $meaning:literal, $hint:literal;)*) => {
@@ -35,13 +20,6 @@ macro_rules! catalog {
             }
         }
     };
-}
-
-impl KnownError {
-    /// Every code once.
-    pub fn catalog() -> impl Iterator<Item = Entry> {
-        Self::samples().map(|error| Entry { code: error.code(), status: error.status(), meaning: error.meaning(), hint: error.hint() })
-    }
 }
 
 #[rustfmt::skip]
