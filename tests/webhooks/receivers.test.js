@@ -65,12 +65,13 @@ function python(secret, { headers, body }) {
 }
 
 function accepts(secret, message, name) {
-  for (const Library of [Standard, Svix]) {
-    assert.equal(new Library(secret).verify(message.body, message.headers).data.display_name, name);
-  }
-  // Svix also reads its own headers when the others are missing, as receivers of Svix do.
+  // The libraries throw if they refuse a message; not all of them return it.
+  for (const Library of [Standard, Svix]) new Library(secret).verify(message.body, message.headers);
+  assert.equal(JSON.parse(message.body).data.display_name, name);
+  // Receivers of Svix may look at its own headers only.
   const own = Object.fromEntries(Object.entries(message.headers).filter(([header]) => header.startsWith("svix-")));
-  assert.equal(new Svix(secret).verify(message.body, own).type, "user.created");
+  assert.equal(Object.keys(own).length, 3);
+  new Svix(secret).verify(message.body, own);
   const { status, stdout, stderr } = python(secret, message);
   assert.equal(status, 0, stderr);
   assert.equal(JSON.parse(stdout).data.display_name, name);

@@ -17,8 +17,6 @@ pub const ROUTE: Route = Route::delete("webhooks-endpoint-delete", "/api/v1/inte
 
 pub async fn handle(access: Access<Admin>, Input { path, .. }: Input<Ignored, Nothing, EndpointPath>) -> Result<Json<Success>, Error> {
     let app = &access.app;
-    match app.store.delete_webhook_endpoint(&access.project.id, path.id, app.clock.now()).await? {
-        true => Ok(Json(SUCCESS)),
-        false => Err(KnownError::WebhookEndpointNotFound.into()),
-    }
+    let existed = app.store.delete_webhook_endpoint(&access.project.id, path.id, app.clock.now()).await?;
+    if existed { Ok(Json(SUCCESS)) } else { Err(KnownError::WebhookEndpointNotFound.into()) }
 }

@@ -2,13 +2,13 @@
 
 use std::collections::{BTreeSet, HashMap};
 
+use crypto::digest::Digest;
 use flows::App;
 use jiff::Timestamp;
 use model::project::Project;
 use model::webhook::Endpoint;
 use model::webhook::delivery::Delivery;
 use model::webhook::event::{EventType, Message};
-use ring::digest::{SHA256, digest};
 use serde_json::Value;
 use store::webhook::changes::{self, Change, Subject};
 use store::webhook::delivery::NewDelivery;
@@ -68,9 +68,8 @@ fn teams_left(changes: &[Change]) -> HashMap<(ProjectId, UserId), Vec<TeamId>> {
 
 /// An event of a change, the `index`th. Its id follows from the change.
 fn message(change: &Change, index: usize, event_type: EventType, data: &Value) -> Message {
-    let seed = digest(&SHA256, format!("{}/{}/{}/{index}", change.project, change.object, change.position).as_bytes());
-    let id: String = seed.as_ref().iter().take(16).map(|byte| format!("{byte:02x}")).collect();
-    Message::new(format!("msg_{id}"), event_type, change.at, data)
+    let seed = format!("{}/{}/{}/{index}", change.project, change.object, change.position);
+    Message::new(format!("msg_{}", Digest::of(&seed)), event_type, change.at, data)
 }
 
 /// The deliveries of an event. Events of one change keep their order, and those of changes with the
@@ -81,9 +80,7 @@ fn deliveries<'a>(
     now: Timestamp,
     endpoints: &'a [Endpoint],
 ) -> impl Iterator<Item = NewDelivery> {
-    let item = digest(&SHA256, change.object.as_bytes());
-    let item: String = item.as_ref().iter().take(4).map(|byte| format!("{byte:02x}")).collect();
-    let position = format!("{}#{item}#{index:04}", change.position);
+    let position = format!("{}#{}#{index:04}", change.position, Digest::of(&change.object));
     endpoints.iter().filter(|endpoint| endpoint.receives(message.event_type)).map(move |endpoint| NewDelivery {
         lane: (change.project.clone(), endpoint.id),
         delivery: Delivery::of(message.clone(), endpoint.id, now),

@@ -23,12 +23,12 @@ const PLACES: [&str; 12] = [
     "delivering:1",
     "delivered:1",
     "settled-deliveries:1",
-    "recording:90",
-    "recorded:90",
-    "delivering:60",
-    "delivered:60",
-    "settled-deliveries:90",
-    "claimed-endpoint:3",
+    "recording:50",
+    "recorded:50",
+    "delivering:40",
+    "delivered:40",
+    "settled-deliveries:40",
+    "claimed-endpoint:2",
 ];
 
 type Arrived = Arc<Mutex<Vec<Value>>>;

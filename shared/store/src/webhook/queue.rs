@@ -109,6 +109,31 @@ pub(super) fn health(item: &Item) -> Health {
     Health { failing_since: time("failing_since"), failed_at: time("failed_at"), last }
 }
 
+/// Ends a claim and writes the state of the endpoint; add the condition.
+fn released(claimed: &Claimed, next: Option<Timestamp>) -> Result<Write, Error> {
+    let ((project, endpoint), Claimed { health, until, .. }) = (&claimed.lane, claimed);
+    let mut write = Write::update(state_key(project, *endpoint), String::new()).value(":until", integer(until.as_millisecond()));
+    let (mut sets, mut removes) = (vec!["#last = :last".to_owned()], vec!["lease".to_owned()]);
+    for (name, time) in [("failing_since", health.failing_since), ("failed_at", health.failed_at)] {
+        match time {
+            Some(time) => {
+                sets.push(format!("{name} = :{name}"));
+                write = write.value(&format!(":{name}"), integer(time.as_millisecond()));
+            }
+            None => removes.push(name.to_owned()),
+        }
+    }
+    match next {
+        Some(next) => {
+            sets.push("gsi2pk = :gsi2pk, gsi2sk = :gsi2sk".to_owned());
+            write = due(write, (project, *endpoint), next);
+        }
+        None => removes.push("gsi2pk, gsi2sk".to_owned()),
+    }
+    let write = write.expression(format!("SET {} REMOVE {}", sets.join(", "), removes.join(", ")));
+    write.name("#last", "last").entity(":last", &health.last)
+}
+
 impl Store {
     /// The endpoints with something to do, the most urgent first; at most `limit` of each shard.
     pub async fn due_webhooks(&self, now: Timestamp, limit: i32) -> Result<Vec<Lane>, Error> {
@@ -145,30 +170,9 @@ impl Store {
     /// Ends a claim: the endpoint is due again at `next`, or at once if something was recorded
     /// meanwhile. Does nothing if the lease has passed to another worker.
     pub async fn release_webhook(&self, claimed: &Claimed, next: Option<Timestamp>, now: Timestamp) -> Result<(), Error> {
-        let (project, endpoint) = &claimed.lane;
-        let release = |next: Option<Timestamp>, condition: &str| {
-            let (set, remove) = if next.is_some() { (", gsi2pk = :gsi2pk, gsi2sk = :gsi2sk", "") } else { ("", ", gsi2pk, gsi2sk") };
-            let (mut sets, mut removes) = (String::new(), format!("lease{remove}"));
-            let mut write = Write::update(state_key(project, *endpoint), String::new());
-            for (name, time) in [("failing_since", claimed.health.failing_since), ("failed_at", claimed.health.failed_at)] {
-                match time {
-                    Some(time) => {
-                        sets.push_str(&format!(", {name} = :{name}"));
-                        write = write.value(&format!(":{name}"), integer(time.as_millisecond()));
-                    }
-                    None => removes.push_str(&format!(", {name}")),
-                }
-            }
-            if let Some(next) = next {
-                write = due(write, (project, *endpoint), next);
-            }
-            let write = write.expression(format!("SET #last = :last{sets}{set} REMOVE {removes}")).name("#last", "last");
-            let write = write.on(format!("lease = :until{condition}")).value(":until", integer(claimed.until.as_millisecond()));
-            let write = if condition.is_empty() { write } else { write.value(":version", integer(claimed.version)) };
-            write.entity(":last", &claimed.health.last)
-        };
-        match self.write_unrecorded(release(next, " AND version = :version")?).await {
-            Err(Error::Conflict(_)) => match self.write_unrecorded(release(Some(now), "")?).await {
+        let unchanged = released(claimed, next)?.on("lease = :until AND version = :version").value(":version", integer(claimed.version));
+        match self.write_unrecorded(unchanged).await {
+            Err(Error::Conflict(_)) => match self.write_unrecorded(released(claimed, Some(now))?.on("lease = :until")).await {
                 Err(Error::Conflict(_)) => Ok(()),
                 result => result,
             },
