@@ -68,6 +68,8 @@ const KINDS: &[(&str, &str, Life)] = &[
     ("V", "RELEASE", Expires),
     ("V", "UNSUBSCRIBE", Expires),
     ("V", "NOT-ME", Expires),
+    ("CLI", "SIGN_IN", Expires),
+    ("CLI", "USER_CODE", Expires),
     // Teams.
     ("T", "TEAM", Lasts),
     ("T", "USER", Lasts),

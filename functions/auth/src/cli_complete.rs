@@ -52,7 +52,7 @@ pub struct CompleteCliSignIn {
     login_code: String,
     /// Default: `complete`.
     #[deserr(default)]
-    #[schema(value_type = Option<CliMode>)]
+    #[schema(required = false)]
     mode: CliMode,
     /// Required with `complete`: the refresh token of the user who confirms.
     #[deserr(default)]

@@ -54,6 +54,7 @@ pub struct DeviceRequest {
     /// The page on which users decide, in a trusted domain. Default: `cli-auth-confirm` beside the
     /// other pages of the first trusted domain without a wildcard.
     #[deserr(default)]
+    #[schema(value_type = Option<String>, format = Uri)]
     verification_uri: Option<RedirectUrl>,
 }
 

@@ -12,6 +12,7 @@ impl Limit {
             Self::SendCode => "send-code",
             Self::Code => "code",
             Self::Token => "token",
+            Self::Poll => "poll",
             Self::Authorize => "authorize",
             Self::Challenge => "challenge",
             Self::Poll => "poll",
