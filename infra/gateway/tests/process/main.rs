@@ -15,6 +15,7 @@ mod health;
 mod inbox;
 mod limits;
 mod mail_server;
+mod metrics;
 mod page_key;
 mod pages;
 mod proxies;
