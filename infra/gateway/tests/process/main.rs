@@ -15,7 +15,6 @@ mod health;
 mod inbox;
 mod limits;
 mod mail_server;
-mod metrics;
 mod page_key;
 mod pages;
 mod proxies;
