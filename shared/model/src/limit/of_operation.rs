@@ -15,7 +15,6 @@ impl Limit {
             Self::Poll => "poll",
             Self::Authorize => "authorize",
             Self::Challenge => "challenge",
-            Self::Poll => "poll",
             Self::ApiKey => "api-key",
             Self::TestEmail => "test-email",
             Self::Write => "write",
