@@ -73,7 +73,7 @@ impl KnownError {
             ProjectNotFound { .. } | UserNotFound | VerificationCodeNotFound | RouteNotFound | SessionNotFound | ContactChannelNotFound
             | ProviderAccountNotFound | ApiKeyNotFound | EmailNotFound | EmailTemplateNotFound | EmailThemeNotFound | EmailDraftNotFound
             | NotificationCategoryNotFound | TeamMembershipNotFound { .. } | ProfileImageNotFound | TeamNotFound { .. } | PermissionNotFound { .. }
-            | AuthenticatorNotFound | WrongPermissionScope { .. } => StatusCode::NOT_FOUND,
+            | AuthenticatorNotFound | DeviceNotFound | WrongPermissionScope { .. } => StatusCode::NOT_FOUND,
             MethodNotAllowed => StatusCode::METHOD_NOT_ALLOWED,
             OuterOauthTimeout => StatusCode::REQUEST_TIMEOUT,
             ContactChannelAlreadyUsedForAuthBySomeoneElse { .. } | OauthConnectionAlreadyConnectedToAnotherUser

@@ -46,6 +46,7 @@ pub(crate) const OWN_CODES: &[ErrorCode] = &[
     ErrorCode::AuthenticatorAppRequired,
     ErrorCode::AuthenticatorNotFound,
     ErrorCode::TooManyAuthenticators,
+    ErrorCode::DeviceNotFound,
     ErrorCode::RateLimited,
 ];
 

@@ -298,6 +298,8 @@ pub enum KnownError {
     AuthenticatorAppRequired,
     #[error("the user has no authenticator app with this id")]
     AuthenticatorNotFound,
+    #[error("the user has no remembered device with this id")]
+    DeviceNotFound,
     #[error("a user can have at most {max} authenticator apps: remove one first")]
     TooManyAuthenticators { max: usize },
     #[error("{0}")]

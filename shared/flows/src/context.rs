@@ -6,6 +6,7 @@ use model::limit::Subject;
 use model::place::Place;
 use model::project::Project;
 use model::user::User;
+use model::user::device::DeviceToken;
 use model::user::ownership::{Author, Prover};
 use model::user::reference::UserRef;
 use store::Store;
@@ -30,6 +31,8 @@ pub struct Context {
     pub user: Option<CurrentUser>,
     /// The IP address and the place of the caller.
     pub place: Place,
+    /// The token of a device that is remembered in place of a second factor.
+    pub device: Option<DeviceToken>,
     /// The store with the prefetched items; use `app.store` to read again.
     pub prefetched: Store,
 }

@@ -12,6 +12,7 @@ use crate::permission::{Occasion, PermissionId};
 use crate::project::email_input::EmailInput;
 use crate::project::provider_input::{ProviderInput, check_providers};
 use crate::project::redirect::{TrustedDomain, parse_domain};
+use crate::project::second_factor::SecondFactorInput;
 use crate::project::setting::{Deployment, InvalidSetting, Off, invalid, set};
 use crate::project::{MergeStrategy, ProjectConfig};
 use crate::sign_up::rule::{DefaultAction, MAX_RULES, SignUpRule};
@@ -84,6 +85,10 @@ pub struct ConfigPatch {
     /// 31,708,800, or 0 for no limit.
     #[deserr(default)]
     pub reauthentication_max_age_seconds: Option<u32>,
+    /// Which users need a second factor, and for how long a device replaces it.
+    #[deserr(default)]
+    #[schema(value_type = SecondFactorInput, required = false)]
+    pub second_factor: Option<SecondFactorInput>,
     /// How long audit log entries written from now on are kept, in days: 1 to 400.
     #[deserr(default)]
     pub audit_log_retention_days: Option<u16>,
@@ -183,6 +188,9 @@ impl ConfigPatch {
                 return Err(invalid("config.reauthentication_max_age_seconds", "must be 0, or from 60 to 31708800"));
             }
             config.reauthentication_max_age_seconds = seconds;
+        }
+        if let Some(second_factor) = self.second_factor {
+            config.second_factor = second_factor.check(&config.second_factor, &config.rbac)?;
         }
         if self.audit_log_retention_days.is_some_and(|days| !RETENTION_RANGE.contains(&days)) {
             return Err(invalid("config.audit_log_retention_days", "must be from 1 to 400 days"));

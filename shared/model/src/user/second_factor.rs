@@ -64,6 +64,11 @@ impl MfaAttempt {
 }
 
 impl User {
+    /// Whether sign-ins of the user require a second factor.
+    pub fn has_second_factor(&self) -> bool {
+        self.totp.is_some()
+    }
+
     /// The user's recovery codes.
     pub fn recovery_codes(&self) -> Option<&RecoveryCodes> {
         self.totp.as_ref()?.recovery.as_ref()

@@ -6,7 +6,7 @@ use jiff::Timestamp;
 use serde_json::{Map, Value};
 use wire::problem::Problems;
 
-use crate::permission::{Occasion, PermissionId};
+use crate::permission::{Occasion, PermissionId, Scope};
 use crate::project::Project;
 use crate::project::config::document::Document;
 use crate::project::config::documents::DocumentChange;
@@ -16,7 +16,7 @@ use crate::project::config::level_change::LevelChange;
 use crate::project::config::level_documents::LevelDocuments;
 use crate::project::config::levels::Levels;
 use crate::project::config::notices::Notices;
-use crate::project::config::paths::{DOMAINS, PROVIDERS, RULES};
+use crate::project::config::paths::{DOMAINS, PROVIDERS, REQUIRED_OF_PERMISSIONS, RULES};
 use crate::project::config::read::read;
 use crate::project::config::settings::Config;
 use crate::project::setting::Deployment;
@@ -94,6 +94,9 @@ fn drop_fragments(all: &mut Flat, written: &Flat, project: &Project) {
         let exists = |id: &str| PermissionId::parse(id).is_ok_and(|id| project.config.rbac.grant(&id, occasion.scope()).is_ok());
         all.retain(|path, _| path.strip_prefix(&prefix).is_none_or(exists) || written.contains_key(path));
     }
+    let exists = |id: &str| PermissionId::parse(id).is_ok_and(|id| project.config.rbac.grant(&id, Scope::Project).is_ok());
+    let named = |path: &str| path.strip_prefix(REQUIRED_OF_PERMISSIONS)?.strip_prefix('.').map(exists);
+    all.retain(|path, _| named(path).unwrap_or(true) || written.contains_key(path));
 }
 
 /// The id of the entry of `record` to which a path belongs; `None` if the path is not below an

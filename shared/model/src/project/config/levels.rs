@@ -22,6 +22,7 @@ use crate::project::config::flat::{self, Flat};
 use crate::project::config::level::Level;
 use crate::project::config::level_change::{LevelChange, Values};
 use crate::project::config::level_documents;
+use crate::project::config::paths::REQUIRED_OF_PERMISSIONS;
 use crate::project::config::settings::Config;
 use crate::project::setting::HIDDEN_SECRET;
 
@@ -127,8 +128,9 @@ impl Levels {
     pub fn with_default_permission(mut self, old: &PermissionId, new: Option<&PermissionId>) -> Self {
         for level in [Level::Branch, Level::Environment] {
             let values = self.at_mut(level);
-            for occasion in ["teamCreator", "teamMember", "signUp"] {
-                let path = |id: &PermissionId| format!("rbac.defaultPermissions.{occasion}.{id}");
+            let occasions = ["teamCreator", "teamMember", "signUp"].map(|occasion| format!("rbac.defaultPermissions.{occasion}"));
+            for record in occasions.into_iter().chain([REQUIRED_OF_PERMISSIONS.to_owned()]) {
+                let path = |id: &PermissionId| format!("{record}.{id}");
                 let given = flat::of(values).remove(&path(old));
                 flat::remove(values, &path(old));
                 if let (Some(new), Some(given)) = (new, given) {
