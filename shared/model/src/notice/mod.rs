@@ -105,7 +105,7 @@ pub fn changes(before: &User, after: &User) -> Vec<Change> {
 /// A change to the authenticator apps. If one app replaces another, only the new one is reported.
 /// The name of an app is not, because it could make the email say whatever an intruder wants.
 fn authenticator_change(before: &User, after: &User) -> Option<Change> {
-    let has = |user: &User, app: &Authenticator| user.totp.iter().flat_map(Totp::apps).any(|own| own.secret == app.secret);
+    let has = |user: &User, app: &Authenticator| user.apps().any(|own| own.secret == app.secret);
     let Some(left) = &after.totp else { return before.totp.as_ref().map(|_| Change::of(Kind::AuthenticatorRemoved)) };
     if left.apps().any(|app| !has(before, app)) {
         return Some(Change::of(Kind::AuthenticatorAdded));
@@ -297,7 +297,7 @@ impl User {
         });
         self.channels = restored.collect();
         // A code of an authenticator app that was already used cannot be used again.
-        let used: Vec<Authenticator> = self.totp.iter().flat_map(Totp::apps).cloned().collect();
+        let used: Vec<Authenticator> = self.apps().cloned().collect();
         self.totp.clone_from(&before.totp);
         for app in self.totp.iter_mut().flat_map(Totp::apps_mut) {
             let last_step = used.iter().filter(|used| used.id == app.id).map(|used| used.last_step).max();

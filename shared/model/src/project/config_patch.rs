@@ -192,10 +192,7 @@ impl ConfigPatch {
         if let Some(second_factor) = self.second_factor {
             config.second_factor = second_factor.check(&config.second_factor, &config.rbac)?;
         }
-        if self.audit_log_retention_days.is_some_and(|days| !RETENTION_RANGE.contains(&days)) {
-            return Err(invalid("config.audit_log_retention_days", "must be from 1 to 400 days"));
-        }
-        set(self.audit_log_retention_days, &mut config.audit_log_retention_days);
+        set_retention(self.audit_log_retention_days, &mut config.audit_log_retention_days)?;
         if let Some(challenge) = self.bot_challenge {
             config.bot_challenge = challenge.check(&config.bot_challenge, owner, deployment)?;
         }
@@ -238,6 +235,14 @@ impl ConfigPatch {
 fn set_seconds(path: &str, new: Option<u32>, field: &mut u32) -> Result<(), InvalidSetting> {
     if new.is_some_and(|seconds| !SESSION_SECONDS.contains(&seconds)) {
         return Err(invalid(path, "must be from 300 to 31708800 seconds"));
+    }
+    set(new, field);
+    Ok(())
+}
+
+fn set_retention(new: Option<u16>, field: &mut u16) -> Result<(), InvalidSetting> {
+    if new.is_some_and(|days| !RETENTION_RANGE.contains(&days)) {
+        return Err(invalid("config.audit_log_retention_days", "must be from 1 to 400 days"));
     }
     set(new, field);
     Ok(())

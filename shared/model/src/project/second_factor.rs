@@ -12,8 +12,8 @@ use crate::permission::{Grant, PermissionId, Rbac, Scope};
 use crate::project::setting::{InvalidSetting, invalid, set};
 use crate::user::User;
 
-/// The maximum number of teams, and of permissions, whose holders need a second factor. Every sign-in
-/// and refresh of a user without one reads a membership for each of these teams.
+/// The maximum number of teams, and of permissions, whose holders need a second factor. Every
+/// sign-in and refresh of a user without one reads a membership for each of these teams.
 const MOST: usize = 20;
 /// The longest time for which a device may be remembered, in days.
 const MOST_DAYS: u16 = 90;

@@ -15,7 +15,7 @@ use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use utoipa::ToSchema;
-use wire::id::{AuthenticatorId, KeySetId, SessionId, TrailEntryId, UserId};
+use wire::id::{KeySetId, SessionId, TrailEntryId, UserId};
 use wire::level::Level;
 
 use crate::email::Email;
@@ -25,7 +25,6 @@ use crate::place::Place;
 use crate::project::{KeyKind, ProjectConfig};
 use crate::session::Amr;
 use crate::user::User;
-use crate::user::totp::Totp;
 
 pub use crate::trail::target::{MAX_TARGET_ID, Target, TargetKind};
 
@@ -95,7 +94,7 @@ pub enum Event {
     /// A remembered device replaced the second factor.
     #[deserr(rename = "device-used")]
     DeviceUsed,
-    /// A remembered device was forgotten.
+    /// A device was forgotten.
     #[deserr(rename = "device-forgotten")]
     DeviceForgotten,
     /// The password or code at a sign-in was wrong.
@@ -275,9 +274,8 @@ pub fn additions(before: &User, after: &User) -> Vec<Target> {
     let channels = after.channels.iter().filter(|channel| before.channel(channel.id).is_none());
     let channels = channels.map(|channel| Target::new(TargetKind::ContactChannel, channel.id));
     let accounts = after.provider_accounts.iter().filter(|account| before.provider_accounts.iter().all(|old| old.id != account.id));
+    let apps = after.apps().filter(|app| before.apps().all(|old| old.id != app.id));
     let accounts = accounts.map(|account| Target::new(TargetKind::ProviderAccount, account.id));
-    let had = |id: AuthenticatorId| before.totp.iter().any(|totp| totp.app(id).is_some());
-    let apps = after.totp.iter().flat_map(Totp::apps).filter(|app| !had(app.id));
     channels.chain(accounts).chain(apps.map(|app| Target::new(TargetKind::Authenticator, app.id))).collect()
 }
 

@@ -21,7 +21,6 @@ use wire::id::{AuthenticatorId, DeviceId, UserId};
 use crate::place::Place;
 use crate::project::second_factor::SecondFactorSettings;
 use crate::user::User;
-use crate::user::totp::Totp;
 
 /// The length of an id in a token: a UUID without hyphens.
 const ID: usize = 32;
@@ -89,7 +88,7 @@ impl DeviceToken {
 }
 
 fn authenticators(user: &User) -> Vec<AuthenticatorId> {
-    user.totp.iter().flat_map(Totp::apps).map(|app| app.id).collect()
+    user.apps().map(|app| app.id).collect()
 }
 
 impl Device {

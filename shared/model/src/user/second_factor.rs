@@ -9,6 +9,7 @@ use crate::code::Rejected;
 use crate::session::Amr;
 use crate::user::User;
 use crate::user::recovery::RecoveryCodes;
+use crate::user::totp::{Authenticator, Totp};
 
 /// How long a sign-in waits for the second factor.
 const LIFE: SignedDuration = SignedDuration::from_mins(5);
@@ -64,6 +65,11 @@ impl MfaAttempt {
 }
 
 impl User {
+    /// The user's authenticator apps.
+    pub fn apps(&self) -> impl Iterator<Item = &Authenticator> {
+        self.totp.iter().flat_map(Totp::apps)
+    }
+
     /// Whether sign-ins of the user require a second factor.
     pub fn has_second_factor(&self) -> bool {
         self.totp.is_some()
