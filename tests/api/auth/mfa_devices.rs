@@ -5,6 +5,7 @@ use jiff::SignedDuration;
 use serde_json::{Value, json};
 use support::{Answer, Caller, SignedIn, TestApp};
 
+use super::account_notices::{link, notices, press};
 use super::mfa_authenticators::{Phone, set_up};
 use super::mfa_recovery_codes::codes;
 use super::mfa_sign_in::attempt;
@@ -199,10 +200,8 @@ async fn a_notice_that_was_not_caused_by_the_owner_ends_the_devices() {
     app.advance(SignedDuration::from_secs(30));
     let token = remember(&app, &phone).await;
     codes(&app, &ada).await;
-    let mail = app.last_mail(ADA).await;
-    let link = mail.0.text.split_whitespace().find(|word| word.contains("/not-me-link?")).unwrap();
-    let undone = app.anonymous().request("POST", link.trim_start_matches(support::API_URL)).send().await;
-    assert_eq!(undone.status(), 200, "{}", undone.text());
+    let mails = notices(&app, ADA).await;
+    press(&app, &link(mails.last().unwrap())).await;
     app.server().patch(&format!("/api/v1/users/{}", ada.user_id), json!({ "password": PASSWORD })).await;
     assert!(!is_remembered(&app, &token).await);
 }

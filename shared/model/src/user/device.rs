@@ -8,7 +8,7 @@
 //! begins on it counts as proved when the device was.
 
 use crypto::digest::Digest;
-use jiff::{SignedDuration, Timestamp};
+use jiff::Timestamp;
 use secrecy::{ExposeSecret, SecretString};
 use serde::{Deserialize, Serialize};
 use subtle::ConstantTimeEq as _;
