@@ -10,7 +10,6 @@ use wire::id::TeamId;
 
 use crate::permission::{Grant, PermissionId, Rbac, Scope};
 use crate::project::setting::{InvalidSetting, invalid, set};
-use crate::user::User;
 
 /// The maximum number of teams, and of permissions, whose holders need a second factor. Every
 /// sign-in and refresh of a user without one reads a membership for each of these teams.
@@ -79,13 +78,13 @@ impl SecondFactorSettings {
         (days > 0).then(|| SignedDuration::from_hours(24 * days))
     }
 
-    /// Whether a user must have a second factor. The teams of the user are those that were noted
-    /// when the user last joined a team, signed in, or refreshed an access token.
-    pub fn is_required_of(&self, user: &User, rbac: &Rbac) -> bool {
+    /// Whether a member of these teams, with these permissions in the project, must have a second
+    /// factor.
+    pub fn is_required(&self, teams: &BTreeSet<TeamId>, permissions: &BTreeSet<Grant>, rbac: &Rbac) -> bool {
         self.required_of_everyone
-            || !self.required_of_teams.is_disjoint(&user.second_factor_teams)
+            || !self.required_of_teams.is_disjoint(teams)
             || (!self.required_of_permissions.is_empty() && {
-                let held = rbac.granted(&user.permissions, Scope::Project, true);
+                let held = rbac.granted(permissions, Scope::Project, true);
                 !self.permissions(rbac).is_disjoint(&held)
             })
     }

@@ -320,7 +320,8 @@ impl User {
         } else if self.restriction.is_some() {
             Some(RestrictedReason::RestrictedByAdministrator)
         } else {
-            let lacks_factor = !self.has_second_factor() && config.second_factor.is_required_of(self, &config.rbac);
+            let is_required = || config.second_factor.is_required(&self.second_factor_teams, &self.permissions, &config.rbac);
+            let lacks_factor = !self.has_second_factor() && is_required();
             lacks_factor.then_some(RestrictedReason::SecondFactorRequired)
         }
     }
