@@ -16,7 +16,7 @@ use store::{content, table};
 
 use crate::operation::Operation;
 use crate::render::{self, Source};
-use crate::workers::{ENDINGS, FALLBACK, MAIL_REPORTS, OUTBOX, TRAIL, Worker};
+use crate::workers::{ENDINGS, FALLBACK, MAIL_REPORTS, OUTBOX, TRAIL, WEBHOOKS, Worker};
 
 const SHARED: Source = ("shared.j2", include_str!("../template/shared.j2"));
 const ROOT: Source = ("root.yaml", include_str!("../template/root.yaml.j2"));
@@ -95,6 +95,7 @@ struct WorkersContext<'a> {
     reports: Function,
     endings: Function,
     trail: Function,
+    webhooks: Function,
 }
 
 /// A template parameter that sets a limit.
@@ -271,9 +272,10 @@ pub fn render(operations: &[Operation]) -> anyhow::Result<BTreeMap<PathBuf, Stri
     let reports = Function::of_worker(&MAIL_REPORTS, "Records what SES reports about emails", None);
     let endings = Function::of_worker(&ENDINGS, "Finishes deletions that outlast their request", None);
     let trail = Function::of_worker(&TRAIL, "Links new entries into the chains of audit trails", None);
+    let webhooks = Function::of_worker(&WEBHOOKS, "Delivers the events of webhooks", None);
     // The workers' stack has the secret as a parameter, as some of the workers need it.
     let needs = Needs { uses_secret: true, renews_sessions: false };
-    let workers = WorkersContext { all: &context, needs, outbox, reports, endings, trail };
+    let workers = WorkersContext { all: &context, needs, outbox, reports, endings, trail, webhooks };
     files.insert("stacks/workers.yaml".into(), render::render_with(WORKERS, &[SHARED], workers)?);
     Ok(files)
 }

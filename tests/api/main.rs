@@ -29,5 +29,6 @@ mod stored;
 mod teams;
 mod trail;
 mod users;
+mod webhooks;
 mod without_secret;
 mod world_of_teams;

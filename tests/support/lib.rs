@@ -9,12 +9,14 @@ mod kept_log;
 pub mod mail_server;
 mod mails;
 pub mod provider;
+pub mod receiver;
 pub mod record;
 pub mod roles;
 pub mod secrets;
 pub mod stand_in;
 pub mod turnstile;
 mod users;
+pub mod webhooks;
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -266,6 +268,28 @@ impl TestApp {
     /// Links the entries of the project's trail like the worker; returns how many were linked.
     pub async fn link_trail(&self) -> usize {
         workers::trail::link(&self.app, self.project_id()).await.unwrap()
+    }
+
+    /// Records the events of all changes so far like the worker of webhooks; returns the number of
+    /// new deliveries.
+    pub async fn record_webhooks(&self) -> usize {
+        let mut recorded = 0;
+        while let Some(batch) = self.engine.changes().await.unwrap() {
+            recorded += workers::webhooks::record(&self.app, &batch.event).await.unwrap();
+            self.engine.finish(batch).await.unwrap();
+        }
+        recorded
+    }
+
+    /// Changes whose events are not recorded yet.
+    pub async fn changes(&self) -> Option<gateway::engine::Batch> {
+        self.engine.changes().await.unwrap()
+    }
+
+    /// Records the events of all changes so far, and delivers what is due.
+    pub async fn deliver_webhooks(&self) {
+        self.record_webhooks().await;
+        workers::webhooks::Courier::default().drain(&self.app, Timestamp::MAX).await.unwrap();
     }
 
     /// Creates another project in the same table, and returns its keys.

@@ -38,5 +38,6 @@ pub fn all_operations(register: &mut impl Register) {
     teams_functions::operations(register);
     emails_functions::operations(register);
     projects_functions::operations(register);
+    webhooks_functions::operations(register);
     operations(register);
 }

@@ -14,3 +14,4 @@ mod parties;
 pub mod recovery;
 pub mod reports;
 pub mod trail;
+pub mod webhooks;

@@ -34,13 +34,14 @@ const DESCRIPTION: &str = "Two interfaces of one service: public content (interf
     see the security schemes. Every header `X-Service-…` may also be written `X-Stack-…` or `X-Hexclave-…`.";
 
 /// The names and descriptions of the areas, in the order of the document.
-const AREAS: [(&str, &str); 7] = [
+const AREAS: [(&str, &str); 8] = [
     ("content", "Public content: apps, posts, the site"),
     ("auth", "Signing up, signing in, sessions, tokens, OAuth"),
     ("users", "Users and their data"),
     ("teams", "Teams, their members, permissions and invitations"),
     ("emails", "Emails: outbox, templates, themes and drafts"),
     ("projects", "The project and its configuration"),
+    ("webhooks", "Endpoints that receive events, and the deliveries to them"),
     ("edge", "The service itself"),
 ];
 

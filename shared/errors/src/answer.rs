@@ -72,6 +72,7 @@ impl KnownError {
             | TeamInvitationEmailMismatch => StatusCode::FORBIDDEN,
             ProjectNotFound { .. } | UserNotFound | VerificationCodeNotFound | RouteNotFound | SessionNotFound | ContactChannelNotFound
             | ProviderAccountNotFound | ApiKeyNotFound | EmailNotFound | EmailTemplateNotFound | EmailThemeNotFound | EmailDraftNotFound
+            | WebhookEndpointNotFound | WebhookDeliveryNotFound
             | NotificationCategoryNotFound | TeamMembershipNotFound { .. } | ProfileImageNotFound | TeamNotFound { .. } | PermissionNotFound { .. }
             | AuthenticatorNotFound | DeviceNotFound | WrongPermissionScope { .. } => StatusCode::NOT_FOUND,
             MethodNotAllowed => StatusCode::METHOD_NOT_ALLOWED,

@@ -289,6 +289,14 @@ catalog! {
         "Delete one that is not used.";
     TooManyEmailDocuments: "The project has the maximum number of templates, themes or drafts.",
         "Delete one that is not used.";
+    TooManyWebhookEndpoints: "The project has the maximum number of webhook endpoints.",
+        "Delete one that is not used, or send several types of events to the same endpoint.";
+    WebhookEndpointNotFound: "The webhook endpoint does not exist.",
+        "Check the id; `GET /api/v1/internal/webhook-endpoints` lists the project's endpoints.";
+    WebhookDeliveryNotFound: "The endpoint has no such delivery; deliveries are kept for 30 days.",
+        "Check the id and the endpoint; list the deliveries of the endpoint.";
+    WebhookUrlNotAllowed: "Events are not sent to this URL.",
+        "Use a public `https` URL; `details` says what is wrong with this one.";
     InvalidRecoveryCode: "The recovery code is wrong or was used before.",
         "Ask for another code of the newest set, or for a code from the authenticator app.";
     AuthenticatorAppRequired: "The user has no authenticator app, which recovery codes would replace.",

@@ -292,6 +292,14 @@ pub enum KnownError {
     TooManyPermissions { max: usize },
     #[error("a project can have at most {max} templates, themes and drafts each: delete one that is no longer used")]
     TooManyEmailDocuments { max: usize },
+    #[error("the project has the maximum number of webhook endpoints, {limit}")]
+    TooManyWebhookEndpoints { limit: usize },
+    #[error("the webhook endpoint does not exist")]
+    WebhookEndpointNotFound,
+    #[error("the delivery does not exist, or was deleted after 30 days")]
+    WebhookDeliveryNotFound,
+    #[error("the URL of the webhook endpoint is not allowed: {reason}")]
+    WebhookUrlNotAllowed { reason: &'static str },
     #[error("the recovery code is wrong or was used before")]
     InvalidRecoveryCode,
     #[error("recovery codes require an authenticator app: set one up first")]

@@ -12,6 +12,7 @@ pub mod limits;
 pub mod literal;
 pub mod memory;
 pub mod teams;
+pub mod webhook;
 
 pub use app::App;
 pub use context::Context;

@@ -24,3 +24,4 @@ pub mod team;
 pub mod text;
 pub mod trail;
 pub mod user;
+pub mod webhook;

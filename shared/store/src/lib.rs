@@ -37,6 +37,7 @@ pub mod told;
 pub mod trail;
 pub mod transfer;
 pub mod user;
+pub mod webhook;
 pub mod write;
 
 pub use crate::client::{MAX_WRITES, Store};

@@ -120,6 +120,14 @@ id!(
     /// An entry of the audit trail.
     TrailEntryId
 );
+id!(
+    /// A webhook endpoint of a project.
+    WebhookEndpointId
+);
+id!(
+    /// A delivery of an event to a webhook endpoint.
+    WebhookDeliveryId
+);
 
 /// The id of a project: a UUID, or the literal `internal`.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, ToSchema)]

@@ -46,6 +46,7 @@ use wire::id::{
     AuthenticatorId, ChannelId, DeviceId, DocumentId, EmailId, KeySetId, ProjectId, ProviderAccountId, SessionId, TeamId, UserId,
 };
 
+use crate::events::webhook;
 use crate::world_of_teams;
 
 pub(crate) const PROJECT: &str = "6fbbf22e-f4b2-4c6e-95a1-beab6fa41063";
@@ -100,6 +101,7 @@ pub(super) async fn furnish(app: &TestApp, id: &str, key: &str) -> Placeholders 
     write_settings(app, &project, key).await;
     write_key_set(app, &project).await;
     write_authorization(app, &project).await;
+    webhook::write(app, &project).await;
     write_mail_documents(app, &project, user.id).await;
     world_of_teams::write(app, &project, &user).await;
     let owner_token = world_of_teams::write_owner(app).await;

@@ -6,6 +6,7 @@
 //! succeed.
 
 mod furnish;
+mod webhook;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;

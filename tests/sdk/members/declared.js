@@ -16,7 +16,6 @@ export const DECLARED = [
   { why: "there is no data vault", members: [/^DataVaultStore\./, /\.getDataVaultStore$/] },
   { why: "domains for emails are set up in AWS", members: [/^StackAdminApp\.\w*ManagedEmail\w*$/] },
   { why: "no assistant writes templates", members: [/^StackAdminApp\.(saveChatMessage|listChatMessages|rewriteTemplateSourceWithAI)$/] },
-  { why: "there are no webhooks yet", members: [/^StackAdminApp\.sendTestWebhook$/] },
   { why: "there are no passkeys yet", members: [/\.(signInWithPasskey|registerPasskey)$/] },
   { why: "users and teams have no API keys yet", members: [/^ApiKey\./, /\.(createApiKey|listApiKeys)$/] },
   { why: "there is no sign-in for command lines yet", members: [/^StackClientApp\.promptCliLogin$/] },

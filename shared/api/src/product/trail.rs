@@ -29,6 +29,8 @@ pub fn target_kind(segment: &str, parameter: &str) -> Option<TargetKind> {
         (_, "provider_id") => TargetKind::ProviderAccount,
         ("sessions", "id") => TargetKind::Session,
         ("api-keys", "id") => TargetKind::KeySet,
+        ("webhook-endpoints", "id") => TargetKind::WebhookEndpoint,
+        ("deliveries", "delivery_id") => TargetKind::WebhookDelivery,
         ("outbox", "id") => TargetKind::Email,
         ("email-templates", "id") => TargetKind::EmailTemplate,
         ("email-themes", "id") => TargetKind::EmailTheme,

@@ -56,6 +56,10 @@ pub enum TargetKind {
     Email,
     /// A category of emails.
     NotificationCategory,
+    /// A webhook endpoint.
+    WebhookEndpoint,
+    /// A delivery to a webhook endpoint.
+    WebhookDelivery,
 }
 
 impl From<DocumentKind> for TargetKind {

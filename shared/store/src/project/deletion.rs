@@ -38,6 +38,7 @@ use crate::team::{self, TEAM_SHARDS, invitation};
 use crate::trail::{self, chain};
 use crate::user::provider_account::account_claim_key;
 use crate::user::{self, USER_SHARDS, email_claim_key};
+use crate::webhook::keys::partition;
 use crate::write::Write;
 use crate::{record, session};
 
@@ -258,8 +259,12 @@ impl Purger<'_> {
     }
 
     /// Deletes the project's partitions that have fixed names: keys, email documents, quotas,
-    /// delivery counters and the links of the trail.
+    /// delivery counters, the links of the trail, and webhook endpoints with their deliveries.
     async fn fixed_partitions(&self) -> Result<(), Error> {
+        // The deliveries of webhooks are found by the endpoints, which are deleted last.
+        for endpoint in self.store.webhook_endpoints(self.project).await? {
+            self.count(self.delete(self.keys_of(&partition(self.project, endpoint.id)).await?).await?);
+        }
         let counters = (0..COUNT_SHARDS).map(|shard| delivery::partition(self.project, shard));
         let others = ["P", "T", "Q"].map(|kind| format!("{kind}#{}", self.project));
         let delete = async |partition: String| self.delete(self.keys_of(&partition).await?).await;
