@@ -100,6 +100,7 @@ async fn every_operation_costs_what_the_cost_table_says() {
     costs.push(cost_of_a_mail().await);
     costs.push(cost_of_a_deletion().await);
     costs.push(cost_of_a_link().await);
+    costs.push(cost_of_a_first_refresh().await);
     let text = costs.iter().fold(HEAD.to_owned(), |mut text, cost| {
         let _ = text.write_str(&cost.row());
         text
@@ -145,6 +146,18 @@ async fn cost_of_a_link() -> Cost {
     app.advance(jiff::SignedDuration::from_hours(1));
     app.sign_in("ada@example.com").await;
     measured(&app, "workers-trail, one entry", 256, async { assert_eq!(app.link_trail().await, 1) }).await
+}
+
+/// The first refresh of a user on a day, which counts the user and the selected team as active.
+async fn cost_of_a_first_refresh() -> Cost {
+    let app = TestApp::start().await;
+    app.configure(serde_json::json!({ "config": { "create_team_on_sign_up": true } })).await;
+    let ada = app.sign_up("ada@example.com").await;
+    app.link_trail().await;
+    app.advance(jiff::SignedDuration::from_hours(24));
+    let caller = app.client().with("x-stack-refresh-token", &ada.refresh_token);
+    let refresh = async { assert_eq!(caller.post("/api/v1/auth/sessions/current/refresh", serde_json::json!({})).await.status(), 200) };
+    measured(&app, "auth-session-refresh, first of a day", 256, refresh).await
 }
 
 #[tokio::test]

@@ -162,6 +162,7 @@ async fn every_operation_rejects_unauthenticated_requests() {
         "auth-not-me",
         "auth-oauth-authorize",
         "auth-oauth-callback",
+        "auth-oauth-device-authorize",
         "auth-oauth-token",
         "keys-exposed-key-revoke",
         "projects-jwks-",

@@ -15,6 +15,7 @@ use model::notice::NotMe;
 use model::outbox::{CreatedWith, NewEntry, OutboxEntry, Recipients, Source};
 use model::owned_key::Owner;
 use model::permission::{PermissionId, Scope};
+use model::place::Place;
 use model::profile_image::{ImageKind, Upload};
 use model::project::config::Level;
 use model::project::key_set::NewKeys;
@@ -22,6 +23,7 @@ use model::project::redirect::RedirectUrl;
 use model::project::{KeyKind, ProjectConfig};
 use model::provider::authorization::{self, Authorization, ResponseMode};
 use model::session::Session;
+use model::session::cli::{CliSignIn, Decision, SessionOf, login_code};
 use model::session::token::Subject;
 use model::user::channel::NewChannel;
 use model::user::enrolment::Enrolment;
@@ -42,6 +44,8 @@ use wire::clock::after;
 use wire::id::{AuthenticatorId, ChannelId, DocumentId, EmailId, KeySetId, ProjectId, ProviderAccountId, SessionId, TeamId, UserId};
 
 use crate::events::owned_keys;
+use crate::events::passkeys;
+use crate::events::webhook;
 use crate::world_of_teams;
 
 pub(crate) const PROJECT: &str = "6fbbf22e-f4b2-4c6e-95a1-beab6fa41063";
@@ -97,8 +101,12 @@ pub(super) async fn furnish(app: &TestApp, id: &str, key: &str) -> Placeholders 
     write_settings(app, &project, key).await;
     write_key_set(app, &project).await;
     write_authorization(app, &project).await;
+    webhook::write(app, &project).await;
     write_mail_documents(app, &project, user.id).await;
+    write_cli_sign_ins(app, &project, SessionOf::of(&session, &user)).await;
     world_of_teams::write(app, &project, &user).await;
+    // Both were active today.
+    app.app.store.count_active(&project, &[user.clone(), bare.clone()], app.now()).await.unwrap();
     let owner_token = world_of_teams::write_owner(app).await;
     let user_key = owned_keys::write(app, &project, Owner::User(user.id), USER_KEY).await;
     let team_key = owned_keys::write(app, &project, Owner::Team(TeamId::parse(world_of_teams::TEAM).unwrap()), TEAM_KEY).await;
@@ -116,6 +124,13 @@ pub(super) async fn furnish(app: &TestApp, id: &str, key: &str) -> Placeholders 
         ("<team API key>", team_key),
         (AUTHENTICATOR_CODE, code),
     ]
+}
+
+fn tokens_of(app: &TestApp, project: &ProjectId, account: &ProviderAccount) -> ProviderTokens {
+    let owner = kept::owner(project, &account.provider_id, &account.account_id);
+    let access = app.app.sealer.seal(&app.app.entropy, &owner, &"gho_token".to_owned().into()).unwrap();
+    let scope = "user:email".to_owned();
+    ProviderTokens { access, refresh: None, expires_at: None, scope, is_revoked: false, refreshing_until: None }
 }
 
 async fn write_account(app: &TestApp, project: &ProjectId) -> (User, Session) {
@@ -136,17 +151,10 @@ async fn write_account(app: &TestApp, project: &ProjectId) -> (User, Session) {
         allow_connected_accounts: true,
     };
     user.provider_accounts.push(github.clone());
+    user.passkeys.push(passkeys::registered(now));
     user.selected_team_id = Some(TeamId::parse(world_of_teams::TEAM).unwrap());
     user.permissions.insert(world_of_teams::audit());
-    let access = app.app.sealer.seal(entropy, &kept::owner(project, &github), &"gho_token".to_owned().into()).unwrap();
-    let tokens = ProviderTokens {
-        access,
-        refresh: None,
-        expires_at: None,
-        scope: "user:email".to_owned(),
-        is_revoked: false,
-        refreshing_until: None,
-    };
+    let tokens = tokens_of(app, project, &github);
     let session = Session::start(&user, &ProjectConfig::default().sessions, None, entropy, now);
     let code = Code::parse(CODE).unwrap();
     let stored = |purpose| StoredCode {
@@ -169,6 +177,7 @@ async fn write_account(app: &TestApp, project: &ProjectId) -> (User, Session) {
         outbox::create(project, &mail(user.id, now)).unwrap(),
         profile_image::put(project, user.id, &picture().digest(), &picture()).unwrap(),
     ];
+    writes.extend(passkeys::challenges(project, &user, now));
     writes.extend(session::create(project, &session, &REFRESH_TOKEN.to_owned().into()).unwrap());
     let other = Session { id: SessionId::parse(OTHER_SESSION).unwrap(), ..session.clone() };
     writes.extend(session::create(project, &other, &entropy.code()).unwrap());
@@ -202,6 +211,15 @@ async fn write_bare_account(app: &TestApp, project: &ProjectId) -> (User, Sessio
     writes.extend(session::create(project, &session, &entropy.code()).unwrap());
     app.app.store.transact(writes).await.unwrap();
     (user, session)
+}
+
+/// A confirmed sign-in of a command-line tool, and one that waits.
+async fn write_cli_sign_ins(app: &TestApp, project: &ProjectId, by: SessionOf) {
+    let waiting = CliSignIn::new(None, Place::of([203, 0, 113, 7].into()), None, app.now());
+    let confirmed = CliSignIn { decision: Some(Decision::Confirmed(by)), ..waiting.clone() };
+    let code = Code::parse(CODE).unwrap();
+    app.app.store.begin_cli_sign_in(project, &code.digest(), &waiting).await.unwrap();
+    app.app.store.begin_cli_sign_in(project, &login_code(&code).digest(), &confirmed).await.unwrap();
 }
 
 fn mail(user_id: UserId, now: Timestamp) -> OutboxEntry {
@@ -240,7 +258,7 @@ async fn write_mail_documents(app: &TestApp, project: &ProjectId, user_id: UserI
 }
 
 async fn write_settings(app: &TestApp, project: &ProjectId, key: &str) {
-    let providers = json!({ "config": { "magic_link_enabled": true, "client_user_deletion_enabled": true, "client_team_creation_enabled": true, "allow_user_api_keys": true, "allow_team_api_keys": true, "bot_challenge": { "provider": "altcha", "sign_up": "off", "send_sign_in_code": "off", "oauth": "off" }, "oauth_providers": [{ "id": "github", "client_id": "a", "client_secret": "b" }] } });
+    let providers = json!({ "config": { "magic_link_enabled": true, "passkey_enabled": true, "client_user_deletion_enabled": true, "client_team_creation_enabled": true, "allow_user_api_keys": true, "allow_team_api_keys": true, "bot_challenge": { "provider": "altcha", "sign_up": "off", "send_sign_in_code": "off", "oauth": "off" }, "oauth_providers": [{ "id": "github", "client_id": "a", "client_secret": "b" }] } });
     let admin = app.admin().with("x-stack-project-id", project.as_str()).with("x-stack-super-secret-admin-key", &format!("sak_{key}"));
     assert_eq!(admin.patch("/api/v1/internal/projects/current", providers).await.status(), 200);
     let mut row = app.app.store.project(project).await.unwrap().unwrap();

@@ -7,6 +7,8 @@
 
 mod furnish;
 mod owned_keys;
+mod passkeys;
+mod webhook;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;

@@ -22,6 +22,7 @@ async fn an_administrator_can_read_all_settings() {
                 "provider": "off", "site_key": null, "sign_up": "when-suspicious", "send_sign_in_code": "when-suspicious",
                 "oauth": "when-suspicious",
             },
+            "passkey_rp_ids": [], "passkey_user_verification": "preferred", "passkey_replaces_second_factor": false,
             "bot_challenge_usual_requests_per_hour": 100, "oauth_providers": [], "email_config": { "type": "shared" },
             "email_theme": "1df07ae6-abf3-4a40-83a5-a1a2cbe336ac", "new_sign_in_mails": false, "disabled_notices": [], "create_team_on_sign_up": false,
             "member_invitations_enabled": true,

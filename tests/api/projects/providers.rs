@@ -57,7 +57,7 @@ async fn a_secret_is_never_returned() {
 async fn stored_secret(app: &TestApp) -> String {
     let row = app.app.store.project(app.project_id()).await.unwrap().unwrap();
     let provider = &row.project.config.oauth_providers[0];
-    let secret = app.app.sealer.open(&format!("{}/{}", app.project_id(), provider.id), &provider.client_secret).unwrap();
+    let secret = app.app.sealer.open(&format!("{}/{}", app.project_id(), provider.id), provider.client_secret.as_ref().unwrap()).unwrap();
     secrecy::ExposeSecret::expose_secret(&secret).to_owned()
 }
 

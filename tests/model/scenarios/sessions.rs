@@ -86,6 +86,7 @@ async fn code_that(app: &TestApp, user: &SignedIn, change: impl FnOnce(&mut Auth
         expires_at: app.now() + CODE_LIFE,
         pending: None,
         session_id: None,
+        handed_over: None,
     };
     change(&mut stored);
     let write = create_code(app.project_id(), &SecretString::from(code.clone()), &stored).unwrap();
@@ -168,12 +169,16 @@ async fn link_for(app: &TestApp, user: &SignedIn, session: &str) -> String {
     let profile = Profile { account_id: account_id.clone(), name: None, email: None, email_verified: false, picture: None };
     let (id, email) = (app.app.entropy.uuid().into(), None);
     let account = ProviderAccount { id, provider_id, account_id, email, allow_sign_in: true, allow_connected_accounts: true };
-    let access = app.app.sealer.seal(&app.app.entropy, &owner(app.project_id(), &account), &"a token".into()).unwrap();
+    let access = app
+        .app
+        .sealer
+        .seal(&app.app.entropy, &owner(app.project_id(), &account.provider_id, &account.account_id), &"a token".into())
+        .unwrap();
     let tokens =
         ProviderTokens { access, refresh: None, expires_at: None, scope: "openid".to_owned(), is_revoked: false, refreshing_until: None };
     code_that(app, user, |code| {
         code.begun_in = Some(SessionId::parse(session.strip_prefix("SESSION#").unwrap()).unwrap());
-        code.pending = Some(Pending { change: PendingChange::Link, account, tokens, profile });
+        code.pending = Some(Pending { change: PendingChange::Link, account, tokens: Some(tokens), profile });
     })
     .await
 }

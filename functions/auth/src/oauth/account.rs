@@ -38,7 +38,8 @@ const ROUNDS: u32 = 4;
 struct Flow<'a> {
     scope: Scope<'a>,
     authorization: &'a Authorization,
-    tokens: ProviderTokens,
+    /// Absent if apps get no access tokens for the account.
+    tokens: Option<ProviderTokens>,
     account: ProviderAccount,
     profile: &'a Profile,
 }
@@ -58,7 +59,9 @@ pub(super) async fn resolve(
         allow_sign_in: true,
         allow_connected_accounts: true,
     };
-    let tokens = seal(scope.app, scope.project, authorization, &account, tokens)?;
+    // The deployment's client gives apps no access tokens.
+    let is_own = scope.project.config.oauth_provider(&account.provider_id).is_some_and(|provider| !provider.is_shared());
+    let tokens = is_own.then(|| seal(scope.app, scope.project, authorization, &account, tokens)).transpose()?;
     let flow = Flow { scope, authorization, tokens, account, profile };
     optimistic!(ROUNDS, |_| { flow.attempt().await })
 }
@@ -70,7 +73,7 @@ fn seal(
     account: &ProviderAccount,
     tokens: &Tokens,
 ) -> Result<ProviderTokens, Error> {
-    let owner = tokens::owner(&project.id, account);
+    let owner = tokens::owner(&project.id, &account.provider_id, &account.account_id);
     let seal = |token: &SecretString| app.sealer.seal(&app.entropy, &owner, token);
     Ok(ProviderTokens {
         access: seal(&tokens.access_token)?,
@@ -261,7 +264,9 @@ impl Flow<'_> {
     /// A new code for the user, with the writes that belong to it.
     fn code(&self, user: Holder, is_new_user: bool) -> Result<(SecretString, Vec<Write>), Error> {
         let (code, create) = self.code_with(user, is_new_user, None)?;
-        Ok((code, vec![create, tokens::keep_tokens(&self.scope.project.id, user.user_id, &self.account, &self.tokens)?]))
+        let project = &self.scope.project.id;
+        let keep = |tokens| tokens::keep_tokens(project, user.user_id, &self.account, tokens);
+        Ok((code, [create].into_iter().chain(self.tokens.as_ref().map(keep).transpose()?).collect()))
     }
 
     fn code_with(&self, user: Holder, is_new_user: bool, pending: Option<Pending>) -> Result<(SecretString, Write), Error> {
@@ -280,6 +285,7 @@ impl Flow<'_> {
             expires_at: after(self.scope.app.clock.now(), CODE_LIFE),
             pending,
             session_id: None,
+            handed_over: None,
         };
         let create = authorization::create_code(&self.scope.project.id, &code, &stored)?;
         Ok((code, create))

@@ -3,7 +3,9 @@
 
 use errors::{Error, KnownError};
 use flows::{App, limits};
+use jiff::Timestamp;
 use model::limit::Rule;
+use model::metrics::activity::day;
 use model::place::Place;
 use model::project::Project;
 use model::session::token::Subject;
@@ -43,6 +45,21 @@ impl NewSession {
         Self { session, refresh_token: app.entropy.code() }
     }
 
+    /// The session of a tool, which the session `confirming` has confirmed.
+    pub(crate) fn confirmed_by(self, confirming: &Session) -> Self {
+        Self { session: confirming.for_tool(self.session), ..self }
+    }
+
+    /// The response of the token endpoint to a device; call it after the session is written.
+    pub(crate) fn tokens(self, app: &App, project: &Project, user: &User) -> Tokens {
+        Tokens::of_device(access_token(app, project, user, &self.session), self.into_refresh_token())
+    }
+
+    /// The refresh token alone; call it after the session is written.
+    pub(crate) fn into_refresh_token(self) -> String {
+        self.refresh_token.expose_secret().to_owned()
+    }
+
     pub(crate) fn writes(&self, project: &Project) -> Result<[Write; 2], store::Error> {
         session::create(&project.id, &self.session, &self.refresh_token)
     }
@@ -78,16 +95,29 @@ pub(crate) async fn refresh(app: &App, project: &Project, token: &SecretString, 
     let now = app.clock.now();
     let settings = &project.config.sessions;
     let idle_since = Session::idle_since(settings, now);
-    let ((), session, user) = futures_util::try_join!(
+    let ((), session, user, last_day) = futures_util::try_join!(
         limits::by_secret(app, &project.id, Rule::Token, token),
         app.store.touch_session(&project.id, claim, Some(place), idle_since, now),
         app.store.touch_user(&project.id, claim.user_id, now),
+        app.store.last_day(&project.id, claim.user_id),
     )?;
     let (session, user) = session.zip(user).ok_or(KnownError::RefreshTokenNotFoundOrExpired)?;
     if !session.is_live(&user.user, settings, now) {
         return Err(KnownError::RefreshTokenNotFoundOrExpired.into());
     }
+    let is_counted = session.is_impersonation || last_day.is_some_and(|last| last.covers(day(now), user.user.is_anonymous));
+    if !is_counted {
+        note_activity(app, project, &user.user, now).await;
+    }
     Ok(access_token(app, project, &user.user, &session))
+}
+
+/// Counts a user who is active for the first time today. An error is only logged: the next refresh
+/// counts the user instead.
+async fn note_activity(app: &App, project: &Project, user: &User, now: Timestamp) {
+    if let Err(error) = app.store.count_active(&project.id, std::slice::from_ref(user), now).await {
+        tracing::warn!(%error, "an active user was not counted");
+    }
 }
 
 #[derive(Serialize, ToSchema)]

@@ -5,6 +5,7 @@ pub mod config;
 pub mod config_patch;
 pub mod email_config;
 pub mod email_input;
+pub mod key_permission;
 pub mod key_set;
 pub mod mail_server;
 pub mod patch;
@@ -25,6 +26,7 @@ use wire::id::ProjectId;
 
 use crate::bot_challenge::BotChallenge;
 use crate::notice::kind::Topic;
+use crate::passkey::settings::PasskeySettings;
 use crate::password::length;
 use crate::permission::Rbac;
 use crate::project::redirect::{RedirectUrl, Rules, TrustedDomain};
@@ -89,6 +91,9 @@ pub struct ProjectConfig {
     pub credential_enabled: bool,
     /// Whether users may sign in with an emailed code or link.
     pub magic_link_enabled: bool,
+    /// The settings for passkeys.
+    #[serde(skip_serializing_if = "PasskeySettings::is_default")]
+    pub passkeys: PasskeySettings,
     /// Whether users may create teams with client access.
     pub client_team_creation_enabled: bool,
     /// Whether users may delete their own account with client access.
@@ -153,6 +158,7 @@ impl Default for ProjectConfig {
             sign_up_enabled: true,
             credential_enabled: true,
             magic_link_enabled: false,
+            passkeys: PasskeySettings::default(),
             client_team_creation_enabled: false,
             client_user_deletion_enabled: false,
             user_api_keys_enabled: false,
@@ -248,10 +254,14 @@ pub enum MergeStrategy {
 pub struct OAuthProvider {
     /// The id: one of the catalog (`github`), or the project's own name for an OpenID issuer.
     pub id: String,
-    /// The client id that the project is registered with at the provider.
+    /// The client id that the project is registered with at the provider; empty for a shared
+    /// client.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
     pub client_id: String,
-    /// The client secret, sealed for [`secret_owner`].
-    pub client_secret: Sealed,
+    /// The client secret, sealed for [`secret_owner`]; absent if the project uses the deployment's
+    /// client.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub client_secret: Option<Sealed>,
     /// The issuer, for a provider that is not in the catalog.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub issuer: Option<String>,
@@ -265,6 +275,13 @@ pub struct OAuthProvider {
     /// The Microsoft tenant; if absent, `common`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub microsoft_tenant_id: Option<String>,
+}
+
+impl OAuthProvider {
+    /// Whether the project uses the deployment's client.
+    pub fn is_shared(&self) -> bool {
+        self.client_secret.is_none()
+    }
 }
 
 /// The owner that a provider's client secret is sealed for. If the sealed secret is copied to

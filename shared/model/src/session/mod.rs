@@ -1,5 +1,6 @@
 //! Sessions, each of which has a refresh token.
 
+pub mod cli;
 pub mod token;
 
 use jiff::{SignedDuration, Timestamp};
@@ -59,6 +60,8 @@ pub enum Amr {
     Pwd,
     /// A code of an authenticator app, or an emailed code.
     Otp,
+    /// A passkey: the proof of possession of a key.
+    Pop,
     /// More than one factor.
     Mfa,
     /// An account at a provider.

@@ -11,6 +11,7 @@ pub mod notices;
 pub mod ownership;
 #[cfg(test)]
 mod ownership_tests;
+pub mod passkeys;
 pub mod patch;
 pub mod provider_account;
 #[cfg(test)]
@@ -39,6 +40,7 @@ use crate::email::Email;
 use crate::email::category::Category;
 use crate::metadata::Metadata;
 use crate::owned_key::OwnedKeys;
+use crate::passkey::Passkey;
 use crate::permission::Grant;
 use crate::project::ProjectConfig;
 use crate::sign_up::risk::RiskScores;
@@ -106,6 +108,9 @@ pub struct User {
     /// The API keys.
     #[serde(default, skip_serializing_if = "OwnedKeys::is_empty")]
     pub api_keys: OwnedKeys,
+    /// The passkeys, in the order in which they were registered.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub passkeys: Vec<Passkey>,
     /// Whether the user has not signed up yet.
     #[serde(default)]
     pub is_anonymous: bool,
@@ -212,6 +217,7 @@ impl User {
             totp: None,
             provider_accounts: Vec::new(),
             api_keys: OwnedKeys::default(),
+            passkeys: Vec::new(),
             is_anonymous: false,
             restriction: None,
             client_metadata: None,

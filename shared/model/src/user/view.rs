@@ -39,7 +39,7 @@ pub struct ClientUser {
     pub has_password: bool,
     /// Whether the user may sign in with an emailed code or link.
     pub otp_auth_enabled: bool,
-    /// Always `false`; passkeys are not supported.
+    /// Whether the user has a passkey.
     pub passkey_auth_enabled: bool,
     /// Whether the user has a password or may sign in with an emailed code.
     pub auth_with_email: bool,
@@ -140,7 +140,7 @@ impl ClientUser {
             signed_up_at_millis: user.signed_up_at.as_millisecond(),
             has_password: user.password.is_some(),
             otp_auth_enabled: user.otp_enabled,
-            passkey_auth_enabled: false,
+            passkey_auth_enabled: !user.passkeys.is_empty(),
             auth_with_email: user.password.is_some() || user.otp_enabled,
             requires_totp_mfa: user.totp.is_some(),
             client_metadata: user.client_metadata.clone(),

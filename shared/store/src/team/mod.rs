@@ -4,6 +4,7 @@
 //! |---|---|---|---|
 //! | team | `T#<P>#<team>` | `TEAM` | gsi1 `P#<P>#TEAMS#<shard>` / time of creation, id |
 //! | member | `T#<P>#<team>` | `USER#<user>` | see [`crate::team::membership`] |
+//! | last day of activity | `T#<P>#<team>` | `ACTIVE` | see [`crate::metrics::activity`] |
 //! | picture | `T#<P>#<team>` | `IMAGE#<digest>` | see [`crate::profile_image`] |
 //!
 //! Reading a team takes one unit (4 KB), and writing it is conditional on its `version`: two units
@@ -19,6 +20,7 @@ pub mod permission;
 use std::collections::HashMap;
 
 use futures_util::future::try_join_all;
+use model::metrics::tally::Tally;
 use model::team::{NAMELESS, Team};
 use model::trail::{Target, TargetKind};
 use model::user::User;
@@ -76,6 +78,7 @@ pub fn create(project: &ProjectId, team: &Team) -> Result<Write, Error> {
     let shard = team.id.uuid().as_bytes()[15] % TEAM_SHARDS;
     Ok(Write::create(team_key(project, team.id), team)?
         .targets([Target::new(TargetKind::Team, team.id)])
+        .tallies(&Tally::teams(1))
         .attribute("version", integer(1))
         .attribute("joins", integer(0))
         .attribute("gsi1pk", string(list_partition(project, shard)))

@@ -4,6 +4,7 @@
 //! | item | pk | sk | index |
 //! |---|---|---|---|
 //! | user | `U#<P>#<user>` | `USER` | gsi1 `P#<P>#USERS#<shard>` / sign-up time, id |
+//! | last day of activity | `U#<P>#<user>` | `ACTIVE`, see [`crate::metrics::activity`] | |
 //! | claim of an address | `E#<P>#<email address>` | `CLAIM` | |
 //!
 //! Writing a user is conditional on its version. A claim exists if and only if a user can sign in
@@ -21,6 +22,7 @@ use std::collections::{HashMap, HashSet};
 use jiff::Timestamp;
 use model::email::Email;
 use model::email::category::Category;
+use model::metrics::tally::Tally;
 use model::project::SendingProject;
 use model::trail::Event;
 use model::user::totp::Authenticator;
@@ -99,6 +101,7 @@ pub fn create(project: &ProjectId, user: &User) -> Result<Write, Error> {
     Ok(Write::create(user_key(project, user.id), user)?
         .about(user.id)
         .tells([Event::Created])
+        .tallies(&Tally::change(None, Some(user)))
         .attribute("version", integer(1))
         .attribute("last_active_at", integer(user.signed_up_at.as_millisecond()))
         .attribute("gsi1pk", string(list_partition(project, shard(user.id))))

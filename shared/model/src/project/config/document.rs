@@ -5,11 +5,11 @@ use deserr::Deserr;
 
 use crate::bot_challenge::{ChallengeProvider, Policy};
 use crate::document::theme::ThemeId;
+use crate::passkey::settings::UserVerification;
 use crate::project::MergeStrategy;
 use crate::project::config::documents::{TemplateInput, ThemeInput};
 use crate::project::config::parts::{Domain, Entries, Provider, Rule, Server};
 use crate::project::config::permissions::Permission;
-use crate::project::setting::Off;
 use crate::sign_up::rule::DefaultAction;
 
 #[derive(Default, Deserr)]
@@ -54,7 +54,7 @@ pub(crate) struct Auth {
     #[deserr(default)]
     pub(crate) otp: Method,
     #[deserr(default)]
-    pub(crate) passkey: MissingMethod,
+    pub(crate) passkey: Passkey,
     #[deserr(default)]
     pub(crate) oauth: OAuth,
     #[deserr(default)]
@@ -75,7 +75,7 @@ impl Default for Auth {
             allow_sign_up: true,
             password: Method::default(),
             otp: Method::default(),
-            passkey: MissingMethod::default(),
+            passkey: Passkey::default(),
             oauth: OAuth::default(),
             sessions: Sessions::default(),
             reauthentication: Reauthentication::default(),
@@ -93,12 +93,17 @@ pub(crate) struct Method {
     pub(crate) allow_sign_in: bool,
 }
 
-/// A way to sign in that Gatelet does not have, so it can only be off.
 #[derive(Default, Deserr)]
 #[deserr(deny_unknown_fields, rename_all = camelCase)]
-pub(crate) struct MissingMethod {
+pub(crate) struct Passkey {
     #[deserr(default)]
-    pub(crate) allow_sign_in: Off,
+    pub(crate) allow_sign_in: bool,
+    #[deserr(default)]
+    pub(crate) rp_ids: Vec<String>,
+    #[deserr(default)]
+    pub(crate) user_verification: UserVerification,
+    #[deserr(default)]
+    pub(crate) replaces_second_factor: bool,
 }
 
 #[derive(Default, Deserr)]

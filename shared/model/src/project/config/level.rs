@@ -56,6 +56,7 @@ fn is_of_environment(path: &str) -> bool {
     match names.as_slice() {
         ["domains", "trustedDomains", ..] | ["emails", "server", ..] => true,
         ["analytics" | "customDashboards", ..] | ["payments", "testMode", ..] => true,
+        ["auth", "passkey", "rpIds", ..] => true,
         ["auth", "botChallenge", "provider" | "siteKey" | "secretKey", ..] => true,
         ["auth", "oauth", "providers", _, name, ..] => OF_PROVIDERS.contains(name),
         _ => false,

@@ -8,7 +8,7 @@ use wire::problem::Problems;
 use crate::project::config::paths::{DOMAINS, PROVIDERS, RULES, SERVER};
 use crate::project::config_patch::DomainInput;
 use crate::project::email_input::EmailInput;
-use crate::project::provider_input::ProviderInput;
+use crate::project::provider_input::{ProviderInput, ProviderKind};
 use crate::provider::catalog;
 use crate::sign_up::rule::{RuleAction, SignUpRule};
 
@@ -65,9 +65,9 @@ pub(crate) struct Provider {
 }
 
 impl Provider {
-    /// Whether a client id is known, without which the provider cannot be used.
+    /// Whether a client is known, without which the provider cannot be used.
     pub(crate) fn is_registered(&self) -> bool {
-        self.client_id.as_ref().is_some_and(|id| !id.is_empty())
+        self.is_shared == Some(true) || self.client_id.as_ref().is_some_and(|id| !id.is_empty())
     }
 
     /// Whether users can sign in with the provider. A provider without a type is not offered: it
@@ -82,11 +82,12 @@ impl Provider {
         if self.kind.as_deref().is_some_and(|kind| kind != expected) {
             return wrong("type", &format!("must be {expected}"));
         }
-        if self.is_shared == Some(true) {
-            return wrong("isShared", "must be false: shared client ids are not available");
-        }
         if self.allow_connected_accounts == Some(false) {
             return wrong("allowConnectedAccounts", "must be true: to disable the provider, set allowSignIn to false");
+        }
+        if self.is_shared == Some(true) {
+            // The levels may keep a client of the project for later.
+            return Ok(ProviderInput { id, r#type: Some(ProviderKind::Shared), ..ProviderInput::default() });
         }
         let Self { client_id, client_secret, issuer, authorization_endpoint, facebook_config_id, microsoft_tenant_id, .. } = self;
         Ok(ProviderInput {

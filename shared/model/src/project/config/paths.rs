@@ -36,6 +36,9 @@ impl Ids {
         if let Some(field) = error.path.strip_prefix("config.bot_challenge.") {
             return format!("{CHALLENGE}.{}", field_name(field));
         }
+        if let Some(rest) = error.path.strip_prefix("config.passkey_rp_ids") {
+            return format!("auth.passkey.rpIds{rest}");
+        }
         let others = [
             ("config.bot_challenge_usual_requests_per_hour", "auth.botChallenge.usualRequestsPerHour"),
             ("config.session_max_age_seconds", "auth.sessions.maxAgeSeconds"),
@@ -53,7 +56,12 @@ impl Ids {
 
 /// The name of a setting's field in a configuration.
 fn field_name(field: &str) -> String {
-    let field = if field == ".domain" { ".base_url" } else { field };
+    let field = match field {
+        ".domain" => ".base_url",
+        // The type of a provider is its id in a configuration.
+        ".type" => ".is_shared",
+        field => field,
+    };
     let mut words = field.split('_');
     let first = words.next().unwrap_or_default().to_owned();
     words.fold(first, |name, word| {

@@ -116,7 +116,12 @@ fn auth(config: &ProjectConfig, providers: Map<String, Value>, rules: Map<String
         "allowSignUp": config.sign_up_enabled,
         "password": { "allowSignIn": config.credential_enabled },
         "otp": { "allowSignIn": config.magic_link_enabled },
-        "passkey": { "allowSignIn": false },
+        "passkey": {
+            "allowSignIn": config.passkeys.enabled,
+            "rpIds": config.passkeys.rp_ids,
+            "userVerification": config.passkeys.user_verification,
+            "replacesSecondFactor": config.passkeys.replaces_second_factor,
+        },
         "oauth": { "accountMergeStrategy": config.oauth_account_merge_strategy, "providers": providers },
         "sessions": {
             "maxAgeSeconds": config.sessions.max_age_seconds,
@@ -165,11 +170,13 @@ fn of_provider(provider: &OAuthProvider) -> Value {
     let kind = if catalog::find(&provider.id).is_some() { provider.id.as_str() } else { CUSTOM_PROVIDER };
     let mut value = json!({
         "type": kind,
-        "isShared": false,
+        "isShared": provider.is_shared(),
         "allowSignIn": true,
         "allowConnectedAccounts": true,
-        "clientId": provider.client_id,
     });
+    if !provider.is_shared() {
+        value["clientId"] = json!(provider.client_id);
+    }
     let others = [
         ("issuer", &provider.issuer),
         ("authorizationEndpoint", &provider.authorization_endpoint),
