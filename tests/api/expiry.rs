@@ -70,6 +70,13 @@ const KINDS: &[(&str, &str, Life)] = &[
     ("V", "NOT-ME", Expires),
     ("CLI", "SIGN_IN", Expires),
     ("CLI", "USER_CODE", Expires),
+    ("K", "CLAIM", Lasts),
+    // Webhooks.
+    ("P", "WEBHOOK", Lasts),
+    ("P", "WEBHOOKS", Lasts),
+    ("W", "STATE", Lasts),
+    ("W", "QUEUE", Expires),
+    ("W", "DELIVERY", Expires),
     // Teams.
     ("T", "TEAM", Lasts),
     ("T", "USER", Lasts),

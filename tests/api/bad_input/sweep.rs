@@ -166,6 +166,7 @@ async fn every_operation_rejects_unauthenticated_requests() {
         "auth-oauth-token",
         "keys-exposed-key-revoke",
         "projects-jwks-",
+        "projects-related-origins-read",
         "users-user-image-read",
         "teams-team-image-read",
         "edge-",

@@ -27,6 +27,8 @@ pub enum KeyArea {
     Edge,
     /// Emails.
     Emails,
+    /// API keys of users and teams.
+    Keys,
     /// The project and its settings.
     Projects,
     /// Teams.
