@@ -58,6 +58,7 @@ const KINDS: &[(&str, &str, Life)] = &[
     ("U", "PROVIDER", Lasts),
     ("U", "TEAM", Lasts),
     ("U", "SESSION", Expires),
+    ("U", "DEVICE", Expires),
     ("E", "CLAIM", Lasts),
     ("O", "CLAIM", Lasts),
     ("R", "CLAIM", Expires),

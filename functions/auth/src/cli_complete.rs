@@ -186,8 +186,8 @@ async fn claim(access: &Access<Client>, code: &Digest, sign_in: &CliSignIn) -> R
 }
 
 async fn confirm(access: &Access<Client>, code: &Digest, signed: &Signed) -> Result<Success, Error> {
-    signed.check_unrestricted()?;
     let (app, project, by) = (&access.app, &access.project, signed.reference());
+    signed.check_unrestricted(project)?;
     let now = app.clock.now();
     let writes = [
         cli_sign_in::decide(&project.id, code, Decision::Confirmed(by), now)?.about(by.user_id),

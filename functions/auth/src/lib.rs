@@ -14,6 +14,8 @@ pub mod mfa_authenticator_delete;
 pub mod mfa_authenticator_list;
 pub mod mfa_authenticator_update;
 pub mod mfa_authenticator_verify;
+pub mod mfa_device_delete;
+pub mod mfa_device_list;
 pub mod mfa_recovery_codes_create;
 pub mod mfa_recovery_codes_read;
 pub mod mfa_sign_in;
@@ -116,4 +118,6 @@ pub fn operations(register: &mut impl Register) {
     register.operation(mfa_authenticator_list::ROUTE, mfa_authenticator_list::handle);
     register.operation(mfa_authenticator_update::ROUTE, mfa_authenticator_update::handle);
     register.operation(mfa_authenticator_delete::ROUTE, mfa_authenticator_delete::handle);
+    register.operation(mfa_device_list::ROUTE, mfa_device_list::handle);
+    register.operation(mfa_device_delete::ROUTE, mfa_device_delete::handle);
 }

@@ -22,6 +22,7 @@ use model::limit::{Limit, Rule};
 use model::project::redirect::RedirectUrl;
 use model::project::{ApiKey, Project};
 use model::trail::{self, Actor};
+use model::user::device::DeviceToken;
 use secrecy::SecretString;
 use serde::Serialize;
 use store::keys::{api_key_key, project_key, user_key};
@@ -38,6 +39,7 @@ use wire::problem::Problems;
 use crate::oauth::client::{client_project, prove_client};
 use crate::oauth::tokens::Tokens;
 use crate::oauth::{code, device, machine, redemption};
+use crate::sign_in::remembered;
 use crate::sign_in::tokens::refresh;
 
 pub const ROUTE: Route = Route::post("auth-oauth-token", "/api/v1/auth/oauth/token")
@@ -153,6 +155,7 @@ impl TokenRequest {
                 code: text("code", &self.code)?.into(),
                 redirect_uri: self.redirect_uri.clone().ok_or_else(|| missing("redirect_uri"))?,
                 verifier: text("code_verifier", &self.code_verifier)?.into(),
+                device: None,
             }),
         }))
     }
@@ -160,13 +163,14 @@ impl TokenRequest {
 
 impl Grant {
     /// The keys to read besides those of the project and its API key.
-    fn keys(&self, project: &ProjectId) -> Vec<Key> {
+    fn keys(&self, project: &ProjectId, device: Option<&DeviceToken>) -> Vec<Key> {
         match self {
             Self::Refresh(token) => vec![token_key(project, token)],
             Self::Device(poll) => vec![poll.key(project)],
             Self::Code(redemption) => {
-                let user = code::user_of(&redemption.code).map(|user| user_key(project, user));
-                [code_key(project, &redemption.code)].into_iter().chain(user).collect()
+                let user = code::user_of(&redemption.code);
+                let device = user.and_then(|user| remembered::key(project, user, device));
+                [code_key(project, &redemption.code)].into_iter().chain(user.map(|user| user_key(project, user))).chain(device).collect()
             }
         }
     }
@@ -184,14 +188,18 @@ impl Grant {
                 let stored = items.entity(&poll.key(&project.id))?;
                 poll.exchange(Scope { app, project, place: &caller.place }, stored).await
             }
-            Self::Code(redemption) => {
+            Self::Code(mut redemption) => {
                 let stored = items.entity::<AuthorizationCode>(&code_key(&project.id, &redemption.code))?;
                 match &stored {
                     Some(_) => limits::by_secret(app, &project.id, Rule::Token, &redemption.code).await?,
                     None => limits::unknown_token(app, &project.id, &caller.place).await?,
                 }
                 let user = code::user_of(&redemption.code).and_then(|user| items.take(&user_key(&project.id, user)));
-                redemption.redeem(Scope { app, project, place: &caller.place }, stored, user.map(UserRow::of).transpose()?).await
+                let row = user.map(UserRow::of).transpose()?;
+                if let Some(row) = &row {
+                    redemption.device = remembered::device(app, project, &row.user, (&items, caller.device.as_ref()))?;
+                }
+                redemption.redeem(Scope { app, project, place: &caller.place }, stored, row).await
             }
         }
     }
@@ -213,7 +221,8 @@ pub async fn handle(
         .map(|secret| SecretString::from(secret.to_owned()));
     let project_key = project_key(&project_id);
     let key_key = secret.as_ref().map(|secret| api_key_key(&project_id, secret));
-    let keys = [project_key.clone()].into_iter().chain(key_key.clone()).chain(grant.iter().flat_map(|grant| grant.keys(&project_id)));
+    let granted = grant.iter().flat_map(|grant| grant.keys(&project_id, caller.device.as_ref()));
+    let keys = [project_key.clone()].into_iter().chain(key_key.clone()).chain(granted);
     let mut items = app.store.get_many(keys).await?;
 
     let Some(project) = items.take(&project_key).map(ProjectRow::of).transpose()?.map(|row| row.project) else {

@@ -20,7 +20,7 @@ use model::passkey::ceremony::register;
 use model::passkey::challenge::Challenge;
 use serde::Serialize;
 use serde_json::Value;
-use store::passkey;
+use store::{passkey, session};
 use utoipa::ToSchema;
 use wire::id::PasskeyId;
 
@@ -66,7 +66,8 @@ pub async fn handle(
     access: Access<Client>,
     Input { body, .. }: Input<RegisterPasskey>,
 ) -> Result<Json<RegisteredPasskey>, Error> {
-    let row = access.user.as_ref().ok_or(KnownError::UserAuthenticationRequired)?.row.clone();
+    let current = access.user.as_ref().ok_or(KnownError::UserAuthenticationRequired)?;
+    let row = current.row.clone();
     let (project, now) = (&access.project, app.clock.now());
     let challenge = access.prefetched.challenge(&project.id, Ceremony::Registration, &body.code).await?;
     let challenge = Challenge::check(challenge.filter(|challenge| challenge.is_of(&row.user)), now)?;
@@ -85,7 +86,11 @@ pub async fn handle(
             return Err(Rejected::NotFound.into());
         }
         user.add_passkey(passkey.clone()).map_err(refusal)?;
-        Ok(With(vec![passkey::redeem_challenge(&project.id, Ceremony::Registration, &body.code)]))
+        let mut writes = vec![passkey::redeem_challenge(&project.id, Ceremony::Registration, &body.code)];
+        if project.config.passkeys.is_two_factors(passkey.was_user_verified) && current.session.proved_one_factor() {
+            writes.push(session::gain_factor(&project.id, &current.session)?);
+        }
+        Ok(With(writes))
     });
     redeemed(changed.await)?;
     Ok(Json(RegisteredPasskey { user_handle: passkey.credential_id.to_string(), passkey_id: passkey.id }))

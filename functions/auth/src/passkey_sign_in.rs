@@ -21,7 +21,7 @@ use utoipa::ToSchema;
 
 use crate::passkeys::proof::{PasskeyProof, Proved, ROUNDS};
 use crate::sign_in::tokens::{NewSession, SignedInOrUp};
-use crate::sign_in::{notice, second_factor};
+use crate::sign_in::{notice, remembered, required_teams, second_factor};
 
 pub const ROUTE: Route = Route::post("auth-passkey-sign-in", "/api/v1/auth/passkey/sign-in")
     .summary("Signs in with a passkey")
@@ -62,16 +62,22 @@ async fn sign_in(app: &App, proof: &PasskeyProof<'_>, proved: Proved) -> Result<
     let (project, place) = (&proof.access.project, &proof.access.place);
     let mut user = proved.user.clone();
     user.forget_wrong_passwords();
-    let is_two_factors = proved.assertion.is_user_verified && project.config.passkeys.replaces_second_factor;
-    let required = if is_two_factors { None } else { second_factor::required(app, project, &user, false, Amr::Pop)? };
-    if let Some((attempt, required)) = required {
+    let amr = proved.amr(project);
+    let device = match amr.contains(&Amr::Mfa) {
+        true => None,
+        false => remembered::read(app, project, &user, proof.access.device.as_ref()).await?,
+    };
+    if !amr.contains(&Amr::Mfa)
+        && device.is_none()
+        && let Some((attempt, required)) = second_factor::required(app, project, &user, false, Amr::Pop)?
+    {
         proof.redeem(&proved, &user, vec![attempt]).await?;
         return Err(required.into());
     }
-    let amr = [Amr::Pop].into_iter().chain(is_two_factors.then_some(Amr::Mfa)).collect();
-    let session = NewSession::start(app, project, &user, place, amr);
-    let mut writes = session.writes(project)?.to_vec();
+    let session = NewSession::start(app, project, &user, place, amr).on(device);
+    let mut writes = session.writes(project)?;
     writes.extend(notice::write(app, project, &user, place).await?);
     proof.redeem(&proved, &user, writes).await?;
+    required_teams::renew(app, project, &mut user).await?;
     Ok(SignedInOrUp { signed_in: session.signed_in(app, project, &user), is_new_user: false })
 }

@@ -151,7 +151,7 @@ async fn by_passkey(access: &Access<Client>, current: &CurrentUser, given: &Pass
     optimistic!(ROUNDS, |round| {
         let proved = proof.check(round, Some(current.row.user.id)).await?;
         check_age(current, Some(proved.since))?;
-        let session = session::reauthenticate(&access.project.id, &current.session, &[Amr::Pop], access.app.clock.now())?;
+        let session = session::reauthenticate(&access.project.id, &current.session, &proved.amr(&access.project), access.app.clock.now())?;
         proof.redeem(&proved, &proved.user, vec![session]).await.map(|()| Json(SUCCESS))
     })
 }

@@ -74,7 +74,7 @@ impl KnownError {
             | ProviderAccountNotFound | PasskeyNotFound | ApiKeyNotFound | EmailNotFound | EmailTemplateNotFound | EmailThemeNotFound | EmailDraftNotFound
             | WebhookEndpointNotFound | WebhookDeliveryNotFound
             | NotificationCategoryNotFound | TeamMembershipNotFound { .. } | ProfileImageNotFound | TeamNotFound { .. } | PermissionNotFound { .. }
-            | AuthenticatorNotFound | WrongPermissionScope { .. } => StatusCode::NOT_FOUND,
+            | AuthenticatorNotFound | DeviceNotFound | WrongPermissionScope { .. } => StatusCode::NOT_FOUND,
             MethodNotAllowed => StatusCode::METHOD_NOT_ALLOWED,
             OuterOauthTimeout => StatusCode::REQUEST_TIMEOUT,
             ContactChannelAlreadyUsedForAuthBySomeoneElse { .. } | OauthConnectionAlreadyConnectedToAnotherUser

@@ -332,6 +332,8 @@ catalog! {
         "Set up an authenticator app first: `POST /api/v1/auth/mfa/authenticators`.";
     AuthenticatorNotFound: "The signed-in user has no authenticator app with this id.",
         "List the apps: `GET /api/v1/auth/mfa/authenticators`.";
+    DeviceNotFound: "The signed-in user has no remembered device with this id.",
+        "List the devices: `GET /api/v1/auth/mfa/devices`.";
     TooManyAuthenticators: "The user has the maximum number of authenticator apps.",
         "Let the user remove one that is no longer used.";
     RateLimited: "Too many requests of this kind in a short time.",

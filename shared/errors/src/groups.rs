@@ -64,6 +64,7 @@ pub(crate) const OWN_CODES: &[ErrorCode] = &[
     ErrorCode::InvalidRefreshToken,
     ErrorCode::AuthenticatorNotFound,
     ErrorCode::TooManyAuthenticators,
+    ErrorCode::DeviceNotFound,
     ErrorCode::RateLimited,
 ];
 

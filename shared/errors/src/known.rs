@@ -265,6 +265,7 @@ pub enum KnownError {
     #[error("the recovery code is wrong or was used before")] InvalidRecoveryCode,
     #[error("recovery codes require an authenticator app: set one up first")] AuthenticatorAppRequired,
     #[error("the user has no authenticator app with this id")] AuthenticatorNotFound,
+    #[error("the user has no remembered device with this id")] DeviceNotFound,
     #[error("a user can have at most {max} authenticator apps: remove one first")]
     TooManyAuthenticators { max: usize },
     #[error("{0}")] RateLimited(Refused),

@@ -1,6 +1,7 @@
 //! Creates the data that the events refer to.
 
 use std::collections::BTreeSet;
+use std::net::Ipv4Addr;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -20,12 +21,14 @@ use model::profile_image::{ImageKind, Upload};
 use model::project::config::Level;
 use model::project::key_set::NewKeys;
 use model::project::redirect::RedirectUrl;
+use model::project::second_factor::SecondFactorSettings;
 use model::project::{KeyKind, ProjectConfig};
 use model::provider::authorization::{self, Authorization, ResponseMode};
 use model::session::Session;
 use model::session::cli::{CliSignIn, Decision, SessionOf, login_code};
 use model::session::token::Subject;
 use model::user::channel::NewChannel;
+use model::user::device::{Device, DeviceToken};
 use model::user::enrolment::Enrolment;
 use model::user::ownership::Author;
 use model::user::second_factor::MfaAttempt;
@@ -37,11 +40,13 @@ use store::link::{Link, Release, Unsubscribe};
 use store::project::key_set;
 use store::provider::tokens as kept;
 use store::provider::tokens::ProviderTokens;
-use store::user::{self, EmailClaim, provider_account};
+use store::user::{self, EmailClaim, device, provider_account};
 use store::{Write, code, outbox, profile_image, session};
 use support::{TestApp, authenticator_code};
 use wire::clock::after;
-use wire::id::{AuthenticatorId, ChannelId, DocumentId, EmailId, KeySetId, ProjectId, ProviderAccountId, SessionId, TeamId, UserId};
+use wire::id::{
+    AuthenticatorId, ChannelId, DeviceId, DocumentId, EmailId, KeySetId, ProjectId, ProviderAccountId, SessionId, TeamId, UserId,
+};
 
 use crate::events::owned_keys;
 use crate::events::passkeys;
@@ -75,6 +80,8 @@ const PROVIDER_ACCOUNT: &str = "8c4e2b7a-6d1f-4e3c-9a5b-2d8f7c6e1b90";
 /// The secret of an authenticator app, and its code when the tests begin.
 const AUTHENTICATOR: &[u8] = b"12345678901234567890";
 const AUTHENTICATOR_CODE: &str = "082995";
+/// A device on which the user of the app need not prove the second factor.
+const DEVICE: &str = "018f0b6c-2e3f-7a4d-8b34-6c9f0d6d7e82";
 /// The id of the app.
 const PHONE: &str = "5b8e0c6a-3d1f-4e2b-9a7c-6f0d1e2b3c4d";
 /// A set of API keys of the project.
@@ -111,7 +118,7 @@ pub(super) async fn furnish(app: &TestApp, id: &str, key: &str) -> Placeholders 
     let user_key = owned_keys::write(app, &project, Owner::User(user.id), USER_KEY).await;
     let team_key = owned_keys::write(app, &project, Owner::Team(TeamId::parse(world_of_teams::TEAM).unwrap()), TEAM_KEY).await;
     let tokens = [(user, session), (bare, bare_session)].map(|(user, session)| {
-        let subject = Subject::of(&user, &project, &ProjectConfig::default(), session.id);
+        let subject = Subject::of(&user, &project, &ProjectConfig::default(), &session);
         app.app.signer.sign(&subject, app.now(), app.app.settings.access_token_life)
     });
     let [token, bare_token] = tokens;
@@ -200,6 +207,11 @@ async fn write_bare_account(app: &TestApp, project: &ProjectId) -> (User, Sessio
     let phone = Authenticator::seal(sealer, entropy, &owner, &secret, now).unwrap();
     user.totp = Some(Authenticator { id: AuthenticatorId::parse(PHONE).unwrap(), ..phone }.into());
     let enrolment = Enrolment::seal(sealer, entropy, &owner, &secret, (&user, now)).unwrap();
+    let settings = SecondFactorSettings { remember_device_days: 30, ..SecondFactorSettings::default() };
+    let token = DeviceToken::draw(entropy, now);
+    let place = Place::of(Ipv4Addr::LOCALHOST.into());
+    let remembered = Device::remember(&user, &token, &settings, &place, now).unwrap();
+    let remembered = Device { id: DeviceId::parse(DEVICE).unwrap(), ..remembered };
     let attempt = MfaAttempt::new(&user, false, Vec::new(), now);
     let session = Session::start(&user, &ProjectConfig::default().sessions, None, entropy, now);
     let code = Code::parse(CODE).unwrap();
@@ -207,6 +219,7 @@ async fn write_bare_account(app: &TestApp, project: &ProjectId) -> (User, Sessio
         user::create(project, &user).unwrap(),
         code::create_attempt(project, &code, &attempt).unwrap(),
         code::create_enrolment(project, &code, &enrolment).unwrap(),
+        device::create(project, &remembered).unwrap(),
     ];
     writes.extend(session::create(project, &session, &entropy.code()).unwrap());
     app.app.store.transact(writes).await.unwrap();

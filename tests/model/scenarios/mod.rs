@@ -112,6 +112,8 @@ scenes! {
     codes::a_sign_in_code_starts_one_session_and_none_after_all_were_ended,
     codes::two_codes_and_a_password_create_one_account_for_an_address,
     codes::of_two_attempts_with_one_totp_code_one_signs_in,
+    codes::of_two_attempts_with_one_recovery_code_one_signs_in,
+    codes::two_recovery_codes_at_once_both_sign_in,
     codes::an_invitation_is_accepted_once_or_revoked,
     codes::a_link_releases_an_address_once,
     accounts::of_three_sign_ups_with_an_address_one_succeeds,

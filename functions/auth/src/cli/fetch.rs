@@ -59,7 +59,7 @@ async fn fetch(
     by: SessionOf,
     signed: Option<Signed>,
 ) -> Result<Polled, Error> {
-    let signed = signed.filter(|signed| signed.check_unrestricted().is_ok());
+    let signed = signed.filter(|signed| signed.check_unrestricted(project).is_ok());
     let Some(Signed { row, session: confirming }) = signed else { return Ok(Polled::Expired) };
     let started = NewSession::start(app, project, &row.user, place, Vec::new()).confirmed_by(&confirming);
     let mut writes = vec![

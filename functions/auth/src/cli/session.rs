@@ -48,10 +48,14 @@ impl Signed {
         Ok(signed.filter(|signed| signed.session.is_live(&signed.row.user, settings, now)))
     }
 
-    /// Refuses a user whom an administrator has restricted.
-    pub(crate) fn check_unrestricted(&self) -> Result<(), KnownError> {
-        match self.row.user.restriction {
-            Some(_) => Err(KnownError::RestrictedUserNotAllowed { restricted_reason: RestrictedReason::RestrictedByAdministrator }),
+    /// Refuses a user whom an administrator has restricted, or who lacks a second factor that the
+    /// project requires: a tool cannot set one up.
+    pub(crate) fn check_unrestricted(&self, project: &Project) -> Result<(), KnownError> {
+        let user = &self.row.user;
+        let by_administrator = user.restriction.as_ref().map(|_| RestrictedReason::RestrictedByAdministrator);
+        let lacking = || user.restricted_reason_in(&self.session, &project.config).filter(|reason| *reason == RestrictedReason::SecondFactorRequired);
+        match by_administrator.or_else(lacking) {
+            Some(restricted_reason) => Err(KnownError::RestrictedUserNotAllowed { restricted_reason }),
             None => Ok(()),
         }
     }

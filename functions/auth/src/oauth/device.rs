@@ -10,6 +10,7 @@ use wire::id::ProjectId;
 
 use crate::cli::fetch::{Polled, poll};
 use crate::oauth::tokens::Tokens;
+use crate::sign_in::required_teams;
 
 /// How many seconds a device waits between polls.
 pub(crate) const INTERVAL_SECONDS: u32 = 5;
@@ -34,7 +35,10 @@ impl Poll {
     pub(crate) async fn exchange(&self, scope: Scope<'_>, stored: Option<CliSignIn>) -> Result<Tokens, Error> {
         let Scope { app, project, .. } = scope;
         match poll(scope, &self.0, stored.as_ref()).await? {
-            Polled::Fetched(session, user) => Ok(session.tokens(app, project, &user)),
+            Polled::Fetched(session, mut user) => {
+                required_teams::renew(app, project, &mut user).await?;
+                Ok(session.tokens(app, project, &user))
+            }
             Polled::Used => Err(KnownError::InvalidPollingCode.into()),
             Polled::Expired => Err(KnownError::DeviceCodeExpired.into()),
             Polled::Denied => Err(KnownError::DeviceDenied.into()),

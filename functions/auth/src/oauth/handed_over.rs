@@ -10,6 +10,7 @@ use store::{Label, session};
 
 use crate::oauth::code::revoke;
 use crate::oauth::tokens::Tokens;
+use crate::sign_in::required_teams;
 use crate::sign_in::tokens::access_token;
 
 /// Redeems a code for the tokens of its session. The second factor was asked when the session
@@ -29,7 +30,9 @@ pub(super) async fn redeem(code: &SecretString, scope: Scope<'_>, stored: &Autho
     ];
     match app.store.transact(writes).await {
         Ok(()) => {
-            let token = access_token(app, project, &row.user, &session);
+            let mut user = row.user.clone();
+            required_teams::renew(app, project, &mut user).await?;
+            let token = access_token(app, project, &user, &session);
             Ok(Tokens::of_code(token, refresh_token.expose_secret().to_owned(), stored.clone()))
         }
         Err(store::Error::Conflict(conflict)) if conflict.is_of(Label::Code) => {

@@ -16,6 +16,7 @@ use model::provider::authorization::challenge;
 use model::session::Amr;
 use model::sign_in::provider::Refusal;
 use model::user::User;
+use model::user::device::Device;
 use model::user::provider_account::Refused;
 use model::user::restriction::RestrictedReason;
 use secrecy::{ExposeSecret as _, SecretString};
@@ -30,8 +31,8 @@ use crate::oauth::account::{Signing, refused, sign_up};
 use crate::oauth::code::revoke;
 use crate::oauth::handed_over;
 use crate::oauth::tokens::Tokens;
-use crate::sign_in::second_factor;
 use crate::sign_in::tokens::NewSession;
+use crate::sign_in::{required_teams, second_factor};
 
 /// Why a write did not redeem the code; `None` if it did.
 fn failed(outcome: Result<Outcome, store::Error>) -> Result<Option<Failed>, Error> {
@@ -88,6 +89,8 @@ pub(crate) struct Redemption {
     pub(crate) code: SecretString,
     pub(crate) redirect_uri: RedirectUrl,
     pub(crate) verifier: SecretString,
+    /// The device that replaces the second factor of the code's user, as it was read with the code.
+    pub(crate) device: Option<Device>,
 }
 
 impl Redemption {
@@ -117,9 +120,12 @@ impl Redemption {
                 row = again.ok_or(KnownError::InvalidAuthorizationCode)?;
             }
             check(app, &stored, &row)?;
-            let (after, done) = self.write(scope, &stored, &row).await?;
+            let (mut after, done) = self.write(scope, &stored, &row).await?;
             match done {
-                Ok(Next::Session(session)) => Ok(SignedIn { session, user: after, code: stored.clone() }),
+                Ok(Next::Session(session)) => {
+                    required_teams::renew(app, project, &mut after).await?;
+                    Ok(SignedIn { session, user: after, code: stored.clone() })
+                }
                 Ok(Next::SecondFactor(required)) => Err(required.into()),
                 Err(Failed::Redeemed) => {
                     // Another request redeemed the code first.
@@ -158,7 +164,11 @@ impl Redemption {
             },
             None => {}
         }
-        let session = NewSession::start(app, project, &after, place, vec![Amr::Fed]);
+        // The user may have changed since the device was read.
+        let (settings, now) = (&project.config.second_factor, app.clock.now());
+        let device = self.device.clone().filter(|device| device.is_remembered(&after, settings, now));
+        let is_remembered = device.is_some();
+        let session = NewSession::start(app, project, &after, place, vec![Amr::Fed]).on(device);
         let mut writes = vec![authorization::redeem_code(id, &self.code, session.id())];
         writes.extend(stored.begun_in.map(|begun| session::lives(project, after.id, begun, app.clock.now())));
         match &stored.pending {
@@ -169,7 +179,7 @@ impl Redemption {
                 writes.extend(notice::of_change(app, project, Some(place), &row.user, &mut after)?);
             }
         }
-        let next = match second_factor::required(app, project, &after, stored.is_new_user, Amr::Fed)? {
+        let next = match second_factor::required(app, project, &after, stored.is_new_user, Amr::Fed)?.filter(|_| !is_remembered) {
             Some((attempt, required)) => {
                 writes.push(attempt);
                 Next::SecondFactor(required)

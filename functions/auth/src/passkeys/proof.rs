@@ -13,6 +13,8 @@ use model::code::Code;
 use model::passkey::Refused;
 use model::passkey::ceremony::{Assertion, Failed, authenticate, claimed_user};
 use model::passkey::challenge::Challenge;
+use model::project::Project;
+use model::session::Amr;
 use model::trail::Event;
 use model::user::User;
 use serde_json::Value;
@@ -116,6 +118,12 @@ impl PasskeyProof<'_> {
 }
 
 impl Proved {
+    /// What the response proves.
+    pub(crate) fn amr(&self, project: &Project) -> Vec<Amr> {
+        let is_two_factors = project.config.passkeys.is_two_factors(self.assertion.is_user_verified);
+        [Amr::Pop].into_iter().chain(is_two_factors.then_some(Amr::Mfa)).collect()
+    }
+
     async fn write(access: &Access<Client>, row: &UserRow, user: &User, writes: Vec<Write>) -> Result<(), Error> {
         match access.app.store.change_account(&access.project.id, row, user, writes).await? {
             Outcome::Done => Ok(()),

@@ -33,7 +33,7 @@ use wire::id::{ProjectId, UserId};
 use wire::level::Level;
 use wire::problem::Problems;
 
-use crate::http::client::{PeerAddress, place};
+use crate::http::client::{PeerAddress, device, place};
 use crate::http::describe::{Describe, Description};
 use crate::http::route::Route;
 use crate::product::access_token::AccessToken;
@@ -309,6 +309,7 @@ impl<L: Least> Access<L> {
             project_version: project.version,
             user,
             place,
+            device: device(&parts.headers),
             prefetched: app.store.knowing(items),
         };
         Ok(Self { context, least: PhantomData })

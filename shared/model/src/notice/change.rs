@@ -6,7 +6,7 @@ use crate::email::Email;
 use crate::notice::kind::Kind;
 use crate::owned_key::OwnedKey;
 use crate::passkey::Passkey;
-use crate::user::totp::{Authenticator, Totp};
+use crate::user::totp::Authenticator;
 use crate::user::{Channel, ProviderAccount, User};
 
 /// A change, as described in a notice.
@@ -90,7 +90,7 @@ fn passkey_changes(before: &User, after: &User) -> impl Iterator<Item = Change> 
 /// A change to the authenticator apps. If one app replaces another, only the new one is reported.
 /// The name of an app is not, because it could make the email say whatever an intruder wants.
 fn authenticator_change(before: &User, after: &User) -> Option<Change> {
-    let has = |user: &User, app: &Authenticator| user.totp.iter().flat_map(Totp::apps).any(|own| own.secret == app.secret);
+    let has = |user: &User, app: &Authenticator| user.apps().any(|own| own.secret == app.secret);
     let Some(left) = &after.totp else { return before.totp.as_ref().map(|_| Change::of(Kind::AuthenticatorRemoved)) };
     if left.apps().any(|app| !has(before, app)) {
         return Some(Change::of(Kind::AuthenticatorAdded));

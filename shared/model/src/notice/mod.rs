@@ -238,7 +238,7 @@ impl User {
         });
         self.channels = restored.collect();
         // A code of an authenticator app that was already used cannot be used again.
-        let used: Vec<Authenticator> = self.totp.iter().flat_map(Totp::apps).cloned().collect();
+        let used: Vec<Authenticator> = self.apps().cloned().collect();
         self.totp.clone_from(&before.totp);
         for app in self.totp.iter_mut().flat_map(Totp::apps_mut) {
             let last_step = used.iter().filter(|used| used.id == app.id).map(|used| used.last_step).max();

@@ -23,6 +23,11 @@ pub struct PasskeySettings {
 }
 
 impl PasskeySettings {
+    /// Whether a passkey counts as two factors, if its authenticator has verified the user or not.
+    pub fn is_two_factors(&self, is_user_verified: bool) -> bool {
+        self.enabled && self.replaces_second_factor && is_user_verified
+    }
+
     /// Whether all settings have their default values.
     pub fn is_default(&self) -> bool {
         *self == Self::default()

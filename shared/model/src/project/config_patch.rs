@@ -13,6 +13,7 @@ use crate::permission::{Occasion, PermissionId};
 use crate::project::email_input::EmailInput;
 use crate::project::provider_input::{ProviderInput, ProviderKind, check_providers};
 use crate::project::redirect::{TrustedDomain, parse_domain};
+use crate::project::second_factor::SecondFactorInput;
 use crate::project::setting::{Deployment, InvalidSetting, invalid, set};
 use crate::project::{MergeStrategy, ProjectConfig};
 use crate::provider::shared::shareable;
@@ -93,6 +94,10 @@ pub struct ConfigPatch {
     /// 31,708,800, or 0 for no limit.
     #[deserr(default)]
     pub reauthentication_max_age_seconds: Option<u32>,
+    /// Which users need a second factor, and for how long a device replaces it.
+    #[deserr(default)]
+    #[schema(value_type = SecondFactorInput, required = false)]
+    pub second_factor: Option<SecondFactorInput>,
     /// How long audit log entries written from now on are kept, in days: 1 to 400.
     #[deserr(default)]
     pub audit_log_retention_days: Option<u16>,
@@ -210,10 +215,10 @@ impl ConfigPatch {
             }
             config.reauthentication_max_age_seconds = seconds;
         }
-        if self.audit_log_retention_days.is_some_and(|days| !RETENTION_RANGE.contains(&days)) {
-            return Err(invalid("config.audit_log_retention_days", "must be from 1 to 400 days"));
+        if let Some(second_factor) = self.second_factor {
+            config.second_factor = second_factor.check(&config.second_factor, &config.rbac)?;
         }
-        set(self.audit_log_retention_days, &mut config.audit_log_retention_days);
+        set_retention(self.audit_log_retention_days, &mut config.audit_log_retention_days)?;
         if let Some(challenge) = self.bot_challenge {
             config.bot_challenge = challenge.check(&config.bot_challenge, owner, deployment)?;
         }
@@ -270,6 +275,14 @@ fn check_rp_ids(ids: &[String]) -> Result<Vec<String>, InvalidSetting> {
         parse_rp_id(id).ok_or_else(wrong)
     };
     ids.iter().enumerate().map(check).collect()
+}
+
+fn set_retention(new: Option<u16>, field: &mut u16) -> Result<(), InvalidSetting> {
+    if new.is_some_and(|days| !RETENTION_RANGE.contains(&days)) {
+        return Err(invalid("config.audit_log_retention_days", "must be from 1 to 400 days"));
+    }
+    set(new, field);
+    Ok(())
 }
 
 fn check_rules(rules: &[SignUpRule]) -> Result<(), InvalidSetting> {

@@ -11,6 +11,7 @@ pub mod mail_server;
 pub mod patch;
 pub mod provider_input;
 pub mod redirect;
+pub mod second_factor;
 pub mod senders;
 pub mod setting;
 pub mod source;
@@ -30,6 +31,7 @@ use crate::passkey::settings::PasskeySettings;
 use crate::password::length;
 use crate::permission::Rbac;
 use crate::project::redirect::{RedirectUrl, Rules, TrustedDomain};
+use crate::project::second_factor::SecondFactorSettings;
 use crate::project::source::ConfigSource;
 use crate::sign_up::rule::{DefaultAction, SignUpRule};
 use crate::trail::retention;
@@ -141,6 +143,9 @@ pub struct ProjectConfig {
     /// The maximum age, in seconds, of a user's last reauthentication for changes to how the user
     /// signs in; 0 for no limit.
     pub reauthentication_max_age_seconds: u32,
+    /// Which users need a second factor, and for how long a device replaces it.
+    #[serde(skip_serializing_if = "SecondFactorSettings::is_default")]
+    pub second_factor: SecondFactorSettings,
     /// How many days new entries of the trail are kept, from 1 to 400.
     pub audit_log_retention_days: u16,
     /// When operations require a bot challenge.
@@ -179,6 +184,7 @@ impl Default for ProjectConfig {
             sign_up_rules_default_action: DefaultAction::default(),
             sessions: SessionSettings::default(),
             reauthentication_max_age_seconds: 0,
+            second_factor: SecondFactorSettings::default(),
             audit_log_retention_days: retention::RETENTION_DAYS,
             bot_challenge: BotChallenge::default(),
             email: EmailConfig::default(),

@@ -12,6 +12,7 @@ use crate::notice::kind::Topic;
 use crate::passkey::settings::UserVerification;
 use crate::permission::{Occasion, PermissionId};
 use crate::project::redirect::TrustedDomain;
+use crate::project::second_factor::SecondFactorView;
 use crate::project::setting::HIDDEN_SECRET;
 use crate::project::{EmailConfig, MergeStrategy, OAuthProvider, Project, ProjectConfig};
 use crate::sign_up::rule::{DefaultAction, SignUpRule};
@@ -147,6 +148,8 @@ pub struct AdminConfig {
     /// The maximum age, in seconds, of a user's last reauthentication for changes to how the user
     /// signs in; 0 for no limit.
     pub reauthentication_max_age_seconds: u32,
+    /// Which users need a second factor, and for how long a device replaces it.
+    pub second_factor: SecondFactorView,
     /// How many days new entries of the audit log are kept.
     pub audit_log_retention_days: u16,
     /// Requests per hour above which the project is suspicious: applied separately to OAuth flows,
@@ -289,6 +292,7 @@ impl AdminConfig {
             session_max_age_seconds: config.sessions.max_age_seconds,
             session_max_idle_seconds: config.sessions.max_idle_seconds,
             reauthentication_max_age_seconds: config.reauthentication_max_age_seconds,
+            second_factor: SecondFactorView::of(&config.second_factor, &config.rbac),
             audit_log_retention_days: config.audit_log_retention_days,
             bot_challenge_usual_requests_per_hour: config.bot_challenge.usual_requests_per_hour,
         }

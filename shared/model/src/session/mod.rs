@@ -97,6 +97,20 @@ impl Session {
         since.is_none_or(|since| since <= self.authenticated_at.unwrap_or(self.created_at))
     }
 
+    /// Whether the user proved one factor only. A session in which the user proved nothing, such as
+    /// one that a server created, is as good as the server's word.
+    pub fn proved_one_factor(&self) -> bool {
+        !self.amr.is_empty() && !self.amr.contains(&Amr::Mfa)
+    }
+
+    /// How the user authenticated, after proving `amr` in addition. A session in which two factors
+    /// were proved stays one.
+    #[must_use]
+    pub fn proved_again(&self, amr: &[Amr]) -> Vec<Amr> {
+        let kept = self.amr.iter().filter(|old| **old == Amr::Mfa && !amr.contains(old));
+        amr.iter().chain(kept).copied().collect()
+    }
+
     /// Whether the session began after the user's sessions were last ended, or is the session that
     /// was kept then.
     pub fn is_unended(&self, user: &User) -> bool {

@@ -13,6 +13,7 @@ use serde_json::Value;
 use wire::id::{ProjectId, SessionId, TeamId, UserId};
 
 use crate::project::ProjectConfig;
+use crate::session::Session;
 use crate::user::User;
 use crate::user::restriction::RestrictedReason;
 
@@ -127,18 +128,18 @@ pub struct Subject {
 
 impl Subject {
     /// The content of an access token for this session of a user.
-    pub fn of(user: &User, project: &ProjectId, config: &ProjectConfig, session: SessionId) -> Self {
+    pub fn of(user: &User, project: &ProjectId, config: &ProjectConfig, session: &Session) -> Self {
         let primary = user.primary();
         Subject {
             user: user.id,
             project: project.clone(),
-            session,
+            session: session.id,
             name: user.display_name.clone(),
             email: primary.map(|channel| channel.value.to_string()),
             email_verified: primary.is_some_and(|channel| channel.is_verified),
             selected_team: user.selected_team_id.map(|team| team.to_string()),
             signed_up_at: user.signed_up_at,
-            restricted: user.restricted_reason(config),
+            restricted: user.restricted_reason_in(session, config),
             requires_totp: user.totp.is_some(),
         }
     }

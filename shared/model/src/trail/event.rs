@@ -21,6 +21,15 @@ pub enum Event {
     /// The first factor of a sign-in was correct, and the second was requested.
     #[deserr(rename = "second-factor-asked")]
     SecondFactorAsked,
+    /// After the second factor, the device was remembered.
+    #[deserr(rename = "device-remembered")]
+    DeviceRemembered,
+    /// A remembered device replaced the second factor.
+    #[deserr(rename = "device-used")]
+    DeviceUsed,
+    /// A device was forgotten.
+    #[deserr(rename = "device-forgotten")]
+    DeviceForgotten,
     /// The password or code at a sign-in was wrong.
     #[deserr(rename = "sign-in-failed")]
     SignInFailed,

@@ -4,6 +4,7 @@
 pub mod channel;
 #[cfg(test)]
 mod channel_tests;
+pub mod device;
 pub mod enrolment;
 pub mod filter;
 pub mod input;
@@ -152,6 +153,10 @@ pub struct User {
     /// The session that survived the last increment of the session epoch.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub kept_session: Option<SessionId>,
+    /// The teams of the user whose members need a second factor, as noted when the user last joined
+    /// a team, signed in, or refreshed an access token.
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    pub second_factor_teams: BTreeSet<TeamId>,
     /// The state of the account's change notices.
     #[serde(default, skip_serializing_if = "Notices::is_none")]
     pub notices: Notices,
@@ -231,6 +236,7 @@ impl User {
             credential_epoch: 0,
             session_epoch: 0,
             kept_session: None,
+            second_factor_teams: BTreeSet::new(),
             notices: Notices::default(),
         }
     }
@@ -322,8 +328,11 @@ impl User {
             Some(RestrictedReason::Anonymous)
         } else if config.require_email_verification && !is_verified {
             Some(RestrictedReason::EmailNotVerified)
+        } else if self.restriction.is_some() {
+            Some(RestrictedReason::RestrictedByAdministrator)
         } else {
-            self.restriction.as_ref().map(|_| RestrictedReason::RestrictedByAdministrator)
+            let lacks_factor = !self.can_prove_two_factors(config) && self.must_prove_two_factors(config);
+            lacks_factor.then_some(RestrictedReason::SecondFactorRequired)
         }
     }
 }

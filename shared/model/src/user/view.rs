@@ -171,6 +171,17 @@ impl UserView {
             Level::Server | Level::Admin => Self::Server(Box::new(ServerUser::of(user, last_active_at, config, team))),
         }
     }
+
+    /// The form of the user who is signed in, restricted as in the user's session.
+    #[must_use]
+    pub fn restricted(mut self, reason: Option<RestrictedReason>) -> Self {
+        let client = match &mut self {
+            Self::Client(client) => client,
+            Self::Server(server) => &mut server.client,
+        };
+        (client.is_restricted, client.restricted_reason) = (reason.is_some(), reason);
+        self
+    }
 }
 
 impl ServerUser {

@@ -14,20 +14,19 @@ use model::passkey::Passkey;
 use model::trail::Event;
 use model::trail::account::{additions, events};
 use model::user::{Channel, ProviderAccount, User};
-use wire::id::{ProjectId, SessionId, TeamId, UserId};
+use wire::id::{ProjectId, TeamId, UserId};
 
 use crate::client::{MAX_WRITES, Store};
 use crate::contention::Contention as _;
 use crate::deletions::{Ended, Ending};
 use crate::error::Error;
-use crate::item::{integer, string};
+use crate::item::{Key, integer, string};
 use crate::keys::user_key;
 use crate::label::Label;
 use crate::metrics::activity;
 use crate::passkey;
 use crate::profile_image;
 use crate::provider::tokens::drop_tokens;
-use crate::session::session_key;
 use crate::team::membership::remove_deleted;
 use crate::user::{
     EmailClaim, UserRow, claim_email, create, email_claim_key, provider_account, renew_email_claim, replace, take_email_claim,
@@ -228,19 +227,19 @@ impl Store {
         }
     }
 
-    /// A user with the memberships and sessions that are deleted with the user, as many as fit into
-    /// one transaction: one Query, which reads the user before the rest.
+    /// A user with the memberships, sessions and remembered devices that are deleted with the user,
+    /// as many as fit into one transaction: one Query, which reads the user before the rest.
     pub async fn account(&self, project: &ProjectId, id: UserId) -> Result<Option<Account>, Error> {
         let query = self
             .query()
-            .key_condition_expression("pk = :pk AND sk BETWEEN :session AND :user")
+            .key_condition_expression("pk = :pk AND sk BETWEEN :device AND :user")
             .expression_attribute_values(":pk", string(user_key(project, id).pk))
-            .expression_attribute_values(":session", string("SESSION#"))
+            .expression_attribute_values(":device", string("DEVICE#"))
             .expression_attribute_values(":user", string("USER"))
             .scan_index_forward(false)
             .consistent_read(true)
             .limit(i32::try_from(MAX_WRITES).unwrap_or(i32::MAX));
-        let (mut row, mut is_ending, mut teams, mut sessions) = (None, false, Vec::new(), Vec::new());
+        let (mut row, mut is_ending, mut teams, mut others) = (None, false, Vec::new(), Vec::new());
         for item in self.query_page(query).await?.0 {
             let sk = item.get("sk").and_then(|value| value.as_s().ok()).cloned().unwrap_or_default();
             match sk.split_once('#') {
@@ -249,10 +248,12 @@ impl Store {
                     row = Some(UserRow::of(item)?);
                 }
                 Some(("TEAM", id)) => teams.extend(TeamId::parse(id).ok()),
-                Some((_, id)) => sessions.extend(SessionId::parse(id).ok()),
+                Some(("SESSION" | "DEVICE", _)) => others.push(Key::new(user_key(project, id).pk, sk)),
+                // Tokens of provider accounts are deleted with the accounts.
+                Some(_) => {}
             }
         }
-        Ok(row.map(|row| Account { row, is_ending, teams, sessions }))
+        Ok(row.map(|row| Account { row, is_ending, teams, others }))
     }
 
     /// Deletes a user with the picture, provider tokens and memberships, and releases the user's
@@ -262,11 +263,11 @@ impl Store {
     /// caller can then read the user again and continue, or a worker does so later
     /// ([`crate::deletions`]). Joining a team changes the user, so no membership is missed.
     ///
-    /// As many sessions as fit are deleted in the same transaction, because sessions record where
-    /// the user was; usually all of them fit. Any remaining sessions no longer work, and expire by
+    /// As many sessions and devices as fit are deleted in the same transaction, because they record
+    /// where the user was; usually all of them fit. Any that remain no longer work, and expire by
     /// TTL.
     pub async fn delete_account(&self, project: &ProjectId, account: &Account, now: Timestamp) -> Result<Outcome, Error> {
-        let Account { row, is_ending, teams, sessions } = account;
+        let Account { row, is_ending, teams, others } = account;
         let id = row.user.id;
         let memberships = |teams: &[TeamId]| -> Vec<Write> { teams.iter().flat_map(|team| remove_deleted(project, id, *team)).collect() };
         let user = Write::delete(user_key(project, id)).on("version = :old").value(":old", integer(row.version));
@@ -295,8 +296,8 @@ impl Store {
             return Ok(Outcome::Changed);
         }
         let passkeys = passkey::releases(project, &row.user, &[]);
-        let sessions = sessions.iter().map(|session| Write::delete(session_key(project, id, *session)));
-        match self.transact(all.into_iter().chain(memberships(teams)).chain(passkeys).chain(sessions).take(MAX_WRITES)).await {
+        let others = others.iter().cloned().map(Write::delete);
+        match self.transact(all.into_iter().chain(memberships(teams)).chain(passkeys).chain(others).take(MAX_WRITES)).await {
             Ok(()) => Ok(Outcome::Done),
             Err(Error::Conflict(_)) => Ok(Outcome::Changed),
             Err(error) => Err(error),
@@ -304,7 +305,7 @@ impl Store {
     }
 }
 
-/// A user with memberships and sessions, which are deleted with the user.
+/// A user with memberships, sessions and devices, which are deleted with the user.
 #[derive(Debug)]
 pub struct Account {
     row: UserRow,
@@ -312,5 +313,6 @@ pub struct Account {
     is_ending: bool,
     /// The teams of the user; if there are very many, only some.
     teams: Vec<TeamId>,
-    sessions: Vec<SessionId>,
+    /// The keys of sessions and remembered devices.
+    others: Vec<Key>,
 }

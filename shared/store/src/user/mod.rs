@@ -14,10 +14,11 @@
 //! transaction, which costs two units for each KB of each item.
 
 pub mod account;
+pub mod device;
 pub mod list;
 pub mod provider_account;
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 
 use jiff::Timestamp;
 use model::email::Email;
@@ -167,6 +168,15 @@ pub fn use_totp_step(project: &ProjectId, user: &User, app: &Authenticator, step
         .value(":now", integer(now.as_millisecond()))
         .value(":epoch", integer(user.session_epoch))
         .value(":one", integer(1)))
+}
+
+/// Notes the teams of a user whose members need a second factor. The version is incremented, so
+/// that no concurrent change to the user reverts the note.
+pub fn note_second_factor_teams(project: &ProjectId, user: UserId, teams: &BTreeSet<TeamId>) -> Result<Write, Error> {
+    Write::update(user_key(project, user), "SET d.second_factor_teams = :teams, version = version + :one")
+        .on("attribute_exists(pk)")
+        .value(":one", integer(1))
+        .entity(":teams", teams)
 }
 
 /// A kind of password guess that is counted in the user's item.

@@ -29,6 +29,7 @@ pub(crate) fn defaults() -> Value {
             "oauth": { "accountMergeStrategy": "link_method" },
             "sessions": { "maxAgeSeconds": sessions.max_age_seconds, "maxIdleSeconds": sessions.max_idle_seconds },
             "reauthentication": { "maxAgeSeconds": 0 },
+            "secondFactor": { "rememberDeviceDays": 0, "requiredOfEveryone": false },
             "botChallenge": {
                 "provider": challenge.provider,
                 "siteKey": null,

@@ -62,6 +62,8 @@ pub(crate) struct Auth {
     #[deserr(default)]
     pub(crate) reauthentication: Reauthentication,
     #[deserr(default)]
+    pub(crate) second_factor: SecondFactor,
+    #[deserr(default)]
     pub(crate) bot_challenge: Challenge,
     #[deserr(default)]
     pub(crate) sign_up_rules: Entries<Rule>,
@@ -79,6 +81,7 @@ impl Default for Auth {
             oauth: OAuth::default(),
             sessions: Sessions::default(),
             reauthentication: Reauthentication::default(),
+            second_factor: SecondFactor::default(),
             bot_challenge: Challenge::default(),
             sign_up_rules: Entries::default(),
             sign_up_rules_default_action: DefaultAction::default(),
@@ -120,6 +123,19 @@ pub(crate) struct Sessions {
 pub(crate) struct Reauthentication {
     #[deserr(default)]
     pub(crate) max_age_seconds: u32,
+}
+
+#[derive(Default, Deserr)]
+#[deserr(deny_unknown_fields, rename_all = camelCase)]
+pub(crate) struct SecondFactor {
+    #[deserr(default)]
+    pub(crate) remember_device_days: u16,
+    #[deserr(default)]
+    pub(crate) required_of_everyone: bool,
+    #[deserr(default)]
+    pub(crate) required_of_teams: Entries<bool>,
+    #[deserr(default)]
+    pub(crate) required_of_permissions: Entries<bool>,
 }
 
 #[derive(Default, Deserr)]

@@ -6,6 +6,8 @@ pub(crate) const PROVIDERS: &str = "auth.oauth.providers";
 pub(crate) const RULES: &str = "auth.signUpRules";
 pub(crate) const DOMAINS: &str = "domains.trustedDomains";
 pub(crate) const SERVER: &str = "emails.server";
+pub(crate) const SECOND_FACTOR: &str = "auth.secondFactor";
+pub(crate) const REQUIRED_OF_PERMISSIONS: &str = "auth.secondFactor.requiredOfPermissions";
 const CHALLENGE: &str = "auth.botChallenge";
 
 /// The ids of list elements, in their order: an error names an element by its position in the list,
@@ -38,6 +40,9 @@ impl Ids {
         }
         if let Some(rest) = error.path.strip_prefix("config.passkey_rp_ids") {
             return format!("auth.passkey.rpIds{rest}");
+        }
+        if let Some(field) = error.path.strip_prefix("config.second_factor.") {
+            return format!("{SECOND_FACTOR}.{}", field_name(field));
         }
         let others = [
             ("config.bot_challenge_usual_requests_per_hour", "auth.botChallenge.usualRequestsPerHour"),

@@ -128,6 +128,7 @@ fn auth(config: &ProjectConfig, providers: Map<String, Value>, rules: Map<String
             "maxIdleSeconds": config.sessions.max_idle_seconds,
         },
         "reauthentication": { "maxAgeSeconds": config.reauthentication_max_age_seconds },
+        "secondFactor": second_factor(config),
         "botChallenge": {
             "provider": challenge.provider,
             "siteKey": challenge.turnstile.as_ref().map(|turnstile| &turnstile.site_key),
@@ -138,6 +139,18 @@ fn auth(config: &ProjectConfig, providers: Map<String, Value>, rules: Map<String
         },
         "signUpRules": rules,
         "signUpRulesDefaultAction": config.sign_up_rules_default_action,
+    })
+}
+
+fn second_factor(config: &ProjectConfig) -> Value {
+    let settings = &config.second_factor;
+    let teams: Map<_, _> = settings.required_of_teams.iter().map(|id| (id.to_string(), Value::Bool(true))).collect();
+    let permissions: Map<_, _> = settings.permissions(&config.rbac).iter().map(|id| (id.to_string(), Value::Bool(true))).collect();
+    json!({
+        "rememberDeviceDays": settings.remember_device_days,
+        "requiredOfEveryone": settings.required_of_everyone,
+        "requiredOfTeams": teams,
+        "requiredOfPermissions": permissions,
     })
 }
 
