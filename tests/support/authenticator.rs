@@ -146,7 +146,8 @@ pub struct Ceremony {
 }
 
 impl Ceremony {
-    fn of(answer: &Answer) -> Self {
+    /// The ceremony that a response starts.
+    pub fn of(answer: &Answer) -> Self {
         assert_eq!(answer.status(), 200, "{}", answer.text());
         let body = answer.json();
         Self { options: body["options_json"].clone(), code: body["code"].as_str().unwrap().to_owned() }

@@ -18,14 +18,14 @@ async fn exchange(app: &TestApp, key: &str) -> Answer {
     app.anonymous().request("POST", TOKEN).form(&form).send().await
 }
 
-async fn token(app: &TestApp, key: &str) -> String {
+pub(super) async fn token(app: &TestApp, key: &str) -> String {
     let answer = exchange(app, key).await;
     assert_eq!((answer.status(), answer.header("cache-control")), (200, Some("no-store")), "{}", answer.text());
     answer.json()["access_token"].as_str().unwrap().to_owned()
 }
 
 /// A set with a server key that has these permissions: its id and its key.
-async fn machine(app: &TestApp, permissions: Value) -> (String, String) {
+pub(super) async fn machine(app: &TestApp, permissions: Value) -> (String, String) {
     let body = json!({
         "description": "Nightly export",
         "expires_at_millis": after(app.now(), SignedDuration::from_mins(5)).as_millisecond(),
@@ -39,7 +39,7 @@ async fn machine(app: &TestApp, permissions: Value) -> (String, String) {
     (text("id"), text("secret_server_key"))
 }
 
-fn server(app: &TestApp, token: &str) -> Caller {
+pub(super) fn server(app: &TestApp, token: &str) -> Caller {
     app.server().with("x-stack-secret-server-key", token)
 }
 

@@ -127,12 +127,13 @@ async fn no_device_is_remembered_unless_the_project_and_the_client_ask() {
 async fn every_way_to_sign_in_takes_a_remembered_device() {
     let (app, provider) = start().await;
     permit(&app, 30).await;
-    app.configure(json!({ "config": { "magic_link_enabled": true } })).await;
+    app.configure(json!({ "config": { "magic_link_enabled": true, "passkey_enabled": true } })).await;
     let (user, _) = sign_in_at_provider(&app, &provider, ada_at_provider()).await;
     assert_eq!(app.signed_in(&user).post("/api/v1/auth/password/set", json!({ "password": PASSWORD })).await.status(), 200);
     let (phone, added) = set_up(&app, &user).await;
     app.advance(SignedDuration::from_secs(30));
     let token = remember(&app, &phone).await;
+    let passkey = app.add_passkey(&user, 1).await;
 
     assert!(is_remembered(&app, &token).await);
     for header in [None, Some(&token)] {
@@ -142,7 +143,10 @@ async fn every_way_to_sign_in_takes_a_remembered_device() {
         let code = oauth_code::code(&app, &provider).await;
         let anonymous = header.map_or(app.anonymous(), |token| app.anonymous().with(HEADER, token));
         let by_provider = anonymous.post("/api/v1/auth/oauth/token", exchange_of(&app, &code)).await;
-        for answer in [by_code, by_provider] {
+        let started = app.start_authentication().await;
+        let body = json!({ "code": started.code, "authentication_response": passkey.assertion(&started.options) });
+        let by_passkey = caller.post("/api/v1/auth/passkey/sign-in", body).await;
+        for answer in [by_code, by_provider, by_passkey] {
             match header {
                 Some(_) => assert_eq!(answer.status(), 200, "{}", answer.text()),
                 None => drop(assert_error(&answer, 400, "MULTI_FACTOR_AUTHENTICATION_REQUIRED")),

@@ -44,6 +44,7 @@ mod password_sign_up;
 mod password_strength;
 mod reseal;
 mod second_factor_required;
+mod second_factor_sessions;
 mod session_delete_all;
 mod session_delete_current;
 mod session_list;

@@ -30,7 +30,7 @@ async fn authorize(caller: &Caller, body: Value) -> Url {
 }
 
 /// A code that takes the user's session to the other domain.
-async fn code(app: &TestApp, user: &SignedIn) -> String {
+pub(super) async fn code(app: &TestApp, user: &SignedIn) -> String {
     parameter(&authorize(&app.signed_in(user), body()).await, "code")
 }
 

@@ -21,13 +21,13 @@ async fn ask(app: &TestApp, more: &[(&str, &str)]) -> Answer {
     app.anonymous().request("POST", PATH).form(&[form.as_slice(), more].concat()).send().await
 }
 
-async fn start(app: &TestApp) -> Value {
+pub(super) async fn start(app: &TestApp) -> Value {
     let answer = ask(app, &[("verification_uri", PAGE)]).await;
     assert_eq!(answer.status(), 200, "{}", answer.text());
     answer.json()
 }
 
-async fn poll(app: &TestApp, started: &Value) -> Answer {
+pub(super) async fn poll(app: &TestApp, started: &Value) -> Answer {
     let (project, code) = (app.project_id().to_string(), started["device_code"].as_str().unwrap());
     let secret = app.keys.client.expose_secret();
     let form = [("grant_type", GRANT), ("client_id", &project), ("client_secret", secret), ("device_code", code)];

@@ -11,27 +11,27 @@ use super::mfa_authenticators::{set_up, verify};
 const ME: &str = "/api/v1/users/me";
 const ADA: &str = "ada@example.com";
 
-fn reason() -> Value {
+pub(super) fn reason() -> Value {
     json!({ "type": "restricted_by_administrator", "needs": "second_factor" })
 }
 
-async fn require(app: &TestApp, settings: Value) {
+pub(super) async fn require(app: &TestApp, settings: Value) {
     app.configure(json!({ "config": { "second_factor": settings } })).await;
 }
 
 /// A caller whose requests accept restricted users, as those of the published SDK do.
-fn restricted(app: &TestApp, user: &SignedIn) -> Caller {
+pub(super) fn restricted(app: &TestApp, user: &SignedIn) -> Caller {
     app.signed_in(user).with("x-stack-allow-restricted-user", "true")
 }
 
-async fn reason_of(app: &TestApp, user: &SignedIn) -> Value {
+pub(super) async fn reason_of(app: &TestApp, user: &SignedIn) -> Value {
     let me = restricted(app, user).get(ME).await.json();
     assert_eq!(me["is_restricted"], !me["restricted_reason"].is_null());
     me["restricted_reason"].clone()
 }
 
 /// The claims of a new access token.
-async fn refreshed(app: &TestApp, user: &SignedIn) -> Value {
+pub(super) async fn refreshed(app: &TestApp, user: &SignedIn) -> Value {
     let refresh = app.client().with("x-stack-refresh-token", &user.refresh_token);
     let answer = refresh.post("/api/v1/auth/sessions/current/refresh", json!({})).await;
     assert_eq!(answer.status(), 200, "{}", answer.text());
@@ -39,7 +39,7 @@ async fn refreshed(app: &TestApp, user: &SignedIn) -> Value {
 }
 
 /// Sets up an app, as a restricted user can.
-async fn enrol(app: &TestApp, user: &SignedIn) {
+pub(super) async fn enrol(app: &TestApp, user: &SignedIn) {
     let begun = restricted(app, user).post("/api/v1/auth/mfa/authenticators", json!({})).await;
     assert_eq!(begun.status(), 201, "{}", begun.text());
     let phone = super::mfa_authenticators::Phone::of(&begun.json());
