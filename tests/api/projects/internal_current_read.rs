@@ -32,6 +32,9 @@ async fn an_administrator_can_read_all_settings() {
             "team_member_default_permissions": [{ "id": "team_member" }], "user_default_permissions": [],
             "session_max_age_seconds": 365 * 86_400, "session_max_idle_seconds": 30 * 86_400, "reauthentication_max_age_seconds": 0,
             "audit_log_retention_days": 90,
+            "second_factor": {
+                "remember_device_days": 0, "required_of_everyone": false, "required_of_teams": [], "required_of_permissions": [],
+            },
         },
     });
     assert_eq!((answer.status(), answer.json()), (200, expected));
