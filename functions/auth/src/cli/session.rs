@@ -53,7 +53,8 @@ impl Signed {
     pub(crate) fn check_unrestricted(&self, project: &Project) -> Result<(), KnownError> {
         let user = &self.row.user;
         let by_administrator = user.restriction.as_ref().map(|_| RestrictedReason::RestrictedByAdministrator);
-        let lacking = || user.restricted_reason_in(&self.session, &project.config).filter(|reason| *reason == RestrictedReason::SecondFactorRequired);
+        let lacking =
+            || user.restricted_reason_in(&self.session, &project.config).filter(|reason| *reason == RestrictedReason::SecondFactorRequired);
         match by_administrator.or_else(lacking) {
             Some(restricted_reason) => Err(KnownError::RestrictedUserNotAllowed { restricted_reason }),
             None => Ok(()),
