@@ -136,7 +136,7 @@ impl IntoResponse for TokenError {
 
 /// The parsed grant of a request.
 enum Grant {
-    Code(redemption::Redemption),
+    Code(Box<redemption::Redemption>),
     Refresh(SecretString),
     Device(device::Poll),
 }
@@ -151,12 +151,12 @@ impl TokenRequest {
             TokenGrant::RefreshToken => Grant::Refresh(text("refresh_token", &self.refresh_token)?.into()),
             TokenGrant::ClientCredentials => return Ok(None),
             TokenGrant::DeviceCode => Grant::Device(device::Poll::of(&text("device_code", &self.device_code)?)?),
-            TokenGrant::AuthorizationCode => Grant::Code(redemption::Redemption {
+            TokenGrant::AuthorizationCode => Grant::Code(Box::new(redemption::Redemption {
                 code: text("code", &self.code)?.into(),
                 redirect_uri: self.redirect_uri.clone().ok_or_else(|| missing("redirect_uri"))?,
                 verifier: text("code_verifier", &self.code_verifier)?.into(),
                 device: None,
-            }),
+            })),
         }))
     }
 }
@@ -182,7 +182,7 @@ impl Grant {
                     limits::unknown_token(app, &project.id, &caller.place).await?;
                     return Err(KnownError::RefreshTokenNotFoundOrExpired.into());
                 };
-                Ok(Tokens::of_refresh(refresh(app, project, &token, claim, &caller.place).await?))
+                Ok(Tokens::of_refresh(Box::pin(refresh(app, project, &token, claim, &caller.place)).await?))
             }
             Self::Device(poll) => {
                 let stored = items.entity(&poll.key(&project.id))?;
@@ -238,5 +238,5 @@ pub async fn handle(
     // The audit trail records a client without a user, even if the access headers prove more,
     // because the exchange does not use these headers.
     record::by(&project, trail::Access::Client, Actor::Anonymous, None);
-    Ok(grant.exchange(&app, &project, items, &caller).await?)
+    Ok(Box::pin(grant.exchange(&app, &project, items, &caller)).await?)
 }

@@ -63,11 +63,9 @@ async fn sign_in(app: &App, proof: &PasskeyProof<'_>, proved: Proved) -> Result<
     let mut user = proved.user.clone();
     user.forget_wrong_passwords();
     let amr = proved.amr(project);
-    let device = match amr.contains(&Amr::Mfa) {
-        true => None,
-        false => remembered::read(app, project, &user, proof.access.device.as_ref()).await?,
-    };
-    if !amr.contains(&Amr::Mfa)
+    let is_two_factors = amr.contains(&Amr::Mfa);
+    let device = if is_two_factors { None } else { remembered::read(app, project, &user, proof.access.device.as_ref()).await? };
+    if !is_two_factors
         && device.is_none()
         && let Some((attempt, required)) = second_factor::required(app, project, &user, false, Amr::Pop)?
     {

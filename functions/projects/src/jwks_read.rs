@@ -25,6 +25,7 @@ pub const ROUTE: Route = Route::get("projects-jwks-read", "/api/v1/projects/{pro
 
 #[derive(Deserr, ToSchema)]
 #[deserr(deny_unknown_fields)]
+#[expect(clippy::struct_field_names, reason = "the names are those of the query")]
 pub struct JwksQuery {
     /// Whether to include the keys of restricted users' tokens. Default: `false`.
     #[schema(value_type = Option<bool>)]

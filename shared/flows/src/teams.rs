@@ -91,10 +91,8 @@ pub fn founding(app: &App, project: &Project, team: &Team, creator: &User, is_se
 pub fn joining(app: &App, project: &Project, team: TeamId, user: &User) -> Result<Vec<Write>, store::Error> {
     let grants = project.config.rbac.default_grants(Occasion::TeamMember);
     let is_protected = project.config.second_factor.required_of_teams.contains(&team);
-    let user_write = match is_protected {
-        true => membership::joins_protected(&project.id, user.id, team),
-        false => membership::joins(&project.id, user.id),
-    };
+    let user_write =
+        if is_protected { membership::joins_protected(&project.id, user.id, team) } else { membership::joins(&project.id, user.id) };
     membership::joining(&project.id, user, user_write, &MemberRow::new(team, user.id, Member::new(app.clock.now()), grants))
 }
 

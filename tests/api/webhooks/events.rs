@@ -12,7 +12,7 @@ async fn events(app: &TestApp, receiver: &Receiver, change: impl Future<Output =
     let before = receiver.received().len();
     change.await;
     app.deliver_webhooks().await;
-    receiver.received()[before..].iter().map(|received| received.json()).collect()
+    receiver.received()[before..].iter().map(support::receiver::Received::json).collect()
 }
 
 fn types(events: &[Value]) -> Vec<&str> {

@@ -42,6 +42,7 @@ pub enum Failed {
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
+#[expect(clippy::struct_field_names, reason = "the names are those of the browser's JSON")]
 struct Response<R> {
     id: Bytes,
     raw_id: Bytes,
@@ -52,6 +53,7 @@ struct Response<R> {
 /// The response of a registration.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
+#[expect(clippy::struct_field_names, reason = "the names are those of the browser's JSON")]
 struct Attestation {
     #[serde(rename = "clientDataJSON")]
     client_data: Bytes,
