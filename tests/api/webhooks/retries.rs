@@ -3,7 +3,7 @@
 use jiff::SignedDuration;
 use serde_json::json;
 use support::TestApp;
-use support::receiver::{Receiver, Reply};
+use support::receiver::{Received, Receiver, Reply};
 
 use wire::id::ProjectId;
 
@@ -49,11 +49,8 @@ async fn later_events_of_an_object_wait_for_the_first() {
     receiver.reply(Reply::Status(204));
     app.advance(SignedDuration::from_secs(10));
     app.deliver_webhooks().await;
-    let of_ada: Vec<_> = receiver.received()[2..]
-        .iter()
-        .filter(|event| event.json()["data"]["id"] == ada["id"])
-        .map(support::receiver::Received::event_type)
-        .collect();
+    let of_ada: Vec<_> =
+        receiver.received()[2..].iter().filter(|event| event.json()["data"]["id"] == ada["id"]).map(Received::event_type).collect();
     assert_eq!(of_ada, ["user.created", "user.updated", "user.deleted"]);
 }
 
