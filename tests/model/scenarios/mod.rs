@@ -123,6 +123,7 @@ scenes! {
     accounts::a_deleted_account_frees_its_address_and_leaves_nothing_else,
     accounts::a_deletion_removes_what_a_concurrent_change_added,
     sessions::an_ended_session_gives_no_access_and_no_tokens,
+    sessions::refreshes_at_once_count_their_user_once,
     sessions::an_authorization_code_starts_one_session_which_its_reuse_ends,
     sessions::an_authorization_code_dies_with_all_sessions_and_with_its_user,
     sessions::an_authorization_code_dies_with_all_sessions_after_wrong_passwords,

@@ -17,7 +17,7 @@ use wire::id::{SessionId, UserId};
 
 use super::{ADA, CALLBACK, EVE, PASSWORD, Stage, doing, end_all, post, redeeming, refresh, send};
 use crate::explored::{Scenario, State};
-use crate::rules::{answers, is_over};
+use crate::rules::{answers, is_over, successes};
 use crate::service::{Answer, Task};
 use crate::table::Table;
 
@@ -64,6 +64,22 @@ pub(super) async fn an_ended_session_gives_no_access_and_no_tokens() -> Stage {
         .rule(Property::sometimes("a refresh comes too late", |model, state: &State| {
             is_over(model, state) && answers(model, state).flatten().eq([401, 401, 401])
         }))
+}
+
+/// How many new users the table counts as active.
+fn counted(table: &Table) -> u64 {
+    table.iter().filter(|((pk, _), _)| pk.starts_with("F#")).filter_map(|(_, item)| item.plain["un"].as_u64()).sum()
+}
+
+pub(super) async fn refreshes_at_once_count_their_user_once() -> Stage {
+    let app = TestApp::start().await;
+    let ada = app.sign_up(ADA).await;
+    let clients = [(); 3].map(|()| doing([refresh(&app, &ada)]));
+    Stage::new(app, clients).rule(Property::always("a user is active once a day", |_, state: &State| counted(&state.table) <= 1)).rule(
+        Property::always("every refresh succeeds and the user is counted", |model, state: &State| {
+            !is_over(model, state) || (successes(model, state) == 3 && counted(&state.table) == 1)
+        }),
+    )
 }
 
 /// An authorization code that signs the user in to an app.

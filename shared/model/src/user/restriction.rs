@@ -26,7 +26,8 @@ pub enum RestrictedReason {
     EmailNotVerified,
     /// An administrator, a server or a sign-up rule restricted the user.
     RestrictedByAdministrator,
-    /// The project requires a second factor of the user, who has none.
+    /// The project requires a second factor of the user, who has none or did not prove it in the
+    /// session.
     SecondFactorRequired,
 }
 
@@ -56,7 +57,7 @@ enum Type {
 #[derive(Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 enum Needed {
-    /// An authenticator app.
+    /// An authenticator app, or a passkey that counts as both factors.
     SecondFactor,
 }
 
