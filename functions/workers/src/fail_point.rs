@@ -25,7 +25,7 @@ pub(crate) fn reached(place: &str, mails: usize) {
             loop {
                 std::thread::park();
             }
-        })
+        });
     }
 }
 
