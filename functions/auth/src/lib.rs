@@ -20,6 +20,7 @@ pub mod mfa_sign_in;
 pub mod not_me;
 pub mod not_me_show;
 mod oauth;
+pub mod oauth_apple_native;
 pub mod oauth_authorize;
 pub mod oauth_callback;
 pub mod oauth_callback_form;
@@ -116,4 +117,5 @@ pub fn operations(register: &mut impl Register) {
     register.operation(mfa_authenticator_list::ROUTE, mfa_authenticator_list::handle);
     register.operation(mfa_authenticator_update::ROUTE, mfa_authenticator_update::handle);
     register.operation(mfa_authenticator_delete::ROUTE, mfa_authenticator_delete::handle);
+    register.operation(oauth_apple_native::ROUTE, oauth_apple_native::handle);
 }
