@@ -170,7 +170,9 @@ async fn bundle_ids_of_apple_are_listed_and_named_in_the_configuration() {
 async fn texts_that_are_no_bundle_ids_are_refused() {
     let app = TestApp::start().await;
     let many: Vec<String> = (0..21).map(|number| format!("com.example.{number}")).collect();
-    for ids in [json!([""]), json!(["com.example.*"]), json!(["a".repeat(156)]), json!(["a.b", "a.b"]), json!(many), json!("a.b"), json!([1])] {
+    for ids in
+        [json!([""]), json!(["com.example.*"]), json!(["a".repeat(156)]), json!(["a.b", "a.b"]), json!(many), json!("a.b"), json!([1])]
+    {
         let provider = json!({ "id": "apple", "client_id": "one", "client_secret": "s", "apple_bundle_ids": ids });
         let answer = set(&app, json!([provider])).await;
         assert_eq!((answer.status(), answer.code().as_str()), (400, "SCHEMA_ERROR"), "{ids}");

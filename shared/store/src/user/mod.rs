@@ -3,7 +3,7 @@
 //!
 //! | item | pk | sk | index |
 //! |---|---|---|---|
-//! | user | `U#<P>#<user>` | `USER` | gsi1 `P#<P>#USERS#<shard>` / sign-up time, id |
+//! | user | `U#<P>#<user>` | `USER` | gsi1 `P#<P>#USERS#<shard>` / sign-up time, id; gsi2, see [`by_activity`] |
 //! | last day of activity | `U#<P>#<user>` | `ACTIVE`, see [`crate::metrics::activity`] | |
 //! | claim of an address | `E#<P>#<email address>` | `CLAIM` | |
 //!
@@ -14,6 +14,7 @@
 //! transaction, which costs two units for each KB of each item.
 
 pub mod account;
+pub mod by_activity;
 pub mod list;
 pub mod provider_account;
 
@@ -35,6 +36,7 @@ use crate::error::Error;
 use crate::item::{Item, Key, entity, integer, number, sortable, string};
 use crate::keys::{project_key, user_key};
 use crate::label::Label;
+use crate::user::by_activity::{PLACE, placed};
 use crate::write::Write;
 
 /// The number of partitions over which the list of a project's users is spread.
@@ -98,6 +100,7 @@ impl UserRow {
 
 /// Writes a new user.
 pub fn create(project: &ProjectId, user: &User) -> Result<Write, Error> {
+    let (active, hour) = by_activity::place(project, user.id, user.signed_up_at);
     Ok(Write::create(user_key(project, user.id), user)?
         .about(user.id)
         .tells([Event::Created])
@@ -105,7 +108,9 @@ pub fn create(project: &ProjectId, user: &User) -> Result<Write, Error> {
         .attribute("version", integer(1))
         .attribute("last_active_at", integer(user.signed_up_at.as_millisecond()))
         .attribute("gsi1pk", string(list_partition(project, shard(user.id))))
-        .attribute("gsi1sk", string(list_position(user))))
+        .attribute("gsi1sk", string(list_position(user)))
+        .attribute("gsi2pk", string(active))
+        .attribute("gsi2sk", string(hour)))
 }
 
 /// Replaces a user who has not changed since `version`.
@@ -230,7 +235,12 @@ pub(crate) fn deselect_team(project: &ProjectId, user: UserId, team: TeamId) -> 
 }
 
 fn list_position(user: &User) -> String {
-    format!("{}#{}", sortable(user.signed_up_at), user.id)
+    position(user.signed_up_at, user.id)
+}
+
+/// The position of a user in a list by time.
+fn position(at: Timestamp, id: UserId) -> String {
+    format!("{}#{id}", sortable(at))
 }
 
 /// Claims an email address that no user signs in with.
@@ -299,12 +309,12 @@ impl Store {
     }
 
     /// Records that a user was active and returns the user; `None` if the user no longer exists.
-    /// Costs at most two units for each KB.
+    /// Costs at most two units for each KB, and two for the first activity of an hour.
     pub async fn touch_user(&self, project: &ProjectId, id: UserId, now: Timestamp) -> Result<Option<UserRow>, Error> {
-        let update = Write::update(user_key(project, id), "SET last_active_at = :now")
+        let update = Write::update(user_key(project, id), format!("SET last_active_at = :now, {PLACE}"))
             .on("attribute_exists(pk)")
             .value(":now", integer(now.as_millisecond()));
-        match update.send_returning(&self.client, &self.table).await {
+        match placed(update, project, id, now).send_returning(&self.client, &self.table).await {
             Ok(item) => UserRow::of(item).map(Some),
             Err(Error::Conflict(_)) => Ok(None),
             Err(error) => Err(error),
