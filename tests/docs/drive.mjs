@@ -22,12 +22,19 @@ try {
     await page.fill("[name=email]", email);
     await page.fill("[name=password]", secret);
   };
+  /** Signs up or in, after which the SDK loads the home page again. */
+  const enter = async (name) => {
+    const loaded = page.waitForEvent("load");
+    await press(name);
+    await loaded;
+    await shows("#who", email);
+  };
   const shows = (selector, text) =>
     page.waitForFunction(([selector, text]) => document.querySelector(selector)?.textContent.includes(text), [selector, text]);
 
   await page.goto(app);
   await fill(password);
-  await press("Sign up");
+  await enter("Sign up");
   await shows("#who", `${email} unverified`);
 
   await page.goto(`${linkOf(await inbox.next(email)).url}`);
@@ -45,7 +52,7 @@ try {
   await press("Sign in");
   await page.waitForFunction(() => document.querySelector("[role=alert]").textContent);
   await fill(password);
-  await press("Sign in");
+  await enter("Sign in");
   await shows("#who", `${email} verified`);
   await page.reload();
   await shows("#who", `${email} verified`);

@@ -9,7 +9,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
 use crate::webauthn::{Refused, cbor};
 
-/// The COSE identifiers of the supported algorithms, in the order of preference: EdDSA, ES256 and
+/// The COSE identifiers of the supported algorithms, in the order of preference: `EdDSA`, ES256 and
 /// RS256.
 pub const ALGORITHMS: [i32; 3] = [-8, -7, -257];
 
