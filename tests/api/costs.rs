@@ -29,7 +29,8 @@ const MOST_ROUND_TRIPS: u128 = 3;
 /// the caller.
 const LONGEST: &str = "projects-internal-list";
 
-/// The operation that needs a provider's keys, which the process has in memory after a first request.
+/// The operation that needs a provider's keys, which the process has in memory after a first
+/// request.
 const WITH_KEYS: &str = "auth-oauth-apple-native";
 
 struct Cost {

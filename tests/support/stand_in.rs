@@ -71,8 +71,8 @@ impl StandIn {
         json!({ "id": self.inner.provider.id, "client_id": CLIENT_ID, "client_secret": CLIENT_SECRET })
     }
 
-    /// A stand-in that lasts as long as the process, for tests that share a world. It has no account;
-    /// the other providers seem to be down.
+    /// A stand-in that lasts as long as the process, for tests that share a world. It has no
+    /// account, and the other providers seem to be down.
     pub fn lasting(provider_id: &'static str) -> &'static Self {
         static LASTING: OnceLock<StandIn> = OnceLock::new();
         LASTING.get_or_init(|| {

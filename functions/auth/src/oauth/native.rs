@@ -1,5 +1,6 @@
-//! Signs in with a provider account that an app presents itself, without a redirect. All changes are
-//! one transaction, so a sign-in that fails leaves nothing behind, and does not use up the ID token.
+//! Signs in with a provider account that an app presents itself, without a redirect. All changes
+//! are one transaction, so a sign-in that fails leaves nothing behind, and does not use up the ID
+//! token.
 
 use api::product::{Access, Client};
 use errors::{Error, KnownError};

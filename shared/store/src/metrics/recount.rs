@@ -83,7 +83,8 @@ impl Store {
         self.query_page(query).await
     }
 
-    /// Replaces the totals, once all users have a place in the list by activity; [`Error::Conflict`] if a link has altered them since `before` was read.
+    /// Replaces the totals, once all users have a place in the list by activity;
+    /// [`Error::Conflict`] if a link has altered the totals since `before` was read.
     pub async fn set_totals(
         &self,
         project: &ProjectId,

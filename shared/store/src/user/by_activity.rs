@@ -13,40 +13,21 @@
 //! the time when they signed up.
 
 use futures_util::future::try_join_all;
-use jiff::Timestamp;
 use model::user::User;
-use wire::id::{ProjectId, UserId};
+use wire::id::ProjectId;
 
 use crate::client::Store;
 use crate::error::Error;
-use crate::item::{Item, string};
+use crate::item::Item;
 use crate::keys::user_key;
-use crate::metrics::{hour, hour_begins};
 use crate::sharded::{Listing, Partition};
 use crate::user::list::UserPage;
-use crate::user::{USER_SHARDS, UserRow, list_partition, position, shard};
+use crate::user::place::{PLACE, USER_SHARDS, active_partition, placed};
+use crate::user::{UserRow, list_partition};
 use crate::write::Write;
 
 /// How many users are placed at once.
 const AT_ONCE: usize = 25;
-
-fn partition(project: &ProjectId, shard: u8) -> String {
-    format!("P#{project}#ACTIVE#{shard}")
-}
-
-/// The part of an update expression that sets the place of a user; [`placed`] adds the values.
-pub(super) const PLACE: &str = "gsi2pk = :active, gsi2sk = :hour";
-
-/// The values of [`PLACE`] for a user who was active at a time.
-pub(super) fn placed(write: Write, project: &ProjectId, id: UserId, at: Timestamp) -> Write {
-    let (pk, sk) = place(project, id, at);
-    write.value(":active", string(pk)).value(":hour", string(sk))
-}
-
-/// The partition and the position of a user who was active at a time.
-pub(super) fn place(project: &ProjectId, id: UserId, at: Timestamp) -> (String, String) {
-    (partition(project, shard(id)), position(hour_begins(hour(at)), id))
-}
 
 /// Whether an item of `gsi1` is of a user who is in `gsi2`, too.
 fn is_placed(item: &Item) -> bool {
@@ -62,7 +43,7 @@ impl Store {
         listing: Listing<'_>,
         keep: impl Fn(&User) -> bool,
     ) -> Result<UserPage, Error> {
-        let mut partitions: Vec<Partition> = (0..USER_SHARDS).map(|shard| Partition::gsi2(partition(project, shard))).collect();
+        let mut partitions: Vec<Partition> = (0..USER_SHARDS).map(|shard| Partition::gsi2(active_partition(project, shard))).collect();
         if !self.totals(project).await?.lists_activity {
             partitions.extend((0..USER_SHARDS).map(|shard| Partition::gsi1(list_partition(project, shard))));
         }

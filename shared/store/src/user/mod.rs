@@ -16,6 +16,7 @@
 pub mod account;
 pub mod by_activity;
 pub mod list;
+mod place;
 pub mod provider_account;
 
 use std::collections::{HashMap, HashSet};
@@ -33,14 +34,13 @@ use wire::id::{ProjectId, TeamId, UserId};
 
 use crate::client::Store;
 use crate::error::Error;
-use crate::item::{Item, Key, entity, integer, number, sortable, string};
+use crate::item::{Item, Key, entity, integer, number, string};
 use crate::keys::{project_key, user_key};
 use crate::label::Label;
-use crate::user::by_activity::{PLACE, placed};
+use crate::user::place::{PLACE, placed, position, shard};
 use crate::write::Write;
 
-/// The number of partitions over which the list of a project's users is spread.
-pub const USER_SHARDS: u8 = 4;
+pub use crate::user::place::USER_SHARDS;
 
 /// A user with the attributes outside of the entity.
 #[derive(Debug, Clone)]
@@ -84,10 +84,6 @@ pub(crate) fn list_partition(project: &ProjectId, shard: u8) -> String {
     format!("P#{project}#USERS#{shard}")
 }
 
-fn shard(id: UserId) -> u8 {
-    id.uuid().as_bytes()[15] % USER_SHARDS
-}
-
 impl UserRow {
     /// Reads a user from its item.
     pub fn of(item: Item) -> Result<Self, Error> {
@@ -100,7 +96,7 @@ impl UserRow {
 
 /// Writes a new user.
 pub fn create(project: &ProjectId, user: &User) -> Result<Write, Error> {
-    let (active, hour) = by_activity::place(project, user.id, user.signed_up_at);
+    let (active, hour) = place::by_activity(project, user.id, user.signed_up_at);
     Ok(Write::create(user_key(project, user.id), user)?
         .about(user.id)
         .tells([Event::Created])
@@ -236,11 +232,6 @@ pub(crate) fn deselect_team(project: &ProjectId, user: UserId, team: TeamId) -> 
 
 fn list_position(user: &User) -> String {
     position(user.signed_up_at, user.id)
-}
-
-/// The position of a user in a list by time.
-fn position(at: Timestamp, id: UserId) -> String {
-    format!("{}#{id}", sortable(at))
 }
 
 /// Claims an email address that no user signs in with.
