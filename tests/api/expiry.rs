@@ -69,6 +69,7 @@ const KINDS: &[(&str, &str, Life)] = &[
     ("V", "RELEASE", Expires),
     ("V", "UNSUBSCRIBE", Expires),
     ("V", "NOT-ME", Expires),
+    ("C", "USED", Expires),
     ("CLI", "SIGN_IN", Expires),
     ("CLI", "USER_CODE", Expires),
     ("K", "CLAIM", Lasts),

@@ -22,6 +22,7 @@ pub mod mfa_sign_in;
 pub mod not_me;
 pub mod not_me_show;
 mod oauth;
+pub mod oauth_apple_native;
 pub mod oauth_authorize;
 pub mod oauth_callback;
 pub mod oauth_callback_form;
@@ -120,4 +121,5 @@ pub fn operations(register: &mut impl Register) {
     register.operation(mfa_authenticator_delete::ROUTE, mfa_authenticator_delete::handle);
     register.operation(mfa_device_list::ROUTE, mfa_device_list::handle);
     register.operation(mfa_device_delete::ROUTE, mfa_device_delete::handle);
+    register.operation(oauth_apple_native::ROUTE, oauth_apple_native::handle);
 }

@@ -1,5 +1,5 @@
 //! Counts the users and teams of a project one by one: of a project that existed before they were
-//! counted, or to repair its totals.
+//! counted, or to repair its totals. Users without a place in the list by activity get one.
 
 use std::collections::BTreeSet;
 
@@ -29,6 +29,7 @@ const BEFORE: SignedDuration = SignedDuration::from_mins(2);
 pub async fn totals(app: &App, project: &ProjectId, most: usize) -> Result<Option<Tally>, store::Error> {
     let since = after(app.clock.now(), -BEFORE);
     let Some(mut users) = app.store.tallies_of_users(project, most).await? else { return Ok(None) };
+    app.store.place_users(project).await?;
     // Only accounts that changed since the list was read are read again, so each round is short.
     let tally = optimistic!(ROUNDS, |_| {
         chain::link(app, project).await?;

@@ -26,7 +26,7 @@ pub fn projects(event: &Value) -> BTreeSet<ProjectId> {
 /// never counted are counted, unless there are too many.
 pub async fn link(app: &App, project: &ProjectId) -> Result<usize, store::Error> {
     let linked = chain::link(app, project).await?;
-    if linked > 0 && app.store.totals(project).await?.counted_at.is_none() {
+    if linked > 0 && !app.store.totals(project).await?.is_complete() {
         match recount::totals(app, project, recount::MOST_USERS).await {
             // Figures must not keep entries from being linked. The next link counts again.
             Err(error) => tracing::warn!(%error, %project, "the users of a project were not counted"),

@@ -197,6 +197,10 @@ catalog! {
         "Send the refresh token of the session that the access token belongs to.";
     OauthProviderRefusesClient: "The provider does not accept the client id and secret of the project.",
         "Correct the client id and secret of the provider in the project's settings.";
+    AppleBundleIdNotConfigured: "The project has no bundle id of an app that signs in with Apple.",
+        "Add the app's bundle id to `apple_bundle_ids` of the provider `apple`.";
+    InvalidAppleCredentials: "The identity token is not one of Apple for an app of the project, has expired or was used before, or the nonce is not that of the token.",
+        "Let the user sign in with Apple again, and send the new token with its nonce.";
 
     TeamNotFound: "The team does not exist, or is not visible to the caller.",
         "Check the team id, and that the user is a member.";

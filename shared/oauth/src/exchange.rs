@@ -193,7 +193,7 @@ impl<'a> Peer<'a> {
         match source {
             Source::IdToken { issuer, jwks_uri, userinfo } => {
                 let token = tokens.id_token.as_ref().ok_or_else(|| Fault::Senseless("the token response has no ID token".to_owned()))?;
-                let expected = Expected { issuer, jwks_uri, client_id: &self.client.id, nonce };
+                let expected = Expected { issuer, jwks_uri, client_ids: &[&self.client.id], nonce: Some(nonce) };
                 let claims = id_token::verify(self.outgoing, token.expose_secret(), &expected, self.now).await?;
                 let profile = Fields::OPENID.read(&claims).map_err(senseless)?;
                 match userinfo {

@@ -18,6 +18,7 @@ use model::owned_key::Owner;
 use model::permission::{PermissionId, Scope};
 use model::place::Place;
 use model::profile_image::{ImageKind, Upload};
+use model::project::apple_bundle::APPLE;
 use model::project::config::Level;
 use model::project::key_set::NewKeys;
 use model::project::redirect::RedirectUrl;
@@ -42,6 +43,7 @@ use store::provider::tokens as kept;
 use store::provider::tokens::ProviderTokens;
 use store::user::{self, EmailClaim, device, provider_account};
 use store::{Write, code, outbox, profile_image, session};
+use support::stand_in::StandIn;
 use support::{TestApp, authenticator_code};
 use wire::clock::after;
 use wire::id::{
@@ -84,6 +86,8 @@ const AUTHENTICATOR_CODE: &str = "082995";
 const DEVICE: &str = "018f0b6c-2e3f-7a4d-8b34-6c9f0d6d7e82";
 /// The id of the app.
 const PHONE: &str = "5b8e0c6a-3d1f-4e2b-9a7c-6f0d1e2b3c4d";
+/// The bundle id of the project's app.
+const BUNDLE: &str = "com.example.app";
 /// A set of API keys of the project.
 const KEY_SET: &str = "c4a1d2e3-5f60-4b7a-8c9d-0e1f2a3b4c5d";
 /// An API key of the user, and one of the user's team.
@@ -97,7 +101,7 @@ pub(super) type Placeholders = Vec<(&'static str, String)>;
 
 /// Creates a project with everything that the events refer to; returns the values of the
 /// placeholders: the access tokens of a user with a password, of a user without one and of a user
-/// of `internal`, two API keys, and a current authenticator code.
+/// of `internal`, two API keys, an identity token, and a current authenticator code.
 pub(super) async fn furnish(app: &TestApp, id: &str, key: &str) -> Placeholders {
     let project = ProjectId::parse(id).unwrap();
     let [client, server, admin] = ["pck_", "ssk_", "sak_"].map(|prefix| format!("{prefix}{key}").into());
@@ -129,6 +133,7 @@ pub(super) async fn furnish(app: &TestApp, id: &str, key: &str) -> Placeholders 
         ("<access token of internal>", owner_token),
         ("<user API key>", user_key),
         ("<team API key>", team_key),
+        ("<identity token of Apple>", apple_token(app)),
         (AUTHENTICATOR_CODE, code),
     ]
 }
@@ -271,7 +276,7 @@ async fn write_mail_documents(app: &TestApp, project: &ProjectId, user_id: UserI
 }
 
 async fn write_settings(app: &TestApp, project: &ProjectId, key: &str) {
-    let providers = json!({ "config": { "magic_link_enabled": true, "passkey_enabled": true, "client_user_deletion_enabled": true, "client_team_creation_enabled": true, "allow_user_api_keys": true, "allow_team_api_keys": true, "bot_challenge": { "provider": "altcha", "sign_up": "off", "send_sign_in_code": "off", "oauth": "off" }, "oauth_providers": [{ "id": "github", "client_id": "a", "client_secret": "b" }] } });
+    let providers = json!({ "config": { "magic_link_enabled": true, "passkey_enabled": true, "client_user_deletion_enabled": true, "client_team_creation_enabled": true, "allow_user_api_keys": true, "allow_team_api_keys": true, "bot_challenge": { "provider": "altcha", "sign_up": "off", "send_sign_in_code": "off", "oauth": "off" }, "oauth_providers": [{ "id": "github", "client_id": "a", "client_secret": "b" }, { "id": "apple", "client_id": "a", "client_secret": "b", "apple_bundle_ids": [BUNDLE] }] } });
     let admin = app.admin().with("x-stack-project-id", project.as_str()).with("x-stack-super-secret-admin-key", &format!("sak_{key}"));
     assert_eq!(admin.patch("/api/v1/internal/projects/current", providers).await.status(), 200);
     let mut row = app.app.store.project(project).await.unwrap().unwrap();
@@ -279,6 +284,15 @@ async fn write_settings(app: &TestApp, project: &ProjectId, key: &str) {
         row.project.config.rbac.create(&PermissionId::parse(id).unwrap(), scope, None, BTreeSet::new()).unwrap();
     }
     app.app.store.update_project(&row.project, row.version, None).await.unwrap();
+}
+
+/// An identity token of a user who signs in natively for the first time.
+fn apple_token(app: &TestApp) -> String {
+    let now = app.now().as_second();
+    StandIn::lasting(APPLE).key().sign(&json!({
+        "iss": "https://appleid.apple.com", "aud": BUNDLE, "iat": now, "exp": now + 600, "sub": "001.native",
+        "email": "native@example.com", "email_verified": true,
+    }))
 }
 
 async fn write_key_set(app: &TestApp, project: &ProjectId) {

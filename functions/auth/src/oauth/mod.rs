@@ -9,6 +9,8 @@ pub(crate) mod device;
 pub(crate) mod flow;
 mod handed_over;
 pub(crate) mod machine;
+pub(crate) mod native;
+pub(crate) mod owners;
 pub(crate) mod provider_accounts;
 pub(crate) mod provider_answer;
 pub(crate) mod provider_client;

@@ -27,9 +27,10 @@ use store::user::{self, UserRow};
 use store::{Contention as _, Label, optimistic, session};
 use subtle::ConstantTimeEq as _;
 
-use crate::oauth::account::{Signing, refused, sign_up};
+use crate::oauth::account::{Signing, sign_up};
 use crate::oauth::code::revoke;
 use crate::oauth::handed_over;
+use crate::oauth::owners::refused;
 use crate::oauth::tokens::Tokens;
 use crate::sign_in::tokens::NewSession;
 use crate::sign_in::{required_teams, second_factor};

@@ -1,6 +1,7 @@
 //! Projects and their settings.
 
 pub mod api_key;
+pub mod apple_bundle;
 pub mod config;
 pub mod config_patch;
 pub mod email_config;
@@ -281,6 +282,10 @@ pub struct OAuthProvider {
     /// The Microsoft tenant; if absent, `common`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub microsoft_tenant_id: Option<String>,
+    /// The bundle ids of apps that sign in natively with Apple, each under its name in the
+    /// configuration.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub apple_bundles: BTreeMap<String, String>,
 }
 
 impl OAuthProvider {

@@ -1,10 +1,13 @@
 //! An OAuth provider, as an administrator configures it.
 
+use std::collections::BTreeMap;
+
 use crypto::seal;
 use deserr::Deserr;
 use secrecy::SecretString;
 use utoipa::ToSchema;
 
+use crate::project::apple_bundle::{AppleBundle, named};
 use crate::project::setting::{Deployment, HIDDEN_SECRET, InvalidSetting, check_url, invalid};
 use crate::project::{OAuthProvider, secret_owner};
 use crate::provider::catalog;
@@ -42,6 +45,11 @@ pub struct ProviderInput {
     /// The Microsoft tenant; `common` if absent.
     #[deserr(default)]
     pub microsoft_tenant_id: Option<String>,
+    /// The bundle ids of apps that sign in natively with Apple, at most 20. If absent, the existing
+    /// ones are kept.
+    #[deserr(default)]
+    #[schema(value_type = Option<Vec<String>>)]
+    pub apple_bundle_ids: Option<Vec<AppleBundle>>,
 }
 
 /// Whose client at the provider is used.
@@ -107,6 +115,11 @@ impl ProviderInput {
         if let Some(endpoint) = &authorization_endpoint {
             check_url(&path("authorization_endpoint"), endpoint)?;
         }
+        let old_bundles = old.map(|old| old.apple_bundles.clone()).unwrap_or_default();
+        let apple_bundles = match self.apple_bundle_ids {
+            Some(bundles) => named(&self.id, bundles, &old_bundles).map_err(|wrong| invalid(path("apple_bundle_ids"), wrong))?,
+            None => old_bundles,
+        };
         let old_secret = old.and_then(|old| Some((old, old.client_secret.as_ref()?)));
         let client_id = self.client_id.or_else(|| old.map(|old| old.client_id.clone())).filter(|id| !id.is_empty());
         let client_id = client_id.ok_or_else(|| invalid(path("client_id"), "is required"))?;
@@ -133,6 +146,7 @@ impl ProviderInput {
             authorization_endpoint,
             facebook_config_id: self.facebook_config_id,
             microsoft_tenant_id: self.microsoft_tenant_id,
+            apple_bundles,
         })
     }
 
@@ -153,6 +167,9 @@ impl ProviderInput {
             ("facebook_config_id", self.facebook_config_id),
             ("microsoft_tenant_id", self.microsoft_tenant_id),
         ];
+        if self.apple_bundle_ids.is_some_and(|bundles| !bundles.is_empty()) {
+            return Err(invalid(path("apple_bundle_ids"), "is for the provider apple"));
+        }
         if let Some((name, _)) = others.into_iter().find(|(_, value)| value.as_ref().is_some_and(|text| !text.is_empty())) {
             return Err(invalid(path(name), "must be absent, because the deployment's client is used"));
         }
@@ -164,6 +181,7 @@ impl ProviderInput {
             authorization_endpoint: None,
             facebook_config_id: None,
             microsoft_tenant_id: None,
+            apple_bundles: BTreeMap::new(),
         })
     }
 }

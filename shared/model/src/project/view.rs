@@ -192,6 +192,9 @@ pub struct AdminProvider {
     /// The Microsoft tenant.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub microsoft_tenant_id: Option<String>,
+    /// The bundle ids of apps that sign in natively with Apple.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub apple_bundle_ids: Vec<String>,
 }
 
 /// The sender and the mail server. Unset fields of `standard` are empty (the port: 0) rather than
@@ -323,6 +326,7 @@ impl AdminProvider {
             authorization_endpoint: provider.authorization_endpoint.clone(),
             facebook_config_id: provider.facebook_config_id.clone(),
             microsoft_tenant_id: provider.microsoft_tenant_id.clone(),
+            apple_bundle_ids: provider.apple_bundles.values().cloned().collect(),
         }
     }
 }

@@ -90,6 +90,12 @@ pub fn challenge(verifier: &str) -> String {
     URL_SAFE_NO_PAD.encode(digest(&SHA256, verifier.as_bytes()))
 }
 
+/// The nonce in the ID token of a native app that keeps `nonce` to itself: its SHA-256 in
+/// hexadecimal digits, as in Apple's and Firebase's examples.
+pub fn native_nonce(nonce: &str) -> String {
+    base16ct::lower::encode_string(digest(&SHA256, nonce.as_bytes()).as_ref())
+}
+
 /// Whether a text can be an S256 challenge.
 pub fn is_challenge(text: &str) -> bool {
     text.len() == 43 && text.bytes().all(|b| b.is_ascii_alphanumeric() || b"-_".contains(&b))

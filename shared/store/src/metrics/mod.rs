@@ -57,6 +57,9 @@ fn day_position(day: Day) -> String {
     format!("DAY#{day:07}")
 }
 
+/// The attribute of the totals once all users have a place in the list by activity.
+const LISTS_ACTIVITY: &str = "lists_activity";
+
 /// The hour of a time, counted from the Unix epoch.
 pub fn hour(time: Timestamp) -> i64 {
     time.as_second().div_euclid(HOUR)
@@ -98,6 +101,8 @@ pub struct Totals {
     pub changes: u64,
     /// When everything was counted; from then on, the totals are exact.
     pub counted_at: Option<Timestamp>,
+    /// Whether all users have a place in the list by activity ([`crate::user::by_activity`]).
+    pub lists_activity: bool,
 }
 
 /// The sign-ups of a day.
@@ -137,15 +142,21 @@ fn numbers(item: &Item) -> impl Iterator<Item = (&str, i64)> {
 }
 
 impl Totals {
+    /// Whether everything was counted and listed.
+    pub fn is_complete(&self) -> bool {
+        self.counted_at.is_some() && self.lists_activity
+    }
+
     fn of(items: &[Item]) -> Self {
         let mut totals = Self::default();
-        let is_total = |name: &str| !matches!(name, "changes" | "counted_at");
+        let is_total = |name: &str| !matches!(name, "changes" | "counted_at" | LISTS_ACTIVITY);
         for item in items.iter().filter(|item| position_of(item, "TOTAL#").is_some()) {
             let of_item = numbers(item).filter(|(name, _)| is_total(name)).map(|(name, count)| (name.to_owned(), count)).collect();
             totals.tally.merge(&of_item, 1);
             totals.changes = number(item, "changes").unwrap_or(totals.changes);
             let counted = number(item, "counted_at").and_then(|millis| Timestamp::from_millisecond(millis).ok());
             totals.counted_at = counted.or(totals.counted_at);
+            totals.lists_activity |= item.contains_key(LISTS_ACTIVITY);
         }
         totals
     }

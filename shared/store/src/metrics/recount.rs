@@ -14,7 +14,7 @@ use crate::client::Store;
 use crate::error::Error;
 use crate::item::{Item, entity, integer, string};
 use crate::metrics::counters::item_of;
-use crate::metrics::{ALL, COUNTRIES, METHODS, Totals, key};
+use crate::metrics::{ALL, COUNTRIES, LISTS_ACTIVITY, METHODS, Totals, key};
 use crate::team::{self, TEAM_SHARDS};
 use crate::user::{self, USER_SHARDS};
 use crate::write::Write;
@@ -76,13 +76,15 @@ impl Store {
         Ok(count)
     }
 
-    async fn listed(&self, partition: &str, from: Option<Item>) -> Result<(Vec<Item>, Option<Item>), Error> {
+    /// A page of a list in `gsi1`.
+    pub(crate) async fn listed(&self, partition: &str, from: Option<Item>) -> Result<(Vec<Item>, Option<Item>), Error> {
         let query = self.query().index_name("gsi1").key_condition_expression("gsi1pk = :pk");
         let query = query.expression_attribute_values(":pk", string(partition)).set_exclusive_start_key(from);
         self.query_page(query).await
     }
 
-    /// Replaces the totals; [`Error::Conflict`] if a link has altered them since `before` was read.
+    /// Replaces the totals, once all users have a place in the list by activity;
+    /// [`Error::Conflict`] if a link has altered the totals since `before` was read.
     pub async fn set_totals(
         &self,
         project: &ProjectId,
@@ -105,7 +107,7 @@ impl Store {
         }
         if let Some(all) = writes.remove(ALL) {
             let unchanged = if before.changes == 0 { "attribute_not_exists(changes)" } else { "changes = :changes" };
-            let all = all.attribute("counted_at", integer(now.as_millisecond())).on(unchanged);
+            let all = all.attribute("counted_at", integer(now.as_millisecond())).attribute(LISTS_ACTIVITY, integer(1)).on(unchanged);
             let all = match before.changes {
                 0 => all,
                 changes => all.attribute("changes", integer(changes)).value(":changes", integer(changes)),

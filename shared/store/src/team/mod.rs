@@ -30,7 +30,7 @@ use crate::client::Store;
 use crate::error::Error;
 use crate::item::{Item, Key, entity, integer, number, sortable, string};
 use crate::label::Label;
-use crate::sharded::{Listing, Page, size};
+use crate::sharded::{Listing, Page, Partition, size};
 use crate::write::Write;
 
 /// The number of partitions over which the list of a project's teams is spread.
@@ -145,7 +145,7 @@ impl Store {
 
     /// The project's teams that `keep` accepts, by time of creation.
     pub async fn team_page(&self, project: &ProjectId, listing: Listing<'_>, keep: impl Fn(&Team) -> bool) -> Result<Page<Team>, Error> {
-        let partitions = (0..TEAM_SHARDS).map(|shard| list_partition(project, shard)).collect();
+        let partitions = (0..TEAM_SHARDS).map(|shard| Partition::gsi1(list_partition(project, shard))).collect();
         let read = |_: &str, item: Item| {
             let team = TeamRow::of(item)?.map(|row| row.team).filter(&keep);
             Ok(team.map(|team| {

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use deserr::{DeserializeError, Deserr, ErrorKind, IntoValue, Map as _, ValueKind, ValuePointerRef, take_cf_content};
 use wire::problem::Problems;
 
+use crate::project::apple_bundle::AppleBundle;
 use crate::project::config::paths::{DOMAINS, PROVIDERS, RULES, SERVER};
 use crate::project::config_patch::DomainInput;
 use crate::project::email_input::EmailInput;
@@ -62,6 +63,16 @@ pub(crate) struct Provider {
     facebook_config_id: Option<String>,
     #[deserr(default)]
     microsoft_tenant_id: Option<String>,
+    #[deserr(default)]
+    apple_bundles: Entries<Bundle>,
+}
+
+/// An app that signs in natively with Apple.
+#[derive(Deserr)]
+#[deserr(deny_unknown_fields, rename_all = camelCase)]
+pub(crate) struct Bundle {
+    #[deserr(default)]
+    bundle_id: Option<String>,
 }
 
 impl Provider {
@@ -89,6 +100,12 @@ impl Provider {
             // The levels may keep a client of the project for later.
             return Ok(ProviderInput { id, r#type: Some(ProviderKind::Shared), ..ProviderInput::default() });
         }
+        let bundles = format!("{PROVIDERS}.{id}.appleBundles");
+        let bundle = |(name, Bundle { bundle_id }): (String, Bundle)| {
+            let id = required(bundle_id, &bundles, &name, "bundleId")?;
+            Ok(AppleBundle { name: Some(name), id })
+        };
+        let apple_bundle_ids = self.apple_bundles.0.into_iter().map(bundle).collect::<Result<_, Problems>>()?;
         let Self { client_id, client_secret, issuer, authorization_endpoint, facebook_config_id, microsoft_tenant_id, .. } = self;
         Ok(ProviderInput {
             id,
@@ -99,6 +116,7 @@ impl Provider {
             authorization_endpoint,
             facebook_config_id,
             microsoft_tenant_id,
+            apple_bundle_ids: Some(apple_bundle_ids),
         })
     }
 }

@@ -63,6 +63,7 @@ impl Ids {
 fn field_name(field: &str) -> String {
     let field = match field {
         ".domain" => ".base_url",
+        ".apple_bundle_ids" => ".apple_bundles",
         // The type of a provider is its id in a configuration.
         ".type" => ".is_shared",
         field => field,

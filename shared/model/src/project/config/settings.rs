@@ -190,6 +190,10 @@ fn of_provider(provider: &OAuthProvider) -> Value {
     if !provider.is_shared() {
         value["clientId"] = json!(provider.client_id);
     }
+    if !provider.apple_bundles.is_empty() {
+        let bundles = provider.apple_bundles.iter().map(|(name, id)| (name.clone(), json!({ "bundleId": id })));
+        value["appleBundles"] = Value::Object(bundles.collect());
+    }
     let others = [
         ("issuer", &provider.issuer),
         ("authorizationEndpoint", &provider.authorization_endpoint),
