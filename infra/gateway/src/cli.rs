@@ -8,6 +8,7 @@ mod environment;
 mod health;
 mod listen;
 mod log;
+mod login;
 mod metrics;
 mod pages;
 mod project;
@@ -48,6 +49,12 @@ enum Command {
     /// Create users
     #[command(subcommand)]
     User(user::Command),
+    /// Sign in to a deployment through a browser, to administer it over its API
+    Login(login::Login),
+    /// End the session of `gateway login`
+    Logout,
+    /// Call an operation of the deployment that `gateway login` signed in to
+    Call(login::Call),
     /// Publish the public content of the site
     #[command(subcommand)]
     Content(content::Command),
@@ -82,6 +89,9 @@ impl Cli {
             Some(Command::Pages) => pages::run(&self.target.data),
             Some(Command::Project(command)) => command.run(&Tools::open(&self.target).await?).await,
             Some(Command::User(command)) => command.run(&Tools::open(&self.target).await?).await,
+            Some(Command::Login(command)) => command.run().await,
+            Some(Command::Logout) => login::logout().await,
+            Some(Command::Call(command)) => command.run().await,
             Some(Command::Content(command)) => command.run(&self.target).await,
             Some(Command::Audit(command)) => command.run(&Tools::open(&self.target).await?).await,
             Some(Command::Metrics(command)) => command.run(&Tools::open(&self.target).await?).await,

@@ -14,6 +14,7 @@ mod folder;
 mod health;
 mod inbox;
 mod limits;
+mod login;
 mod mail_server;
 mod page_key;
 mod pages;
