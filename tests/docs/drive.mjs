@@ -22,19 +22,14 @@ try {
     await page.fill("[name=email]", email);
     await page.fill("[name=password]", secret);
   };
-  /** Signs up or in, after which the SDK loads the home page again. */
-  const enter = async (name) => {
-    const loaded = page.waitForEvent("load");
-    await press(name);
-    await loaded;
-    await shows("#who", email);
-  };
+  /** Signs up, in or out, after which the SDK loads the home page again. */
+  const pressAndLoad = (name) => Promise.all([page.waitForEvent("load"), press(name)]);
   const shows = (selector, text) =>
     page.waitForFunction(([selector, text]) => document.querySelector(selector)?.textContent.includes(text), [selector, text]);
 
   await page.goto(app);
   await fill(password);
-  await enter("Sign up");
+  await pressAndLoad("Sign up");
   await shows("#who", `${email} unverified`);
 
   await page.goto(`${linkOf(await inbox.next(email)).url}`);
@@ -46,13 +41,13 @@ try {
   await press("Ask the server");
   await shows("#answer", `Hello, ${email}`);
 
-  await press("Sign out");
+  await pressAndLoad("Sign out");
   await page.waitForSelector("form");
   await fill("wrong horse battery");
   await press("Sign in");
   await page.waitForFunction(() => document.querySelector("[role=alert]").textContent);
   await fill(password);
-  await enter("Sign in");
+  await pressAndLoad("Sign in");
   await shows("#who", `${email} verified`);
   await page.reload();
   await shows("#who", `${email} verified`);
