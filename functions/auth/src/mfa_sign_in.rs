@@ -6,8 +6,8 @@
 
 use api::http::TableAction::{BatchGetItem, ConditionCheckItem, GetItem, PutItem, Query, UpdateItem};
 use api::http::{Json, Route};
-use api::product::Input;
 use api::product::code_access::{AttemptCode, CodeAccess};
+use api::product::{Access, Client, Input};
 use axum::extract::State;
 use deserr::Deserr;
 use errors::{CODE_ERRORS, Error, ErrorCode, KnownError};
@@ -17,7 +17,10 @@ use model::code::{Code, Rejected};
 use model::limit::Limit;
 use model::session::Amr;
 use model::trail::Event;
+use model::user::User;
+use model::user::device::{Device, DeviceToken};
 use serde::Serialize;
+use store::user::device;
 use store::{Label, code};
 use utoipa::ToSchema;
 use wire::problem::Problems;
@@ -49,6 +52,23 @@ pub struct MfaSignIn {
     /// A recovery code. Required for the type `recovery-code`.
     #[deserr(default)]
     recovery_code: Option<String>,
+    /// Whether this device need not prove the second factor again for some time, if the project
+    /// permits that.
+    #[deserr(default)]
+    remember_device: bool,
+}
+
+#[derive(Serialize, ToSchema)]
+pub struct SecondFactorSignedIn {
+    #[serde(flatten)]
+    signed_in: SignedInOrUp,
+    /// The token of the remembered device, for the header `X-Service-Device-Token` of later
+    /// sign-ins. Absent unless the request asked for it and the project permits it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    device_token: Option<String>,
+    /// When the device is forgotten, in milliseconds since the epoch.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    device_expires_at_millis: Option<i64>,
 }
 
 /// A kind of second factor.
@@ -62,6 +82,14 @@ pub enum Factor {
 }
 
 impl MfaSignIn {
+    /// The device to remember, with its token.
+    fn device(&self, access: &Access<Client>, user: &User) -> Option<(DeviceToken, Device)> {
+        let (app, now) = (&access.app, access.app.clock.now());
+        let token = DeviceToken::draw(&app.entropy, now);
+        let device = Device::remember(user, &token, &access.project.config.second_factor, &access.place, now);
+        device.filter(|_| self.remember_device).map(|device| (token, device))
+    }
+
     fn second_factor(&self) -> Result<SecondFactorCode, KnownError> {
         match (&self.factor, &self.totp, &self.recovery_code) {
             (Factor::Totp, Some(text), None) => Ok(SecondFactorCode::of_app(text)),
@@ -76,7 +104,7 @@ pub async fn handle(
     State(app): State<App>,
     CodeAccess { access, hint, .. }: CodeAccess<AttemptCode>,
     Input { body, .. }: Input<MfaSignIn>,
-) -> Result<Json<SignedInOrUp>, Error> {
+) -> Result<Json<SecondFactorSignedIn>, Error> {
     let given = body.second_factor()?;
     let (project, now) = (&access.project.id, app.clock.now());
     let hinted = hint.as_ref().map(|attempt| (attempt.user_id, Failures::of_second_factor(&app, project, attempt.user_id)));
@@ -107,10 +135,16 @@ pub async fn handle(
     writes.extend(session.writes(&access.project)?);
     writes.extend(notice::write(&app, &access.project, &row.user, &access.place).await?);
     writes.extend(failures.still_allowed());
+    let remembered = body.device(&access, &row.user);
+    writes.extend(remembered.as_ref().map(|(_, device)| device::create(project, device)).transpose()?);
     match given.redeem(&access, &row, right, writes).await {
         Ok(()) => {
             let signed_in = session.signed_in(&app, &access.project, &row.user);
-            Ok(Json(SignedInOrUp { signed_in, is_new_user: attempt.is_new_user }))
+            Ok(Json(SecondFactorSignedIn {
+                signed_in: SignedInOrUp { signed_in, is_new_user: attempt.is_new_user },
+                device_token: remembered.as_ref().map(|(token, _)| token.text()),
+                device_expires_at_millis: remembered.map(|(_, device)| device.expires_at.as_millisecond()),
+            }))
         }
         Err(Error::Store(store::Error::Conflict(conflict))) if conflict.is_of(Label::Code) => Err(Rejected::AlreadyUsed.into()),
         Err(error) => Err(error),

@@ -8,6 +8,7 @@ mod environment;
 mod health;
 mod listen;
 mod log;
+mod metrics;
 mod pages;
 mod project;
 mod reseal;
@@ -53,6 +54,9 @@ enum Command {
     /// Read and verify the audit log of projects
     #[command(subcommand)]
     Audit(audit::Command),
+    /// Count the users and teams of projects
+    #[command(subcommand)]
+    Metrics(metrics::Command),
     /// Export the whole table to a folder
     Export(transfer::Export),
     /// Import a folder into the table
@@ -80,6 +84,7 @@ impl Cli {
             Some(Command::User(command)) => command.run(&Tools::open(&self.target).await?).await,
             Some(Command::Content(command)) => command.run(&self.target).await,
             Some(Command::Audit(command)) => command.run(&Tools::open(&self.target).await?).await,
+            Some(Command::Metrics(command)) => command.run(&Tools::open(&self.target).await?).await,
             Some(Command::Export(command)) => command.run(&self.target).await,
             Some(Command::Import(command)) => command.run(&self.target).await,
             Some(Command::Reseal) => reseal::run(&Tools::open(&self.target).await?).await,

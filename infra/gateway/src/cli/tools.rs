@@ -93,6 +93,7 @@ impl Tools {
             development: true,
             allow_private_issuers: false,
             provider_stand_in: None,
+            shared_clients: settings::shared_clients(variable),
         };
         Ok(App::new(settings, self.store.clone(), self.clock.clone(), self.entropy.clone(), Hasher::default()))
     }

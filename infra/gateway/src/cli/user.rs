@@ -57,7 +57,7 @@ async fn create(tools: &Tools, email: Email, id: &ProjectId, is_read: bool) -> a
     match tools.recorded("gateway-user-create", &project, Vec::new(), create).await? {
         Outcome::Done => {}
         Outcome::EmailTaken(_) => bail!("{email} already signs in to project {id}"),
-        Outcome::AccountTaken(_) | Outcome::Changed => bail!("the project was changed concurrently: try again"),
+        Outcome::AccountTaken(_) | Outcome::PasskeyTaken(_) | Outcome::Changed => bail!("the project was changed concurrently: try again"),
     }
     say!("created user {} ({email}) in project {id}", user.id);
     if !is_read {

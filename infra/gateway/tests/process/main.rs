@@ -25,3 +25,4 @@ mod smuggling;
 mod support;
 mod transfer;
 mod users;
+mod webhooks;

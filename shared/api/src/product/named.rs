@@ -6,16 +6,22 @@ use std::borrow::Cow;
 
 use axum::extract::RawPathParams;
 use http::request::Parts;
+use model::code::Code;
 use model::email::Email;
 use model::owned_key::text::KeyText;
+use model::passkey::ceremony::claimed_user;
+use model::session::cli::login_code;
 use model::session::token::Claims;
 use model::user::reference::UserRef;
 use store::Key;
+use store::cli_sign_in::sign_in_key;
 use store::document::document_key;
 use store::keys::{project_key, user_key};
 use store::outbox::entry_key;
 use store::owned_key::owner_key;
+use store::passkey::challenge_key;
 use store::project::key_set::set_key;
+use store::session::token_key;
 use store::team::membership::member_key;
 use store::team::team_key;
 use store::user::email_claim_key;
@@ -51,7 +57,14 @@ impl Names<'_> {
             Named::Mail => self.id("id", EmailId::parse).map(|id| vec![entry_key(project, id)]),
             Named::KeySet => self.id("id", KeySetId::parse).map(|id| vec![set_key(project, id)]),
             Named::KeyOwner => self.checked_key(project).map(|key| vec![owner_key(project, key.owner)]),
+            Named::CliSignIn => self.login_code().map(|code| vec![sign_in_key(project, &code.digest())]),
+            Named::RefreshToken => {
+                let token = self.text("refresh_token").or_else(|| self.text("anon_refresh_token"));
+                token.map(|token| vec![token_key(project, &token.into_owned().into())])
+            }
             Named::Project => self.id("project_id", ProjectId::parse).map(|id| vec![project_key(&id)]),
+            Named::Challenge(ceremony) => self.id("code", Code::parse).map(|code| vec![challenge_key(project, ceremony, &code)]),
+            Named::PasskeyUser => self.passkey_user().map(|user| vec![user_key(project, user)]),
         };
         keys.unwrap_or_default()
     }
@@ -73,6 +86,16 @@ impl Names<'_> {
             UserRef::Me => None,
             UserRef::Id(id) => Some(id),
         }
+    }
+
+    fn passkey_user(&self) -> Option<UserId> {
+        claimed_user(self.parts.extensions.get::<ParsedBody>()?.0.as_ref()?.get("authentication_response")?)
+    }
+
+    /// The login code of the sign-in of a command-line tool.
+    fn login_code(&self) -> Option<Code> {
+        let polled = self.id("polling_code", Code::parse).map(|code| login_code(&code));
+        polled.or_else(|| self.id("login_code", Code::parse))
     }
 
     fn id<T, E>(&self, name: &str, parse: impl Fn(&str) -> Result<T, E>) -> Option<T> {

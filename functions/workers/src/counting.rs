@@ -1,0 +1,63 @@
+//! What the entries of an audit trail count.
+//!
+//! An entry is counted in the transaction of the link that covers it. Users who were active are
+//! counted before: that happens once a day for each user, so it can be repeated.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use flows::App;
+use jiff::Timestamp;
+use model::metrics::activity::{Day, day};
+use model::trail::chain::Covered;
+use model::trail::{Actor, Entry};
+use store::metrics::counters::Counters;
+use wire::id::{ProjectId, UserId};
+
+use crate::fail_point::reached;
+
+/// An entry that a link is about to cover.
+pub(crate) struct Fresh {
+    pub(crate) covered: Covered,
+    pub(crate) entry: Option<Entry>,
+    /// How often its event happened since a link last covered it.
+    pub(crate) times: u64,
+}
+
+/// The maximum number of items that the counters of a link may take: a transaction has at most 100
+/// items, and a single entry takes at most about 60.
+const MOST_COUNTERS: usize = 90;
+
+/// The first entries that fit into one link, with what they count.
+pub(crate) fn first_link(entries: &[Fresh], most: usize) -> (usize, Counters) {
+    let mut counters = Counters::default();
+    for (number, fresh) in entries.iter().enumerate().take(most) {
+        let mut with = counters.clone();
+        if let Some(entry) = &fresh.entry {
+            with.add(entry, fresh.times);
+        }
+        if number > 0 && with.len() > MOST_COUNTERS {
+            return (number, counters);
+        }
+        counters = with;
+    }
+    (entries.len().min(most), counters)
+}
+
+/// Counts the users who caused these entries, each once a day.
+pub(crate) async fn count_active(app: &App, project: &ProjectId, entries: &[Fresh]) -> Result<(), store::Error> {
+    let mut by_day: BTreeMap<Day, (Timestamp, BTreeSet<UserId>)> = BTreeMap::new();
+    for entry in entries.iter().filter_map(|fresh| fresh.entry.as_ref()) {
+        if let Actor::User { user_id, .. } = entry.actor {
+            by_day.entry(day(entry.at)).or_insert_with(|| (entry.at, BTreeSet::new())).1.insert(user_id);
+        }
+    }
+    for (at, users) in by_day.into_values() {
+        let users: Vec<UserId> = users.into_iter().collect();
+        let left = app.store.not_yet_active(project, &users, at).await?;
+        let users = app.store.users_by_id(project, &left).await?;
+        let users: Vec<_> = users.into_values().map(|row| row.user).collect();
+        app.store.count_active(project, &users, at).await?;
+        reached("counted", users.len());
+    }
+    Ok(())
+}
