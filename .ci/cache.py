@@ -8,10 +8,9 @@ import shutil
 import subprocess
 
 FOLDER = pathlib.Path(os.environ.get("GATELET_CI_CACHE") or pathlib.Path.home() / ".cache" / "gatelet-ci")
-COMPILED = FOLDER / "compiled"
+COMPILED = FOLDER / "crates"
 # The maximum size of the compiled dependencies in the cache, in bytes. Those of old versions
-# accumulate; when all together exceed the maximum, they are deleted, and the current ones are
-# cached anew.
+# accumulate; a cache that exceeds the maximum is deleted, and the next run compiles everything.
 MOST = 12 << 30
 _metadata = None
 
@@ -52,16 +51,16 @@ def crate(file):
 
 
 def copy(source, to):
-    """Hard-links the files of compiled dependencies from one folder into another, or copies them if
-    the folders are on different disks."""
+    """Hard-links the files of compiled dependencies from one folder into another, which has none, or
+    copies them if the folders are on different disks. Returns the number of crates."""
     ours, count = own(), 0
     for profile in profiles(source):
         for kind in (".fingerprint", "build", "deps"):
             folder = source / profile / kind
             for file in folder.iterdir() if folder.is_dir() else []:
-                aim = to / profile / kind / file.name
-                if crate(file) in ours or aim.exists():
+                if crate(file) in ours:
                     continue
+                aim = to / profile / kind / file.name
                 aim.parent.mkdir(parents=True, exist_ok=True)
                 if file.is_dir():
                     shutil.copytree(file, aim, copy_function=link)
@@ -79,13 +78,28 @@ def link(source, to):
 
 
 def restore():
-    count = copy(COMPILED, target())
-    print(f"== cached by an earlier run in {FOLDER}: {count} compiled crates" if count else f"== nothing is cached in {FOLDER}", flush=True)
+    """Links the cached crates into the target folder, unless it has crates already. The crates of two
+    builds are never mixed: two compilations of the same crate can have the same file name, and a crate
+    that was compiled with one of them cannot be used with the other."""
+    if profiles(target()):
+        print(f"== {target()} has crates, so none are taken from {FOLDER}", flush=True)
+    elif profiles(COMPILED):
+        print(f"== cached by an earlier run in {FOLDER}: {copy(COMPILED, target())} compiled crates", flush=True)
+    else:
+        print(f"== nothing is cached in {FOLDER}", flush=True)
 
 
 def keep():
-    size = sum(file.stat().st_size for file in COMPILED.rglob("*") if file.is_file()) if COMPILED.is_dir() else 0
+    """Replaces the cache by the crates of the target folder, at once: a run that is killed meanwhile
+    leaves the cache as it was, or none."""
+    new = FOLDER / "crates.new"
+    shutil.rmtree(new, ignore_errors=True)
+    count = copy(target(), new)
+    shutil.rmtree(COMPILED, ignore_errors=True)
+    size = sum(file.stat().st_size for file in new.rglob("*") if file.is_file())
     if size > MOST:
-        shutil.rmtree(COMPILED)
-    count = copy(target(), COMPILED)
-    print(f"== cached for the next run in {FOLDER}: {count} more compiled crates", flush=True)
+        shutil.rmtree(new)
+        print(f"== nothing is cached for the next run: {size >> 20} MiB exceed the maximum of {MOST >> 20} MiB", flush=True)
+    elif count:
+        new.rename(COMPILED)
+        print(f"== cached for the next run in {FOLDER}: {count} compiled crates", flush=True)
