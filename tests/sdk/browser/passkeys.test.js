@@ -28,8 +28,8 @@ after(async () => {
 /** The site on another host; every name below localhost leads to this machine. */
 const on = (host) => Object.assign(new URL(site.url), { hostname: host }).origin;
 
-/** A browser with a device that can verify its user, with the app open. */
-async function visitor(t, { isUserVerified = true, url = site.url } = {}) {
+/** A browser with a device that verifies its user, with the app open. */
+async function visitor(t, { url = site.url } = {}) {
   const context = await browser.newContext();
   t.after(() => context.close());
   const page = await context.newPage();
@@ -38,7 +38,7 @@ async function visitor(t, { isUserVerified = true, url = site.url } = {}) {
   const devtools = await context.newCDPSession(page);
   await devtools.send("WebAuthn.enable");
   const addDevice = async (more = {}) => {
-    const options = { protocol: "ctap2", transport: "internal", hasResidentKey: true, hasUserVerification: true, isUserVerified, automaticPresenceSimulation: true, ...more };
+    const options = { protocol: "ctap2", transport: "internal", hasResidentKey: true, hasUserVerification: true, isUserVerified: true, automaticPresenceSimulation: true, ...more };
     return (await devtools.send("WebAuthn.addVirtualAuthenticator", { options })).authenticatorId;
   };
   const authenticatorId = await addDevice();
@@ -79,11 +79,12 @@ async function visitor(t, { isUserVerified = true, url = site.url } = {}) {
   return it;
 }
 
-/** A visitor with an account and a passkey, who has signed out. */
-async function member(t, options) {
+/** A visitor with an account and a passkey, who has signed out after `change`. */
+async function member(t, { change, ...options } = {}) {
   const it = await visitor(t, options);
   const email = await it.signUp();
   await it.register();
+  await change?.(it);
   await it.signOut();
   return { ...it, email };
 }
@@ -131,7 +132,11 @@ test("the SDK registers a passkey, and signs in with it", async (t) => {
 });
 
 test("a device that does not verify its user is refused if that is required", async (t) => {
-  const it = await member(t, { isUserVerified: false });
+  const it = await member(t);
+  // The virtual authenticator refuses to answer when it cannot verify its user, so it answers
+  // without the flag.
+  const verifiesUser = (does) => it.devtools.send("WebAuthn.setResponseOverrideBits", { authenticatorId: it.authenticatorId, isBadUV: !does });
+  await verifiesUser(false);
   await it.page.click("#passkey-sign-in");
   await it.is(`${it.email} unverified`);
   await it.signOut();
@@ -141,7 +146,7 @@ test("a device that does not verify its user is refused if that is required", as
   t.after(() => configure(w.gateway, { passkey_user_verification: "preferred" }));
   const refused = await post(it.page, "/auth/passkey/sign-in", { code: started.code, authentication_response });
   assert.deepEqual([refused.status, refused.body.code], [400, "PASSKEY_AUTHENTICATION_FAILED"]);
-  await it.devtools.send("WebAuthn.setUserVerified", { authenticatorId: it.authenticatorId, isUserVerified: true });
+  await verifiesUser(true);
   assert.equal((await signIn(it.page)).status, 200);
 });
 
@@ -164,9 +169,13 @@ test("a device holds one passkey of a user, and another device another one", asy
 });
 
 test("a removed passkey is refused, and the SDK reports it", async (t) => {
-  const it = await member(t);
-  const user = (await w.server().listUsers()).find((user) => user.primaryEmail === it.email);
-  await user.update({ passkeyAuthEnabled: false });
+  const it = await member(t, {
+    change: async ({ page }) => {
+      await page.click("#remove-passkeys");
+      await page.waitForSelector("#remove-passkeys[data-done]");
+    },
+  });
+  assert.equal((await it.credentials()).length, 1, "the device still has it");
   await it.page.click("#passkey-sign-in");
   await it.problem("PASSKEY_AUTHENTICATION_FAILED");
 });
