@@ -5,6 +5,7 @@ mod anonymous;
 mod cli_complete;
 mod cli_create;
 mod cli_poll;
+mod connected_account_token_own;
 mod connected_accounts;
 mod machine_tokens;
 pub(crate) mod mfa_authenticators;
