@@ -1,5 +1,7 @@
 //! `gateway project …`: manages projects.
 
+mod api;
+
 use std::fmt::Write as _;
 use std::time::Duration;
 
@@ -17,7 +19,9 @@ use tokio::time::Instant;
 use wire::id::ProjectId;
 use wire::problem::Problems;
 
-use super::tools::Tools;
+use super::confirm::deletion;
+use super::deployment::Session;
+use super::tools::{Target, Tools};
 use crate::keys::{Keys, Role, closed_internal};
 use crate::saved_keys::Saved;
 use crate::say::say;
@@ -40,6 +44,10 @@ pub(super) enum Command {
         /// `GATELET_INTERNAL_ADMIN_KEY`, or new ones
         #[arg(long, conflicts_with = "id")]
         internal: bool,
+        /// The team that owns the project of a deployment; by default the team that you selected,
+        /// or your only one
+        #[arg(long, value_name = "ID", conflicts_with_all = ["id", "internal"])]
+        team: Option<String>,
     },
     /// Delete a project and all its data, permanently
     Delete {
@@ -65,8 +73,13 @@ pub(super) enum Command {
 }
 
 impl Command {
-    pub(super) async fn run(self, tools: &Tools) -> anyhow::Result<()> {
+    pub(super) async fn run(self, target: &Target) -> anyhow::Result<()> {
+        if let Some(session) = Session::chosen(target).await? {
+            return self.over_the_api(session).await;
+        }
+        let tools = &Tools::open(target).await?;
         match self {
+            Self::Create { team: Some(_), .. } => bail!("--team names the owner of a project of a deployment: `gateway login URL` signs in"),
             Self::Create { name, internal: true, .. } => create_internal(tools, name).await,
             Self::Create { name, id, .. } => create(tools, &name.unwrap_or_default(), id).await,
             Self::Delete { id, confirm } => delete(tools, &id, confirm).await,
@@ -76,6 +89,20 @@ impl Command {
             Self::Set { id, settings } => set(tools, &id, &settings).await,
         }
     }
+
+    async fn over_the_api(self, session: Session) -> anyhow::Result<()> {
+        match self {
+            Self::Create { internal: true, .. } | Self::Create { id: Some(_), .. } => {
+                bail!("--internal and --id work on the data, not over the API: name it with --table NAME or --data DIR")
+            }
+            Self::Create { name, team, .. } => api::create(session, &name.unwrap_or_default(), team.as_deref()).await,
+            Self::Delete { id, confirm } => api::delete(session, &id, confirm).await,
+            Self::List => api::list(session).await,
+            Self::Show { id } => api::show(session, &id).await,
+            Self::Keys { id } => api::new_keys(session, &id).await,
+            Self::Set { id, settings } => api::set(session, &id, &patch(&settings)?).await,
+        }
+    }
 }
 
 async fn find(tools: &Tools, id: &str) -> anyhow::Result<ProjectRow> {
@@ -83,7 +110,7 @@ async fn find(tools: &Tools, id: &str) -> anyhow::Result<ProjectRow> {
     tools.store.project(&id).await?.ok_or_else(|| anyhow!("project {id} does not exist"))
 }
 
-fn parse_id(id: &str) -> anyhow::Result<ProjectId> {
+pub(super) fn parse_id(id: &str) -> anyhow::Result<ProjectId> {
     ProjectId::parse(id).with_context(|| format!("{id:?} is not a project id: expected a UUID or `internal`"))
 }
 
@@ -119,18 +146,8 @@ async fn delete(tools: &Tools, id: &str, confirm: Option<String>) -> anyhow::Res
     if project.id.is_internal() {
         bail!("the project `internal` cannot be deleted");
     }
-    let confirmed = match confirm {
-        Some(again) => again,
-        None => {
-            eprint!("This deletes {:?} with all its users, teams and emails. Type its id to confirm:  ", project.display_name);
-            let mut line = String::new();
-            std::io::stdin().read_line(&mut line).context("cannot read the id")?;
-            line
-        }
-    };
-    if confirmed.trim() != project.id.as_str() {
-        bail!("{:?} is not the id of the project; nothing was deleted", confirmed.trim());
-    }
+    let what = format!("{:?} with all its users, teams and emails", project.display_name);
+    deletion("project", &what, project.id.as_str(), confirm)?;
     let now = tools.clock.now();
     let end = tools.store.end_project(&project, now);
     match tools.recorded("gateway-project-delete", &project, Vec::new(), end).await {
@@ -182,7 +199,7 @@ async fn set(tools: &Tools, id: &str, settings: &[String]) -> anyhow::Result<()>
 
 /// The body for the admin operation that updates a project, from settings of the form
 /// `path=value`.
-fn patch(settings: &[String]) -> anyhow::Result<Value> {
+pub(super) fn patch(settings: &[String]) -> anyhow::Result<Value> {
     let mut patch = Value::Object(Map::new());
     for setting in settings {
         let (path, text) = setting.split_once('=').with_context(|| format!("{setting:?} is not path=value"))?;

@@ -1,5 +1,7 @@
 //! `gateway user …`: lets the operator create accounts, for example the first account of the
-//! project `internal`, where sign-up is closed.
+//! project `internal`, where sign-up is closed, and administrators manage the users of a deployment.
+
+mod api;
 
 use anyhow::{Context as _, anyhow, bail};
 use clap::Subcommand;
@@ -10,9 +12,12 @@ use model::password;
 use model::user::User;
 use secrecy::ExposeSecret as _;
 use store::user::account::Outcome;
+use wire::entropy::Entropy;
 use wire::id::ProjectId;
 
-use super::tools::Tools;
+use super::deployment::Session;
+use super::project::parse_id;
+use super::tools::{Target, Tools};
 use crate::say::say;
 
 #[derive(Subcommand)]
@@ -22,21 +27,41 @@ pub(super) enum Command {
     Create {
         /// The user's address; counts as verified
         email: String,
-        /// The project of the user
-        #[arg(long, value_name = "ID", default_value = "internal")]
-        project: String,
+        /// The project of the user. Default: `internal`, or over the API the project that your
+        /// teams own, if there is only one
+        #[arg(long, value_name = "ID")]
+        project: Option<String>,
         /// Read the password from one line of standard input instead of generating and printing it
         #[arg(long)]
         password_stdin: bool,
     },
+    /// List users, in the order in which they signed up
+    List(api::List),
+    /// Show a user
+    Show(api::One),
+    /// Change a user, with the fields of the server operation: `display_name=Ada`,
+    /// `restricted_by_admin=true`
+    Set(api::Set),
+    /// Delete a user, permanently
+    Delete(api::Delete),
 }
 
 impl Command {
-    pub(super) async fn run(self, tools: &Tools) -> anyhow::Result<()> {
-        let Self::Create { email, project, password_stdin } = self;
-        let email = Email::parse(&email).map_err(|_| anyhow!("{email:?} is not an email address"))?;
-        let id = ProjectId::parse(&project).with_context(|| format!("{project:?} is not a project id: expected a UUID or `internal`"))?;
-        create(tools, email, &id, password_stdin).await
+    pub(super) async fn run(self, target: &Target) -> anyhow::Result<()> {
+        match self {
+            Self::Create { email, project, password_stdin } => {
+                let email = Email::parse(&email).map_err(|_| anyhow!("{email:?} is not an email address"))?;
+                if let Some(session) = Session::chosen(target).await? {
+                    return api::create(session, email, project.as_deref(), password_stdin).await;
+                }
+                let id = parse_id(project.as_deref().unwrap_or("internal"))?;
+                create(&Tools::open(target).await?, email, &id, password_stdin).await
+            }
+            Self::List(command) => command.run(target).await,
+            Self::Show(command) => command.run(target).await,
+            Self::Set(command) => command.run(target).await,
+            Self::Delete(command) => command.run(target).await,
+        }
     }
 }
 
@@ -45,7 +70,7 @@ async fn create(tools: &Tools, email: Email, id: &ProjectId, is_read: bool) -> a
     if !project.config.credential_enabled {
         bail!("sign-in with a password is disabled in project {id}: `project set {id} config.credential_enabled=true` enables it");
     }
-    let text = if is_read { line()? } else { tools.entropy.code().expose_secret().to_owned() };
+    let text = new_password(&tools.entropy, is_read)?;
     let password = Password::from(text.clone());
     password::check(&password, &project, [&email])?;
     let app = tools.app()?;
@@ -64,6 +89,11 @@ async fn create(tools: &Tools, email: Email, id: &ProjectId, is_read: bool) -> a
         say!("password: {text}");
     }
     Ok(())
+}
+
+/// A new password: read from standard input, or made up.
+fn new_password(entropy: &Entropy, is_read: bool) -> anyhow::Result<String> {
+    if is_read { line() } else { Ok(entropy.code().expose_secret().to_owned()) }
 }
 
 /// Reads the password, which is one line of standard input.

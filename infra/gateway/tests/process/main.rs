@@ -8,6 +8,7 @@ mod connections;
 mod content;
 mod crashes;
 mod doctor;
+mod deployment;
 mod dynamodb;
 mod failures;
 mod folder;
