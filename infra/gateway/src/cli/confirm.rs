@@ -1,20 +1,28 @@
 //! The question before a deletion.
 
+use std::io::{IsTerminal as _, stdin};
+
 use anyhow::{Context as _, bail};
 
 /// Asks for the id of the thing that a command is to delete, unless `given` repeats it already.
 pub(super) fn deletion(kind: &str, what: &str, id: &str, given: Option<String>) -> anyhow::Result<()> {
     let confirmed = match given {
         Some(again) => again,
-        None => {
-            eprint!("This deletes {what}. Type its id to confirm:  ");
-            let mut line = String::new();
-            std::io::stdin().read_line(&mut line).context("cannot read the id")?;
-            line
-        }
+        None => typed(what)?,
     };
-    if confirmed.trim() != id {
-        bail!("{:?} is not the id of the {kind}; nothing was deleted", confirmed.trim());
+    match confirmed.trim() {
+        again if again == id => Ok(()),
+        "" => bail!("nothing was deleted: type the id of the {kind}, or repeat it with --confirm"),
+        other => bail!("{other:?} is not the id of the {kind}; nothing was deleted"),
     }
-    Ok(())
+}
+
+/// A line of standard input; at a terminal, after the question.
+fn typed(what: &str) -> anyhow::Result<String> {
+    if stdin().is_terminal() {
+        eprint!("This deletes {what}. Type its id to confirm:  ");
+    }
+    let mut line = String::new();
+    stdin().read_line(&mut line).context("cannot read the id")?;
+    Ok(line)
 }

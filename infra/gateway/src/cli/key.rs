@@ -77,7 +77,8 @@ impl Command {
             }
             Self::Create(create) => create.run(target).await,
             Self::Revoke { id, of, output } => {
-                let id = KeySetId::parse(&id).with_context(|| format!("{id:?} is not the id of a set: `gateway key list` shows the ids"))?;
+                let id =
+                    KeySetId::parse(&id).with_context(|| format!("{id:?} is not the id of a set: `gateway key list` shows the ids"))?;
                 let mut administrator = Administrator::required(target, of).await?;
                 let set = administrator.ask(Method::PATCH, &format!("{KEYS}/{id}"), Some(&json!({ "revoked": true }))).await?;
                 output.done(&format!("revoked keys {id} of {}", administrator.place()), &set)
@@ -91,9 +92,9 @@ fn line(set: &Value, now: Timestamp) -> [String; 5] {
     let keys: Vec<String> = FIELDS.into_iter().zip(KeyKind::ALL).filter_map(last).collect();
     let is_expired = set["expires_at_millis"].as_i64().is_some_and(|at| at <= now.as_millisecond());
     let state = match (&set["manually_revoked_at_millis"], is_expired) {
-        (Value::Null, false) => set["permissions"].as_array().map_or_else(String::new, |permissions| {
-            permissions.iter().map(text).collect::<Vec<_>>().join(", ")
-        }),
+        (Value::Null, false) => set["permissions"]
+            .as_array()
+            .map_or_else(String::new, |permissions| permissions.iter().map(text).collect::<Vec<_>>().join(", ")),
         (Value::Null, true) => "expired".to_owned(),
         _ => "revoked".to_owned(),
     };
@@ -103,7 +104,10 @@ fn line(set: &Value, now: Timestamp) -> [String; 5] {
 impl Create {
     async fn run(self, target: &Target) -> anyhow::Result<()> {
         let has_server = self.server || !self.permission.is_empty();
-        ensure!(self.client || has_server || self.admin, "name the keys to create: --client, --server, --admin or --permission AREA:ACCESS");
+        ensure!(
+            self.client || has_server || self.admin,
+            "name the keys to create: --client, --server, --admin or --permission AREA:ACCESS"
+        );
         ensure!(!self.server || self.permission.is_empty(), "--server is a key for every operation, and --permission limits it: name one");
         let life = SignedDuration::from_hours(24 * i64::from(self.days));
         let expires_at = Clock::system().now().checked_add(life).context("--days is too large")?;

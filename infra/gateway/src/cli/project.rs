@@ -10,9 +10,9 @@ use clap::Subcommand;
 use model::project::Project;
 use model::project::patch::ProjectPatch;
 use model::project::view::AdminProject;
-use model::text::line;
+use model::text::line::{self, plain};
 use model::trail;
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 use store::project::ProjectRow;
 use store::project::deletion::Purge;
 use tokio::time::Instant;
@@ -21,6 +21,7 @@ use wire::problem::Problems;
 
 use super::confirm::deletion;
 use super::deployment::Session;
+use super::deployment::output::{self, Output};
 use super::tools::{Target, Tools};
 use crate::keys::{Keys, Role, closed_internal};
 use crate::saved_keys::Saved;
@@ -56,8 +57,11 @@ pub(super) enum Command {
         #[arg(long, value_name = "ID")]
         confirm: Option<String>,
     },
-    /// List all projects
-    List,
+    /// List all projects; over the API, those that your teams own
+    List {
+        #[command(flatten)]
+        output: Output,
+    },
     /// Show a project and its settings
     Show { id: String },
     /// Create and print a new set of keys for a project; the others stay valid
@@ -79,11 +83,13 @@ impl Command {
         }
         let tools = &Tools::open(target).await?;
         match self {
-            Self::Create { team: Some(_), .. } => bail!("--team names the owner of a project of a deployment: `gateway login URL` signs in"),
+            Self::Create { team: Some(_), .. } => {
+                bail!("--team names the owner of a project of a deployment: `gateway login URL` signs in")
+            }
             Self::Create { name, internal: true, .. } => create_internal(tools, name).await,
             Self::Create { name, id, .. } => create(tools, &name.unwrap_or_default(), id).await,
             Self::Delete { id, confirm } => delete(tools, &id, confirm).await,
-            Self::List => list(tools).await,
+            Self::List { output } => list(tools, &output).await,
             Self::Show { id } => show(&find(tools, &id).await?.project),
             Self::Keys { id } => new_keys(tools, &id).await,
             Self::Set { id, settings } => set(tools, &id, &settings).await,
@@ -97,7 +103,7 @@ impl Command {
             }
             Self::Create { name, team, .. } => api::create(session, &name.unwrap_or_default(), team.as_deref()).await,
             Self::Delete { id, confirm } => api::delete(session, &id, confirm).await,
-            Self::List => api::list(session).await,
+            Self::List { output } => api::list(session, &output).await,
             Self::Show { id } => api::show(session, &id).await,
             Self::Keys { id } => api::new_keys(session, &id).await,
             Self::Set { id, settings } => api::set(session, &id, &patch(&settings)?).await,
@@ -161,10 +167,17 @@ async fn delete(tools: &Tools, id: &str, confirm: Option<String>) -> anyhow::Res
     Ok(())
 }
 
-async fn list(tools: &Tools) -> anyhow::Result<()> {
-    for line in tools.store.projects().await? {
-        say!("{}  {}", line.id, line.display_name);
+async fn list(tools: &Tools, output: &Output) -> anyhow::Result<()> {
+    let projects = tools.store.projects().await?;
+    print(output, projects.into_iter().map(|line| (line.id.to_string(), line.display_name)))
+}
+
+/// Prints the ids and names of projects.
+fn print(output: &Output, projects: impl Iterator<Item = (String, String)>) -> anyhow::Result<()> {
+    if output.is_json() {
+        return output::json(&projects.map(|(id, name)| json!({ "id": id, "display_name": name })).collect());
     }
+    projects.for_each(|(id, name)| say!("{}  {}", plain(&id), plain(&name)));
     Ok(())
 }
 

@@ -2,12 +2,13 @@
 
 use anyhow::Context as _;
 use clap::{Args, Subcommand};
+use model::text::line::plain;
 use reqwest::Method;
 use serde_json::json;
 use wire::id::TeamId;
 
 use super::confirm::deletion;
-use super::deployment::output::{self, Output, plain, text, time};
+use super::deployment::output::{self, Output, text, time};
 use super::deployment::{Administrator, Of};
 use super::tools::Target;
 use crate::say::say;

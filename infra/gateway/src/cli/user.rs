@@ -35,14 +35,14 @@ pub(super) enum Command {
         #[arg(long)]
         password_stdin: bool,
     },
-    /// List users, in the order in which they signed up
+    /// List users of a deployment, in the order in which they signed up
     List(api::List),
-    /// Show a user
+    /// Show a user of a deployment
     Show(api::One),
-    /// Change a user, with the fields of the server operation: `display_name=Ada`,
+    /// Change a user of a deployment, with the fields of the server operation: `display_name=Ada`,
     /// `restricted_by_admin=true`
     Set(api::Set),
-    /// Delete a user, permanently
+    /// Delete a user of a deployment, permanently
     Delete(api::Delete),
 }
 

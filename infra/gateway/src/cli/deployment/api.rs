@@ -3,13 +3,12 @@
 use std::time::Duration;
 
 use anyhow::{Context as _, anyhow, ensure};
+use model::text::line::plain;
 use net::tls;
 use reqwest::{Client, Method, RequestBuilder, redirect};
 use serde_json::Value;
 use settings::base_url;
 use url::{Host, Url};
-
-use super::output::plain;
 
 pub(super) const INTERNAL: &str = "internal";
 const BASE: &str = "/api/v1";

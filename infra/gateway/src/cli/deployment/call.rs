@@ -4,12 +4,13 @@ use std::io::Read as _;
 
 use anyhow::{Context as _, ensure};
 use clap::Args;
+use model::text::line::plain;
 use reqwest::Method;
 use serde_json::Value;
 
 use super::super::project::parse_id;
 use super::super::tools::Target;
-use super::output::{json, plain};
+use super::output::json;
 use super::session::{Ask, Session};
 use crate::say::say;
 

@@ -9,6 +9,7 @@ use std::time::Duration;
 
 use anyhow::{Context as _, anyhow, bail};
 use clap::Args;
+use model::text::line::plain;
 use reqwest::Method;
 use serde::Deserialize;
 use serde_json::Value;
@@ -19,7 +20,7 @@ use wire::environment::variable;
 use super::super::tools::Target;
 use super::api::{Api, INTERNAL, deployment_url};
 use super::logins::{self, Logins};
-use super::output::{plain, text};
+use super::output::text;
 use super::session::{Session, saved};
 use crate::say::say;
 

@@ -1,13 +1,15 @@
 //! `gateway project …` on a deployment.
 
 use anyhow::{Context as _, bail};
+use model::text::line::plain;
 use reqwest::Method;
 use serde_json::{Value, json};
 use wire::id::ProjectId;
 
 use super::super::confirm::deletion;
-use super::super::deployment::output::{self, plain, text};
+use super::super::deployment::output::{self, Output, text};
 use super::super::deployment::{Administrator, Session};
+use super::print;
 use crate::keys::{Keys, Role};
 use crate::say::say;
 
@@ -17,12 +19,10 @@ const NEVER_MILLIS: i64 = 253_402_207_200_000;
 
 const CURRENT: &str = "/internal/projects/current";
 
-pub(super) async fn list(mut session: Session) -> anyhow::Result<()> {
+pub(super) async fn list(mut session: Session, output: &Output) -> anyhow::Result<()> {
     let projects = session.own(Method::GET, "/internal/projects", None).await?;
-    for project in projects["items"].as_array().into_iter().flatten() {
-        say!("{}  {}", plain(&text(&project["id"])), plain(&text(&project["display_name"])));
-    }
-    Ok(())
+    let projects = projects["items"].as_array().into_iter().flatten();
+    print(output, projects.map(|project| (text(&project["id"]), text(&project["display_name"]))))
 }
 
 pub(super) async fn create(mut session: Session, name: &str, team: Option<&str>) -> anyhow::Result<()> {

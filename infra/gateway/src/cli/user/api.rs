@@ -112,7 +112,10 @@ impl Set {
         let patch = patch(&self.fields)?;
         let secret = SECRETS.into_iter().find(|name| patch.get(name).is_some());
         let name = secret.unwrap_or_default();
-        ensure!(secret.is_none(), "{name} is a secret, which does not belong on a command line: `gateway call` reads it from standard input");
+        ensure!(
+            secret.is_none(),
+            "{name} is a secret, which does not belong on a command line: `gateway call` reads it from standard input"
+        );
         let (mut administrator, path, _) = self.one.find(target).await?;
         output::json(&administrator.ask(Method::PATCH, &path, Some(&patch)).await?)
     }

@@ -64,6 +64,7 @@ async fn an_owner_creates_changes_and_deletes_projects() {
     assert_eq!(world.lists_users(&id, &variable(&more, "GATELET_SECRET_SERVER_KEY")).await, 200);
     assert_ne!(more, keys);
 
+    assert_eq!(world.json(&["project", "list", "--json"]), json!([{ "id": id, "display_name": "Papers" }]));
     let second = variable(&world.says(&["project", "create", "Letters"]), "GATELET_PROJECT_ID");
     assert!(world.fails(&["user", "list"]).contains("own 2 projects: name one with --project"));
     assert!(world.fails(&["project", "delete", &second]).contains("nothing was deleted"));

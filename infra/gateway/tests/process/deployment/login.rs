@@ -138,8 +138,7 @@ async fn a_deployment_without_a_page_says_what_its_operator_can_do() {
         [("x-service-project-id", "internal"), ("x-service-access-type", "admin"), ("x-service-super-secret-admin-key", key.as_str())];
     let set = gateway.send(Method::PATCH, "/api/v1/internal/projects/current", &headers, Some(body)).await;
     assert_eq!(set.status(), 200);
-    let mut child =
-        super::command(&folder, &["login", &gateway.url]).stdout(std::process::Stdio::piped()).spawn().unwrap();
+    let mut child = super::command(&folder, &["login", &gateway.url]).stdout(std::process::Stdio::piped()).spawn().unwrap();
     let mut line = String::new();
     std::io::BufRead::read_line(&mut std::io::BufReader::new(child.stdout.take().unwrap()), &mut line).unwrap();
     child.kill().unwrap();
