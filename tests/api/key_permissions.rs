@@ -68,7 +68,7 @@ async fn a_key_opens_the_operations_of_its_permissions_and_no_others() {
             assert_eq!(refused.json()["details"]["required_permission"], needed.to_string());
             assert_eq!(world.app.table(), before, "{} changes something", operation.route.name);
             let permitted = send(&world, &operation, &only).await;
-            assert_ne!(permitted.code(), REFUSED, "{}", operation.route.name);
+            assert!(permitted.status() != 403 || permitted.code() != REFUSED, "{}: {}", operation.route.name, permitted.text());
             tried.insert(operation.route.name);
         }
     }
