@@ -9,6 +9,7 @@ mod doctor;
 mod email;
 mod environment;
 mod health;
+mod input;
 mod key;
 mod listen;
 mod log;

@@ -1,4 +1,5 @@
-//! `gateway audit …`: lists a project's audit log, exports it as JSON lines, and verifies its trail.
+//! `gateway audit …`: lists a project's audit log, exports it as JSON lines, and verifies its
+//! trail.
 
 mod api;
 
@@ -15,7 +16,7 @@ use store::trail::list::TrailListing;
 use wire::id::ProjectId;
 
 use super::deployment::Session;
-use super::project::parse_id;
+use super::input::project_id;
 use super::tools::{Target, Tools};
 use crate::say::say;
 
@@ -61,13 +62,13 @@ impl Command {
                     return api::export(session, project.as_deref(), from, until).await;
                 }
                 let project = project.context("--project ID names the project")?;
-                export(&Tools::open(target).await?, &parse_id(&project)?, from, until).await
+                export(&Tools::open(target).await?, &project_id(&project)?, from, until).await
             }
             Self::Verify { project, expect } => {
                 let tools = &Tools::open(target).await?;
                 let expected = expect.as_deref().map(parse_expected).transpose()?;
                 let projects = match project {
-                    Some(id) => vec![parse_id(&id)?],
+                    Some(id) => vec![project_id(&id)?],
                     None => tools.store.projects().await?.into_iter().map(|line| line.id).collect(),
                 };
                 verify(tools, &projects, expected.as_ref()).await

@@ -2,7 +2,6 @@
 
 mod api;
 
-use std::fmt::Write as _;
 use std::time::Duration;
 
 use anyhow::{Context as _, anyhow, bail};
@@ -10,9 +9,8 @@ use clap::Subcommand;
 use model::project::Project;
 use model::project::patch::ProjectPatch;
 use model::project::view::AdminProject;
-use model::text::line::{self, plain};
+use model::text::line;
 use model::trail;
-use serde_json::{Map, Value, json};
 use store::project::ProjectRow;
 use store::project::deletion::Purge;
 use tokio::time::Instant;
@@ -21,7 +19,8 @@ use wire::problem::Problems;
 
 use super::confirm::deletion;
 use super::deployment::Session;
-use super::deployment::output::{self, Output};
+use super::deployment::output::Output;
+use super::input::{patch, project_id};
 use super::tools::{Target, Tools};
 use crate::keys::{Keys, Role, closed_internal};
 use crate::saved_keys::Saved;
@@ -112,12 +111,8 @@ impl Command {
 }
 
 async fn find(tools: &Tools, id: &str) -> anyhow::Result<ProjectRow> {
-    let id = parse_id(id)?;
+    let id = project_id(id)?;
     tools.store.project(&id).await?.ok_or_else(|| anyhow!("project {id} does not exist"))
-}
-
-pub(super) fn parse_id(id: &str) -> anyhow::Result<ProjectId> {
-    ProjectId::parse(id).with_context(|| format!("{id:?} is not a project id: expected a UUID or `internal`"))
 }
 
 async fn create_internal(tools: &Tools, name: Option<String>) -> anyhow::Result<()> {
@@ -130,7 +125,7 @@ async fn create_internal(tools: &Tools, name: Option<String>) -> anyhow::Result<
 }
 
 async fn create(tools: &Tools, name: &str, id: Option<String>) -> anyhow::Result<()> {
-    let id = id.map_or_else(|| Ok(ProjectId::from(tools.entropy.uuid())), |id| parse_id(&id))?;
+    let id = id.map_or_else(|| Ok(ProjectId::from(tools.entropy.uuid())), |id| project_id(&id))?;
     let keys = Keys::generate(&tools.entropy, id.clone());
     write_project(tools, &Project::new(id, name, tools.clock.now()), &keys, Role::First).await
 }
@@ -169,16 +164,7 @@ async fn delete(tools: &Tools, id: &str, confirm: Option<String>) -> anyhow::Res
 
 async fn list(tools: &Tools, output: &Output) -> anyhow::Result<()> {
     let projects = tools.store.projects().await?;
-    print(output, projects.into_iter().map(|line| (line.id.to_string(), line.display_name)))
-}
-
-/// Prints the ids and names of projects.
-fn print(output: &Output, projects: impl Iterator<Item = (String, String)>) -> anyhow::Result<()> {
-    if output.is_json() {
-        return output::json(&projects.map(|(id, name)| json!({ "id": id, "display_name": name })).collect());
-    }
-    projects.for_each(|(id, name)| say!("{}  {}", plain(&id), plain(&name)));
-    Ok(())
+    output.names(projects.into_iter().map(|line| (line.id.to_string(), line.display_name)))
 }
 
 fn show(project: &Project) -> anyhow::Result<()> {
@@ -207,41 +193,5 @@ async fn set(tools: &Tools, id: &str, settings: &[String]) -> anyhow::Result<()>
         Ok(()) => show(&project),
         Err(store::Error::Conflict(_)) => bail!("the project was changed concurrently: check its settings, and try again"),
         Err(error) => Err(error.into()),
-    }
-}
-
-/// The body for the admin operation that updates a project, from settings of the form
-/// `path=value`.
-pub(super) fn patch(settings: &[String]) -> anyhow::Result<Value> {
-    let mut patch = Value::Object(Map::new());
-    for setting in settings {
-        let (path, text) = setting.split_once('=').with_context(|| format!("{setting:?} is not path=value"))?;
-        let value = serde_json::from_str(text).unwrap_or_else(|_| Value::String(text.to_owned()));
-        let mut pointer = String::new();
-        let mut place = &mut patch;
-        for name in path.split('.') {
-            let _ = write!(pointer, ".{name}");
-            let object = place.as_object_mut().with_context(|| format!("{pointer} is below a setting that is not an object"))?;
-            place = object.entry(name).or_insert_with(|| Value::Object(Map::new()));
-        }
-        *place = value;
-    }
-    Ok(patch)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn settings_become_the_body_of_the_admin_operation() {
-        let settings = ["display_name=Notes", "config.sign_up_enabled=false", "config.domains=[{\"domain\":\"https://a.test\"}]"];
-        let patch = patch(&settings.map(str::to_owned)).expect("a patch");
-        let expected = serde_json::json!({
-            "display_name": "Notes",
-            "config": { "sign_up_enabled": false, "domains": [{ "domain": "https://a.test" }] },
-        });
-        assert_eq!(patch, expected);
-        assert!(super::patch(&["nonsense".to_owned()]).is_err());
     }
 }

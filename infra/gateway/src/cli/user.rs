@@ -1,22 +1,20 @@
 //! `gateway user …`: lets the operator create accounts, for example the first account of the
-//! project `internal`, where sign-up is closed, and administrators manage the users of a deployment.
+//! project `internal`, where sign-up is closed. Administrators manage the users of a deployment.
 
 mod api;
 
-use anyhow::{Context as _, anyhow, bail};
+use anyhow::{anyhow, bail};
 use clap::Subcommand;
 use crypto::password::Password;
 use flows::teams::welcome;
 use model::email::Email;
 use model::password;
 use model::user::User;
-use secrecy::ExposeSecret as _;
 use store::user::account::Outcome;
-use wire::entropy::Entropy;
 use wire::id::ProjectId;
 
 use super::deployment::Session;
-use super::project::parse_id;
+use super::input::{new_password, project_id};
 use super::tools::{Target, Tools};
 use crate::say::say;
 
@@ -54,7 +52,7 @@ impl Command {
                 if let Some(session) = Session::chosen(target).await? {
                     return api::create(session, email, project.as_deref(), password_stdin).await;
                 }
-                let id = parse_id(project.as_deref().unwrap_or("internal"))?;
+                let id = project_id(project.as_deref().unwrap_or("internal"))?;
                 create(&Tools::open(target).await?, email, &id, password_stdin).await
             }
             Self::List(command) => command.run(target).await,
@@ -89,17 +87,4 @@ async fn create(tools: &Tools, email: Email, id: &ProjectId, is_read: bool) -> a
         say!("password: {text}");
     }
     Ok(())
-}
-
-/// A new password: read from standard input, or made up.
-fn new_password(entropy: &Entropy, is_read: bool) -> anyhow::Result<String> {
-    if is_read { line() } else { Ok(entropy.code().expose_secret().to_owned()) }
-}
-
-/// Reads the password, which is one line of standard input.
-fn line() -> anyhow::Result<String> {
-    let mut line = String::new();
-    std::io::stdin().read_line(&mut line).context("cannot read the password")?;
-    let line = line.strip_suffix('\n').unwrap_or(&line);
-    Ok(line.strip_suffix('\r').unwrap_or(line).to_owned())
 }

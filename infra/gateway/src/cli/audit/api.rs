@@ -14,7 +14,7 @@ const LOG: &str = "/internal/audit-log";
 const AT_ONCE: usize = 100;
 
 #[derive(Args)]
-pub(in super::super) struct List {
+pub(crate) struct List {
     #[command(flatten)]
     of: Of,
     /// Only entries about this user: an id or a primary email address

@@ -7,7 +7,7 @@ use serde_json::Value;
 use url::form_urlencoded::Serializer;
 use wire::id::{ProjectId, UserId};
 
-use super::super::project::parse_id;
+use super::super::input::project_id;
 use super::super::tools::Target;
 use super::session::{Ask, Session};
 
@@ -16,46 +16,46 @@ const PAGE: usize = 100;
 
 /// Selects a project of the deployment.
 #[derive(Args)]
-pub(in super::super) struct Of {
+pub(crate) struct Of {
     /// The project; by default the one that your teams own, if there is only one
     #[arg(long, value_name = "ID")]
     project: Option<String>,
 }
 
-pub(in super::super) struct Administrator {
+pub(crate) struct Administrator {
     session: Session,
-    pub(in super::super) project: ProjectId,
+    pub(crate) project: ProjectId,
 }
 
 impl Administrator {
     /// For a command that works over the API alone.
-    pub(in super::super) async fn required(target: &Target, of: Of) -> anyhow::Result<Self> {
+    pub(crate) async fn required(target: &Target, of: Of) -> anyhow::Result<Self> {
         Self::new(Session::required(target).await?, of.project.as_deref()).await
     }
 
-    pub(in super::super) async fn new(mut session: Session, project: Option<&str>) -> anyhow::Result<Self> {
+    pub(crate) async fn new(mut session: Session, project: Option<&str>) -> anyhow::Result<Self> {
         let project = match project {
-            Some(id) => parse_id(id)?,
+            Some(id) => project_id(id)?,
             None => only_project(&mut session).await?,
         };
         Ok(Self { session, project })
     }
 
     /// The project, and the URL of its deployment, for messages.
-    pub(in super::super) fn place(&self) -> String {
+    pub(crate) fn place(&self) -> String {
         format!("project {} at {}", self.project, self.session.url())
     }
 
-    pub(in super::super) async fn get(&mut self, path: &str) -> anyhow::Result<Value> {
+    pub(crate) async fn get(&mut self, path: &str) -> anyhow::Result<Value> {
         self.ask(Method::GET, path, None).await
     }
 
-    pub(in super::super) async fn ask(&mut self, method: Method, path: &str, body: Option<&Value>) -> anyhow::Result<Value> {
+    pub(crate) async fn ask(&mut self, method: Method, path: &str, body: Option<&Value>) -> anyhow::Result<Value> {
         self.session.json(Ask { method, path, body, project: Some(&self.project) }).await
     }
 
     /// One page of a list, and the cursor of the next page.
-    pub(in super::super) async fn page(
+    pub(crate) async fn page(
         &mut self,
         path: &str,
         query: &[(&str, String)],
@@ -74,7 +74,7 @@ impl Administrator {
     }
 
     /// The first items of a list. Says on standard error if there are more.
-    pub(in super::super) async fn list(&mut self, path: &str, query: &[(&str, String)], limit: usize) -> anyhow::Result<Vec<Value>> {
+    pub(crate) async fn list(&mut self, path: &str, query: &[(&str, String)], limit: usize) -> anyhow::Result<Vec<Value>> {
         let (mut found, mut cursor) = (Vec::new(), None::<String>);
         loop {
             let (items, next) = self.page(path, query, limit - found.len(), cursor.as_deref()).await?;
@@ -92,7 +92,7 @@ impl Administrator {
     }
 
     /// The user with this id or email address.
-    pub(in super::super) async fn user(&mut self, text: &str) -> anyhow::Result<Value> {
+    pub(crate) async fn user(&mut self, text: &str) -> anyhow::Result<Value> {
         if let Ok(id) = UserId::parse(text) {
             return self.get(&format!("/users/{id}")).await;
         }
@@ -114,7 +114,7 @@ impl Administrator {
 async fn only_project(session: &mut Session) -> anyhow::Result<ProjectId> {
     let projects = session.own(Method::GET, "/internal/projects", None).await?;
     match projects["items"].as_array().map_or(&[][..], Vec::as_slice) {
-        [project] => parse_id(project["id"].as_str().context("the project has no id")?),
+        [project] => project_id(project["id"].as_str().context("the project has no id")?),
         [] => bail!("your teams own no project at {}: `gateway project create NAME` creates one", session.url()),
         more => bail!("your teams own {} projects: name one with --project ID (`gateway project list` shows them)", more.len()),
     }

@@ -8,14 +8,14 @@ use model::text::line::plain;
 use reqwest::Method;
 use serde_json::Value;
 
-use super::super::project::parse_id;
+use super::super::input::project_id;
 use super::super::tools::Target;
 use super::output::json;
 use super::session::{Ask, Session};
 use crate::say::say;
 
 #[derive(Args)]
-pub(in super::super) struct Call {
+pub(crate) struct Call {
     /// HTTP method
     method: String,
     /// Path below `/api/v1`, such as `/users?limit=10`
@@ -30,10 +30,10 @@ pub(in super::super) struct Call {
 }
 
 impl Call {
-    pub(in super::super) async fn run(self, target: &Target) -> anyhow::Result<()> {
+    pub(crate) async fn run(self, target: &Target) -> anyhow::Result<()> {
         let method: Method = self.method.to_uppercase().parse().with_context(|| format!("{:?} is not an HTTP method", self.method))?;
         ensure!(self.path.starts_with('/'), "the path must begin with /, such as /users");
-        let project = self.project.as_deref().map(parse_id).transpose()?;
+        let project = self.project.as_deref().map(project_id).transpose()?;
         let body = self.body.map(body).transpose()?;
         let mut session = Session::required(target).await?;
         let ask = Ask { method, path: &self.path, body: body.as_ref(), project: project.as_ref() };

@@ -28,7 +28,7 @@ use crate::say::say;
 const SLOWER: Duration = Duration::from_secs(5);
 
 #[derive(Args)]
-pub(in super::super) struct Login {
+pub(crate) struct Login {
     /// URL of the deployment, such as `https://auth.example.com`
     url: String,
     /// Publishable client key of the project `internal`, if it requires one
@@ -44,7 +44,7 @@ pub(in super::super) struct Login {
 }
 
 #[derive(Args)]
-pub(in super::super) struct Logout {
+pub(crate) struct Logout {
     /// URL of the deployment; by default the one that you signed in to last
     url: Option<String>,
     /// Forget the session without ending it, if the deployment cannot be reached
@@ -67,7 +67,7 @@ struct Tokens {
 }
 
 impl Login {
-    pub(in super::super) async fn run(self) -> anyhow::Result<()> {
+    pub(crate) async fn run(self) -> anyhow::Result<()> {
         let api = Api::new(deployment_url(&self.url)?, self.client_key)?;
         let page = self.page.iter().map(|page| ("verification_uri", page.as_str()));
         let (status, body) = ask(&api, "device_authorization", page).await?;
@@ -152,7 +152,7 @@ async fn wait(api: &Api, started: &Started) -> anyhow::Result<Tokens> {
 
 impl Logout {
     /// Ends the session, and forgets it.
-    pub(in super::super) async fn run(self, target: &Target) -> anyhow::Result<()> {
+    pub(crate) async fn run(self, target: &Target) -> anyhow::Result<()> {
         let url = self.url.as_ref().or(target.api.as_ref()).map(|url| deployment_url(url)).transpose()?;
         let url = match url {
             Some(url) => url,

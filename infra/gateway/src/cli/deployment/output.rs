@@ -5,25 +5,25 @@ use std::fmt::Write as _;
 use clap::Args;
 use jiff::Timestamp;
 use model::text::line::plain;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::say::say;
 
 /// The form of a command's output.
 #[derive(Args)]
-pub(in super::super) struct Output {
+pub(crate) struct Output {
     /// Print JSON
     #[arg(long)]
     json: bool,
 }
 
 impl Output {
-    pub(in super::super) fn is_json(&self) -> bool {
+    pub(crate) fn is_json(&self) -> bool {
         self.json
     }
 
     /// Prints a list, with these columns for each item.
-    pub(in super::super) fn list<const N: usize>(
+    pub(crate) fn list<const N: usize>(
         &self,
         heads: [&str; N],
         items: Vec<Value>,
@@ -40,8 +40,17 @@ impl Output {
         Ok(())
     }
 
+    /// Prints a list of ids and names.
+    pub(crate) fn names(&self, items: impl Iterator<Item = (String, String)>) -> anyhow::Result<()> {
+        if self.json {
+            return json(&items.map(|(id, name)| json!({ "id": id, "display_name": name })).collect());
+        }
+        items.for_each(|(id, name)| say!("{}  {}", plain(&id), plain(&name)));
+        Ok(())
+    }
+
     /// Prints what a command did: a sentence, or the answer.
-    pub(in super::super) fn done(&self, sentence: &str, answer: &Value) -> anyhow::Result<()> {
+    pub(crate) fn done(&self, sentence: &str, answer: &Value) -> anyhow::Result<()> {
         if self.json {
             return json(answer);
         }
@@ -51,7 +60,7 @@ impl Output {
 }
 
 /// Prints JSON. Control characters are escaped, as a terminal would obey them.
-pub(in super::super) fn json(value: &Value) -> anyhow::Result<()> {
+pub(crate) fn json(value: &Value) -> anyhow::Result<()> {
     let mut text = String::new();
     for character in serde_json::to_string_pretty(value)?.chars() {
         if character.is_control() && character != '\n' {
@@ -65,7 +74,7 @@ pub(in super::super) fn json(value: &Value) -> anyhow::Result<()> {
 }
 
 /// A field as text; empty if it is absent or `null`.
-pub(in super::super) fn text(value: &Value) -> String {
+pub(crate) fn text(value: &Value) -> String {
     match value {
         Value::Null => String::new(),
         Value::String(text) => text.clone(),
@@ -74,7 +83,7 @@ pub(in super::super) fn text(value: &Value) -> String {
 }
 
 /// A time in milliseconds since the Unix epoch, to the minute in UTC; empty if it is absent.
-pub(in super::super) fn time(value: &Value) -> String {
+pub(crate) fn time(value: &Value) -> String {
     let time = value.as_i64().and_then(|millis| Timestamp::from_millisecond(millis).ok());
     time.map_or_else(String::new, |time| time.strftime("%Y-%m-%d %H:%M").to_string())
 }
@@ -92,8 +101,6 @@ fn lines<const N: usize>(rows: &[[String; N]]) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
-
     use super::*;
 
     #[test]

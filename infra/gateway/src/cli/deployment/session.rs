@@ -9,7 +9,7 @@ use super::super::tools::Target;
 use super::api::{Api, deployment_url};
 use super::logins::{Login, Logins};
 
-pub(in super::super) struct Session {
+pub(crate) struct Session {
     pub(super) api: Api,
     refresh_token: String,
     access_token: String,
@@ -27,7 +27,7 @@ pub(super) struct Ask<'a> {
 impl Session {
     /// The session that a command uses, if it works on a deployment: the one that `--api` names, or
     /// the last one, unless the command names a data folder or a table.
-    pub(in super::super) async fn chosen(target: &Target) -> anyhow::Result<Option<Self>> {
+    pub(crate) async fn chosen(target: &Target) -> anyhow::Result<Option<Self>> {
         let login = match &target.api {
             Some(url) => Some(saved(&deployment_url(url)?)?),
             None if target.table.is_some() || target.data.is_some() => None,
@@ -40,7 +40,7 @@ impl Session {
     }
 
     /// The session for a command that works over the API alone.
-    pub(in super::super) async fn required(target: &Target) -> anyhow::Result<Self> {
+    pub(crate) async fn required(target: &Target) -> anyhow::Result<Self> {
         match Self::chosen(target).await? {
             Some(session) => Ok(session),
             None if target.table.is_some() => bail!("this command works over the API, not on a table: leave out --table"),
@@ -71,7 +71,7 @@ impl Session {
         Login { url: self.api.url, client_key: self.api.client_key, refresh_token: self.refresh_token }
     }
 
-    pub(in super::super) fn url(&self) -> &str {
+    pub(crate) fn url(&self) -> &str {
         &self.api.url
     }
 
@@ -88,7 +88,7 @@ impl Session {
     }
 
     /// Calls an operation with the user's own rights.
-    pub(in super::super) async fn own(&mut self, method: Method, path: &str, body: Option<&Value>) -> anyhow::Result<Value> {
+    pub(crate) async fn own(&mut self, method: Method, path: &str, body: Option<&Value>) -> anyhow::Result<Value> {
         self.json(Ask { method, path, body, project: None }).await
     }
 

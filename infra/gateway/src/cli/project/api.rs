@@ -9,7 +9,6 @@ use wire::id::ProjectId;
 use super::super::confirm::deletion;
 use super::super::deployment::output::{self, Output, text};
 use super::super::deployment::{Administrator, Session};
-use super::print;
 use crate::keys::{Keys, Role};
 use crate::say::say;
 
@@ -22,7 +21,7 @@ const CURRENT: &str = "/internal/projects/current";
 pub(super) async fn list(mut session: Session, output: &Output) -> anyhow::Result<()> {
     let projects = session.own(Method::GET, "/internal/projects", None).await?;
     let projects = projects["items"].as_array().into_iter().flatten();
-    print(output, projects.map(|project| (text(&project["id"]), text(&project["display_name"]))))
+    output.names(projects.map(|project| (text(&project["id"]), text(&project["display_name"]))))
 }
 
 pub(super) async fn create(mut session: Session, name: &str, team: Option<&str>) -> anyhow::Result<()> {

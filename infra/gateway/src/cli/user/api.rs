@@ -10,16 +10,15 @@ use wire::entropy::Entropy;
 use super::super::confirm::deletion;
 use super::super::deployment::output::{self, Output, text, time};
 use super::super::deployment::{Administrator, Of, Session};
-use super::super::project::patch;
+use super::super::input::{new_password, patch};
 use super::super::tools::Target;
-use super::new_password;
 use crate::say::say;
 
 /// Fields that are secrets, which other processes of the machine can read on a command line.
 const SECRETS: [&str; 3] = ["password", "password_hash", "totp_secret_base64"];
 
 #[derive(Args)]
-pub(in super::super) struct List {
+pub(crate) struct List {
     #[command(flatten)]
     of: Of,
     /// Only users with this part of a name or of an email address
@@ -42,7 +41,7 @@ pub(in super::super) struct List {
 }
 
 #[derive(Args)]
-pub(in super::super) struct One {
+pub(crate) struct One {
     /// The user's id or primary email address
     user: String,
     #[command(flatten)]
@@ -50,7 +49,7 @@ pub(in super::super) struct One {
 }
 
 #[derive(Args)]
-pub(in super::super) struct Set {
+pub(crate) struct Set {
     #[command(flatten)]
     one: One,
     /// `path=value`; a value that is not JSON is used as text
@@ -59,7 +58,7 @@ pub(in super::super) struct Set {
 }
 
 #[derive(Args)]
-pub(in super::super) struct Delete {
+pub(crate) struct Delete {
     #[command(flatten)]
     one: One,
     /// The user's id, to skip the prompt
