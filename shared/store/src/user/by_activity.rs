@@ -13,13 +13,15 @@
 //! the time when they signed up.
 
 use futures_util::future::try_join_all;
+use jiff::Timestamp;
 use model::user::User;
-use wire::id::ProjectId;
+use wire::id::{ProjectId, UserId};
 
 use crate::client::Store;
 use crate::error::Error;
-use crate::item::Item;
+use crate::item::{Item, integer};
 use crate::keys::user_key;
+use crate::metrics::{hour, hour_begins};
 use crate::sharded::{Listing, Partition};
 use crate::user::list::UserPage;
 use crate::user::place::{PLACE, USER_SHARDS, active_partition, placed};
@@ -48,6 +50,19 @@ impl Store {
             partitions.extend((0..USER_SHARDS).map(|shard| Partition::gsi1(list_partition(project, shard))));
         }
         self.users_at(project, partitions, listing, is_placed, keep).await
+    }
+
+    /// Records that a user was active at `at`, unless activity in that hour or later is recorded
+    /// already. Does nothing for a user who no longer exists. Costs like [`Self::touch_user`].
+    pub async fn note_activity(&self, project: &ProjectId, id: UserId, at: Timestamp) -> Result<(), Error> {
+        let update = Write::update(user_key(project, id), format!("SET last_active_at = :at, {PLACE}"))
+            .on("attribute_exists(pk) AND (attribute_not_exists(last_active_at) OR last_active_at < :begin)")
+            .value(":at", integer(at.as_millisecond()))
+            .value(":begin", integer(hour_begins(hour(at)).as_millisecond()));
+        match self.write_unrecorded(placed(update, project, id, at)).await {
+            Ok(()) | Err(Error::Conflict(_)) => Ok(()),
+            Err(error) => Err(error),
+        }
     }
 
     /// Gives all users of a project a place in the list who have none. Half a unit for each 4 KB of
