@@ -1,5 +1,7 @@
 //! The public content over HTTP, as visitors, caches and agents read it.
 
+mod documents;
+
 use gateway::content::sample;
 use model::content::{BlogPost, Content};
 use serde_json::{Value, json};

@@ -1,5 +1,7 @@
 //! The public content of a site. The API returns exactly these fields.
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
@@ -182,6 +184,24 @@ pub struct Content {
     pub apps: Vec<App>,
     /// The blog posts, newest first.
     pub blog_posts: Vec<BlogPost>,
+    /// The texts of posts by their slugs, in Markdown. A post that is missing here has no text.
+    #[serde(default)]
+    pub texts: BTreeMap<String, String>,
+}
+
+impl Content {
+    /// The content of a site before anything is published.
+    pub fn unpublished(site_url: &str) -> Self {
+        Self { site: Site::unpublished(site_url), apps: Vec::new(), blog_posts: Vec::new(), texts: BTreeMap::new() }
+    }
+
+    /// Makes all URLs absolute, below `site_url`, which must not end with a slash.
+    pub fn at(mut self, site_url: &str) -> Self {
+        self.site = self.site.at(site_url);
+        self.apps = self.apps.into_iter().map(|app| app.at(site_url)).collect();
+        self.blog_posts = self.blog_posts.into_iter().map(|post| post.at(site_url)).collect();
+        self
+    }
 }
 
 #[cfg(test)]

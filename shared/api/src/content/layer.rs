@@ -73,8 +73,9 @@ async fn with_validator(response: Response, wanted: &str, site_url: &str) -> Res
     Response::from_parts(parts, Body::from(body))
 }
 
+/// Sets the validator and, for responses without a rule of their own, how long caches may use them.
 fn set_cache(headers: &mut HeaderMap, etag: &str) {
-    headers.insert(header::CACHE_CONTROL, HeaderValue::from_static(CACHE));
+    headers.entry(header::CACHE_CONTROL).or_insert(HeaderValue::from_static(CACHE));
     if let Ok(value) = HeaderValue::from_str(etag) {
         headers.insert(header::ETAG, value);
     }

@@ -1,0 +1,46 @@
+//! `GET /{document}`: returns a document of the site, for people, readers of feeds, crawlers and
+//! language models.
+
+use api::content::{ContentPath, Missing, Problem, Served};
+use api::http::{Route, TableAction};
+use axum::extract::State;
+use flows::App;
+use serde::Deserialize;
+use site::text;
+use store::content::PostText;
+use utoipa::ToSchema;
+
+use crate::published::content;
+
+pub const ROUTE: Route = Route::get("content-get-document", "/{document}")
+    .content()
+    .summary("Returns a document of the site: a page, a feed, or a text for language models")
+    .table(&[TableAction::Query])
+    .problems(&["route_not_found"]);
+
+/// The requested document.
+#[derive(Debug, Deserialize, ToSchema)]
+pub struct DocumentPath {
+    /// The name of the document: apps, blog, docs, feed.json, feed.xml, icon.svg, index.md,
+    /// llms-full.txt, llms.txt, robots.txt, sitemap.xml or style.css.
+    #[schema(example = "llms.txt")]
+    document: String,
+}
+
+impl Missing for DocumentPath {
+    const PROBLEM: Problem = Problem::RouteNotFound;
+}
+
+pub async fn handle(State(app): State<App>, ContentPath(path): ContentPath<DocumentPath>) -> Result<Served, Problem> {
+    let (name, site_url) = (path.document.as_str(), app.settings.site_url.as_str());
+    if let Some(document) = site::fixed(name, site_url) {
+        return Ok(document.into());
+    }
+    if name == site::FULL {
+        let (content, texts) = futures_util::try_join!(content(&app), async { Ok(app.store.post_texts(text::MOST_BYTES).await?) })?;
+        let texts = texts.into_iter().map(|PostText { post, text }| (post.at(site_url), text)).collect::<Vec<_>>();
+        return Ok(text::llms_full(&content, &texts).into());
+    }
+    let render = site::renderer(name).ok_or(Problem::RouteNotFound)?;
+    Ok(render(&content(&app).await?, site_url).into())
+}
