@@ -4,7 +4,9 @@
 use api::content::{ContentPath, Missing, Problem, Served};
 use api::http::{Route, TableAction};
 use axum::extract::State;
+use axum::response::{IntoResponse, Response};
 use flows::App;
+use http::{HeaderValue, header};
 use serde::Deserialize;
 use site::text;
 use store::content::PostText;
@@ -31,16 +33,26 @@ impl Missing for DocumentPath {
     const PROBLEM: Problem = Problem::RouteNotFound;
 }
 
-pub async fn handle(State(app): State<App>, ContentPath(path): ContentPath<DocumentPath>) -> Result<Served, Problem> {
-    let (name, site_url) = (path.document.as_str(), app.settings.site_url.as_str());
+/// The paths of one segment that agents call. API Gateway directs their GET requests here.
+const OF_AGENTS: [&str; 2] = ["a2a", "mcp"];
+
+pub async fn handle(State(app): State<App>, ContentPath(path): ContentPath<DocumentPath>) -> Result<Served, Response> {
+    if OF_AGENTS.contains(&path.document.as_str()) {
+        return Err(([(header::ALLOW, HeaderValue::from_static("POST"))], Problem::MethodNotAllowed).into_response());
+    }
+    document(&app, &path.document).await.map_err(IntoResponse::into_response)
+}
+
+async fn document(app: &App, name: &str) -> Result<Served, Problem> {
+    let site_url = app.settings.site_url.as_str();
     if let Some(document) = site::fixed(name, site_url) {
         return Ok(document.into());
     }
     if name == site::FULL {
-        let (content, texts) = futures_util::try_join!(content(&app), async { Ok(app.store.post_texts(text::MOST_BYTES).await?) })?;
+        let (content, texts) = futures_util::try_join!(content(app), async { Ok(app.store.post_texts(text::MOST_BYTES).await?) })?;
         let texts = texts.into_iter().map(|PostText { post, text }| (post.at(site_url), text)).collect::<Vec<_>>();
         return Ok(text::llms_full(&content, &texts).into());
     }
     let render = site::renderer(name).ok_or(Problem::RouteNotFound)?;
-    Ok(render(&content(&app).await?, site_url).into())
+    Ok(render(&content(app).await?, site_url).into())
 }

@@ -5,7 +5,7 @@ use api::http::Route;
 use axum::extract::State;
 use flows::App;
 use serde::Deserialize;
-use site::catalog;
+use site::{agent, catalog};
 use utoipa::ToSchema;
 
 pub const ROUTE: Route = Route::get("content-get-well-known", "/.well-known/{document}")
@@ -16,7 +16,7 @@ pub const ROUTE: Route = Route::get("content-get-well-known", "/.well-known/{doc
 /// The requested document.
 #[derive(Debug, Deserialize, ToSchema)]
 pub struct WellKnownPath {
-    /// The name of the document: `api-catalog` (RFC 9727).
+    /// The name of the document: api-catalog (RFC 9727), agent-card.json (A2A) or ai-catalog.json.
     #[schema(example = "api-catalog")]
     document: String,
 }
@@ -28,9 +28,11 @@ impl Missing for WellKnownPath {
 pub async fn handle(State(app): State<App>, ContentPath(path): ContentPath<WellKnownPath>) -> Result<Served, Problem> {
     let (site_url, api_url) = (&app.settings.site_url, &app.settings.api_url);
     match path.document.as_str() {
+        "agent-card.json" => Ok(agent::card(site_url).into()),
+        "ai-catalog.json" => Ok(agent::catalog(site_url).into()),
         "api-catalog" => {
             let links = format!("<{site_url}/.well-known/api-catalog>; rel=\"api-catalog\"");
-            Ok(Served::with_links(catalog::apis(site_url, api_url), links))
+            Ok(Served::from(catalog::apis(site_url, api_url)).with_links(links))
         }
         _ => Err(Problem::RouteNotFound),
     }

@@ -35,9 +35,8 @@ pub const ASSETS: [Asset; 6] = assets![
 ];
 
 /// The version of each asset by its name: the beginning of the digest of its content.
-static VERSIONS: LazyLock<BTreeMap<&str, String>> = LazyLock::new(|| {
-    ASSETS.iter().map(|asset| (asset.name, version(asset.content))).collect()
-});
+static VERSIONS: LazyLock<BTreeMap<&str, String>> =
+    LazyLock::new(|| ASSETS.iter().map(|asset| (asset.name, version(asset.content))).collect());
 
 impl Asset {
     pub fn find(name: &str) -> Option<&'static Self> {

@@ -22,7 +22,8 @@ fn host(site_url: &str) -> String {
 fn name(site_url: &str) -> String {
     let host = host(site_url);
     // The brackets and colons of an IPv6 address are not allowed in a name.
-    let labels: Vec<String> = host.split('.').rev().map(|label| label.replace(|c: char| !c.is_ascii_alphanumeric() && c != '-', "")).collect();
+    let labels: Vec<String> =
+        host.split('.').rev().map(|label| label.replace(|c: char| !c.is_ascii_alphanumeric() && c != '-', "")).collect();
     format!("{}/site", labels.join("."))
 }
 

@@ -13,10 +13,29 @@ pub fn apis(site_url: &str, api_url: &str) -> Document {
     let catalog = json!({ "linkset": [
         {
             "anchor": format!("{site_url}/.well-known/api-catalog"),
-            "item": [{ "href": content, "title": "Public content" }, { "href": product, "title": "Authentication" }],
+            "item": [
+                { "href": content, "title": "Public content" },
+                { "href": product, "title": "Authentication" },
+                { "href": format!("{site_url}/mcp"), "title": "Public content for models (MCP)" },
+                { "href": format!("{site_url}/a2a"), "title": "Public content for agents (A2A)" },
+            ],
+        },
+        {
+            "anchor": format!("{site_url}/mcp"),
+            "service-meta": [{ "href": format!("{site_url}/mcp/server-card"), "type": "application/mcp-server-card+json" }],
+        },
+        {
+            "anchor": format!("{site_url}/a2a"),
+            "service-meta": [{ "href": format!("{site_url}/.well-known/agent-card.json"), "type": "application/json" }],
+        },
+        {
+            "anchor": product,
+            "service-desc": [{ "href": format!("{site_url}/openapi.json"), "type": "application/json" }],
+            "service-doc": [{ "href": format!("{site_url}/docs/api"), "type": "text/html" }],
         },
         {
             "anchor": content,
+            "service-desc": [{ "href": format!("{site_url}/openapi.json"), "type": "application/json" }],
             "service-doc": [
                 { "href": format!("{site_url}/docs"), "type": "text/html" },
                 { "href": format!("{site_url}/llms.txt"), "type": "text/plain" },
@@ -24,4 +43,14 @@ pub fn apis(site_url: &str, api_url: &str) -> Document {
         },
     ]});
     Document::of_release(LINKSET, format!("{catalog:#}\n"))
+}
+
+/// The URLs that stand for those of the deployment in the description that a function embeds.
+pub const API_URL: &str = "https://api.invalid";
+/// The URL that stands for that of the site.
+pub const SITE_URL: &str = "https://site.invalid";
+
+/// `/openapi.json`: the description of all operations, at the URLs of the deployment.
+pub fn openapi(document: &str, site_url: &str, api_url: &str) -> Document {
+    Document::of_release("application/json", document.replace(API_URL, api_url).replace(SITE_URL, site_url))
 }

@@ -12,6 +12,7 @@ pub mod escape;
 pub mod feed;
 pub mod look;
 pub mod markdown;
+pub mod package;
 pub mod page;
 pub mod search;
 pub mod text;
@@ -21,20 +22,8 @@ use model::content::Content;
 pub use document::{CONTENT_AGE, Document, HTML, MARKDOWN, PLAIN, RELEASE_AGE};
 
 /// The names of the documents at paths of one segment.
-pub const NAMES: [&str; 12] = [
-    "apps",
-    "blog",
-    "docs",
-    "feed.json",
-    "feed.xml",
-    "icon.svg",
-    "index.md",
-    FULL,
-    "llms.txt",
-    "robots.txt",
-    "sitemap.xml",
-    "style.css",
-];
+pub const NAMES: [&str; 12] =
+    ["apps", "blog", "docs", "feed.json", "feed.xml", "icon.svg", "index.md", FULL, "llms.txt", "robots.txt", "sitemap.xml", "style.css"];
 /// The name of the only document that shows the texts of all posts.
 pub const FULL: &str = "llms-full.txt";
 

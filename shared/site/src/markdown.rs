@@ -245,7 +245,10 @@ mod tests {
         for active in ["<script", "<iframe", "<img", "javascript:", "data:", "vbscript:", "//e.example"] {
             assert!(!html.contains(active), "{active} in {html}");
         }
-        assert!(html.contains("<a href=\"https://h.example/t.gif\">g</a>") && html.contains("<a href=\"https://k.example\">j</a>"), "{html}");
+        assert!(
+            html.contains("<a href=\"https://h.example/t.gif\">g</a>") && html.contains("<a href=\"https://k.example\">j</a>"),
+            "{html}"
+        );
     }
 
     #[test]

@@ -3,9 +3,9 @@
 
 use model::content::{App, BlogPost, Content, Site};
 
+use crate::document::{Document, HTML};
 use crate::escape::markup;
 use crate::look::style_version;
-use crate::document::{Document, HTML};
 use crate::markdown;
 
 /// The content security policy of these pages: a stylesheet and pictures of the site, no scripts.
@@ -203,6 +203,26 @@ pub fn post(site: &Site, post: &BlogPost, text: &str, site_url: &str) -> Documen
             markup(&post.title),
             time(&post.published_at),
             markdown::html(text, &post.title)
+        ),
+    }
+    .document(site, site_url)
+}
+
+/// `/docs/api`: the operations of the API, from the Markdown table of `operations`.
+pub fn reference(site: &Site, operations: &str, site_url: &str) -> Document {
+    let root = markup(root(site_url));
+    let table = operations.find("\n| ").map_or("", |start| &operations[start..]);
+    Page {
+        title: "API reference",
+        description: &format!("All operations of the API of {}.", site.name),
+        canonical: &format!("{site_url}/docs/api"),
+        kind: "website",
+        here: "/docs",
+        head: format!("<link rel=\"service-desc\" type=\"application/json\" href=\"{root}/openapi.json\">\n"),
+        main: format!(
+            "<h1>API reference</h1>\n<p>Fields, answers and errors of each operation are in the <a href=\"{root}/openapi.json\">OpenAPI \
+             document</a>, and all <a href=\"{root}/docs/errors\">error codes</a> on a page of their own.</p>\n{}",
+            markdown::html(table, "")
         ),
     }
     .document(site, site_url)

@@ -10,7 +10,12 @@ fn content() -> Content {
     let evil = "]]> <script>x</script>\n## Evil [a](b) \u{0}\u{b}&";
     Content {
         site: Site { name: format!("Site {evil}"), ..Site::unpublished(SITE) },
-        apps: vec![App { id: "notes".to_owned(), display_name: evil.to_owned(), subtitle: evil.to_owned(), url: format!("{SITE}/apps/notes") }],
+        apps: vec![App {
+            id: "notes".to_owned(),
+            display_name: evil.to_owned(),
+            subtitle: evil.to_owned(),
+            url: format!("{SITE}/apps/notes"),
+        }],
         blog_posts: vec![
             BlogPost {
                 slug: "second".to_owned(),

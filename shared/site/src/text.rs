@@ -2,19 +2,23 @@
 
 use model::content::{BlogPost, Content};
 
+use crate::document::{Document, MARKDOWN, PLAIN};
 use crate::escape::markdown;
 use crate::markdown::embedded;
-use crate::document::{Document, MARKDOWN, PLAIN};
 
 /// The documents for programs: paths, titles and contents.
-pub(crate) const PROGRAMS: [(&str, &str, &str); 7] = [
+pub(crate) const PROGRAMS: [(&str, &str, &str); 11] = [
     ("/llms.txt", "llms.txt", "This site for language models: a list of links"),
     ("/llms-full.txt", "llms-full.txt", "The same, with the text of every post"),
     ("/index.md", "index.md", "The start page in Markdown"),
     ("/feed.xml", "Atom feed", "The newest posts"),
     ("/feed.json", "JSON Feed", "The newest posts, as JSON"),
     ("/sitemap.xml", "Sitemap", "Every page"),
+    ("/openapi.json", "OpenAPI", "All operations of the API"),
+    ("/docs/api", "API reference", "All operations of the API, as a page"),
     ("/.well-known/api-catalog", "API catalog", "The APIs and their descriptions (RFC 9727)"),
+    ("/.well-known/ai-catalog.json", "AI catalog", "The MCP server and the agent of this site"),
+    ("/.well-known/agent-card.json", "Agent card", "The agent of this site (A2A)"),
 ];
 
 /// The largest `llms-full.txt`, in bytes: Lambda's responses are limited to 6 MB of JSON, in which
@@ -62,13 +66,7 @@ pub fn llms(content: &Content, site_url: &str) -> Document {
         format!("- [Site]({site_url}/api/v1/site): the site and its documents, as JSON\n"),
     ];
     let others = PROGRAMS.iter().skip(1).map(|(path, title, text)| format!("- [{title}]({site_url}{path}): {text}\n"));
-    let parts = [
-        head(content),
-        apps(content),
-        posts(content, site_url),
-        section("API", api.into_iter()),
-        section("Optional", others),
-    ];
+    let parts = [head(content), apps(content), posts(content, site_url), section("API", api.into_iter()), section("Optional", others)];
     Document::of_content(PLAIN, parts.concat())
 }
 

@@ -79,7 +79,7 @@ async fn pause(round: u32) {
 impl Store {
     /// The site; `None` before the first publication.
     pub async fn site(&self) -> Result<Option<Site>, Error> {
-        self.get(&Key::new(PARTITION, "SITE")).await?.map(entity).transpose()
+        self.get(&Key::new(PARTITION, "SITE")).await?.map(site_of).transpose()
     }
 
     /// All published apps, in the order of the content file.
@@ -116,7 +116,7 @@ impl Store {
                 return Err(Error::conflict());
             }
             let pages: Vec<Vec<BlogPost>> = items.into_iter().map(entity).collect::<Result<_, _>>()?;
-            let (site, apps) = (entity(site)?, apps.map(entity).transpose()?.unwrap_or_default());
+            let (site, apps) = (site_of(site)?, apps.map(entity).transpose()?.unwrap_or_default());
             Ok(Some(Content { site, apps, blog_posts: pages.concat(), texts: BTreeMap::new() }))
         })
     }
@@ -141,6 +141,13 @@ impl Store {
     }
 }
 
+/// The site of an item. Publications of earlier versions have no number, and other defaults.
+fn site_of(item: Item) -> Result<Site, Error> {
+    let is_earlier = Version::of_item(&item).is_none_or(|version| version.number == 0);
+    let site: Site = entity(item)?;
+    Ok(if is_earlier { site.with_current_defaults() } else { site })
+}
+
 /// Whether these items are exactly the post items of one publication.
 fn are_of_one_publication(items: &[Item]) -> bool {
     let Some(first) = items.first() else { return true };
@@ -153,11 +160,7 @@ fn are_of_one_publication(items: &[Item]) -> bool {
 fn publication(content: &Content, old: Option<&Version>, index: &Index) -> Result<Vec<Write>, Error> {
     let pages = pages(&content.blog_posts)?;
     check_size(content)?;
-    let version = Version {
-        digest: digest(content, &pages)?,
-        post_items: pages.len(),
-        number: old.map_or(0, |old| old.number) + 1,
-    };
+    let version = Version { digest: digest(content, &pages)?, post_items: pages.len(), number: old.map_or(0, |old| old.number) + 1 };
     let site = version.mark(Write::put(Key::new(PARTITION, "SITE"), &content.site)?);
     let site = match old {
         None => site.on("attribute_not_exists(pk)"),

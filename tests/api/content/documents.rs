@@ -1,13 +1,14 @@
 //! The documents of the site, as readers of feeds, crawlers and language models fetch them.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::io::Read as _;
 
 use api::http::Operations;
 use axum::Router;
 use axum::body::Body;
 use http::Request;
 use model::content::Content;
-use support::{Answer, TestApp};
+use support::{API_URL, Answer, TestApp};
 use tower::ServiceExt as _;
 
 use super::content;
@@ -15,7 +16,9 @@ use super::content;
 const SITE: &str = "https://site.example";
 
 /// Documents with their media types.
-const DOCUMENTS: [(&str, &str); 16] = [
+const DOCUMENTS: [(&str, &str); 20] = [
+    ("/.well-known/agent-card.json", "application/json"),
+    ("/.well-known/ai-catalog.json", "application/ai-catalog+json"),
     ("/.well-known/api-catalog", "application/linkset+json; profile=\"https://www.rfc-editor.org/info/rfc9727\""),
     ("/apps", "text/html; charset=utf-8"),
     ("/apps/notes", "text/html; charset=utf-8"),
@@ -28,6 +31,8 @@ const DOCUMENTS: [(&str, &str); 16] = [
     ("/index.md", "text/markdown; charset=utf-8"),
     ("/llms-full.txt", "text/plain; charset=utf-8"),
     ("/llms.txt", "text/plain; charset=utf-8"),
+    ("/mcp/server-card", "application/mcp-server-card+json"),
+    ("/openapi.json", "application/json"),
     ("/robots.txt", "text/plain; charset=utf-8"),
     ("/sitemap.xml", "application/xml; charset=utf-8"),
     ("/style.css", "text/css; charset=utf-8"),
@@ -35,7 +40,7 @@ const DOCUMENTS: [(&str, &str); 16] = [
 ];
 
 /// The sample content, at whatever URL the site has.
-async fn published() -> TestApp {
+pub(super) async fn published() -> TestApp {
     let app = TestApp::start().await;
     app.publish(&gateway::content::sample(None)).await;
     app
@@ -82,7 +87,8 @@ async fn documents_are_read_only_and_unknown_ones_are_not_found() {
             assert_eq!(answer.json()["error"]["code"], "method_not_allowed", "{method} {path}");
         }
     }
-    let unknown = ["/llms", "/LLMS.txt", "/%ff", "/a%2Fb", "/blog/nothing", "/blog/nothing.md", "/blog/hello.md.md", "/.well-known/x", "/blog/%ff"];
+    let unknown =
+        ["/llms", "/LLMS.txt", "/%ff", "/a%2Fb", "/blog/nothing", "/blog/nothing.md", "/blog/hello.md.md", "/.well-known/x", "/blog/%ff"];
     for path in unknown {
         let answer = app.anonymous().get(path).await;
         assert_eq!((answer.status(), answer.json()["error"]["code"].as_str()), (404, Some("route_not_found")), "{path}");
@@ -100,7 +106,8 @@ fn links(answer: &Answer) -> BTreeSet<String> {
     let absolute = text.match_indices(SITE).map(|(at, _)| &text[at + SITE.len()..]).map(|rest| &rest[..end(rest)]);
     let paths = text.match_indices("=\"/").map(|(at, _)| &text[at + 2..]).map(|rest| &rest[..end(rest)]);
     let headers = answer.header("link").unwrap_or_default().to_owned();
-    let found = absolute.chain(paths).filter(|path| path.starts_with('/')).map(|path| path.split('#').next().unwrap_or_default().to_owned());
+    let found =
+        absolute.chain(paths).filter(|path| path.starts_with('/')).map(|path| path.split('#').next().unwrap_or_default().to_owned());
     let linked = headers.match_indices(SITE).map(|(at, _)| headers[at + SITE.len()..].split('>').next().unwrap_or_default().to_owned());
     found.chain(linked).filter(|path| !path.is_empty()).collect()
 }
@@ -113,7 +120,7 @@ fn deployed(app: &TestApp) -> Router {
     operations.into_router().fallback_service(fallback).with_state(app.app.clone())
 }
 
-async fn fetch(app: &TestApp, router: &Router, path: &str) -> Answer {
+async fn fetch(router: &Router, path: &str) -> Answer {
     let request = Request::get(path).body(Body::empty()).unwrap();
     let request = router.clone().oneshot(request);
     Answer::read(request.await.unwrap()).await
@@ -128,8 +135,10 @@ async fn crawl(app: &TestApp, start: &[&str]) -> BTreeMap<String, u16> {
         if found.contains_key(&path) {
             continue;
         }
-        let answer = fetch(app, &router, &path).await;
-        waiting.extend(links(&answer));
+        let answer = fetch(&router, &path).await;
+        if answer.header("content-type") != Some("application/gzip") {
+            waiting.extend(links(&answer));
+        }
         found.insert(path, answer.status());
     }
     found
@@ -138,12 +147,68 @@ async fn crawl(app: &TestApp, start: &[&str]) -> BTreeMap<String, u16> {
 #[tokio::test]
 async fn every_link_within_the_documents_leads_somewhere() {
     let app = published().await;
-    let found = crawl(&app, &["/docs", "/llms.txt", "/index.md", "/sitemap.xml", "/feed.xml", "/.well-known/api-catalog", "/robots.txt"]).await;
-    let broken: Vec<_> = found.iter().filter(|(_, status)| **status != 200).collect();
+    let found =
+        crawl(&app, &["/docs", "/llms.txt", "/index.md", "/sitemap.xml", "/feed.xml", "/.well-known/api-catalog", "/robots.txt"]).await;
+    // Agents call these two with POST.
+    let expected = |path: &str| if ["/mcp", "/a2a"].contains(&path) { 405 } else { 200 };
+    let broken: Vec<_> = found.iter().filter(|(path, status)| **status != expected(path)).collect();
     assert!(broken.is_empty(), "{broken:?}");
     for (path, _) in DOCUMENTS {
         assert!(found.contains_key(path) || path == "/style.css", "no link leads to {path}");
     }
+}
+
+#[tokio::test]
+async fn each_of_the_eleven_resources_of_the_site_exists() {
+    let app = published().await;
+    let router = deployed(&app);
+    let site = app.anonymous().get("/api/v1/site").await.json();
+    let resources = site["data"]["resources"].as_object().unwrap();
+    assert_eq!(resources.len(), 11);
+    for (name, url) in resources {
+        let path = url.as_str().unwrap().strip_prefix(SITE).unwrap();
+        let expected = if name == "mcp" { 405 } else { 200 };
+        assert_eq!(fetch(&router, path).await.status(), expected, "{name}: {path}");
+        assert_eq!(app.anonymous().get(path).await.status(), expected, "{name}: {path} of a gateway");
+    }
+}
+
+#[tokio::test]
+async fn the_description_of_the_api_is_at_the_deployments_own_urls() {
+    let app = published().await;
+    let described = app.anonymous().get("/openapi.json").await;
+    assert!(described.text().len() < 4 * 1024 * 1024 && !described.text().contains(".invalid"));
+    let described = described.json();
+    assert_eq!((&described["servers"][0]["url"], &described["paths"]["/llms.txt"]), (&API_URL.into(), &serde_json::Value::Null));
+    assert_eq!(described["paths"]["/api/v1/site"]["get"]["servers"][0]["url"], SITE);
+    let listed = fetch(&deployed(&app), "/docs/api").await;
+    for path in described["paths"].as_object().unwrap().keys() {
+        assert!(listed.text().contains(&format!(" {path}<")), "{path}");
+    }
+}
+
+#[tokio::test]
+async fn the_tool_is_a_package_for_npm_that_asks_its_own_site() {
+    let app = published().await;
+    let answer = app.anonymous().get("/cli/site.tgz").await;
+    assert_eq!((answer.status(), answer.header("content-type")), (200, Some("application/gzip")));
+    assert_eq!(answer.bytes(), app.anonymous().get("/cli/site.tgz").await.bytes());
+    assert!(answer.bytes().len() < 100 * 1024);
+    let mut archive = tar::Archive::new(flate2::read::GzDecoder::new(answer.bytes()));
+    let mut files = BTreeMap::new();
+    for entry in archive.entries().unwrap() {
+        let mut entry = entry.unwrap();
+        let (path, mode) = (entry.path().unwrap().display().to_string(), entry.header().mode().unwrap());
+        let mut text = String::new();
+        entry.read_to_string(&mut text).unwrap();
+        files.insert(path, (mode, text));
+    }
+    let manifest: serde_json::Value = serde_json::from_str(&files["package/package.json"].1).unwrap();
+    let (mode, program) = &files[&format!("package/{}", manifest["bin"]["gatelet-site"].as_str().unwrap())];
+    assert_eq!(*mode, 0o755);
+    assert!(program.starts_with("#!/usr/bin/env node\n") && program.contains("const SITE = \"https://site.example\";"), "{program}");
+    assert!(!program.contains("{site_url}") && !program.contains("{name}"));
+    assert_eq!(app.anonymous().get("/cli/other.tgz").await.status(), 404);
 }
 
 #[tokio::test]
@@ -155,7 +220,7 @@ async fn a_page_runs_no_scripts_and_loads_only_its_own_files() {
     app.publish(&evil).await;
     let router = deployed(&app);
     for path in ["/apps", "/apps/notes", "/blog", "/docs", &format!("/blog/{}", evil.blog_posts[0].slug)] {
-        let page = fetch(&app, &router, path).await;
+        let page = fetch(&router, path).await;
         let (html, policy) = (page.text(), page.header("content-security-policy").unwrap());
         assert!(page.status() == 200 && html.starts_with("<!DOCTYPE html>"), "{path}");
         assert!(policy.starts_with("default-src 'none'") && !policy.contains("script-src") && !policy.contains("unsafe"), "{policy}");
@@ -227,18 +292,19 @@ async fn readers_of_a_post_never_miss_its_text_during_publications() {
 
 /// An item of the public content as versions wrote it that did not keep the texts of posts.
 fn earlier(sk: &str, entity: &str) -> String {
-    format!(
-        r#"{{"Item":{{"pk":{{"S":"CONTENT"}},"sk":{{"S":"{sk}"}},"version":{{"S":"v"}},"post_items":{{"N":"1"}},"d":{entity}}}}}"#
-    )
+    format!(r#"{{"Item":{{"pk":{{"S":"CONTENT"}},"sk":{{"S":"{sk}"}},"version":{{"S":"v"}},"post_items":{{"N":"1"}},"d":{entity}}}}}"#)
 }
 
 #[tokio::test]
 async fn content_of_an_earlier_version_has_pages_without_texts_and_is_replaced() {
     let app = TestApp::start().await;
     let field = |name: &str, value: &str| format!(r#""{name}":{{"S":"{value}"}}"#);
-    let post = [("slug", "old"), ("title", "Old post"), ("publishedAt", "2025-01-02T03:04:05Z"), ("excerpt", "Short"), ("url", "/blog/old")];
+    let post =
+        [("slug", "old"), ("title", "Old post"), ("publishedAt", "2025-01-02T03:04:05Z"), ("excerpt", "Short"), ("url", "/blog/old")];
     let post = post.map(|(name, value)| field(name, value)).join(",");
-    let site = serde_json::to_value(gateway::content::sample(None).site).unwrap();
+    let mut site = serde_json::to_value(gateway::content::sample(None).site).unwrap();
+    site["resources"]["mcpDiscovery"] = "/.well-known/mcp.json".into();
+    site["resources"]["cliPackage"] = "/cli".into();
     let texts = |object: &serde_json::Value| {
         let fields = object.as_object().unwrap().iter().filter_map(|(name, value)| Some(field(name, value.as_str()?)));
         fields.collect::<Vec<_>>().join(",")
@@ -251,6 +317,9 @@ async fn content_of_an_earlier_version_has_pages_without_texts_and_is_replaced()
     assert!(text(&app, "/blog/old").await.contains("<h1>Old post</h1>"));
     assert!(text(&app, "/llms.txt").await.contains("[Old post](https://site.example/blog/old.md)"));
     assert_eq!(app.anonymous().get("/blog/hello").await.status(), 404);
+    let resources = app.anonymous().get("/api/v1/site").await.json()["data"]["resources"].clone();
+    assert_eq!(resources["mcpDiscovery"], "https://site.example/.well-known/ai-catalog.json");
+    assert_eq!(resources["cliPackage"], "https://site.example/cli/site.tgz");
 
     app.publish(&gateway::content::sample(None)).await;
     assert_eq!(app.anonymous().get("/blog/old").await.status(), 404);

@@ -74,7 +74,10 @@ fn posts_are_listed_newest_first_without_drafts() {
     let seen: Vec<_> = posts.iter().map(|post| (post.slug.as_str(), post.published_at.as_str(), post.excerpt.as_str())).collect();
     assert_eq!(seen, [("newest", "2026-01-01T05:00:00Z", "Text here."), ("old", "2026-01-01T04:00:00Z", "")]);
     assert_eq!(posts[0].url, "https://example.com/blog/newest");
-    assert_eq!(texts.into_iter().collect::<Vec<_>>(), [("newest".to_owned(), "Text\r\nhere.".to_owned()), ("old".to_owned(), String::new())]);
+    assert_eq!(
+        texts.into_iter().collect::<Vec<_>>(),
+        [("newest".to_owned(), "Text\r\nhere.".to_owned()), ("old".to_owned(), String::new())]
+    );
 }
 
 #[test]

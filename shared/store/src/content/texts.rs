@@ -89,8 +89,8 @@ fn number_of(sk: &str) -> Option<u64> {
 }
 
 impl Store {
-    /// The post with this slug and its text. Two reads, one after the other; the same if there is no
-    /// such post.
+    /// The post with this slug and its text. Two reads, one after the other; the same if there is
+    /// no such post.
     pub async fn post_text(&self, slug: &str) -> Result<Option<PostText>, Error> {
         optimistic!(ROUNDS, |round| {
             pause(round).await;
