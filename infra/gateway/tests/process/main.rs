@@ -7,6 +7,7 @@ mod commands;
 mod connections;
 mod content;
 mod crashes;
+mod deployment;
 mod doctor;
 mod dynamodb;
 mod failures;
