@@ -19,63 +19,28 @@
 //! for readers, and two people who do so at once do not interfere.
 
 use std::collections::BTreeMap;
-use std::time::Duration;
 
-use aws_sdk_dynamodb::types::AttributeValue;
 use crypto::digest::Digest;
 use model::content::{App, BlogPost, Content, Site};
 
+mod layout;
 mod texts;
 
+pub use layout::PARTITION;
 pub use texts::PostText;
 
 use crate::client::Store;
+use crate::content::layout::{MAX_ITEM_BYTES, ROUNDS, Version, pause, size_of};
+use crate::content::texts::Index;
 use crate::contention::Contention as _;
 use crate::error::Error;
 use crate::item::{Item, Key, entity, integer, number, string};
 use crate::optimistic;
 use crate::write::Write;
-use texts::Index;
 
-/// The partition of all content, which holds nothing else.
-pub const PARTITION: &str = "CONTENT";
 const POSTS: &str = "POSTS#";
-/// DynamoDB permits 400 KB per item and 4 MB per transaction; these lower maximums leave room for
-/// keys and overhead.
-const MAX_ITEM_BYTES: usize = 380_000;
+/// DynamoDB permits 4 MB per transaction; this lower maximum leaves room for keys and overhead.
 const MAX_TRANSACTION_BYTES: usize = 3_800_000;
-/// How often a read or a publication is attempted while other publications interfere with it.
-const ROUNDS: u32 = 6;
-
-/// The version of a publication, the number of its post items, and how many publications preceded
-/// it.
-#[derive(Debug, Clone, PartialEq, Eq)]
-struct Version {
-    digest: String,
-    post_items: usize,
-    number: u64,
-}
-
-impl Version {
-    fn of_item(item: &Item) -> Option<Self> {
-        let digest = item.get("version")?.as_s().ok()?.clone();
-        // Publications of earlier versions have no number.
-        Some(Self { digest, post_items: number(item, "post_items")?, number: number(item, "number").unwrap_or(0) })
-    }
-
-    fn mark(&self, write: Write) -> Write {
-        let write = write.attribute("version", string(&self.digest)).attribute("post_items", integer(self.post_items));
-        write.attribute("number", integer(self.number))
-    }
-}
-
-/// Waits before every round except the first: 5 ms, doubled each time.
-async fn pause(round: u32) {
-    if round > 0 {
-        tokio::time::sleep(Duration::from_millis(5 << (round - 1))).await;
-    }
-}
-
 impl Store {
     /// The site; `None` before the first publication.
     pub async fn site(&self) -> Result<Option<Site>, Error> {
@@ -222,21 +187,6 @@ fn check_size(content: &Content) -> Result<(), Error> {
         return too_much("site, apps and posts together", total, MAX_TRANSACTION_BYTES);
     }
     Ok(())
-}
-
-fn size_of<T: serde::Serialize>(value: &T) -> Result<usize, Error> {
-    Ok(bytes(&serde_dynamo::to_attribute_value(value)?))
-}
-
-/// The size of a value as DynamoDB counts it (Developer Guide, Item sizes and formats); only texts,
-/// lists and maps occur here.
-fn bytes(value: &AttributeValue) -> usize {
-    match value {
-        AttributeValue::S(text) => text.len(),
-        AttributeValue::L(list) => 3 + list.iter().map(|value| 1 + bytes(value)).sum::<usize>(),
-        AttributeValue::M(map) => 3 + map.iter().map(|(name, value)| 1 + name.len() + bytes(value)).sum::<usize>(),
-        _ => 40,
-    }
 }
 
 /// The digest of the content and of the division of its posts into items.

@@ -8,17 +8,16 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use aws_sdk_dynamodb::operation::query::builders::QueryInputBuilder;
 use crypto::digest::Digest;
 use futures_util::future::try_join_all;
 use model::content::{BlogPost, Content};
 use serde::{Deserialize, Serialize};
 
-use super::{MAX_ITEM_BYTES, PARTITION, ROUNDS, Version, bytes, pause, size_of};
 use crate::client::Store;
+use crate::content::layout::{MAX_ITEM_BYTES, PARTITION, ROUNDS, Version, bytes, pause, size_of};
 use crate::contention::Contention as _;
 use crate::error::Error;
-use crate::item::{Item, Key, entity, key_of, string};
+use crate::item::{Item, Key, entity, key_of};
 use crate::optimistic;
 use crate::write::Write;
 
@@ -176,11 +175,6 @@ impl Store {
             try_join_all(some.iter().cloned().map(|write| self.write_unrecorded(write))).await?;
         }
         Ok(())
-    }
-
-    pub(super) fn content_below(&self, start: &str) -> QueryInputBuilder {
-        let query = self.query().consistent_read(true).key_condition_expression("pk = :pk AND begins_with(sk, :start)");
-        query.expression_attribute_values(":pk", string(PARTITION)).expression_attribute_values(":start", string(start))
     }
 }
 
