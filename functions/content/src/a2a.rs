@@ -93,7 +93,7 @@ enum Unusable {
 /// The text of a message: its text parts.
 fn query(params: &Value) -> Result<String, Unusable> {
     let message = params.get("message").filter(|message| message.is_object()).ok_or(Unusable::Malformed("`message` must be an object."))?;
-    if !message["messageId"].as_str().is_some_and(|id| !id.is_empty()) {
+    if message["messageId"].as_str().is_none_or(str::is_empty) {
         return Err(Unusable::Malformed("`message.messageId` must be a text that is not empty."));
     }
     let parts = message["parts"].as_array().filter(|parts| !parts.is_empty() && parts.len() <= MOST_PARTS);

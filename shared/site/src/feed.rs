@@ -1,5 +1,7 @@
 //! The feeds of the posts, and the list of all pages.
 
+use std::fmt::Write as _;
+
 use model::content::{BlogPost, Content};
 use serde_json::json;
 
@@ -36,7 +38,8 @@ pub fn atom(content: &Content, site_url: &str) -> Document {
     );
     for post in newest(content) {
         let published = markup(&post.published_at);
-        feed += &format!(
+        let _ = write!(
+            feed,
             "<entry>\n<id>{}</id>\n<title>{}</title>\n<published>{published}</published>\n<updated>{published}</updated>\n\
              <link rel=\"alternate\" type=\"text/html\" href=\"{}\"/>\n<summary>{}</summary>\n</entry>\n",
             markup(&id(post, site_url)),
@@ -84,7 +87,7 @@ pub fn sitemap(content: &Content, site_url: &str) -> Document {
     let apps = content.apps.iter().map(|app| (app.url.clone(), None));
     let posts = content.blog_posts.iter().map(|post| (post.url.clone(), post.published_at.get(..10)));
     let pages = lists.into_iter().chain(apps).chain(posts).filter(|(url, _)| url.starts_with(&below) && url.len() <= LONGEST_URL);
-    let lines: String = pages
+    let lines: Vec<String> = pages
         .take(MOST_PAGES)
         .map(|(url, date)| {
             let date = date.map(|date| format!("<lastmod>{}</lastmod>", markup(date))).unwrap_or_default();
@@ -92,7 +95,8 @@ pub fn sitemap(content: &Content, site_url: &str) -> Document {
         })
         .collect();
     let map = format!(
-        "<?xml version=\"1.0\" encoding=\"utf-8\"?>\n<urlset xmlns=\"http://www.sitemaps.org/schemas/sitemap/0.9\">\n{lines}</urlset>\n"
+        "<?xml version=\"1.0\" encoding=\"utf-8\"?>\n<urlset xmlns=\"http://www.sitemaps.org/schemas/sitemap/0.9\">\n{}</urlset>\n",
+        lines.concat()
     );
     Document::of_content("application/xml; charset=utf-8", map)
 }

@@ -82,11 +82,12 @@ fn time(published_at: &str) -> String {
 
 /// A list of links with a line of text each; `nothing` if it is empty.
 fn cards(lines: impl Iterator<Item = (String, String, String)>, nothing: &str) -> String {
-    let items: String = lines
+    let items: Vec<String> = lines
         .map(|(url, title, text)| {
             format!("<li><a href=\"{}\"><strong>{}</strong><span>{text}</span></a></li>\n", markup(&url), markup(&title))
         })
         .collect();
+    let items = items.concat();
     if items.is_empty() { format!("<p class=\"empty\">{nothing}</p>\n") } else { format!("<ul class=\"cards\">\n{items}</ul>\n") }
 }
 
@@ -136,10 +137,11 @@ const RECENT: usize = 5;
 pub fn docs(content: &Content, site_url: &str) -> Document {
     let (site, root) = (&content.site, markup(root(site_url)));
     let recent = &content.blog_posts[..content.blog_posts.len().min(RECENT)];
-    let rows: String = crate::text::PROGRAMS
+    let rows: Vec<String> = crate::text::PROGRAMS
         .iter()
         .map(|(path, title, text)| format!("<tr><td><a href=\"{root}{path}\">{title}</a></td><td>{text}</td></tr>\n"))
         .collect();
+    let rows = rows.concat();
     Page {
         title: "Docs",
         description: &site.description,

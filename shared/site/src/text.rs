@@ -1,5 +1,7 @@
 //! The texts for language models, and `robots.txt`.
 
+use std::fmt::Write as _;
+
 use model::content::{BlogPost, Content};
 
 use crate::document::{Document, MARKDOWN, PLAIN};
@@ -109,7 +111,7 @@ pub fn llms_full(content: &Content, texts: &[(BlogPost, String)]) -> Document {
     }
     let left_out = content.blog_posts.len().saturating_sub(shown);
     if left_out > 0 {
-        body += &format!("\nLeft out, as this text would be too long: the {left_out} oldest posts. llms.txt lists them.\n");
+        let _ = write!(body, "\nLeft out, as this text would be too long: the {left_out} oldest posts. llms.txt lists them.\n");
     }
     Document::of_content(PLAIN, body)
 }

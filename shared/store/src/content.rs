@@ -34,7 +34,7 @@ use crate::content::layout::{MAX_ITEM_BYTES, ROUNDS, Version, pause, size_of};
 use crate::content::texts::Index;
 use crate::contention::Contention as _;
 use crate::error::Error;
-use crate::item::{Item, Key, entity, integer, number, string};
+use crate::item::{Item, Key, entity, integer, string};
 use crate::optimistic;
 use crate::write::Write;
 

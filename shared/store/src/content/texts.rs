@@ -65,9 +65,8 @@ impl Index {
         for (slug, place) in &self.0 {
             parts[part_of(slug)].insert(slug, place);
         }
-        let write = |(part, slugs): (usize, BTreeMap<&String, &Place>)| match slugs.is_empty() {
-            true => Ok(Write::delete(part_key(part))),
-            false => Ok(mark(Write::put(part_key(part), &slugs)?)),
+        let write = |(part, slugs): (usize, BTreeMap<&String, &Place>)| {
+            if slugs.is_empty() { Ok(Write::delete(part_key(part))) } else { Ok(mark(Write::put(part_key(part), &slugs)?)) }
         };
         parts.into_iter().enumerate().map(write).collect()
     }
