@@ -170,6 +170,11 @@ impl TestApp {
         Ceremony::of(&self.client().post(AUTHENTICATION, json!({})).await)
     }
 
+    /// Starts the use of a passkey as the second factor of the sign-in with this attempt code.
+    pub async fn start_second_factor(&self, attempt: &str) -> Ceremony {
+        Ceremony::of(&self.client().post(AUTHENTICATION, json!({ "attempt_code": attempt })).await)
+    }
+
     /// Sends the response of a registration.
     pub async fn register(&self, user: &SignedIn, code: &str, credential: &Value) -> Answer {
         self.signed_in(user).post("/api/v1/auth/passkey/register", json!({ "code": code, "credential": credential })).await

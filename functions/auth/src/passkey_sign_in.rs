@@ -51,7 +51,13 @@ pub async fn handle(
     access: Access<Client>,
     Input { body, .. }: Input<PasskeySignIn>,
 ) -> Result<Json<SignedInOrUp>, Error> {
-    let proof = PasskeyProof { access: &access, code: &body.code, response: &body.authentication_response, failed: Event::SignInFailed };
+    let proof = PasskeyProof {
+        access: &access,
+        code: &body.code,
+        response: &body.authentication_response,
+        attempt: None,
+        failed: Event::SignInFailed,
+    };
     optimistic!(ROUNDS, |round| {
         let proved = proof.check(round, None).await?;
         sign_in(&app, &proof, proved).await.map(Json)

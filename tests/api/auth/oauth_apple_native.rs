@@ -36,7 +36,7 @@ async fn configure(app: &TestApp, apple: &StandIn, mut config: Value) {
 }
 
 /// The claims of a token as Apple issues it.
-fn claims(app: &TestApp, sub: &str) -> Value {
+pub(super) fn claims(app: &TestApp, sub: &str) -> Value {
     let now = app.now().as_second();
     json!({
         "iss": "https://appleid.apple.com", "aud": BUNDLE, "iat": now, "exp": now + 600, "sub": sub, "nonce_supported": true,
@@ -54,7 +54,7 @@ async fn send(caller: &Caller, token: &str) -> Answer {
 }
 
 /// Signs in with a new token.
-async fn sign_in(app: &TestApp, apple: &StandIn, claims: &Value) -> Answer {
+pub(super) async fn sign_in(app: &TestApp, apple: &StandIn, claims: &Value) -> Answer {
     send(&app.client(), &apple.key().sign(claims)).await
 }
 

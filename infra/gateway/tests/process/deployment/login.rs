@@ -1,15 +1,12 @@
 //! `gateway login` and `logout`.
 
-use std::io::{Read as _, Write as _};
-use std::net::TcpListener;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
-use std::thread;
 
 use reqwest::Method;
 use serde_json::json;
 
-use super::{as_user, file, json_of, login, run, sessions, signs_in, user_of_internal};
+use super::{as_user, file, json_of, login, run, serve, sessions, signs_in, user_of_internal};
 use crate::support::{Folder, Gateway, fails, succeeds};
 
 #[tokio::test]
@@ -84,18 +81,9 @@ async fn a_session_is_not_forgotten_while_its_deployment_is_unreachable() {
     assert!(!std::fs::read_to_string(file(&folder)).unwrap().contains(&url));
 }
 
-/// A server that gives this answer to every request, and counts no more than it must.
+/// A server that gives this answer to every request.
 fn answers(answer: &'static str) -> String {
-    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-    let url = format!("http://{}", listener.local_addr().unwrap());
-    thread::spawn(move || {
-        for connection in listener.incoming() {
-            let mut connection = connection.unwrap();
-            let _ = connection.read(&mut [0; 4096]);
-            let _ = connection.write_all(answer.as_bytes());
-        }
-    });
-    url
+    serve(move |_| answer.to_owned())
 }
 
 #[test]

@@ -2,10 +2,13 @@
 
 mod administer;
 mod login;
+mod renewal;
 mod several;
 
-use std::io::{BufRead as _, BufReader};
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::net::TcpListener;
 use std::process::{Command, Output, Stdio};
+use std::thread;
 
 use reqwest::Method;
 use serde_json::{Value, json};
@@ -83,4 +86,20 @@ async fn as_user(gateway: &Gateway, user: &Value, method: Method, path: &str) ->
 
 async fn sessions(gateway: &Gateway, user: &Value) -> usize {
     as_user(gateway, user, Method::GET, "/api/v1/auth/sessions").await["items"].as_array().unwrap().len()
+}
+
+/// A server that is no gateway: `answer` gets a request and returns the bytes to send. Returns its
+/// URL.
+fn serve(answer: impl Fn(&str) -> String + Send + 'static) -> String {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("http://{}", listener.local_addr().unwrap());
+    thread::spawn(move || {
+        for connection in listener.incoming() {
+            let mut connection = connection.unwrap();
+            let mut request = [0; 4096];
+            let length = connection.read(&mut request).unwrap_or_default();
+            let _ = connection.write_all(answer(&String::from_utf8_lossy(&request[..length])).as_bytes());
+        }
+    });
+    url
 }
