@@ -99,6 +99,7 @@ def checks(long):
         Check("functions", "tests/lambda/run events", after=["build", "python tools"], cores=0.5),
         Check("sdk", "tests/sdk/run", after=["build", "node packages"], cores=0.5),
         Check("browser", "tests/sdk/browser/run", after=["build", "node packages", "chromium"], cores=0.5, tries=2),
+        Check("console", "tests/console/run", after=["build", "node packages", "chromium"], cores=0.5, tries=2),
         Check("react", "tests/sdk/react/run", after=["build", "node packages", "chromium"], cores=0.5, tries=2),
         Check("openid provider", "tests/oidc/run", after=["build", "node packages", "chromium"], cores=0.5, tries=2),
         Check("documents", "tests/docs/run" + (" --long" if long else ""), after=["build", "python tools", "node packages", "chromium"], cores=0.5),

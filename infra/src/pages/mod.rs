@@ -30,6 +30,7 @@ macro_rules! templates {
 }
 
 const TEMPLATES: [render::Source; 13] = templates![
+    "console.html.j2",
     "document.html.j2",
     "errors.html.j2",
     "inbox.html.j2",
@@ -41,7 +42,6 @@ const TEMPLATES: [render::Source; 13] = templates![
     "outbox_email.html.j2",
     "parts.html.j2",
     "reference.html.j2",
-    "start.html.j2",
     "verification.html.j2",
 ];
 
@@ -55,7 +55,7 @@ pub struct Entry {
 /// The navigation entries of the private pages, which show keys and emails on a developer's
 /// machine.
 pub const PRIVATE: [Entry; 3] =
-    [Entry { label: "Start", href: "/" }, Entry { label: "Inbox", href: "/inbox" }, Entry { label: "Outbox", href: "/outbox" }];
+    [Entry { label: "Console", href: "/console" }, Entry { label: "Inbox", href: "/inbox" }, Entry { label: "Outbox", href: "/outbox" }];
 /// The navigation entries of the public pages.
 pub const PUBLIC: [Entry; 2] = [Entry { label: "Docs", href: "/docs" }, Entry { label: "API", href: "/docs/api" }];
 

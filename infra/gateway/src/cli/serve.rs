@@ -55,10 +55,10 @@ pub(super) struct Options {
     /// limit
     #[arg(long, value_name = "MODE", env = "GATELET_LIMITS", default_value = "generous")]
     limits: String,
-    /// Disable the pages that show keys and emails: the start page, the inbox and the outbox
+    /// Disable the pages that show keys and emails: the console, the inbox and the outbox
     #[arg(long)]
     no_pages: bool,
-    /// Show the start page, the inbox and the outbox to connections from other addresses too, as a
+    /// Show the console, the inbox and the outbox to connections from other addresses too, as a
     /// container requires. Callers need the page key, and still have to use the name `localhost`.
     /// Same as `GATELET_REMOTE_PAGES=1`
     #[arg(long, conflicts_with = "no_pages")]

@@ -1,13 +1,14 @@
 //! The pages of a gateway, and the access to them.
 //!
 //! Documentation, the API reference and assets are public, as they reveal nothing about this
-//! gateway's data. The start page, the inbox and the outbox show keys and emails, so `guard`
+//! gateway's data. The console, the inbox and the outbox show keys and emails, so `guard`
 //! restricts them to the gateway's machine and to holders of the page key; `--no-pages` removes
 //! them. Pages are rendered on the server from the templates of `infra/pages/`, and work without
-//! scripts.
+//! scripts, except the console.
 
 mod answer;
 mod call;
+mod console;
 mod documents;
 mod guard;
 mod inbox;
@@ -15,7 +16,6 @@ mod outbox;
 mod outbox_entry;
 mod outbox_words;
 mod request;
-mod start;
 mod state;
 mod verification;
 
@@ -43,7 +43,7 @@ pub fn with_pages(api: Router, inbox: Inbox, private: Option<Private>, app: &App
     if pages.private.is_some() {
         let guarded = inbox::router(pages.clone()).merge(outbox::router(pages.clone())).merge(crate::inbox::api::router(inbox));
         let guarded = guarded.layer(from_fn_with_state(pages.clone(), guard::holders_of_the_key));
-        router = router.merge(guarded).merge(start::router(pages.clone())).merge(verification::router(pages.clone()));
+        router = router.merge(guarded).merge(console::router(pages.clone())).merge(verification::router(pages.clone()));
     }
     let router = router.layer(from_fn(answer::unless_known));
     Router::new().merge(router).merge(api).layer(from_fn_with_state(pages, not_found))
