@@ -39,7 +39,11 @@ async function show() {
   const { route, parameters } = found;
   const projectId = parameters.project;
   const context = {
-    session, router, projects, parameters, projectId,
+    session,
+    router,
+    projects,
+    parameters,
+    projectId,
     api: projectId && session.project(projectId),
     to: (path, query) => url(projectId ? `/${encodeURIComponent(projectId)}${path}` : path, query),
     query: new URLSearchParams(location.search),

@@ -7,7 +7,10 @@ import { confirm, consoleOf, go, heading, isAccessible, PASSWORD } from "../supp
 
 const it = consoleOf();
 
-for (const [width, colorScheme] of [[1280, "light"], [360, "dark"]]) {
+for (const [width, colorScheme] of [
+  [1280, "light"],
+  [360, "dark"],
+]) {
   test(`a project lives from its creation to its deletion at ${width} px`, { timeout: 180_000 }, async (t) => {
     await it.started;
     const owner = `owner.${width}@example.com`;
@@ -37,12 +40,19 @@ for (const [width, colorScheme] of [[1280, "light"], [360, "dark"]]) {
     await dialog.getByRole("button", { name: "I have stored it" }).click();
     await page.locator(".rows tr", { hasText: "Backend" }).waitFor();
     const projectId = new URL(page.url()).pathname.split("/")[2];
-    const asServer = (path) => fetch(`${it.gateway.url}/api/v1${path}`, { headers: { "x-service-access-type": "server", "x-service-project-id": projectId, "x-service-secret-server-key": keys[1] } });
+    const asServer = (path) =>
+      fetch(`${it.gateway.url}/api/v1${path}`, {
+        headers: { "x-service-access-type": "server", "x-service-project-id": projectId, "x-service-secret-server-key": keys[1] },
+      });
     assert.equal((await asServer("/users")).status, 200);
 
     // A provider, with the URL to register.
     await go(page, "Providers");
-    await page.getByRole("link", { name: "Add provider" }).first().click().catch(() => {});
+    await page
+      .getByRole("link", { name: "Add provider" })
+      .first()
+      .click()
+      .catch(() => {});
     await heading(page, "Add provider");
     assert.ok((await page.innerText("main")).includes(`${it.gateway.url}/api/v1/auth/oauth/callback/google`));
     await page.getByLabel("Client id").fill("1234.apps.googleusercontent.com");
@@ -58,7 +68,7 @@ for (const [width, colorScheme] of [[1280, "light"], [360, "dark"]]) {
     await heading(page, "Create template");
     await page.getByLabel("Name").fill("Receipt");
     await page.getByLabel("Subject").fill("Your receipt");
-    await page.getByLabel("HTML or MJML").fill("<p id=\"seen\">Thank you, {{ variables.buyer }}</p>");
+    await page.getByLabel("HTML or MJML").fill('<p id="seen">Thank you, {{ variables.buyer }}</p>');
     await page.frameLocator("iframe").locator("#seen", { hasText: "Thank you, buyer" }).waitFor();
     await looked("a template");
     await page.getByRole("button", { name: "Create template" }).click();
@@ -73,7 +83,10 @@ for (const [width, colorScheme] of [[1280, "light"], [360, "dark"]]) {
     await page.getByRole("button", { name: "Create user" }).click();
     await heading(page, "Ada");
     const [user] = (await (await asServer("/users")).json()).items;
-    assert.deepEqual([user.primary_email, user.display_name, user.has_password, user.primary_email_auth_enabled], ["ada@example.com", "Ada", true, true]);
+    assert.deepEqual(
+      [user.primary_email, user.display_name, user.has_password, user.primary_email_auth_enabled],
+      ["ada@example.com", "Ada", true, true],
+    );
 
     // A team with this member, and an invitation.
     await go(page, "Teams");
@@ -115,7 +128,8 @@ for (const [width, colorScheme] of [[1280, "light"], [360, "dark"]]) {
     // The audit log has it all.
     await go(page, "Audit log");
     await page.locator(".rows tr", { hasText: "webhooks-endpoint-create" }).waitFor();
-    for (const operation of ["projects-api-key-create", "users-user-create", "teams-team-create", "users-user-update"]) assert.ok(await page.locator(".rows tr", { hasText: operation }).count(), operation);
+    for (const operation of ["projects-api-key-create", "users-user-create", "teams-team-create", "users-user-update"])
+      assert.ok(await page.locator(".rows tr", { hasText: operation }).count(), operation);
     await looked("the audit log");
 
     // Deletion, by the project's name.

@@ -52,12 +52,25 @@ export function consoleOf(settings) {
     return read;
   };
 
+  /** A user of the first project, with a password. */
+  let users = 0;
+  it.newUser = (fields = {}) => {
+    users += 1;
+    const address = { primary_email: `person${users}@example.com`, primary_email_auth_enabled: true };
+    return it.call("POST", "/users", { ...address, display_name: `Person ${users}`, password: PASSWORD, ...fields });
+  };
+
   /** A user of the project `internal`, who may create projects. */
   it.owner = async (email) => {
     await openInternal(it.gateway);
     const answer = await fetch(`${it.gateway.url}/api/v1/auth/password/sign-up`, {
       method: "POST",
-      headers: { "content-type": "application/json", "x-service-access-type": "client", "x-service-project-id": "internal", "x-service-publishable-client-key": it.gateway.internalClientKey },
+      headers: {
+        "content-type": "application/json",
+        "x-service-access-type": "client",
+        "x-service-project-id": "internal",
+        "x-service-publishable-client-key": it.gateway.internalClientKey,
+      },
       body: JSON.stringify({ email, password: PASSWORD }),
     });
     if (!answer.ok) throw new Error(`${answer.status} ${await answer.text()}`);

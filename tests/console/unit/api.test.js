@@ -21,12 +21,18 @@ function answering(...responses) {
 test("a request has the access level, the project and the key", () => {
   const made = request(CREDENTIALS, "GET", "/users", { query: { q: "a b", empty: "", none: null, off: false } });
   assert.deepEqual(made, {
-    method: "GET", url: "/api/v1/users?q=a+b&off=false", body: undefined,
+    method: "GET",
+    url: "/api/v1/users?q=a+b&off=false",
+    body: undefined,
     headers: { "x-service-access-type": "admin", "x-service-project-id": "p1", "x-service-super-secret-admin-key": "sak_secret" },
   });
   const session = request({ projectId: "p2", adminToken: "t" }, "PATCH", "/x", { body: { a: 1 }, ifMatch: '"1"' });
   assert.deepEqual(session.headers, {
-    "x-service-access-type": "admin", "x-service-project-id": "p2", "x-service-admin-access-token": "t", "if-match": '"1"', "content-type": "application/json",
+    "x-service-access-type": "admin",
+    "x-service-project-id": "p2",
+    "x-service-admin-access-token": "t",
+    "if-match": '"1"',
+    "content-type": "application/json",
   });
 });
 
@@ -35,7 +41,9 @@ test("an id cannot leave its place in a path", () => {
 });
 
 test("a curl command names variables instead of keys, and masks passwords", () => {
-  const made = request(CREDENTIALS, "POST", "/users", { body: { display_name: "O'Neil", password: "hunter2", nested: { client_secret: "s" } } });
+  const made = request(CREDENTIALS, "POST", "/users", {
+    body: { display_name: "O'Neil", password: "hunter2", nested: { client_secret: "s" } },
+  });
   const command = toCurl(made, "http://localhost:8787");
   assert.match(command, /^curl -X POST 'http:\/\/localhost:8787\/api\/v1\/users'/);
   assert.ok(command.includes(`"x-service-super-secret-admin-key: $GATELET_SUPER_SECRET_ADMIN_KEY"`), command);
@@ -44,11 +52,15 @@ test("a curl command names variables instead of keys, and masks passwords", () =
 });
 
 test("a failure has the API's own words, and those of single fields", async () => {
-  const error = "the request POST /api/v1/users does not match its schema:\n  - body.primary_email must be an email address\n  - body.config.domains[0].domain is missing";
+  const error =
+    "the request POST /api/v1/users does not match its schema:\n  - body.primary_email must be an email address\n  - body.config.domains[0].domain is missing";
   const { fetch } = answering([400, { code: "SCHEMA_ERROR", error, hint: "Correct them.", details: {} }]);
   const failed = await new Api(() => CREDENTIALS, { fetch }).post("/users").catch((one) => one);
   assert.ok(failed instanceof ApiError);
-  assert.deepEqual([failed.status, failed.code, failed.hint, failed.documentation], [400, "SCHEMA_ERROR", "Correct them.", "/docs/errors#SCHEMA_ERROR"]);
+  assert.deepEqual(
+    [failed.status, failed.code, failed.hint, failed.documentation],
+    [400, "SCHEMA_ERROR", "Correct them.", "/docs/errors#SCHEMA_ERROR"],
+  );
   assert.deepEqual(failed.fields, { primary_email: "must be an email address", "config.domains[0].domain": "is missing" });
   assert.deepEqual(fieldsOf("something else"), {});
 });
@@ -57,7 +69,9 @@ test("an answer that is not JSON, and no answer at all, are failures", async () 
   const html = answering([502, "<h1>Bad gateway</h1>"]);
   const failed = await new Api(() => CREDENTIALS, { fetch: html.fetch }).get("/users").catch((one) => one);
   assert.deepEqual([failed.status, failed.message], [502, "<h1>Bad gateway</h1>"]);
-  const broken = async () => { throw new TypeError("fetch failed"); };
+  const broken = async () => {
+    throw new TypeError("fetch failed");
+  };
   const unreachable = await new Api(() => CREDENTIALS, { fetch: broken }).get("/users").catch((one) => one);
   assert.equal(unreachable.status, 0);
 });
@@ -66,12 +80,20 @@ test("an expired token is renewed once, and the request repeated", async () => {
   const expired = [401, { code: "ADMIN_ACCESS_TOKEN_EXPIRED", error: "expired" }];
   const once = answering(expired, [200, { ok: true }]);
   let token = "old";
-  const renew = async () => { token = "new"; return true; };
+  const renew = async () => {
+    token = "new";
+    return true;
+  };
   const api = new Api(() => ({ projectId: "p", adminToken: token }), { fetch: once.fetch, renew });
   assert.deepEqual(await api.get("/users"), { ok: true });
-  assert.deepEqual(once.asked.map(({ headers }) => headers["x-service-admin-access-token"]), ["old", "new"]);
+  assert.deepEqual(
+    once.asked.map(({ headers }) => headers["x-service-admin-access-token"]),
+    ["old", "new"],
+  );
   const always = answering(expired);
-  await assert.rejects(new Api(() => CREDENTIALS, { fetch: always.fetch, renew: async () => true }).get("/users"), { code: "ADMIN_ACCESS_TOKEN_EXPIRED" });
+  await assert.rejects(new Api(() => CREDENTIALS, { fetch: always.fetch, renew: async () => true }).get("/users"), {
+    code: "ADMIN_ACCESS_TOKEN_EXPIRED",
+  });
   assert.equal(always.asked.length, 2);
   // Another failure renews nothing.
   const wrong = answering([401, { code: "INVALID_SUPER_SECRET_ADMIN_KEY", error: "wrong" }]);
@@ -83,14 +105,26 @@ test("the empty pages of a search are skipped, up to a limit", async () => {
   const { asked, fetch } = answering(page([], "1"), page([], "2"), page([{ id: "x" }], "3"));
   const api = new Api(() => CREDENTIALS, { fetch });
   assert.deepEqual(await nextRows(api, "/users", { query: "x" }), { rows: [{ id: "x" }], cursor: "3" });
-  assert.deepEqual(asked.map(({ url }) => new URL(url, "http://x").searchParams.get("cursor")), [null, "1", "2"]);
+  assert.deepEqual(
+    asked.map(({ url }) => new URL(url, "http://x").searchParams.get("cursor")),
+    [null, "1", "2"],
+  );
   const endless = answering(page([], "again"));
   const found = await nextRows(new Api(() => CREDENTIALS, { fetch: endless.fetch }), "/users", {}, undefined, { most: 3 });
   assert.deepEqual([found, endless.asked.length], [{ rows: [], cursor: "again" }, 3]);
 });
 
 test("a user is found by the whole address, in any case", async () => {
-  const users = [200, { items: [{ id: "1", primary_email: "ada@example.com.au" }, { id: "2", primary_email: "Ada@example.com" }], pagination: {} }];
+  const users = [
+    200,
+    {
+      items: [
+        { id: "1", primary_email: "ada@example.com.au" },
+        { id: "2", primary_email: "Ada@example.com" },
+      ],
+      pagination: {},
+    },
+  ];
   const api = new Api(() => CREDENTIALS, { fetch: answering(users).fetch });
   assert.equal(await userId(api, " ada@EXAMPLE.com "), "2");
   assert.equal(await userId(api, "ada@example.org"), "ada@example.org");

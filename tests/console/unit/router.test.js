@@ -9,7 +9,8 @@ import { routes } from "../../../infra/console/web/routes.js";
 
 test("a pattern takes the parts of a path", () => {
   assert.deepEqual(match("/:project/users/:user", "/p/users/a%2Fb"), { project: "p", user: "a/b" });
-  for (const path of ["/p/users", "/p/teams/u", "/p/users/", "/p/users/u/v", "/p/users/%E0%A4%A"]) assert.equal(match("/:project/users/:user", path), null, path);
+  for (const path of ["/p/users", "/p/teams/u", "/p/users/", "/p/users/u/v", "/p/users/%E0%A4%A"])
+    assert.equal(match("/:project/users/:user", path), null, path);
 });
 
 test("fixed pages come before projects", () => {
@@ -30,7 +31,12 @@ test("every page has its module", async () => {
   const source = await readFile(new URL("../../../infra/console/web/routes.js", import.meta.url), "utf8");
   const modules = [...source.matchAll(/import\("\.\/(.+?)"\)/g)].map(([, name]) => name);
   assert.equal(modules.length, routes.length);
-  for (const name of modules) assert.match(await readFile(new URL(`../../../infra/console/web/${name}`, import.meta.url), "utf8"), /export async function view/, name);
+  for (const name of modules)
+    assert.match(
+      await readFile(new URL(`../../../infra/console/web/${name}`, import.meta.url), "utf8"),
+      /export async function view/,
+      name,
+    );
 });
 
 test("a URL has only the parameters that have a value", () => {

@@ -10,7 +10,12 @@ const LOCAL = { project_id: "p1", super_secret_admin_key: "sak_1" };
 
 function storage(values = {}) {
   const all = new Map(Object.entries(values));
-  return { all, getItem: (name) => all.get(name) ?? null, setItem: (name, value) => all.set(name, value), removeItem: (name) => all.delete(name) };
+  return {
+    all,
+    getItem: (name) => all.get(name) ?? null,
+    setItem: (name, value) => all.set(name, value),
+    removeItem: (name) => all.delete(name),
+  };
 }
 
 /** A session whose requests are answered by `answer(url, options)`. */
@@ -61,12 +66,13 @@ test("a sign-in is kept for the tab, and its token opens projects", async () => 
   assert.deepEqual([asked[0][2]["x-service-project-id"], asked[0][2]["x-service-access-type"]], ["internal", "client"]);
   assert.equal(session.project("p2").request("GET", "/users").headers["x-service-admin-access-token"], "a1");
   assert.equal(stores.localStorage.all.size, 0);
-  assert.ok(![...stores.sessionStorage.all.values()].join().includes("secret\""), "the password is not kept");
+  assert.ok(![...stores.sessionStorage.all.values()].join().includes('secret"'), "the password is not kept");
 });
 
 test("a second factor completes the sign-in", async () => {
   const { session } = sessionWith((url, { body }) => {
-    if (!url.endsWith("/mfa/sign-in")) return [400, { code: "MULTI_FACTOR_AUTHENTICATION_REQUIRED", error: "", details: { attempt_code: "c1" } }];
+    if (!url.endsWith("/mfa/sign-in"))
+      return [400, { code: "MULTI_FACTOR_AUTHENTICATION_REQUIRED", error: "", details: { attempt_code: "c1" } }];
     assert.deepEqual(JSON.parse(body), { type: "totp", totp: "123456", code: "c1", remember_device: false });
     return [200, { access_token: "a1", refresh_token: "r1" }];
   });
@@ -79,20 +85,31 @@ test("a second factor completes the sign-in", async () => {
 test("requests that find the token expired share one renewal", async () => {
   const kept = { "gatelet.console-session": JSON.stringify({ email: "ada@example.com", access: "old", refresh: "r1" }) };
   let renewals = 0;
-  const { session } = sessionWith((url, { headers }) => {
-    if (url.endsWith("/refresh")) {
-      renewals += 1;
-      return [200, { access_token: "new" }];
-    }
-    return headers["x-service-admin-access-token"] === "new" ? [200, { items: [] }] : [401, { code: "ADMIN_ACCESS_TOKEN_EXPIRED", error: "" }];
-  }, { kept });
+  const { session } = sessionWith(
+    (url, { headers }) => {
+      if (url.endsWith("/refresh")) {
+        renewals += 1;
+        return [200, { access_token: "new" }];
+      }
+      return headers["x-service-admin-access-token"] === "new"
+        ? [200, { items: [] }]
+        : [401, { code: "ADMIN_ACCESS_TOKEN_EXPIRED", error: "" }];
+    },
+    { kept },
+  );
   await Promise.all([session.project("p2").get("/users"), session.project("p2").get("/teams")]);
   assert.equal(renewals, 1);
 });
 
 test("a session that has ended is forgotten, and so is one that signs out", async () => {
   const kept = () => ({ "gatelet.console-session": JSON.stringify({ email: "ada@example.com", access: "old", refresh: "r1" }) });
-  const ended = sessionWith((url) => (url.endsWith("/refresh") ? [401, { code: "REFRESH_TOKEN_NOT_FOUND_OR_EXPIRED", error: "" }] : [401, { code: "ADMIN_ACCESS_TOKEN_EXPIRED", error: "" }]), { kept: kept() });
+  const ended = sessionWith(
+    (url) =>
+      url.endsWith("/refresh")
+        ? [401, { code: "REFRESH_TOKEN_NOT_FOUND_OR_EXPIRED", error: "" }]
+        : [401, { code: "ADMIN_ACCESS_TOKEN_EXPIRED", error: "" }],
+    { kept: kept() },
+  );
   await assert.rejects(ended.session.project("p2").get("/users"));
   assert.deepEqual([ended.session.isOpen, ended.stores.sessionStorage.all.size], [false, 0]);
   const leaving = sessionWith(() => [200, { success: true }], { kept: kept() });

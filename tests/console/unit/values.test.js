@@ -9,7 +9,18 @@ import { at, changed, conflicts, lines, nested, parsed, printed, same, sampleVar
 
 test("values are equal by what they contain", () => {
   assert.ok(same({ a: [1, { b: null }], c: "x" }, { c: "x", a: [1, { b: null }] }));
-  for (const [a, b] of [[{ a: 1 }, { a: 1, b: 2 }], [{ a: undefined }, { b: undefined }], [[1], { 0: 1 }], [null, {}], [1, "1"], [[1, 2], [2, 1]]]) assert.ok(!same(a, b), JSON.stringify([a, b]));
+  for (const [a, b] of [
+    [{ a: 1 }, { a: 1, b: 2 }],
+    [{ a: undefined }, { b: undefined }],
+    [[1], { 0: 1 }],
+    [null, {}],
+    [1, "1"],
+    [
+      [1, 2],
+      [2, 1],
+    ],
+  ])
+    assert.ok(!same(a, b), JSON.stringify([a, b]));
 });
 
 test("only what differs is sent, and an absent field equals null", () => {
@@ -19,7 +30,9 @@ test("only what differs is sent, and an absent field equals null", () => {
 
 test("a conflict is a field of mine that somebody else changed to another value", () => {
   const before = { name: "a", note: "n", size: 1 };
-  assert.deepEqual(conflicts(before, { name: "b" }, { name: "c", note: "other", size: 1 }), [{ name: "name", before: "a", now: "c", mine: "b" }]);
+  assert.deepEqual(conflicts(before, { name: "b" }, { name: "c", note: "other", size: 1 }), [
+    { name: "name", before: "a", now: "c", mine: "b" },
+  ]);
   assert.deepEqual(conflicts(before, { name: "b" }, { name: "b", note: "n", size: 1 }), [], "both made the same change");
   assert.deepEqual(conflicts(before, { size: 2 }, { name: "c", note: "n", size: 1 }), [], "they changed another field");
 });
@@ -39,8 +52,13 @@ test("texts become lines and JSON, and back", () => {
 });
 
 test("the variables of a template get values to preview it with", () => {
-  assert.deepEqual(sampleVariables("{{ variables.link }} {{ variables.otp }} {{ variables.team_name }} {{ user.name }}"), { link: "https://example.com/…", otp: "ABC123", team_name: "team name" });
-  const list = '{% for one in variables.changes %}{% if one.kind == "a" %}{{ one.detail }}{% elif one.kind == "b" %}{% endif %}{% endfor %}';
+  assert.deepEqual(sampleVariables("{{ variables.link }} {{ variables.otp }} {{ variables.team_name }} {{ user.name }}"), {
+    link: "https://example.com/…",
+    otp: "ABC123",
+    team_name: "team name",
+  });
+  const list =
+    '{% for one in variables.changes %}{% if one.kind == "a" %}{{ one.detail }}{% elif one.kind == "b" %}{% endif %}{% endfor %}';
   assert.deepEqual(sampleVariables(list), { changes: [{ kind: "a", detail: "detail" }] });
 });
 

@@ -72,7 +72,7 @@ test("the link of a verification email works completely without any app", async 
   const verificationCallbackUrl = `${w.gateway.url}/handler/email-verification`;
   assert.equal((await app.signUpWithCredential({ email, password: PASSWORD, verificationCallbackUrl, noRedirect: true })).status, "ok");
   const user = await app.getUser({ or: "throw" });
-  const { page, check } = await open(t, `/inbox?to=${encodeURIComponent(email)}`);
+  const { page } = await open(t, `/inbox?to=${encodeURIComponent(email)}`);
   await page.locator(".rows a.row").first().click();
   await page.locator("dl.facts a[href*='/handler/email-verification?code=']").click();
   await page.getByRole("button", { name: "Verify my address" }).click();
@@ -81,7 +81,6 @@ test("the link of a verification email works completely without any app", async 
   await page.goBack();
   await page.getByRole("button", { name: "Verify my address" }).click();
   await page.getByRole("heading", { name: "This link was used before" }).waitFor();
-  check();
 });
 
 test("keys and emails are only shown on this machine", async () => {

@@ -52,11 +52,20 @@ export function confirm({ title, text, verb, name, act }) {
         go.disabled = false;
       }
     };
-    return h("form", { onsubmit: submit },
+    return h(
+      "form",
+      { onsubmit: submit },
       h("p", {}, text),
-      wanted !== null && h("div", { class: "field" }, h("label", { for: typed.id }, t.confirm.type, " ", h("bdi", { class: "mono" }, wanted)), typed),
+      wanted !== null &&
+        h("div", { class: "field" }, h("label", { for: typed.id }, t.confirm.type, " ", h("bdi", { class: "mono" }, wanted)), typed),
       problem,
-      h("div", { class: "buttons" }, go, button(t.cancel, () => close(false))));
+      h(
+        "div",
+        { class: "buttons" },
+        go,
+        button(t.cancel, () => close(false)),
+      ),
+    );
   });
 }
 
@@ -64,25 +73,84 @@ export function confirm({ title, text, verb, name, act }) {
 export function showOnce(title, text, secrets) {
   return open(title, (close) => [
     h("p", {}, text),
-    secrets.filter(([, value]) => value).map(([name, value]) => h("div", { class: "field" },
-      h("strong", { class: "small" }, name), h("div", { class: "key" }, h("code", {}, value), copyButton(value)))),
-    h("div", { class: "buttons" }, button(t.keptIt, () => close(true), { class: "main" }))]);
+    secrets
+      .filter(([, value]) => value)
+      .map(([name, value]) =>
+        h(
+          "div",
+          { class: "field" },
+          h("strong", { class: "small" }, name),
+          h("div", { class: "key" }, h("code", {}, value), copyButton(value)),
+        ),
+      ),
+    h(
+      "div",
+      { class: "buttons" },
+      button(t.keptIt, () => close(true), { class: "main" }),
+    ),
+  ]);
 }
 
 /** Asks whether to leave a form with unsaved changes. */
 export function mayLeave() {
   return open(t.leave.title, (close) => [
     h("p", {}, t.leave.text),
-    h("div", { class: "buttons" }, button(t.leave.stay, () => close(false), { class: "main" }), button(t.leave.go, () => close(true)))]);
+    h(
+      "div",
+      { class: "buttons" },
+      button(t.leave.stay, () => close(false), { class: "main" }),
+      button(t.leave.go, () => close(true)),
+    ),
+  ]);
 }
 
 /** Shows how a form differs from what somebody else saved meanwhile. Returns whether to save anyway. */
 export function showConflicts(conflicts, labelOf) {
-  const printed = (value) => h("bdi", { class: "value" }, visible(value === undefined || value === null || value === "" ? t.none : typeof value === "string" ? value : JSON.stringify(value, null, 1)));
+  const printed = (value) =>
+    h(
+      "bdi",
+      { class: "value" },
+      visible(
+        value === undefined || value === null || value === "" ? t.none : typeof value === "string" ? value : JSON.stringify(value, null, 1),
+      ),
+    );
   return open(t.conflict.title, (close) => [
     h("p", {}, t.conflict.text),
-    h("div", { class: "scroll", tabindex: "0" }, h("table", {},
-      h("thead", {}, h("tr", {}, [t.conflict.field, t.conflict.before, t.conflict.now, t.conflict.mine].map((text) => h("th", { scope: "col" }, text)))),
-      h("tbody", {}, conflicts.map(({ name, before, now, mine }) => h("tr", {}, h("th", { scope: "row" }, labelOf(name)), [before, now, mine].map((value) => h("td", {}, printed(value)))))))),
-    h("div", { class: "buttons" }, button(t.conflict.take, () => close("theirs"), { class: "main" }), button(t.conflict.overwrite, () => close("mine")), button(t.cancel, () => close(null)))]);
+    h(
+      "div",
+      { class: "scroll", tabindex: "0" },
+      h(
+        "table",
+        {},
+        h(
+          "thead",
+          {},
+          h(
+            "tr",
+            {},
+            [t.conflict.field, t.conflict.before, t.conflict.now, t.conflict.mine].map((text) => h("th", { scope: "col" }, text)),
+          ),
+        ),
+        h(
+          "tbody",
+          {},
+          conflicts.map(({ name, before, now, mine }) =>
+            h(
+              "tr",
+              {},
+              h("th", { scope: "row" }, labelOf(name)),
+              [before, now, mine].map((value) => h("td", {}, printed(value))),
+            ),
+          ),
+        ),
+      ),
+    ),
+    h(
+      "div",
+      { class: "buttons" },
+      button(t.conflict.take, () => close("theirs"), { class: "main" }),
+      button(t.conflict.overwrite, () => close("mine")),
+      button(t.cancel, () => close(null)),
+    ),
+  ]);
 }

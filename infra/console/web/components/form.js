@@ -11,12 +11,62 @@ import { button, curlButton, failure } from "./parts.js";
 
 /** For each type of field: its control, and how a value is put into it and taken out of it. */
 const TYPES = {
-  text: { make: (field, id) => h("input", { id, type: field.input ?? "text", autocomplete: field.autocomplete ?? "off", spellcheck: "false", required: field.required, placeholder: field.placeholder }), put: (value) => value ?? "", take: (text, field) => (text === "" && field.nullable ? null : text) },
-  number: { make: (field, id) => h("input", { id, class: "short", type: "number", min: field.min, max: field.max, step: "1", inputmode: "numeric", required: field.required }), put: (value) => value ?? "", take: (text) => (text === "" ? null : Number(text)) },
-  long: { make: (field, id) => h("textarea", { id, rows: field.rows ?? 4, spellcheck: "false", class: field.isProse ? "prose-input" : null, required: field.required }), put: (value) => value ?? "", take: (text, field) => (text === "" && field.nullable ? null : text) },
-  lines: { make: (field, id) => h("textarea", { id, rows: 4, spellcheck: "false", placeholder: field.placeholder }), put: (value) => (value ?? []).join("\n"), take: lines },
+  text: {
+    make: (field, id) =>
+      h("input", {
+        id,
+        type: field.input ?? "text",
+        autocomplete: field.autocomplete ?? "off",
+        spellcheck: "false",
+        required: field.required,
+        placeholder: field.placeholder,
+      }),
+    put: (value) => value ?? "",
+    take: (text, field) => (text === "" && field.nullable ? null : text),
+  },
+  number: {
+    make: (field, id) =>
+      h("input", {
+        id,
+        class: "short",
+        type: "number",
+        min: field.min,
+        max: field.max,
+        step: "1",
+        inputmode: "numeric",
+        required: field.required,
+      }),
+    put: (value) => value ?? "",
+    take: (text) => (text === "" ? null : Number(text)),
+  },
+  long: {
+    make: (field, id) =>
+      h("textarea", {
+        id,
+        rows: field.rows ?? 4,
+        spellcheck: "false",
+        class: field.isProse ? "prose-input" : null,
+        required: field.required,
+      }),
+    put: (value) => value ?? "",
+    take: (text, field) => (text === "" && field.nullable ? null : text),
+  },
+  lines: {
+    make: (field, id) => h("textarea", { id, rows: 4, spellcheck: "false", placeholder: field.placeholder }),
+    put: (value) => (value ?? []).join("\n"),
+    take: lines,
+  },
   json: { make: (field, id) => h("textarea", { id, rows: field.rows ?? 3, spellcheck: "false" }), put: printed, take: parsed },
-  choice: { make: (field, id) => h("select", { id }, field.options.map(([value, text]) => h("option", { value }, text))), put: (value) => value ?? "", take: (text, field) => (text === "" && field.nullable ? null : text) },
+  choice: {
+    make: (field, id) =>
+      h(
+        "select",
+        { id },
+        field.options.map(([value, text]) => h("option", { value }, text)),
+      ),
+    put: (value) => value ?? "",
+    take: (text, field) => (text === "" && field.nullable ? null : text),
+  },
 };
 
 class Field {
@@ -36,7 +86,11 @@ class Field {
     const { field, id } = this;
     if (this.type) return this.type.make(field, id);
     if (field.type === "switch") return h("input", { id, type: "checkbox" });
-    return h("div", { class: "choices" }, field.options.map(([value, text]) => h("label", {}, h("input", { type: "checkbox", value }), " ", text)));
+    return h(
+      "div",
+      { class: "choices" },
+      field.options.map(([value, text]) => h("label", {}, h("input", { type: "checkbox", value }), " ", text)),
+    );
   }
 
   put(value) {
@@ -74,7 +128,8 @@ class Field {
     const { field, id, control } = this;
     const help = field.help && h("small", { id: `${id}-help` }, field.help);
     if (field.help) control.setAttribute("aria-describedby", `${id}-help`);
-    if (field.type === "switch") return h("div", { class: "field switch-field" }, h("label", { for: id }, control, " ", field.label), help, this.problem);
+    if (field.type === "switch")
+      return h("div", { class: "field switch-field" }, h("label", { for: id }, control, " ", field.label), help, this.problem);
     if (field.type === "choices") return h("fieldset", { class: "field" }, h("legend", {}, field.label), control, help, this.problem);
     return h("div", { class: "field" }, h("label", { for: id }, field.label), control, this.unit, help, this.problem);
   }
@@ -120,10 +175,13 @@ export function form({ fields, values, reread, send, request, done, verb, cancel
   }
 
   /** What a new thing gets: fields that were left empty are not sent. */
-  const given = (found) => Object.fromEntries(Object.entries(found).filter(([name, value]) => {
-    const { field } = parts.get(name);
-    return field.isSent ?? (value !== null && value !== "" && !(Array.isArray(value) && !value.length));
-  }));
+  const given = (found) =>
+    Object.fromEntries(
+      Object.entries(found).filter(([name, value]) => {
+        const { field } = parts.get(name);
+        return field.isSent ?? (value !== null && value !== "" && !(Array.isArray(value) && !value.length));
+      }),
+    );
 
   const changes = (found) => (isChange ? changed(baseline, found) : given(found));
   const sent = (found) => [nested(changes(found)), found, changes(found)];
@@ -198,11 +256,20 @@ export function form({ fields, values, reread, send, request, done, verb, cancel
     element.toggleAttribute("data-dirty", snapshot() !== initial);
   }
 
-  const element = h("form", { class: "form", novalidate: true, onsubmit: save, oninput: marked },
+  const element = h(
+    "form",
+    { class: "form", novalidate: true, onsubmit: save, oninput: marked },
     [...parts.values()].map((part) => part.element),
     extra,
     problem,
-    h("div", { class: "buttons" }, submit, cancel && button(t.cancel, cancel), request && curlButton(() => request(...sent(collected() ?? {})))));
+    h(
+      "div",
+      { class: "buttons" },
+      submit,
+      cancel && button(t.cancel, cancel),
+      request && curlButton(() => request(...sent(collected() ?? {}))),
+    ),
+  );
   return element;
 }
 

@@ -20,9 +20,20 @@ export function copyButton(text, label = t.copy) {
 
 /** An id: shortened in the middle, whole while it has the focus. */
 export function id(value) {
-  const element = h("code", { tabindex: "0", title: value,
-    onfocus: () => { element.textContent = value; },
-    onblur: () => { element.textContent = shortened(value); } }, shortened(value));
+  const element = h(
+    "code",
+    {
+      tabindex: "0",
+      title: value,
+      onfocus: () => {
+        element.textContent = value;
+      },
+      onblur: () => {
+        element.textContent = shortened(value);
+      },
+    },
+    shortened(value),
+  );
   return h("span", { class: "key" }, element, copyButton(value));
 }
 
@@ -51,17 +62,31 @@ export function tag(text) {
 /** Names and values; entries without a value are left out. */
 export function facts(...entries) {
   const rows = entries.filter((entry) => entry && entry[1] !== undefined);
-  return h("dl", { class: "facts" }, rows.map(([name, ...value]) => [h("dt", {}, name), h("dd", {}, value)]));
+  return h(
+    "dl",
+    { class: "facts" },
+    rows.map(([name, ...value]) => [h("dt", {}, name), h("dd", {}, value)]),
+  );
 }
 
 /** A block of code with a button that copies it. */
 export function code(text) {
-  return h("div", { class: "code" }, h("pre", { tabindex: "0" }, h("code", {}, text)), h("button", { type: "button", class: "copy quiet" }, t.copy));
+  return h(
+    "div",
+    { class: "code" },
+    h("pre", { tabindex: "0" }, h("code", {}, text)),
+    h("button", { type: "button", class: "copy quiet" }, t.copy),
+  );
 }
 
 /** The heading of a page, with actions at the right. */
 export function head(title, { lead, actions = [] } = {}) {
-  return h("div", { class: "head" }, h("div", {}, h("h1", { tabindex: "-1" }, title), lead && h("p", {}, lead)), h("div", { class: "buttons" }, actions));
+  return h(
+    "div",
+    { class: "head" },
+    h("div", {}, h("h1", { tabindex: "-1" }, title), lead && h("p", {}, lead)),
+    h("div", { class: "buttons" }, actions),
+  );
 }
 
 /** A heading of a part of a page. */
@@ -93,11 +118,14 @@ export function failure(error, { again } = {}) {
   const isApi = typeof error.status === "number";
   const text = !isApi ? `${t.failed.internal} ${error.message}` : error.status === 0 ? t.failed.unreachable : error.message;
   const wait = error.retryAfter ? ` ${t.failed.retryAfter(error.retryAfter)}` : "";
-  return h("div", { class: "note failed", role: "alert", id: newId("failure") },
+  return h(
+    "div",
+    { class: "note failed", role: "alert", id: newId("failure") },
     h("p", {}, h("strong", {}, t.failed.title), " ", shown(text, { most: 2000 }), wait),
     error.hint && h("p", {}, shown(error.hint)),
     error.code && h("p", { class: "small" }, link(error.documentation, h("code", {}, error.code))),
-    again && h("p", {}, button(t.again, again)));
+    again && h("p", {}, button(t.again, again)),
+  );
 }
 
 /** A note; `tone` is `done`, `waiting` or `failed`. */
@@ -112,5 +140,9 @@ export function empty({ title, text, action }) {
 
 /** Tabs that are links. */
 export function tabs(entries, current, label) {
-  return h("nav", { class: "tabs", "aria-label": label }, entries.map(([href, text, name]) => link(href, text, { "aria-current": name === current && "page" })));
+  return h(
+    "nav",
+    { class: "tabs", "aria-label": label },
+    entries.map(([href, text, name]) => link(href, text, { "aria-current": name === current && "page" })),
+  );
 }

@@ -17,20 +17,35 @@ const GROUPS = [
 
 /** The pages of a project. */
 export function sidebar({ to }, current) {
-  const nav = h("nav", { "aria-label": t.nav.label }, GROUPS.map(([group, ...pages]) => [
-    group && h("h2", {}, t.nav.groups[group]),
-    h("ul", {}, pages.map(([name, path]) => h("li", {}, link(to(path === "/" ? "" : path), t.nav.pages[name], { "aria-current": name === current && "page" })))),
-  ]));
+  const nav = h(
+    "nav",
+    { "aria-label": t.nav.label },
+    GROUPS.map(([group, ...pages]) => [
+      group && h("h2", {}, t.nav.groups[group]),
+      h(
+        "ul",
+        {},
+        pages.map(([name, path]) =>
+          h("li", {}, link(to(path === "/" ? "" : path), t.nav.pages[name], { "aria-current": name === current && "page" })),
+        ),
+      ),
+    ]),
+  );
   return h("aside", { class: "side" }, h("details", {}, h("summary", { class: "button" }, t.nav.summary(t.nav.pages[current] ?? "")), nav));
 }
 
 /** The switch of projects, and who uses the console. */
 export function projectSwitch({ session, projects, router, projectId, refresh }) {
-  const options = [...projects.values()].map((project) => h("option", { value: project.id, selected: project.id === projectId }, clipped(visible(project.display_name), 40)));
-  const select = h("select", { id: "project", onchange: (event) => router.go(event.target.value ? url(`/${event.target.value}`) : url("/projects")) },
+  const options = [...projects.values()].map((project) =>
+    h("option", { value: project.id, selected: project.id === projectId }, clipped(visible(project.display_name), 40)),
+  );
+  const select = h(
+    "select",
+    { id: "project", onchange: (event) => router.go(event.target.value ? url(`/${event.target.value}`) : url("/projects")) },
     !projectId && h("option", { value: "", selected: true }, t.nav.chooseProject),
     options,
-    projectId && h("option", { value: "" }, t.nav.allProjects));
+    projectId && h("option", { value: "" }, t.nav.allProjects),
+  );
   const signOut = async () => {
     await session.signOut().catch(() => {});
     projects.clear();

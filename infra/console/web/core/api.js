@@ -24,7 +24,11 @@ export function fieldsOf(message) {
   return found;
 }
 
-const KEY_HEADER = { admin: "x-service-super-secret-admin-key", server: "x-service-secret-server-key", client: "x-service-publishable-client-key" };
+const KEY_HEADER = {
+  admin: "x-service-super-secret-admin-key",
+  server: "x-service-secret-server-key",
+  client: "x-service-publishable-client-key",
+};
 
 /**
  * A request: `credentials` have the project, the access level, and a key, an admin access token, or
@@ -106,7 +110,8 @@ export class Api {
   async answer(method, path, options = {}) {
     let { response, body } = await this.#send(method, path, options);
     const isExpired = /^(ADMIN_)?ACCESS_TOKEN_EXPIRED$/.test(body?.code);
-    if (response.status === 401 && isExpired && this.#renew && (await this.#renew())) ({ response, body } = await this.#send(method, path, options));
+    if (response.status === 401 && isExpired && this.#renew && (await this.#renew()))
+      ({ response, body } = await this.#send(method, path, options));
     if (!response.ok) throw new ApiError(response.status, body, response.headers.get("retry-after"));
     return { body, etag: response.headers.get("etag") };
   }

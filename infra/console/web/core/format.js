@@ -30,7 +30,12 @@ export function percent(share) {
   return `${numbers.format(Math.round(share * 1000) / 10)} %`;
 }
 
-const UNITS = [["day", 86_400], ["hour", 3600], ["minute", 60], ["second", 1]];
+const UNITS = [
+  ["day", 86_400],
+  ["hour", 3600],
+  ["minute", 60],
+  ["second", 1],
+];
 
 /** A duration in seconds in its largest whole units: 90000 is "1 day 1 hour". */
 export function duration(seconds) {

@@ -8,26 +8,46 @@ export function document() {
     if (!answer.ok) throw new Error(`/openapi.json: ${answer.status}`);
     return answer.json();
   });
-  reading.catch(() => { reading = undefined; });
+  reading.catch(() => {
+    reading = undefined;
+  });
   return reading;
 }
 
 /** All operations of a document, in its order, without those that only repeat GET. */
 export function operations(document) {
-  return Object.entries(document.paths).flatMap(([path, methods]) => Object.entries(methods)
-    .filter(([method]) => ["get", "post", "put", "patch", "delete"].includes(method))
-    .map(([method, operation]) => ({ ...operation, method: method.toUpperCase(), path, id: operation.operationId })));
+  return Object.entries(document.paths).flatMap(([path, methods]) =>
+    Object.entries(methods)
+      .filter(([method]) => ["get", "post", "put", "patch", "delete"].includes(method))
+      .map(([method, operation]) => ({ ...operation, method: method.toUpperCase(), path, id: operation.operationId })),
+  );
 }
 
 /** A schema with its references resolved, down to a depth; cycles end there. */
 export function resolved(document, schema, depth = 6) {
   if (!schema || depth === 0) return {};
-  if (schema.$ref) return { ...resolved(document, document.components.schemas[schema.$ref.split("/").pop()], depth - 1), ...(schema.description && { description: schema.description }) };
+  if (schema.$ref)
+    return {
+      ...resolved(document, document.components.schemas[schema.$ref.split("/").pop()], depth - 1),
+      ...(schema.description && { description: schema.description }),
+    };
   const choices = schema.oneOf ?? schema.anyOf;
-  if (choices) return { ...resolved(document, choices.find((one) => one.type !== "null"), depth), description: schema.description };
+  if (choices)
+    return {
+      ...resolved(
+        document,
+        choices.find((one) => one.type !== "null"),
+        depth,
+      ),
+      description: schema.description,
+    };
   if (!schema.allOf) return schema;
   const parts = schema.allOf.map((part) => resolved(document, part, depth));
-  return { type: "object", properties: Object.assign({}, ...parts.map((part) => part.properties)), required: parts.flatMap((part) => part.required ?? []) };
+  return {
+    type: "object",
+    properties: Object.assign({}, ...parts.map((part) => part.properties)),
+    required: parts.flatMap((part) => part.required ?? []),
+  };
 }
 
 const EXAMPLES = { string: "", integer: 0, number: 0, boolean: false, array: [], object: {} };

@@ -44,7 +44,10 @@ export function nested(values) {
 
 /** The lines of a text that are not blank. */
 export function lines(text) {
-  return text.split("\n").map((line) => line.trim()).filter(Boolean);
+  return text
+    .split("\n")
+    .map((line) => line.trim())
+    .filter(Boolean);
 }
 
 /** A value for a name in a template. */

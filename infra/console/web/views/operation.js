@@ -16,13 +16,18 @@ export async function view(context) {
   if (!operation) return h("div", {}, h("h1", { tabindex: "-1" }, t.notFound.title), h("p", {}, t.notFound.text));
   const parameters = (operation.parameters ?? []).filter((parameter) => parameter.in !== "header");
   const body = operation.requestBody?.content?.["application/json"]?.schema;
-  return h("div", {},
-    head(operation.summary, { lead: [h("span", { class: `method ${operation.method}` }, operation.method), " ", h("code", { class: "route" }, operation.path)] }),
+  return h(
+    "div",
+    {},
+    head(operation.summary, {
+      lead: [h("span", { class: `method ${operation.method}` }, operation.method), " ", h("code", { class: "route" }, operation.path)],
+    }),
     operation.description && h("p", {}, operation.description.replaceAll("`", "")),
     h("p", {}, link(`/docs/api/${operation.id}`, t.reference.whole)),
     body && [heading(t.reference.fields), fieldsOf(openapi, body)],
     heading(t.reference.tryIt),
-    attempt({ ...context, openapi, operation, parameters, schema: body }));
+    attempt({ ...context, openapi, operation, parameters, schema: body }),
+  );
 }
 
 function fieldsOf(openapi, schema) {
@@ -30,14 +35,38 @@ function fieldsOf(openapi, schema) {
   const rows = Object.entries(properties).map(([name, field]) => {
     const whole = resolved(openapi, field);
     const type = whole.enum ? whole.enum.join(" | ") : [whole.type].flat().filter(Boolean).join(" | ");
-    return h("tr", {}, h("td", {}, h("code", {}, name), required.includes(name) && h("span", { class: "required" }, ` ${t.reference.required}`)), h("td", {}, type), h("td", {}, (field.description ?? whole.description ?? "").replaceAll("`", "")));
+    return h(
+      "tr",
+      {},
+      h("td", {}, h("code", {}, name), required.includes(name) && h("span", { class: "required" }, ` ${t.reference.required}`)),
+      h("td", {}, type),
+      h("td", {}, (field.description ?? whole.description ?? "").replaceAll("`", "")),
+    );
   });
-  return h("table", { class: "fields" }, h("thead", {}, h("tr", {}, [t.reference.field, t.reference.type, t.reference.meaning].map((text) => h("th", { scope: "col" }, text)))), h("tbody", {}, rows));
+  return h(
+    "table",
+    { class: "fields" },
+    h(
+      "thead",
+      {},
+      h(
+        "tr",
+        {},
+        [t.reference.field, t.reference.type, t.reference.meaning].map((text) => h("th", { scope: "col" }, text)),
+      ),
+    ),
+    h("tbody", {}, rows),
+  );
 }
 
 /** The form that sends the operation. What changes something is sent after a confirmation. */
 function attempt({ api, operation, openapi, parameters, schema }) {
-  const inputs = new Map(parameters.map((parameter) => [parameter, h("input", { id: newId("parameter"), autocomplete: "off", spellcheck: "false", required: parameter.required })]));
+  const inputs = new Map(
+    parameters.map((parameter) => [
+      parameter,
+      h("input", { id: newId("parameter"), autocomplete: "off", spellcheck: "false", required: parameter.required }),
+    ]),
+  );
   const body = schema && h("textarea", { rows: 10, id: newId("body"), spellcheck: "false", value: printed(exampleOf(openapi, schema)) });
   const answer = h("div", { "aria-live": "polite" });
   const isPublic = !operation.path.startsWith(PREFIX);
@@ -49,7 +78,7 @@ function attempt({ api, operation, openapi, parameters, schema }) {
       if (parameter.in === "path") path = path.replace(`{${parameter.name}}`, encodeURIComponent(input.value));
       else if (input.value) query[parameter.name] = input.value;
     }
-    return { path, options: { query, body: body ? parsed(body.value) ?? {} : undefined } };
+    return { path, options: { query, body: body ? (parsed(body.value) ?? {}) : undefined } };
   }
 
   async function send(event) {
@@ -69,21 +98,51 @@ function attempt({ api, operation, openapi, parameters, schema }) {
         const found = await api.call(operation.method, request.path, request.options);
         fill(answer, h("p", {}, state("done", t.reference.succeeded), " ", h("span", { class: "muted" }, took())), code(printed(found)));
       } catch (error) {
-        fill(answer, failure(error), error instanceof ApiError && error.status > 0 && h("p", {}, state("failed", `HTTP ${error.status}`), " ", h("span", { class: "muted" }, took())));
+        fill(
+          answer,
+          failure(error),
+          error instanceof ApiError &&
+            error.status > 0 &&
+            h("p", {}, state("failed", `HTTP ${error.status}`), " ", h("span", { class: "muted" }, took())),
+        );
       }
     };
     if (operation.method === "GET") await run();
-    else await confirm({ title: operation.summary, text: t.reference.changes, verb: t.reference.send, act: async () => { run(); } });
+    else
+      await confirm({
+        title: operation.summary,
+        text: t.reference.changes,
+        verb: t.reference.send,
+        act: async () => {
+          run();
+        },
+      });
   }
 
   if (isPublic) return h("p", { class: "muted" }, t.reference.elsewhere);
-  return h("form", { class: "narrow", onsubmit: send },
-    [...inputs].map(([parameter, input]) => h("div", { class: "field" }, h("label", { for: input.id }, h("code", {}, parameter.name)), input, parameter.description && h("small", {}, parameter.description.replaceAll("`", "")))),
+  return h(
+    "form",
+    { class: "narrow", onsubmit: send },
+    [...inputs].map(([parameter, input]) =>
+      h(
+        "div",
+        { class: "field" },
+        h("label", { for: input.id }, h("code", {}, parameter.name)),
+        input,
+        parameter.description && h("small", {}, parameter.description.replaceAll("`", "")),
+      ),
+    ),
     body && h("div", { class: "field" }, h("label", { for: body.id }, t.reference.body), body),
-    h("div", { class: "buttons" }, button(t.reference.send, null, { type: "submit", class: "main" }), curlButton(() => {
-      const { path, options } = made();
-      return api.request(operation.method, path, options);
-    })),
+    h(
+      "div",
+      { class: "buttons" },
+      button(t.reference.send, null, { type: "submit", class: "main" }),
+      curlButton(() => {
+        const { path, options } = made();
+        return api.request(operation.method, path, options);
+      }),
+    ),
     h("p", { class: "muted small" }, t.reference.access_),
-    answer);
+    answer,
+  );
 }

@@ -6,7 +6,11 @@ import { h } from "../core/dom.js";
 import { count, title } from "../core/format.js";
 import { texts as t } from "../texts.js";
 
-const TONES = { done: ["sent", "opened", "clicked"], failed: ["render-error", "server-error", "bounced", "marked-as-spam"], aside: ["paused", "skipped"] };
+const TONES = {
+  done: ["sent", "opened", "clicked"],
+  failed: ["render-error", "server-error", "bounced", "marked-as-spam"],
+  aside: ["paused", "skipped"],
+};
 
 /** The state of an email. */
 export function stateOf(email) {
@@ -22,17 +26,32 @@ export function recipients(to) {
 
 /** What became of the emails of a period. */
 function figure(name, { sent, bounced, marked_as_spam: spam }) {
-  return h("div", { class: "panel" }, h("h2", {}, name), h("p", { class: "figure" }, count(sent)), h("p", { class: "muted small" }, t.outbox.figures(bounced, spam)));
+  return h(
+    "div",
+    { class: "panel" },
+    h("h2", {}, name),
+    h("p", { class: "figure" }, count(sent)),
+    h("p", { class: "muted small" }, t.outbox.figures(bounced, spam)),
+  );
 }
 
 export async function view({ api, router, to }) {
   const { stats, capacity } = await api.get("/emails/delivery-info");
-  return h("div", {},
+  return h(
+    "div",
+    {},
     head(t.outbox.title, { lead: t.outbox.lead }),
-    h("div", { class: "panels" }, ["hour", "day", "week", "month"].map((name) => figure(t.outbox.sentIn[name], stats[name]))),
+    h(
+      "div",
+      { class: "panels" },
+      ["hour", "day", "week", "month"].map((name) => figure(t.outbox.sentIn[name], stats[name])),
+    ),
     h("p", { class: "muted small" }, t.outbox.capacity(capacity)),
     list({
-      api, router, path: "/emails/outbox", label: t.outbox.title,
+      api,
+      router,
+      path: "/emails/outbox",
+      label: t.outbox.title,
       choices: [{ name: "state", label: t.state, options: t.outbox.states, query: (simple) => ({ simple_status: simple }) }],
       href: (email) => to(`/outbox/${email.id}`),
       columns: [
@@ -42,5 +61,6 @@ export async function view({ api, router, to }) {
         { label: t.created, class: "fit end", cell: (email) => time(email.created_at_millis) },
       ],
       none: t.outbox.none,
-    }));
+    }),
+  );
 }

@@ -20,19 +20,48 @@ function stateOf(key) {
 function keys({ api, refresh }, place, owner) {
   const revoke = async (key) => {
     const act = () => api.call("PATCH", `${place}${path`/${key.id}`}`, { query: owner, body: { revoked: true } });
-    if (await confirm({ title: t.keys.revoke, text: t.ownedKeys.revokeText, verb: t.keys.revoke, name: key.description, act })) await refresh();
+    if (await confirm({ title: t.keys.revoke, text: t.ownedKeys.revokeText, verb: t.keys.revoke, name: key.description, act }))
+      await refresh();
   };
-  const body = ({ days, scopes, ...given }) => ({ ...given, ...owner, ...(days && { expires_at_millis: Date.now() + days * DAY }), ...(scopes?.length && { scopes }) });
-  return h("div", {},
+  const body = ({ days, scopes, ...given }) => ({
+    ...given,
+    ...owner,
+    ...(days && { expires_at_millis: Date.now() + days * DAY }),
+    ...(scopes?.length && { scopes }),
+  });
+  return h(
+    "div",
+    {},
     list({
-      api, path: place, query: owner, isPaged: false, label: t.ownedKeys.title,
+      api,
+      path: place,
+      query: owner,
+      isPaged: false,
+      label: t.ownedKeys.title,
       columns: [
-        { label: t.description, class: "wide", cell: (key) => [shown(key.description, { most: 80 }), key.scopes.length > 0 && h("small", {}, shown(key.scopes.join(", "), { most: 160 }))] },
-        { label: t.ownedKeys.key, class: "fit", cell: (key) => ["…", h("code", {}, key.value.last_four), key.is_public && [" ", tag(t.ownedKeys.public)]] },
+        {
+          label: t.description,
+          class: "wide",
+          cell: (key) => [
+            shown(key.description, { most: 80 }),
+            key.scopes.length > 0 && h("small", {}, shown(key.scopes.join(", "), { most: 160 })),
+          ],
+        },
+        {
+          label: t.ownedKeys.key,
+          class: "fit",
+          cell: (key) => ["…", h("code", {}, key.value.last_four), key.is_public && [" ", tag(t.ownedKeys.public)]],
+        },
         { label: t.state, class: "fit", cell: (key) => state(...stateOf(key)) },
         { label: t.lastUsed, class: "fit", cell: (key) => time(key.last_used_at_millis) },
         { label: t.expires, class: "fit", cell: (key) => time(key.expires_at_millis) },
-        { label: "", class: "end actions", cell: (key) => stateOf(key)[0] === "done" && button(t.keys.revoke, () => revoke(key), { class: "danger small-button", "aria-label": `${t.keys.revoke} ${key.description}` }) },
+        {
+          label: "",
+          class: "end actions",
+          cell: (key) =>
+            stateOf(key)[0] === "done" &&
+            button(t.keys.revoke, () => revoke(key), { class: "danger small-button", "aria-label": `${t.keys.revoke} ${key.description}` }),
+        },
       ],
       none: t.ownedKeys.none,
     }),
@@ -44,12 +73,14 @@ function keys({ api, refresh }, place, owner) {
         { name: "days", label: t.keys.days, type: "number", min: 1, help: t.keys.daysHelp },
       ],
       verb: t.ownedKeys.create,
-      send: (given) => api.post(place, body(given)), request: (given) => api.request("POST", place, { body: body(given) }),
+      send: (given) => api.post(place, body(given)),
+      request: (given) => api.request("POST", place, { body: body(given) }),
       done: async (key) => {
         await showOnce(t.ownedKeys.created, t.keys.createdText, [[t.ownedKeys.key, key.value]]);
         await refresh();
       },
-    }));
+    }),
+  );
 }
 
 export const part = (context) => keys(context, "/user-api-keys", { user_id: context.user.id });

@@ -15,11 +15,16 @@ export async function view({ session, projects, router, forgetProjects }) {
     { label: "", class: "fit end", cell: (project) => project.id === session.local?.project_id && tag(t.projects.local) },
   ];
   const rows = [...projects.values()];
-  return h("div", {},
+  return h(
+    "div",
+    {},
     head(t.projects.title, { lead: t.projects.lead }),
     rows.length ? table({ columns, rows, label: t.projects.title, href: (project) => url(`/${project.id}`) }) : empty(t.projects.none),
     heading(t.projects.create),
-    session.email ? await creation({ session, router, forgetProjects }) : h("p", {}, t.projects.signInFirst, " ", link(url("/sign-in"), t.nav.signIn)));
+    session.email
+      ? await creation({ session, router, forgetProjects })
+      : h("p", {}, t.projects.signInFirst, " ", link(url("/sign-in"), t.nav.signIn)),
+  );
 }
 
 async function creation({ session, router, forgetProjects }) {
@@ -29,7 +34,14 @@ async function creation({ session, router, forgetProjects }) {
     fields: [
       { name: "display_name", label: t.projects.name, help: t.projects.nameHelp, required: true },
       { name: "description", label: t.projects.description },
-      { name: "owner_team_id", label: t.projects.owner, help: t.projects.ownerHelp, type: "choice", initial: teams[0].id, options: teams.map((team) => [team.id, team.display_name]) },
+      {
+        name: "owner_team_id",
+        label: t.projects.owner,
+        help: t.projects.ownerHelp,
+        type: "choice",
+        initial: teams[0].id,
+        options: teams.map((team) => [team.id, team.display_name]),
+      },
     ],
     verb: t.projects.create,
     send: (body) => session.internal.post("/internal/projects", body),
@@ -40,4 +52,3 @@ async function creation({ session, router, forgetProjects }) {
     },
   });
 }
-

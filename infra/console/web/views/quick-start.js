@@ -54,18 +54,47 @@ export async function view({ session, projectId, to }) {
   const local = session.local?.project_id === projectId ? session.local : null;
   const clientKey = local?.publishable_client_key ?? "pck_…";
   const serverKey = local?.secret_server_key ?? "ssk_…";
-  const made = snippets({ origin: location.origin, projectId, clientKey, serverKey, number: crypto.getRandomValues(new Uint16Array(1))[0] });
-  return h("div", {},
+  const made = snippets({
+    origin: location.origin,
+    projectId,
+    clientKey,
+    serverKey,
+    number: crypto.getRandomValues(new Uint16Array(1))[0],
+  });
+  return h(
+    "div",
+    {},
     head(t.quick.title, { lead: t.quick.lead(location.origin) }),
     facts(
       [t.keys.project, id(projectId)],
       local && [t.keys.kinds.client, id(local.publishable_client_key), h("small", { class: "muted" }, t.keys.clientHelp)],
-      local && [t.keys.kinds.server, secret(local.secret_server_key), h("small", { class: "muted" }, t.keys.serverHelp)]),
+      local && [t.keys.kinds.server, secret(local.secret_server_key), h("small", { class: "muted" }, t.keys.serverHelp)],
+    ),
     !local && h("p", {}, t.quick.noKeys, " ", link(to("/keys"), t.nav.pages.keys)),
-    heading(t.quick.request), h("p", {}, t.quick.requestText), code(made.signUp),
+    heading(t.quick.request),
+    h("p", {}, t.quick.requestText),
+    code(made.signUp),
     h("p", {}, t.quick.inbox, " ", link("/inbox", t.quick.inboxLink)),
-    heading(t.quick.javascript), h("p", {}, t.quick.install), code(`npm install ${SDK}`), h("p", {}, t.quick.save, " ", h("code", {}, "node first.mjs"), "."), code(made.sdk),
-    heading(t.quick.next), h("p", {}, t.quick.nextText, " ", link("/docs/guides/nextjs", t.quick.nextGuide), " · ", link("/docs/guides/react", t.quick.reactGuide)), masked(made.react, serverKey),
-    heading(t.quick.server), h("p", {}, t.quick.serverText), masked(made.users, serverKey), masked(made.server, serverKey),
-    h("p", {}, t.quick.more, " ", link("/docs/guides", t.quick.guides), " · ", link(to("/api"), t.nav.pages.reference)));
+    heading(t.quick.javascript),
+    h("p", {}, t.quick.install),
+    code(`npm install ${SDK}`),
+    h("p", {}, t.quick.save, " ", h("code", {}, "node first.mjs"), "."),
+    code(made.sdk),
+    heading(t.quick.next),
+    h(
+      "p",
+      {},
+      t.quick.nextText,
+      " ",
+      link("/docs/guides/nextjs", t.quick.nextGuide),
+      " · ",
+      link("/docs/guides/react", t.quick.reactGuide),
+    ),
+    masked(made.react, serverKey),
+    heading(t.quick.server),
+    h("p", {}, t.quick.serverText),
+    masked(made.users, serverKey),
+    masked(made.server, serverKey),
+    h("p", {}, t.quick.more, " ", link("/docs/guides", t.quick.guides), " · ", link(to("/api"), t.nav.pages.reference)),
+  );
 }

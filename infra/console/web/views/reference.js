@@ -9,7 +9,10 @@ import { texts as t } from "../texts.js";
 /** Whether an operation has all words of a search. */
 export function has({ summary, path, method, id }, search) {
   const text = `${summary} ${path} ${method} ${id}`.toLowerCase();
-  return search.toLowerCase().split(/\s+/).every((word) => text.includes(word));
+  return search
+    .toLowerCase()
+    .split(/\s+/)
+    .every((word) => text.includes(word));
 }
 
 export async function view({ to, query, router }) {
@@ -18,21 +21,41 @@ export async function view({ to, query, router }) {
   const counted = h("span", { class: "muted small", role: "status" });
   const columns = [
     { label: t.reference.operation, class: "wide", cell: (operation) => operation.summary },
-    { label: t.reference.request, class: "wide", cell: (operation) => [h("span", { class: `method ${operation.method}` }, operation.method), " ", h("code", {}, operation.path)] },
+    {
+      label: t.reference.request,
+      class: "wide",
+      cell: (operation) => [h("span", { class: `method ${operation.method}` }, operation.method), " ", h("code", {}, operation.path)],
+    },
     { label: t.reference.access, class: "fit end", cell: (operation) => operation["x-access"] && tag(operation["x-access"]) },
   ];
   const show = (search) => {
     const found = all.filter((operation) => has(operation, search));
     counted.textContent = t.reference.count(found.length);
-    fill(body, found.length ? table({ columns, rows: found, label: t.reference.title, href: (operation) => to(`/api/${operation.id}`) }) : empty(t.nothingFound));
+    fill(
+      body,
+      found.length
+        ? table({ columns, rows: found, label: t.reference.title, href: (operation) => to(`/api/${operation.id}`) })
+        : empty(t.nothingFound),
+    );
   };
-  const field = h("input", { type: "search", value: query.get("q") ?? "", placeholder: t.reference.search, "aria-label": t.reference.search, spellcheck: "false", autocomplete: "off", oninput: () => {
-    router.replace({ q: field.value });
-    show(field.value);
-  } });
+  const field = h("input", {
+    type: "search",
+    value: query.get("q") ?? "",
+    placeholder: t.reference.search,
+    "aria-label": t.reference.search,
+    spellcheck: "false",
+    autocomplete: "off",
+    oninput: () => {
+      router.replace({ q: field.value });
+      show(field.value);
+    },
+  });
   show(field.value);
-  return h("div", {},
+  return h(
+    "div",
+    {},
     head(t.reference.title, { lead: [t.reference.lead, " ", link("/docs/api", t.reference.docs)] }),
     h("form", { class: "filters", role: "search", onsubmit: (event) => event.preventDefault() }, field, counted),
-    body);
+    body,
+  );
 }

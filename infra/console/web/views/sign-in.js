@@ -13,25 +13,35 @@ export async function view({ session, router, forgetProjects }) {
     await router.go(url("/projects"));
   };
 
-  const bySecondFactor = (email, attempt) => fill(place, form({
-    fields: [{ name: "code", label: t.signIn.code, help: t.signIn.codeHelp, required: true, autocomplete: "one-time-code" }],
-    verb: t.signIn.verb,
-    send: (_, { code }) => session.secondFactor(email, attempt, code.trim()),
-    done: opened,
-  }));
+  const bySecondFactor = (email, attempt) =>
+    fill(
+      place,
+      form({
+        fields: [{ name: "code", label: t.signIn.code, help: t.signIn.codeHelp, required: true, autocomplete: "one-time-code" }],
+        verb: t.signIn.verb,
+        send: (_, { code }) => session.secondFactor(email, attempt, code.trim()),
+        done: opened,
+      }),
+    );
 
-  fill(place, form({
-    fields: [
-      { name: "email", label: t.signIn.email, input: "email", autocomplete: "username", required: true },
-      { name: "password", label: t.signIn.password, input: "password", autocomplete: "current-password", required: true },
-    ],
-    verb: t.signIn.verb,
-    send: (_, { email, password }) => session.signIn(email.trim(), password),
-    done: (attempt, { email }) => (attempt ? bySecondFactor(email, attempt) : opened()),
-  }));
-  return h("div", { class: "narrow" },
+  fill(
+    place,
+    form({
+      fields: [
+        { name: "email", label: t.signIn.email, input: "email", autocomplete: "username", required: true },
+        { name: "password", label: t.signIn.password, input: "password", autocomplete: "current-password", required: true },
+      ],
+      verb: t.signIn.verb,
+      send: (_, { email, password }) => session.signIn(email.trim(), password),
+      done: (attempt, { email }) => (attempt ? bySecondFactor(email, attempt) : opened()),
+    }),
+  );
+  return h(
+    "div",
+    { class: "narrow" },
     head(t.signIn.title, { lead: t.signIn.lead }),
     !session.local && note("waiting", t.signIn.link, " ", h("code", {}, "gateway pages")),
     place,
-    h("p", { class: "muted small" }, t.signIn.first, " ", h("code", {}, "gateway user create ada@example.com")));
+    h("p", { class: "muted small" }, t.signIn.first, " ", h("code", {}, "gateway user create ada@example.com")),
+  );
 }

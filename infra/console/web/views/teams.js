@@ -11,11 +11,25 @@ export async function view(context) {
   const { api, router, to, query } = context;
   if (query.has("new")) return creation(context);
   const create = (kind) => h("a", { class: kind, href: to("/teams", { new: "1" }) }, t.teams.create);
-  return h("div", {},
+  return h(
+    "div",
+    {},
     head(t.teams.title, { actions: [create("button main")] }),
     list({
-      api, router, path: "/teams", label: t.teams.title, search: "query", searchLabel: t.teams.search,
-      choices: [{ name: "order", label: t.order, options: t.teams.orders, query: (order) => ({ order_by: "created_at", desc: order === "newest" || null }) }],
+      api,
+      router,
+      path: "/teams",
+      label: t.teams.title,
+      search: "query",
+      searchLabel: t.teams.search,
+      choices: [
+        {
+          name: "order",
+          label: t.order,
+          options: t.teams.orders,
+          query: (order) => ({ order_by: "created_at", desc: order === "newest" || null }),
+        },
+      ],
       href: (team) => to(`/teams/${team.id}`),
       columns: [
         { label: t.teams.name, class: "wide", cell: (team) => shown(team.display_name, { most: 80 }) },
@@ -23,11 +37,14 @@ export async function view(context) {
         { label: t.created, class: "fit end", cell: (team) => time(team.created_at_millis) },
       ],
       none: { ...t.teams.none, action: create("button") },
-    }));
+    }),
+  );
 }
 
 function creation({ api, router, to }) {
-  return h("div", { class: "narrow" },
+  return h(
+    "div",
+    { class: "narrow" },
     head(t.teams.create),
     form({
       fields: [
@@ -35,9 +52,11 @@ function creation({ api, router, to }) {
         { name: "creator_user_id", label: t.teams.creator, help: t.teams.creatorHelp },
       ],
       verb: t.teams.create,
-      send: async (body) => api.post("/teams", body.creator_user_id ? { ...body, creator_user_id: await userId(api, body.creator_user_id) } : body),
+      send: async (body) =>
+        api.post("/teams", body.creator_user_id ? { ...body, creator_user_id: await userId(api, body.creator_user_id) } : body),
       request: (body) => api.request("POST", "/teams", { body }),
       cancel: () => router.go(to("/teams")),
       done: (team) => router.go(to(`/teams/${team.id}`)),
-    }));
+    }),
+  );
 }

@@ -22,15 +22,23 @@ export async function view({ api, to }) {
   const { path, items } = KINDS[kind];
   const words = t.emails[kind];
   const create = (style) => h("a", { class: style, href: to(`/${kind}/new`) }, words.create);
-  return h("div", {},
+  return h(
+    "div",
+    {},
     head(words.title, { lead: words.lead, actions: [create("button main")] }),
     list({
-      api, path, items, isPaged: false, label: words.title, href: (item) => to(`/${kind}/${item.id}`),
+      api,
+      path,
+      items,
+      isPaged: false,
+      label: words.title,
+      href: (item) => to(`/${kind}/${item.id}`),
       columns: [
         { label: t.name, class: "wide", cell: (item) => shown(item.display_name, { most: 100 }) },
         { label: t.id, class: "fit", cell: (item) => h("code", {}, item.id.slice(0, 8)) },
         kind === "drafts" && { label: t.emails.sentAt, class: "fit end", cell: (item) => time(item.sent_at_millis) },
       ].filter(Boolean),
       none: { ...words.none, action: create("button") },
-    }));
+    }),
+  );
 }

@@ -25,12 +25,24 @@ export function part({ api, user, refresh }) {
     if (await confirm({ title: t.sessions.endAll, text: t.sessions.endAllText, verb: t.sessions.endAll, name, act })) await refresh();
   };
   const started = (body) => ({ user_id: user.id, is_impersonation: true, expires_in_millis: body.minutes * 60_000 });
-  return h("div", {},
+  return h(
+    "div",
+    {},
     heading(t.sessions.title, { actions: [button(t.sessions.endAll, endAll, { class: "danger" })] }),
     list({
-      api, path: "/auth/sessions", query: { user_id: user.id }, label: t.sessions.title,
+      api,
+      path: "/auth/sessions",
+      query: { user_id: user.id },
+      label: t.sessions.title,
       columns: [
-        { label: t.sessions.place, class: "wide", cell: (session) => [shown(placeOf(session.last_used_at_end_user_ip_info), { most: 80 }), session.is_impersonation && [" ", tag(t.sessions.impersonation)]] },
+        {
+          label: t.sessions.place,
+          class: "wide",
+          cell: (session) => [
+            shown(placeOf(session.last_used_at_end_user_ip_info), { most: 80 }),
+            session.is_impersonation && [" ", tag(t.sessions.impersonation)],
+          ],
+        },
         { label: t.sessions.started, class: "fit", cell: (session) => time(session.created_at) },
         { label: t.lastUsed, class: "fit", cell: (session) => time(session.last_used_at) },
         { label: "", class: "end actions", cell: (session) => button(t.sessions.end, () => end(session), { class: "small-button" }) },
@@ -40,13 +52,28 @@ export function part({ api, user, refresh }) {
     heading(t.sessions.impersonate),
     h("p", { class: "muted" }, t.sessions.impersonateText),
     form({
-      fields: [{ name: "minutes", label: t.sessions.minutes, type: "number", initial: 30, min: 1, max: 1440, required: true, help: t.sessions.minutesHelp }],
+      fields: [
+        {
+          name: "minutes",
+          label: t.sessions.minutes,
+          type: "number",
+          initial: 30,
+          min: 1,
+          max: 1440,
+          required: true,
+          help: t.sessions.minutesHelp,
+        },
+      ],
       verb: t.sessions.impersonate,
       send: (body) => api.post("/auth/sessions", started(body)),
       request: (body) => api.request("POST", "/auth/sessions", { body: started(body) }),
       done: async (tokens) => {
-        await showOnce(t.sessions.impersonate, t.sessions.tokensText, [[t.sessions.refreshToken, tokens.refresh_token], [t.sessions.accessToken, tokens.access_token]]);
+        await showOnce(t.sessions.impersonate, t.sessions.tokensText, [
+          [t.sessions.refreshToken, tokens.refresh_token],
+          [t.sessions.accessToken, tokens.access_token],
+        ]);
         await refresh();
       },
-    }));
+    }),
+  );
 }

@@ -24,10 +24,16 @@ export async function view(context) {
   const current = Object.hasOwn(PARTS, query.get("part")) ? query.get("part") : "profile";
   const { part } = await PARTS[current].load();
   const tab = (name) => [to(`/users/${user.id}`, { part: name === "profile" ? "" : name }), t.user.parts[name], name];
-  return h("div", {},
-    head(shown(user.display_name ?? user.primary_email ?? t.users.anonymous, { most: 120 }), { lead: state(...stateOf(user)), actions: [curlButton(() => api.request("GET", place))] }),
+  return h(
+    "div",
+    {},
+    head(shown(user.display_name ?? user.primary_email ?? t.users.anonymous, { most: 120 }), {
+      lead: state(...stateOf(user)),
+      actions: [curlButton(() => api.request("GET", place))],
+    }),
     tabs(Object.keys(PARTS).map(tab), current, t.user.tabs),
-    await part({ ...context, user, place }));
+    await part({ ...context, user, place }),
+  );
 }
 
 function profile({ api, user, place }) {
@@ -38,18 +44,30 @@ function profile({ api, user, place }) {
     { name: "client_read_only_metadata", label: t.user.readOnlyMetadata, type: "json", help: t.user.readOnlyMetadataHelp },
     { name: "server_metadata", label: t.user.serverMetadata, type: "json", help: t.user.serverMetadataHelp },
   ];
-  return h("div", {},
+  return h(
+    "div",
+    {},
     facts(
       [t.id, id(user.id)],
-      [t.users.email, shown(user.primary_email), user.primary_email ? h("small", { class: "muted" }, user.primary_email_verified ? t.users.isVerified : t.users.isNotVerified) : null],
+      [
+        t.users.email,
+        shown(user.primary_email),
+        user.primary_email
+          ? h("small", { class: "muted" }, user.primary_email_verified ? t.users.isVerified : t.users.isNotVerified)
+          : null,
+      ],
       [t.users.signedUp, time(user.signed_up_at_millis, { isLong: true })],
       [t.users.lastActive, time(user.last_active_at_millis, { isLong: true })],
       [t.user.country, user.country_code ? shown(user.country_code) : undefined],
-      [t.user.risk, t.user.risks(user.risk_scores.sign_up)]),
+      [t.user.risk, t.user.risks(user.risk_scores.sign_up)],
+    ),
     form({
-      fields, values: user, verb: t.save,
+      fields,
+      values: user,
+      verb: t.save,
       reread: () => api.get(place),
       send: (body) => api.patch(place, body),
       request: (body) => api.request("PATCH", place, { body }),
-    }));
+    }),
+  );
 }

@@ -17,14 +17,34 @@ export function stateOf(user) {
 export async function view(context) {
   const { api, router, to, query } = context;
   if (query.has("new")) return creation(context);
-  return h("div", {},
+  return h(
+    "div",
+    {},
     head(t.users.title, { actions: [h("a", { class: "button main", href: to("/users", { new: "1" }) }, t.users.create)] }),
     list({
-      api, router, path: "/users", label: t.users.title, search: "query", searchLabel: t.users.search,
+      api,
+      router,
+      path: "/users",
+      label: t.users.title,
+      search: "query",
+      searchLabel: t.users.search,
       choices: [
-        { name: "who", label: t.users.who, options: t.users.whos, query: (who) => ({
-          include_restricted: true, include_anonymous: who === "anonymous" || who === "all" || null, only_anonymous: who === "anonymous" || null }) },
-        { name: "order", label: t.order, options: t.users.orders, query: (order) => ({ order_by: order.replace(/-.*/, ""), desc: order.endsWith("-desc") || null }) },
+        {
+          name: "who",
+          label: t.users.who,
+          options: t.users.whos,
+          query: (who) => ({
+            include_restricted: true,
+            include_anonymous: who === "anonymous" || who === "all" || null,
+            only_anonymous: who === "anonymous" || null,
+          }),
+        },
+        {
+          name: "order",
+          label: t.order,
+          options: t.users.orders,
+          query: (order) => ({ order_by: order.replace(/-.*/, ""), desc: order.endsWith("-desc") || null }),
+        },
       ],
       href: (user) => to(`/users/${user.id}`),
       columns: [
@@ -35,17 +55,26 @@ export async function view(context) {
         { label: t.users.lastActive, class: "fit end", cell: (user) => time(user.last_active_at_millis) },
       ],
       none: { ...t.users.none, action: h("a", { class: "button", href: to("/users", { new: "1" }) }, t.users.create) },
-    }));
+    }),
+  );
 }
 
 function creation({ api, router, to }) {
-  return h("div", { class: "narrow" },
+  return h(
+    "div",
+    { class: "narrow" },
     head(t.users.create, { lead: t.users.createLead }),
     form({
       fields: [
         { name: "primary_email", label: t.users.email, input: "email", help: t.users.emailHelp },
         { name: "primary_email_verified", label: t.users.verified, type: "switch", help: t.users.verifiedHelp },
-        { name: "primary_email_auth_enabled", label: t.users.usedForSignIn, type: "switch", initial: true, help: t.users.usedForSignInHelp },
+        {
+          name: "primary_email_auth_enabled",
+          label: t.users.usedForSignIn,
+          type: "switch",
+          initial: true,
+          help: t.users.usedForSignInHelp,
+        },
         { name: "display_name", label: t.users.name },
         { name: "password", label: t.users.password, input: "password", autocomplete: "new-password", help: t.users.passwordHelp },
       ],
@@ -54,7 +83,8 @@ function creation({ api, router, to }) {
       request: (body) => api.request("POST", "/users", { body: withoutUnused(body) }),
       cancel: () => router.go(to("/users")),
       done: (user) => router.go(to(`/users/${user.id}`)),
-    }));
+    }),
+  );
 }
 
 /** Without an address, the fields about the address are meaningless. */
