@@ -65,7 +65,8 @@ fn module_of(file: &Path) -> Option<Module> {
 /// left out.
 fn crates() -> BTreeMap<String, Sources> {
     let below = |folder: &'static str| names(&root().join(folder)).into_iter().map(move |name| format!("{folder}/{name}"));
-    let folders = below("shared").chain(below("functions")).chain(["infra".to_owned(), "infra/console".to_owned(), "infra/gateway".to_owned()]);
+    let folders =
+        below("shared").chain(below("functions")).chain(["infra".to_owned(), "infra/console".to_owned(), "infra/gateway".to_owned()]);
     folders.map(|folder| (folder.clone(), sources(&root().join(folder).join("src")))).filter(|(_, sources)| !sources.is_empty()).collect()
 }
 

@@ -84,7 +84,7 @@ test("hostile data is text everywhere", { timeout: 120_000 }, async (t) => {
     "/settings",
   ]) {
     await page.goto(`${it.gateway.url}${it.home}${path}`);
-    await page.locator("#console h1").waitFor();
+    await page.locator("#console[data-view] h1").waitFor();
     await page.waitForFunction(() => !document.querySelector(".more [role=status]"));
     assert.doesNotMatch(await page.title(), /^broken/, path);
     assert.equal(await page.locator("#console script, #console img").count(), 0, path);

@@ -86,7 +86,7 @@ async function lookAt(t, paths) {
     const visited = await it.open(t, "/console/projects", { colorScheme, viewport: { width: 1280, height: 800 }, reducedMotion: "reduce" });
     for (const path of paths) {
       await visited.page.goto(`${it.gateway.url}${path}`);
-      await visited.page.locator("#console h1").waitFor();
+      await visited.page.locator("#console[data-view] h1").waitFor();
       await visited.page.waitForFunction(() => !document.querySelector(".more [role=status]"));
       assert.ok((await visited.page.evaluate(weight)) < MOST_BYTES, `${path} weighs too much`);
       for (const width of [1280, 1024, 768, 360]) {

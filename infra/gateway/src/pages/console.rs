@@ -15,12 +15,12 @@ use axum::extract::{Form, Path, Request, State};
 use axum::middleware::from_fn_with_state;
 use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
-use web_console::{Asset, ENTRY, STYLE};
 use http::{HeaderMap, HeaderValue, StatusCode, header};
 use secrecy::ExposeSecret as _;
 use serde::Deserialize;
 use serde_json::json;
 use tower::ServiceExt as _;
+use web_console::{Asset, ENTRY, STYLE};
 use wire::id::ProjectId;
 
 use super::request::wants_html;

@@ -24,9 +24,9 @@ use axum::response::{IntoResponse, Response};
 use http::{HeaderMap, Method, StatusCode, Version, header};
 use infra::pages::Link;
 
-use super::{answer, console};
 use super::request::{path_with, wants_html};
 use super::state::Pages;
+use super::{answer, console};
 use crate::loopback::is_loopback_host;
 use crate::page_key::{self, PageKey};
 

@@ -14,8 +14,8 @@
 //! transaction, which costs two units for each KB of each item.
 
 pub mod account;
-pub mod device;
 pub mod by_activity;
+pub mod device;
 pub mod list;
 mod place;
 pub mod provider_account;
