@@ -88,7 +88,10 @@ async fn measured(app: &TestApp, name: &str, memory: u16, work: impl Future<Outp
 async fn every_operation_costs_what_the_cost_table_says() {
     let all = operations::all();
     let mut costs = Vec::new();
-    for (name, event) in events() {
+    // The operation that needs a connection comes last: while another one hashes a password, paused
+    // time would pass at once until the connection is closed as idle.
+    let (last, first): (Vec<_>, Vec<_>) = events().into_iter().partition(|(name, _)| name == WITH_KEYS);
+    for (name, event) in first.into_iter().chain(last) {
         let operation = all.iter().find(|operation| operation.route.name == name);
         let memory = operation.map_or(256, |operation| operation.route.memory);
         let mut world = World::new(Limits::standard()).await;
@@ -108,6 +111,7 @@ async fn every_operation_costs_what_the_cost_table_says() {
         );
         costs.push(cost);
     }
+    costs.sort_by(|a, b| a.name.cmp(&b.name));
     costs.push(cost_of_a_mail().await);
     costs.push(cost_of_a_deletion().await);
     costs.push(cost_of_a_link().await);

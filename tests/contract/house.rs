@@ -12,12 +12,14 @@ use proc_macro2::{Delimiter, TokenStream, TokenTree};
 use super::tree::names;
 
 /// The crates of `shared/`, from the lowest layer up: each may use those before it.
-const FLOORS: [&str; 12] = ["wire", "crypto", "model", "settings", "net", "aws", "store", "errors", "email", "oauth", "flows", "api"];
+const FLOORS: [&str; 13] =
+    ["wire", "crypto", "model", "site", "settings", "net", "aws", "store", "errors", "email", "oauth", "flows", "api"];
 /// For each layer, the crates that it must not use, by the prefixes of their names.
-const UNKNOWN: [(&str, &[&str]); 7] = [
+const UNKNOWN: [(&str, &[&str]); 8] = [
     ("wire", &["axum", "http", "hyper", "lambda", "aws"]),
     ("crypto", &["axum", "http", "hyper", "lambda", "aws"]),
     ("model", &["axum", "http", "hyper", "lambda", "aws"]),
+    ("site", &["axum", "http", "hyper", "lambda", "aws"]),
     ("store", &["axum", "lambda"]),
     ("email", &["axum", "lambda"]),
     ("oauth", &["axum", "lambda", "aws"]),

@@ -9,7 +9,7 @@ use p256::ecdsa::{Signature, SigningKey};
 use ring::digest::{SHA256, digest};
 use serde_json::{Value, json};
 
-use crate::{Answer, SignedIn, TestApp};
+use crate::{Answer, Caller, SignedIn, TestApp};
 
 const REGISTRATION: &str = "/api/v1/auth/passkey/initiate-passkey-registration";
 const AUTHENTICATION: &str = "/api/v1/auth/passkey/initiate-passkey-authentication";
@@ -170,6 +170,11 @@ impl TestApp {
         Ceremony::of(&self.client().post(AUTHENTICATION, json!({})).await)
     }
 
+    /// Starts the use of a passkey as the second factor of the sign-in with this attempt code.
+    pub async fn start_second_factor(&self, attempt: &str) -> Ceremony {
+        Ceremony::of(&self.client().post(AUTHENTICATION, json!({ "attempt_code": attempt })).await)
+    }
+
     /// Sends the response of a registration.
     pub async fn register(&self, user: &SignedIn, code: &str, credential: &Value) -> Answer {
         self.signed_in(user).post("/api/v1/auth/passkey/register", json!({ "code": code, "credential": credential })).await
@@ -191,8 +196,7 @@ impl TestApp {
 
     /// Sends the response of a sign-in.
     pub async fn send_assertion(&self, code: &str, response: &Value) -> Answer {
-        let body = json!({ "code": code, "authentication_response": response });
-        self.client().post("/api/v1/auth/passkey/sign-in", body).await
+        send_assertion_as(&self.client(), code, response).await
     }
 
     /// Signs in with a passkey.
@@ -200,4 +204,9 @@ impl TestApp {
         let Ceremony { options, code } = self.start_authentication().await;
         self.send_assertion(&code, &passkey.assertion(&options)).await
     }
+}
+
+/// Sends the response of a sign-in as this caller.
+pub async fn send_assertion_as(caller: &Caller, code: &str, response: &Value) -> Answer {
+    caller.post("/api/v1/auth/passkey/sign-in", json!({ "code": code, "authentication_response": response })).await
 }

@@ -1,7 +1,7 @@
 //! `POST /api/v1/auth/cli/poll`: asks whether the sign-in of a command-line tool was confirmed, and
 //! fetches its session. Fetching works once; the session belongs to the tool alone.
 
-use api::http::TableAction::{BatchGetItem, ConditionCheckItem, GetItem, PutItem, UpdateItem};
+use api::http::TableAction::{BatchGetItem, ConditionCheckItem, GetItem, PutItem, Query, UpdateItem};
 use api::http::{Created, Describe, Description, Json, Named, Route};
 use api::product::{Access, Client, Input};
 use axum::extract::State;
@@ -21,7 +21,7 @@ use crate::cli::fetch::{Polled, poll};
 pub const ROUTE: Route = Route::post("auth-cli-poll", "/api/v1/auth/cli/poll")
     .summary("Asks whether the sign-in of a command-line tool was confirmed, and fetches its session")
     .limit(Limit::Poll)
-    .table(&[BatchGetItem, ConditionCheckItem, GetItem, PutItem, UpdateItem])
+    .table(&[BatchGetItem, ConditionCheckItem, GetItem, PutItem, Query, UpdateItem])
     .reads(&[Named::CliSignIn])
     .errors(&[ErrorCode::InvalidPollingCode]);
 

@@ -9,6 +9,7 @@ pub mod cli_poll;
 pub mod connected_account_list;
 pub mod connected_account_token;
 pub mod connected_account_token_of;
+pub mod connected_account_token_own;
 pub mod mfa_authenticator_begin;
 pub mod mfa_authenticator_delete;
 pub mod mfa_authenticator_list;
@@ -122,4 +123,5 @@ pub fn operations(register: &mut impl Register) {
     register.operation(mfa_device_list::ROUTE, mfa_device_list::handle);
     register.operation(mfa_device_delete::ROUTE, mfa_device_delete::handle);
     register.operation(oauth_apple_native::ROUTE, oauth_apple_native::handle);
+    register.operation(connected_account_token_own::ROUTE, connected_account_token_own::handle);
 }

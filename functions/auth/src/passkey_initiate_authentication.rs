@@ -10,6 +10,7 @@ use crypto::webauthn::client_data::Ceremony;
 use deserr::Deserr;
 use errors::{Error, ErrorCode};
 use flows::App;
+use model::code::Code;
 use model::passkey::challenge::Challenge;
 use model::passkey::options;
 use serde::Serialize;
@@ -36,6 +37,10 @@ pub struct StartAuthentication {
     /// instead of 65 seconds.
     #[deserr(default)]
     mediation: Option<Mediation>,
+    /// The `attempt_code` of a sign-in that waits for its second factor. The challenge then
+    /// completes this sign-in, and proves nothing else.
+    #[deserr(default)]
+    attempt_code: Option<Code>,
 }
 
 /// How the browser involves the user.
@@ -52,10 +57,10 @@ pub async fn handle(
     access: Access<Client>,
     Input { body, .. }: Input<Option<StartAuthentication>>,
 ) -> Result<Json<StartedCeremony>, Error> {
-    let StartAuthentication { rp_id, mediation } = body.unwrap_or_default();
+    let StartAuthentication { rp_id, mediation, attempt_code } = body.unwrap_or_default();
     check(&access, rp_id.as_deref(), &ROUTE)?;
     let is_autofill = mediation == Some(Mediation::Conditional);
-    let challenge = Challenge::of_authentication(is_autofill, &app.entropy, app.clock.now());
+    let challenge = Challenge::of_authentication(is_autofill, &app.entropy, app.clock.now()).for_attempt(attempt_code.as_ref());
     let options = options::of_authentication(&access.project, &challenge, rp_id.as_deref());
     Ok(Json(start(&access, Ceremony::Authentication, &challenge, options).await?))
 }

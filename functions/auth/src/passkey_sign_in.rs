@@ -3,7 +3,7 @@
 //! Challenge and user are read in the authentication round trip, because the response names both;
 //! the use of the passkey, the challenge and the session are written in one transaction.
 
-use api::http::TableAction::{BatchGetItem, GetItem, PutItem, UpdateItem};
+use api::http::TableAction::{BatchGetItem, GetItem, PutItem, Query, UpdateItem};
 use api::http::{Json, Named, Route};
 use api::product::{Access, Client, Input};
 use axum::extract::State;
@@ -27,7 +27,7 @@ pub const ROUTE: Route = Route::post("auth-passkey-sign-in", "/api/v1/auth/passk
     .summary("Signs in with a passkey")
     .limit(Limit::SignIn)
     .open_to_restricted()
-    .table(&[BatchGetItem, GetItem, PutItem, UpdateItem])
+    .table(&[BatchGetItem, GetItem, PutItem, Query, UpdateItem])
     .reads(&[Named::Challenge(Ceremony::Authentication), Named::PasskeyUser])
     .errors(CODE_ERRORS)
     .errors(&[
@@ -51,7 +51,13 @@ pub async fn handle(
     access: Access<Client>,
     Input { body, .. }: Input<PasskeySignIn>,
 ) -> Result<Json<SignedInOrUp>, Error> {
-    let proof = PasskeyProof { access: &access, code: &body.code, response: &body.authentication_response, failed: Event::SignInFailed };
+    let proof = PasskeyProof {
+        access: &access,
+        code: &body.code,
+        response: &body.authentication_response,
+        attempt: None,
+        failed: Event::SignInFailed,
+    };
     optimistic!(ROUNDS, |round| {
         let proved = proof.check(round, None).await?;
         sign_in(&app, &proof, proved).await.map(Json)

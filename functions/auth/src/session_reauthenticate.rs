@@ -24,12 +24,11 @@ use model::code::{Code, Purpose, Rejected};
 use model::limit::Limit;
 use model::session::Amr;
 use model::trail::Event;
-use serde_json::Value;
 use store::{Label, Write, code, optimistic, session, user};
 use utoipa::ToSchema;
 use wire::problem::Problems;
 
-use crate::passkeys::proof::{PasskeyProof, ROUNDS};
+use crate::passkeys::proof::{PasskeyProof, PasskeyResponse, ROUNDS};
 use crate::sign_in::old_password;
 use crate::sign_in::second_factor_code::SecondFactorCode;
 
@@ -69,17 +68,6 @@ pub struct Reauthenticate {
     /// The response of one of the user's passkeys.
     #[deserr(default)]
     passkey: Option<PasskeyResponse>,
-}
-
-/// The response of a passkey.
-#[derive(Deserr, ToSchema)]
-#[deserr(deny_unknown_fields)]
-pub struct PasskeyResponse {
-    /// The code that came with the options of `initiate-passkey-authentication`.
-    code: Code,
-    /// The browser's `AuthenticationResponseJSON`.
-    #[schema(value_type = Object)]
-    authentication_response: Value,
 }
 
 /// The writes that follow a valid proof.
@@ -147,7 +135,7 @@ async fn by_second_factor(access: &Access<Client>, current: &CurrentUser, given:
 
 async fn by_passkey(access: &Access<Client>, current: &CurrentUser, given: &PasskeyResponse) -> Result<Json<Success>, Error> {
     let (code, response) = (&given.code, &given.authentication_response);
-    let proof = PasskeyProof { access, code, response, failed: Event::ProofFailed };
+    let proof = PasskeyProof { access, code, response, attempt: None, failed: Event::ProofFailed };
     optimistic!(ROUNDS, |round| {
         let proved = proof.check(round, Some(current.row.user.id)).await?;
         check_age(current, Some(proved.since))?;

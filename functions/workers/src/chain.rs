@@ -15,7 +15,7 @@ use store::{Error, optimistic};
 use wire::clock::after;
 use wire::id::ProjectId;
 
-use crate::counting::{Fresh, count_active, first_link};
+use crate::counting::{Fresh, count_active, first_link, note_sign_ins};
 use crate::fail_point::reached;
 
 /// Maximum number of attempts when several workers extend the same chain.
@@ -99,7 +99,8 @@ struct Links<'a> {
 
 impl Links<'_> {
     async fn add(&mut self, day: Date, mut entries: Vec<Fresh>) -> Result<(), store::Error> {
-        match count_active(self.app, self.project, &entries).await {
+        let noted = note_sign_ins(self.app, self.project, &entries).await;
+        match noted.and(count_active(self.app, self.project, &entries).await) {
             // A malformed item must not keep entries from being linked.
             Err(error @ (Error::Corrupt(_) | Error::Refused(_) | Error::TooMuch(_))) => {
                 tracing::error!(%error, project = %self.project, "active users were not counted");

@@ -1,7 +1,8 @@
 //! What the entries of an audit trail count.
 //!
 //! An entry is counted in the transaction of the link that covers it. Users who were active are
-//! counted before: that happens once a day for each user, so it can be repeated.
+//! counted before, and the times of their sign-ins noted: that happens once a day for each user,
+//! and once an hour, so it can be repeated.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,7 +10,7 @@ use flows::App;
 use jiff::Timestamp;
 use model::metrics::activity::{Day, day};
 use model::trail::chain::Covered;
-use model::trail::{Actor, Entry};
+use model::trail::{Actor, Entry, Event};
 use store::metrics::counters::Counters;
 use wire::id::{ProjectId, UserId};
 
@@ -58,6 +59,22 @@ pub(crate) async fn count_active(app: &App, project: &ProjectId, entries: &[Fres
         let users: Vec<_> = users.into_values().map(|row| row.user).collect();
         app.store.count_active(project, &users, at).await?;
         reached("counted", users.len());
+    }
+    Ok(())
+}
+
+/// Notes the last sign-in of each user as activity. A refresh notes itself; a sign-in leaves it to
+/// this worker, because it does not write the user's item.
+pub(crate) async fn note_sign_ins(app: &App, project: &ProjectId, entries: &[Fresh]) -> Result<(), store::Error> {
+    let mut last: BTreeMap<UserId, Timestamp> = BTreeMap::new();
+    for entry in entries.iter().filter_map(|fresh| fresh.entry.as_ref()).filter(|entry| entry.events.contains(&Event::SignIn)) {
+        if let Some(user) = entry.user_id {
+            let at = last.entry(user).or_insert(entry.at);
+            *at = entry.at.max(*at);
+        }
+    }
+    for (user, at) in last {
+        app.store.note_activity(project, user, at).await?;
     }
     Ok(())
 }

@@ -132,7 +132,7 @@ catalog! {
         "Use another address, or have the other user release this one.";
 
     MultiFactorAuthenticationRequired: "The account has a second factor.",
-        "Ask for a code from the authenticator app and send it to `POST /api/v1/auth/mfa/sign-in`.";
+        "Ask for one of the `factors` in `details`, such as a code from the authenticator app, and send it to `POST /api/v1/auth/mfa/sign-in`.";
     InvalidTotpCode: "The code from the authenticator app is wrong or was used before.",
         "Ask for the next code; check the clock of the user's device.";
     InvalidPollingCode: "The polling code of a command-line tool does not exist.",
@@ -199,7 +199,7 @@ catalog! {
         "Correct the client id and secret of the provider in the project's settings.";
     AppleBundleIdNotConfigured: "The project has no bundle id of an app that signs in with Apple.",
         "Add the app's bundle id to `apple_bundle_ids` of the provider `apple`.";
-    InvalidAppleCredentials: "The identity token is not one of Apple for an app of the project, has expired or was used before, or the nonce is not that of the token.",
+    InvalidAppleCredentials: "The identity token is not by Apple for this project, has expired, was used before, or its nonce differs.",
         "Let the user sign in with Apple again, and send the new token with its nonce.";
 
     TeamNotFound: "The team does not exist, or is not visible to the caller.",

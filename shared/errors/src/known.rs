@@ -128,8 +128,8 @@ pub enum KnownError {
         would_work_if_email_was_verified: bool,
     },
 
-    #[error("the sign-in requires a code from the user's authenticator app")]
-    MultiFactorAuthenticationRequired { attempt_code: String },
+    #[error("the sign-in requires a second factor")]
+    MultiFactorAuthenticationRequired { attempt_code: String, factors: Vec<&'static str> },
     #[error("the code from the authenticator app is wrong or was used before")] InvalidTotpCode,
     #[error("the polling code does not exist")] InvalidPollingCode,
     #[error("nobody has decided about the sign-in yet")] AuthorizationPending,

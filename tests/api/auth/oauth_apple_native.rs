@@ -36,7 +36,7 @@ async fn configure(app: &TestApp, apple: &StandIn, mut config: Value) {
 }
 
 /// The claims of a token as Apple issues it.
-fn claims(app: &TestApp, sub: &str) -> Value {
+pub(super) fn claims(app: &TestApp, sub: &str) -> Value {
     let now = app.now().as_second();
     json!({
         "iss": "https://appleid.apple.com", "aud": BUNDLE, "iat": now, "exp": now + 600, "sub": sub, "nonce_supported": true,
@@ -54,7 +54,7 @@ async fn send(caller: &Caller, token: &str) -> Answer {
 }
 
 /// Signs in with a new token.
-async fn sign_in(app: &TestApp, apple: &StandIn, claims: &Value) -> Answer {
+pub(super) async fn sign_in(app: &TestApp, apple: &StandIn, claims: &Value) -> Answer {
     send(&app.client(), &apple.key().sign(claims)).await
 }
 
@@ -243,16 +243,43 @@ async fn the_merge_strategy_decides_about_a_verified_address() {
 async fn the_first_to_prove_an_address_gets_its_account() {
     let (app, apple) = start().await;
     let squatter = app.sign_up(EMAIL).await;
+    let other = json!({ "user_id": "me", "type": "email", "value": "eve@example.com", "used_for_auth": true });
+    assert_eq!(app.signed_in(&squatter).post("/api/v1/contact-channels", other).await.status(), 201);
     let owner = sign_in(&app, &apple, &claims(&app, "001.a")).await;
     let user = me(&app, &owner).await;
     assert_eq!((&user["id"], &user["has_password"]), (&squatter.user_id.clone().into(), &false.into()));
     assert_eq!(app.signed_in(&squatter).get("/api/v1/users/me").await.status(), 401, "the squatter's session has ended");
     assert!(app.last_mail(EMAIL).await.0.text.contains("account"), "the owner is told");
+    assert_ne!(app.sign_up("eve@example.com").await.user_id, squatter.user_id, "the squatter's other address is free");
 }
 
 #[tokio::test]
-async fn a_user_with_a_second_factor_is_asked_for_it() {
+async fn a_sign_in_from_a_new_place_is_notified() {
     let (app, apple) = start().await;
+    configure(&app, &apple, json!({ "new_sign_in_mails": true })).await;
+    let at = |address: &str| app.client().with("cloudfront-viewer-address", &format!("{address}:4711"));
+    let told = async || app.mails(EMAIL).await.iter().filter(|mail| mail.0.subject.starts_with("New sign-in to ")).count();
+    assert_eq!(send(&at("203.0.113.7"), &apple.key().sign(&claims(&app, "001.a"))).await.status(), 200);
+    assert_eq!(told().await, 0, "the first sign-in is not notified");
+    assert_eq!(send(&at("198.51.100.1"), &apple.key().sign(&with(claims(&app, "001.a"), "jti", "2"))).await.status(), 200);
+    assert_eq!(told().await, 1);
+}
+
+#[tokio::test]
+async fn members_of_a_team_that_needs_a_second_factor_are_restricted() {
+    let (app, apple) = start().await;
+    let first = sign_in(&app, &apple, &claims(&app, "001.a")).await.json();
+    let team = app.server().post("/api/v1/teams", json!({ "display_name": "Ops", "creator_user_id": first["user_id"] })).await.json()["id"]
+        .clone();
+    configure(&app, &apple, json!({ "second_factor": { "required_of_teams": [team] } })).await;
+    let signed_in = sign_in(&app, &apple, &with(claims(&app, "001.a"), "jti", "2")).await.json();
+    assert_eq!(super::mfa_sign_in::claims(&signed_in["access_token"])["is_restricted"], true);
+}
+
+#[tokio::test]
+async fn a_second_factor_is_asked_for_unless_the_device_is_remembered() {
+    let (app, apple) = start().await;
+    configure(&app, &apple, json!({ "second_factor": { "remember_device_days": 30 } })).await;
     let first = sign_in(&app, &apple, &claims(&app, "001.a")).await;
     let caller = app.client().with("x-stack-access-token", first.json()["access_token"].as_str().unwrap());
     let secret = STANDARD.encode([7; 20]);
@@ -260,10 +287,12 @@ async fn a_user_with_a_second_factor_is_asked_for_it() {
     let token = apple.key().sign(&with(claims(&app, "001.a"), "jti", "2"));
     let asked = assert_error(&send(&app.client(), &token).await, 400, "MULTI_FACTOR_AUTHENTICATION_REQUIRED");
     assert_error(&send(&app.client(), &token).await, 400, INVALID);
-    let code = authenticator_code(&[7; 20], app.now().as_second());
-    let body = json!({ "type": "totp", "totp": code, "code": asked["attempt_code"] });
+    let totp = authenticator_code(&[7; 20], app.now().as_second());
+    let body = json!({ "type": "totp", "totp": totp, "code": asked["attempt_code"], "remember_device": true });
     let done = app.client().post("/api/v1/auth/mfa/sign-in", body).await;
     assert_eq!((done.status(), &done.json()["user_id"]), (200, &first.json()["user_id"]), "{}", done.text());
+    let known = app.client().with("x-stack-device-token", done.json()["device_token"].as_str().unwrap());
+    assert_eq!(send(&known, &apple.key().sign(&with(claims(&app, "001.a"), "jti", "3"))).await.status(), 200);
 }
 
 #[tokio::test]

@@ -48,7 +48,7 @@ pub(super) fn challenges(project: &ProjectId, user: &User, now: Timestamp) -> [W
     let registrant = Registrant { user_id: user.id, epoch: user.credential_epoch };
     let of = |ceremony, registrant| {
         let expires_at = now + jiff::SignedDuration::from_secs(65);
-        let challenge = Challenge { bytes: Bytes(CHALLENGE.to_vec()), registrant, expires_at, used: false };
+        let challenge = Challenge { bytes: Bytes(CHALLENGE.to_vec()), registrant, attempt: None, expires_at, used: false };
         passkey::create_challenge(project, ceremony, &Code::parse(CODE).unwrap(), &challenge).unwrap()
     };
     [of(Ceremony::Registration, Some(registrant)), of(Ceremony::Authentication, None)]

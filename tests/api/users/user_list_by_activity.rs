@@ -185,3 +185,41 @@ async fn the_order_is_of_all_users_and_has_cursors_of_its_own() {
     let answer = app.server_of(&other).get(&format!("{USERS}?order_by=last_active_at")).await;
     assert_eq!(answer.json()["items"], json!([]));
 }
+
+#[tokio::test]
+async fn a_sign_in_counts_as_activity_once_an_hour_and_never_backwards() {
+    let app = TestApp::start().await;
+    let [ada, bob] = people(&app, ["ada", "bob"]).await;
+    let at = async |user: &SignedIn| app.server().get(&path(&user.user_id)).await.json()["last_active_at_millis"].as_i64().unwrap();
+    app.sign_in("ada@example.com").await;
+    let first = app.now().as_millisecond();
+    link(&app).await;
+    assert_eq!((at(&ada).await, names(&app, "&desc=true").await), (first, vec!["ada".to_owned(), "bob".to_owned()]));
+
+    // The next sign-in of the hour writes nothing.
+    app.advance(SignedDuration::from_mins(1));
+    app.sign_in("ada@example.com").await;
+    link(&app).await;
+    assert_eq!(at(&ada).await, first);
+
+    // A refresh after the sign-in, and before the entry of that is linked, is not undone.
+    app.advance(HOUR);
+    let again = app.sign_in("bob@example.com").await;
+    app.advance(SignedDuration::from_secs(1));
+    be_active(&app, &again).await;
+    let refreshed = app.now().as_millisecond();
+    link(&app).await;
+    assert_eq!(at(&bob).await, refreshed);
+
+    // A wrong password, and a session that a server starts to act as the user, are no activity.
+    app.advance(HOUR);
+    let wrong = json!({ "email": "ada@example.com", "password": "wrong horse battery" });
+    assert_error(&app.client().post("/api/v1/auth/password/sign-in", wrong).await, 400, "EMAIL_PASSWORD_MISMATCH");
+    let session = json!({ "user_id": ada.user_id, "is_impersonation": true });
+    assert_eq!(app.server().post("/api/v1/auth/sessions", session).await.status(), 200);
+    link(&app).await;
+    assert_eq!(at(&ada).await, first);
+    assert_eq!(app.server().delete(&path(&ada.user_id)).await.status(), 200);
+    link(&app).await;
+    assert_error(&app.server().get(&path(&ada.user_id)).await, 404, "USER_NOT_FOUND");
+}

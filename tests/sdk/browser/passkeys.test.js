@@ -2,6 +2,9 @@
 // authenticators.
 
 import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
+import { X509Certificate, createHash } from "node:crypto";
+import { createServer } from "node:https";
 import { after, before, test } from "node:test";
 import { verifyAuthenticationResponse, verifyRegistrationResponse } from "@simplewebauthn/server";
 import { launch } from "./chromium.js";
@@ -28,20 +31,25 @@ after(async () => {
 /** The site on another host; every name below localhost leads to this machine. */
 const on = (host) => Object.assign(new URL(site.url), { hostname: host }).origin;
 
-/** A browser with a device that can verify its user, with the app open. */
-async function visitor(t, { isUserVerified = true, url = site.url } = {}) {
-  const context = await browser.newContext();
-  t.after(() => context.close());
+/** A page with a device that verifies its user. */
+async function device(context) {
   const page = await context.newPage();
-  const errors = [];
-  page.on("pageerror", (error) => errors.push(`${error}`));
   const devtools = await context.newCDPSession(page);
   await devtools.send("WebAuthn.enable");
   const addDevice = async (more = {}) => {
-    const options = { protocol: "ctap2", transport: "internal", hasResidentKey: true, hasUserVerification: true, isUserVerified, automaticPresenceSimulation: true, ...more };
+    const options = { protocol: "ctap2", transport: "internal", hasResidentKey: true, hasUserVerification: true, isUserVerified: true, automaticPresenceSimulation: true, ...more };
     return (await devtools.send("WebAuthn.addVirtualAuthenticator", { options })).authenticatorId;
   };
-  const authenticatorId = await addDevice();
+  return { page, devtools, addDevice, authenticatorId: await addDevice() };
+}
+
+/** A browser with a device that verifies its user, with the app open. */
+async function visitor(t, { url = site.url } = {}) {
+  const context = await browser.newContext();
+  t.after(() => context.close());
+  const { page, devtools, addDevice, authenticatorId } = await device(context);
+  const errors = [];
+  page.on("pageerror", (error) => errors.push(`${error}`));
   const it = {
     page,
     context,
@@ -79,11 +87,12 @@ async function visitor(t, { isUserVerified = true, url = site.url } = {}) {
   return it;
 }
 
-/** A visitor with an account and a passkey, who has signed out. */
-async function member(t, options) {
+/** A visitor with an account and a passkey, who has signed out after `change`. */
+async function member(t, { change, ...options } = {}) {
   const it = await visitor(t, options);
   const email = await it.signUp();
   await it.register();
+  await change?.(it);
   await it.signOut();
   return { ...it, email };
 }
@@ -131,7 +140,11 @@ test("the SDK registers a passkey, and signs in with it", async (t) => {
 });
 
 test("a device that does not verify its user is refused if that is required", async (t) => {
-  const it = await member(t, { isUserVerified: false });
+  const it = await member(t);
+  // The virtual authenticator refuses to answer when it cannot verify its user, so it answers
+  // without the flag.
+  const verifiesUser = (does) => it.devtools.send("WebAuthn.setResponseOverrideBits", { authenticatorId: it.authenticatorId, isBadUV: !does });
+  await verifiesUser(false);
   await it.page.click("#passkey-sign-in");
   await it.is(`${it.email} unverified`);
   await it.signOut();
@@ -141,7 +154,7 @@ test("a device that does not verify its user is refused if that is required", as
   t.after(() => configure(w.gateway, { passkey_user_verification: "preferred" }));
   const refused = await post(it.page, "/auth/passkey/sign-in", { code: started.code, authentication_response });
   assert.deepEqual([refused.status, refused.body.code], [400, "PASSKEY_AUTHENTICATION_FAILED"]);
-  await it.devtools.send("WebAuthn.setUserVerified", { authenticatorId: it.authenticatorId, isUserVerified: true });
+  await verifiesUser(true);
   assert.equal((await signIn(it.page)).status, 200);
 });
 
@@ -164,9 +177,13 @@ test("a device holds one passkey of a user, and another device another one", asy
 });
 
 test("a removed passkey is refused, and the SDK reports it", async (t) => {
-  const it = await member(t);
-  const user = (await w.server().listUsers()).find((user) => user.primaryEmail === it.email);
-  await user.update({ passkeyAuthEnabled: false });
+  const it = await member(t, {
+    change: async ({ page }) => {
+      await page.click("#remove-passkeys");
+      await page.waitForSelector("#remove-passkeys[data-done]");
+    },
+  });
+  assert.equal((await it.credentials()).length, 1, "the device still has it");
   await it.page.click("#passkey-sign-in");
   await it.problem("PASSKEY_AUTHENTICATION_FAILED");
 });
@@ -184,6 +201,51 @@ test("a passkey of a parent domain signs in on another host", async (t) => {
   const signedIn = await signIn(it.page, { rp_id: "site.localhost" });
   assert.deepEqual([signedIn.status, signedIn.body.user_id], [200, account.user_id]);
   await assert.rejects(() => signIn(it.page), /NotAllowedError|timed out/, "the host itself has no passkey");
+});
+
+/**
+ * Serves an empty page at https://HOST for each of the hosts, and the project's related origins
+ * where browsers look for them. Returns the flags with which a browser finds and trusts them.
+ */
+async function startHosts(t, hosts) {
+  const request = ["req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-keyout", "-", "-subj", "/CN=passkeys", "-days", "1"];
+  const pem = execFileSync("openssl", request, { encoding: "utf8", stdio: ["ignore", "pipe", "ignore"] });
+  const { url, projectId } = w.gateway;
+  const server = createServer({ key: pem, cert: pem }, async ({ url: path }, response) => {
+    const isList = path === "/.well-known/webauthn";
+    const body = isList ? await (await fetch(`${url}/api/v1/projects/${projectId}${path}`)).text() : "<!doctype html><title>A page</title>";
+    response.writeHead(200, { "content-type": isList ? "application/json" : "text/html" }).end(body);
+  });
+  await new Promise((resolve) => server.listen(0, "127.0.0.1", resolve));
+  t.after(() => server.close());
+  const key = new X509Certificate(pem).publicKey.export({ type: "spki", format: "der" });
+  return [
+    `--host-resolver-rules=${hosts.map((host) => `MAP ${host}:443 127.0.0.1:${server.address().port}`).join(",")}`,
+    `--ignore-certificate-errors-spki-list=${createHash("sha256").update(key).digest("base64")}`,
+  ];
+}
+
+test("a passkey of a domain signs in on another domain of the project, and on no other", async (t) => {
+  const flags = await startHosts(t, ["example.com", "example.de", "example.net"]);
+  const domains = [{ domain: "https://example.com" }, { domain: "https://example.de" }];
+  await configure(w.gateway, { passkey_rp_ids: ["example.com"], domains });
+  t.after(() => configure(w.gateway, { passkey_rp_ids: ["site.localhost"], domains: [] }));
+  const other = await launch(flags);
+  t.after(() => other.close());
+  const { page } = await device(await other.newContext());
+
+  await page.goto("https://example.com/");
+  const { body: account } = await post(page, "/auth/password/sign-up", { email: newAddress(), password: PASSWORD });
+  const { body: started } = await post(page, "/auth/passkey/initiate-passkey-registration", { rp_id: "example.com" }, account.access_token);
+  const credential = await ceremony(page, "create", started.options_json);
+  const registered = await post(page, "/auth/passkey/register", { code: started.code, credential }, account.access_token);
+  assert.equal(registered.status, 200, JSON.stringify(registered.body));
+
+  await page.goto("https://example.de/");
+  const signedIn = await signIn(page, { rp_id: "example.com" });
+  assert.deepEqual([signedIn.status, signedIn.body.user_id], [200, account.user_id]);
+  await page.goto("https://example.net/");
+  await assert.rejects(() => signIn(page, { rp_id: "example.com" }), /SecurityError/, "it is not in the list");
 });
 
 test("a passkey is offered in the autofill of a form", async (t) => {

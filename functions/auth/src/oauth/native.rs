@@ -19,7 +19,7 @@ use wire::id::UserId;
 use crate::oauth::account::{Signing, sign_up};
 use crate::oauth::owners::{Owners, attached, taken_over};
 use crate::sign_in::tokens::{NewSession, SignedInOrUp};
-use crate::sign_in::{notice, second_factor};
+use crate::sign_in::{notice, remembered, required_teams, second_factor};
 
 /// Maximum number of attempts when an account is changed concurrently.
 const ROUNDS: u32 = 4;
@@ -65,17 +65,21 @@ impl Native<'_> {
         let owners = Owners::of(&mut items, &project.id, &self.account)?;
         let anonymous = self.anonymous(round).await?;
         let decision = owners.decide(project, &self.profile, Purpose::Authenticate, anonymous.as_ref().map(|row| row.user.id))?;
-        let Change { before, after, mut writes, is_new_user } = self.change(decision, anonymous).await?;
+        let Change { before, mut after, mut writes, is_new_user } = self.change(decision, anonymous).await?;
         writes.push(self.used.clone());
-        if let Some((attempt, required)) = second_factor::required(app, project, &after, is_new_user, Amr::Fed)? {
+        let device = remembered::read(app, project, &after, self.access.device.as_ref()).await?;
+        if device.is_none()
+            && let Some((attempt, required)) = second_factor::required(app, project, &after, is_new_user, Amr::Fed)?
+        {
             writes.push(attempt);
             self.write(project, before, &after, writes).await?;
             return Err(required.into());
         }
-        let session = NewSession::start(app, project, &after, place, vec![Amr::Fed]);
+        let session = NewSession::start(app, project, &after, place, vec![Amr::Fed]).on(device);
         writes.extend(session.writes(project)?);
         writes.extend(notice::write(app, project, &after, place).await?);
         self.write(project, before, &after, writes).await?;
+        required_teams::renew(app, project, &mut after).await?;
         Ok(SignedInOrUp { signed_in: session.signed_in(app, project, &after), is_new_user })
     }
 

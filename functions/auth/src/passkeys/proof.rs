@@ -5,11 +5,12 @@
 
 use api::product::{Access, Client};
 use crypto::webauthn::client_data::Ceremony;
+use deserr::Deserr;
 use errors::{Error, KnownError};
 use flows::accounts::{place, redeemed};
 use flows::email::notice;
 use jiff::Timestamp;
-use model::code::Code;
+use model::code::{Code, Rejected};
 use model::passkey::Refused;
 use model::passkey::ceremony::{Assertion, Failed, authenticate, claimed_user};
 use model::passkey::challenge::Challenge;
@@ -21,16 +22,31 @@ use serde_json::Value;
 use store::user::UserRow;
 use store::user::account::Outcome;
 use store::{Contention as _, Store, Write, passkey};
+use utoipa::ToSchema;
 use wire::id::UserId;
 
 /// How many times a use is decided when the account changes concurrently.
 pub(crate) const ROUNDS: u32 = 5;
+
+/// The response of a passkey, beside other proofs in a request.
+#[derive(Deserr, ToSchema)]
+#[deserr(deny_unknown_fields)]
+pub(crate) struct PasskeyResponse {
+    /// The code that came with the options of `initiate-passkey-authentication`.
+    pub(crate) code: Code,
+    /// The browser's `AuthenticationResponseJSON`.
+    #[schema(value_type = Object)]
+    pub(crate) authentication_response: Value,
+}
 
 /// The response of a passkey, which is yet to be checked.
 pub(crate) struct PasskeyProof<'a> {
     pub(crate) access: &'a Access<Client>,
     pub(crate) code: &'a Code,
     pub(crate) response: &'a Value,
+    /// The attempt code of the sign-in whose second factor this is, and for which the challenge
+    /// must be.
+    pub(crate) attempt: Option<&'a Code>,
     /// How a wrong response is recorded.
     pub(crate) failed: Event,
 }
@@ -80,7 +96,8 @@ impl PasskeyProof<'_> {
 
     async fn challenge(&self, table: &Store) -> Result<Challenge, Error> {
         let found = table.challenge(&self.access.project.id, Ceremony::Authentication, self.code).await?;
-        Ok(Challenge::check(found, self.access.app.clock.now())?)
+        let challenge = Challenge::check(found, self.access.app.clock.now())?;
+        if challenge.is_for_attempt(self.attempt) { Ok(challenge) } else { Err(Rejected::NotFound.into()) }
     }
 
     /// Records a wrong response, and returns its error.

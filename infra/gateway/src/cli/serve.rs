@@ -82,7 +82,7 @@ pub(super) async fn run(target: &Target, options: Options) -> anyhow::Result<()>
     }
     let trusted = trusted_proxies(&options)?;
     // Bind the ports first, so that a gateway that cannot listen creates nothing.
-    let folder = Some(target.data.as_path()).filter(|_| !options.memory);
+    let folder = Some(target.folder()).filter(|_| !options.memory);
     let listener = bind(options.listen.address(), folder, "--port")?;
     let address = listener.local_addr()?;
     let dynamodb = match options.dynamodb_port {

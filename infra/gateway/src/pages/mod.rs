@@ -46,7 +46,7 @@ pub fn with_pages(api: Router, inbox: Inbox, private: Option<Private>, app: &App
         router = router.merge(guarded).merge(console::router(pages.clone())).merge(verification::router(pages.clone()));
     }
     let router = router.layer(from_fn(answer::unless_known));
-    Router::new().merge(router).merge(api).layer(from_fn_with_state(pages, not_found))
+    router.fallback_service(api).layer(from_fn_with_state(pages, not_found))
 }
 
 /// Answers people with a page instead of the API's 404 error, except for paths of the API.

@@ -8,6 +8,7 @@ mod connections;
 mod console;
 mod content;
 mod crashes;
+mod deployment;
 mod doctor;
 mod dynamodb;
 mod failures;

@@ -33,6 +33,8 @@ pub enum Named {
     Challenge(Ceremony),
     /// The user whom the response of a passkey in `authentication_response` claims to belong to.
     PasskeyUser,
+    /// The challenge and the user of the passkey's response in `passkey`.
+    PasskeyProof,
 }
 
 /// Whether an operation records its changes in the trail.

@@ -5,6 +5,7 @@
 use std::borrow::Cow;
 
 use axum::extract::RawPathParams;
+use crypto::webauthn::client_data::Ceremony;
 use http::request::Parts;
 use model::code::Code;
 use model::email::Email;
@@ -13,6 +14,7 @@ use model::passkey::ceremony::claimed_user;
 use model::session::cli::login_code;
 use model::session::token::Claims;
 use model::user::reference::UserRef;
+use serde_json::Value;
 use store::Key;
 use store::cli_sign_in::sign_in_key;
 use store::document::document_key;
@@ -64,7 +66,12 @@ impl Names<'_> {
             }
             Named::Project => self.id("project_id", ProjectId::parse).map(|id| vec![project_key(&id)]),
             Named::Challenge(ceremony) => self.id("code", Code::parse).map(|code| vec![challenge_key(project, ceremony, &code)]),
-            Named::PasskeyUser => self.passkey_user().map(|user| vec![user_key(project, user)]),
+            Named::PasskeyUser => self.body().and_then(passkey_user).map(|user| vec![user_key(project, user)]),
+            Named::PasskeyProof => self.body().and_then(|body| body.get("passkey")).map(|proof| {
+                let code = proof.get("code").and_then(|code| Code::parse(code.as_str()?).ok());
+                let challenge = code.map(|code| challenge_key(project, Ceremony::Authentication, &code));
+                challenge.into_iter().chain(passkey_user(proof).map(|user| user_key(project, user))).collect()
+            }),
         };
         keys.unwrap_or_default()
     }
@@ -88,14 +95,14 @@ impl Names<'_> {
         }
     }
 
-    fn passkey_user(&self) -> Option<UserId> {
-        claimed_user(self.parts.extensions.get::<ParsedBody>()?.0.as_ref()?.get("authentication_response")?)
-    }
-
     /// The login code of the sign-in of a command-line tool.
     fn login_code(&self) -> Option<Code> {
         let polled = self.id("polling_code", Code::parse).map(|code| login_code(&code));
         polled.or_else(|| self.id("login_code", Code::parse))
+    }
+
+    fn body(&self) -> Option<&Value> {
+        self.parts.extensions.get::<ParsedBody>()?.0.as_ref()
     }
 
     fn id<T, E>(&self, name: &str, parse: impl Fn(&str) -> Result<T, E>) -> Option<T> {
@@ -105,7 +112,12 @@ impl Names<'_> {
     fn text(&self, name: &str) -> Option<Cow<'_, str>> {
         let path = || self.path.as_ref()?.iter().find(|(of, _)| *of == name).map(|(_, text)| Cow::Borrowed(text));
         let query = || form_urlencoded::parse(self.parts.uri.query()?.as_bytes()).filter(|(of, _)| of == name).last().map(|(_, text)| text);
-        let body = || self.parts.extensions.get::<ParsedBody>()?.0.as_ref()?.get(name)?.as_str().map(Cow::Borrowed);
+        let body = || self.body()?.get(name)?.as_str().map(Cow::Borrowed);
         path().or_else(query).or_else(body)
     }
+}
+
+/// The user whom the response of a passkey in an object claims to belong to.
+fn passkey_user(object: &Value) -> Option<UserId> {
+    claimed_user(object.get("authentication_response")?)
 }

@@ -1,12 +1,13 @@
 //! Challenges: what an authenticator signs, so that its response counts once.
 
+use crypto::digest::Digest;
 use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};
 use wire::clock::after;
 use wire::entropy::Entropy;
 use wire::id::UserId;
 
-use crate::code::Rejected;
+use crate::code::{Code, Rejected};
 use crate::text::bytes::Bytes;
 use crate::user::User;
 
@@ -26,6 +27,9 @@ pub struct Challenge {
     /// the use of a passkey.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub registrant: Option<Registrant>,
+    /// The digest of the attempt code, if the challenge is for the second factor of that sign-in.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub attempt: Option<Digest>,
     /// When the challenge expires.
     #[serde(with = "jiff::fmt::serde::timestamp::millisecond::required")]
     pub expires_at: Timestamp,
@@ -52,7 +56,19 @@ impl Challenge {
     /// A challenge for the use of a passkey.
     pub fn of_authentication(is_autofill: bool, entropy: &Entropy, now: Timestamp) -> Self {
         let life = if is_autofill { AUTOFILL_LIFE } else { LIFE };
-        Self { bytes: Bytes(entropy.bytes::<32>().to_vec()), registrant: None, expires_at: after(now, life), used: false }
+        let bytes = Bytes(entropy.bytes::<32>().to_vec());
+        Self { bytes, registrant: None, attempt: None, expires_at: after(now, life), used: false }
+    }
+
+    /// The challenge, for the second factor of the sign-in with this attempt code only.
+    #[must_use]
+    pub fn for_attempt(self, attempt: Option<&Code>) -> Self {
+        Self { attempt: attempt.map(Code::digest), ..self }
+    }
+
+    /// Whether the challenge was made for the sign-in with this attempt code, or for none.
+    pub fn is_for_attempt(&self, attempt: Option<&Code>) -> bool {
+        self.attempt == attempt.map(Code::digest)
     }
 
     /// Returns the challenge if it can be answered.

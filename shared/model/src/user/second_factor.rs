@@ -59,6 +59,11 @@ impl MfaAttempt {
         (self.session_epoch, self.credential_epoch) == (user.session_epoch, user.credential_epoch)
     }
 
+    /// Whether a passkey proves a second factor, as it does after any first factor but a passkey.
+    pub fn takes_passkey(&self) -> bool {
+        self.amr.iter().any(|amr| *amr != Amr::Pop)
+    }
+
     /// Returns the attempt if it exists, has not expired, is unused, and was not tried with too
     /// many codes. `attempts` is the number of codes tried for it, including the current code.
     pub fn check(attempt: Option<Self>, attempts: u32, now: Timestamp) -> Result<Self, Rejected> {

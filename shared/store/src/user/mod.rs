@@ -38,6 +38,7 @@ use crate::error::Error;
 use crate::item::{Item, Key, entity, integer, number, string};
 use crate::keys::{project_key, user_key};
 use crate::label::Label;
+use crate::metrics::{hour, hour_begins};
 use crate::user::place::{PLACE, placed, position, shard};
 use crate::write::Write;
 
@@ -318,6 +319,19 @@ impl Store {
         match placed(update, project, id, now).send_returning(&self.client, &self.table).await {
             Ok(item) => UserRow::of(item).map(Some),
             Err(Error::Conflict(_)) => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Records that a user was active at `at`, unless activity in that hour or later is recorded
+    /// already. Does nothing for a user who no longer exists. Costs like [`Self::touch_user`].
+    pub async fn note_activity(&self, project: &ProjectId, id: UserId, at: Timestamp) -> Result<(), Error> {
+        let update = Write::update(user_key(project, id), format!("SET last_active_at = :at, {PLACE}"))
+            .on("attribute_exists(pk) AND (attribute_not_exists(last_active_at) OR last_active_at < :begin)")
+            .value(":at", integer(at.as_millisecond()))
+            .value(":begin", integer(hour_begins(hour(at)).as_millisecond()));
+        match self.write_unrecorded(placed(update, project, id, at)).await {
+            Ok(()) | Err(Error::Conflict(_)) => Ok(()),
             Err(error) => Err(error),
         }
     }

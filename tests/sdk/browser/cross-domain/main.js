@@ -7,7 +7,7 @@ const app = new StackClientApp({
   ...config,
   tokenStore: "cookie",
   redirectMethod: "window",
-  urls: { signIn, oauthCallback: "/oauth-callback", afterSignIn: "/", afterSignUp: "/", afterSignOut: "/" },
+  urls: { signIn, afterSignIn: "/", afterSignUp: "/", afterSignOut: "/" },
   devTool: false,
   analytics: { enabled: false },
 });
@@ -23,7 +23,8 @@ element("sign-in").onsubmit = async (event) => {
 element("elsewhere").onclick = () => app.redirectToSignIn();
 element("sign-out").onclick = () => app.signOut();
 
-if (location.pathname === "/oauth-callback") await app.callOAuthCallback();
+// The SDK returns from another domain to its default path, whatever `urls.oauthCallback` is.
+if (location.pathname === "/handler/oauth-callback") await app.callOAuthCallback();
 const user = await app.getUser();
 element("who").textContent = user?.primaryEmail ?? "nobody";
 document.body.dataset.ready = "yes";

@@ -63,6 +63,11 @@ element("register-passkey").onclick = async ({ target }) => {
   const user = await app.getUser({ or: "throw" });
   if (shown(await user.registerPasskey()).status === "ok") target.dataset.done = "yes";
 };
+element("remove-passkeys").onclick = async ({ target }) => {
+  const user = await app.getUser({ or: "throw" });
+  await user.update({ passkeyAuthEnabled: false });
+  target.dataset.done = "yes";
+};
 element("passkey-sign-in").onclick = async () => shown(await app.signInWithPasskey());
 element("sign-out").onclick = () => app.signOut();
 
