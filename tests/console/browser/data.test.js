@@ -3,6 +3,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
+import { AREAS, described, ELSEWHERE } from "../../../infra/console/web/core/settings.js";
+import { operations } from "../../../infra/console/web/core/openapi.js";
 import { confirm, consoleOf, heading } from "../support/console.js";
 
 const it = consoleOf();
@@ -188,4 +190,20 @@ test("what cannot be undone asks for the name, and Escape leaves everything", as
   await confirm(page, "Delete user", user.primary_email);
   await heading(page, "Users");
   await assert.rejects(it.call("GET", `/users/${user.id}`), /404/);
+});
+
+test("every setting that the API can change has a field with the API's help", async () => {
+  await it.started;
+  const document = await (await fetch(`${it.gateway.url}/openapi.json`)).json();
+  const operation = operations(document).find(({ id }) => id === "projects-internal-current-update");
+  const names = Object.values(AREAS).flatMap((fields) => fields.map(({ name }) => name));
+  const { ProjectPatch, ConfigPatch } = document.components.schemas;
+  const wanted = [
+    ...Object.keys(ProjectPatch.properties).filter((name) => name !== "config"),
+    ...Object.keys(ConfigPatch.properties).map((name) => `config.${name}`),
+  ];
+  const missing = wanted.filter((name) => ![...names, ...ELSEWHERE].some((known) => known === name || known.startsWith(`${name}.`)));
+  assert.deepEqual(missing, []);
+  const unexplained = names.filter((name) => !described(document, operation, name));
+  assert.deepEqual(unexplained, []);
 });

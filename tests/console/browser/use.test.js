@@ -64,6 +64,21 @@ test("users are searched and ordered, page by page, and the URL keeps it", async
   visited.check();
 });
 
+test("an email appears in the outbox without a reload, and the focus stays", async (t) => {
+  await it.started;
+  const user = await it.newUser();
+  const sent = (subject) => it.call("POST", "/emails/send-email", { user_ids: [user.id], subject, html: "<p>x</p>" });
+  await sent("Here already");
+  const visited = await it.open(t, `${it.home}/outbox`);
+  const { page } = visited;
+  const row = page.locator(".rows a.row", { hasText: "Here already" });
+  await row.focus();
+  await sent("Just sent");
+  await page.locator(".rows a.row", { hasText: "Just sent" }).waitFor();
+  assert.equal(await page.evaluate(() => document.activeElement.textContent), "Here already");
+  visited.check();
+});
+
 test("what the API refuses stays in the form, with its words beside the field", async (t) => {
   await it.started;
   const { page } = await it.open(t, `${it.home}/users?new=1`);

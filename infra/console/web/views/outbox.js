@@ -51,6 +51,7 @@ export async function view({ api, router, to }) {
       api,
       router,
       path: "/emails/outbox",
+      isLive: true,
       label: t.outbox.title,
       choices: [{ name: "state", label: t.state, options: t.outbox.states, query: (simple) => ({ simple_status: simple }) }],
       href: (email) => to(`/outbox/${email.id}`),

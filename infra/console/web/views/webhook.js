@@ -53,6 +53,7 @@ function deliveries({ api, router, endpoint, place, refresh }) {
     api,
     router,
     path: `${place}/deliveries`,
+    isLive: true,
     label: t.webhooks.parts.deliveries,
     choices: [
       { name: "status", label: t.state, options: [["", t.webhooks.anyStatus], ...Object.entries(t.webhooks.statuses)] },
