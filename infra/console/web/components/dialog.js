@@ -121,7 +121,7 @@ export function showConflicts(conflicts, labelOf) {
       { class: "scroll", tabindex: "0" },
       h(
         "table",
-        {},
+        { class: "stacked" },
         h(
           "thead",
           {},
@@ -139,7 +139,11 @@ export function showConflicts(conflicts, labelOf) {
               "tr",
               {},
               h("th", { scope: "row" }, labelOf(name)),
-              [before, now, mine].map((value) => h("td", {}, printed(value))),
+              [
+                [t.conflict.before, before],
+                [t.conflict.now, now],
+                [t.conflict.mine, mine],
+              ].map(([label, value]) => h("td", { "data-label": label }, printed(value))),
             ),
           ),
         ),
