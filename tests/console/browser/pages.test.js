@@ -63,7 +63,7 @@ function weight() {
   return assets.reduce((all, { decodedBodySize: bytes }) => all + bytes, 0);
 }
 
-/** The parts of the bar that cover each other, and a page wider than the window; runs in the page. */
+/** Parts of the bar that cover each other, and too wide a page; runs in the page. */
 function misplaced() {
   const parts = [...document.querySelectorAll(".brand, .switch > *, .bar nav > a, .theme select, .menu")];
   const boxes = parts

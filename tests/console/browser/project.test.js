@@ -1,4 +1,4 @@
-// The whole life of a project by clicks alone, on a phone in the dark and on a desktop in the light.
+// The whole life of a project by clicks alone, on a dark phone and on a light desktop.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";

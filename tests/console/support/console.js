@@ -79,7 +79,7 @@ export function consoleOf(settings) {
   return it;
 }
 
-/** Makes new contexts take the front end from this working copy, so that a change needs no build. */
+/** Makes new contexts take the front end from this working copy, so that no build is needed. */
 function fromDisk(browser) {
   const newContext = browser.newContext.bind(browser);
   browser.newContext = async (options) => {

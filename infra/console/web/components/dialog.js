@@ -5,7 +5,7 @@ import { visible } from "../core/format.js";
 import { texts as t } from "../texts.js";
 import { button, copyButton, failure } from "./parts.js";
 
-/** Opens a dialog; `content` receives the function that closes it. Returns what it was closed with. */
+/** Opens a dialog; `content` receives the function that closes it. Returns its argument. */
 export function open(title, content) {
   const label = newId("dialog");
   const before = document.activeElement;
@@ -104,7 +104,7 @@ export function mayLeave() {
   ]);
 }
 
-/** Shows how a form differs from what somebody else saved meanwhile. Returns whether to save anyway. */
+/** Shows how a form differs from what somebody else saved meanwhile. Returns whose values count. */
 export function showConflicts(conflicts, labelOf) {
   const printed = (value) =>
     h(

@@ -115,7 +115,7 @@ export class Session {
     write(this.#stores.sessionStorage, SESSION, null);
   }
 
-  /** Exchanges the refresh token; several requests that find the token expired share one exchange. */
+  /** Exchanges the refresh token; requests that find the token expired share one exchange. */
   #renew() {
     this.#renewal ??= this.#exchange().finally(() => {
       this.#renewal = null;
