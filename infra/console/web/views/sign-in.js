@@ -6,6 +6,9 @@ import { fill, h } from "../core/dom.js";
 import { url } from "../core/router.js";
 import { texts as t } from "../texts.js";
 
+/** Whether the page comes from this machine, so that the printed link would open it. */
+const isHere = () => ["localhost", "127.0.0.1", "[::1]"].includes(location.hostname);
+
 export async function view({ session, router, forgetProjects }) {
   const place = h("div");
   const opened = async () => {
@@ -40,7 +43,7 @@ export async function view({ session, router, forgetProjects }) {
     "div",
     { class: "narrow" },
     head(t.signIn.title, { lead: t.signIn.lead }),
-    !session.local && note("waiting", t.signIn.link, " ", h("code", {}, "gateway pages")),
+    !session.local && isHere() && note("waiting", t.signIn.link, " ", h("code", {}, "gateway pages")),
     place,
     h("p", { class: "muted small" }, t.signIn.first, " ", h("code", {}, "gateway user create ada@example.com")),
   );

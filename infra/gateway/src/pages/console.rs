@@ -1,5 +1,5 @@
-//! `/console`: the console, to which `/` leads. Programs that ask for `/` get the API's response for
-//! an unknown path instead.
+//! `/console`: the console, to which `/` leads on the gateway's machine. Programs that ask for `/`
+//! get the API's response for an unknown path instead.
 //!
 //! The page and its modules contain no data. What the console shows comes from the API, for which
 //! it takes the admin key of the gateway's first project from `/console/session`. This response
@@ -23,15 +23,13 @@ use tower::ServiceExt as _;
 use web_console::{Asset, ENTRY, STYLE};
 use wire::id::ProjectId;
 
-use super::request::wants_html;
+use super::request::{CONSOLE, wants_html};
 use super::state::Pages;
 use super::{answer, guard};
 
-pub(super) const PATH: &str = "/console";
-
 pub(super) fn router(pages: Pages) -> Router {
     let guarded = Router::new()
-        .route(PATH, get(show))
+        .route(CONSOLE, get(show))
         .route("/console/{*path}", get(show))
         .route("/console/session", get(session))
         .route("/console/preview", post(preview))
@@ -39,15 +37,22 @@ pub(super) fn router(pages: Pages) -> Router {
     guarded.route("/", get(start)).route("/console/assets/{version}/{*name}", get(asset)).with_state(pages)
 }
 
+/// The console without the keys of a project: it shows what a user may see who signs in. Its files
+/// contain no data, so they need no guard.
+pub(super) fn with_sign_in(pages: Pages) -> Router {
+    let router = Router::new().route(CONSOLE, get(show)).route("/console/{*path}", get(show)).route("/console/preview", post(preview));
+    router.route("/console/assets/{version}/{*name}", get(asset)).with_state(pages)
+}
+
 async fn start(State(pages): State<Pages>, request: Request) -> Response {
     if !wants_html(request.headers()) {
         return pages.api.clone().oneshot(request).await.into_response();
     }
-    guard::answer_instead(&pages, &request).unwrap_or_else(|| answer::see(PATH))
+    guard::answer_instead(&pages, &request).unwrap_or_else(|| answer::see(CONSOLE))
 }
 
 async fn show(State(pages): State<Pages>) -> Response {
-    let mut response = pages.page("console", PATH, json!({ "entry": web_console::url(ENTRY), "style": web_console::url(STYLE) }));
+    let mut response = pages.page("console", CONSOLE, json!({ "entry": web_console::url(ENTRY), "style": web_console::url(STYLE) }));
     // Without a referrer, the form that asks for a preview would have the origin `null`.
     response.headers_mut().insert(header::REFERRER_POLICY, HeaderValue::from_static("same-origin"));
     response
@@ -88,7 +93,11 @@ struct Preview {
 /// Returns the HTML of an email that the console's editor shows in a frame, where it runs no
 /// scripts and has no origin. A frame without a response of its own would inherit the console's
 /// policy, which forbids the styles of emails.
-async fn preview(Form(Preview { html }): Form<Preview>) -> Response {
+async fn preview(headers: HeaderMap, Form(Preview { html }): Form<Preview>) -> Response {
+    // Another site must not be able to show content of its own under the address of this one.
+    if headers.get("sec-fetch-site").is_none_or(|site| site != "same-origin") {
+        return StatusCode::FORBIDDEN.into_response();
+    }
     answer::email(&html)
 }
 

@@ -24,9 +24,9 @@ use axum::response::{IntoResponse, Response};
 use http::{HeaderMap, Method, StatusCode, Version, header};
 use infra::pages::Link;
 
-use super::request::{path_with, wants_html};
+use super::answer;
+use super::request::{CONSOLE, path_with, wants_html};
 use super::state::Pages;
-use super::{answer, console};
 use crate::loopback::is_loopback_host;
 use crate::page_key::{self, PageKey};
 
@@ -109,8 +109,8 @@ fn exchange(key: &PageKey, request: &Request, host: &str) -> Option<Response> {
     }
     let rest: Vec<(&str, &str)> = rest.iter().map(|(name, value)| (&**name, &**value)).collect();
     let path = request.uri().path();
-    let is_console = path == "/" || path == console::PATH;
-    let to = if is_console { format!("{}#{}", console::PATH, key.console_token(host).as_str()) } else { path_with(path, &rest) };
+    let is_console = path == "/" || path == CONSOLE;
+    let to = if is_console { format!("{}#{}", CONSOLE, key.console_token(host).as_str()) } else { path_with(path, &rest) };
     let mut response = answer::see(&to);
     response.headers_mut().insert(header::SET_COOKIE, key.set_cookie(host)?);
     Some(response)

@@ -3,7 +3,8 @@
 //! Documentation, the API reference and assets are public, as they reveal nothing about this
 //! gateway's data. The console, the inbox and the outbox show keys and emails, so `guard`
 //! restricts them to the gateway's machine and to holders of the page key; `--no-pages` removes
-//! them. Pages are rendered on the server from the templates of `infra/pages/`, and work without
+//! them. With `--console`, a gateway without private pages has the console nevertheless: everybody
+//! receives it, but without keys, so that they have to sign in. Pages are rendered on the server from the templates of `infra/pages/`, and work without
 //! scripts, except the console.
 
 mod answer;
@@ -27,16 +28,30 @@ use axum::middleware::{Next, from_fn, from_fn_with_state};
 use axum::response::Response;
 use flows::App;
 use http::StatusCode;
-use infra::pages::{Frame, Link};
+use infra::pages::{CONSOLE, Frame, Link};
 use request::wants_html;
 use state::{Pages, Parts};
 
 pub use self::state::Private;
 use crate::inbox::Inbox;
 
-/// Adds the pages to the operations' router. Without `private`, only the public pages are added.
-pub fn with_pages(api: Router, inbox: Inbox, private: Option<Private>, app: &App) -> Router {
-    let frame = Frame::new(private.is_some());
+/// Which pages a gateway has besides the public ones.
+pub enum Extent {
+    /// No others.
+    Public,
+    /// The console, in which everybody has to sign in.
+    Console,
+    /// The console, the inbox and the outbox, on the gateway's machine.
+    Private(Private),
+}
+
+/// Adds the pages to the operations' router.
+pub fn with_pages(api: Router, inbox: Inbox, extent: Extent, app: &App) -> Router {
+    let (frame, has_console, private) = match extent {
+        Extent::Public => (Frame::new(false), false, None),
+        Extent::Console => (Frame::beginning_with(&CONSOLE), true, None),
+        Extent::Private(private) => (Frame::new(true), false, Some(private)),
+    };
     let parts = Parts { app: app.clone(), api: api.clone(), inbox: inbox.clone(), frame, reference: OnceLock::new(), private };
     let pages = Pages(Arc::new(parts));
     let mut router = documents::router(pages.clone());
@@ -44,6 +59,9 @@ pub fn with_pages(api: Router, inbox: Inbox, private: Option<Private>, app: &App
         let guarded = inbox::router(pages.clone()).merge(outbox::router(pages.clone())).merge(crate::inbox::api::router(inbox));
         let guarded = guarded.layer(from_fn_with_state(pages.clone(), guard::holders_of_the_key));
         router = router.merge(guarded).merge(console::router(pages.clone())).merge(verification::router(pages.clone()));
+    }
+    if has_console {
+        router = router.merge(console::with_sign_in(pages.clone()));
     }
     let router = router.layer(from_fn(answer::unless_known));
     router.fallback_service(api).layer(from_fn_with_state(pages, not_found))

@@ -121,3 +121,39 @@ async fn the_front_end_is_cached_by_its_version_and_contains_no_data() {
         assert!(!text.contains(&gateway.line(secret)), "{secret}");
     }
 }
+
+#[tokio::test]
+async fn without_private_pages_the_console_has_a_sign_in_and_no_keys() {
+    let folder = Folder::new("console-public");
+    let data = folder.data();
+    let start = |options: &[&str]| {
+        let all = [&["--data", &data, "--listen", "127.0.0.1:0"], options].concat();
+        Gateway::spawn(&mut crate::support::gateway(&all))
+    };
+    let behind = [("host", "auth.example.com"), ("x-forwarded-for", "203.0.113.9"), ("accept", "text/html")];
+    for options in [&["--no-pages", "--console"][..], &["--trusted-proxy", "127.0.0.0/8", "--console"]] {
+        let gateway = start(options);
+        let page = gateway.send_without_key(Method::GET, "/console/projects", &behind, None).await;
+        let policy = page.headers()["content-security-policy"].to_str().unwrap().to_owned();
+        assert_eq!(page.status(), 200, "{options:?}");
+        assert!(policy.contains("frame-ancestors 'none'") && !policy.contains("unsafe"), "{policy}");
+        let text = page.text().await.unwrap();
+        assert!(text.contains(">Console</a>") && !text.contains(">Inbox</a>"), "{text}");
+        // Nobody receives keys, and the pages with emails stay away.
+        for path in [SESSION, "/inbox", "/outbox", "/inbox/api/messages"] {
+            let answer = gateway.send_without_key(Method::GET, path, &behind, None).await;
+            let text = answer.text().await.unwrap();
+            assert!(!text.contains("sak_") && !text.contains("super_secret"), "{path}: {text}");
+        }
+        assert_eq!(gateway.send_without_key(Method::GET, "/inbox", &behind, None).await.status(), 404);
+        // No other site shows content of its own under this address.
+        let form = [("content-type", "application/x-www-form-urlencoded")];
+        for (site, status) in [("cross-site", 403), ("none", 403), ("same-origin", 200)] {
+            let request = gateway.http.post(format!("{}/console/preview", gateway.url)).header("sec-fetch-site", site);
+            let request = form.iter().fold(request, |request, (name, value)| request.header(*name, *value));
+            assert_eq!(request.body("html=x").send().await.unwrap().status(), status, "{site}");
+        }
+    }
+    let without = start(&["--no-pages"]);
+    assert_eq!(without.send_without_key(Method::GET, "/console", &behind, None).await.status(), 404);
+}
