@@ -52,8 +52,7 @@ async function show() {
     forgetProjects: () => projects.clear(),
   };
   try {
-    await knowProjects();
-    const { view } = await route.load();
+    const [{ view }] = await Promise.all([route.load(), knowProjects()]);
     const content = await view(context);
     if (context.isCurrent()) draw(context, content, route.name);
   } catch (error) {

@@ -63,8 +63,9 @@ pub(super) struct Options {
     /// Same as `GATELET_REMOTE_PAGES=1`
     #[arg(long, conflicts_with = "no_pages")]
     remote_pages: bool,
-    /// Where the pages are left out (`--no-pages`, `--trusted-proxy`): serve the console nevertheless,
-    /// to everybody who signs in as a user of the project `internal`. Same as `GATELET_CONSOLE=1`
+    /// Where the pages are left out (`--no-pages`, `--trusted-proxy`): serve the console
+    /// nevertheless, to everybody who signs in as a user of the project `internal`. Same as
+    /// `GATELET_CONSOLE=1`
     #[arg(long)]
     console: bool,
     /// Trust the viewer headers of a distribution without proof (for tests)

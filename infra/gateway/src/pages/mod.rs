@@ -4,8 +4,8 @@
 //! gateway's data. The console, the inbox and the outbox show keys and emails, so `guard`
 //! restricts them to the gateway's machine and to holders of the page key; `--no-pages` removes
 //! them. With `--console`, a gateway without private pages has the console nevertheless: everybody
-//! receives it, but without keys, so that they have to sign in. Pages are rendered on the server from the templates of `infra/pages/`, and work without
-//! scripts, except the console.
+//! receives it, but without keys, so that they have to sign in. Pages are rendered on the server
+//! from the templates of `infra/pages/`, and work without scripts, except the console.
 
 mod answer;
 mod call;
