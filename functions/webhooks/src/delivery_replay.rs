@@ -23,6 +23,7 @@ pub const ROUTE: Route = Route::post("webhooks-delivery-replay", "/api/v1/intern
 #[deserr(deny_unknown_fields)]
 pub struct DeliveryPath {
     /// The id of the endpoint.
+    #[schema(value_type = String, format = Uuid)]
     id: WebhookEndpointId,
     /// The id of the delivery.
     delivery_id: WebhookDeliveryId,

@@ -132,7 +132,7 @@ catalog! {
         "Use another address, or have the other user release this one.";
 
     MultiFactorAuthenticationRequired: "The account has a second factor.",
-        "Ask for one of the `factors` in `details`, such as a code from the authenticator app, and send it to `POST /api/v1/auth/mfa/sign-in`.";
+        "Ask for one of the `factors`, such as an app's code, and send it to `POST /api/v1/auth/mfa/sign-in`.";
     InvalidTotpCode: "The code from the authenticator app is wrong or was used before.",
         "Ask for the next code; check the clock of the user's device.";
     InvalidPollingCode: "The polling code of a command-line tool does not exist.",
