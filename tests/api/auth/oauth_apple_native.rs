@@ -242,16 +242,15 @@ async fn the_merge_strategy_decides_about_a_verified_address() {
 #[tokio::test]
 async fn the_first_to_prove_an_address_gets_its_account() {
     let (app, apple) = start().await;
-    let squatter = app.sign_up(EMAIL).await;
-    let other =
-        json!({ "user_id": squatter.user_id, "type": "email", "value": "eve@example.com", "used_for_auth": true, "is_verified": true });
+    let eve = app.sign_up(EMAIL).await;
+    let other = json!({ "user_id": eve.user_id, "type": "email", "value": "eve@b.example", "used_for_auth": true, "is_verified": true });
     assert_eq!(app.server().post("/api/v1/contact-channels", other).await.status(), 201);
     let owner = sign_in(&app, &apple, &claims(&app, "001.a")).await;
     let user = me(&app, &owner).await;
-    assert_eq!((&user["id"], &user["has_password"]), (&squatter.user_id.clone().into(), &false.into()));
-    assert_eq!(app.signed_in(&squatter).get("/api/v1/users/me").await.status(), 401, "the squatter's session has ended");
+    assert_eq!((&user["id"], &user["has_password"]), (&eve.user_id.clone().into(), &false.into()));
+    assert_eq!(app.signed_in(&eve).get("/api/v1/users/me").await.status(), 401, "the squatter's session has ended");
     assert!(app.last_mail(EMAIL).await.0.text.contains("account"), "the owner is told");
-    assert_ne!(app.sign_up("eve@example.com").await.user_id, squatter.user_id, "the squatter's other address is free");
+    assert_ne!(app.sign_up("eve@b.example").await.user_id, eve.user_id, "the squatter's other address is free");
 }
 
 #[tokio::test]
