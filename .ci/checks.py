@@ -33,7 +33,7 @@ python3 -m venv {TOOLS} 2>/dev/null || {{ {APT} python3-venv && python3 -m venv 
 """
 NODE = f"""
 command -v node >/dev/null && command -v npm >/dev/null || {{ {APT} nodejs npm; }}
-cd tests/sdk && . ./prepare && install . && install ../oidc && install react && npm ci --silent --no-audit --no-fund --prefix ../packaging
+cd tests/sdk && . ./prepare && install . && install ../oidc && install ../webhooks && install react && npm ci --silent --no-audit --no-fund --prefix ../packaging
 """
 CHROMIUM = f"""
 [ -x "$CHROMIUM" ] || {{ {APT} --no-install-recommends chromium; }} ||
@@ -105,6 +105,7 @@ def checks(long):
         Check("template", "cfn-lint infra/*.yaml infra/stacks/*.yaml", after=["python tools"]),
         Check("packaging", "tests/packaging/run", after=["build", "node packages"], cores=0.5),
         Check("ses", "tests/ses/run", after=["build"], cores=0.5),
+        Check("webhooks", "tests/webhooks/run", after=["build", "node packages"], cores=0.5),
         Check("mail server", "tests/smtp/run", after=["build"], cores=0.5),
         Check("attacks", PROXIES, after=["build"]),
         Check("licences", DENY, after=["build"], cores=ALL),

@@ -16,7 +16,7 @@ use store::{content, table};
 
 use crate::operation::Operation;
 use crate::render::{self, Source};
-use crate::workers::{ENDINGS, FALLBACK, MAIL_REPORTS, OUTBOX, TRAIL, Worker};
+use crate::workers::{ENDINGS, FALLBACK, MAIL_REPORTS, OUTBOX, TRAIL, WEBHOOKS, Worker};
 
 const SHARED: Source = ("shared.j2", include_str!("../template/shared.j2"));
 const ROOT: Source = ("root.yaml", include_str!("../template/root.yaml.j2"));
@@ -66,12 +66,17 @@ struct Area {
 struct Needs {
     uses_secret: bool,
     renews_sessions: bool,
+    calls_providers: bool,
 }
 
 impl Needs {
     fn of(functions: &[Function]) -> Self {
         let any = |needs: fn(&Function) -> bool| functions.iter().any(needs);
-        Self { uses_secret: any(|function| function.uses_secret), renews_sessions: any(|function| function.renews_sessions) }
+        Self {
+            uses_secret: any(|function| function.uses_secret),
+            renews_sessions: any(|function| function.renews_sessions),
+            calls_providers: any(|function| function.calls_providers),
+        }
     }
 }
 
@@ -95,6 +100,7 @@ struct WorkersContext<'a> {
     reports: Function,
     endings: Function,
     trail: Function,
+    webhooks: Function,
 }
 
 /// A template parameter that sets a limit.
@@ -124,6 +130,7 @@ struct Function {
     hashes: bool,
     uses_secret: bool,
     renews_sessions: bool,
+    calls_providers: bool,
     memory: u16,
     timeout: u16,
     actions: Vec<String>,
@@ -185,6 +192,7 @@ impl Function {
             hashes: route.hashes(),
             uses_secret: route.uses_secret,
             renews_sessions: route.renews_sessions(),
+            calls_providers: route.calls_providers,
             memory: route.memory,
             timeout: TIMEOUT,
             actions: actions("dynamodb", route.actions()),
@@ -207,6 +215,7 @@ impl Function {
             hashes: false,
             uses_secret: worker.uses_secret,
             renews_sessions: false,
+            calls_providers: false,
             memory: worker.memory,
             timeout: worker.timeout,
             actions: actions("dynamodb", worker.table),
@@ -271,9 +280,10 @@ pub fn render(operations: &[Operation]) -> anyhow::Result<BTreeMap<PathBuf, Stri
     let reports = Function::of_worker(&MAIL_REPORTS, "Records what SES reports about emails", None);
     let endings = Function::of_worker(&ENDINGS, "Finishes deletions that outlast their request", None);
     let trail = Function::of_worker(&TRAIL, "Links new entries into the chains of audit trails", None);
+    let webhooks = Function::of_worker(&WEBHOOKS, "Delivers the events of webhooks", None);
     // The workers' stack has the secret as a parameter, as some of the workers need it.
-    let needs = Needs { uses_secret: true, renews_sessions: false };
-    let workers = WorkersContext { all: &context, needs, outbox, reports, endings, trail };
+    let needs = Needs { uses_secret: true, renews_sessions: false, calls_providers: false };
+    let workers = WorkersContext { all: &context, needs, outbox, reports, endings, trail, webhooks };
     files.insert("stacks/workers.yaml".into(), render::render_with(WORKERS, &[SHARED], workers)?);
     Ok(files)
 }

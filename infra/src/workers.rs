@@ -28,7 +28,8 @@ pub enum MailAction {
 /// Answers requests that match no operation.
 pub const FALLBACK: Worker = Worker { name: fallback::NAME, table: &[], mail: &[], uses_secret: false, memory: 256, timeout: 10 };
 
-/// Sends emails: finds due work by an index, and makes each step with a conditional write.
+/// Sends emails: finds due work by an index, and makes each step with a conditional write. It also
+/// records the events of webhooks.
 pub const OUTBOX: Worker = Worker {
     name: "workers-outbox",
     table: &[
@@ -66,10 +67,11 @@ pub const ENDINGS: Worker = Worker {
     timeout: 120,
 };
 
-/// Links new entries into the chains of audit trails; invoked by the table's stream.
+/// Links new entries into the chains of audit trails, and adds up what they count; invoked by the
+/// table's stream.
 pub const TRAIL: Worker = Worker {
     name: "workers-trail",
-    table: &[TableAction::GetItem, TableAction::PutItem, TableAction::Query],
+    table: &[TableAction::BatchGetItem, TableAction::GetItem, TableAction::PutItem, TableAction::Query, TableAction::UpdateItem],
     mail: &[],
     // Links are authenticated with a key that derives from the secret.
     uses_secret: true,
@@ -77,4 +79,22 @@ pub const TRAIL: Worker = Worker {
     timeout: 60,
 };
 
-pub const ALL: [Worker; 5] = [FALLBACK, OUTBOX, MAIL_REPORTS, ENDINGS, TRAIL];
+/// Delivers the events of webhooks; started when some are recorded, and every minute.
+pub const WEBHOOKS: Worker = Worker {
+    name: "workers-webhooks",
+    table: &[
+        TableAction::BatchGetItem,
+        TableAction::DeleteItem,
+        TableAction::GetItem,
+        TableAction::PutItem,
+        TableAction::Query,
+        TableAction::UpdateItem,
+    ],
+    mail: &[],
+    // The secrets that sign events are sealed with the secret.
+    uses_secret: true,
+    memory: 256,
+    timeout: 120,
+};
+
+pub const ALL: [Worker; 6] = [FALLBACK, OUTBOX, MAIL_REPORTS, ENDINGS, TRAIL, WEBHOOKS];

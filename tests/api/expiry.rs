@@ -58,6 +58,7 @@ const KINDS: &[(&str, &str, Life)] = &[
     ("U", "PROVIDER", Lasts),
     ("U", "TEAM", Lasts),
     ("U", "SESSION", Expires),
+    ("U", "DEVICE", Expires),
     ("E", "CLAIM", Lasts),
     ("O", "CLAIM", Lasts),
     ("R", "CLAIM", Expires),
@@ -68,6 +69,16 @@ const KINDS: &[(&str, &str, Life)] = &[
     ("V", "RELEASE", Expires),
     ("V", "UNSUBSCRIBE", Expires),
     ("V", "NOT-ME", Expires),
+    ("C", "USED", Expires),
+    ("CLI", "SIGN_IN", Expires),
+    ("CLI", "USER_CODE", Expires),
+    ("K", "CLAIM", Lasts),
+    // Webhooks.
+    ("P", "WEBHOOK", Lasts),
+    ("P", "WEBHOOKS", Lasts),
+    ("W", "STATE", Lasts),
+    ("W", "QUEUE", Expires),
+    ("W", "DELIVERY", Expires),
     // Teams.
     ("T", "TEAM", Lasts),
     ("T", "USER", Lasts),
@@ -87,6 +98,13 @@ const KINDS: &[(&str, &str, Life)] = &[
     // Counters, and placeholders that hide whether there was something to count.
     ("L", "COUNT", Expires),
     ("X", "DECOY", Expires),
+    // Figures.
+    ("F", "TOTAL", Lasts),
+    ("F", "RULE", Lasts),
+    ("F", "DAY", Expires),
+    ("F", "HOUR", Expires),
+    ("U", "ACTIVE", Expires),
+    ("T", "ACTIVE", Expires),
     // Solved bot challenges.
     ("B", "SPENT", Expires),
 ];
@@ -123,7 +141,8 @@ fn check(what: &str, items: &Items, seen: &mut BTreeSet<(String, String)>) {
 }
 
 /// Checks a project with an email quota, keys that expire, a sent email, a reset for an unknown
-/// user, an authorization code, an unfinished broadcast, a linked trail and a solved bot challenge.
+/// user, an authorization code, an unfinished broadcast, a linked trail with a sign-up rule that
+/// matched, and a solved bot challenge.
 async fn others(seen: &mut BTreeSet<(String, String)>) {
     let app = TestApp::start_sending(1000).await;
     let keys = json!({
@@ -132,6 +151,8 @@ async fn others(seen: &mut BTreeSet<(String, String)>) {
     });
     let set = app.admin().post("/api/v1/internal/api-keys", keys).await;
     assert_eq!(set.status(), 200, "{}", set.text());
+    let rule = json!({ "id": "all", "condition": "true", "action": { "type": "log" } });
+    app.configure(json!({ "config": { "sign_up_rules": [rule] } })).await;
     let ada = app.sign_up("ada@example.com").await;
     entry_in(&app, &ada, Status::Sent).await;
     check("an email", &app.table(), seen);
@@ -151,6 +172,7 @@ async fn others(seen: &mut BTreeSet<(String, String)>) {
         expires_at: after(app.now(), CODE_LIFE),
         pending: None,
         session_id: None,
+        handed_over: None,
     };
     let code = authorization::create_code(app.project_id(), &app.app.entropy.code(), &code).unwrap();
     app.app.store.transact([code]).await.unwrap();

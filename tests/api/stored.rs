@@ -25,7 +25,7 @@ pub(crate) async fn anonymous_user(app: &TestApp) -> SignedIn {
     let mut writes = vec![user::create(project, &user).unwrap()];
     writes.extend(session::create(project, &session, &refresh_token).unwrap());
     app.store.transact(writes).await.unwrap();
-    let subject = Subject::of(&user, project, &ProjectConfig::default(), session.id);
+    let subject = Subject::of(&user, project, &ProjectConfig::default(), &session);
     SignedIn {
         user_id: user.id.to_string(),
         email: String::new(),

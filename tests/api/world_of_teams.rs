@@ -105,6 +105,6 @@ pub(crate) async fn write_owner(app: &TestApp) -> String {
     }
     let session = Session::start(&user, &ProjectConfig::default().sessions, None, entropy, now);
     app.app.store.transact(session::create(&project, &session, &entropy.code()).unwrap()).await.unwrap();
-    let subject = Subject::of(&user, &project, &ProjectConfig::default(), session.id);
+    let subject = Subject::of(&user, &project, &ProjectConfig::default(), &session);
     app.app.signer.sign(&subject, now, app.app.settings.access_token_life)
 }

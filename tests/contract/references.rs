@@ -16,11 +16,14 @@ use super::passages::{Passage, Source, sources};
 const FILES: [&str; 14] = [".rs", ".md", ".toml", ".yaml", ".yml", ".json", ".py", ".js", ".mjs", ".jsx", ".css", ".j2", ".svg", ".env"];
 /// Files outside of the repository: those that programs write, that the reader of a guide creates,
 /// or that standards name.
-const ELSEWHERE: [&str; 24] = [
+const ELSEWHERE: [&str; 27] = [
     "keys.env",
     "dynamodb.env",
     "watch.env",
+    "logins.json",
+    "notes.env",
     "verify.py",
+    "verify_machine.py",
     "api.py",
     "demo.py",
     "import.py",

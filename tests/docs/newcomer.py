@@ -92,8 +92,10 @@ class Newcomer:
         return done.stdout
 
     def gateway(self):
-        """The definition of a shell function `gateway`, which runs the gateway of this clone."""
-        return f'gateway() {{ cargo run --quiet --manifest-path "{ROOT}/Cargo.toml" -- "$@"; }}\n'
+        """The definition of a shell function `gateway`, which runs the gateway of this clone and
+        keeps its sign-ins in `self.folder`."""
+        config = self.folder / "config"
+        return f'gateway() {{ XDG_CONFIG_HOME="{config}" cargo run --quiet --manifest-path "{ROOT}/Cargo.toml" -- "$@"; }}\n'
 
     @contextlib.contextmanager
     def runs(self, command, port, cwd):

@@ -33,7 +33,7 @@ MUST_SUCCEED = {
     "projects-internal-current-read", "projects-internal-current-update", "projects-jwks-read",
 }
 
-WORKERS = ("workers-endings", "workers-mail-reports", "workers-outbox", "workers-trail")
+WORKERS = ("workers-endings", "workers-mail-reports", "workers-outbox", "workers-trail", "workers-webhooks")
 
 
 def wait_for(url, seconds):

@@ -7,6 +7,7 @@ use axum::body::Body;
 use axum::extract::ConnectInfo;
 use flows::App;
 use gateway::keys::Keys;
+use gateway::service::Service;
 use http::{HeaderMap, HeaderName, HeaderValue, Request, Response};
 use http_body_util::BodyExt as _;
 use secrecy::ExposeSecret as _;
@@ -84,6 +85,18 @@ impl TestApp {
 }
 
 impl Caller {
+    /// A caller of a service that is no test's own, with the key of an access level.
+    pub(crate) fn of(service: &Service, keys: &Keys, level: &str) -> Self {
+        let (name, key) = match level {
+            "admin" => ("x-stack-super-secret-admin-key", &keys.admin),
+            "server" => ("x-stack-secret-server-key", &keys.server),
+            _ => ("x-stack-publishable-client-key", &keys.client),
+        };
+        let caller = Self { app: service.app.clone(), router: service.router.clone(), headers: HeaderMap::new() };
+        let caller = caller.with("x-stack-project-id", keys.project_id.as_str()).with("x-stack-access-type", level);
+        caller.with(name, key.expose_secret())
+    }
+
     /// The same caller with this header, which replaces any header of the same name.
     pub fn with(mut self, name: &str, value: &str) -> Self {
         self.headers.insert(name.parse::<HeaderName>().unwrap(), value.parse::<HeaderValue>().unwrap());

@@ -3,18 +3,21 @@
 //! HTTP's types and all layers, but not through sockets.
 #![expect(clippy::unwrap_used, reason = "a test fails if something is missing")]
 
+pub mod authenticator;
 mod caller;
 mod faults;
 mod kept_log;
 pub mod mail_server;
 mod mails;
 pub mod provider;
+pub mod receiver;
 pub mod record;
 pub mod roles;
 pub mod secrets;
 pub mod stand_in;
 pub mod turnstile;
 mod users;
+pub mod webhooks;
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -268,6 +271,28 @@ impl TestApp {
         workers::trail::link(&self.app, self.project_id()).await.unwrap()
     }
 
+    /// Records the events of all changes so far like the worker of webhooks; returns the number of
+    /// new deliveries.
+    pub async fn record_webhooks(&self) -> usize {
+        let mut recorded = 0;
+        while let Some(batch) = self.engine.changes().await.unwrap() {
+            recorded += workers::webhooks::record(&self.app, &batch.event).await.unwrap();
+            self.engine.finish(batch).await.unwrap();
+        }
+        recorded
+    }
+
+    /// Changes whose events are not recorded yet.
+    pub async fn changes(&self) -> Option<gateway::engine::Batch> {
+        self.engine.changes().await.unwrap()
+    }
+
+    /// Records the events of all changes so far, and delivers what is due.
+    pub async fn deliver_webhooks(&self) {
+        self.record_webhooks().await;
+        workers::webhooks::Courier::default().drain(&self.app, Timestamp::MAX).await.unwrap();
+    }
+
     /// Creates another project in the same table, and returns its keys.
     pub async fn another_project(&self) -> Keys {
         let keys = Keys::generate(&self.app.entropy, ProjectId::from(self.app.entropy.uuid()));
@@ -295,6 +320,7 @@ fn settings(limits: Limits) -> Settings {
         development: true,
         allow_private_issuers: true,
         provider_stand_in: None,
+        shared_clients: model::provider::shared::SharedClients::default(),
     }
 }
 

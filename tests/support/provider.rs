@@ -66,7 +66,8 @@ struct Volatile {
     requests: Vec<String>,
 }
 
-pub(crate) struct Key {
+/// A key of an issuer.
+pub struct Key {
     id: String,
     secret: p256::SecretKey,
 }
@@ -79,7 +80,7 @@ struct Pending {
 }
 
 impl Key {
-    pub(crate) fn new(number: u8) -> Self {
+    pub fn new(number: u8) -> Self {
         Self { id: format!("key-{number}"), secret: p256::SecretKey::from_slice(&[number + 1; 32]).unwrap() }
     }
 
@@ -87,13 +88,24 @@ impl Key {
         self.secret.public_key().to_sec1_point(false).as_bytes().to_vec()
     }
 
-    pub(crate) fn sign(&self, claims: &Value) -> String {
+    /// Another key with the same id.
+    pub fn forged(&self) -> Self {
+        Self { id: self.id.clone(), ..Self::new(99) }
+    }
+
+    pub fn sign(&self, claims: &Value) -> String {
         let der = [&self.secret.to_bytes()[..], &self.public()].concat();
         let header = Header { kid: Some(self.id.clone()), ..Header::new(Algorithm::ES256) };
         jsonwebtoken::encode(&header, claims, &EncodingKey::from_ec_der(&der)).unwrap()
     }
 
-    pub(crate) fn jwk(&self) -> Value {
+    /// A token without a signature (`alg: none`).
+    pub fn unsigned(&self, claims: &Value) -> String {
+        let parts = [json!({ "alg": "none", "kid": self.id }), claims.clone()].map(|part| URL_SAFE_NO_PAD.encode(part.to_string()));
+        format!("{}.{}.", parts[0], parts[1])
+    }
+
+    pub fn jwk(&self) -> Value {
         let public = self.public();
         let part = |range| URL_SAFE_NO_PAD.encode(&public[range]);
         json!({ "kty": "EC", "crv": "P-256", "alg": "ES256", "use": "sig", "kid": self.id, "x": part(1..33), "y": part(33..65) })
@@ -257,11 +269,8 @@ fn spoil(claims: &mut Value, fault: Option<Fault>) {
 
 fn signed(key: &Key, claims: &Value, fault: Option<Fault>) -> String {
     match fault {
-        Some(Fault::ForgedSignature) => Key { id: key.id.clone(), ..Key::new(99) }.sign(claims),
-        Some(Fault::Unsigned) => {
-            let parts = [json!({ "alg": "none", "kid": key.id }), claims.clone()].map(|part| URL_SAFE_NO_PAD.encode(part.to_string()));
-            format!("{}.{}.", parts[0], parts[1])
-        }
+        Some(Fault::ForgedSignature) => key.forged().sign(claims),
+        Some(Fault::Unsigned) => key.unsigned(claims),
         _ => key.sign(claims),
     }
 }

@@ -3,7 +3,7 @@
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, OnceLock};
 
 use axum::Router;
 use axum::body::Bytes;
@@ -37,6 +37,8 @@ struct Inner {
     provider: &'static catalog::Provider,
     /// The account's documents, by the URLs of the provider; `""` is the ID token.
     documents: HashMap<String, Value>,
+    /// Whether the provider answers nothing but errors.
+    is_down: AtomicBool,
     /// Whether the user has revoked the app's access at the provider.
     is_revoked: AtomicBool,
     /// The challenge, the nonce and the redirect URI that the browser sent.
@@ -53,6 +55,7 @@ impl StandIn {
         let inner = Arc::new(Inner {
             provider,
             documents,
+            is_down: AtomicBool::new(false),
             is_revoked: AtomicBool::new(false),
             asked: Mutex::default(),
             key: Key::new(1),
@@ -66,6 +69,34 @@ impl StandIn {
     /// The provider as an entry of a project's settings.
     pub fn setting(&self) -> Value {
         json!({ "id": self.inner.provider.id, "client_id": CLIENT_ID, "client_secret": CLIENT_SECRET })
+    }
+
+    /// A stand-in that lasts as long as the process, for tests that share a world. It has no
+    /// account, and the other providers seem to be down.
+    pub fn lasting(provider_id: &'static str) -> &'static Self {
+        static LASTING: OnceLock<StandIn> = OnceLock::new();
+        LASTING.get_or_init(|| {
+            let (sender, receiver) = std::sync::mpsc::channel();
+            // A test's own runtime ends with the test.
+            std::thread::spawn(move || {
+                let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+                runtime.block_on(async {
+                    sender.send(Self::start(provider_id, HashMap::new()).await).unwrap();
+                    std::future::pending::<()>().await;
+                });
+            });
+            receiver.recv().unwrap()
+        })
+    }
+
+    /// The key that signs the provider's ID tokens.
+    pub fn key(&self) -> &Key {
+        &self.inner.key
+    }
+
+    /// Plays a provider that is down.
+    pub fn fail(&self, fails: bool) {
+        self.inner.is_down.store(fails, Ordering::SeqCst);
     }
 
     /// Plays the user who revokes the app's access at the provider.
@@ -97,6 +128,9 @@ impl Drop for StandIn {
 async fn answer(State(inner): State<Arc<Inner>>, method: Method, uri: Uri, headers: HeaderMap, body: Bytes) -> Response {
     let url = format!("https:/{}", uri.path_and_query().unwrap());
     let provider = inner.provider;
+    if inner.is_down.load(Ordering::SeqCst) {
+        return StatusCode::BAD_GATEWAY.into_response();
+    }
     if method == Method::POST && url == provider.token_endpoint.replace(catalog::TENANT, "common") {
         return inner.token(&headers, &body);
     }
@@ -113,6 +147,7 @@ async fn answer(State(inner): State<Arc<Inner>>, method: Method, uri: Uri, heade
         }
         (Some(document), _) if is_bearer => Json(document).into_response(),
         (Some(_), _) => StatusCode::UNAUTHORIZED.into_response(),
+        (None, _) if inner.documents.is_empty() => StatusCode::BAD_GATEWAY.into_response(),
         (None, _) => StatusCode::NOT_FOUND.into_response(),
     }
 }

@@ -16,6 +16,7 @@ use crate::oauth::connected_accounts::{ERRORS, ProviderAccessToken, TokenScope, 
 pub const ROUTE: Route =
     Route::post("auth-connected-account-token-of", "/api/v1/connected-accounts/{user_id}/{provider_id}/{provider_account_id}/access-token")
         .summary("Returns a provider access token for one of a user's accounts at the provider")
+        .calls_providers()
         .leaves_no_trail("refreshing a provider's token changes nothing about the account")
         .table(&[BatchGetItem, GetItem, PutItem, UpdateItem])
         .reads(&[Named::User])

@@ -5,7 +5,7 @@ use api::http::{Json, Route};
 use api::product::page::List;
 use api::product::{Access, Client, Input};
 use errors::{Error, ErrorCode, KnownError};
-use model::user::totp::{AuthenticatorView, Totp};
+use model::user::totp::AuthenticatorView;
 
 pub const ROUTE: Route = Route::get("auth-mfa-authenticator-list", "/api/v1/auth/mfa/authenticators")
     .summary("Lists the authenticator apps of the signed-in user")
@@ -14,6 +14,5 @@ pub const ROUTE: Route = Route::get("auth-mfa-authenticator-list", "/api/v1/auth
 
 pub async fn handle(access: Access<Client>, _: Input) -> Result<Json<List<AuthenticatorView>>, Error> {
     let current = access.user.as_ref().ok_or(KnownError::UserAuthenticationRequired)?;
-    let apps = current.row.user.totp.iter().flat_map(Totp::apps);
-    Ok(Json(List::whole(apps.map(AuthenticatorView::from).collect())))
+    Ok(Json(List::whole(current.row.user.apps().map(AuthenticatorView::from).collect())))
 }

@@ -1,38 +1,51 @@
 //! `POST /api/v1/auth/mfa/sign-in`: completes a sign-in that is waiting for its second factor.
 //!
-//! A wrong code does not end the sign-in, but counts against it and against the account. A correct
-//! code is accepted once: the attempt, the time step of the code or the remaining recovery codes,
-//! and the session are written in one transaction.
+//! A wrong proof does not end the sign-in, but counts against it; a wrong code also counts against
+//! the account, as codes can be guessed and signatures of passkeys cannot. A correct proof is
+//! accepted once: the attempt, the time step of the code, the remaining recovery codes or the
+//! challenge of the passkey, and the session are written in one transaction.
 
 use api::http::TableAction::{BatchGetItem, ConditionCheckItem, GetItem, PutItem, Query, UpdateItem};
-use api::http::{Json, Route};
-use api::product::Input;
+use api::http::{Json, Named, Route};
 use api::product::code_access::{AttemptCode, CodeAccess};
+use api::product::{Access, Client, Input};
 use axum::extract::State;
 use deserr::Deserr;
 use errors::{CODE_ERRORS, Error, ErrorCode, KnownError};
 use flows::App;
+use flows::accounts::redeemed;
 use flows::limits::Failures;
 use model::code::{Code, Rejected};
 use model::limit::Limit;
 use model::session::Amr;
 use model::trail::Event;
+use model::user::User;
+use model::user::device::{Device, DeviceToken};
+use model::user::second_factor::MfaAttempt;
 use serde::Serialize;
-use store::{Label, code};
+use store::user::device;
+use store::{Write, code, optimistic};
 use utoipa::ToSchema;
 use wire::problem::Problems;
 
+use crate::passkeys::proof::{PasskeyProof, PasskeyResponse, ROUNDS};
 use crate::sign_in::notice;
 use crate::sign_in::second_factor_code::SecondFactorCode;
 use crate::sign_in::tokens::{NewSession, SignedInOrUp};
 
 pub const ROUTE: Route = Route::post("auth-mfa-sign-in", "/api/v1/auth/mfa/sign-in")
-    .summary("Completes a sign-in with a code from the authenticator app, or a recovery code")
+    .summary("Completes a sign-in with a code from the authenticator app, a recovery code or a passkey")
     .limit(Limit::SignIn)
     .open_to_restricted()
     .table(&[BatchGetItem, ConditionCheckItem, GetItem, PutItem, Query, UpdateItem])
+    .reads(&[Named::PasskeyProof])
     .errors(CODE_ERRORS)
-    .errors(&[ErrorCode::InvalidTotpCode, ErrorCode::InvalidRecoveryCode])
+    .errors(&[
+        ErrorCode::InvalidTotpCode,
+        ErrorCode::InvalidRecoveryCode,
+        ErrorCode::PasskeyAuthenticationNotEnabled,
+        ErrorCode::PasskeyAuthenticationFailed,
+    ])
     .hashes_passwords();
 
 #[derive(Deserr, ToSchema)]
@@ -49,6 +62,27 @@ pub struct MfaSignIn {
     /// A recovery code. Required for the type `recovery-code`.
     #[deserr(default)]
     recovery_code: Option<String>,
+    /// The response of one of the user's passkeys, to a challenge for this `attempt_code`. Required
+    /// for the type `passkey`.
+    #[deserr(default)]
+    passkey: Option<PasskeyResponse>,
+    /// Whether this device need not prove the second factor again for some time, if the project
+    /// permits that.
+    #[deserr(default)]
+    remember_device: bool,
+}
+
+#[derive(Serialize, ToSchema)]
+pub struct SecondFactorSignedIn {
+    #[serde(flatten)]
+    signed_in: SignedInOrUp,
+    /// The token of the remembered device, for the header `X-Service-Device-Token` of later
+    /// sign-ins. Absent unless the request asked for it and the project permits it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    device_token: Option<String>,
+    /// When the device is forgotten, in milliseconds since the epoch.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    device_expires_at_millis: Option<i64>,
 }
 
 /// A kind of second factor.
@@ -59,15 +93,68 @@ pub enum Factor {
     Totp,
     #[deserr(rename = "recovery-code")]
     RecoveryCode,
+    #[deserr(rename = "passkey")]
+    Passkey,
+}
+
+/// The second factor of a request.
+enum Given<'a> {
+    Code(SecondFactorCode),
+    Passkey(&'a PasskeyResponse),
+}
+
+/// A sign-in that is being completed.
+struct Completion<'a> {
+    access: &'a Access<Client>,
+    attempt: &'a MfaAttempt,
+    session: NewSession,
+    /// The device to remember, with its token.
+    remembered: Option<(DeviceToken, Device)>,
 }
 
 impl MfaSignIn {
-    fn second_factor(&self) -> Result<SecondFactorCode, KnownError> {
-        match (&self.factor, &self.totp, &self.recovery_code) {
-            (Factor::Totp, Some(text), None) => Ok(SecondFactorCode::of_app(text)),
-            (Factor::RecoveryCode, None, Some(text)) => Ok(SecondFactorCode::of_recovery(text)),
-            (Factor::Totp, ..) => Err(ROUTE.schema_error(&Problems::one("body", "must have totp, and not recovery_code"))),
-            (Factor::RecoveryCode, ..) => Err(ROUTE.schema_error(&Problems::one("body", "must have recovery_code, and not totp"))),
+    fn given(&self) -> Result<Given<'_>, KnownError> {
+        let needed = match (&self.factor, &self.totp, &self.recovery_code, &self.passkey) {
+            (Factor::Totp, Some(text), None, None) => return Ok(Given::Code(SecondFactorCode::of_app(text))),
+            (Factor::RecoveryCode, None, Some(text), None) => return Ok(Given::Code(SecondFactorCode::of_recovery(text))),
+            (Factor::Passkey, None, None, Some(response)) => return Ok(Given::Passkey(response)),
+            (Factor::Totp, ..) => "must have totp, and not recovery_code or passkey",
+            (Factor::RecoveryCode, ..) => "must have recovery_code, and not totp or passkey",
+            (Factor::Passkey, ..) => "must have passkey, and not totp or recovery_code",
+        };
+        Err(ROUTE.schema_error(&Problems::one("body", needed)))
+    }
+}
+
+impl<'a> Completion<'a> {
+    fn start(access: &'a Access<Client>, attempt: &'a MfaAttempt, user: &User, body: &MfaSignIn, factor: Amr) -> Self {
+        let (app, project, now) = (&access.app, &access.project, access.app.clock.now());
+        let amr = attempt.amr.iter().copied().chain([factor, Amr::Mfa]).collect();
+        let token = DeviceToken::draw(&app.entropy, now);
+        let device = Device::remember(user, &token, &project.config.second_factor, &access.place, now);
+        Self {
+            access,
+            attempt,
+            session: NewSession::start(app, project, user, &access.place, amr),
+            remembered: device.filter(|_| body.remember_device).map(|device| (token, device)),
+        }
+    }
+
+    async fn writes(&self, user: &User, code: &Code) -> Result<Vec<Write>, Error> {
+        let (app, project) = (&self.access.app, &self.access.project);
+        let mut writes = vec![code::redeem_attempt(&project.id, code)];
+        writes.extend(self.session.writes(project)?);
+        writes.extend(notice::write(app, project, user, &self.access.place).await?);
+        writes.extend(self.remembered.as_ref().map(|(_, device)| device::create(&project.id, device)).transpose()?);
+        Ok(writes)
+    }
+
+    fn answer(self, user: &User) -> SecondFactorSignedIn {
+        let signed_in = self.session.signed_in(&self.access.app, &self.access.project, user);
+        SecondFactorSignedIn {
+            signed_in: SignedInOrUp { signed_in, is_new_user: self.attempt.is_new_user },
+            device_token: self.remembered.as_ref().map(|(token, _)| token.text()),
+            device_expires_at_millis: self.remembered.map(|(_, device)| device.expires_at.as_millisecond()),
         }
     }
 }
@@ -76,10 +163,22 @@ pub async fn handle(
     State(app): State<App>,
     CodeAccess { access, hint, .. }: CodeAccess<AttemptCode>,
     Input { body, .. }: Input<MfaSignIn>,
-) -> Result<Json<SignedInOrUp>, Error> {
-    let given = body.second_factor()?;
+) -> Result<Json<SecondFactorSignedIn>, Error> {
+    match body.given()? {
+        Given::Code(given) => by_code(&app, &access, hint, &body, &given).await.map(Json),
+        Given::Passkey(given) => by_passkey(&app, &access, &body, given).await.map(Json),
+    }
+}
+
+async fn by_code(
+    app: &App,
+    access: &Access<Client>,
+    hint: Option<MfaAttempt>,
+    body: &MfaSignIn,
+    given: &SecondFactorCode,
+) -> Result<SecondFactorSignedIn, Error> {
     let (project, now) = (&access.project.id, app.clock.now());
-    let hinted = hint.as_ref().map(|attempt| (attempt.user_id, Failures::of_second_factor(&app, project, attempt.user_id)));
+    let hinted = hint.as_ref().map(|attempt| (attempt.user_id, Failures::of_second_factor(app, project, attempt.user_id)));
     let early = async {
         match &hinted {
             Some((user, failures)) => tokio::try_join!(app.store.user(project, *user), failures.look()).map(|(row, ())| row),
@@ -98,21 +197,32 @@ pub async fn handle(
     // Guesses are counted per attempt. Anybody with the password can start new attempts, so guesses
     // are also counted per account.
     let failures = hinted.filter(|(user, _)| *user == row.user.id).map(|(_, failures)| failures);
-    let failures = failures.unwrap_or_else(|| Failures::of_second_factor(&app, project, row.user.id));
-    let right = given.check(&access, &row.user, &failures, Event::SignInFailed).await?;
+    let failures = failures.unwrap_or_else(|| Failures::of_second_factor(app, project, row.user.id));
+    let right = given.check(access, &row.user, &failures, Event::SignInFailed).await?;
 
-    let amr = attempt.amr.into_iter().chain([Amr::Otp, Amr::Mfa]).collect();
-    let session = NewSession::start(&app, &access.project, &row.user, &access.place, amr);
-    let mut writes = vec![code::redeem_attempt(project, &body.code)];
-    writes.extend(session.writes(&access.project)?);
-    writes.extend(notice::write(&app, &access.project, &row.user, &access.place).await?);
+    let completion = Completion::start(access, &attempt, &row.user, body, Amr::Otp);
+    let mut writes = completion.writes(&row.user, &body.code).await?;
     writes.extend(failures.still_allowed());
-    match given.redeem(&access, &row, right, writes).await {
-        Ok(()) => {
-            let signed_in = session.signed_in(&app, &access.project, &row.user);
-            Ok(Json(SignedInOrUp { signed_in, is_new_user: attempt.is_new_user }))
-        }
-        Err(Error::Store(store::Error::Conflict(conflict))) if conflict.is_of(Label::Code) => Err(Rejected::AlreadyUsed.into()),
-        Err(error) => Err(error),
+    redeemed(given.redeem(access, &row, right, writes).await)?;
+    Ok(completion.answer(&row.user))
+}
+
+async fn by_passkey(app: &App, access: &Access<Client>, body: &MfaSignIn, given: &PasskeyResponse) -> Result<SecondFactorSignedIn, Error> {
+    let attempt = app.store.try_attempt(&access.project.id, &body.code, app.clock.now()).await??;
+    if !attempt.takes_passkey() {
+        let message = "a passkey was the first factor of this sign-in".to_owned();
+        return Err(KnownError::PasskeyAuthenticationFailed { message }.into());
     }
+    let (code, response) = (&given.code, &given.authentication_response);
+    let proof = PasskeyProof { access, code, response, attempt: Some(&body.code), failed: Event::SignInFailed };
+    optimistic!(ROUNDS, |round| {
+        let proved = proof.check(round, Some(attempt.user_id)).await?;
+        // Anything that ended the user's sessions or codes has ended this sign-in too.
+        if !attempt.is_of_epoch(&proved.user) {
+            return Err(Rejected::NotFound.into());
+        }
+        let completion = Completion::start(access, &attempt, &proved.user, body, Amr::Pop);
+        let writes = completion.writes(&proved.user, &body.code).await?;
+        proof.redeem(&proved, &proved.user, writes).await.map(|()| completion.answer(&proved.user))
+    })
 }

@@ -39,8 +39,8 @@ pub const ROUTE: Route = Route::post("auth-not-me", NOT_ME_PATH)
 /// Maximum number of attempts: one for each email address or provider account that somebody else
 /// now signs in with, and some for concurrent changes.
 const ROUNDS: u32 = 20;
-/// Maximum number of claims of email addresses and provider accounts that fit into one transaction
-/// besides its other writes.
+/// Maximum number of claims of email addresses, provider accounts and passkeys that fit into one
+/// transaction besides its other writes.
 const MOST_CLAIMS: usize = 60;
 
 pub async fn handle(State(app): State<App>, caller: Caller, Input { query, .. }: Input<Ignored, LinkQuery>) -> Result<LinkPage, Error> {
@@ -93,6 +93,7 @@ impl Undo<'_> {
                 Ok(Outcome::Done) if !is_first_half => return Ok(done(&self.link.purpose, &way_back)),
                 Ok(Outcome::EmailTaken(email)) => self.lose(email).await?,
                 Ok(Outcome::AccountTaken(account)) => self.taken.accounts.push(account),
+                Ok(Outcome::PasskeyTaken(passkey)) => self.taken.passkeys.push(*passkey),
                 Ok(Outcome::Changed | Outcome::Done) => {}
                 Err(store::Error::Conflict(conflict)) if conflict.is_of(Label::Code) => return Ok(used()),
                 // The user who holds the address was changed concurrently.
@@ -155,11 +156,12 @@ impl Undo<'_> {
 }
 
 fn claims(user: &User, link: &Link<NotMe>) -> usize {
-    let (channels, accounts) = link.purpose.before.as_ref().map_or((0, 0), Snapshot::claims);
-    user.channels.len() + 2 * user.provider_accounts.len() + channels + accounts
+    let restored = link.purpose.before.as_ref().map_or(0, Snapshot::claims);
+    user.channels.len() + 2 * user.provider_accounts.len() + user.passkeys.len() + restored
 }
 
 /// Whether undoing the additions has removed nothing.
 fn same(user: &User, row: &UserRow) -> bool {
-    (user.channels.len(), user.provider_accounts.len()) == (row.user.channels.len(), row.user.provider_accounts.len())
+    let count = |user: &User| (user.channels.len(), user.provider_accounts.len(), user.passkeys.len());
+    count(user) == count(&row.user)
 }

@@ -40,6 +40,7 @@ use crate::oauth::authorize_query::AuthorizeQuery;
 use crate::oauth::client::{client_project, prove_client};
 use crate::oauth::flow;
 use crate::oauth::provider_answer::ProviderPath;
+use crate::oauth::provider_client;
 
 pub const ROUTE: Route = Route::get("auth-oauth-authorize", "/api/v1/auth/oauth/authorize/{provider_id}")
     .summary("Starts an OAuth flow that signs in with a provider or links an account")
@@ -53,6 +54,7 @@ pub const ROUTE: Route = Route::get("auth-oauth-authorize", "/api/v1/auth/oauth/
         ErrorCode::OauthProviderNotFoundOrNotEnabled,
         ErrorCode::OauthProviderTemporarilyUnavailable,
         ErrorCode::InvalidScope,
+        ErrorCode::OauthExtraScopeNotAvailableWithSharedOauthKeys,
         ErrorCode::RedirectUrlNotWhitelisted,
         ErrorCode::UnparsableAccessToken,
         ErrorCode::AccessTokenExpired,
@@ -114,6 +116,9 @@ pub async fn handle(
         return Err(KnownError::InvalidScope.into());
     }
     query.check_urls(&project)?;
+    if provider.is_shared() && query.provider_scope.as_deref().is_some_and(|scope| !scope.trim().is_empty()) {
+        return Err(KnownError::OauthExtraScopeNotAvailableWithSharedOauthKeys.into());
+    }
     let current = claims?.map(|claims| current_user(&app, &project, &claims, &items)).transpose()?;
     if let Some(current) = current.as_ref().filter(|_| query.purpose() == Purpose::Link) {
         current.check_fresh(&project, None, &app)?;
@@ -198,6 +203,7 @@ async fn begin(
     let endpoint = authorization_endpoint(app, provider).await?;
     let request = ProviderRequest {
         provider,
+        client_id: provider_client::client_id(app, provider)?,
         endpoint: &endpoint,
         callback: &callback,
         state: state.expose_secret(),

@@ -20,6 +20,7 @@ use crate::oauth::provider_answer::{ERRORS, ProviderAnswer, ProviderPath, TABLE}
 pub const ROUTE: Route = Route::get("auth-oauth-callback", "/api/v1/auth/oauth/callback/{provider_id}")
     .summary("Receives a user returning from a provider and redirects to the app")
     .limit(Limit::Code)
+    .calls_providers()
     .leaves_trail()
     .table(TABLE)
     .errors(ERRORS);

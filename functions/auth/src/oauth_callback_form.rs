@@ -17,6 +17,7 @@ use crate::oauth::provider_answer::{ERRORS, ProviderAnswer, ProviderPath, TABLE}
 pub const ROUTE: Route = Route::post("auth-oauth-callback-form", "/api/v1/auth/oauth/callback/{provider_id}")
     .summary("Receives a user returning from a provider that posts its answer as a form")
     .limit(Limit::Code)
+    .calls_providers()
     .takes_forms()
     .table(TABLE)
     .errors(ERRORS);

@@ -1,5 +1,6 @@
 //! `POST /api/v1/auth/oauth/token`: the token endpoint (RFC 6749 §3.2), which exchanges an
-//! authorization code or a refresh token for an access token.
+//! authorization code, a refresh token, a device code (RFC 8628) or a server key for an access
+//! token.
 //!
 //! Client id and secret are in the body, as JSON or as a form. Access headers are optional; those
 //! that are sent must be valid. Errors have the form of RFC 6749 §5.2 with Gatelet's `code` and
@@ -21,6 +22,7 @@ use model::limit::{Limit, Rule};
 use model::project::redirect::RedirectUrl;
 use model::project::{ApiKey, Project};
 use model::trail::{self, Actor};
+use model::user::device::DeviceToken;
 use secrecy::SecretString;
 use serde::Serialize;
 use store::keys::{api_key_key, project_key, user_key};
@@ -36,7 +38,8 @@ use wire::problem::Problems;
 
 use crate::oauth::client::{client_project, prove_client};
 use crate::oauth::tokens::Tokens;
-use crate::oauth::{code, redemption};
+use crate::oauth::{code, device, machine, redemption};
+use crate::sign_in::remembered;
 use crate::sign_in::tokens::refresh;
 
 pub const ROUTE: Route = Route::post("auth-oauth-token", "/api/v1/auth/oauth/token")
@@ -49,6 +52,11 @@ pub const ROUTE: Route = Route::post("auth-oauth-token", "/api/v1/auth/oauth/tok
         ErrorCode::PublishableClientKeyRequiredForProject,
         ErrorCode::RefreshTokenNotFoundOrExpired,
         ErrorCode::InvalidAuthorizationCode,
+        ErrorCode::InvalidPollingCode,
+        ErrorCode::AuthorizationPending,
+        ErrorCode::SlowDown,
+        ErrorCode::DeviceCodeExpired,
+        ErrorCode::DeviceDenied,
         ErrorCode::MultiFactorAuthenticationRequired,
         ErrorCode::RestrictedUserNotAllowed,
         ErrorCode::OauthConnectionAlreadyConnectedToAnotherUser,
@@ -62,8 +70,8 @@ pub struct TokenRequest {
     grant_type: String,
     /// The project's id.
     client_id: String,
-    /// A publishable client key. May be omitted, or be `__stack_public_client__`, if the project
-    /// requires no key.
+    /// A publishable client key, or a server key with `client_credentials`. May be omitted, or be
+    /// `__stack_public_client__`, if the project requires no key.
     #[deserr(default)]
     client_secret: Option<String>,
     /// Required with `refresh_token`.
@@ -78,6 +86,9 @@ pub struct TokenRequest {
     /// Required with `authorization_code`: the PKCE verifier (RFC 7636 §4.5).
     #[deserr(default)]
     code_verifier: Option<String>,
+    /// Required with `urn:ietf:params:oauth:grant-type:device_code`.
+    #[deserr(default)]
+    device_code: Option<String>,
 }
 
 #[derive(Clone, Copy, Serialize, ToSchema, EnumString, VariantNames)]
@@ -86,6 +97,12 @@ pub struct TokenRequest {
 pub enum TokenGrant {
     AuthorizationCode,
     RefreshToken,
+    /// A server key as the secret; there is no user.
+    ClientCredentials,
+    /// RFC 8628 §3.4.
+    #[serde(rename = "urn:ietf:params:oauth:grant-type:device_code")]
+    #[strum(serialize = "urn:ietf:params:oauth:grant-type:device_code")]
+    DeviceCode,
 }
 
 /// Why there is no token.
@@ -119,34 +136,41 @@ impl IntoResponse for TokenError {
 
 /// The parsed grant of a request.
 enum Grant {
-    Code(redemption::Redemption),
+    Code(Box<redemption::Redemption>),
     Refresh(SecretString),
+    Device(device::Poll),
 }
 
 impl TokenRequest {
-    fn grant(&self) -> Result<Grant, TokenError> {
+    /// The grant of a user; `None` for a machine, which has nothing but its key.
+    fn grant(&self) -> Result<Option<Grant>, TokenError> {
         let grant_type = self.grant_type.parse().map_err(|_| TokenError::UnsupportedGrantType)?;
         let missing = |name: &str| ROUTE.schema_error(&Problems::one(&format!("body.{name}"), "is required"));
         let text = |name: &str, value: &Option<String>| value.clone().ok_or_else(|| missing(name));
-        Ok(match grant_type {
+        Ok(Some(match grant_type {
             TokenGrant::RefreshToken => Grant::Refresh(text("refresh_token", &self.refresh_token)?.into()),
-            TokenGrant::AuthorizationCode => Grant::Code(redemption::Redemption {
+            TokenGrant::ClientCredentials => return Ok(None),
+            TokenGrant::DeviceCode => Grant::Device(device::Poll::of(&text("device_code", &self.device_code)?)?),
+            TokenGrant::AuthorizationCode => Grant::Code(Box::new(redemption::Redemption {
                 code: text("code", &self.code)?.into(),
                 redirect_uri: self.redirect_uri.clone().ok_or_else(|| missing("redirect_uri"))?,
                 verifier: text("code_verifier", &self.code_verifier)?.into(),
-            }),
-        })
+                device: None,
+            })),
+        }))
     }
 }
 
 impl Grant {
     /// The keys to read besides those of the project and its API key.
-    fn keys(&self, project: &ProjectId) -> Vec<Key> {
+    fn keys(&self, project: &ProjectId, device: Option<&DeviceToken>) -> Vec<Key> {
         match self {
             Self::Refresh(token) => vec![token_key(project, token)],
+            Self::Device(poll) => vec![poll.key(project)],
             Self::Code(redemption) => {
-                let user = code::user_of(&redemption.code).map(|user| user_key(project, user));
-                [code_key(project, &redemption.code)].into_iter().chain(user).collect()
+                let user = code::user_of(&redemption.code);
+                let device = user.and_then(|user| remembered::key(project, user, device));
+                [code_key(project, &redemption.code)].into_iter().chain(user.map(|user| user_key(project, user))).chain(device).collect()
             }
         }
     }
@@ -158,16 +182,24 @@ impl Grant {
                     limits::unknown_token(app, &project.id, &caller.place).await?;
                     return Err(KnownError::RefreshTokenNotFoundOrExpired.into());
                 };
-                Ok(Tokens::of_refresh(refresh(app, project, &token, claim, &caller.place).await?))
+                Ok(Tokens::of_refresh(Box::pin(refresh(app, project, &token, claim, &caller.place)).await?))
             }
-            Self::Code(redemption) => {
+            Self::Device(poll) => {
+                let stored = items.entity(&poll.key(&project.id))?;
+                poll.exchange(Scope { app, project, place: &caller.place }, stored).await
+            }
+            Self::Code(mut redemption) => {
                 let stored = items.entity::<AuthorizationCode>(&code_key(&project.id, &redemption.code))?;
                 match &stored {
                     Some(_) => limits::by_secret(app, &project.id, Rule::Token, &redemption.code).await?,
                     None => limits::unknown_token(app, &project.id, &caller.place).await?,
                 }
                 let user = code::user_of(&redemption.code).and_then(|user| items.take(&user_key(&project.id, user)));
-                redemption.redeem(Scope { app, project, place: &caller.place }, stored, user.map(UserRow::of).transpose()?).await
+                let row = user.map(UserRow::of).transpose()?;
+                if let Some(row) = &row {
+                    redemption.device = remembered::device(app, project, &row.user, (&items, caller.device.as_ref()))?;
+                }
+                redemption.redeem(Scope { app, project, place: &caller.place }, stored, row).await
             }
         }
     }
@@ -189,7 +221,8 @@ pub async fn handle(
         .map(|secret| SecretString::from(secret.to_owned()));
     let project_key = project_key(&project_id);
     let key_key = secret.as_ref().map(|secret| api_key_key(&project_id, secret));
-    let keys = [project_key.clone()].into_iter().chain(key_key.clone()).chain(grant.keys(&project_id));
+    let granted = grant.iter().flat_map(|grant| grant.keys(&project_id, caller.device.as_ref()));
+    let keys = [project_key.clone()].into_iter().chain(key_key.clone()).chain(granted);
     let mut items = app.store.get_many(keys).await?;
 
     let Some(project) = items.take(&project_key).map(ProjectRow::of).transpose()?.map(|row| row.project) else {
@@ -197,9 +230,13 @@ pub async fn handle(
         return Err(invalid().into());
     };
     let key = key_key.map(|key| items.entity::<ApiKey>(&key)).transpose()?.flatten();
-    prove_client(Scope { app: &app, project: &project, place: &caller.place }, secret.is_some(), key.as_ref(), invalid).await?;
+    let scope = Scope { app: &app, project: &project, place: &caller.place };
+    let Some(grant) = grant else {
+        return Ok(machine::exchange(scope, secret.as_ref(), key.as_ref(), invalid).await?);
+    };
+    prove_client(scope, secret.is_some(), key.as_ref(), invalid).await?;
     // The audit trail records a client without a user, even if the access headers prove more,
     // because the exchange does not use these headers.
     record::by(&project, trail::Access::Client, Actor::Anonymous, None);
-    Ok(grant.exchange(&app, &project, items, &caller).await?)
+    Ok(Box::pin(grant.exchange(&app, &project, items, &caller)).await?)
 }

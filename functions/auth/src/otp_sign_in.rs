@@ -23,6 +23,7 @@ use model::session::Amr;
 use model::sign_up::rule::AuthMethod;
 use model::trail::Event;
 use model::user::User;
+use model::user::device::Device;
 use model::user::ownership::Proof;
 use store::user::account::Outcome;
 use store::user::{self, EmailClaim, UserRow};
@@ -33,7 +34,7 @@ use wire::id::ProjectId;
 use crate::sign_in::new_account::{account_writes, new_user};
 use crate::sign_in::otp::may_sign_in;
 use crate::sign_in::tokens::{NewSession, SignedInOrUp};
-use crate::sign_in::{notice, second_factor};
+use crate::sign_in::{notice, remembered, required_teams, second_factor};
 
 pub const ROUTE: Route = Route::post("auth-otp-sign-in", "/api/v1/auth/otp/sign-in")
     .summary("Signs in with a code from an email")
@@ -65,7 +66,7 @@ pub async fn handle(
     let project = &access.project.id;
     let early = async {
         match &hint {
-            Some(stored) => Account::of(&app, project, stored).await.map(Some),
+            Some(stored) => Account::of(&access, stored).await.map(Some),
             None => Ok(None),
         }
     };
@@ -87,11 +88,11 @@ pub async fn handle(
     }
     let mut account = match early {
         Some(account) => account,
-        None => Account::of(&app, project, &stored).await?,
+        None => Account::of(&access, &stored).await?,
     };
     optimistic!(ROUNDS, |round| {
         if round > 0 {
-            account = Account::of(&app, project, &stored).await?;
+            account = Account::of(&access, &stored).await?;
         }
         redeemed(sign_in(&access, &body.code, &stored, &account).await).map(Json)
     })
@@ -101,15 +102,19 @@ pub async fn handle(
 struct Account {
     claim: Option<EmailClaim>,
     row: Option<UserRow>,
+    /// The device that replaces the user's second factor.
+    device: Option<Device>,
 }
 
 impl Account {
     /// Reads the claim and the account in one round trip. A second one is needed only if the
     /// address now belongs to an account other than the one that the code was sent to.
-    async fn of(app: &App, project: &ProjectId, stored: &StoredCode) -> Result<Self, store::Error> {
+    async fn of(access: &Access<Client>, stored: &StoredCode) -> Result<Self, store::Error> {
+        let (app, project, token) = (&access.app, &access.project.id, access.device.as_ref());
         let claim_key = user::email_claim_key(project, &stored.email);
         let user_key = stored.user_id.map(|id| keys::user_key(project, id));
-        let mut items = app.store.get_many([Some(claim_key.clone()), user_key.clone()].into_iter().flatten()).await?;
+        let device_key = stored.user_id.and_then(|id| remembered::key(project, id, token));
+        let mut items = app.store.get_many([Some(claim_key.clone()), user_key.clone(), device_key].into_iter().flatten()).await?;
         let claim: Option<EmailClaim> = items.entity(&claim_key)?;
         let sent_to = user_key.and_then(|key| items.take(&key)).map(UserRow::of).transpose()?;
         let row = match &claim {
@@ -117,7 +122,11 @@ impl Account {
             Some(claim) => app.store.user(project, claim.user_id).await?,
             None => None,
         };
-        Ok(Self { claim, row })
+        let device = match &row {
+            Some(row) if stored.user_id == Some(row.user.id) => remembered::device(app, &access.project, &row.user, (&items, token))?,
+            _ => None,
+        };
+        Ok(Self { claim, row, device })
     }
 }
 
@@ -131,19 +140,23 @@ async fn sign_in(access: &Access<Client>, code: &Code, stored: &StoredCode, acco
     may_sign_in(&access.project.config, account.claim.as_ref())?;
     let is_new_user = account.claim.is_none();
     let mut writes = vec![code::redeem(project, Purpose::SignIn, code)];
-    let (user, before) = match &account.claim {
+    let (mut user, before) = match &account.claim {
         None => (sign_up(access, stored, &mut writes)?, None),
         Some(_) => {
             let row = account.row.as_ref().ok_or(KnownError::UserNotFound)?;
             (proved(access, stored, row, &mut writes)?, Some(row))
         }
     };
-    if let Some((attempt, required)) = second_factor::required(&access.app, &access.project, &user, is_new_user, Amr::Otp)? {
+    // A proof that changes hands has removed the factor, and with it the device.
+    let device = account.device.clone().filter(|_| user.has_second_factor());
+    if device.is_none()
+        && let Some((attempt, required)) = second_factor::required(&access.app, &access.project, &user, is_new_user, Amr::Otp)?
+    {
         writes.push(attempt);
         write(&access.app, project, before, &user, writes).await?;
         return Err(required.into());
     }
-    let session = NewSession::start(&access.app, &access.project, &user, &access.place, vec![Amr::Otp]);
+    let session = NewSession::start(&access.app, &access.project, &user, &access.place, vec![Amr::Otp]).on(device);
     writes.extend(session.writes(&access.project)?);
     writes.extend(notice::write(&access.app, &access.project, &user, &access.place).await?);
     write(&access.app, project, before, &user, writes).await?;
@@ -151,6 +164,7 @@ async fn sign_in(access: &Access<Client>, code: &Code, stored: &StoredCode, acco
     if was_anonymous {
         access.app.store.name_personal_team(project, &user).await;
     }
+    required_teams::renew(&access.app, &access.project, &mut user).await?;
     Ok(SignedInOrUp { signed_in: session.signed_in(&access.app, &access.project, &user), is_new_user })
 }
 

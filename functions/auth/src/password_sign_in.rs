@@ -17,13 +17,14 @@ use flows::limits::Failures;
 use model::email::Email;
 use model::limit::Limit;
 use model::session::Amr;
+use model::user::device::Device;
 use store::user::{self, UserRow};
 use utoipa::ToSchema;
 use wire::id::UserId;
 use wire::problem::Problems;
 
 use crate::sign_in::tokens::{NewSession, SignedIn};
-use crate::sign_in::{notice, second_factor, wrong_password};
+use crate::sign_in::{notice, remembered, required_teams, second_factor, wrong_password};
 
 pub const ROUTE: Route = Route::post("auth-password-sign-in", "/api/v1/auth/password/sign-in")
     .summary("Signs in with email address and password")
@@ -50,7 +51,7 @@ pub async fn handle(State(app): State<App>, access: Access<Client>, Input { body
         return Err(ROUTE.schema_error(&Problems::one("body.email", "must not be empty")).into());
     }
     let failures = Failures::of(&app, &access.project.id, &body.email);
-    let ((), row) = futures_util::try_join!(failures.check(), find(&access, &body.email))?;
+    let ((), (row, device)) = futures_util::try_join!(failures.check(), find(&access, &body.email))?;
     let open = row.as_ref().filter(|row| !row.user.is_closed_to_passwords());
     let hash = open.and_then(|row| row.user.password.as_ref());
     let verdict = app.hasher.verify(hash, &body.password, access.project.dearest_bcrypt_cost).await;
@@ -69,26 +70,30 @@ pub async fn handle(State(app): State<App>, access: Access<Client>, Input { body
         rehash(&access, &mut row, &body.password).await?;
     }
     let forget = (row.user.wrong_passwords > 0).then(|| user::forget_wrong_passwords(&access.project.id, row.user.id));
-    if let Some((attempt, required)) = second_factor::required(&app, &access.project, &row.user, false, Amr::Pwd)? {
+    if device.is_none()
+        && let Some((attempt, required)) = second_factor::required(&app, &access.project, &row.user, false, Amr::Pwd)?
+    {
         app.store.transact([attempt].into_iter().chain(failures.still_allowed()).chain(forget)).await?;
         return Err(required.into());
     }
-    let session = NewSession::start(&app, &access.project, &row.user, &access.place, vec![Amr::Pwd]);
+    let session = NewSession::start(&app, &access.project, &row.user, &access.place, vec![Amr::Pwd]).on(device);
     let notice = notice::write(&app, &access.project, &row.user, &access.place).await?;
     app.store.transact(session.writes(&access.project)?.into_iter().chain(failures.still_allowed()).chain(forget).chain(notice)).await?;
+    required_teams::renew(&app, &access.project, &mut row.user).await?;
     Ok(Json(session.signed_in(&app, &access.project, &row.user)))
 }
 
-/// The user who signs in with this email address. An unknown address also reads a user, so that it
-/// costs as many reads as a known one.
-async fn find(access: &Access<Client>, email: &str) -> Result<Option<UserRow>, store::Error> {
+/// The user who signs in with this email address, and the device that replaces the user's second
+/// factor. An unknown address also reads a user, so that it costs as many reads as a known one.
+async fn find(access: &Access<Client>, email: &str) -> Result<(Option<UserRow>, Option<Device>), store::Error> {
     let project = &access.project.id;
     let claim = match Email::parse(email) {
         Ok(email) => access.prefetched.email_claim(project, &email).await?,
         Err(_) => None,
     };
     let nobody = UserId::from(uuid::Uuid::nil());
-    access.app.store.user(project, claim.map_or(nobody, |claim| claim.user_id)).await
+    let id = claim.map_or(nobody, |claim| claim.user_id);
+    remembered::user_and_device(&access.app, &access.project, id, access.device.as_ref()).await
 }
 
 /// Replaces a hash with outdated parameters. If another change wins the race, the next sign-in

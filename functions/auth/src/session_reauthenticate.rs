@@ -2,8 +2,8 @@
 //! belongs to the user. Projects can require a recent proof for changes to how a user signs in.
 //!
 //! The proof is a credential that would also sign in: the password, a code from the authenticator
-//! app or a recovery code, or a sign-in code sent to the user by email. Wrong attempts are counted
-//! as they are elsewhere, and a code works once.
+//! app or a recovery code, a sign-in code sent to the user by email, or a passkey. Wrong attempts
+//! are counted as they are elsewhere, and a code works once.
 //!
 //! A credential that was added since the session's last proof is not accepted. Otherwise somebody
 //! who stole a session could add a credential of their own and keep access.
@@ -24,10 +24,11 @@ use model::code::{Code, Purpose, Rejected};
 use model::limit::Limit;
 use model::session::Amr;
 use model::trail::Event;
-use store::{Label, Write, code, session, user};
+use store::{Label, Write, code, optimistic, session, user};
 use utoipa::ToSchema;
 use wire::problem::Problems;
 
+use crate::passkeys::proof::{PasskeyProof, PasskeyResponse, ROUNDS};
 use crate::sign_in::old_password;
 use crate::sign_in::second_factor_code::SecondFactorCode;
 
@@ -43,6 +44,8 @@ pub const ROUTE: Route = Route::post("auth-session-reauthenticate", "/api/v1/aut
         ErrorCode::PasswordConfirmationMismatch,
         ErrorCode::InvalidTotpCode,
         ErrorCode::InvalidRecoveryCode,
+        ErrorCode::PasskeyAuthenticationNotEnabled,
+        ErrorCode::PasskeyAuthenticationFailed,
     ])
     .hashes_passwords();
 
@@ -62,6 +65,9 @@ pub struct Reauthenticate {
     /// A sign-in code that was emailed to the user.
     #[deserr(default)]
     code: Option<Code>,
+    /// The response of one of the user's passkeys.
+    #[deserr(default)]
+    passkey: Option<PasskeyResponse>,
 }
 
 /// The writes that follow a valid proof.
@@ -80,13 +86,14 @@ pub async fn handle(
     Input { body, .. }: Input<Reauthenticate>,
 ) -> Result<Json<Success>, Error> {
     let current = access.user.as_ref().ok_or(KnownError::UserAuthenticationRequired)?;
-    let proof = match (&body.password, &body.totp, &body.recovery_code, &body.code) {
-        (Some(password), None, None, None) => by_password(&access, current, password).await?,
-        (None, Some(text), None, None) => return by_second_factor(&access, current, &SecondFactorCode::of_app(text)).await,
-        (None, None, Some(text), None) => return by_second_factor(&access, current, &SecondFactorCode::of_recovery(text)).await,
-        (None, None, None, Some(code)) => by_code(&access, current, code).await?,
+    let proof = match (&body.password, &body.totp, &body.recovery_code, &body.code, &body.passkey) {
+        (Some(password), None, None, None, None) => by_password(&access, current, password).await?,
+        (None, Some(text), None, None, None) => return by_second_factor(&access, current, &SecondFactorCode::of_app(text)).await,
+        (None, None, Some(text), None, None) => return by_second_factor(&access, current, &SecondFactorCode::of_recovery(text)).await,
+        (None, None, None, Some(code), None) => by_code(&access, current, code).await?,
+        (None, None, None, None, Some(given)) => return by_passkey(&access, current, given).await,
         _ => {
-            let problem = Problems::one("body", "must have exactly one of password, totp, recovery_code and code");
+            let problem = Problems::one("body", "must have exactly one of password, totp, recovery_code, code and passkey");
             return Err(ROUTE.schema_error(&problem).into());
         }
     };
@@ -124,6 +131,17 @@ async fn by_second_factor(access: &Access<Client>, current: &CurrentUser, given:
     let writes = [proved].into_iter().chain(failures.still_allowed()).collect();
     given.redeem(access, row, right, writes).await?;
     Ok(Json(SUCCESS))
+}
+
+async fn by_passkey(access: &Access<Client>, current: &CurrentUser, given: &PasskeyResponse) -> Result<Json<Success>, Error> {
+    let (code, response) = (&given.code, &given.authentication_response);
+    let proof = PasskeyProof { access, code, response, attempt: None, failed: Event::ProofFailed };
+    optimistic!(ROUNDS, |round| {
+        let proved = proof.check(round, Some(current.row.user.id)).await?;
+        check_age(current, Some(proved.since))?;
+        let session = session::reauthenticate(&access.project.id, &current.session, &proved.amr(&access.project), access.app.clock.now())?;
+        proof.redeem(&proved, &proved.user, vec![session]).await.map(|()| Json(SUCCESS))
+    })
 }
 
 async fn by_code(access: &Access<Client>, current: &CurrentUser, code: &Code) -> Result<Proof, Error> {

@@ -40,5 +40,6 @@ pub async fn handle(State(app): State<App>, headers: HeaderMap, access: Access<C
         limits::unknown_token(&app, project, &access.place).await?;
         return Err(KnownError::RefreshTokenNotFoundOrExpired.into());
     };
-    Ok(Json(Refreshed { access_token: refresh(&app, &access.project, &token, claim, &access.place).await? }))
+    let access_token = Box::pin(refresh(&app, &access.project, &token, claim, &access.place)).await?;
+    Ok(Json(Refreshed { access_token }))
 }

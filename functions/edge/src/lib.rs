@@ -39,5 +39,6 @@ pub fn all_operations(register: &mut impl Register) {
     emails_functions::operations(register);
     projects_functions::operations(register);
     keys_functions::operations(register);
+    webhooks_functions::operations(register);
     operations(register);
 }

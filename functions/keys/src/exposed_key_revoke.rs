@@ -1,10 +1,9 @@
 //! `POST /api/v1/integrations/credential-scanning/revoke`: revokes an API key of a user or team
 //! that was found in public. Secret scanners call it; whoever has the key may revoke it.
 //!
-//! A user is told by email. The owner of a team's key sees the revocation in the list of keys and
-//! in the audit log.
+//! The owner is told by email: a user, or the members of a team who may manage its keys.
 
-use api::http::TableAction::{GetItem, PutItem, UpdateItem};
+use api::http::TableAction::{GetItem, PutItem, Query, UpdateItem};
 use api::http::client::Caller;
 use api::http::{Json, Route};
 use api::product::Input;
@@ -25,7 +24,7 @@ use crate::owners::check::KeyBody;
 pub const ROUTE: Route = Route::post("keys-exposed-key-revoke", "/api/v1/integrations/credential-scanning/revoke")
     .summary("Revokes an API key that was found in public")
     .limit(Limit::Unproved)
-    .table(&[GetItem, PutItem, UpdateItem])
+    .table(&[GetItem, PutItem, Query, UpdateItem])
     .errors(&[ErrorCode::ApiKeyNotFound, ErrorCode::PublicApiKeyCannotBeRevoked, ErrorCode::ApiKeyExpired]);
 
 pub async fn handle(State(app): State<App>, caller: Caller, Input { body, .. }: Input<KeyBody>) -> Result<Json<Success>, Error> {

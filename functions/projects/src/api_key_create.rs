@@ -1,14 +1,17 @@
 //! `POST /api/v1/internal/api-keys`: creates a set of API keys. Only this answer contains the keys.
 
+use std::collections::BTreeSet;
+
 use api::http::TableAction::{BatchGetItem, PutItem};
 use api::http::{Json, Route};
 use api::product::{Access, Admin, Input};
 use axum::extract::State;
 use deserr::Deserr;
-use errors::Error;
+use errors::{Error, KnownError};
 use flows::App;
 use model::outbox::patch::AtMillis;
 use model::project::KeyKind;
+use model::project::key_permission::KeyPermission;
 use model::project::key_set::{KeySetBase, NewKeys};
 use secrecy::ExposeSecret as _;
 use serde::Serialize;
@@ -33,6 +36,26 @@ pub struct CreateApiKey {
     has_publishable_client_key: bool,
     has_secret_server_key: bool,
     has_super_secret_admin_key: bool,
+    /// What the server key may do; without this field, it may use every operation with server
+    /// access. Only for a set that has no other key.
+    #[deserr(default)]
+    #[schema(value_type = Option<Vec<String>>, example = json!(["users:read"]))]
+    permissions: Option<Vec<KeyPermission>>,
+}
+
+impl CreateApiKey {
+    /// The permissions of the server key, if they are limited.
+    fn permissions(&self) -> Result<Option<BTreeSet<KeyPermission>>, KnownError> {
+        let Some(permissions) = &self.permissions else { return Ok(None) };
+        let problem = |message: &str| Err(ROUTE.schema_error(&Problems::one("body.permissions", message)));
+        if self.has_publishable_client_key || self.has_super_secret_admin_key {
+            return problem("requires a set with a server key alone");
+        }
+        if permissions.is_empty() {
+            return problem("must have at least one permission");
+        }
+        Ok(Some(permissions.iter().copied().collect()))
+    }
 }
 
 #[derive(Serialize, ToSchema)]
@@ -70,8 +93,10 @@ pub async fn handle(
     if kinds.is_empty() {
         return Err(problem("body", "must request at least one key").into());
     }
+    let permissions = body.permissions()?;
     let mut new = NewKeys::random(&app.entropy, kinds, body.description, now);
     new.set.expires_at = Some(body.expires_at_millis.0);
+    new.set.permissions = permissions;
     app.store.transact(key_set::create(&access.project.id, &new)?).await?;
     let shown = |kind: KeyKind| new.secret(kind).map(|secret| secret.expose_secret().to_owned());
     Ok(Json(CreatedApiKey {

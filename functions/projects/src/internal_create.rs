@@ -8,6 +8,7 @@ use api::product::{Access, Client, Input};
 use axum::extract::State;
 use errors::{Error, ErrorCode, KnownError};
 use flows::App;
+use model::project::config_patch::ConfigPatch;
 use model::project::patch::NewProject;
 use model::project::view::AdminProject;
 use wire::id::ProjectId;
@@ -18,7 +19,12 @@ use crate::owners::teams::owner;
 pub const ROUTE: Route = Route::post("projects-internal-create", "/api/v1/internal/projects")
     .summary("Creates a project")
     .table(&[BatchGetItem, ConditionCheckItem, PutItem, UpdateItem])
-    .errors(&[ErrorCode::ExpectedInternalProject, ErrorCode::UserAuthenticationRequired, ErrorCode::TeamMembershipNotFound]);
+    .errors(&[
+        ErrorCode::ExpectedInternalProject,
+        ErrorCode::UserAuthenticationRequired,
+        ErrorCode::TeamMembershipNotFound,
+        ErrorCode::InvalidSharedOauthProviderId,
+    ]);
 
 pub async fn handle(
     State(app): State<App>,
@@ -28,6 +34,9 @@ pub async fn handle(
     let user = owner(&access)?.id;
     let team = body.owner_team_id;
     let deployment = app.deployment();
+    if let Some(provider_id) = body.config.as_ref().and_then(ConfigPatch::unshareable_provider) {
+        return Err(KnownError::InvalidSharedOauthProviderId { provider_id: provider_id.to_owned() }.into());
+    }
     let project = body.create(ProjectId::from(app.entropy.uuid()), &deployment, app.clock.now());
     let project = project.map_err(|error| ROUTE.schema_error(&Problems::one(&format!("body.{}", error.path), error.message)))?;
     match app.store.create_owned_project(&project, team, user).await {

@@ -5,9 +5,10 @@ use api::http::TableAction::{BatchGetItem, GetItem, PutItem, UpdateItem};
 use api::http::{Json, Route};
 use api::product::{Access, Admin, Input};
 use axum::extract::State;
-use errors::Error;
+use errors::{Error, ErrorCode, KnownError};
 use flows::App;
 use flows::context::Context;
+use model::project::config_patch::ConfigPatch;
 use model::project::patch::ProjectPatch;
 use model::project::view::AdminProject;
 use wire::change::Change;
@@ -15,7 +16,8 @@ use wire::problem::Problems;
 
 pub const ROUTE: Route = Route::patch("projects-internal-current-update", "/api/v1/internal/projects/current")
     .summary("Changes settings of the project")
-    .table(&[BatchGetItem, GetItem, PutItem, UpdateItem]);
+    .table(&[BatchGetItem, GetItem, PutItem, UpdateItem])
+    .errors(&[ErrorCode::InvalidSharedOauthProviderId]);
 
 pub async fn handle(
     State(app): State<App>,
@@ -26,6 +28,9 @@ pub async fn handle(
     let Context { project, project_version, .. } = access.into_context();
     let (deployment, keys) = (app.deployment(), body.keys());
     let levels = if keys.is_empty() { None } else { Some(app.store.levels(&project).await?) };
+    if let Some(provider_id) = body.config.as_ref().and_then(ConfigPatch::unshareable_provider) {
+        return Err(KnownError::InvalidSharedOauthProviderId { provider_id: provider_id.to_owned() }.into());
+    }
     let project = body.apply(project, &deployment);
     let project = project.map_err(|error| ROUTE.schema_error(&Problems::one(&format!("body.{}", error.path), error.message)))?;
     let levels = levels.map(|levels| levels.noted(&project, &keys));

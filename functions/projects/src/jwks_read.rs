@@ -25,6 +25,7 @@ pub const ROUTE: Route = Route::get("projects-jwks-read", "/api/v1/projects/{pro
 
 #[derive(Deserr, ToSchema)]
 #[deserr(deny_unknown_fields)]
+#[expect(clippy::struct_field_names, reason = "the names are those of the query")]
 pub struct JwksQuery {
     /// Whether to include the keys of restricted users' tokens. Default: `false`.
     #[schema(value_type = Option<bool>)]
@@ -34,6 +35,10 @@ pub struct JwksQuery {
     #[schema(value_type = Option<bool>)]
     #[deserr(default)]
     include_anonymous: Option<Param<bool>>,
+    /// Whether to include the key of machines' tokens. Default: `false`.
+    #[schema(value_type = Option<bool>)]
+    #[deserr(default)]
+    include_machines: Option<Param<bool>>,
 }
 
 /// A JWK set that may be cached for an hour.
@@ -60,6 +65,7 @@ pub async fn handle(State(app): State<App>, Input { query, path, .. }: Input<Ign
     let id = ProjectId::parse(&path.project_id).map_err(|_| unknown())?;
     app.store.project(&id).await?.ok_or_else(unknown)?;
     let wanted = |param: Option<Param<bool>>| param.is_some_and(|param| param.0);
-    let mut set = app.signer.jwks(&id, wanted(query.include_restricted), wanted(query.include_anonymous));
+    let (restricted, anonymous) = (wanted(query.include_restricted), wanted(query.include_anonymous));
+    let mut set = app.signer.jwks(&id, restricted, anonymous, wanted(query.include_machines));
     Ok(KeySet { keys: set["keys"].take() })
 }

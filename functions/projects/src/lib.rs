@@ -20,12 +20,16 @@ pub mod internal_current_delete;
 pub mod internal_current_read;
 pub mod internal_current_update;
 pub mod internal_list;
+pub mod internal_metrics;
 pub mod internal_transfer;
 mod jwks;
 pub mod jwks_anonymous_read;
 pub mod jwks_read;
 pub mod jwks_restricted_read;
+mod metrics;
 mod owners;
+pub mod related_origins_read;
+pub mod sign_up_rules_stats;
 pub mod sign_up_rules_test;
 
 use api::http::Register;
@@ -55,4 +59,7 @@ pub fn operations(register: &mut impl Register) {
     register.operation(config_source_read::ROUTE, config_source_read::handle);
     register.operation(config_source_delete::ROUTE, config_source_delete::handle);
     register.operation(internal_transfer::ROUTE, internal_transfer::handle);
+    register.operation(internal_metrics::ROUTE, internal_metrics::handle);
+    register.operation(sign_up_rules_stats::ROUTE, sign_up_rules_stats::handle);
+    register.operation(related_origins_read::ROUTE, related_origins_read::handle);
 }

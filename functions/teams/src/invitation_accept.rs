@@ -45,6 +45,6 @@ pub async fn handle(
     let invitation = invitation?;
     let is_hinted = access.hint.as_ref().is_some_and(|hint| hint.team_id == invitation.team_id);
     let member = if is_hinted { member } else { app.store.member(&project.id, invitation.team_id, user.id).await? };
-    accept(&app, project, &invitation, user, member.is_some()).await?;
+    accept(&access.access, &invitation, user, member.is_some()).await?;
     Ok(Json(Accepted {}))
 }

@@ -54,6 +54,6 @@ pub async fn handle(
     let (invitation, row) = tokio::try_join!(invitation, read(&access, user_id))?;
     let user = row.ok_or(KnownError::UserNotFound)?.user;
     let invitation = invitation.filter(|invitation| invitation.is_open(app.clock.now())).ok_or(Rejected::NotFound)?;
-    accept(&app, project, &invitation, &user, false).await?;
+    accept(&access, &invitation, &user, false).await?;
     Ok(Json(Accepted {}))
 }

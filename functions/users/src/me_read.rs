@@ -16,5 +16,6 @@ pub const ROUTE: Route = Route::get("users-me-read", "/api/v1/users/me")
 pub async fn handle(access: Access<Client>, _: Input) -> Result<Json<UserView>, Error> {
     let row = &access.own_user()?.row;
     let team = selected_team(&access.prefetched, &access.project.id, &row.user).await?;
-    Ok(Json(UserView::of(&row.user, row.last_active_at, &access.project.config, access.level, team.as_ref())))
+    let view = UserView::of(&row.user, row.last_active_at, &access.project.config, access.level, team.as_ref());
+    Ok(Json(view.restricted(access.restricted_reason(&row.user))))
 }

@@ -20,7 +20,7 @@ pub async fn handle(access: Access<Client>, Input { body, .. }: Input<CurrentUse
     let input = body.read(access.level).map_err(|problems| ROUTE.schema_error(&problems))?;
     let row = access.own_user()?.row.clone();
     let new = UserChange::new(&access, &row.user, input).await?;
-    let project = &access.project;
     let (row, team) = Box::pin(new.make(&access, row, KnownError::CannotGetOwnUserWithoutUser)).await?;
-    Ok(Json(UserView::of(&row.user, row.last_active_at, &project.config, access.level, team.as_ref())))
+    let view = UserView::of(&row.user, row.last_active_at, &access.project.config, access.level, team.as_ref());
+    Ok(Json(view.restricted(access.restricted_reason(&row.user))))
 }

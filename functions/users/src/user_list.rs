@@ -1,4 +1,5 @@
-//! `GET /api/v1/users`: lists the users of the project by the time of their sign-up, page by page.
+//! `GET /api/v1/users`: lists the users of the project by the time of their sign-up or of
+//! their last activity, page by page.
 //!
 //! There is no full-text index, so a search scans the list. It reads a bounded number of users per
 //! page. A page may therefore be short or empty and still have a `next_cursor`; following it finds
@@ -17,6 +18,7 @@ use deserr::Deserr;
 use errors::{Error, ErrorCode};
 use flows::App;
 use model::project::Project;
+use model::user::User;
 use model::user::filter::UserFilter;
 use model::user::view::ServerUser;
 use store::sharded::Listing;
@@ -43,10 +45,11 @@ pub struct ListQuery {
     /// The `next_cursor` of the previous page.
     #[deserr(default)]
     cursor: Option<String>,
-    #[deserr(default, rename = "order_by")]
-    #[schema(rename = "order_by")]
-    _order_by: Option<UserOrder>,
-    /// Whether to list the newest first. Default: `false`.
+    /// Default: `signed_up_at`. With `last_active_at`, users who are active meanwhile may be listed
+    /// twice or not at all; not with `team_id`.
+    #[deserr(default)]
+    order_by: Option<UserOrder>,
+    /// Whether to list the latest first. Default: `false`.
     #[schema(value_type = Option<bool>)]
     #[deserr(default)]
     desc: Option<Param<bool>>,
@@ -86,17 +89,25 @@ pub async fn handle(
     if filter.only_anonymous && !filter.includes_anonymous {
         return Err(ROUTE.schema_error(&Problems::one("query.only_anonymous", "requires include_anonymous")).into());
     }
+    let by_activity = query.order_by == Some(UserOrder::LastActiveAt);
+    if by_activity && query.team_id.is_some() {
+        return Err(ROUTE.schema_error(&Problems::one("query.order_by", "must be signed_up_at with team_id")).into());
+    }
     let project = &access.project;
     let descending = query.desc.is_some_and(|desc| desc.0);
     let order = if descending { "desc" } else { "asc" };
-    let list = query.team_id.map_or_else(|| format!("users/{order}"), |team| format!("users/{team}/{order}"));
+    let list = match query.team_id {
+        Some(team) => format!("users/{team}/{order}"),
+        None if by_activity => format!("users/active/{order}"),
+        None => format!("users/{order}"),
+    };
     let cursors = Cursors::of(&access, list);
     let after: Option<String> = cursors.position(query.cursor.as_deref())?;
     let read = if filter.words.is_some() { SEARCHED } else { limit + 1 };
     let listing = Listing { after: after.as_deref(), descending, limit, read };
     let page = match query.team_id {
         Some(team) => app.store.users_of_team(&project.id, team, listing, |user| filter.takes(user, &project.config)).await?,
-        None => find(&app, project, &filter, listing).await?,
+        None => find(&app, project, &filter, (listing, by_activity)).await?,
     };
     let next_cursor = cursors.next(page.next.as_ref())?;
     let selected: BTreeSet<TeamId> = page.rows.iter().filter_map(|row| row.user.selected_team_id).collect();
@@ -119,12 +130,18 @@ fn filter(query: &ListQuery) -> UserFilter {
 
 /// Finds users. If the search is for a user's id, that user is read directly. Otherwise, or if
 /// there is no such user, the list is read.
-async fn find(app: &App, project: &Project, filter: &UserFilter, listing: Listing<'_>) -> Result<UserPage, Error> {
+async fn find(app: &App, project: &Project, filter: &UserFilter, (listing, by_activity): (Listing<'_>, bool)) -> Result<UserPage, Error> {
     if let Some(id) = filter.id() {
         let row = app.store.user(&project.id, id).await?.filter(|row| filter.shows(&row.user, &project.config));
         if let Some(row) = row {
             return Ok(UserPage { rows: vec![row], next: None });
         }
     }
-    Ok(app.store.users(&project.id, listing, |user| filter.takes(user, &project.config)).await?)
+    let takes = |user: &User| filter.takes(user, &project.config);
+    let store = &app.store;
+    Ok(if by_activity {
+        store.users_by_activity(&project.id, listing, takes).await?
+    } else {
+        store.users(&project.id, listing, takes).await?
+    })
 }

@@ -6,11 +6,15 @@
 //! than their request, and the chains of audit trails.
 
 mod broadcast;
+mod chain;
 mod content;
+mod counting;
 pub mod endings;
 mod fail_point;
 pub mod outbox;
 mod parties;
+pub mod recount;
 pub mod recovery;
 pub mod reports;
 pub mod trail;
+pub mod webhooks;

@@ -1,29 +1,17 @@
-//! Adds links for the entries of a project's audit trail to its hash chain, after the entries were
-//! written ([`model::trail::chain`]).
+//! Links the entries of a project's audit trail after they were written, and keeps the project's
+//! figures, which the entries count.
 //!
 //! A step is started by anything that knows of new entries: the table's stream on AWS, a task in
-//! the gateway. Nothing runs while nothing is written. Each step continues after the last link,
-//! whoever wrote it, so it also covers entries that earlier steps missed.
+//! the gateway. Nothing runs while nothing is written.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::BTreeSet;
 
-use crypto::trail_keys::TrailKeys;
 use flows::App;
-use jiff::Timestamp;
-use jiff::civil::Date;
-use model::trail::chain::{Covered, Head, Link, MOST_ENTRIES, OVERLAP};
-use model::trail::retention::longest_retention;
 use serde_json::Value;
-use store::optimistic;
-use store::trail::chain::{earlier, position_before, project_of, time_of};
-use store::trail::day;
-use wire::clock::after;
+use store::trail::chain::project_of;
 use wire::id::ProjectId;
 
-use crate::fail_point::reached;
-
-/// Maximum number of attempts when several workers extend the same chain.
-const ROUNDS: u32 = 5;
+use crate::{chain, recount};
 
 /// The projects that an event of the table's stream is about.
 pub fn projects(event: &Value) -> BTreeSet<ProjectId> {
@@ -33,88 +21,18 @@ pub fn projects(event: &Value) -> BTreeSet<ProjectId> {
 
 /// Adds links for all entries of a project's trail that no link covers yet, and returns the number
 /// of these entries. Does nothing for a deleted project.
+///
+/// Adds up the figures that the entries count (`crate::counting`). The users of a project that was
+/// never counted are counted, unless there are too many.
 pub async fn link(app: &App, project: &ProjectId) -> Result<usize, store::Error> {
-    let mut linked = 0;
-    // If another worker has added a link meanwhile, this one continues after that link.
-    optimistic!(ROUNDS, |_| { Box::pin(step(app, project, &mut linked)).await })?;
+    let linked = chain::link(app, project).await?;
+    if linked > 0 && !app.store.totals(project).await?.is_complete() {
+        match recount::totals(app, project, recount::MOST_USERS).await {
+            // Figures must not keep entries from being linked. The next link counts again.
+            Err(error) => tracing::warn!(%error, %project, "the users of a project were not counted"),
+            Ok(None) => tracing::warn!(%project, "a project has too many users to be counted here: run `gateway metrics recount`"),
+            Ok(Some(_)) => {}
+        }
+    }
     Ok(linked)
-}
-
-async fn step(app: &App, project: &ProjectId, linked: &mut usize) -> Result<(), store::Error> {
-    let Some(row) = app.store.project(project).await? else { return Ok(()) };
-    let (keys, now) = (TrailKeys::new(&app.settings.secret), app.clock.now());
-    let head = match app.store.trail_head(project).await? {
-        // Continuing would authenticate a forged head.
-        Some(head) if keys.verify(&head.of.text(project), &head.mac).is_none() => {
-            return Err(store::Error::Refused(format!(
-                "the head of the trail of {project} was tampered with, or was written with another deployment secret"
-            )));
-        }
-        head => head.map(|head| head.of),
-    };
-    let (known, start) = match &head {
-        Some(head) => {
-            let start = earlier(&head.watermark, OVERLAP);
-            (app.store.covered_since(project, &start).await?, start)
-        }
-        None => (HashMap::new(), position_before(after(row.project.created_at, -OVERLAP))),
-    };
-    // Older entries have expired.
-    let start = start.max(position_before(after(now, -longest_retention())));
-    let mut chain = Links { app, project, keys, head, now, linked };
-    let end = position_before(after(now, OVERLAP));
-    let last = day(after(now, OVERLAP));
-    let mut of_day = time_of(&start).map_or(last, day);
-    while of_day <= last {
-        let mut from = start.clone();
-        loop {
-            let page = app.store.day_of_trail(project, of_day, &from, &end).await?;
-            let new = page.entries.into_iter().filter(|entry| is_new(entry, known.get(&entry.position), now));
-            chain.add(of_day, new.collect()).await?;
-            match page.next {
-                Some(next) => from = next,
-                None => break,
-            }
-        }
-        let Ok(next) = of_day.tomorrow() else { break };
-        of_day = next;
-    }
-    Ok(())
-}
-
-/// Whether an entry has to be covered: it is new and has not expired, or its count has risen since
-/// a link covered it.
-fn is_new(entry: &Covered, covered: Option<&Covered>, now: Timestamp) -> bool {
-    let Some(covered) = covered else { return entry.until > now.as_second() };
-    if entry != covered && !entry.counts_on(covered) {
-        tracing::error!(entry = entry.id(), "an entry of an audit trail was modified after a link had covered it");
-    }
-    entry.counts_on(covered)
-}
-
-/// The chain under construction.
-struct Links<'a> {
-    app: &'a App,
-    project: &'a ProjectId,
-    keys: TrailKeys,
-    head: Option<Head>,
-    now: Timestamp,
-    linked: &'a mut usize,
-}
-
-impl Links<'_> {
-    async fn add(&mut self, day: Date, entries: Vec<Covered>) -> Result<(), store::Error> {
-        for entries in entries.chunks(MOST_ENTRIES) {
-            reached("linking", entries.len());
-            let link = Link::after(self.head.as_ref(), self.project, day, entries.to_vec(), self.now);
-            let head = self.app.store.add_link(self.project, &self.keys, link, self.head.as_ref()).await?;
-            reached("linked", entries.len());
-            *self.linked += entries.len();
-            // The log is outside the table, so somebody who tampers with the table cannot change
-            // the log.
-            tracing::info!(project = %self.project, link = head.number, digest = %head.digest, entries = entries.len(), "linked the trail");
-            self.head = Some(head);
-        }
-        Ok(())
-    }
 }

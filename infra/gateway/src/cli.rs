@@ -1,18 +1,25 @@
-//! The command line: `serve`, the default, and the commands that work on a gateway's data or on an
-//! AWS table.
+//! The command line: `serve`, the default, and the commands that work on a gateway's data, on an
+//! AWS table, or on a deployment over its API.
 
 mod audit;
+mod confirm;
 mod content;
+mod deployment;
 mod doctor;
+mod email;
 mod environment;
 mod health;
+mod input;
+mod key;
 mod listen;
 mod log;
+mod metrics;
 mod pages;
 mod project;
 mod reseal;
 mod serve;
 mod serving;
+mod team;
 mod tools;
 mod transfer;
 mod user;
@@ -44,15 +51,33 @@ enum Command {
     /// Create projects, and show and change their settings
     #[command(subcommand)]
     Project(project::Command),
-    /// Create users
+    /// Create, list, change and delete users
     #[command(subcommand)]
     User(user::Command),
+    /// Manage teams and their members
+    #[command(subcommand)]
+    Team(team::Command),
+    /// Create, list and revoke the keys of a project
+    #[command(subcommand)]
+    Key(key::Command),
+    /// See the emails of a project, and cancel those that are not sent yet
+    #[command(subcommand)]
+    Email(email::Command),
+    /// Sign in to a deployment through a browser, to administer it over its API
+    Login(deployment::login::Login),
+    /// End the session of `gateway login`
+    Logout(deployment::login::Logout),
+    /// Call an operation of the deployment that `gateway login` signed in to
+    Call(deployment::call::Call),
     /// Publish the public content of the site
     #[command(subcommand)]
     Content(content::Command),
     /// Read and verify the audit log of projects
     #[command(subcommand)]
     Audit(audit::Command),
+    /// Count the users and teams of projects
+    #[command(subcommand)]
+    Metrics(metrics::Command),
     /// Export the whole table to a folder
     Export(transfer::Export),
     /// Import a folder into the table
@@ -75,11 +100,18 @@ impl Cli {
         match self.command {
             None => serve::run(&self.target, self.serve).await,
             Some(Command::Serve(options)) => serve::run(&self.target, options).await,
-            Some(Command::Pages) => pages::run(&self.target.data),
-            Some(Command::Project(command)) => command.run(&Tools::open(&self.target).await?).await,
-            Some(Command::User(command)) => command.run(&Tools::open(&self.target).await?).await,
+            Some(Command::Pages) => pages::run(self.target.folder()),
+            Some(Command::Project(command)) => command.run(&self.target).await,
+            Some(Command::User(command)) => command.run(&self.target).await,
+            Some(Command::Team(command)) => command.run(&self.target).await,
+            Some(Command::Key(command)) => command.run(&self.target).await,
+            Some(Command::Email(command)) => command.run(&self.target).await,
+            Some(Command::Login(command)) => command.run().await,
+            Some(Command::Logout(command)) => command.run(&self.target).await,
+            Some(Command::Call(command)) => command.run(&self.target).await,
             Some(Command::Content(command)) => command.run(&self.target).await,
-            Some(Command::Audit(command)) => command.run(&Tools::open(&self.target).await?).await,
+            Some(Command::Audit(command)) => command.run(&self.target).await,
+            Some(Command::Metrics(command)) => command.run(&Tools::open(&self.target).await?).await,
             Some(Command::Export(command)) => command.run(&self.target).await,
             Some(Command::Import(command)) => command.run(&self.target).await,
             Some(Command::Reseal) => reseal::run(&Tools::open(&self.target).await?).await,

@@ -8,6 +8,7 @@
 mod calls;
 mod connector;
 mod dispatch;
+mod feed;
 mod observe;
 mod trails;
 
@@ -20,9 +21,10 @@ use aws_sdk_dynamodb::operation::describe_table::DescribeTableInput;
 use aws_sdk_dynamodb::operation::update_table::UpdateTableInput;
 use aws_sdk_dynamodb::types::{StreamSpecification, StreamViewType};
 use bytes::Bytes;
-use calls::{touches_outbox, trails_of};
+use calls::{reads, touches_outbox, trails_of};
 use connector::Connector;
 use dynoxide::{Database, DynoxideError};
+use feed::{Feed, note_shared};
 use store::{Store, table};
 use tokio::sync::Notify;
 use trails::Trails;
@@ -30,12 +32,10 @@ use wire::entropy::Entropy;
 use wire::id::ProjectId;
 
 pub use self::dispatch::dispatch;
+pub use self::feed::{Batch, TABLE};
 pub use self::observe::{Fault, Observe};
 use crate::commits::Commits;
 use crate::damage::{self, Damage};
-
-/// The name of the table in embedded engines.
-pub const TABLE: &str = "gatelet";
 
 /// An embedded engine with its table.
 #[derive(Clone)]
@@ -45,6 +45,7 @@ pub struct Engine {
     outbox_changed: Arc<Notify>,
     trails: Arc<Trails>,
     commits: Arc<OnceLock<Commits>>,
+    feed: Arc<Feed>,
 }
 
 #[derive(Debug, thiserror::Error)]
@@ -71,15 +72,18 @@ impl Engine {
         let failed = |error: DynoxideError| Error::Open { path: path.clone().unwrap_or_default(), reason: error.to_string() };
         let database = database.map_err(failed)?;
         let (outbox_changed, trails, commits) = (Arc::new(Notify::new()), Arc::new(Trails::default()), Arc::new(OnceLock::new()));
+        let feed = Arc::new(Feed::default());
         let connector = Connector {
             database: database.clone(),
             outbox_changed: Arc::clone(&outbox_changed),
             trails: Arc::clone(&trails),
             commits: Arc::clone(&commits),
+            feed: Arc::clone(&feed),
             observer,
         };
         let endpoint = Endpoint::local(Service::DynamoDb, "http://embedded.invalid");
-        let engine = Self { database, store: Store::at(endpoint, connector, TABLE, entropy.clone()), outbox_changed, trails, commits };
+        let engine =
+            Self { database, store: Store::at(endpoint, connector, TABLE, entropy.clone()), outbox_changed, trails, commits, feed };
         if table::create(engine.store.client(), TABLE).await? {
             engine.stream(false).await?;
         }
@@ -88,9 +92,8 @@ impl Engine {
 
     /// Turns the table's stream on or off, and returns whether it was on.
     ///
-    /// The stream is only on while other processes can read it. This process does not need it, as
-    /// the connector wakes the worker, and with a stream the engine would scan all of its records
-    /// of the last day at each write.
+    /// The stream is only on while other processes can read it, or while a project has a webhook
+    /// endpoint (`feed`). With a stream, the engine scans all of its records at each write.
     pub async fn stream(&self, enabled: bool) -> Result<bool, store::Error> {
         let refused = |error: String| store::Error::Refused(error);
         let client = self.store.client();
@@ -127,14 +130,24 @@ impl Engine {
     /// Executes a call from another process; returns an HTTP status and the body.
     pub(crate) async fn call(&self, operation: &str, body: Bytes) -> (u16, String) {
         let (touches_outbox, trails) = (touches_outbox(operation, &body), trails_of(operation, &body));
-        let (database, operation) = (self.database.clone(), operation.to_owned());
-        let answer = tokio::task::spawn_blocking(move || dispatch(&database, &operation, &body, true)).await;
+        let (database, operation, feed) = (self.database.clone(), operation.to_owned(), Arc::clone(&self.feed));
+        let writes = !reads(&operation);
+        let answer = tokio::task::spawn_blocking(move || {
+            if writes {
+                feed.prepare(&database, &body).map_err(DynoxideError::InternalServerError)?;
+            }
+            dispatch(&database, &operation, &body, true)
+        })
+        .await;
         match answer.unwrap_or_else(|error| Err(DynoxideError::InternalServerError(error.to_string()))) {
             Ok(body) => {
                 if touches_outbox {
                     self.outbox_changed.notify_one();
                 }
                 self.trails.add(trails);
+                if writes {
+                    self.feed.written();
+                }
                 (200, body)
             }
             Err(error) => (error.status_code(), error.to_json()),
@@ -167,5 +180,37 @@ impl Engine {
     /// Waits until a call succeeds that may have written an outbox entry.
     pub async fn outbox_changed(&self) {
         self.outbox_changed.notified().await;
+    }
+
+    /// Reads the stream from now on, if a project has a webhook endpoint or will have one. With a
+    /// file, records that were read are deleted from it.
+    pub async fn open_feed(&self, file: Option<&Path>) -> Result<(), store::Error> {
+        let is_on = self.store.has_webhooks().await?;
+        self.feed.open(&self.database, file, is_on).map_err(store::Error::Refused)
+    }
+
+    /// Notes whether the engine is shared with other processes, and returns what was noted before.
+    /// A stream that is on says so only if no project has a webhook endpoint.
+    pub fn share(&self, is_shared: bool) -> Result<bool, store::Error> {
+        note_shared(&self.database, is_shared).map_err(store::Error::Refused)
+    }
+
+    /// Waits until something is written while the stream is on.
+    pub async fn fed(&self) {
+        self.feed.changed().await;
+    }
+
+    /// The next changes; `None` if there are none. They are read again until they are finished.
+    pub async fn changes(&self) -> Result<Option<Batch>, store::Error> {
+        let (database, feed) = (self.database.clone(), Arc::clone(&self.feed));
+        let read = tokio::task::spawn_blocking(move || feed.read(&database)).await;
+        read.map_err(|error| store::Error::Refused(error.to_string()))?.map_err(store::Error::Refused)
+    }
+
+    /// Goes on behind these changes.
+    pub async fn finish(&self, batch: Batch) -> Result<(), store::Error> {
+        let feed = Arc::clone(&self.feed);
+        let finished = tokio::task::spawn_blocking(move || feed.finish(batch)).await;
+        finished.map_err(|error| store::Error::Refused(error.to_string()))?.map_err(|error| store::Error::Unavailable(error.to_string()))
     }
 }

@@ -40,7 +40,7 @@ pub enum Role {
 }
 
 impl Role {
-    fn names(self) -> [&'static str; 3] {
+    pub(crate) fn names(self) -> [&'static str; 3] {
         match self {
             Self::First => ["GATELET_PUBLISHABLE_CLIENT_KEY", "GATELET_SECRET_SERVER_KEY", "GATELET_SUPER_SECRET_ADMIN_KEY"],
             Self::Internal => ["GATELET_INTERNAL_CLIENT_KEY", "GATELET_INTERNAL_SERVER_KEY", "GATELET_INTERNAL_ADMIN_KEY"],

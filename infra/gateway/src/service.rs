@@ -24,6 +24,7 @@ use tower::ServiceExt as _;
 use wire::clock::Clock;
 use wire::entropy::Entropy;
 use wire::id::ProjectId;
+use workers::webhooks::Courier;
 
 use crate::engine::Engine;
 use crate::inbox::Inbox;
@@ -223,6 +224,54 @@ async fn link(app: &App, projects: BTreeSet<ProjectId>) -> BTreeSet<ProjectId> {
         }
     }
     failed
+}
+
+impl Service {
+    /// Starts the worker of webhooks: it records the events of what changes, and delivers them.
+    /// Once `stop` changes, the worker begins no more deliveries, and stops after those that are
+    /// under way. With `works_alone` (no other process delivers events), the worker first frees the
+    /// endpoints that a killed worker had claimed.
+    pub fn spawn_webhooks(&self, works_alone: bool, mut stop: watch::Receiver<bool>) -> JoinHandle<()> {
+        let (app, engine) = (self.app.clone(), self.engine.clone());
+        tokio::spawn(async move {
+            if works_alone && let Err(error) = app.store.free_webhooks(app.clock.now()).await {
+                tracing::error!(%error, "cannot free the webhook endpoints of an earlier process");
+            }
+            let mut courier = Courier::default();
+            while !*stop.borrow() {
+                let is_busy = match step(&app, &engine, &mut courier).await {
+                    Ok(is_busy) => is_busy,
+                    Err(error) => {
+                        tracing::error!(%error, "the worker of webhooks cannot read the table");
+                        false
+                    }
+                };
+                if is_busy {
+                    continue;
+                }
+                tokio::select! {
+                    () = engine.fed() => {}
+                    true = courier.ended() => {}
+                    () = tokio::time::sleep(PATROL) => {}
+                    _ = stop.changed() => {}
+                }
+            }
+            while courier.ended().await {}
+        })
+    }
+}
+
+/// Records the next changes, and begins the deliveries that are due. Returns whether there were
+/// changes, so that more may follow.
+async fn step(app: &App, engine: &Engine, courier: &mut Courier) -> Result<bool, store::Error> {
+    let batch = engine.changes().await?;
+    let is_busy = batch.is_some();
+    if let Some(batch) = batch {
+        workers::webhooks::record(app, &batch.event).await?;
+        engine.finish(batch).await?;
+    }
+    courier.begin(app, Timestamp::MAX).await?;
+    Ok(is_busy)
 }
 
 /// Logs the outcome of each request (`GATELET_LOG=info`).

@@ -34,7 +34,7 @@ const DESCRIPTION: &str = "Two interfaces of one service: public content (interf
     see the security schemes. Every header `X-Service-…` may also be written `X-Stack-…` or `X-Hexclave-…`.";
 
 /// The names and descriptions of the areas, in the order of the document.
-const AREAS: [(&str, &str); 8] = [
+const AREAS: [(&str, &str); 9] = [
     ("content", "Public content: apps, posts, the site"),
     ("auth", "Signing up, signing in, sessions, tokens, OAuth"),
     ("users", "Users and their data"),
@@ -42,6 +42,7 @@ const AREAS: [(&str, &str); 8] = [
     ("emails", "Emails: outbox, templates, themes and drafts"),
     ("projects", "The project and its configuration"),
     ("keys", "API keys of users and teams"),
+    ("webhooks", "Endpoints that receive events, and the deliveries to them"),
     ("edge", "The service itself"),
 ];
 

@@ -11,6 +11,8 @@ use wire::environment::{Error, required, variable};
 pub enum Service {
     /// Amazon DynamoDB.
     DynamoDb,
+    /// AWS Lambda.
+    Lambda,
     /// Amazon SES, version 2 of its API.
     Ses,
 }
@@ -20,6 +22,7 @@ impl Service {
     pub(crate) fn signing_name(self) -> &'static str {
         match self {
             Self::DynamoDb => "dynamodb",
+            Self::Lambda => "lambda",
             Self::Ses => "ses",
         }
     }
@@ -28,6 +31,7 @@ impl Service {
     pub(crate) fn url(self, region: &str) -> String {
         let host = match self {
             Self::DynamoDb => "dynamodb",
+            Self::Lambda => "lambda",
             Self::Ses => "email",
         };
         let suffix = SUFFIXES.iter().find(|(prefix, _)| region.starts_with(prefix)).map_or("amazonaws.com", |(_, suffix)| suffix);
@@ -39,6 +43,7 @@ impl Service {
     fn url_from_env(self) -> Option<String> {
         let own = match self {
             Self::DynamoDb => "AWS_ENDPOINT_URL_DYNAMODB",
+            Self::Lambda => "AWS_ENDPOINT_URL_LAMBDA",
             Self::Ses => "AWS_ENDPOINT_URL_SESV2",
         };
         variable(own).or_else(|| variable("AWS_ENDPOINT_URL"))

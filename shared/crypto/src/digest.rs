@@ -5,8 +5,10 @@
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
-use ring::digest::{SHA256, SHA256_OUTPUT_LEN, digest};
+use ring::digest::{SHA256, SHA256_OUTPUT_LEN, SHA512, digest};
+use secrecy::{ExposeSecret as _, SecretString};
 use serde::{Deserialize, Serialize};
+use wire::entropy::crockford;
 
 /// SHA-256 of a secret, in base64url. The store finds an item by the digest in its key, so a secret
 /// is never compared byte by byte.
@@ -34,6 +36,13 @@ impl Digest {
     pub fn as_str(&self) -> &str {
         &self.0
     }
+}
+
+/// A code of 45 characters that is derived from a secret and does not reveal it. Different purposes
+/// give different codes.
+pub fn derived_code(purpose: &str, secret: &SecretString) -> SecretString {
+    let hash = digest(&SHA512, format!("{purpose}\n{}", secret.expose_secret()).as_bytes());
+    crockford(&hash.as_ref()[..45]).into()
 }
 
 impl std::fmt::Display for Digest {

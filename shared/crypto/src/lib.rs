@@ -12,6 +12,8 @@ pub mod seal;
 pub mod signing;
 pub mod totp;
 pub mod trail_keys;
+pub mod webauthn;
+pub mod webhook;
 
 use ring::hkdf;
 use secrecy::{ExposeSecret, SecretString};

@@ -4,22 +4,7 @@
 //! the binaries of Lambda functions. Both tables are exhaustive, so a new variant does not compile
 //! without its texts.
 
-use http::StatusCode;
-
 use crate::known::KnownError;
-
-/// A code, as the documentation lists it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Entry {
-    /// The code on the wire.
-    pub code: &'static str,
-    /// The HTTP status.
-    pub status: StatusCode,
-    /// When the error is returned.
-    pub meaning: &'static str,
-    /// What the developer who gets the error can do.
-    pub hint: &'static str,
-}
 
 macro_rules! catalog {
     ($($variant:ident: $meaning:literal, $hint:literal;)*) => {
@@ -35,13 +20,6 @@ macro_rules! catalog {
             }
         }
     };
-}
-
-impl KnownError {
-    /// Every code once.
-    pub fn catalog() -> impl Iterator<Item = Entry> {
-        Self::samples().map(|error| Entry { code: error.code(), status: error.status(), meaning: error.meaning(), hint: error.hint() })
-    }
 }
 
 #[rustfmt::skip]
@@ -60,6 +38,8 @@ catalog! {
         "Send `X-Service-Access-Type`, `X-Service-Project-Id` and the key of that access level.";
     InsufficientAccessType: "The operation requires a higher access level than the request has.",
         "Use an access level listed in `details`, with its key; call from a backend, so that the key stays secret.";
+    InsufficientKeyPermission: "The key has limited permissions, and not the one that the operation requires.",
+        "Create a key with the permission that `details` names, or use one without limits.";
     InvalidPublishableClientKey: "The client key does not exist in the project, has expired or was revoked.",
         "Check the project id and the `pck_` key; `gateway project keys` makes new ones.";
     InvalidSecretServerKey: "The server key does not exist in the project, has expired or was revoked.",
@@ -152,9 +132,34 @@ catalog! {
         "Use another address, or have the other user release this one.";
 
     MultiFactorAuthenticationRequired: "The account has a second factor.",
-        "Ask for a code from the authenticator app and send it to `POST /api/v1/auth/mfa/sign-in`.";
+        "Ask for one of the `factors`, such as an app's code, and send it to `POST /api/v1/auth/mfa/sign-in`.";
     InvalidTotpCode: "The code from the authenticator app is wrong or was used before.",
         "Ask for the next code; check the clock of the user's device.";
+    InvalidPollingCode: "The polling code of a command-line tool does not exist.",
+        "Start the sign-in again with `POST /api/v1/auth/cli`.";
+    AuthorizationPending: "Nobody has decided about the sign-in of the device yet.",
+        "Poll again after the `interval`.";
+    SlowDown: "The device polls too often.",
+        "Wait five seconds longer between polls.";
+    DeviceCodeExpired: "The time to confirm the sign-in of the device has passed, or the confirmation no longer counts.",
+        "Start again with `POST /api/v1/auth/oauth/device_authorization`.";
+    DeviceDenied: "The sign-in of the device was refused.",
+        "Tell the user; start again if the user wants to.";
+    InvalidLoginCode: "The login code of a command-line tool does not exist, or its sign-in has expired or is decided.",
+        "Run the tool's sign-in again and open the new link.";
+    NoAnonymousSession: "The sign-in of the command-line tool has no anonymous session, or another browser took it over.",
+        "Sign in in the browser, and confirm with the refresh token.";
+    CliSessionNotAnonymous: "The user of the attached session is not anonymous.",
+        "Start the sign-in without a refresh token.";
+    InvalidRefreshToken: "The refresh token in the body does not exist, or its session has ended.",
+        "Sign in again, and send the new refresh token.";
+
+    PasskeyAuthenticationNotEnabled: "The project does not offer passkeys.",
+        "Turn on `auth.passkey.allowSignIn`, or offer another way to sign in.";
+    PasskeyRegistrationFailed: "The browser's response does not register a passkey; the message says why.",
+        "Start again with new options; check that the page's origin is a trusted domain.";
+    PasskeyAuthenticationFailed: "The browser's response does not prove the possession of a passkey.",
+        "Let the user try again with new options, or another way to sign in; the message says why.";
 
     InvalidOauthClientIdOrSecret: "The OAuth client id or secret is wrong.",
         "The client id is the project's id, and the client secret is the project's `pck_` key.";
@@ -182,8 +187,20 @@ catalog! {
         "Link another account, or unlink this one from its user first.";
     AnotherProviderAccountSignsIn: "The user already signs in with another account of the provider.",
         "Add the account with `allow_sign_in: false`, or turn off `allow_sign_in` of the other account first.";
+    InvalidSharedOauthProviderId: "A provider of type `shared` is not one whose client a deployment can share.",
+        "Use `standard` with a client of your own; google, github, microsoft and spotify can be shared.";
+    OauthExtraScopeNotAvailableWithSharedOauthKeys: "The provider has the type `shared`, which allows only the scopes for signing in.",
+        "Register a client of your own at the provider, and set the type `standard`.";
+    OauthAccessTokenNotAvailableWithSharedOauthKeys: "The provider has the type `shared`, which gives apps no access tokens.",
+        "Register a client of your own at the provider, and set the type `standard`.";
+    CrossDomainSessionMismatch: "The refresh token does not belong to the access token's session, or the session has ended.",
+        "Send the refresh token of the session that the access token belongs to.";
     OauthProviderRefusesClient: "The provider does not accept the client id and secret of the project.",
         "Correct the client id and secret of the provider in the project's settings.";
+    AppleBundleIdNotConfigured: "The project has no bundle id of an app that signs in with Apple.",
+        "Add the app's bundle id to `apple_bundle_ids` of the provider `apple`.";
+    InvalidAppleCredentials: "The identity token is not by Apple for this project, has expired, was used before, or its nonce differs.",
+        "Let the user sign in with Apple again, and send the new token with its nonce.";
 
     TeamNotFound: "The team does not exist, or is not visible to the caller.",
         "Check the team id, and that the user is a member.";
@@ -249,6 +266,10 @@ catalog! {
         "Set `config.allow_user_api_keys` or `config.allow_team_api_keys` of the project to `true`.";
     TooManyApiKeys: "The user or team has the maximum number of API keys that have not ended.",
         "Revoke one that is not in use.";
+    PasskeyNotFound: "The user does not have this passkey.",
+        "List the user's passkeys.";
+    TooManyPasskeys: "The user has the maximum number of passkeys.",
+        "Delete one first.";
     LastSignInMethod: "After this change, the user would have no way to sign in.",
         "Add another way to sign in first.";
     EmailNotFound: "The email does not exist.",
@@ -301,35 +322,24 @@ catalog! {
         "Delete one that is not used.";
     TooManyEmailDocuments: "The project has the maximum number of templates, themes or drafts.",
         "Delete one that is not used.";
+    TooManyWebhookEndpoints: "The project has the maximum number of webhook endpoints.",
+        "Delete one that is not used, or send several types of events to the same endpoint.";
+    WebhookEndpointNotFound: "The webhook endpoint does not exist.",
+        "Check the id; `GET /api/v1/internal/webhook-endpoints` lists the project's endpoints.";
+    WebhookDeliveryNotFound: "The endpoint has no such delivery; deliveries are kept for 30 days.",
+        "Check the id and the endpoint; list the deliveries of the endpoint.";
+    WebhookUrlNotAllowed: "Events are not sent to this URL.",
+        "Use a public `https` URL; `details` says what is wrong with this one.";
     InvalidRecoveryCode: "The recovery code is wrong or was used before.",
         "Ask for another code of the newest set, or for a code from the authenticator app.";
     AuthenticatorAppRequired: "The user has no authenticator app, which recovery codes would replace.",
         "Set up an authenticator app first: `POST /api/v1/auth/mfa/authenticators`.";
     AuthenticatorNotFound: "The signed-in user has no authenticator app with this id.",
         "List the apps: `GET /api/v1/auth/mfa/authenticators`.";
+    DeviceNotFound: "The signed-in user has no remembered device with this id.",
+        "List the devices: `GET /api/v1/auth/mfa/devices`.";
     TooManyAuthenticators: "The user has the maximum number of authenticator apps.",
         "Let the user remove one that is no longer used.";
     RateLimited: "Too many requests of this kind in a short time.",
         "Wait for the seconds in `Retry-After`; the `RateLimit` headers name the limit.";
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn every_code_has_a_meaning_and_a_hint() {
-        for entry in KnownError::catalog() {
-            for text in [entry.meaning, entry.hint] {
-                assert!(text.ends_with('.') && text.starts_with(|c: char| c.is_uppercase()), "{}: {text}", entry.code);
-                assert!(text.len() <= 110, "{}: {text}", entry.code);
-            }
-        }
-    }
-
-    #[test]
-    fn the_catalog_lists_every_code_once() {
-        let codes: Vec<&str> = KnownError::catalog().map(|entry| entry.code).collect();
-        assert_eq!(codes, KnownError::CODES);
-    }
 }

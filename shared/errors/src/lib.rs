@@ -6,13 +6,16 @@
 pub mod answer;
 
 pub mod catalog;
+#[cfg(test)]
+mod catalog_tests;
+pub mod entry;
 pub mod failure;
 pub mod groups;
 pub mod key_slip;
 pub mod known;
 
 pub use crate::answer::{Answered, AnsweredCode};
-pub use crate::catalog::Entry;
+pub use crate::entry::Entry;
 pub use crate::failure::Error;
 pub use crate::groups::{
     CODE_ERRORS, NEW_PASSWORD_ERRORS, SIGN_IN_CHANGE_ERRORS, TEAM_MEMBER_ERRORS, USER_FIELD_ERRORS, USER_REFERENCE_ERRORS,

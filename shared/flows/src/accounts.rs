@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use errors::{Error, KnownError};
 use model::code::Rejected;
+use model::passkey;
 use model::place::Place;
 use model::project::ProjectConfig;
 use model::sign_up::rule::{Attempt, AuthMethod};
@@ -16,7 +17,7 @@ use model::user::ownership::Author;
 use store::limit::Window;
 use store::user::UserRow;
 use store::user::account::{Outcome, Taken};
-use store::{Contention as _, Label, Store, Write, optimistic};
+use store::{Contention as _, Label, Store, Write, optimistic, record};
 use tokio::time::Instant;
 use wire::id::{ProjectId, UserId};
 use wire::level::Level;
@@ -57,7 +58,8 @@ pub async fn read(context: &Context, id: UserId) -> Result<Option<UserRow>, Erro
 /// `missing` is the error if the user no longer exists. If another account signs in with one of
 /// the user's email addresses, the error is [`KnownError::UserEmailAlreadyExists`]; if another
 /// account signs in with one of the user's provider accounts, it is
-/// [`KnownError::OauthProviderAccountIdAlreadyUsedForSignIn`].
+/// [`KnownError::OauthProviderAccountIdAlreadyUsedForSignIn`]; if another account has one of the
+/// user's passkeys, it is [`KnownError::PasskeyRegistrationFailed`].
 pub async fn change_read(
     app: &App,
     project: &ProjectId,
@@ -137,7 +139,7 @@ pub async fn verify_read(
                 would_work_if_email_was_verified: false,
             }
             .into()),
-            Ok(taken @ Outcome::AccountTaken(_)) => Err(taken_error(taken).into()),
+            Ok(taken @ (Outcome::AccountTaken(_) | Outcome::PasskeyTaken(_))) => Err(taken_error(taken).into()),
             Err(error) => Err(error.into()),
         })
     })?
@@ -173,7 +175,11 @@ pub fn admit(config: &ProjectConfig, user: &mut User, method: AuthMethod<'_>, pl
     let country_code = place.country_code.as_deref();
     let attempt = Attempt { email: email.as_ref(), method, country_code, risk: user.risk_scores.sign_up };
     let verdict = evaluate(&config.sign_up_rules, config.sign_up_rules_default_action, &attempt);
-    verdict.apply(user).map_err(|rejected| KnownError::SignUpRejected { message: rejected.to_string() })?;
+    record::matched(verdict.matched());
+    verdict.apply(user).map_err(|rejected| {
+        record::rejected();
+        KnownError::SignUpRejected { message: rejected.to_string() }
+    })?;
     // An anonymous user who signs up keeps a country that is already set.
     user.country_code = user.country_code.take().or_else(|| place.country_code.clone());
     Ok(())
@@ -193,6 +199,7 @@ fn taken_error(outcome: Outcome) -> KnownError {
             KnownError::UserEmailAlreadyExists { email: email.to_string(), would_work_if_email_was_verified: false }
         }
         Outcome::AccountTaken(_) => KnownError::OauthProviderAccountIdAlreadyUsedForSignIn,
+        Outcome::PasskeyTaken(_) => KnownError::PasskeyRegistrationFailed { message: passkey::Refused::Duplicate.to_string() },
         Outcome::Done | Outcome::Changed => KnownError::ServiceUnavailable,
     }
 }

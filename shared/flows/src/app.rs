@@ -66,7 +66,7 @@ impl App {
 
     /// The parts of the app with which project settings are validated and sealed.
     pub fn deployment(&self) -> Deployment<'_> {
-        Deployment { sealer: &self.sealer, entropy: &self.entropy, senders: &self.settings.senders }
+        Deployment { sealer: &self.sealer, entropy: &self.entropy, senders: &self.settings.senders, shared: &self.settings.shared_clients }
     }
 
     fn with_secret(secret: DeploymentSecret) -> Result<Self, environment::Error> {

@@ -6,8 +6,10 @@ use model::limit::Subject;
 use model::place::Place;
 use model::project::Project;
 use model::user::User;
+use model::user::device::DeviceToken;
 use model::user::ownership::{Author, Prover};
 use model::user::reference::UserRef;
+use model::user::restriction::RestrictedReason;
 use store::Store;
 use wire::id::UserId;
 use wire::level::Level;
@@ -30,6 +32,8 @@ pub struct Context {
     pub user: Option<CurrentUser>,
     /// The IP address and the place of the caller.
     pub place: Place,
+    /// The token of a device that is remembered in place of a second factor.
+    pub device: Option<DeviceToken>,
     /// The store with the prefetched items; use `app.store` to read again.
     pub prefetched: Store,
 }
@@ -96,6 +100,15 @@ impl Context {
     pub fn prover(&self, user: &User) -> Prover {
         let is_own = self.user.as_ref().is_some_and(|current| current.row.user.id == user.id && current.session.is_unended(user));
         if is_own { Prover::Creator } else { Prover::Stranger }
+    }
+
+    /// Why `user` is restricted: for the user of the request, in the session.
+    pub fn restricted_reason(&self, user: &User) -> Option<RestrictedReason> {
+        let config = &self.project.config;
+        match &self.user {
+            Some(current) if current.row.user.id == user.id => user.restricted_reason_in(&current.session, config),
+            _ => user.restricted_reason(config),
+        }
     }
 
     /// Refuses a client's change to `user`, who has been read again, if the session has ended or

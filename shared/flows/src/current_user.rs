@@ -34,13 +34,16 @@ pub struct CurrentUser {
 
 impl CurrentUser {
     /// Fails with `REAUTHENTICATION_REQUIRED` if the project requires a recent sign-in and this
-    /// session's last sign-in is older than the project's maximum age or `limit`.
+    /// session's last sign-in is older than the project's maximum age or `limit`. Also if the
+    /// project requires two factors and the session proved one, although the user could prove both:
+    /// whoever knows only a password must not add a factor of their own.
     pub fn check_fresh(&self, project: &Project, limit: Option<SignedDuration>, app: &App) -> Result<(), KnownError> {
         let seconds = project.config.reauthentication_max_age_seconds;
         let age = SignedDuration::from_secs(seconds.into());
         let age = limit.map_or(age, |limit| limit.min(age));
         let is_fresh = seconds == 0 || self.session.is_fresh(age, app.clock.now());
-        if is_fresh { Ok(()) } else { Err(KnownError::ReauthenticationRequired) }
+        let owes_factor = self.row.user.owes_second_factor(&self.session, &project.config);
+        if is_fresh && !owes_factor { Ok(()) } else { Err(KnownError::ReauthenticationRequired) }
     }
 
     /// Checks whether the user, who has been read again, may still make the request.
@@ -53,7 +56,7 @@ impl CurrentUser {
                 refresh_token_id: Some(self.session.id.to_string()),
             });
         }
-        self.allows.check(user, project)
+        self.allows.check(user, &self.session, project)
     }
 }
 
@@ -72,14 +75,14 @@ impl Allowed {
     const ANYBODY: Self = Self { anonymous: true, restricted: true, by_administrator: true };
 
     /// Refuses a user whom the request does not accept.
-    pub fn check(self, user: &User, project: &Project) -> Result<(), KnownError> {
+    pub fn check(self, user: &User, session: &Session, project: &Project) -> Result<(), KnownError> {
         // This check comes first, because it applies even if the user is also restricted for
         // another reason.
         if user.restriction.is_some() && !self.by_administrator {
             let restricted_reason = RestrictedReason::RestrictedByAdministrator;
             return Err(KnownError::RestrictedUserNotAllowed { restricted_reason });
         }
-        match user.restricted_reason(&project.config) {
+        match user.restricted_reason_in(session, &project.config) {
             Some(RestrictedReason::Anonymous) if !self.anonymous => Err(KnownError::AnonymousAuthenticationNotAllowed),
             Some(restricted_reason) if !self.restricted => Err(KnownError::RestrictedUserNotAllowed { restricted_reason }),
             _ => Ok(()),

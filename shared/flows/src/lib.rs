@@ -11,7 +11,9 @@ pub mod email;
 pub mod limits;
 pub mod literal;
 pub mod memory;
+pub mod rejections;
 pub mod teams;
+pub mod webhook;
 
 pub use app::App;
 pub use context::Context;

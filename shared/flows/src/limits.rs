@@ -12,6 +12,7 @@
 
 use std::sync::OnceLock;
 
+use crypto::digest::Digest;
 use futures_util::future::try_join_all;
 use model::email::Email;
 use model::limit::{By, Counter, Limit, Rule, Subject};
@@ -40,7 +41,7 @@ pub struct Claimed<'a> {
     /// The user of the admin access token.
     pub owner: Option<UserId>,
     /// The API key.
-    pub key: Option<&'a SecretString>,
+    pub key: Option<&'a Digest>,
     /// The API key of a user or team that is to be checked.
     pub checked: Option<KeyText>,
     /// Where the request came from.
@@ -83,7 +84,7 @@ impl<'a> Claimed<'a> {
         match (self.level, self.user, self.owner, self.key) {
             (Level::Client, Some(user), ..) => (Subject::user(user), None),
             (Level::Server | Level::Admin, _, Some(owner), _) => (Subject::user(owner), None),
-            (Level::Server | Level::Admin, _, None, Some(key)) => (Subject::secret(key), Some(Subject::secret(key))),
+            (Level::Server | Level::Admin, _, None, Some(key)) => (Subject::digest(key), Some(Subject::digest(key))),
             _ => (Subject::address(self.place.ip), None),
         }
     }

@@ -26,6 +26,8 @@ struct Learnt {
     refused: HashMap<String, (Timestamp, Refused)>,
     /// Counters that are not stored in the table, by name.
     counters: HashMap<String, u32>,
+    /// The entries of rejected sign-ups that count no more of them.
+    full: HashSet<String>,
 }
 
 impl Memory {
@@ -70,6 +72,18 @@ impl Memory {
         make_room(learnt.counters.len(), || learnt.counters.clear());
         *learnt.counters.entry(counter.to_string()).or_default() += 1;
         Ok(())
+    }
+
+    /// Remembers that an entry of rejected sign-ups counts no more of them.
+    pub fn fill(&self, entry: String) {
+        let mut learnt = self.learnt();
+        make_room(learnt.full.len(), || learnt.full.clear());
+        learnt.full.insert(entry);
+    }
+
+    /// Whether an entry of rejected sign-ups is remembered to count no more of them.
+    pub fn is_full(&self, entry: &str) -> bool {
+        self.learnt().full.contains(entry)
     }
 
     fn learnt(&self) -> MutexGuard<'_, Learnt> {

@@ -90,7 +90,9 @@ pub fn founding(app: &App, project: &Project, team: &Team, creator: &User, is_se
 /// The writes of a new membership of a user in a team, with the default permissions of members.
 pub fn joining(app: &App, project: &Project, team: TeamId, user: &User) -> Result<Vec<Write>, store::Error> {
     let grants = project.config.rbac.default_grants(Occasion::TeamMember);
-    let user_write = membership::joins(&project.id, user.id);
+    let is_protected = project.config.second_factor.required_of_teams.contains(&team);
+    let user_write =
+        if is_protected { membership::joins_protected(&project.id, user.id, team) } else { membership::joins(&project.id, user.id) };
     membership::joining(&project.id, user, user_write, &MemberRow::new(team, user.id, Member::new(app.clock.now()), grants))
 }
 

@@ -80,6 +80,11 @@ impl Code {
         self.0.expose_secret()
     }
 
+    /// The complete code as a secret.
+    pub(crate) fn secret(&self) -> &SecretString {
+        &self.0
+    }
+
     /// The part to type instead of following the link, in upper case.
     pub fn typed(&self) -> String {
         self.text().chars().take(TYPED).collect::<String>().to_uppercase()

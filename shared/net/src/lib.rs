@@ -6,3 +6,4 @@
 pub mod outgoing;
 pub mod public_address;
 pub mod tls;
+pub mod webhook;

@@ -71,6 +71,11 @@ impl<'a> Outgoing<'a> {
         Self { allow_private: settings.allow_private_issuers, stand_in: settings.provider_stand_in.as_deref() }
     }
 
+    /// A client with the same rules that no server stands in for.
+    pub(crate) fn direct(settings: &Settings) -> Outgoing<'static> {
+        Outgoing { allow_private: settings.allow_private_issuers, stand_in: None }
+    }
+
     /// The URL to call for an endpoint: its own, or the corresponding one at the server that stands
     /// in for all hosts.
     pub fn place(self, endpoint: &str) -> Cow<'_, str> {
@@ -127,7 +132,7 @@ impl<'a> Outgoing<'a> {
 
     /// Parses a URL, and refuses it if its scheme or IP address shows that it may not be called. A
     /// host name is checked when it is resolved.
-    fn check(self, text: &str) -> Result<Url, Fault> {
+    pub(crate) fn check(self, text: &str) -> Result<Url, Fault> {
         let url = Url::parse(&self.place(text)).map_err(|_| Fault::Senseless("an endpoint is not a valid URL".to_owned()))?;
         let address = match url.host() {
             Some(Host::Ipv4(address)) => Some(IpAddr::V4(address)),
@@ -139,13 +144,13 @@ impl<'a> Outgoing<'a> {
         if is_fit && matches!(url.scheme(), "http" | "https") { Ok(url) } else { Err(Fault::Private(text.to_owned())) }
     }
 
-    fn client(self) -> &'static Client {
+    pub(crate) fn client(self) -> &'static Client {
         static CLIENTS: [OnceLock<Client>; 2] = [OnceLock::new(), OnceLock::new()];
         CLIENTS[usize::from(self.allow_private)].get_or_init(|| client(self.allow_private))
     }
 }
 
-type Client = legacy::Client<HttpsConnector<HttpConnector<PublicResolver>>, Full<Bytes>>;
+pub(crate) type Client = legacy::Client<HttpsConnector<HttpConnector<PublicResolver>>, Full<Bytes>>;
 
 fn client(allow_private: bool) -> Client {
     let mut tcp = HttpConnector::new_with_resolver(PublicResolver { allow_private });
@@ -174,13 +179,13 @@ async fn exchange(client: &Client, request: Request<Full<Bytes>>) -> Result<(Sta
 }
 
 /// The fault of a request that cannot be built from a provider's settings or tokens.
-fn unsendable(error: impl Into<http::Error>) -> Fault {
+pub(crate) fn unsendable(error: impl Into<http::Error>) -> Fault {
     Fault::Senseless(error.into().to_string())
 }
 
 /// The fault of a failed request: `Private` if the host has no public address, otherwise
 /// `Unavailable` with the whole chain of causes.
-fn unavailable(error: &(dyn StdError + 'static)) -> Fault {
+pub(crate) fn unavailable(error: &(dyn StdError + 'static)) -> Fault {
     let mut text = error.to_string();
     let mut source = error.source();
     while let Some(cause) = source {
@@ -195,7 +200,7 @@ fn unavailable(error: &(dyn StdError + 'static)) -> Fault {
 
 /// Resolves names to IP addresses that may be called.
 #[derive(Debug, Clone, Copy)]
-struct PublicResolver {
+pub(crate) struct PublicResolver {
     allow_private: bool,
 }
 

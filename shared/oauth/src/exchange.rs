@@ -1,9 +1,8 @@
 //! The second half of a flow: exchanges a provider's code for tokens (RFC 6749 §4.1.3) and reads
 //! the account that they belong to.
 
-use crypto::seal::{self, Sealer};
 use jiff::{SignedDuration, Timestamp};
-use model::project::{OAuthProvider, Project, secret_owner};
+use model::project::OAuthProvider;
 use model::provider::catalog::{self, Api, ClientAuth, Identity, TENANT};
 use model::provider::profile::{Fields, Profile};
 use net::outgoing::{Fault, Outgoing};
@@ -18,8 +17,16 @@ use crate::metadata;
 pub struct Peer<'a> {
     outgoing: Outgoing<'a>,
     provider: &'a OAuthProvider,
-    client_secret: SecretString,
+    client: Client,
     now: Timestamp,
+}
+
+/// A client that is registered with a provider.
+pub struct Client {
+    /// The client id.
+    pub id: String,
+    /// The client secret.
+    pub secret: SecretString,
 }
 
 /// What a provider issues for a code or a refresh token (RFC 6749 §5.1).
@@ -99,18 +106,9 @@ enum Source {
 }
 
 impl<'a> Peer<'a> {
-    /// Decrypts the project's client secret. Fails if the secret was sealed with another
-    /// deployment secret or is damaged.
-    pub fn new(
-        outgoing: Outgoing<'a>,
-        sealer: &Sealer,
-        project: &Project,
-        provider: &'a OAuthProvider,
-        now: Timestamp,
-    ) -> Result<Self, seal::Error> {
-        let owner = secret_owner(project.id.as_str(), &provider.id);
-        let client_secret = sealer.open(&owner, &provider.client_secret)?;
-        Ok(Self { outgoing, provider, client_secret, now })
+    /// A provider of a project, called with this client.
+    pub fn new(outgoing: Outgoing<'a>, provider: &'a OAuthProvider, client: Client, now: Timestamp) -> Self {
+        Self { outgoing, provider, client, now }
     }
 
     async fn endpoints(&self) -> Result<Endpoints, Fault> {
@@ -160,7 +158,7 @@ impl<'a> Peer<'a> {
     /// Whether the provider still accepts an access token, if it has an API that tells.
     pub async fn accepts(&self, access_token: &SecretString) -> Result<bool, Fault> {
         let Some(Identity::Api(api)) = catalog::find(&self.provider.id).map(|known| known.identity) else { return Ok(true) };
-        let header = api.client_id_header.map(|name| (name, self.provider.client_id.as_str()));
+        let header = api.client_id_header.map(|name| (name, self.client.id.as_str()));
         match self.outgoing.get(api.url, Some(access_token.expose_secret()), header).await {
             Ok(_) => Ok(true),
             Err(Fault::Unauthorized) => Ok(false),
@@ -169,7 +167,7 @@ impl<'a> Peer<'a> {
     }
 
     async fn tokens(&self, endpoints: &Endpoints, form: &[(&str, &str)]) -> Result<Tokens, Fault> {
-        let (id, secret) = (self.provider.client_id.as_str(), self.client_secret.expose_secret());
+        let (id, secret) = (self.client.id.as_str(), self.client.secret.expose_secret());
         let mut form = form.to_vec();
         let basic = match endpoints.client_auth {
             ClientAuth::Basic => Some((id, secret)),
@@ -195,7 +193,7 @@ impl<'a> Peer<'a> {
         match source {
             Source::IdToken { issuer, jwks_uri, userinfo } => {
                 let token = tokens.id_token.as_ref().ok_or_else(|| Fault::Senseless("the token response has no ID token".to_owned()))?;
-                let expected = Expected { issuer, jwks_uri, client_id: &self.provider.client_id, nonce };
+                let expected = Expected { issuer, jwks_uri, client_ids: &[&self.client.id], nonce: Some(nonce) };
                 let claims = id_token::verify(self.outgoing, token.expose_secret(), &expected, self.now).await?;
                 let profile = Fields::OPENID.read(&claims).map_err(senseless)?;
                 match userinfo {
@@ -212,7 +210,7 @@ impl<'a> Peer<'a> {
                 }
             }
             Source::Api(api) => {
-                let header = api.client_id_header.map(|name| (name, self.provider.client_id.as_str()));
+                let header = api.client_id_header.map(|name| (name, self.client.id.as_str()));
                 let mut profile = api.fields.read(&self.outgoing.get(api.url, Some(bearer), header).await?).map_err(senseless)?;
                 if let Some((url, addresses)) = api.addresses
                     && let Some((email, verified)) = addresses.primary(&self.outgoing.get(url, Some(bearer), None).await?)

@@ -18,10 +18,11 @@ pub struct Expected<'a> {
     pub issuer: &'a str,
     /// URL of the issuer's keys.
     pub jwks_uri: &'a str,
-    /// The required audience and, if present, authorized party (`azp`).
-    pub client_id: &'a str,
-    /// The required nonce.
-    pub nonce: &'a str,
+    /// The accepted audiences and, if present, authorized parties (`azp`).
+    pub client_ids: &'a [&'a str],
+    /// The required nonce. If absent, the token must have none, so that whoever got a token with a
+    /// nonce cannot use it by leaving the nonce out.
+    pub nonce: Option<&'a str>,
 }
 
 fn senseless(text: impl Into<String>) -> Fault {
@@ -39,7 +40,7 @@ pub async fn verify(outgoing: Outgoing<'_>, token: &str, expected: &Expected<'_>
     let jwk = metadata::key(outgoing, expected.jwks_uri, header.kid.as_deref(), now).await?;
     let key = DecodingKey::from_jwk(&jwk).map_err(|error| senseless(error.to_string()))?;
     let mut validation = Validation::new(header.alg);
-    validation.set_audience(&[expected.client_id]);
+    validation.set_audience(expected.client_ids);
     validation.set_issuer(&[expected.issuer]);
     validation.set_required_spec_claims(&["exp", "aud", "iss", "sub"]);
     // The expiry is checked below with the app's clock; the crate can only use the system's.
@@ -62,13 +63,17 @@ fn check(claims: &Value, expected: &Expected<'_>, now: i64) -> Result<(), &'stat
     if claims.get("nbf").is_some_and(|_| time("nbf").is_none_or(|nbf| nbf > now + LEEWAY)) {
         return Err("it is not valid yet");
     }
-    let nonce = claims["nonce"].as_str().unwrap_or_default();
-    if !bool::from(nonce.as_bytes().ct_eq(expected.nonce.as_bytes())) {
+    let has_nonce = match (&claims["nonce"], expected.nonce) {
+        (Value::Null, None) => true,
+        (Value::String(nonce), Some(expected)) => nonce.as_bytes().ct_eq(expected.as_bytes()).into(),
+        _ => false,
+    };
+    if !has_nonce {
         return Err("its nonce belongs to another flow");
     }
     let party = claims["azp"].as_str();
     let audiences = claims["aud"].as_array().map_or(1, Vec::len);
-    if party.map_or(audiences > 1, |party| party != expected.client_id) {
+    if party.map_or(audiences > 1, |party| !expected.client_ids.contains(&party)) {
         return Err("it was issued to another client");
     }
     Ok(())
@@ -80,7 +85,7 @@ mod tests {
 
     use super::*;
 
-    const EXPECTED: Expected<'_> = Expected { issuer: "https://i.example", jwks_uri: "", client_id: "me", nonce: "n" };
+    const EXPECTED: Expected<'_> = Expected { issuer: "https://i.example", jwks_uri: "", client_ids: &["me"], nonce: Some("n") };
 
     #[test]
     fn tokens_of_other_times_flows_and_clients_are_refused() {
@@ -103,6 +108,9 @@ mod tests {
             bad[name] = value.clone();
             assert!(check(&bad, &EXPECTED, 150).is_err(), "{name}: {value}");
         }
+        let without = Expected { nonce: None, ..EXPECTED };
+        assert!(check(&good, &without, 150).is_err(), "a nonce that the caller does not know");
+        assert_eq!(check(&json!({ "exp": 200, "iat": 100, "aud": "me" }), &without, 150), Ok(()));
         let valid_soon = json!({ "exp": 300, "iat": 100, "nbf": 150 + LEEWAY, "nonce": "n", "aud": "me" });
         assert_eq!(check(&valid_soon, &EXPECTED, 150), Ok(()));
         let several = json!({ "exp": 200, "iat": 100, "nonce": "n", "aud": ["me", "other"], "azp": "me" });

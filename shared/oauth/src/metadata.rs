@@ -89,18 +89,19 @@ pub async fn key(outgoing: Outgoing<'_>, jwks_uri: &str, id: Option<&str>, now: 
 }
 
 async fn document<T: DeserializeOwned>(outgoing: Outgoing<'_>, url: &str, fresh: SignedDuration, now: Timestamp) -> Result<T, Fault> {
-    let kept = DOCUMENTS.lock().unwrap_or_else(PoisonError::into_inner).iter().find(|kept| kept.url == url).cloned();
+    let place = outgoing.place(url);
+    let kept = DOCUMENTS.lock().unwrap_or_else(PoisonError::into_inner).iter().find(|kept| kept.url == place).cloned();
     let kept = kept.filter(|kept| now.duration_since(kept.read_at).abs() < fresh);
     let document = match kept {
         Some(kept) => kept.document,
         None => {
             let document = Arc::new(outgoing.get(url, None, None).await?);
             let mut documents = DOCUMENTS.lock().unwrap_or_else(PoisonError::into_inner);
-            documents.retain(|kept| kept.url != url);
+            documents.retain(|kept| kept.url != place);
             if documents.len() >= KEPT {
                 documents.pop_front();
             }
-            documents.push_back(Kept { url: url.to_owned(), document: Arc::clone(&document), read_at: now });
+            documents.push_back(Kept { url: place.into_owned(), document: Arc::clone(&document), read_at: now });
             document
         }
     };

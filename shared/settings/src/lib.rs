@@ -9,6 +9,7 @@ use crypto::deployment_secret::DeploymentSecret;
 use model::email::Email;
 use model::limit::{Limits, Rule};
 use model::project::senders::Senders;
+use model::provider::shared::{SHARED, Shareable, SharedClient, SharedClients};
 use secrecy::SecretString;
 use url::Url;
 use wire::environment::{Error, required, variable};
@@ -54,6 +55,8 @@ pub struct Settings {
     /// Base URL, without a trailing slash, of a server that stands in for all providers: for tests,
     /// and to try a sign-in without an account at a provider.
     pub provider_stand_in: Option<String>,
+    /// The deployment's clients at OAuth providers.
+    pub shared_clients: SharedClients,
 }
 
 impl Settings {
@@ -73,6 +76,7 @@ impl Settings {
             development: api_url.starts_with("http:"),
             allow_private_issuers: allow_private_issuers(),
             provider_stand_in: provider_stand_in()?,
+            shared_clients: shared_clients(variable),
             api_url,
             site_url,
             secret,
@@ -111,6 +115,28 @@ pub fn deployment_secret(current: String) -> Result<DeploymentSecret, Error> {
 pub fn provider_stand_in() -> Result<Option<String>, Error> {
     let url = variable("GATELET_PROVIDER_STAND_IN").filter(|_| allow_private_issuers());
     url.map(|url| base_url("GATELET_PROVIDER_STAND_IN", &url)).transpose()
+}
+
+/// The deployment's clients at OAuth providers (`GATELET_SHARED_GOOGLE_CLIENT_ID` and others).
+/// Functions that do not call providers have only the ids.
+pub fn shared_clients(variable: impl Fn(&str) -> Option<String>) -> SharedClients {
+    let client = |shared: Shareable| {
+        let (id, secret) = (variable(shared.id_variable)?, variable(shared.secret_variable).map(Into::into));
+        Some((shared.id, SharedClient { id, secret }))
+    };
+    SHARED.into_iter().filter_map(client).collect()
+}
+
+/// Like [`shared_clients`]. Fails if only the id or only the secret of a client is set.
+pub fn whole_shared_clients(variable: impl Fn(&str) -> Option<String>) -> Result<SharedClients, Error> {
+    for shared in SHARED {
+        match (variable(shared.id_variable), variable(shared.secret_variable)) {
+            (Some(_), None) => return Err(Error::Missing(shared.secret_variable)),
+            (None, Some(_)) => return Err(Error::Missing(shared.id_variable)),
+            _ => {}
+        }
+    }
+    Ok(shared_clients(variable))
 }
 
 /// Refuses a secret that is short or a published example.
@@ -193,6 +219,17 @@ mod tests {
         let switched_off = limits("generous", of("GATELET_LIMIT_WRITE", "off")).expect("valid");
         assert_eq!(switched_off, Limits::generous().with(Rule::Write, None));
         assert_eq!(limits("off", |_| None).expect("valid"), Limits::off());
+    }
+
+    #[test]
+    fn a_shared_client_has_an_id_and_a_secret() {
+        let both = |name: &str| name.contains("_GITHUB_").then(|| "x".to_owned());
+        let clients = whole_shared_clients(both).expect("valid");
+        assert!(clients.get("github").is_some_and(|client| client.id == "x" && client.secret.is_some()) && clients.get("google").is_none());
+        for half in [SHARED[0].id_variable, SHARED[0].secret_variable] {
+            let one = |name: &str| (name == half).then(|| "x".to_owned());
+            assert!(matches!(whole_shared_clients(one), Err(Error::Missing(missing)) if missing != half));
+        }
     }
 
     #[test]

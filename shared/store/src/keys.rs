@@ -16,7 +16,8 @@ pub fn api_key_key(project: &ProjectId, key: &SecretString) -> Key {
     key_key(project, &Digest::of(key.expose_secret()))
 }
 
-pub(crate) fn key_key(project: &ProjectId, digest: &Digest) -> Key {
+/// The key of the item of an API key, from the API key's digest.
+pub fn key_key(project: &ProjectId, digest: &Digest) -> Key {
     Key::new(format!("P#{project}"), format!("KEY#{digest}"))
 }
 

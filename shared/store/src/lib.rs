@@ -9,6 +9,7 @@
 #![warn(missing_docs)]
 
 pub mod bot_challenge;
+pub mod cli_sign_in;
 pub mod client;
 pub mod code;
 pub mod connect;
@@ -22,8 +23,10 @@ pub mod keys;
 pub mod label;
 pub mod limit;
 pub mod link;
+pub mod metrics;
 pub mod outbox;
 pub mod owned_key;
+pub mod passkey;
 pub mod profile_image;
 pub mod project;
 pub mod provider;
@@ -38,6 +41,7 @@ pub mod told;
 pub mod trail;
 pub mod transfer;
 pub mod user;
+pub mod webhook;
 pub mod write;
 
 pub use crate::client::{MAX_WRITES, Store};

@@ -9,13 +9,17 @@
 //! A request with several transactions, such as a large deletion, writes its entry with the first
 //! transaction that succeeds, whether or not later ones do.
 
+use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use jiff::{SignedDuration, Timestamp};
 use model::limit::Subject;
+use model::metrics::tally::Tally;
 use model::place::Place;
 use model::project::Project;
-use model::trail::{Access, Actor, Entry, Event, Target, TargetKind, retention_days};
+use model::sign_up::rule::ActionType;
+use model::trail::expiry::retention_days;
+use model::trail::{Access, Actor, Entry, Event, Target, TargetKind};
 use wire::clock::Clock;
 use wire::entropy::Entropy;
 use wire::id::{ProjectId, TrailEntryId, UserId};
@@ -59,6 +63,8 @@ struct State {
     home: Option<(ProjectId, u16)>,
     entry: Entry,
     phase: Phase,
+    /// Whether the project's sign-up rules rejected the request.
+    is_rejected: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -74,8 +80,9 @@ pub async fn within<F: Future>(started: Started, future: F) -> F::Output {
     let Started { id, at, operation, targets, fields, place } = started;
     let (actor, count) = (Actor::Anonymous, 1);
     let (events, method, access, user_id) = (Vec::new(), Vec::new(), None, None);
-    let entry = Entry { id, at, operation, events, method, access, actor, user_id, targets, fields, place, count };
-    let state = State { home: None, entry, phase: Phase::Open };
+    let (tally, rules) = (Tally::default(), BTreeMap::new());
+    let entry = Entry { id, at, operation, events, method, access, actor, user_id, targets, fields, place, tally, rules, count };
+    let state = State { home: None, entry, phase: Phase::Open, is_rejected: false };
     RECORD.scope(Record(Arc::new(Mutex::new(state))), future).await
 }
 
@@ -97,6 +104,16 @@ pub fn by(project: &Project, access: Access, actor: Actor, named: Option<UserId>
 /// Adds a target that the path does not name.
 pub fn target(kind: TargetKind, id: impl ToString) {
     change(|state| add(&mut state.entry.targets, Target::new(kind, id)));
+}
+
+/// Sets the sign-up rules that matched, with their actions.
+pub fn matched(rules: impl IntoIterator<Item = (String, ActionType)>) {
+    change(|state| state.entry.rules = rules.into_iter().collect());
+}
+
+/// Notes that the matching sign-up rules, or the default, rejected the request.
+pub fn rejected() {
+    change(|state| state.is_rejected = true);
 }
 
 /// Work of the system, or of the command line, on a project.
@@ -209,6 +226,7 @@ fn told(entry: &Entry, writes: &[Write]) -> Entry {
         entry.user_id = entry.user_id.or(told.user);
         entry.events.extend(&told.events);
         entry.method.extend(&told.method);
+        entry.tally.merge(&told.tally, 1);
         told.targets.iter().cloned().for_each(|target| add(&mut entry.targets, target));
         match (told.session, told.user, entry.actor) {
             // A caller who signs in was anonymous until now, and is identified by the session from
@@ -236,6 +254,32 @@ pub(crate) fn failure(user: Option<UserId>, event: Event) -> Result<Option<Write
     let whose = user.map_or_else(caller, |user| Some(user.to_string()));
     let id = trail::counted_id(at, &format!("{}#{event:?}#{}", state.entry.operation, whose.unwrap_or_default()));
     trail::count(project, &Entry { id, at, user_id: user, events: vec![event], ..state.entry.clone() }, *days).map(Some)
+}
+
+/// The write that counts a sign-up that the project's rules rejected, with the name of the entry:
+/// one entry per minute, operation and combination of rules, whoever signs up. `None` if the
+/// request was not rejected.
+pub(crate) fn rejection() -> Result<Option<(String, Write)>, Error> {
+    let Ok(record) = RECORD.try_with(Record::clone) else { return Ok(None) };
+    let state = record.state();
+    let Some((project, days)) = &state.home else { return Ok(None) };
+    if !state.is_rejected {
+        return Ok(None);
+    }
+    let (at, event) = (minute(state.entry.at), Event::SignUpRejected);
+    let id = trail::counted_id(at, &format!("{}#{event:?}#{:?}", state.entry.operation, state.entry.rules));
+    let entry = Entry {
+        id,
+        at,
+        events: vec![event],
+        // The entry stands for many callers.
+        actor: Actor::Anonymous,
+        user_id: None,
+        fields: Vec::new(),
+        place: None,
+        ..state.entry.clone()
+    };
+    Ok(Some((format!("{project}#{id}"), trail::count(project, &entry, *days)?)))
 }
 
 fn minute(time: Timestamp) -> Timestamp {

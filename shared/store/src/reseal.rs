@@ -17,6 +17,7 @@ use model::outbox::codes;
 use model::project::{Project, secret_owner};
 use model::user::totp::{self, Authenticator, Totp};
 use model::user::{User, recovery};
+use model::webhook::{self, Endpoint};
 use serde::Deserialize;
 use wire::id::ProjectId;
 
@@ -99,11 +100,16 @@ fn places(key: &Key, item: &Item) -> Result<Vec<Place>, Error> {
         let providers = lists.into_iter().flat_map(|(list, providers)| {
             providers.into_iter().enumerate().map(move |(index, provider)| (format!("config.{list}[{index}].client_secret"), provider))
         });
-        let providers = providers.map(|(path, provider)| {
+        let providers = providers.filter_map(|(path, provider)| {
             let owner = secret_owner(project.id.as_str(), &provider.id);
-            place(&path, owner, provider.client_secret)
+            Some(place(&path, owner, provider.client_secret?))
         });
         return Ok(providers.chain(server).chain(challenge).collect());
+    }
+    if let Some(project) = key.pk.strip_prefix("P#")
+        && key.sk.starts_with("WEBHOOK#")
+    {
+        return Ok(places_of_webhook(project, entity(item.clone())?));
     }
     if let Some((project, _)) = key.pk.strip_prefix("U#").and_then(|rest| rest.split_once('#'))
         && key.sk == "USER"
@@ -134,6 +140,18 @@ fn places(key: &Key, item: &Item) -> Result<Vec<Place>, Error> {
         return Ok([place("access", owner, tokens.access)].into_iter().chain(refresh).collect());
     }
     Ok(Vec::new())
+}
+
+/// The sealed values of a webhook endpoint.
+fn places_of_webhook(project: &str, endpoint: Endpoint) -> Vec<Place> {
+    let Endpoint { id, secret, previous, headers, .. } = endpoint;
+    let signing = |path: &str, sealed| Place { path: path.to_owned(), owner: webhook::secret_owner(project, id), sealed };
+    let headers = headers.into_iter().enumerate().map(|(index, header)| {
+        let owner = webhook::header_owner(project, id, &header.name);
+        Place { path: format!("headers[{index}].value"), owner, sealed: header.value }
+    });
+    let previous = previous.map(|previous| signing("previous.sealed", previous.sealed));
+    [signing("secret.sealed", secret.sealed)].into_iter().chain(previous).chain(headers).collect()
 }
 
 impl Store {

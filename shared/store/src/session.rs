@@ -59,7 +59,7 @@ pub fn create(project: &ProjectId, session: &Session, token: &SecretString) -> R
     ])
 }
 
-/// Records that the user of a session reauthenticated.
+/// Records that the user of a session reauthenticated by `amr`.
 pub fn reauthenticate(project: &ProjectId, session: &Session, amr: &[Amr], now: Timestamp) -> Result<Write, Error> {
     Write::update(session_key(project, session.user_id, session.id), "SET d.authenticated_at = :now, d.amr = :amr")
         .on("attribute_exists(pk)")
@@ -67,7 +67,15 @@ pub fn reauthenticate(project: &ProjectId, session: &Session, amr: &[Amr], now: 
         .tells([Event::Reauthenticated])
         .proved_by(amr)
         .value(":now", integer(now.as_millisecond()))
-        .entity(":amr", &amr)
+        .entity(":amr", &session.proved_again(amr))
+}
+
+/// Records that the user proved a second factor in a session by setting it up. The session is as
+/// old as before for changes that require a recent proof.
+pub fn gain_factor(project: &ProjectId, session: &Session) -> Result<Write, Error> {
+    Write::update(session_key(project, session.user_id, session.id), "SET d.amr = :amr")
+        .on("attribute_exists(pk)")
+        .entity(":amr", &[session.amr.as_slice(), &[Amr::Mfa]].concat())
 }
 
 /// The condition that a session exists, has not reached its maximum age at `:now`, and was used

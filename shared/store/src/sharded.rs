@@ -1,4 +1,4 @@
-//! Lists spread over several partitions of `gsi1`, read in parallel and merged by position.
+//! Lists spread over several partitions of the indexes, read in parallel and merged by position.
 //!
 //! A list costs half a unit for each 4 KB that is read and, like all reads of an index, is
 //! eventually consistent: new items may be missing for a moment.
@@ -45,9 +45,27 @@ pub struct Page<T> {
     pub next: Option<String>,
 }
 
+/// A partition of an index.
+pub(crate) struct Partition {
+    index: &'static str,
+    key: String,
+}
+
+impl Partition {
+    /// A partition of the index with whole items.
+    pub(crate) fn gsi1(key: String) -> Self {
+        Self { index: "gsi1", key }
+    }
+
+    /// A partition of the index with only keys.
+    pub(crate) fn gsi2(key: String) -> Self {
+        Self { index: "gsi2", key }
+    }
+}
+
 /// The progress in one partition of the list.
 struct Shard {
-    partition: String,
+    partition: Partition,
     /// Items that were read and not yet examined.
     waiting: VecDeque<(String, Item)>,
     /// The position of the last item that was read.
@@ -70,7 +88,7 @@ impl Store {
     /// `None` to leave out the item.
     pub(crate) async fn sharded<T>(
         &self,
-        partitions: Vec<String>,
+        partitions: Vec<Partition>,
         listing: Listing<'_>,
         read: impl Fn(&str, Item) -> Result<Option<(T, usize)>, Error>,
     ) -> Result<Page<T>, Error> {
@@ -109,18 +127,20 @@ impl Store {
             return Ok(());
         }
         let order = if listing.descending { "<" } else { ">" };
+        let Partition { index, key } = &shard.partition;
         let query = self
             .query()
-            .index_name("gsi1")
-            .key_condition_expression(format!("gsi1pk = :pk AND gsi1sk {order} :after"))
-            .expression_attribute_values(":pk", string(&shard.partition))
+            .index_name(*index)
+            .key_condition_expression(format!("{index}pk = :pk AND {index}sk {order} :after"))
+            .expression_attribute_values(":pk", string(key))
             .expression_attribute_values(":after", string(&shard.after))
             .scan_index_forward(!listing.descending)
             .limit(i32::try_from(count).unwrap_or(i32::MAX));
         let (items, next) = self.query_page(query).await?;
         shard.is_done = next.is_none();
         for item in items {
-            let position = item.get("gsi1sk").and_then(|value| value.as_s().ok()).cloned().unwrap_or_default();
+            let position =
+                item.get(&format!("{}sk", shard.partition.index)).and_then(|value| value.as_s().ok()).cloned().unwrap_or_default();
             shard.after.clone_from(&position);
             shard.waiting.push_back((position, item));
         }

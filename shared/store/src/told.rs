@@ -1,5 +1,6 @@
 //! The facts that a write adds to the trail entry.
 
+use model::metrics::tally::Tally;
 use model::session::{Amr, Session};
 use model::trail::{Event, Target};
 use wire::id::{SessionId, UserId};
@@ -12,6 +13,7 @@ pub(crate) struct Told {
     pub(crate) session: Option<SessionId>,
     pub(crate) method: Vec<Amr>,
     pub(crate) targets: Vec<Target>,
+    pub(crate) tally: Tally,
 }
 
 impl Told {
@@ -32,6 +34,10 @@ impl Told {
         self.events([if session.is_impersonation { Event::Impersonation } else { Event::SignIn }]);
         self.method(&session.amr);
         self.session = Some(session.id);
+    }
+
+    pub(crate) fn tally(&mut self, tally: &Tally) {
+        self.tally.merge(tally, 1);
     }
 
     pub(crate) fn targets(&mut self, targets: impl IntoIterator<Item = Target>) {

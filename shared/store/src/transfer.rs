@@ -41,7 +41,7 @@ pub enum Put {
 
 /// An attribute value in the JSON form of DynamoDB's API.
 #[derive(Debug, Serialize, Deserialize)]
-enum Typed {
+pub(crate) enum Typed {
     S(String),
     N(String),
     B(String),
@@ -131,7 +131,7 @@ fn typed(value: AttributeValue) -> Result<Typed, Error> {
     })
 }
 
-fn attribute(value: Typed) -> Result<AttributeValue, Error> {
+pub(crate) fn attribute(value: Typed) -> Result<AttributeValue, Error> {
     let decoded = |text: String| {
         STANDARD.decode(text).map(Blob::new).map_err(|error| Error::Refused(format!("the line contains invalid base64: {error}")))
     };

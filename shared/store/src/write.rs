@@ -9,6 +9,7 @@ use aws_sdk_dynamodb::operation::put_item::PutItemInput;
 use aws_sdk_dynamodb::operation::update_item::UpdateItemInput;
 use aws_sdk_dynamodb::types::{AttributeValue, ConditionCheck, Delete, Put, ReturnValue, TransactWriteItem, Update};
 use model::limit::Refused;
+use model::metrics::tally::Tally;
 use model::session::{Amr, Session};
 use model::trail::{Event, Target};
 use serde::Serialize;
@@ -157,6 +158,12 @@ impl Write {
     /// Adds targets to the trail entry.
     pub fn targets(mut self, targets: impl IntoIterator<Item = Target>) -> Self {
         self.told.targets(targets);
+        self
+    }
+
+    /// Adds the effect of the write on the project's totals to the trail entry.
+    pub fn tallies(mut self, tally: &Tally) -> Self {
+        self.told.tally(tally);
         self
     }
 

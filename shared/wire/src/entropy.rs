@@ -12,6 +12,15 @@ use uuid::Uuid;
 /// typed.
 const CROCKFORD: &[u8; 32] = b"0123456789abcdefghjkmnpqrstvwxyz";
 
+/// The letters of codes that people type from another screen (RFC 8628 §6.1): no vowels, so that
+/// codes are no words, and no digits.
+pub const TYPED_LETTERS: &[u8; 20] = b"BCDFGHJKLMNPQRSTVWXZ";
+
+/// One character of Crockford base32 for each byte, of which the lowest five bits count.
+pub fn crockford(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| char::from(CROCKFORD[usize::from(byte & 31)])).collect()
+}
+
 /// The source of an `App`'s random bytes; cryptographically secure in production.
 #[derive(Clone)]
 pub struct Entropy(Arc<Fill>);
@@ -55,15 +64,23 @@ impl Entropy {
     /// 45 characters of lower-case Crockford base32, 225 random bits, for codes, refresh tokens and
     /// keys.
     pub fn code(&self) -> SecretString {
-        let bytes: [u8; 45] = self.bytes();
-        let text: String = bytes.iter().map(|byte| char::from(CROCKFORD[usize::from(byte & 31)])).collect();
-        text.into()
+        crockford(&self.bytes::<45>()).into()
     }
 
     /// 16 characters of lower-case Crockford base32, 80 random bits, for the id of a request.
     pub fn request_id(&self) -> String {
-        let bytes: [u8; 16] = self.bytes();
-        bytes.iter().map(|byte| char::from(CROCKFORD[usize::from(byte & 31)])).collect()
+        crockford(&self.bytes::<16>())
+    }
+
+    /// Eight of [`TYPED_LETTERS`], some 34 random bits, for a code that lives for minutes.
+    pub fn typed_code(&self) -> String {
+        let mut code = String::new();
+        while code.len() < 8 {
+            // Bytes of 240 and more would make the first letters likelier than the others.
+            let fair = self.bytes::<16>().into_iter().filter(|byte| *byte < 240);
+            code.extend(fair.map(|byte| char::from(TYPED_LETTERS[usize::from(byte % 20)])).take(8 - code.len()));
+        }
+        code
     }
 
     /// A number in [0, 1), for jitter.

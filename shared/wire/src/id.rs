@@ -81,6 +81,10 @@ id!(
     ProviderAccountId
 );
 id!(
+    /// A passkey of a user.
+    PasskeyId
+);
+id!(
     /// An authenticator app of a user.
     AuthenticatorId
 );
@@ -123,6 +127,14 @@ id!(
 id!(
     /// An entry of the audit trail.
     TrailEntryId
+);
+id!(
+    /// A webhook endpoint of a project.
+    WebhookEndpointId
+);
+id!(
+    /// A delivery of an event to a webhook endpoint.
+    WebhookDeliveryId
 );
 
 /// The id of a project: a UUID, or the literal `internal`.

@@ -2,10 +2,13 @@
 //! teams, and no others.
 
 use jiff::SignedDuration;
+use model::user::User;
 use serde_json::json;
+use store::session::gain_factor;
 use support::{Caller, TestApp};
 
 use crate::owners::{Owner, with_token};
+use crate::stored::user_id;
 
 const CURRENT: [(&str, &str); 3] =
     [("client", "/api/v1/projects/current"), ("server", "/api/v1/users"), ("admin", "/api/v1/internal/projects/current")];
@@ -132,4 +135,37 @@ async fn an_owner_token_ends_with_its_session_its_user_or_the_ownership() {
         }
         assert_refused(&app, &project, &owner.user.access_token, code).await;
     }
+}
+
+#[tokio::test]
+async fn an_owner_proves_both_factors_if_the_console_requires_them() {
+    let app = TestApp::start().await;
+    let internal = app.internal_project().await;
+    let ada = Owner::sign_up(&app, &internal, "ada@example.com").await;
+    let (project, token) = (ada.project("Notes").await, &ada.user.access_token);
+    // A passkey of the owner, as if it had been registered in the console.
+    app.offer_passkeys().await;
+    let other = app.sign_up("ada@example.com").await;
+    app.add_passkey(&other, 1).await;
+    let (store, id) = (&app.app.store, &internal.project_id);
+    let passkeys = store.user(app.project_id(), user_id(&other)).await.unwrap().unwrap().user.passkeys;
+    let row = store.user(id, user_id(&ada.user)).await.unwrap().unwrap();
+    store.change_account(id, &row, &User { passkeys, ..row.user.clone() }, Vec::new()).await.unwrap();
+    let mut console = store.project(id).await.unwrap().unwrap();
+    console.project.config.passkeys.enabled = true;
+    console.project.config.second_factor.required_of_everyone = true;
+    store.update_project(&console.project, console.version, None).await.unwrap();
+    assert_refused(&app, &project, token, "UNPARSABLE_ADMIN_ACCESS_TOKEN").await;
+
+    let mut console = store.project(id).await.unwrap().unwrap();
+    console.project.config.passkeys.replaces_second_factor = true;
+    store.update_project(&console.project, console.version, None).await.unwrap();
+    assert_refused(&app, &project, token, "UNPARSABLE_ADMIN_ACCESS_TOKEN").await;
+    let restricted = ada.caller().with("x-stack-allow-restricted-user", "true");
+    assert_eq!(restricted.get(crate::owners::PROJECTS).await.code(), "RESTRICTED_USER_NOT_ALLOWED");
+
+    let sessions = store.sessions(id, row.user.id, None, 1, |_| true).await.unwrap().sessions;
+    store.transact([gain_factor(id, &sessions[0]).unwrap()]).await.unwrap();
+    assert!(opens(&app, &project, token).await);
+    assert_eq!(ada.owned().await, ["Notes"]);
 }

@@ -91,8 +91,7 @@ async fn token_of_other_deployment(app: &TestApp, user: &SignedIn, change: impl 
     let other = App::new(settings, parts.store.clone(), parts.clock.clone(), parts.entropy.clone(), Hasher::new(64, 1));
     let row = parts.store.user(app.project_id(), stored::user_id(user)).await.unwrap().unwrap();
     let sessions = parts.store.sessions(app.project_id(), row.user.id, None, 1, |_| true).await.unwrap().sessions;
-    let session = sessions[0].id;
-    let subject = Subject::of(&row.user, app.project_id(), &ProjectConfig::default(), session);
+    let subject = Subject::of(&row.user, app.project_id(), &ProjectConfig::default(), &sessions[0]);
     other.signer.sign(&subject, app.now(), parts.settings.access_token_life)
 }
 

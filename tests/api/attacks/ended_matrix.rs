@@ -41,11 +41,13 @@ const ENDS: [(&str, u16, &str); 10] = [
 ];
 
 /// Operations that a user restricted by an administrator can still call.
-const OPEN_TO_RESTRICTED: [&str; 15] = [
+const OPEN_TO_RESTRICTED: [&str; 17] = [
     "auth-anonymous-sign-up",
     "auth-mfa-sign-in",
     "auth-otp-check-sign-in-code",
     "auth-otp-send-sign-in-code",
+    "auth-passkey-initiate-authentication",
+    "auth-passkey-sign-in",
     "auth-password-check-reset-code",
     "auth-password-reset",
     "auth-password-send-reset-code",

@@ -25,6 +25,11 @@ pub(crate) struct Phone {
 }
 
 impl Phone {
+    /// The app of a response that began its setup.
+    pub(crate) fn of(begun: &Value) -> Self {
+        Self { code: begun["code"].as_str().unwrap().to_owned(), secret: from_base32(begun["secret_base32"].as_str().unwrap()) }
+    }
+
     pub(crate) fn shows(&self, app: &TestApp) -> String {
         authenticator_code(&self.secret, app.now().as_second())
     }
@@ -39,8 +44,7 @@ fn from_base32(text: &str) -> Vec<u8> {
 pub(crate) async fn begin(app: &TestApp, user: &SignedIn) -> Phone {
     let answer = app.signed_in(user).post(PATH, json!({})).await;
     assert_eq!(answer.status(), 201, "{}", answer.text());
-    let body = answer.json();
-    Phone { code: body["code"].as_str().unwrap().to_owned(), secret: from_base32(body["secret_base32"].as_str().unwrap()) }
+    Phone::of(&answer.json())
 }
 
 pub(crate) async fn verify(app: &TestApp, user: &SignedIn, code: &str, totp: &str) -> Answer {

@@ -44,7 +44,7 @@ pub(crate) async fn sign_in(app: &TestApp, attempt: &str, totp: &str) -> Answer 
     app.client().post(PATH, json!({ "code": attempt, "type": "totp", "totp": totp })).await
 }
 
-fn claims(token: &Value) -> Value {
+pub(crate) fn claims(token: &Value) -> Value {
     let payload = token.as_str().unwrap().split('.').nth(1).unwrap().to_owned();
     serde_json::from_slice(&URL_SAFE_NO_PAD.decode(payload).unwrap()).unwrap()
 }

@@ -1,8 +1,12 @@
 //! The email about a sign-in from a place where the account has not been used before.
 
+use jiff::SignedDuration;
 use serde_json::json;
+use support::authenticator::send_assertion_as;
 use support::{Answer, Caller, TestApp};
 
+use super::cli_complete::complete;
+use super::cli_create::start as start_tool;
 use super::mfa_sign_in::{attempt, now_code, user_with_app};
 use super::oauth_callback::{TOKEN, ada, exchange_of, flow, parameter, start};
 
@@ -90,4 +94,24 @@ async fn oauth_and_totp_sign_ins_from_new_places_are_notified() {
     let body = json!({ "code": attempt(&app, ADA).await, "type": "totp", "totp": now_code(&app) });
     assert_eq!(from(&app, "198.51.100.1", "").post("/api/v1/auth/mfa/sign-in", body).await.status(), 200);
     assert_eq!(notices(&app).await.len(), 1);
+}
+
+#[tokio::test]
+async fn passkey_and_tool_sign_ins_from_new_places_are_notified() {
+    let app = TestApp::start().await;
+    app.offer_passkeys().await;
+    let ada = app.sign_up(ADA).await;
+    let passkey = app.add_passkey(&ada, 1).await;
+    app.configure(json!({ "config": { "new_sign_in_mails": true } })).await;
+    let started = app.start_authentication().await;
+    let response = passkey.assertion(&started.options);
+    assert_eq!(send_assertion_as(&from(&app, "198.51.100.1", ""), &started.code, &response).await.status(), 200);
+    assert_eq!(notices(&app).await.len(), 1);
+
+    app.advance(SignedDuration::from_secs(1));
+    let (polling, login) = start_tool(&app, json!({})).await;
+    assert_eq!(complete(&app, &login, &ada.refresh_token).await.status(), 200);
+    let fetched = from(&app, "192.0.2.1", "").post("/api/v1/auth/cli/poll", json!({ "polling_code": polling })).await;
+    assert_eq!(fetched.status(), 201, "{}", fetched.text());
+    assert_eq!(notices(&app).await.len(), 2);
 }

@@ -7,7 +7,7 @@ use support::TestApp;
 use super::oauth_callback::{REDIRECT_URI, TOKEN, ada, exchange, exchange_of, flow, parameter, start};
 use super::{assert_error, problems};
 
-async fn code(app: &TestApp, provider: &support::provider::Provider) -> String {
+pub(crate) async fn code(app: &TestApp, provider: &support::provider::Provider) -> String {
     parameter(&flow(app, provider, ada(), &[]).await, "code")
 }
 

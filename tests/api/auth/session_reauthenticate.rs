@@ -149,7 +149,10 @@ async fn a_wrong_proof_does_not_reauthenticate() {
     assert_error(&prove(&app, &ada, json!({ "code": of_bob })).await, 404, "VERIFICATION_CODE_NOT_FOUND");
     assert_error(&prove(&app, &bob, json!({ "password": PASSWORD })).await, 400, "USER_DOES_NOT_HAVE_PASSWORD");
     for body in [json!({}), json!({ "password": PASSWORD, "totp": "123456" })] {
-        assert_eq!(problems(&prove(&app, &ada, body).await), ["body must have exactly one of password, totp, recovery_code and code"]);
+        assert_eq!(
+            problems(&prove(&app, &ada, body).await),
+            ["body must have exactly one of password, totp, recovery_code, code and passkey"]
+        );
     }
     assert_error(&app.client().post(PATH, json!({ "password": PASSWORD })).await, 401, "USER_AUTHENTICATION_REQUIRED");
     assert_error(&change(&app, &ada).await, 403, "REAUTHENTICATION_REQUIRED");

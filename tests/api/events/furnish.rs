@@ -1,6 +1,7 @@
 //! Creates the data that the events refer to.
 
 use std::collections::BTreeSet;
+use std::net::Ipv4Addr;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -15,15 +16,20 @@ use model::notice::NotMe;
 use model::outbox::{CreatedWith, NewEntry, OutboxEntry, Recipients, Source};
 use model::owned_key::Owner;
 use model::permission::{PermissionId, Scope};
+use model::place::Place;
 use model::profile_image::{ImageKind, Upload};
+use model::project::apple_bundle::APPLE;
 use model::project::config::Level;
 use model::project::key_set::NewKeys;
 use model::project::redirect::RedirectUrl;
+use model::project::second_factor::SecondFactorSettings;
 use model::project::{KeyKind, ProjectConfig};
 use model::provider::authorization::{self, Authorization, ResponseMode};
 use model::session::Session;
+use model::session::cli::{CliSignIn, Decision, SessionOf, login_code};
 use model::session::token::Subject;
 use model::user::channel::NewChannel;
+use model::user::device::{Device, DeviceToken};
 use model::user::enrolment::Enrolment;
 use model::user::ownership::Author;
 use model::user::second_factor::MfaAttempt;
@@ -35,13 +41,18 @@ use store::link::{Link, Release, Unsubscribe};
 use store::project::key_set;
 use store::provider::tokens as kept;
 use store::provider::tokens::ProviderTokens;
-use store::user::{self, EmailClaim, provider_account};
+use store::user::{self, EmailClaim, device, provider_account};
 use store::{Write, code, outbox, profile_image, session};
+use support::stand_in::StandIn;
 use support::{TestApp, authenticator_code};
 use wire::clock::after;
-use wire::id::{AuthenticatorId, ChannelId, DocumentId, EmailId, KeySetId, ProjectId, ProviderAccountId, SessionId, TeamId, UserId};
+use wire::id::{
+    AuthenticatorId, ChannelId, DeviceId, DocumentId, EmailId, KeySetId, ProjectId, ProviderAccountId, SessionId, TeamId, UserId,
+};
 
 use crate::events::owned_keys;
+use crate::events::passkeys;
+use crate::events::webhook;
 use crate::world_of_teams;
 
 pub(crate) const PROJECT: &str = "6fbbf22e-f4b2-4c6e-95a1-beab6fa41063";
@@ -71,8 +82,12 @@ const PROVIDER_ACCOUNT: &str = "8c4e2b7a-6d1f-4e3c-9a5b-2d8f7c6e1b90";
 /// The secret of an authenticator app, and its code when the tests begin.
 const AUTHENTICATOR: &[u8] = b"12345678901234567890";
 const AUTHENTICATOR_CODE: &str = "082995";
+/// A device on which the user of the app need not prove the second factor.
+const DEVICE: &str = "018f0b6c-2e3f-7a4d-8b34-6c9f0d6d7e82";
 /// The id of the app.
 const PHONE: &str = "5b8e0c6a-3d1f-4e2b-9a7c-6f0d1e2b3c4d";
+/// The bundle id of the project's app.
+const BUNDLE: &str = "com.example.app";
 /// A set of API keys of the project.
 const KEY_SET: &str = "c4a1d2e3-5f60-4b7a-8c9d-0e1f2a3b4c5d";
 /// An API key of the user, and one of the user's team.
@@ -86,7 +101,7 @@ pub(super) type Placeholders = Vec<(&'static str, String)>;
 
 /// Creates a project with everything that the events refer to; returns the values of the
 /// placeholders: the access tokens of a user with a password, of a user without one and of a user
-/// of `internal`, two API keys, and a current authenticator code.
+/// of `internal`, two API keys, an identity token, and a current authenticator code.
 pub(super) async fn furnish(app: &TestApp, id: &str, key: &str) -> Placeholders {
     let project = ProjectId::parse(id).unwrap();
     let [client, server, admin] = ["pck_", "ssk_", "sak_"].map(|prefix| format!("{prefix}{key}").into());
@@ -97,13 +112,17 @@ pub(super) async fn furnish(app: &TestApp, id: &str, key: &str) -> Placeholders 
     write_settings(app, &project, key).await;
     write_key_set(app, &project).await;
     write_authorization(app, &project).await;
+    webhook::write(app, &project).await;
     write_mail_documents(app, &project, user.id).await;
+    write_cli_sign_ins(app, &project, SessionOf::of(&session, &user)).await;
     world_of_teams::write(app, &project, &user).await;
+    // Both were active today.
+    app.app.store.count_active(&project, &[user.clone(), bare.clone()], app.now()).await.unwrap();
     let owner_token = world_of_teams::write_owner(app).await;
     let user_key = owned_keys::write(app, &project, Owner::User(user.id), USER_KEY).await;
     let team_key = owned_keys::write(app, &project, Owner::Team(TeamId::parse(world_of_teams::TEAM).unwrap()), TEAM_KEY).await;
     let tokens = [(user, session), (bare, bare_session)].map(|(user, session)| {
-        let subject = Subject::of(&user, &project, &ProjectConfig::default(), session.id);
+        let subject = Subject::of(&user, &project, &ProjectConfig::default(), &session);
         app.app.signer.sign(&subject, app.now(), app.app.settings.access_token_life)
     });
     let [token, bare_token] = tokens;
@@ -114,8 +133,16 @@ pub(super) async fn furnish(app: &TestApp, id: &str, key: &str) -> Placeholders 
         ("<access token of internal>", owner_token),
         ("<user API key>", user_key),
         ("<team API key>", team_key),
+        ("<identity token of Apple>", apple_token(app)),
         (AUTHENTICATOR_CODE, code),
     ]
+}
+
+fn tokens_of(app: &TestApp, project: &ProjectId, account: &ProviderAccount) -> ProviderTokens {
+    let owner = kept::owner(project, &account.provider_id, &account.account_id);
+    let access = app.app.sealer.seal(&app.app.entropy, &owner, &"gho_token".to_owned().into()).unwrap();
+    let scope = "user:email".to_owned();
+    ProviderTokens { access, refresh: None, expires_at: None, scope, is_revoked: false, refreshing_until: None }
 }
 
 async fn write_account(app: &TestApp, project: &ProjectId) -> (User, Session) {
@@ -136,17 +163,10 @@ async fn write_account(app: &TestApp, project: &ProjectId) -> (User, Session) {
         allow_connected_accounts: true,
     };
     user.provider_accounts.push(github.clone());
+    user.passkeys.push(passkeys::registered(now));
     user.selected_team_id = Some(TeamId::parse(world_of_teams::TEAM).unwrap());
     user.permissions.insert(world_of_teams::audit());
-    let access = app.app.sealer.seal(entropy, &kept::owner(project, &github), &"gho_token".to_owned().into()).unwrap();
-    let tokens = ProviderTokens {
-        access,
-        refresh: None,
-        expires_at: None,
-        scope: "user:email".to_owned(),
-        is_revoked: false,
-        refreshing_until: None,
-    };
+    let tokens = tokens_of(app, project, &github);
     let session = Session::start(&user, &ProjectConfig::default().sessions, None, entropy, now);
     let code = Code::parse(CODE).unwrap();
     let stored = |purpose| StoredCode {
@@ -169,6 +189,7 @@ async fn write_account(app: &TestApp, project: &ProjectId) -> (User, Session) {
         outbox::create(project, &mail(user.id, now)).unwrap(),
         profile_image::put(project, user.id, &picture().digest(), &picture()).unwrap(),
     ];
+    writes.extend(passkeys::challenges(project, &user, now));
     writes.extend(session::create(project, &session, &REFRESH_TOKEN.to_owned().into()).unwrap());
     let other = Session { id: SessionId::parse(OTHER_SESSION).unwrap(), ..session.clone() };
     writes.extend(session::create(project, &other, &entropy.code()).unwrap());
@@ -191,6 +212,11 @@ async fn write_bare_account(app: &TestApp, project: &ProjectId) -> (User, Sessio
     let phone = Authenticator::seal(sealer, entropy, &owner, &secret, now).unwrap();
     user.totp = Some(Authenticator { id: AuthenticatorId::parse(PHONE).unwrap(), ..phone }.into());
     let enrolment = Enrolment::seal(sealer, entropy, &owner, &secret, (&user, now)).unwrap();
+    let settings = SecondFactorSettings { remember_device_days: 30, ..SecondFactorSettings::default() };
+    let token = DeviceToken::draw(entropy, now);
+    let place = Place::of(Ipv4Addr::LOCALHOST.into());
+    let remembered = Device::remember(&user, &token, &settings, &place, now).unwrap();
+    let remembered = Device { id: DeviceId::parse(DEVICE).unwrap(), ..remembered };
     let attempt = MfaAttempt::new(&user, false, Vec::new(), now);
     let session = Session::start(&user, &ProjectConfig::default().sessions, None, entropy, now);
     let code = Code::parse(CODE).unwrap();
@@ -198,10 +224,20 @@ async fn write_bare_account(app: &TestApp, project: &ProjectId) -> (User, Sessio
         user::create(project, &user).unwrap(),
         code::create_attempt(project, &code, &attempt).unwrap(),
         code::create_enrolment(project, &code, &enrolment).unwrap(),
+        device::create(project, &remembered).unwrap(),
     ];
     writes.extend(session::create(project, &session, &entropy.code()).unwrap());
     app.app.store.transact(writes).await.unwrap();
     (user, session)
+}
+
+/// A confirmed sign-in of a command-line tool, and one that waits.
+async fn write_cli_sign_ins(app: &TestApp, project: &ProjectId, by: SessionOf) {
+    let waiting = CliSignIn::new(None, Place::of([203, 0, 113, 7].into()), None, app.now());
+    let confirmed = CliSignIn { decision: Some(Decision::Confirmed(by)), ..waiting.clone() };
+    let code = Code::parse(CODE).unwrap();
+    app.app.store.begin_cli_sign_in(project, &code.digest(), &waiting).await.unwrap();
+    app.app.store.begin_cli_sign_in(project, &login_code(&code).digest(), &confirmed).await.unwrap();
 }
 
 fn mail(user_id: UserId, now: Timestamp) -> OutboxEntry {
@@ -240,7 +276,7 @@ async fn write_mail_documents(app: &TestApp, project: &ProjectId, user_id: UserI
 }
 
 async fn write_settings(app: &TestApp, project: &ProjectId, key: &str) {
-    let providers = json!({ "config": { "magic_link_enabled": true, "client_user_deletion_enabled": true, "client_team_creation_enabled": true, "allow_user_api_keys": true, "allow_team_api_keys": true, "bot_challenge": { "provider": "altcha", "sign_up": "off", "send_sign_in_code": "off", "oauth": "off" }, "oauth_providers": [{ "id": "github", "client_id": "a", "client_secret": "b" }] } });
+    let providers = json!({ "config": { "magic_link_enabled": true, "passkey_enabled": true, "client_user_deletion_enabled": true, "client_team_creation_enabled": true, "allow_user_api_keys": true, "allow_team_api_keys": true, "bot_challenge": { "provider": "altcha", "sign_up": "off", "send_sign_in_code": "off", "oauth": "off" }, "oauth_providers": [{ "id": "github", "client_id": "a", "client_secret": "b" }, { "id": "apple", "client_id": "a", "client_secret": "b", "apple_bundle_ids": [BUNDLE] }] } });
     let admin = app.admin().with("x-stack-project-id", project.as_str()).with("x-stack-super-secret-admin-key", &format!("sak_{key}"));
     assert_eq!(admin.patch("/api/v1/internal/projects/current", providers).await.status(), 200);
     let mut row = app.app.store.project(project).await.unwrap().unwrap();
@@ -248,6 +284,15 @@ async fn write_settings(app: &TestApp, project: &ProjectId, key: &str) {
         row.project.config.rbac.create(&PermissionId::parse(id).unwrap(), scope, None, BTreeSet::new()).unwrap();
     }
     app.app.store.update_project(&row.project, row.version, None).await.unwrap();
+}
+
+/// An identity token of a user who signs in natively for the first time.
+fn apple_token(app: &TestApp) -> String {
+    let now = app.now().as_second();
+    StandIn::lasting(APPLE).key().sign(&json!({
+        "iss": "https://appleid.apple.com", "aud": BUNDLE, "iat": now, "exp": now + 600, "sub": "001.native",
+        "email": "native@example.com", "email_verified": true,
+    }))
 }
 
 async fn write_key_set(app: &TestApp, project: &ProjectId) {

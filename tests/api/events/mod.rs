@@ -7,6 +7,8 @@
 
 mod furnish;
 mod owned_keys;
+mod passkeys;
+mod webhook;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -15,6 +17,8 @@ use axum::body::Body;
 use infra::Operation;
 use jiff::SignedDuration;
 use model::limit::Limits;
+use model::project::apple_bundle::APPLE;
+use support::stand_in::StandIn;
 use support::{Answer, Snapshot, TestApp};
 use tokio::sync::OnceCell;
 
@@ -35,7 +39,9 @@ struct Furnished {
 
 impl Furnished {
     async fn begin(&self, limits: Limits) -> World {
-        World { app: Arc::new(TestApp::start_from(&self.snapshot, limits).await), placeholders: self.placeholders.clone() }
+        let app = TestApp::start_from(&self.snapshot, limits).await;
+        let app = app.redeployed(|settings| settings.provider_stand_in = Some(StandIn::lasting(APPLE).url.clone()));
+        World { app: Arc::new(app), placeholders: self.placeholders.clone() }
     }
 }
 

@@ -13,7 +13,7 @@ use crate::events::{World, name, success};
 
 /// Fields that may be written even if the change itself is not made: counts, marks, and times of
 /// last use.
-const BESIDE: [&str; 8] = ["attempts", "gsi1sk", "last_active_at", "last_used_at", "mark", "place", "taken_by", "ttl"];
+const BESIDE: [&str; 10] = ["attempts", "gsi1sk", "gsi2pk", "gsi2sk", "last_active_at", "last_used_at", "mark", "place", "taken_by", "ttl"];
 
 /// Items that only count requests or wrong attempts.
 fn is_count((partition, sort): &(String, String)) -> bool {

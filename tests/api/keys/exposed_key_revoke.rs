@@ -1,10 +1,18 @@
 //! `POST /api/v1/integrations/credential-scanning/revoke`.
 
+use futures_util::future::join_all;
 use serde_json::json;
+use support::TestApp;
 
-use super::{ADA, TEAM_KEYS, USER_KEYS, checked, error, started, team_key, user_key};
+use super::{ADA, TEAM_KEYS, USER_KEYS, checked, error, started, team_key, text, user_key};
 
 const PATH: &str = "/api/v1/integrations/credential-scanning/revoke";
+
+/// The texts of the emails to an address about keys that were found in public.
+async fn told(app: &TestApp, email: &str) -> Vec<String> {
+    let mails = app.mails(email).await.into_iter().map(|mail| mail.0.text);
+    mails.filter(|text| text.contains("was found in public, and has been revoked")).collect()
+}
 
 #[tokio::test]
 async fn an_exposed_key_is_revoked_without_credentials_and_the_owner_is_told() {
@@ -17,8 +25,7 @@ async fn an_exposed_key_is_revoked_without_credentials_and_the_owner_is_told() {
         assert_eq!((answer.status(), answer.json()), (200, json!({ "success": true })));
         assert_eq!(checked(&app, USER_KEYS, &key["value"]).await, error(401, "API_KEY_REVOKED"));
     }
-    let told = app.mails(ADA).await.iter().filter(|mail| mail.0.text.contains("was found in public, and has been revoked")).count();
-    assert_eq!(told, 1);
+    assert_eq!(told(&app, ADA).await.len(), 1);
 }
 
 #[tokio::test]
@@ -31,6 +38,46 @@ async fn a_team_key_is_revoked_too_and_recorded() {
     let log = app.admin().get("/api/v1/internal/audit-log?operation=keys-exposed-key-revoke").await.json();
     let target = json!({ "type": "api-key", "id": key["id"] });
     assert!(log["items"][0]["targets"].as_array().unwrap().contains(&target), "{log}");
+}
+
+#[tokio::test]
+async fn only_members_who_may_manage_the_teams_keys_are_told_once() {
+    let app = started().await;
+    let ada = app.sign_up(ADA).await;
+    let (team, key) = team_key(&app, &ada).await;
+    let other = text(&app.server().post("/api/v1/teams", json!({ "display_name": "Looms" })).await.json()["id"]);
+    for (email, team, permission) in [
+        ("manager@example.com", &team, Some("$manage_api_keys")),
+        ("member@example.com", &team, None),
+        ("stranger@example.com", &other, Some("$manage_api_keys")),
+    ] {
+        let user = app.sign_up(email).await.user_id;
+        assert_eq!(app.server().post(&format!("/api/v1/team-memberships/{team}/{user}"), json!({})).await.status(), 201);
+        if let Some(permission) = permission {
+            let path = format!("/api/v1/team-permissions/{team}/{user}/{permission}");
+            assert_eq!(app.server().post(&path, json!({})).await.status(), 201);
+        }
+    }
+    // Several scanners find a key at the same time.
+    let scanners = (0..6).map(|_| async { app.anonymous().post(PATH, json!({ "api_key": key["value"] })).await.status() });
+    assert!(join_all(scanners).await.into_iter().all(|status| status == 200));
+    let key = text(&key["value"]);
+    for (email, count) in [(ADA, 1), ("manager@example.com", 1), ("member@example.com", 0), ("stranger@example.com", 0)] {
+        let told = told(&app, email).await;
+        assert_eq!(told.len(), count, "{email}: {told:?}");
+        assert!(told.iter().all(|text| text.contains(&format!("Engines ending in {}", &key[130..])) && !text.contains(&key)), "{told:?}");
+    }
+}
+
+#[tokio::test]
+async fn managers_are_not_told_if_the_project_switched_the_notices_off() {
+    let app = started().await;
+    app.configure(json!({ "config": { "disabled_notices": ["api-key"] } })).await;
+    let ada = app.sign_up(ADA).await;
+    let (_, key) = team_key(&app, &ada).await;
+    assert_eq!(app.anonymous().post(PATH, json!({ "api_key": key["value"] })).await.status(), 200);
+    assert_eq!(checked(&app, TEAM_KEYS, &key["value"]).await, error(401, "API_KEY_REVOKED"));
+    assert!(told(&app, ADA).await.is_empty());
 }
 
 #[tokio::test]

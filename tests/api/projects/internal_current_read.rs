@@ -22,6 +22,7 @@ async fn an_administrator_can_read_all_settings() {
                 "provider": "off", "site_key": null, "sign_up": "when-suspicious", "send_sign_in_code": "when-suspicious",
                 "oauth": "when-suspicious",
             },
+            "passkey_rp_ids": [], "passkey_user_verification": "preferred", "passkey_replaces_second_factor": false,
             "bot_challenge_usual_requests_per_hour": 100, "oauth_providers": [], "email_config": { "type": "shared" },
             "email_theme": "1df07ae6-abf3-4a40-83a5-a1a2cbe336ac", "new_sign_in_mails": false, "disabled_notices": [], "create_team_on_sign_up": false,
             "member_invitations_enabled": true,
@@ -31,6 +32,9 @@ async fn an_administrator_can_read_all_settings() {
             "team_member_default_permissions": [{ "id": "team_member" }], "user_default_permissions": [],
             "session_max_age_seconds": 365 * 86_400, "session_max_idle_seconds": 30 * 86_400, "reauthentication_max_age_seconds": 0,
             "audit_log_retention_days": 90,
+            "second_factor": {
+                "remember_device_days": 0, "required_of_everyone": false, "required_of_teams": [], "required_of_permissions": [],
+            },
         },
     });
     assert_eq!((answer.status(), answer.json()), (200, expected));

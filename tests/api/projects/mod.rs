@@ -11,11 +11,15 @@ mod deletion;
 mod effects;
 mod internal_current_read;
 mod internal_current_update;
+mod internal_metrics;
 mod internal_transfer;
 mod jwks_aliases;
 mod jwks_read;
+mod metrics_counting;
 mod owned;
 mod providers;
+mod related_origins_read;
+mod sign_up_rules_stats;
 mod sign_up_rules_test;
 
 pub(crate) const CURRENT: &str = "/api/v1/projects/current";

@@ -57,7 +57,7 @@ async fn a_secret_is_never_returned() {
 async fn stored_secret(app: &TestApp) -> String {
     let row = app.app.store.project(app.project_id()).await.unwrap().unwrap();
     let provider = &row.project.config.oauth_providers[0];
-    let secret = app.app.sealer.open(&format!("{}/{}", app.project_id(), provider.id), &provider.client_secret).unwrap();
+    let secret = app.app.sealer.open(&format!("{}/{}", app.project_id(), provider.id), provider.client_secret.as_ref().unwrap()).unwrap();
     secrecy::ExposeSecret::expose_secret(&secret).to_owned()
 }
 
@@ -130,4 +130,61 @@ async fn an_invalid_provider_is_reported_and_changes_nothing() {
     }
     assert_eq!(set(&app, json!([custom("https://own.test", "https://own.test/authorize")])).await.status(), 200);
     assert_eq!(location(&app, "own").await.host_str(), Some("own.test"));
+}
+
+#[tokio::test]
+async fn bundle_ids_of_apple_are_listed_and_named_in_the_configuration() {
+    let app = TestApp::start().await;
+    let apple = |ids: Value| json!({ "id": "apple", "client_id": "one", "client_secret": "s", "apple_bundle_ids": ids });
+    let shown = async || {
+        let read = app.admin().get(INTERNAL).await.json()["config"]["oauth_providers"][0]["apple_bundle_ids"].clone();
+        let config = app.admin().get("/api/v1/internal/config").await.json();
+        let config: Value = serde_json::from_str(config["config_string"].as_str().unwrap()).unwrap();
+        (read, config["auth"]["oauth"]["providers"]["apple"]["appleBundles"].clone())
+    };
+    let answer = set(&app, json!([apple(json!(["com.example.ios"]))])).await;
+    assert_eq!(answer.status(), 200, "{}", answer.text());
+    assert_eq!(shown().await, (json!(["com.example.ios"]), json!({ "bundle1": { "bundleId": "com.example.ios" } })));
+
+    let named = json!({ "auth.oauth.providers.apple.appleBundles": { "ios": { "bundleId": "com.example.ios" } } });
+    let level = async |level: &str, values: &Value| {
+        let path = format!("/api/v1/internal/config/override/{level}");
+        app.admin().patch(&path, json!({ "config_override_string": values.to_string() })).await
+    };
+    assert_eq!(level("branch", &named).await.status(), 400, "ids of apps differ between environments");
+    let answer = level("environment", &named).await;
+    assert_eq!(answer.status(), 200, "{}", answer.text());
+    // Without the list the ids stay; a known id keeps its name.
+    assert_eq!(set(&app, json!([{ "id": "apple", "client_id": "one" }])).await.status(), 200);
+    assert_eq!(shown().await, (json!(["com.example.ios"]), json!({ "ios": { "bundleId": "com.example.ios" } })));
+    assert_eq!(set(&app, json!([apple(json!(["com.example.mac", "com.example.ios"]))])).await.status(), 200);
+    let both = json!({ "bundle1": { "bundleId": "com.example.mac" }, "ios": { "bundleId": "com.example.ios" } });
+    assert_eq!(shown().await, (json!(["com.example.mac", "com.example.ios"]), both));
+    assert_eq!(level("environment", &json!({ "auth.oauth.providers.apple.appleBundles.ios": null })).await.status(), 200);
+    assert_eq!(shown().await.0, json!(["com.example.mac"]));
+    assert_eq!(set(&app, json!([apple(json!([]))])).await.status(), 200);
+    assert_eq!(shown().await, (Value::Null, Value::Null));
+}
+
+#[tokio::test]
+async fn texts_that_are_no_bundle_ids_are_refused() {
+    let app = TestApp::start().await;
+    let many: Vec<String> = (0..21).map(|number| format!("com.example.{number}")).collect();
+    for ids in
+        [json!([""]), json!(["com.example.*"]), json!(["a".repeat(156)]), json!(["a.b", "a.b"]), json!(many), json!("a.b"), json!([1])]
+    {
+        let provider = json!({ "id": "apple", "client_id": "one", "client_secret": "s", "apple_bundle_ids": ids });
+        let answer = set(&app, json!([provider])).await;
+        assert_eq!((answer.status(), answer.code().as_str()), (400, "SCHEMA_ERROR"), "{ids}");
+        assert!(answer.text().contains("config.oauth_providers[0].apple_bundle_ids"), "{}", answer.text());
+    }
+    let github = json!({ "id": "github", "client_id": "one", "client_secret": "s", "apple_bundle_ids": ["a.b"] });
+    assert_eq!(set(&app, json!([github])).await.status(), 400);
+    let values = json!({ "auth.oauth.providers.apple": {
+        "type": "apple", "clientId": "one", "clientSecret": "s", "appleBundles": { "ios": { "bundleId": "com example" } },
+    } });
+    let path = "/api/v1/internal/config/override/environment";
+    let answer = app.admin().patch(path, json!({ "config_override_string": values.to_string() })).await;
+    assert_eq!(answer.status(), 400);
+    assert!(answer.text().contains("auth.oauth.providers.apple.appleBundles"), "{}", answer.text());
 }

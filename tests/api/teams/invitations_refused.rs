@@ -182,3 +182,26 @@ async fn a_team_name_that_is_a_url_does_not_become_a_link_in_invitations() {
         assert!(part.contains("evil.\u{2060}example") && !part.contains("evil.example"), "{part}");
     }
 }
+
+#[tokio::test]
+async fn a_session_that_lacks_a_required_factor_cannot_accept() {
+    let app = TestApp::start().await;
+    app.configure(json!({ "config": { "passkey_enabled": true, "passkey_replaces_second_factor": true } })).await;
+    let id = team(&app, "Engines", None).await;
+    let bob = app.sign_in_by_mail("bob@example.com").await;
+    app.add_passkey(&bob, 1).await;
+    app.configure(json!({ "config": { "second_factor": { "required_of_everyone": true } } })).await;
+    let (invitation, code) = invite(&app, &id, "bob@example.com").await;
+    let by_mail = app.sign_in_by_mail("bob@example.com").await;
+    let caller = app.signed_in(&by_mail).with("x-stack-allow-restricted-user", "true");
+    for (path, body) in
+        [("accept".to_owned(), json!({ "code": code })), (format!("{invitation}/accept?user_id={}", bob.user_id), json!({}))]
+    {
+        let refused = caller.post(&format!("{INVITATIONS}/{path}"), body).await;
+        let details = assert_error(&refused, 403, "TEAM_INVITATION_RESTRICTED_USER_NOT_ALLOWED");
+        assert_eq!(details["restricted_reason"]["needs"], "second_factor");
+    }
+    assert!(members_of(&app, &id).await.is_empty());
+    let both = app.signed_in(&bob);
+    assert_eq!(both.post(&format!("{INVITATIONS}/accept"), json!({ "code": code })).await.status(), 200);
+}

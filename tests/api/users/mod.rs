@@ -13,6 +13,7 @@ mod user_create;
 mod user_delete;
 mod user_image;
 mod user_list;
+mod user_list_by_activity;
 mod user_list_pages;
 mod user_password;
 mod user_update;

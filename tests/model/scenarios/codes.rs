@@ -10,7 +10,7 @@ use super::{
     ADA, CALLBACK, NEW, PASSWORD, Stage, doing, end_all, otp_sign_in, password_sign_up, post, redeeming, reset, reset_code, send,
     send_until, verify,
 };
-use crate::explored::{Explored, State};
+use crate::explored::{Client, Explored, State};
 use crate::rules::{answers, is_over, successes};
 
 /// Whether this client received a successful response.
@@ -103,6 +103,50 @@ pub(super) async fn of_two_attempts_with_one_totp_code_one_signs_in() -> Stage {
         .rule(Property::always("unless the sessions are ended, exactly one attempt succeeds", |model, state: &State| {
             !is_over(model, state) || told(model, state, 0) || told(model, state, 1) || state.past.happened > 0
         }))
+}
+
+/// Two sign-ins that each present a recovery code, while a third client ends all sessions.
+async fn with_recovery_codes(pick: [usize; 2]) -> Stage {
+    let app = TestApp::start().await;
+    let ada = app.sign_up(ADA).await;
+    let set = app.signed_in(&ada).patch("/api/v1/users/me", json!({ "totp_secret_base64": STANDARD.encode(b"a secret of an app") })).await;
+    assert_eq!(set.status(), 200, "{}", set.text());
+    let codes = app.signed_in(&ada).post("/api/v1/auth/mfa/recovery-codes", json!({})).await.json()["codes"].clone();
+    let mut clients = Vec::new();
+    for number in pick {
+        let answer = app.client().post("/api/v1/auth/password/sign-in", json!({ "email": ADA, "password": PASSWORD })).await;
+        let body = json!({ "code": answer.json()["details"]["attempt_code"], "type": "recovery-code", "recovery_code": codes[number] });
+        clients.push(redeeming(post(&app.client(), "/api/v1/auth/mfa/sign-in", body)));
+    }
+    let [first, second] = <[Client; 2]>::try_from(clients).ok().unwrap();
+    let ends = doing([end_all(&app, &ada)]);
+    Stage::new(app, [first, second, ends])
+        .knowing("ada", &ada.user_id)
+        .remembering(|_, table| table.users().any(|user| user.session_epoch > 0))
+        .rule(Property::always("every session used up one code, and nothing else did", |model, state: &State| {
+            let ada = state.table.user(&model.scenario.known["ada"]).unwrap();
+            ada.recovery_codes().unwrap().left + state.past.began.len() == 10
+        }))
+        .rule(Property::always("no session begins after all were ended", |_, state: &State| {
+            state.past.happened == 0 || state.table.live_sessions().count() == 0
+        }))
+        .rule(Property::sometimes("the first attempt signs in", |model, state: &State| told(model, state, 0)))
+        .rule(Property::sometimes("the second attempt signs in", |model, state: &State| told(model, state, 1)))
+}
+
+pub(super) async fn of_two_attempts_with_one_recovery_code_one_signs_in() -> Stage {
+    with_recovery_codes([0, 0])
+        .await
+        .rule(Property::always("at most one session begins", |_, state: &State| state.past.began.len() <= 1))
+        .rule(Property::always("unless the sessions are ended, exactly one attempt succeeds", |model, state: &State| {
+            !is_over(model, state) || told(model, state, 0) || told(model, state, 1) || state.past.happened > 0
+        }))
+}
+
+pub(super) async fn two_recovery_codes_at_once_both_sign_in() -> Stage {
+    with_recovery_codes([0, 1]).await.rule(Property::always("unless the sessions are ended, both succeed", |model, state: &State| {
+        !is_over(model, state) || (told(model, state, 0) && told(model, state, 1)) || state.past.happened > 0
+    }))
 }
 
 pub(super) async fn an_invitation_is_accepted_once_or_revoked() -> Stage {

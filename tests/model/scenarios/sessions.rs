@@ -17,7 +17,7 @@ use wire::id::{SessionId, UserId};
 
 use super::{ADA, CALLBACK, EVE, PASSWORD, Stage, doing, end_all, post, redeeming, refresh, send};
 use crate::explored::{Scenario, State};
-use crate::rules::{answers, is_over};
+use crate::rules::{answers, is_over, successes};
 use crate::service::{Answer, Task};
 use crate::table::Table;
 
@@ -66,6 +66,22 @@ pub(super) async fn an_ended_session_gives_no_access_and_no_tokens() -> Stage {
         }))
 }
 
+/// How many new users the table counts as active.
+fn counted(table: &Table) -> u64 {
+    table.iter().filter(|((pk, _), _)| pk.starts_with("F#")).filter_map(|(_, item)| item.plain["un"].as_u64()).sum()
+}
+
+pub(super) async fn refreshes_at_once_count_their_user_once() -> Stage {
+    let app = TestApp::start().await;
+    let ada = app.sign_up(ADA).await;
+    let clients = [(); 3].map(|()| doing([refresh(&app, &ada)]));
+    Stage::new(app, clients).rule(Property::always("a user is active once a day", |_, state: &State| counted(&state.table) <= 1)).rule(
+        Property::always("every refresh succeeds and the user is counted", |model, state: &State| {
+            !is_over(model, state) || (successes(model, state) == 3 && counted(&state.table) == 1)
+        }),
+    )
+}
+
 /// An authorization code that signs the user in to an app.
 async fn code_for(app: &TestApp, user: &SignedIn) -> String {
     code_that(app, user, |_| {}).await
@@ -86,6 +102,7 @@ async fn code_that(app: &TestApp, user: &SignedIn, change: impl FnOnce(&mut Auth
         expires_at: app.now() + CODE_LIFE,
         pending: None,
         session_id: None,
+        handed_over: None,
     };
     change(&mut stored);
     let write = create_code(app.project_id(), &SecretString::from(code.clone()), &stored).unwrap();
@@ -168,12 +185,16 @@ async fn link_for(app: &TestApp, user: &SignedIn, session: &str) -> String {
     let profile = Profile { account_id: account_id.clone(), name: None, email: None, email_verified: false, picture: None };
     let (id, email) = (app.app.entropy.uuid().into(), None);
     let account = ProviderAccount { id, provider_id, account_id, email, allow_sign_in: true, allow_connected_accounts: true };
-    let access = app.app.sealer.seal(&app.app.entropy, &owner(app.project_id(), &account), &"a token".into()).unwrap();
+    let access = app
+        .app
+        .sealer
+        .seal(&app.app.entropy, &owner(app.project_id(), &account.provider_id, &account.account_id), &"a token".into())
+        .unwrap();
     let tokens =
         ProviderTokens { access, refresh: None, expires_at: None, scope: "openid".to_owned(), is_revoked: false, refreshing_until: None };
     code_that(app, user, |code| {
         code.begun_in = Some(SessionId::parse(session.strip_prefix("SESSION#").unwrap()).unwrap());
-        code.pending = Some(Pending { change: PendingChange::Link, account, tokens, profile });
+        code.pending = Some(Pending { change: PendingChange::Link, account, tokens: Some(tokens), profile });
     })
     .await
 }

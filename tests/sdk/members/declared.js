@@ -16,9 +16,7 @@ export const DECLARED = [
   { why: "there is no data vault", members: [/^DataVaultStore\./, /\.getDataVaultStore$/] },
   { why: "domains for emails are set up in AWS", members: [/^StackAdminApp\.\w*ManagedEmail\w*$/] },
   { why: "no assistant writes templates", members: [/^StackAdminApp\.(saveChatMessage|listChatMessages|rewriteTemplateSourceWithAI)$/] },
-  { why: "there are no webhooks yet", members: [/^StackAdminApp\.sendTestWebhook$/] },
-  { why: "there are no passkeys yet", members: [/\.(signInWithPasskey|registerPasskey)$/] },
-  { why: "there is no sign-in for command lines yet", members: [/^StackClientApp\.promptCliLogin$/] },
+  { why: "need a browser: browser/passkeys.test.js calls them", members: [/\.(signInWithPasskey|registerPasskey)$/] },
   {
     why: "the type of a server app at the project internal, which has no server key",
     members: [/^ServerUser\.listOwnedProjects$/],

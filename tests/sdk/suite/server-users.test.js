@@ -103,6 +103,21 @@ test("a restricted user is hidden by default", async () => {
   assert.equal(await back.getUser(), null);
 });
 
+test("users are listed by their last activity, each once", async () => {
+  const server = w.server();
+  const tag = "activity";
+  const ids = [];
+  for (let at = 0; at < 3; at += 1) ids.push((await server.createUser({ displayName: `${tag} ${at}` })).id);
+  for (const desc of [false, true]) {
+    const options = { query: tag, limit: 2, desc, orderBy: "lastActiveAt" };
+    const first = await server.listUsers(options);
+    const second = await server.listUsers({ ...options, cursor: first.nextCursor });
+    assert.deepEqual([first.length, second.length, second.nextCursor], [2, 1, null]);
+    assert.deepEqual([...first, ...second].map(({ id }) => id).sort(), ids.toSorted());
+    assert.ok(first.every(({ lastActiveAt }) => lastActiveAt <= new Date()));
+  }
+});
+
 test("users are listed in pages, each once, in either order", async () => {
   const server = w.server();
   const tag = "pages";

@@ -42,18 +42,24 @@ export function openInternal({ url, internalAdminKey }) {
 }
 
 /** Changes settings of a project, as its administrator. */
-export async function configure({ url, projectId, superSecretAdminKey }, config) {
-  const answer = await fetch(`${url}/api/v1/internal/projects/current`, {
-    method: "PATCH",
+export async function configure(gateway, config) {
+  await asAdmin(gateway, "PATCH", "/internal/projects/current", { config });
+}
+
+/** Calls an operation as the project's administrator, and returns the answer. */
+export async function asAdmin({ url, projectId, superSecretAdminKey }, method, path, body) {
+  const answer = await fetch(`${url}/api/v1${path}`, {
+    method,
     headers: {
       "content-type": "application/json",
       "x-stack-access-type": "admin",
       "x-stack-project-id": projectId,
       "x-stack-super-secret-admin-key": superSecretAdminKey,
     },
-    body: JSON.stringify({ config }),
+    body: JSON.stringify(body),
   });
-  if (answer.status !== 200) throw new Error(`the project cannot be configured: ${answer.status} ${await answer.text()}`);
+  if (!answer.ok) throw new Error(`${method} ${path}: ${answer.status} ${await answer.text()}`);
+  return answer.json();
 }
 
 /** Creates a project in the deployment. The settings of the deployment cannot be changed. */

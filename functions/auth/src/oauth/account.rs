@@ -6,19 +6,15 @@ use errors::{Error, KnownError};
 use flows::App;
 use flows::accounts::admit;
 use flows::context::Scope;
-use flows::email::code::account_claimed;
-use flows::email::notice;
 use flows::teams::welcome;
-use model::email::Email;
 use model::place::Place;
 use model::project::Project;
 use model::provider::authorization::{Authorization, Purpose};
 use model::provider::catalog::{self, OPENID_SCOPE};
 use model::provider::profile::Profile;
 use model::session::Session;
-use model::sign_in::provider::{Decision, Refusal, Situation};
+use model::sign_in::provider::Decision;
 use model::sign_up::rule::AuthMethod;
-use model::user::ownership::{Proof, Prover};
 use model::user::{ProviderAccount, User};
 use oauth::exchange::Tokens;
 use secrecy::SecretString;
@@ -26,11 +22,13 @@ use store::keys::user_key;
 use store::provider::authorization::{self, AuthorizationCode, CODE_LIFE, Pending, PendingChange};
 use store::provider::tokens::{self, ProviderTokens};
 use store::session::{self, session_key};
-use store::user::provider_account::{self, AccountClaim, Holder, account_claim_key};
-use store::user::{self, EmailClaim, UserRow, email_claim_key};
+use store::user::provider_account::{self, Holder};
+use store::user::{self, UserRow};
 use store::{Contention as _, Write, optimistic};
 use wire::clock::after;
 use wire::id::UserId;
+
+use crate::oauth::owners::{Owners, account_of, attached, taken_over};
 
 /// Maximum number of attempts when an account is changed concurrently.
 const ROUNDS: u32 = 4;
@@ -38,7 +36,8 @@ const ROUNDS: u32 = 4;
 struct Flow<'a> {
     scope: Scope<'a>,
     authorization: &'a Authorization,
-    tokens: ProviderTokens,
+    /// Absent if apps get no access tokens for the account.
+    tokens: Option<ProviderTokens>,
     account: ProviderAccount,
     profile: &'a Profile,
 }
@@ -50,15 +49,10 @@ pub(super) async fn resolve(
     tokens: &Tokens,
     profile: &Profile,
 ) -> Result<SecretString, Error> {
-    let account = ProviderAccount {
-        id: scope.app.entropy.uuid().into(),
-        provider_id: authorization.provider_id.clone(),
-        account_id: profile.account_id.clone(),
-        email: profile.email.clone(),
-        allow_sign_in: true,
-        allow_connected_accounts: true,
-    };
-    let tokens = seal(scope.app, scope.project, authorization, &account, tokens)?;
+    let account = account_of(scope.app, &authorization.provider_id, profile);
+    // The deployment's client gives apps no access tokens.
+    let is_own = scope.project.config.oauth_provider(&account.provider_id).is_some_and(|provider| !provider.is_shared());
+    let tokens = is_own.then(|| seal(scope.app, scope.project, authorization, &account, tokens)).transpose()?;
     let flow = Flow { scope, authorization, tokens, account, profile };
     optimistic!(ROUNDS, |_| { flow.attempt().await })
 }
@@ -70,7 +64,7 @@ fn seal(
     account: &ProviderAccount,
     tokens: &Tokens,
 ) -> Result<ProviderTokens, Error> {
-    let owner = tokens::owner(&project.id, account);
+    let owner = tokens::owner(&project.id, &account.provider_id, &account.account_id);
     let seal = |token: &SecretString| app.sealer.seal(&app.entropy, &owner, token);
     Ok(ProviderTokens {
         access: seal(&tokens.access_token)?,
@@ -98,8 +92,7 @@ pub(crate) struct Signing<'a> {
 
 /// The items that the decision is based on.
 struct Known {
-    account_owner: Option<AccountClaim>,
-    email_owner: Option<EmailClaim>,
+    owners: Owners,
     flow_user: Option<UserRow>,
     /// The session in which the flow began.
     flow_session: Option<Session>,
@@ -118,7 +111,7 @@ impl Flow<'_> {
                 // access token, so the provider account need not be enabled for sign-in.
                 let (epoch, checks) = match self.authorization.purpose {
                     Purpose::Authenticate => {
-                        let epoch = known.account_owner.map_or(0, |claim| claim.epoch);
+                        let epoch = known.owners.account.map_or(0, |claim| claim.epoch);
                         (epoch, vec![provider_account::signs_in(project, &self.account, user)])
                     }
                     Purpose::Link => (self.authorization.epoch, self.still_of(user)),
@@ -138,7 +131,7 @@ impl Flow<'_> {
             }
             Decision::TakeOver(user) => self.take_over(user).await,
             Decision::Attach(user_id) => {
-                let epoch = known.email_owner.as_ref().map_or(0, |claim| claim.epoch);
+                let epoch = known.owners.email.as_ref().map_or(0, |claim| claim.epoch);
                 self.attach(user_id, epoch).await
             }
             Decision::SignUp { email_signs_in } => {
@@ -158,15 +151,9 @@ impl Flow<'_> {
         let project = &self.scope.project.id;
         let row = self.scope.app.store.user(project, user_id).await?.filter(|row| row.user.credential_epoch == epoch);
         let Some(row) = row else { return Err(Error::conflict()) };
-        let mut user = row.user.clone();
-        if user.add_account(self.account.clone()).is_err() {
-            return Err(Error::conflict());
-        }
+        let (user, others) = attached(self.scope, &row, &self.account, self.profile)?;
         let (code, mut writes) = self.code(Holder { user_id, epoch }, false)?;
-        // The account is linked because of its email address, so the user must still have this
-        // address, verified.
-        writes.extend(self.profile.email.as_ref().map(|email| user::has_verified_email(project, email, user_id)));
-        writes.extend(notice::of_change(self.scope.app, self.scope.project, Some(self.scope.place), &row.user, &mut user)?);
+        writes.extend(others);
         self.scope.app.store.change_account(project, &row, &user, writes).await?.done()?;
         Ok(code)
     }
@@ -176,16 +163,10 @@ impl Flow<'_> {
     async fn take_over(&self, user: UserId) -> Result<SecretString, Error> {
         let project = &self.scope.project.id;
         let row = self.scope.app.store.user(project, user).await?;
-        let (Some(row), Some(email)) = (row, &self.profile.email) else { return Err(Error::conflict()) };
-        let mut user = row.user.clone();
-        // The user who returns from the provider may not be the one who began the flow, so nobody
-        // counts as the account's creator here.
-        if user.prove(email, Prover::Stranger, self.scope.app.entropy.uuid().into()) != Some(Proof::First) {
-            return Err(Error::conflict());
-        }
-        user.provider_accounts.push(self.account.clone());
+        let row = row.ok_or_else(Error::conflict)?;
+        let (user, others) = taken_over(self.scope, &row, &self.account, self.profile)?;
         let (code, mut writes) = self.code(Holder::from(&user), false)?;
-        writes.extend(account_claimed(self.scope.app, project, &user, self.scope.app.clock.now())?);
+        writes.extend(others);
         self.scope.app.store.change_account(project, &row, &user, writes).await?.done()?;
         Ok(code)
     }
@@ -218,16 +199,13 @@ impl Flow<'_> {
 
     async fn read(&self) -> Result<Known, Error> {
         let project = &self.scope.project.id;
-        let account_key = account_claim_key(project, &self.account);
-        let email_key = self.profile.email.as_ref().map(|email| email_claim_key(project, email));
         let user_key = self.authorization.user_id.map(|user| user_key(project, user));
         let begun = self.authorization.user_id.zip(self.authorization.begun_in);
         let session_key = begun.map(|(user, session)| session_key(project, user, session));
-        let keys = [Some(&account_key), email_key.as_ref(), user_key.as_ref(), session_key.as_ref()];
-        let mut items = self.scope.app.store.get_many(keys.into_iter().flatten().cloned()).await?;
+        let others = [&user_key, &session_key].into_iter().flatten().cloned();
+        let mut items = self.scope.app.store.get_many(Owners::keys(project, &self.account).into_iter().chain(others)).await?;
         Ok(Known {
-            account_owner: items.entity(&account_key)?,
-            email_owner: email_key.map(|key| items.entity(&key)).transpose()?.flatten(),
+            owners: Owners::of(&mut items, project, &self.account)?,
             flow_user: user_key.and_then(|key| items.take(&key)).map(UserRow::of).transpose()?,
             flow_session: session_key.map(|key| items.entity(&key)).transpose()?.flatten(),
         })
@@ -246,22 +224,15 @@ impl Flow<'_> {
         if purpose == Purpose::Link && flow_user.is_none() {
             return Err(KnownError::CannotGetOwnUserWithoutUser.into());
         }
-        let situation = Situation {
-            purpose,
-            flow_user: flow_user.map(|row| row.user.id),
-            account_owner: known.account_owner.map(|claim| (claim.user_id, claim.signs_in)),
-            email: self.profile.email.as_ref().map(|email| (email, self.profile.email_verified)),
-            email_owner: known.email_owner.as_ref().map(|claim| (claim.user_id, claim.is_verified)),
-            strategy: self.scope.project.config.oauth_account_merge_strategy,
-            sign_up_enabled: self.scope.project.config.sign_up_enabled,
-        };
-        situation.decide().map_err(|refusal| refused(refusal, self.profile.email.as_ref()).into())
+        known.owners.decide(self.scope.project, self.profile, purpose, flow_user.map(|row| row.user.id)).map_err(Error::from)
     }
 
     /// A new code for the user, with the writes that belong to it.
     fn code(&self, user: Holder, is_new_user: bool) -> Result<(SecretString, Vec<Write>), Error> {
         let (code, create) = self.code_with(user, is_new_user, None)?;
-        Ok((code, vec![create, tokens::keep_tokens(&self.scope.project.id, user.user_id, &self.account, &self.tokens)?]))
+        let project = &self.scope.project.id;
+        let keep = |tokens| tokens::keep_tokens(project, user.user_id, &self.account, tokens);
+        Ok((code, [create].into_iter().chain(self.tokens.as_ref().map(keep).transpose()?).collect()))
     }
 
     fn code_with(&self, user: Holder, is_new_user: bool, pending: Option<Pending>) -> Result<(SecretString, Write), Error> {
@@ -280,6 +251,7 @@ impl Flow<'_> {
             expires_at: after(self.scope.app.clock.now(), CODE_LIFE),
             pending,
             session_id: None,
+            handed_over: None,
         };
         let create = authorization::create_code(&self.scope.project.id, &code, &stored)?;
         Ok((code, create))
@@ -305,17 +277,4 @@ fn with_account(app: &App, mut user: User, &Signing { profile, account, email_si
     }
     user.provider_accounts.push(account.clone());
     user
-}
-
-pub(crate) fn refused(refusal: Refusal, email: Option<&Email>) -> KnownError {
-    match refusal {
-        // All that the caller may learn is that the account belongs to another user.
-        Refusal::OfAnother | Refusal::NotForSignIn => KnownError::OauthConnectionAlreadyConnectedToAnotherUser,
-        Refusal::SignUpNotEnabled => KnownError::SignUpNotEnabled,
-        Refusal::EmailTaken { would_work_if_verified } => KnownError::ContactChannelAlreadyUsedForAuthBySomeoneElse {
-            r#type: "email",
-            contact_channel_value: email.map(ToString::to_string),
-            would_work_if_email_was_verified: would_work_if_verified,
-        },
-    }
 }

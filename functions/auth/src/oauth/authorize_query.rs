@@ -5,7 +5,7 @@ use errors::KnownError;
 use flows::literal::{BotChallengePhase, True};
 use model::project::Project;
 use model::project::redirect::RedirectUrl;
-use model::provider::authorization::{Purpose, ResponseMode};
+use model::provider::authorization::{Purpose, ResponseMode, is_challenge};
 use serde::Serialize;
 use utoipa::ToSchema;
 use wire::problem::Problems;
@@ -118,9 +118,7 @@ impl AuthorizeQuery {
     /// Checks the rules that the parameters' types do not express.
     pub(crate) fn check(&self, path: &str) -> Result<(), KnownError> {
         let problem = |name: &str, message: &str| Err(KnownError::schema(&Problems::one(&format!("query.{name}"), message), "GET", path));
-        let is_challenge =
-            self.code_challenge.len() == 43 && self.code_challenge.bytes().all(|b| b.is_ascii_alphanumeric() || b"-_".contains(&b));
-        if !is_challenge {
+        if !is_challenge(&self.code_challenge) {
             return problem("code_challenge", "must be the 43 characters of a SHA-256 digest in base64url");
         }
         if self.purpose() == Purpose::Link && self.token.as_deref().unwrap_or_default().is_empty() {

@@ -1,7 +1,13 @@
 //! Authorization codes, which contain their user's id.
 
+use errors::{Error, KnownError};
 use flows::App;
+use model::project::Project;
+use model::project::redirect::RedirectUrl;
+use model::trail::Event;
 use secrecy::{ExposeSecret as _, SecretString};
+use store::provider::authorization::AuthorizationCode;
+use url::Url;
 use uuid::Uuid;
 use wire::id::UserId;
 
@@ -9,6 +15,23 @@ use wire::id::UserId;
 pub(crate) fn new(app: &App, user: UserId) -> SecretString {
     let random = Uuid::from_bytes(app.entropy.bytes());
     format!("{}{}", user.uuid().as_simple(), random.as_simple()).into()
+}
+
+/// The redirect URI with a code and the app's state.
+pub(crate) fn url(redirect_uri: &RedirectUrl, code: &SecretString, state: &str) -> Url {
+    let mut url = redirect_uri.with_query("code", code.expose_secret());
+    url.query_pairs_mut().append_pair("state", state);
+    url
+}
+
+/// Ends the session for which a code was redeemed before, because the code was stolen. Returns the
+/// error for the request.
+pub(crate) async fn revoke(app: &App, project: &Project, stored: &AuthorizationCode) -> Error {
+    let ended = match stored.session_id {
+        Some(session) => app.store.end_session(&project.id, stored.user_id, session, Event::SessionsEnded).await.map(drop),
+        None => Ok(()),
+    };
+    ended.map_or_else(Error::from, |()| KnownError::InvalidAuthorizationCode.into())
 }
 
 /// The user of a code; `None` if it is malformed.

@@ -17,7 +17,6 @@ use jiff::SignedDuration;
 use model::project::OAuthProvider;
 use model::user::reference::UserRef;
 use model::user::{ProviderAccount, User};
-use net::outgoing::Outgoing;
 use oauth::exchange::{NotRefreshed, Peer, Tokens};
 use secrecy::{ExposeSecret as _, SecretString};
 use serde::Serialize;
@@ -26,6 +25,8 @@ use tokio::time::sleep;
 use utoipa::ToSchema;
 use wire::clock::after;
 use wire::id::UserId;
+
+use crate::oauth::provider_client;
 
 /// A token that expires earlier is refreshed before it is returned.
 const LEAST_LEFT: SignedDuration = SignedDuration::from_mins(5);
@@ -59,6 +60,9 @@ pub(crate) async fn user(access: &Access<Client>, named: UserRef) -> Result<Opti
 /// An access token for the user's account at a provider: the named account, or the first one.
 pub(crate) async fn access_token(access: &Access<Client>, headers: &HeaderMap, wanted: Wanted<'_>) -> Result<ProviderAccessToken, Error> {
     let provider = access.project.config.oauth_provider(wanted.provider_id).ok_or(KnownError::OauthProviderNotFoundOrNotEnabled)?;
+    if provider.is_shared() {
+        return Err(KnownError::OauthAccessTokenNotAvailableWithSharedOauthKeys.into());
+    }
     let user = user(access, wanted.user).await?.ok_or(KnownError::UserNotFound)?;
     let fits = |account: &&ProviderAccount| {
         account.allow_connected_accounts
@@ -128,7 +132,7 @@ impl Connection<'_> {
     }
 
     fn owner(&self) -> String {
-        tokens::owner(&self.access.project.id, self.account)
+        tokens::owner(&self.access.project.id, &self.account.provider_id, &self.account.account_id)
     }
 
     fn open(&self, tokens: &ProviderTokens) -> Result<SecretString, Error> {
@@ -136,8 +140,7 @@ impl Connection<'_> {
     }
 
     fn peer(&self) -> Result<Peer<'_>, Error> {
-        let (app, project) = (&self.access.app, &self.access.project);
-        Ok(Peer::new(Outgoing::new(&app.settings), &app.sealer, project, self.provider, app.clock.now())?)
+        provider_client::peer(&self.access.app, &self.access.project, self.provider)
     }
 
     /// The error for an account without a usable token. Older SDKs pass on the other code as an
@@ -226,6 +229,7 @@ pub(crate) const ERRORS: &[ErrorCode] = &[
     ErrorCode::OauthConnectionNotConnectedToUser,
     ErrorCode::OauthConnectionDoesNotHaveRequiredScope,
     ErrorCode::OauthAccessTokenNotAvailable,
+    ErrorCode::OauthAccessTokenNotAvailableWithSharedOauthKeys,
     ErrorCode::OauthProviderRefusesClient,
     ErrorCode::OauthProviderTemporarilyUnavailable,
 ];

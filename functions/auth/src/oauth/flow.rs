@@ -17,8 +17,8 @@ use model::project::{OAuthProvider, Project};
 use model::provider::authorization::{self, Authorization, COOKIE_PREFIX, ResponseMode};
 use model::provider::catalog::{self, Identity};
 use model::text::line;
-use net::outgoing::{Fault, Outgoing};
-use oauth::exchange::{Grant, Peer};
+use net::outgoing::Fault;
+use oauth::exchange::Grant;
 use secrecy::{ExposeSecret as _, SecretString};
 use serde_json::{Value, json};
 use store::record;
@@ -26,7 +26,9 @@ use url::Url;
 use wire::id::ProjectId;
 
 use crate::oauth::account;
+use crate::oauth::code;
 use crate::oauth::provider_answer::ProviderAnswer;
+use crate::oauth::provider_client;
 
 /// A new state for the request to the provider. It contains the project's id, so that the callback
 /// reads the authorization and the project in one round trip.
@@ -104,10 +106,7 @@ async fn take(app: &App, caller: &Caller, state: &SecretString) -> Result<Option
 
 async fn end(scope: Scope<'_>, authorization: &Authorization, state: &SecretString, answer: &ProviderAnswer) -> Response {
     match proceed(scope, authorization, state, answer).await {
-        Ok(code) => {
-            let url = authorization.redirect_uri.with_query("code", code.expose_secret());
-            see_other(with(url, "state", &authorization.state))
-        }
+        Ok(code) => see_other(code::url(&authorization.redirect_uri, &code, &authorization.state)),
         Err(error) => refused(scope.project, authorization, error),
     }
 }
@@ -127,7 +126,7 @@ async fn proceed(
     let provider = provider.ok_or(KnownError::OauthProviderNotFoundOrNotEnabled)?;
     let code = code_of(provider, answer)?;
     let verifier = app.sealer.open("oauth-verifier", &authorization.verifier)?;
-    let peer = Peer::new(Outgoing::new(&app.settings), &app.sealer, project, provider, app.clock.now())?;
+    let peer = provider_client::peer(app, project, provider)?;
     let (callback, nonce) = (callback(app, &provider.id), authorization::challenge(state.expose_secret()));
     let grant = Grant { code, verifier: &verifier, callback: &callback, nonce: &nonce, names_issuer: answer.iss.is_some() };
     let (tokens, mut profile) = peer.account(&grant).await.map_err(|fault| {

@@ -15,8 +15,8 @@ use model::project::redirect::RedirectUrl;
 use model::provider::authorization::challenge;
 use model::session::Amr;
 use model::sign_in::provider::Refusal;
-use model::trail::Event;
 use model::user::User;
+use model::user::device::Device;
 use model::user::provider_account::Refused;
 use model::user::restriction::RestrictedReason;
 use secrecy::{ExposeSecret as _, SecretString};
@@ -27,16 +27,19 @@ use store::user::{self, UserRow};
 use store::{Contention as _, Label, optimistic, session};
 use subtle::ConstantTimeEq as _;
 
-use crate::oauth::account::{Signing, refused, sign_up};
+use crate::oauth::account::{Signing, sign_up};
+use crate::oauth::code::revoke;
+use crate::oauth::handed_over;
+use crate::oauth::owners::refused;
 use crate::oauth::tokens::Tokens;
-use crate::sign_in::second_factor;
 use crate::sign_in::tokens::NewSession;
+use crate::sign_in::{required_teams, second_factor};
 
 /// Why a write did not redeem the code; `None` if it did.
 fn failed(outcome: Result<Outcome, store::Error>) -> Result<Option<Failed>, Error> {
     Ok(Some(match outcome {
         Ok(Outcome::Done) => return Ok(None),
-        Ok(Outcome::Changed) => Failed::Changed,
+        Ok(Outcome::Changed | Outcome::PasskeyTaken(_)) => Failed::Changed,
         Ok(Outcome::AccountTaken(_)) => Failed::For(refused(Refusal::OfAnother, None)),
         Ok(Outcome::EmailTaken(email)) => Failed::For(refused(Refusal::EmailTaken { would_work_if_verified: false }, Some(&email))),
         Err(store::Error::Conflict(conflict)) if conflict.is_of(Label::Code) => Failed::Redeemed,
@@ -75,29 +78,42 @@ fn check(app: &App, stored: &AuthorizationCode, row: &UserRow) -> Result<(), Kno
     Ok(())
 }
 
+/// A session that was started for a code.
+struct SignedIn {
+    session: Box<NewSession>,
+    user: User,
+    code: AuthorizationCode,
+}
+
 /// What an app presents to redeem a code.
 pub(crate) struct Redemption {
     pub(crate) code: SecretString,
     pub(crate) redirect_uri: RedirectUrl,
     pub(crate) verifier: SecretString,
+    /// The device that replaces the second factor of the code's user, as it was read with the code.
+    pub(crate) device: Option<Device>,
 }
 
 impl Redemption {
+    /// Redeems a code for the tokens of a session: of a new one, or of the one that the code takes
+    /// to another domain.
     pub(crate) async fn redeem(self, scope: Scope<'_>, stored: Option<AuthorizationCode>, user: Option<UserRow>) -> Result<Tokens, Error> {
         let Scope { app, project, .. } = scope;
+        if let Some(stored) = stored.as_ref().filter(|stored| stored.handed_over.is_some()) {
+            self.check(app, project, stored).await?;
+            let row = user.ok_or(KnownError::InvalidAuthorizationCode)?;
+            check(app, stored, &row)?;
+            return handed_over::redeem(&self.code, scope, stored, &row).await;
+        }
+        let SignedIn { session, user, code } = self.sign_in(scope, stored, user).await?;
+        Ok(session.tokens_of_code(app, project, &user, code))
+    }
+
+    /// Redeems a code that starts a session.
+    async fn sign_in(&self, scope: Scope<'_>, stored: Option<AuthorizationCode>, user: Option<UserRow>) -> Result<SignedIn, Error> {
+        let Scope { app, project, .. } = scope;
         let stored = stored.ok_or(KnownError::InvalidAuthorizationCode)?;
-        if !self.verifies(&stored) {
-            return Err(KnownError::InvalidAuthorizationCode.into());
-        }
-        if self.redirect_uri.without_fragment() != stored.redirect_uri {
-            // Only the app that began the flow knows the verifier, so another redirect URI means
-            // that the code was intercepted or sent to the wrong place.
-            app.store.end_code(&project.id, &self.code).await?;
-            return Err(KnownError::InvalidAuthorizationCode.into());
-        }
-        if stored.session_id.is_some() {
-            return self.revoke(app, project, &stored).await;
-        }
+        self.check(app, project, &stored).await?;
         let mut row = user.ok_or(KnownError::InvalidAuthorizationCode)?;
         optimistic!(ROUNDS, |round| {
             if round > 0 {
@@ -105,19 +121,22 @@ impl Redemption {
                 row = again.ok_or(KnownError::InvalidAuthorizationCode)?;
             }
             check(app, &stored, &row)?;
-            let (after, done) = self.write(scope, &stored, &row).await?;
+            let (mut after, done) = self.write(scope, &stored, &row).await?;
             match done {
-                Ok(Next::Session(session)) => Ok(session.tokens_of_code(app, project, &after, stored.clone())),
+                Ok(Next::Session(session)) => {
+                    required_teams::renew(app, project, &mut after).await?;
+                    Ok(SignedIn { session, user: after, code: stored.clone() })
+                }
                 Ok(Next::SecondFactor(required)) => Err(required.into()),
                 Err(Failed::Redeemed) => {
                     // Another request redeemed the code first.
                     let taken = app.store.authorization_code(&project.id, &self.code).await?;
-                    self.revoke(app, project, taken.as_ref().unwrap_or(&stored)).await
+                    Err(revoke(app, project, taken.as_ref().unwrap_or(&stored)).await)
                 }
                 Err(Failed::Changed) => {
                     let code = app.store.authorization_code(&project.id, &self.code).await?;
                     if let Some(taken) = code.filter(|code| code.session_id.is_some()) {
-                        return self.revoke(app, project, &taken).await;
+                        return Err(revoke(app, project, &taken).await);
                     }
                     Err(Error::conflict())
                 }
@@ -146,18 +165,22 @@ impl Redemption {
             },
             None => {}
         }
-        let session = NewSession::start(app, project, &after, place, vec![Amr::Fed]);
+        // The user may have changed since the device was read.
+        let (settings, now) = (&project.config.second_factor, app.clock.now());
+        let device = self.device.clone().filter(|device| device.is_remembered(&after, settings, now));
+        let is_remembered = device.is_some();
+        let session = NewSession::start(app, project, &after, place, vec![Amr::Fed]).on(device);
         let mut writes = vec![authorization::redeem_code(id, &self.code, session.id())];
         writes.extend(stored.begun_in.map(|begun| session::lives(project, after.id, begun, app.clock.now())));
         match &stored.pending {
             None if row.user.wrong_passwords > 0 => writes.push(user::reopen(id, after.id, stored.epoch)),
             None => writes.push(user::at_epoch(id, after.id, stored.epoch)),
             Some(Pending { account, tokens, .. }) => {
-                writes.push(keep_tokens(id, after.id, account, tokens)?);
+                writes.extend(tokens.as_ref().map(|tokens| keep_tokens(id, after.id, account, tokens)).transpose()?);
                 writes.extend(notice::of_change(app, project, Some(place), &row.user, &mut after)?);
             }
         }
-        let next = match second_factor::required(app, project, &after, stored.is_new_user, Amr::Fed)? {
+        let next = match second_factor::required(app, project, &after, stored.is_new_user, Amr::Fed)?.filter(|_| !is_remembered) {
             Some((attempt, required)) => {
                 writes.push(attempt);
                 Next::SecondFactor(required)
@@ -181,10 +204,17 @@ impl Redemption {
         shown.as_bytes().ct_eq(stored.code_challenge.as_bytes()).into()
     }
 
-    async fn revoke(&self, app: &App, project: &Project, stored: &AuthorizationCode) -> Result<Tokens, Error> {
-        if let Some(session) = stored.session_id {
-            app.store.end_session(&project.id, stored.user_id, session, Event::SessionsEnded).await?;
+    /// Checks the verifier and the redirect URI, and that nobody has redeemed the code.
+    async fn check(&self, app: &App, project: &Project, stored: &AuthorizationCode) -> Result<(), Error> {
+        if !self.verifies(stored) {
+            return Err(KnownError::InvalidAuthorizationCode.into());
         }
-        Err(KnownError::InvalidAuthorizationCode.into())
+        if self.redirect_uri.as_received() != stored.redirect_uri.as_received() {
+            // Only the app that began the flow knows the verifier, so another redirect URI means
+            // that the code was intercepted or sent to the wrong place.
+            app.store.end_code(&project.id, &self.code).await?;
+            return Err(KnownError::InvalidAuthorizationCode.into());
+        }
+        if stored.session_id.is_some() { Err(revoke(app, project, stored).await) } else { Ok(()) }
     }
 }

@@ -1,5 +1,8 @@
 //! The answer of the token endpoint.
 
+use std::borrow::Cow;
+use std::time::Duration;
+
 use api::http::{Describe, Description, Json};
 use axum::response::{IntoResponse, Response};
 use http::{HeaderMap, HeaderValue, header};
@@ -13,11 +16,13 @@ pub struct Tokens {
     access_token: String,
     #[schema(example = "Bearer")]
     token_type: &'static str,
-    /// Seconds; a fixed value for compatibility. The token itself states when it expires.
-    expires_in: u32,
-    #[schema(example = "legacy")]
-    scope: &'static str,
-    /// Present only if a code was exchanged, like the next two fields.
+    /// Seconds; a fixed value for compatibility, except for machines. The token itself states when
+    /// it expires.
+    expires_in: u64,
+    /// `legacy`, or the permissions of a machine.
+    #[schema(value_type = String, example = "legacy")]
+    scope: Cow<'static, str>,
+    /// Present only if a code was exchanged, like the next two fields, and for a device.
     #[serde(skip_serializing_if = "Option::is_none")]
     refresh_token: Option<String>,
     #[serde(rename = "newUser", skip_serializing_if = "Option::is_none")]
@@ -30,7 +35,7 @@ pub struct Tokens {
 }
 
 /// A fixed value for compatibility; clients read the actual expiry from the token.
-const EXPIRES_IN: u32 = 3599;
+const EXPIRES_IN: u64 = 3599;
 
 impl Tokens {
     pub(crate) fn of_refresh(access_token: String) -> Self {
@@ -38,13 +43,23 @@ impl Tokens {
             access_token,
             token_type: "Bearer",
             expires_in: EXPIRES_IN,
-            scope: "legacy",
+            scope: Cow::Borrowed("legacy"),
             refresh_token: None,
             is_new_user_camel: None,
             is_new_user: None,
             after_callback_redirect_url_camel: None,
             after_callback_redirect_url: None,
         }
+    }
+
+    /// The token of a machine.
+    pub(crate) fn of_machine(access_token: String, scope: String, life: Duration) -> Self {
+        Self { scope: Cow::Owned(scope), expires_in: life.as_secs(), ..Self::of_refresh(access_token) }
+    }
+
+    /// The tokens of a device.
+    pub(crate) fn of_device(access_token: String, refresh_token: String) -> Self {
+        Self { refresh_token: Some(refresh_token), ..Self::of_refresh(access_token) }
     }
 
     /// The tokens issued for a code.

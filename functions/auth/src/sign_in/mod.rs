@@ -5,6 +5,8 @@ pub(crate) mod new_account;
 pub(crate) mod notice;
 pub(crate) mod old_password;
 pub(crate) mod otp;
+pub(crate) mod remembered;
+pub(crate) mod required_teams;
 pub(crate) mod second_factor;
 pub(crate) mod second_factor_code;
 pub(crate) mod tokens;

@@ -3,6 +3,7 @@
 use api::product::Access;
 use flows::teams::welcome;
 use jiff::Timestamp;
+use model::metrics::tally::Tally;
 use model::trail::account::events;
 use model::user::User;
 use store::Write;
@@ -30,6 +31,8 @@ pub(crate) fn account_writes<L>(access: &Access<L>, user: &mut User, version: Op
         let gifts = welcome(&access.app, &access.project, user)?;
         return Ok(claim.into_iter().chain([user::create(project, user)?]).chain(gifts).collect());
     };
-    let told = access.user.as_ref().map(|before| events(&before.row.user, user)).unwrap_or_default();
-    Ok(claim.into_iter().chain([user::replace(project, user, version)?.tells(told)]).collect())
+    let before = access.user.as_ref().map(|before| &before.row.user);
+    let told = before.map(|before| events(before, user)).unwrap_or_default();
+    let upgrade = user::replace(project, user, version)?.tells(told).tallies(&Tally::change(before, Some(user)));
+    Ok(claim.into_iter().chain([upgrade]).collect())
 }

@@ -26,5 +26,14 @@ pub(crate) fn required(
     let attempt_code = secret.expose_secret().to_owned();
     let attempt = MfaAttempt::new(user, is_new_user, vec![amr], app.clock.now());
     let write = code::create_attempt(&project.id, &Code::new(secret), &attempt)?;
-    Ok(Some((write, KnownError::MultiFactorAuthenticationRequired { attempt_code })))
+    let factors = factors(project, user, &attempt);
+    Ok(Some((write, KnownError::MultiFactorAuthenticationRequired { attempt_code, factors })))
+}
+
+/// The types of `mfa/sign-in` with which the user can complete the sign-in.
+fn factors(project: &Project, user: &User, attempt: &MfaAttempt) -> Vec<&'static str> {
+    let has_codes = user.recovery_codes().is_some_and(|codes| codes.left > 0);
+    let has_passkey = project.config.passkeys.enabled && attempt.takes_passkey() && !user.passkeys.is_empty();
+    let all = [("totp", true), ("recovery-code", has_codes), ("passkey", has_passkey)];
+    all.into_iter().filter(|(_, has)| *has).map(|(name, _)| name).collect()
 }

@@ -3,26 +3,33 @@
 
 use errors::{Error, KnownError};
 use flows::{App, limits};
+use jiff::Timestamp;
 use model::limit::Rule;
+use model::metrics::activity::day;
 use model::place::Place;
 use model::project::Project;
 use model::session::token::Subject;
 use model::session::{Amr, Session};
 use model::user::User;
+use model::user::device::Device;
 use secrecy::{ExposeSecret, SecretString};
 use serde::Serialize;
 use store::Write;
 use store::provider::authorization::AuthorizationCode;
 use store::session::{self, TokenClaim};
+use store::user::device::use_device;
 use utoipa::ToSchema;
 use wire::id::{SessionId, UserId};
 
 use crate::oauth::tokens::Tokens;
+use crate::sign_in::required_teams;
 
 /// A session that starts with this request.
 pub(crate) struct NewSession {
     session: Session,
     refresh_token: SecretString,
+    /// The device that replaced the second factor.
+    device: Option<Device>,
 }
 
 /// The response to a sign-in.
@@ -40,11 +47,40 @@ impl NewSession {
     pub(crate) fn start(app: &App, project: &Project, user: &User, place: &Place, amr: Vec<Amr>) -> Self {
         let session = Session::start(user, &project.config.sessions, Some(place.clone()), &app.entropy, app.clock.now());
         let session = Session { amr, ..session };
-        Self { session, refresh_token: app.entropy.code() }
+        Self { session, refresh_token: app.entropy.code(), device: None }
     }
 
-    pub(crate) fn writes(&self, project: &Project) -> Result<[Write; 2], store::Error> {
-        session::create(&project.id, &self.session, &self.refresh_token)
+    /// The session of a tool, which the session `confirming` has confirmed.
+    pub(crate) fn confirmed_by(self, confirming: &Session) -> Self {
+        Self { session: confirming.for_tool(self.session), ..self }
+    }
+
+    /// The response of the token endpoint to a device; call it after the session is written.
+    pub(crate) fn tokens(self, app: &App, project: &Project, user: &User) -> Tokens {
+        Tokens::of_device(access_token(app, project, user, &self.session), self.into_refresh_token())
+    }
+
+    /// The refresh token alone; call it after the session is written.
+    pub(crate) fn into_refresh_token(self) -> String {
+        self.refresh_token.expose_secret().to_owned()
+    }
+
+    /// The session on a remembered device, if there is one. The second factor was last proved when
+    /// the device was remembered, so the session is as old for changes that require a recent proof.
+    pub(crate) fn on(mut self, device: Option<Device>) -> Self {
+        if let Some(device) = &device {
+            self.session.authenticated_at = Some(device.created_at);
+        }
+        self.device = device;
+        self
+    }
+
+    pub(crate) fn writes(&self, project: &Project) -> Result<Vec<Write>, store::Error> {
+        let (id, session) = (&project.id, &self.session);
+        let used = self.device.as_ref().map(|device| use_device(id, device, session.place.as_ref(), session.created_at));
+        let mut writes = session::create(id, session, &self.refresh_token)?.to_vec();
+        writes.extend(used.transpose()?);
+        Ok(writes)
     }
 
     pub(crate) fn id(&self) -> SessionId {
@@ -68,7 +104,7 @@ impl NewSession {
 
 /// An access token of a session.
 pub(crate) fn access_token(app: &App, project: &Project, user: &User, session: &Session) -> String {
-    let subject = Subject::of(user, &project.id, &project.config, session.id);
+    let subject = Subject::of(user, &project.id, &project.config, session);
     app.signer.sign(&subject, app.clock.now(), app.settings.access_token_life)
 }
 
@@ -78,16 +114,31 @@ pub(crate) async fn refresh(app: &App, project: &Project, token: &SecretString, 
     let now = app.clock.now();
     let settings = &project.config.sessions;
     let idle_since = Session::idle_since(settings, now);
-    let ((), session, user) = futures_util::try_join!(
+    let ((), session, user, last_day, teams) = futures_util::try_join!(
         limits::by_secret(app, &project.id, Rule::Token, token),
         app.store.touch_session(&project.id, claim, Some(place), idle_since, now),
         app.store.touch_user(&project.id, claim.user_id, now),
+        app.store.last_day(&project.id, claim.user_id),
+        required_teams::read(app, project, claim.user_id),
     )?;
-    let (session, user) = session.zip(user).ok_or(KnownError::RefreshTokenNotFoundOrExpired)?;
+    let (session, mut user) = session.zip(user).ok_or(KnownError::RefreshTokenNotFoundOrExpired)?;
     if !session.is_live(&user.user, settings, now) {
         return Err(KnownError::RefreshTokenNotFoundOrExpired.into());
     }
+    let is_counted = session.is_impersonation || last_day.is_some_and(|last| last.covers(day(now), user.user.is_anonymous));
+    if !is_counted {
+        note_activity(app, project, &user.user, now).await;
+    }
+    required_teams::note(app, project, &mut user.user, teams).await?;
     Ok(access_token(app, project, &user.user, &session))
+}
+
+/// Counts a user who is active for the first time today. An error is only logged: the next refresh
+/// counts the user instead.
+async fn note_activity(app: &App, project: &Project, user: &User, now: Timestamp) {
+    if let Err(error) = app.store.count_active(&project.id, std::slice::from_ref(user), now).await {
+        tracing::warn!(%error, "an active user was not counted");
+    }
 }
 
 #[derive(Serialize, ToSchema)]

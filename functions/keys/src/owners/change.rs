@@ -16,6 +16,8 @@ use store::optimistic;
 use store::owned_key::OwnerRow;
 use wire::level::Level;
 
+use crate::owners::exposure;
+
 /// Refuses keys of a kind that the project has switched off.
 pub(crate) fn check_enabled(config: &ProjectConfig, kind: OwnerKind) -> Result<(), KnownError> {
     let is_enabled = match kind {
@@ -65,7 +67,7 @@ pub(crate) async fn change<T>(
 }
 
 /// Writes the keys of an owner, if the owner has not changed since it was read. A user is notified
-/// of new and exposed keys.
+/// of new and exposed keys, and the managers of a team's keys of exposed ones.
 pub(crate) async fn write(app: &App, project: &Project, place: Option<&Place>, row: OwnerRow, keys: OwnedKeys) -> Result<(), Error> {
     if *row.keys() == keys {
         return Ok(());
@@ -76,6 +78,10 @@ pub(crate) async fn write(app: &App, project: &Project, place: Option<&Place>, r
             let notices = notice::of_change(app, project, place, &row.user, &mut user)?;
             Ok(app.store.change_account(&project.id, &row, &user, notices).await?.done()?)
         }
-        OwnerRow::Team(_) => Ok(app.store.write(row.with_keys(&project.id, keys)?).await?),
+        OwnerRow::Team(ref team) => {
+            let notices = exposure::notices(app, project, &team.team, &keys).await?;
+            let write = row.with_keys(&project.id, keys)?;
+            Ok(app.store.transact([write].into_iter().chain(notices)).await?)
+        }
     }
 }

@@ -2,5 +2,6 @@
 
 pub(crate) mod change;
 pub(crate) mod check;
+mod exposure;
 pub(crate) mod input;
 pub(crate) mod manage;

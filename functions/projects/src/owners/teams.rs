@@ -11,7 +11,7 @@ pub(crate) fn owner(access: &Access<Client>) -> Result<&User, KnownError> {
         return Err(KnownError::ExpectedInternalProject);
     }
     let user = access.user.as_ref().map(|current| &current.row.user).ok_or(KnownError::UserAuthenticationRequired)?;
-    match user.restricted_reason(&access.project.config) {
+    match access.restricted_reason(user) {
         None => Ok(user),
         Some(RestrictedReason::Anonymous) => Err(KnownError::AnonymousAuthenticationNotAllowed),
         Some(restricted_reason) => Err(KnownError::RestrictedUserNotAllowed { restricted_reason }),

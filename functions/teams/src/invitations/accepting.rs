@@ -2,10 +2,9 @@
 //! transaction.
 
 use errors::{Error, KnownError};
-use flows::App;
+use flows::context::Context;
 use flows::teams::{join_refused, joining};
 use model::code::Rejected;
-use model::project::Project;
 use model::team::invitation::{Invitation, NotAcceptable};
 use model::user::User;
 use store::Label;
@@ -13,8 +12,9 @@ use store::team::invitation;
 
 /// Accepts an invitation. If `is_member` is set, the user's membership stays unchanged; otherwise
 /// a membership is created, which fails if the user is already a member.
-pub(crate) async fn accept(app: &App, project: &Project, invitation: &Invitation, user: &User, is_member: bool) -> Result<(), Error> {
-    invitation.may_be_accepted_by(user, &project.config).map_err(|refused| match refused {
+pub(crate) async fn accept(context: &Context, invitation: &Invitation, user: &User, is_member: bool) -> Result<(), Error> {
+    let (app, project) = (&context.app, &context.project);
+    invitation.may_be_accepted_by(user, context.restricted_reason(user)).map_err(|refused| match refused {
         NotAcceptable::Restricted(restricted_reason) => KnownError::TeamInvitationRestrictedUserNotAllowed { restricted_reason },
         NotAcceptable::OtherAddress => KnownError::TeamInvitationEmailMismatch,
     })?;

@@ -36,7 +36,7 @@ impl UserChange {
         let just_proved = access.check_just_proved();
         match &input.totp_secret_base64 {
             Change::Clear => just_proved.clone()?,
-            Change::Keep if input.primary_email.is_keep() => {}
+            Change::Keep if input.primary_email.is_keep() && input.passkey_auth_enabled.is_none() => {}
             _ => access.check_fresh()?,
         }
         let password = hash(&access.app, project, user, &input).await?;

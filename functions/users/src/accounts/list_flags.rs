@@ -7,11 +7,14 @@ use utoipa::ToSchema;
 use wire::id::TeamId;
 
 /// The order of a list of users.
-#[derive(Deserr, Serialize, ToSchema)]
+#[derive(Clone, Copy, PartialEq, Eq, Deserr, Serialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum UserOrder {
     #[deserr(rename = "signed_up_at")]
     SignedUpAt,
+    /// To the hour.
+    #[deserr(rename = "last_active_at")]
+    LastActiveAt,
 }
 
 /// The query of an operation on a single user. Some clients send the filters of the list along.

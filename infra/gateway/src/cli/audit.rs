@@ -1,4 +1,7 @@
-//! `gateway audit …`: exports a project's audit log as JSON lines, and verifies its trail.
+//! `gateway audit …`: lists a project's audit log, exports it as JSON lines, and verifies its
+//! trail.
+
+mod api;
 
 use std::io::{BufWriter, Write as _, stdout};
 
@@ -12,7 +15,9 @@ use model::trail::view::AuditEntry;
 use store::trail::list::TrailListing;
 use wire::id::ProjectId;
 
-use super::tools::Tools;
+use super::deployment::Session;
+use super::input::project_id;
+use super::tools::{Target, Tools};
 use crate::say::say;
 
 /// How many entries are read with one query.
@@ -20,10 +25,13 @@ const PAGE: usize = 500;
 
 #[derive(Subcommand)]
 pub(super) enum Command {
+    /// List what happened to a project of a deployment and its accounts, newest first
+    List(api::List),
     /// Write the entries of a project to standard output, newest first, one JSON object per line
     Export {
+        /// The project; over the API by default the one that your teams own, if there is only one
         #[arg(long, value_name = "ID")]
-        project: String,
+        project: Option<String>,
         /// Only entries at or after this time (RFC 3339)
         #[arg(long, value_name = "TIME")]
         from: Option<Timestamp>,
@@ -46,10 +54,18 @@ pub(super) enum Command {
 }
 
 impl Command {
-    pub(super) async fn run(self, tools: &Tools) -> anyhow::Result<()> {
+    pub(super) async fn run(self, target: &Target) -> anyhow::Result<()> {
         match self {
-            Self::Export { project, from, until } => export(tools, &project_id(&project)?, from, until).await,
+            Self::List(command) => command.run(target).await,
+            Self::Export { project, from, until } => {
+                if let Some(session) = Session::chosen(target).await? {
+                    return api::export(session, project.as_deref(), from, until).await;
+                }
+                let project = project.context("--project ID names the project")?;
+                export(&Tools::open(target).await?, &project_id(&project)?, from, until).await
+            }
             Self::Verify { project, expect } => {
+                let tools = &Tools::open(target).await?;
                 let expected = expect.as_deref().map(parse_expected).transpose()?;
                 let projects = match project {
                     Some(id) => vec![project_id(&id)?],
@@ -59,10 +75,6 @@ impl Command {
             }
         }
     }
-}
-
-fn project_id(id: &str) -> anyhow::Result<ProjectId> {
-    ProjectId::parse(id).with_context(|| format!("{id:?} is not a project id: expected a UUID or `internal`"))
 }
 
 fn parse_expected(text: &str) -> anyhow::Result<Expected> {

@@ -34,6 +34,7 @@ impl Options {
             api_url,
             sender: self.sender.filter(|sender| !sender.is_empty()),
             configuration_set: self.configuration_set.filter(|name| !name.is_empty()),
+            shared_clients: settings::shared_clients(variable),
         };
         let mut report = Report::new(std::io::stdout());
         examine(&deployment, &mut report).await?;

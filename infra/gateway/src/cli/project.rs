@@ -1,6 +1,7 @@
 //! `gateway project …`: manages projects.
 
-use std::fmt::Write as _;
+mod api;
+
 use std::time::Duration;
 
 use anyhow::{Context as _, anyhow, bail};
@@ -10,14 +11,17 @@ use model::project::patch::ProjectPatch;
 use model::project::view::AdminProject;
 use model::text::line;
 use model::trail;
-use serde_json::{Map, Value};
 use store::project::ProjectRow;
 use store::project::deletion::Purge;
 use tokio::time::Instant;
 use wire::id::ProjectId;
 use wire::problem::Problems;
 
-use super::tools::Tools;
+use super::confirm::deletion;
+use super::deployment::Session;
+use super::deployment::output::Output;
+use super::input::{patch, project_id};
+use super::tools::{Target, Tools};
 use crate::keys::{Keys, Role, closed_internal};
 use crate::saved_keys::Saved;
 use crate::say::say;
@@ -40,6 +44,10 @@ pub(super) enum Command {
         /// `GATELET_INTERNAL_ADMIN_KEY`, or new ones
         #[arg(long, conflicts_with = "id")]
         internal: bool,
+        /// The team that owns the project of a deployment; by default the team that you selected,
+        /// or your only one
+        #[arg(long, value_name = "ID", conflicts_with_all = ["id", "internal"])]
+        team: Option<String>,
     },
     /// Delete a project and all its data, permanently
     Delete {
@@ -48,8 +56,11 @@ pub(super) enum Command {
         #[arg(long, value_name = "ID")]
         confirm: Option<String>,
     },
-    /// List all projects
-    List,
+    /// List all projects; over the API, those that your teams own
+    List {
+        #[command(flatten)]
+        output: Output,
+    },
     /// Show a project and its settings
     Show { id: String },
     /// Create and print a new set of keys for a project; the others stay valid
@@ -65,26 +76,43 @@ pub(super) enum Command {
 }
 
 impl Command {
-    pub(super) async fn run(self, tools: &Tools) -> anyhow::Result<()> {
+    pub(super) async fn run(self, target: &Target) -> anyhow::Result<()> {
+        if let Some(session) = Session::chosen(target).await? {
+            return self.over_the_api(session).await;
+        }
+        let tools = &Tools::open(target).await?;
         match self {
+            Self::Create { team: Some(_), .. } => {
+                bail!("--team names the owner of a project of a deployment: `gateway login URL` signs in")
+            }
             Self::Create { name, internal: true, .. } => create_internal(tools, name).await,
             Self::Create { name, id, .. } => create(tools, &name.unwrap_or_default(), id).await,
             Self::Delete { id, confirm } => delete(tools, &id, confirm).await,
-            Self::List => list(tools).await,
+            Self::List { output } => list(tools, &output).await,
             Self::Show { id } => show(&find(tools, &id).await?.project),
             Self::Keys { id } => new_keys(tools, &id).await,
             Self::Set { id, settings } => set(tools, &id, &settings).await,
         }
     }
+
+    async fn over_the_api(self, session: Session) -> anyhow::Result<()> {
+        match self {
+            Self::Create { internal: true, .. } | Self::Create { id: Some(_), .. } => {
+                bail!("--internal and --id work on the data, not over the API: name it with --table NAME or --data DIR")
+            }
+            Self::Create { name, team, .. } => api::create(session, &name.unwrap_or_default(), team.as_deref()).await,
+            Self::Delete { id, confirm } => api::delete(session, &id, confirm).await,
+            Self::List { output } => api::list(session, &output).await,
+            Self::Show { id } => api::show(session, &id).await,
+            Self::Keys { id } => api::new_keys(session, &id).await,
+            Self::Set { id, settings } => api::set(session, &id, &patch(&settings)?).await,
+        }
+    }
 }
 
 async fn find(tools: &Tools, id: &str) -> anyhow::Result<ProjectRow> {
-    let id = parse_id(id)?;
+    let id = project_id(id)?;
     tools.store.project(&id).await?.ok_or_else(|| anyhow!("project {id} does not exist"))
-}
-
-fn parse_id(id: &str) -> anyhow::Result<ProjectId> {
-    ProjectId::parse(id).with_context(|| format!("{id:?} is not a project id: expected a UUID or `internal`"))
 }
 
 async fn create_internal(tools: &Tools, name: Option<String>) -> anyhow::Result<()> {
@@ -97,7 +125,7 @@ async fn create_internal(tools: &Tools, name: Option<String>) -> anyhow::Result<
 }
 
 async fn create(tools: &Tools, name: &str, id: Option<String>) -> anyhow::Result<()> {
-    let id = id.map_or_else(|| Ok(ProjectId::from(tools.entropy.uuid())), |id| parse_id(&id))?;
+    let id = id.map_or_else(|| Ok(ProjectId::from(tools.entropy.uuid())), |id| project_id(&id))?;
     let keys = Keys::generate(&tools.entropy, id.clone());
     write_project(tools, &Project::new(id, name, tools.clock.now()), &keys, Role::First).await
 }
@@ -119,18 +147,8 @@ async fn delete(tools: &Tools, id: &str, confirm: Option<String>) -> anyhow::Res
     if project.id.is_internal() {
         bail!("the project `internal` cannot be deleted");
     }
-    let confirmed = match confirm {
-        Some(again) => again,
-        None => {
-            eprint!("This deletes {:?} with all its users, teams and emails. Type its id to confirm:  ", project.display_name);
-            let mut line = String::new();
-            std::io::stdin().read_line(&mut line).context("cannot read the id")?;
-            line
-        }
-    };
-    if confirmed.trim() != project.id.as_str() {
-        bail!("{:?} is not the id of the project; nothing was deleted", confirmed.trim());
-    }
+    let what = format!("{:?} with all its users, teams and emails", project.display_name);
+    deletion("project", &what, project.id.as_str(), confirm)?;
     let now = tools.clock.now();
     let end = tools.store.end_project(&project, now);
     match tools.recorded("gateway-project-delete", &project, Vec::new(), end).await {
@@ -144,11 +162,9 @@ async fn delete(tools: &Tools, id: &str, confirm: Option<String>) -> anyhow::Res
     Ok(())
 }
 
-async fn list(tools: &Tools) -> anyhow::Result<()> {
-    for line in tools.store.projects().await? {
-        say!("{}  {}", line.id, line.display_name);
-    }
-    Ok(())
+async fn list(tools: &Tools, output: &Output) -> anyhow::Result<()> {
+    let projects = tools.store.projects().await?;
+    output.names(projects.into_iter().map(|line| (line.id.to_string(), line.display_name)))
 }
 
 fn show(project: &Project) -> anyhow::Result<()> {
@@ -177,41 +193,5 @@ async fn set(tools: &Tools, id: &str, settings: &[String]) -> anyhow::Result<()>
         Ok(()) => show(&project),
         Err(store::Error::Conflict(_)) => bail!("the project was changed concurrently: check its settings, and try again"),
         Err(error) => Err(error.into()),
-    }
-}
-
-/// The body for the admin operation that updates a project, from settings of the form
-/// `path=value`.
-fn patch(settings: &[String]) -> anyhow::Result<Value> {
-    let mut patch = Value::Object(Map::new());
-    for setting in settings {
-        let (path, text) = setting.split_once('=').with_context(|| format!("{setting:?} is not path=value"))?;
-        let value = serde_json::from_str(text).unwrap_or_else(|_| Value::String(text.to_owned()));
-        let mut pointer = String::new();
-        let mut place = &mut patch;
-        for name in path.split('.') {
-            let _ = write!(pointer, ".{name}");
-            let object = place.as_object_mut().with_context(|| format!("{pointer} is below a setting that is not an object"))?;
-            place = object.entry(name).or_insert_with(|| Value::Object(Map::new()));
-        }
-        *place = value;
-    }
-    Ok(patch)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn settings_become_the_body_of_the_admin_operation() {
-        let settings = ["display_name=Notes", "config.sign_up_enabled=false", "config.domains=[{\"domain\":\"https://a.test\"}]"];
-        let patch = patch(&settings.map(str::to_owned)).expect("a patch");
-        let expected = serde_json::json!({
-            "display_name": "Notes",
-            "config": { "sign_up_enabled": false, "domains": [{ "domain": "https://a.test" }] },
-        });
-        assert_eq!(patch, expected);
-        assert!(super::patch(&["nonsense".to_owned()]).is_err());
     }
 }

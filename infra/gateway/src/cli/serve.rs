@@ -82,7 +82,7 @@ pub(super) async fn run(target: &Target, options: Options) -> anyhow::Result<()>
     }
     let trusted = trusted_proxies(&options)?;
     // Bind the ports first, so that a gateway that cannot listen creates nothing.
-    let folder = Some(target.data.as_path()).filter(|_| !options.memory);
+    let folder = Some(target.folder()).filter(|_| !options.memory);
     let listener = bind(options.listen.address(), folder, "--port")?;
     let address = listener.local_addr()?;
     let dynamodb = match options.dynamodb_port {
@@ -131,10 +131,13 @@ pub(super) async fn run(target: &Target, options: Options) -> anyhow::Result<()>
 async fn open_engine(data: Option<&Data>, is_shared: bool, entropy: &Entropy) -> anyhow::Result<(Engine, bool)> {
     let database = data.map(Data::create_database).transpose()?;
     let engine = Engine::open(database.as_deref(), entropy, None).await?;
-    let was_shared = engine.stream(is_shared).await?;
+    let was_on = engine.stream(is_shared).await?;
+    let was_shared = engine.share(is_shared)? || (was_on && !engine.store().has_webhooks().await?);
     if let (Some(database), false) = (&database, is_shared) {
         engine.share_commits(database)?;
     }
+    // Other processes may read the stream, too, so only a stream of this process is emptied.
+    engine.open_feed(database.as_deref().filter(|_| !is_shared)).await?;
     Ok((engine, was_shared))
 }
 
@@ -268,6 +271,7 @@ fn settings(address: SocketAddr, secret: DeploymentSecret, options: &Options) ->
         limits: settings::limits(&options.limits, variable)?,
         allow_private_issuers: settings::allow_private_issuers(),
         provider_stand_in: settings::provider_stand_in()?,
+        shared_clients: settings::whole_shared_clients(variable)?,
         access_token_life: settings::access_token_life()?,
         stage: None,
     })

@@ -30,6 +30,7 @@ impl Serving {
         let worker = service.spawn_worker(smtp, sends_alone, stopped.clone());
         service.spawn_endings(stopped.clone());
         let trail = service.spawn_trail(stopped.clone());
+        let webhooks = service.spawn_webhooks(sends_alone, stopped.clone());
         service.spawn_expiry(stopped.clone());
         if let Some(tables) = tables {
             tokio::spawn(tables.run(stopped.clone()));
@@ -40,12 +41,13 @@ impl Serving {
         stop.send_replace(true);
         // The wait is limited, so that a client cannot keep the gateway running by keeping its
         // request open. Stopping then is safe, because acknowledged writes are already durable.
-        let finished = async { (server.await, worker.await, trail.await) };
+        let finished = async { (server.await, worker.await, trail.await, webhooks.await) };
         match tokio::time::timeout(GRACE, finished).await {
-            Ok((served, worked, linked)) => {
+            Ok((served, worked, linked, delivered)) => {
                 served.context("the server failed")?;
                 worked.context("the outbox worker failed")?;
-                linked.context("the trail worker failed")
+                linked.context("the trail worker failed")?;
+                delivered.context("the worker of webhooks failed")
             }
             Err(_) => Ok(()),
         }

@@ -1,6 +1,6 @@
 //! The data that commands work on, and the tools that they use.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
 use clap::Args;
@@ -21,18 +21,31 @@ use crate::aws::Aws;
 use crate::data::Data;
 use crate::engine::Engine;
 
+/// The heading of these options, which follow those of the command itself.
+const HEADING: &str = "Data";
+
 /// Selects the data that a command works on.
 #[derive(Args, Clone)]
 pub(super) struct Target {
     /// Folder of the gateway's data. Only one gateway serves it at a time; other commands can run
-    /// beside it
-    #[arg(long, global = true, value_name = "DIR", env = "GATELET_DATA", default_value = ".gatelet")]
-    pub(super) data: PathBuf,
+    /// beside it [default: .gatelet]
+    #[arg(long, global = true, help_heading = HEADING, value_name = "DIR", env = "GATELET_DATA")]
+    pub(super) data: Option<PathBuf>,
     /// Use this AWS table instead of the gateway's data. Credentials and region are looked up where
     /// the AWS CLI does: in the environment, in `~/.aws` (profile `AWS_PROFILE`), by single
     /// sign-on, or in the role of the machine
-    #[arg(long, global = true, value_name = "NAME")]
+    #[arg(long, global = true, help_heading = HEADING, value_name = "NAME")]
     pub(super) table: Option<String>,
+    /// Use the API of this deployment, which `gateway login` signed in to. Without --api, --table
+    /// and --data, commands that can work over the API use the deployment of the last sign-in
+    #[arg(long, global = true, help_heading = HEADING, value_name = "URL", conflicts_with = "table")]
+    pub(super) api: Option<String>,
+}
+
+impl Target {
+    pub(super) fn folder(&self) -> &Path {
+        self.data.as_deref().unwrap_or(Path::new(".gatelet"))
+    }
 }
 
 /// What the commands `project`, `user`, `content`, `audit` and `reseal` need to work on the data.
@@ -53,7 +66,7 @@ impl Tools {
                 (Aws::find().await?.store(table)?, deployment_secret(secret)?)
             }
             None => {
-                let data = Data::existing(&target.data)?;
+                let data = Data::existing(target.folder())?;
                 let engine = Engine::open(Some(&data.database()), &Entropy::system(), None).await?;
                 // The secret is chosen as in `serve`: if a gateway takes its secret from the
                 // environment, its folder has a different one or none.
@@ -93,6 +106,7 @@ impl Tools {
             development: true,
             allow_private_issuers: false,
             provider_stand_in: None,
+            shared_clients: settings::shared_clients(variable),
         };
         Ok(App::new(settings, self.store.clone(), self.clock.clone(), self.entropy.clone(), Hasher::default()))
     }

@@ -1,18 +1,21 @@
 //! `gateway user …`: lets the operator create accounts, for example the first account of the
-//! project `internal`, where sign-up is closed.
+//! project `internal`, where sign-up is closed. Administrators manage the users of a deployment.
 
-use anyhow::{Context as _, anyhow, bail};
+mod api;
+
+use anyhow::{anyhow, bail};
 use clap::Subcommand;
 use crypto::password::Password;
 use flows::teams::welcome;
 use model::email::Email;
 use model::password;
 use model::user::User;
-use secrecy::ExposeSecret as _;
 use store::user::account::Outcome;
 use wire::id::ProjectId;
 
-use super::tools::Tools;
+use super::deployment::Session;
+use super::input::{new_password, project_id};
+use super::tools::{Target, Tools};
 use crate::say::say;
 
 #[derive(Subcommand)]
@@ -22,21 +25,41 @@ pub(super) enum Command {
     Create {
         /// The user's address; counts as verified
         email: String,
-        /// The project of the user
-        #[arg(long, value_name = "ID", default_value = "internal")]
-        project: String,
+        /// The project of the user. Default: `internal`, or over the API the project that your
+        /// teams own, if there is only one
+        #[arg(long, value_name = "ID")]
+        project: Option<String>,
         /// Read the password from one line of standard input instead of generating and printing it
         #[arg(long)]
         password_stdin: bool,
     },
+    /// List users of a deployment, in the order in which they signed up
+    List(api::List),
+    /// Show a user of a deployment
+    Show(api::One),
+    /// Change a user of a deployment, with the fields of the server operation: `display_name=Ada`,
+    /// `restricted_by_admin=true`
+    Set(api::Set),
+    /// Delete a user of a deployment, permanently
+    Delete(api::Delete),
 }
 
 impl Command {
-    pub(super) async fn run(self, tools: &Tools) -> anyhow::Result<()> {
-        let Self::Create { email, project, password_stdin } = self;
-        let email = Email::parse(&email).map_err(|_| anyhow!("{email:?} is not an email address"))?;
-        let id = ProjectId::parse(&project).with_context(|| format!("{project:?} is not a project id: expected a UUID or `internal`"))?;
-        create(tools, email, &id, password_stdin).await
+    pub(super) async fn run(self, target: &Target) -> anyhow::Result<()> {
+        match self {
+            Self::Create { email, project, password_stdin } => {
+                let email = Email::parse(&email).map_err(|_| anyhow!("{email:?} is not an email address"))?;
+                if let Some(session) = Session::chosen(target).await? {
+                    return api::create(session, email, project.as_deref(), password_stdin).await;
+                }
+                let id = project_id(project.as_deref().unwrap_or("internal"))?;
+                create(&Tools::open(target).await?, email, &id, password_stdin).await
+            }
+            Self::List(command) => command.run(target).await,
+            Self::Show(command) => command.run(target).await,
+            Self::Set(command) => command.run(target).await,
+            Self::Delete(command) => command.run(target).await,
+        }
     }
 }
 
@@ -45,7 +68,7 @@ async fn create(tools: &Tools, email: Email, id: &ProjectId, is_read: bool) -> a
     if !project.config.credential_enabled {
         bail!("sign-in with a password is disabled in project {id}: `project set {id} config.credential_enabled=true` enables it");
     }
-    let text = if is_read { line()? } else { tools.entropy.code().expose_secret().to_owned() };
+    let text = new_password(&tools.entropy, is_read)?;
     let password = Password::from(text.clone());
     password::check(&password, &project, [&email])?;
     let app = tools.app()?;
@@ -57,19 +80,11 @@ async fn create(tools: &Tools, email: Email, id: &ProjectId, is_read: bool) -> a
     match tools.recorded("gateway-user-create", &project, Vec::new(), create).await? {
         Outcome::Done => {}
         Outcome::EmailTaken(_) => bail!("{email} already signs in to project {id}"),
-        Outcome::AccountTaken(_) | Outcome::Changed => bail!("the project was changed concurrently: try again"),
+        Outcome::AccountTaken(_) | Outcome::PasskeyTaken(_) | Outcome::Changed => bail!("the project was changed concurrently: try again"),
     }
     say!("created user {} ({email}) in project {id}", user.id);
     if !is_read {
         say!("password: {text}");
     }
     Ok(())
-}
-
-/// Reads the password, which is one line of standard input.
-fn line() -> anyhow::Result<String> {
-    let mut line = String::new();
-    std::io::stdin().read_line(&mut line).context("cannot read the password")?;
-    let line = line.strip_suffix('\n').unwrap_or(&line);
-    Ok(line.strip_suffix('\r').unwrap_or(line).to_owned())
 }

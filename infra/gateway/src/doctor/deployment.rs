@@ -1,6 +1,7 @@
 //! The deployment that the doctor examines.
 
 use crypto::deployment_secret::DeploymentSecret;
+use model::provider::shared::SharedClients;
 use store::Store;
 use wire::environment;
 
@@ -17,4 +18,6 @@ pub struct Deployment {
     /// The sender of emails: an address or a domain.
     pub sender: Option<String>,
     pub configuration_set: Option<String>,
+    /// The deployment's clients at OAuth providers.
+    pub shared_clients: SharedClients,
 }

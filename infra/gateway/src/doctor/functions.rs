@@ -86,7 +86,7 @@ pub(super) async fn examine_secret(deployment: &Deployment, report: &mut Report<
         return report.warn("secret", "long enough, but not compared with the functions' secret, which requires --api-url and a project");
     };
     let id = |keys: &Value| keys["keys"][0]["kid"].as_str().map(str::to_owned);
-    let wanted = id(&Signer::new(secret, api_url).jwks(&project.id, false, false));
+    let wanted = id(&Signer::new(secret, api_url).jwks(&project.id, false, false, false));
     let url = format!("{api_url}/api/v1/projects/{}/.well-known/jwks.json", project.id);
     let found = async { client().ok()?.get(url).send().await.ok()?.bytes().await.ok() };
     let found: Value = found.await.and_then(|body| serde_json::from_slice(&body).ok()).unwrap_or_default();

@@ -7,6 +7,7 @@
 mod deployment;
 mod functions;
 mod mail;
+mod providers;
 mod report;
 mod table;
 
@@ -19,6 +20,7 @@ pub use report::Report;
 pub async fn examine(deployment: &Deployment, report: &mut Report<impl Write>) -> io::Result<()> {
     if table::examine(&deployment.store, report).await? {
         table::examine_content(&deployment.store, report).await?;
+        providers::examine(deployment, report).await?;
     }
     functions::examine_secret(deployment, report).await?;
     functions::examine(deployment.api_url.as_deref(), report).await?;

@@ -6,11 +6,12 @@ use aws_smithy_runtime_api::client::http::{HttpConnector, HttpConnectorFuture};
 use aws_smithy_runtime_api::client::orchestrator::{HttpRequest, HttpResponse};
 use aws_smithy_runtime_api::client::result::ConnectorError;
 use aws_smithy_types::body::SdkBody;
-use dynoxide::Database;
+use dynoxide::{Database, DynoxideError};
 use tokio::sync::Notify;
 
 use super::calls::{reads, touches_outbox, trails_of};
 use super::dispatch::dispatch;
+use super::feed::Feed;
 use super::observe::{Fault, Observe};
 use super::trails::Trails;
 use crate::commits::Commits;
@@ -21,6 +22,7 @@ pub(super) struct Connector {
     pub(super) outbox_changed: Arc<Notify>,
     pub(super) trails: Arc<Trails>,
     pub(super) commits: Arc<OnceLock<Commits>>,
+    pub(super) feed: Arc<Feed>,
     pub(super) observer: Option<Arc<dyn Observe>>,
 }
 
@@ -56,8 +58,11 @@ impl HttpConnector for Connector {
                 dispatch(&database, &operation, &body, loses_answers)
             } else {
                 let task = tokio::task::spawn_blocking({
-                    let operation = operation.clone();
-                    move || dispatch(&database, &operation, &body, loses_answers)
+                    let (operation, feed) = (operation.clone(), Arc::clone(&connector.feed));
+                    move || {
+                        feed.prepare(&database, &body).map_err(DynoxideError::InternalServerError)?;
+                        dispatch(&database, &operation, &body, loses_answers)
+                    }
                 });
                 let result = task.await.map_err(|error| ConnectorError::other(error.into(), None))?;
                 if let (Some(commits), Ok(_)) = (connector.commits.get(), &result) {
@@ -71,6 +76,9 @@ impl HttpConnector for Connector {
             }
             if result.is_ok() {
                 connector.trails.add(trails);
+                if !reads {
+                    connector.feed.written();
+                }
             }
             match result {
                 _ if fault.is_some() => Err(broken()),

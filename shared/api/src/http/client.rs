@@ -12,11 +12,13 @@ use flows::App;
 use http::HeaderMap;
 use http::request::Parts;
 use model::place::Place;
+use model::user::device::DeviceToken;
 use secrecy::ExposeSecret;
 use settings::Settings;
 use subtle::ConstantTimeEq;
 
 use crate::http::describe::{Describe, Description};
+use crate::product::header_family::header;
 
 /// The IP address of the connection's other end, which the runner adds to the extensions of a
 /// request.
@@ -31,10 +33,12 @@ impl Default for PeerAddress {
 
 /// The caller of an operation that requires no access; only the caller's IP address and location
 /// are known.
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub struct Caller {
     /// The caller's IP address and location.
     pub place: Place,
+    /// The token of a device that is remembered in place of a second factor.
+    pub device: Option<DeviceToken>,
 }
 
 impl FromRequestParts<App> for Caller {
@@ -42,12 +46,17 @@ impl FromRequestParts<App> for Caller {
 
     async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, Infallible> {
         let peer = parts.extensions.get::<PeerAddress>().copied().unwrap_or_default();
-        Ok(Self { place: place(&parts.headers, peer, &app.settings) })
+        Ok(Self { place: place(&parts.headers, peer, &app.settings), device: device(&parts.headers) })
     }
 }
 
 impl Describe for Caller {
     fn describe(_: &mut Description) {}
+}
+
+/// The token of a remembered device. A token that is malformed replaces no second factor.
+pub fn device(headers: &HeaderMap) -> Option<DeviceToken> {
+    header(headers, "device-token").ok()?.and_then(DeviceToken::parse)
 }
 
 /// Where a request came from: the IP address and location in the `CloudFront-Viewer-` headers if

@@ -200,6 +200,7 @@ pub(crate) mod tests {
             development: false,
             allow_private_issuers: false,
             provider_stand_in: None,
+            shared_clients: model::provider::shared::SharedClients::default(),
             mails_per_hour: None,
         }
     }

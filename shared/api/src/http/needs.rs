@@ -1,6 +1,7 @@
 //! What an operation needs of the table: the items that its requests name, the actions of its role,
 //! and its entry in the trail.
 
+use crypto::webauthn::client_data::Ceremony;
 use model::document::DocumentKind;
 
 /// An item that a request names in its path, query, body or access token.
@@ -22,8 +23,18 @@ pub enum Named {
     KeySet,
     /// The owner that the API key in the field `api_key` names, if the key is of this project.
     KeyOwner,
+    /// The sign-in of a command-line tool with the `polling_code` or the `login_code`.
+    CliSignIn,
+    /// The claim of the `refresh_token` or `anon_refresh_token` in the body.
+    RefreshToken,
     /// Another project, with the id `project_id`.
     Project,
+    /// The challenge of the passkey ceremony with the code `code`.
+    Challenge(Ceremony),
+    /// The user whom the response of a passkey in `authentication_response` claims to belong to.
+    PasskeyUser,
+    /// The challenge and the user of the passkey's response in `passkey`.
+    PasskeyProof,
 }
 
 /// Whether an operation records its changes in the trail.

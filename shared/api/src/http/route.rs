@@ -2,6 +2,7 @@
 
 use errors::{ErrorCode, KnownError};
 use model::limit::Limit;
+use model::project::key_permission::{KeyAction, KeyPermission};
 use store::content;
 use wire::problem::Problems;
 
@@ -50,6 +51,8 @@ pub struct Route {
     pub hides_accounts: bool,
     /// Whether the operation, and thus its function, needs keys derived from the deployment secret.
     pub uses_secret: bool,
+    /// Whether the operation calls OAuth providers, and thus needs the secrets of shared clients.
+    pub calls_providers: bool,
     /// Whether its changes are recorded in the trail.
     pub trail: Trail,
     /// If the operation writes: whether users whom an administrator has restricted may call it.
@@ -94,6 +97,7 @@ impl Route {
             has_oauth_errors: false,
             hides_accounts: false,
             uses_secret: true,
+            calls_providers: false,
             trail,
             is_open_to_restricted: false,
             partitions: &[],
@@ -140,6 +144,12 @@ impl Route {
     /// verify access tokens, and therefore ignore them.
     pub const fn without_secret(self) -> Self {
         Self { uses_secret: false, ..self }
+    }
+
+    /// For operations that call OAuth providers. Only their functions are given the secrets of the
+    /// deployment's own clients.
+    pub const fn calls_providers(self) -> Self {
+        Self { calls_providers: true, ..self }
     }
 
     /// Restricts the function to the partitions of the table that match these patterns.
@@ -268,6 +278,14 @@ impl Route {
     /// Whether the operation renews sessions, which floods of other requests must not prevent.
     pub const fn renews_sessions(&self) -> bool {
         matches!(self.limit, Some(Limit::Token))
+    }
+
+    /// The permission that a key with limited permissions needs for the operation; `None` for an
+    /// area that no permission opens.
+    pub fn permission(&self) -> Option<KeyPermission> {
+        let area = self.name.split('-').next()?.parse().ok()?;
+        let action = if matches!(self.verb, Verb::Get) { KeyAction::Read } else { KeyAction::Write };
+        Some(KeyPermission { area, action })
     }
 
     /// Whether a path matches this route, whatever the method.

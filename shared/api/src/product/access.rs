@@ -13,6 +13,7 @@ use std::marker::PhantomData;
 use std::ops::Deref;
 
 use axum::extract::{FromRequestParts, OptionalFromRequestParts, RawPathParams};
+use crypto::digest::Digest;
 use errors::{Error, KeySlip, KnownError};
 use flows::App;
 use flows::context::Context;
@@ -25,20 +26,21 @@ use model::place::Place;
 use model::project::{ApiKey, KeyKind, Project};
 use model::trail::Actor;
 use model::user::reference::UserRef;
-use secrecy::SecretString;
-use store::keys::{api_key_key, project_key};
+use store::keys::{key_key, project_key};
 use store::project::ProjectRow;
 use store::record;
 use wire::id::{ProjectId, UserId};
 use wire::level::Level;
 use wire::problem::Problems;
 
-use crate::http::client::{PeerAddress, place};
+use crate::http::client::{PeerAddress, device, place};
 use crate::http::describe::{Describe, Description};
 use crate::http::route::Route;
 use crate::product::access_token::AccessToken;
 use crate::product::admin_token::{self, AdminToken};
 use crate::product::header_family::header;
+use crate::product::key_permission::permit;
+use crate::product::machine_token::key_digest;
 use crate::product::named::Names;
 use crate::product::trail::named_user;
 
@@ -115,7 +117,7 @@ impl<L> Access<L> {
 struct Headers<'a> {
     level: Level,
     project: ProjectId,
-    key: Option<SecretString>,
+    key: Option<Digest>,
     /// The likely mistake with the key, which the error names if the access level is not proved.
     slip: KeySlip,
     token: Option<AccessToken>,
@@ -169,10 +171,12 @@ impl<'a> Headers<'a> {
         }
         let wanted = KeyKind::of(level);
         let key = keys.iter().find(|(kind, _)| *kind == wanted).and_then(|(_, key)| *key);
+        let may_be_token = level == Level::Server && verifies;
+        let key = key.map(|key| if may_be_token { key_digest(key, &project, app) } else { Digest::of(key) });
         Ok(Self {
             level,
             project,
-            key: key.map(|key| SecretString::from(key.to_owned())),
+            key,
             slip: KeySlip::of(wanted, &keys),
             token,
             admin_token: admin_token.map(|text| AdminToken::read(text, app)),
@@ -262,7 +266,7 @@ impl<L: Least> Access<L> {
         let route = parts.extensions.get::<Route>();
         let headers = Headers::read(&parts.headers, route, app)?;
         let project_key = project_key(&headers.project);
-        let key_key = headers.key.as_ref().map(|key| api_key_key(&headers.project, key));
+        let key_key = headers.key.as_ref().map(|key| key_key(&headers.project, key));
         let of_user = headers.token.as_ref().map(|token| token.keys(&headers.project));
         let own = [Some(&project_key), key_key.as_ref()].into_iter().flatten().cloned().chain(of_user.into_iter().flatten());
         let peer = parts.extensions.get::<PeerAddress>().copied().unwrap_or_default();
@@ -294,6 +298,7 @@ impl<L: Least> Access<L> {
             proof?;
         }
         headers.suffice(L::LEVEL)?;
+        permit(key.as_ref().filter(|_| headers.admin_token.is_none()), route)?;
         let actor = headers.actor(parts, key.as_ref(), user.as_ref());
         record::by(&project.project, headers.level.into(), actor, named_user(path.as_ref(), user.as_ref().map(|user| user.row.user.id)));
         counting.settle(early, &items).await?;
@@ -304,6 +309,7 @@ impl<L: Least> Access<L> {
             project_version: project.version,
             user,
             place,
+            device: device(&parts.headers),
             prefetched: app.store.knowing(items),
         };
         Ok(Self { context, least: PhantomData })

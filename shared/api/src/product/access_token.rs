@@ -47,7 +47,7 @@ impl AccessToken {
     /// user.
     pub(crate) fn user_now(&self, project: &Project, items: &Items, app: &App) -> Result<CurrentUser, Error> {
         let current = CurrentUser { allows: self.allows, ..live_user(project, &self.claims, items, app)? };
-        self.allows.check(&current.row.user, project)?;
+        self.allows.check(&current.row.user, &current.session, project)?;
         Ok(current)
     }
 }

@@ -67,13 +67,14 @@ impl AdminToken {
         let Some((internal, user)) = items.internal.as_ref().zip(items.user.as_ref()) else {
             return Err(KnownError::AdminAccessTokenUserNotFound.into());
         };
-        if user.user.restricted_reason(&internal.project.config).is_some() {
+        let (user, config) = (&user.user, &internal.project.config);
+        if user.restricted_reason(config).is_some() {
             return Err(KnownError::UnparsableAdminAccessToken.into());
         }
-        let settings = &internal.project.config.sessions;
-        let is_live = items.session.as_ref().is_some_and(|session| session.is_live(&user.user, settings, app.clock.now()));
-        if !is_live {
-            return Err(KnownError::AdminAccessTokenExpired { expired_at_millis: None }.into());
+        let live = items.session.as_ref().filter(|session| session.is_live(user, &config.sessions, app.clock.now()));
+        let session = live.ok_or(KnownError::AdminAccessTokenExpired { expired_at_millis: None })?;
+        if user.restricted_reason_in(session, config).is_some() {
+            return Err(KnownError::UnparsableAdminAccessToken.into());
         }
         let owner = project.owner_team_id.as_deref().and_then(|id| TeamId::parse(id).ok());
         let owns = match owner {

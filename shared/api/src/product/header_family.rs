@@ -7,7 +7,7 @@ use http::HeaderMap;
 const PREFIXES: [&str; 3] = ["x-service-", "x-stack-", "x-hexclave-"];
 
 /// The names of request headers, without the prefix of a family.
-pub const REQUEST_HEADERS: [&str; 17] = [
+pub const REQUEST_HEADERS: [&str; 18] = [
     "project-id",
     "branch-id",
     "access-type",
@@ -17,6 +17,7 @@ pub const REQUEST_HEADERS: [&str; 17] = [
     "admin-access-token",
     "access-token",
     "refresh-token",
+    "device-token",
     "development-override-key",
     "allow-anonymous-user",
     "allow-restricted-user",

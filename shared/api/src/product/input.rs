@@ -1,6 +1,7 @@
 //! The input of a request: path, query and body, parsed together, so that an error names every
 //! problem.
 
+use std::borrow::Cow;
 use std::convert::Infallible;
 use std::fmt::Display;
 use std::str::FromStr;
@@ -9,7 +10,8 @@ use axum::extract::{FromRequest, FromRequestParts, RawPathParams, Request};
 use deserr::{DeserializeError, Deserr, ErrorKind, IntoValue, Map as _, Value, ValuePointerRef, take_cf_content};
 use errors::KnownError;
 use serde_json::{Map, Value as Json};
-use utoipa::ToSchema;
+use utoipa::openapi::{RefOr, Schema};
+use utoipa::{PartialSchema, ToSchema};
 use wire::problem::{Problems, rejected};
 
 use crate::http::describe::{Describe, Described, Description};
@@ -33,6 +35,35 @@ pub struct Nothing {}
 /// nothing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ToSchema)]
 pub struct Ignored {}
+
+/// A body that may be absent, which is the same as an empty object.
+#[derive(Debug)]
+pub struct OrEmpty<B>(pub B);
+
+impl<B: Deserr<Problems> + Default> Deserr<Problems> for OrEmpty<B> {
+    fn deserialize_from_value<V: IntoValue>(value: Value<V>, location: ValuePointerRef<'_>) -> Result<Self, Problems> {
+        match value {
+            Value::Null => Ok(Self(B::default())),
+            value => B::deserialize_from_value(value, location).map(Self),
+        }
+    }
+}
+
+impl<B: PartialSchema> PartialSchema for OrEmpty<B> {
+    fn schema() -> RefOr<Schema> {
+        B::schema()
+    }
+}
+
+impl<B: ToSchema> ToSchema for OrEmpty<B> {
+    fn name() -> Cow<'static, str> {
+        B::name()
+    }
+
+    fn schemas(schemas: &mut Vec<(String, RefOr<Schema>)>) {
+        B::schemas(schemas);
+    }
+}
 
 /// The body as the layer parsed it; `None` if there was none.
 #[derive(Debug, Clone)]

@@ -10,7 +10,7 @@ use axum::extract::{FromRequestParts as _, RawPathParams, Request, State};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use errors::{Answered, AnsweredCode, KnownError};
-use flows::App;
+use flows::{App, rejections};
 use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header};
 use http_body_util::{BodyExt as _, LengthLimitError, Limited};
 use serde_json::{Map, Value};
@@ -48,7 +48,15 @@ pub async fn layer(State(app): State<App>, request: Request, next: Next) -> Resp
                 let mut request = Request::from_parts(parts, Body::empty());
                 request.extensions_mut().insert(ParsedBody(body));
                 match started {
-                    Some(started) => record::within(started, next.run(request)).await,
+                    Some(started) => {
+                        let counted = async {
+                            let response = next.run(request).await;
+                            // Boxed, because few requests need this future, and all would carry it.
+                            Box::pin(rejections::count(&app)).await;
+                            response
+                        };
+                        record::within(started, counted).await
+                    }
                     None => next.run(request).await,
                 }
             }

@@ -5,17 +5,25 @@
 use std::borrow::Cow;
 
 use axum::extract::RawPathParams;
+use crypto::webauthn::client_data::Ceremony;
 use http::request::Parts;
+use model::code::Code;
 use model::email::Email;
 use model::owned_key::text::KeyText;
+use model::passkey::ceremony::claimed_user;
+use model::session::cli::login_code;
 use model::session::token::Claims;
 use model::user::reference::UserRef;
+use serde_json::Value;
 use store::Key;
+use store::cli_sign_in::sign_in_key;
 use store::document::document_key;
 use store::keys::{project_key, user_key};
 use store::outbox::entry_key;
 use store::owned_key::owner_key;
+use store::passkey::challenge_key;
 use store::project::key_set::set_key;
+use store::session::token_key;
 use store::team::membership::member_key;
 use store::team::team_key;
 use store::user::email_claim_key;
@@ -51,7 +59,19 @@ impl Names<'_> {
             Named::Mail => self.id("id", EmailId::parse).map(|id| vec![entry_key(project, id)]),
             Named::KeySet => self.id("id", KeySetId::parse).map(|id| vec![set_key(project, id)]),
             Named::KeyOwner => self.checked_key(project).map(|key| vec![owner_key(project, key.owner)]),
+            Named::CliSignIn => self.login_code().map(|code| vec![sign_in_key(project, &code.digest())]),
+            Named::RefreshToken => {
+                let token = self.text("refresh_token").or_else(|| self.text("anon_refresh_token"));
+                token.map(|token| vec![token_key(project, &token.into_owned().into())])
+            }
             Named::Project => self.id("project_id", ProjectId::parse).map(|id| vec![project_key(&id)]),
+            Named::Challenge(ceremony) => self.id("code", Code::parse).map(|code| vec![challenge_key(project, ceremony, &code)]),
+            Named::PasskeyUser => self.body().and_then(passkey_user).map(|user| vec![user_key(project, user)]),
+            Named::PasskeyProof => self.body().and_then(|body| body.get("passkey")).map(|proof| {
+                let code = proof.get("code").and_then(|code| Code::parse(code.as_str()?).ok());
+                let challenge = code.map(|code| challenge_key(project, Ceremony::Authentication, &code));
+                challenge.into_iter().chain(passkey_user(proof).map(|user| user_key(project, user))).collect()
+            }),
         };
         keys.unwrap_or_default()
     }
@@ -75,6 +95,16 @@ impl Names<'_> {
         }
     }
 
+    /// The login code of the sign-in of a command-line tool.
+    fn login_code(&self) -> Option<Code> {
+        let polled = self.id("polling_code", Code::parse).map(|code| login_code(&code));
+        polled.or_else(|| self.id("login_code", Code::parse))
+    }
+
+    fn body(&self) -> Option<&Value> {
+        self.parts.extensions.get::<ParsedBody>()?.0.as_ref()
+    }
+
     fn id<T, E>(&self, name: &str, parse: impl Fn(&str) -> Result<T, E>) -> Option<T> {
         parse(&self.text(name)?).ok()
     }
@@ -82,7 +112,12 @@ impl Names<'_> {
     fn text(&self, name: &str) -> Option<Cow<'_, str>> {
         let path = || self.path.as_ref()?.iter().find(|(of, _)| *of == name).map(|(_, text)| Cow::Borrowed(text));
         let query = || form_urlencoded::parse(self.parts.uri.query()?.as_bytes()).filter(|(of, _)| of == name).last().map(|(_, text)| text);
-        let body = || self.parts.extensions.get::<ParsedBody>()?.0.as_ref()?.get(name)?.as_str().map(Cow::Borrowed);
+        let body = || self.body()?.get(name)?.as_str().map(Cow::Borrowed);
         path().or_else(query).or_else(body)
     }
+}
+
+/// The user whom the response of a passkey in an object claims to belong to.
+fn passkey_user(object: &Value) -> Option<UserId> {
+    claimed_user(object.get("authentication_response")?)
 }

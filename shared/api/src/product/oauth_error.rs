@@ -10,8 +10,8 @@ use serde::Serialize;
 use serde_json::Value;
 use strum::{IntoStaticStr, VariantNames};
 
-/// The codes in `error` (RFC 6749 §5.2). The last two are from §4.1.2.1: §5.2 has no such codes,
-/// but clients know them.
+/// The codes in `error` (RFC 6749 §5.2). `ServerError` and `TemporarilyUnavailable` are from
+/// §4.1.2.1: §5.2 has no such codes, but clients know them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, IntoStaticStr, VariantNames)]
 #[serde(rename_all = "snake_case")]
 #[strum(serialize_all = "snake_case")]
@@ -26,6 +26,14 @@ pub enum OauthErrorCode {
     UnauthorizedClient,
     /// The grant type is not supported.
     UnsupportedGrantType,
+    /// Nobody has decided about the sign-in of a device yet (RFC 8628 §3.5).
+    AuthorizationPending,
+    /// The device polls too often (RFC 8628 §3.5).
+    SlowDown,
+    /// The device code has expired (RFC 8628 §3.5).
+    ExpiredToken,
+    /// The sign-in of the device was refused (RFC 8628 §3.5).
+    AccessDenied,
     /// An internal error.
     ServerError,
     /// The service is overloaded, or the caller sent too many requests.
@@ -40,7 +48,12 @@ impl From<&KnownError> for OauthErrorCode {
             | KnownError::InvalidPublishableClientKey { .. }
             | KnownError::InvalidSecretServerKey { .. }
             | KnownError::InvalidSuperSecretAdminKey { .. } => Self::InvalidClient,
-            KnownError::InvalidAuthorizationCode
+            KnownError::AuthorizationPending => Self::AuthorizationPending,
+            KnownError::SlowDown => Self::SlowDown,
+            KnownError::DeviceCodeExpired => Self::ExpiredToken,
+            KnownError::DeviceDenied => Self::AccessDenied,
+            KnownError::InvalidPollingCode
+            | KnownError::InvalidAuthorizationCode
             | KnownError::RefreshTokenNotFoundOrExpired
             | KnownError::MultiFactorAuthenticationRequired { .. }
             | KnownError::OauthConnectionAlreadyConnectedToAnotherUser

@@ -273,7 +273,12 @@ mod tests {
     fn checked(old: &BotChallenge, input: BotChallengeInput) -> Result<BotChallenge, String> {
         let sealer = sealer();
         let senders = Senders::new(String::new(), "*").expect("a list");
-        let deployment = Deployment { sealer: &sealer, entropy: &Entropy::system(), senders: &senders };
+        let deployment = Deployment {
+            sealer: &sealer,
+            entropy: &Entropy::system(),
+            senders: &senders,
+            shared: &crate::provider::shared::SharedClients::default(),
+        };
         input.check(old, "project", &deployment).map_err(|error| error.to_string())
     }
 

@@ -13,6 +13,8 @@ pub enum Limit {
     Code,
     /// Refreshing and exchanging tokens.
     Token,
+    /// Polling for the sign-in of a command-line tool.
+    Poll,
     /// Starting an OAuth flow.
     Authorize,
     /// Requesting proof-of-work challenges; also the rates above which requests are suspicious and

@@ -12,6 +12,7 @@ impl Limit {
             Self::SendCode => "send-code",
             Self::Code => "code",
             Self::Token => "token",
+            Self::Poll => "poll",
             Self::Authorize => "authorize",
             Self::Challenge => "challenge",
             Self::ApiKey => "api-key",
@@ -35,7 +36,9 @@ impl Limit {
             (Self::TestEmail, _) => &[(Rule::TestEmail, By::Project), (Rule::TestEmailAddress, By::Address)],
             (Self::Write, true) => &[(Rule::Write, By::Caller)],
             (Self::Write, false) => &[(Rule::WriteServer, By::Caller)],
-            (Self::SignIn | Self::SendCode, false) | (Self::Token | Self::Authorize | Self::Challenge | Self::Unproved, _) => &[],
+            (Self::SignIn | Self::SendCode, false) | (Self::Token | Self::Authorize | Self::Challenge | Self::Poll | Self::Unproved, _) => {
+                &[]
+            }
         }
     }
 }

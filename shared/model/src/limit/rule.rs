@@ -35,6 +35,8 @@ pub enum Rule {
     Token,
     /// Unknown refresh tokens and authorization codes from an IP address.
     TokenUnknown,
+    /// Polls of one sign-in of a command-line tool.
+    CliPoll,
     /// OAuth flows started from an IP address.
     Authorize,
     /// Proof-of-work challenges requested from an IP address.
@@ -67,7 +69,7 @@ pub enum Rule {
 
 impl Rule {
     /// Every rule.
-    pub const ALL: [Self; 26] = [
+    pub const ALL: [Self; 27] = [
         Self::SignUp,
         Self::SignUpNetwork,
         Self::SignUpServer,
@@ -82,6 +84,7 @@ impl Rule {
         Self::CodeServer,
         Self::Token,
         Self::TokenUnknown,
+        Self::CliPoll,
         Self::Authorize,
         Self::Challenge,
         Self::ChallengeUsualAddress,
@@ -115,6 +118,7 @@ impl Rule {
             Self::CodeServer => ("code-server", Limit::Code, Rate::new(600, 60), "Codes checked or redeemed by the servers of a project"),
             Self::Token => ("token", Limit::Token, Rate::new(60, 600), "Uses of a refresh token"),
             Self::TokenUnknown => ("token-unknown", Limit::Token, Rate::new(300, 600), "Unknown refresh tokens and authorization codes from an IP address"),
+            Self::CliPoll => ("poll", Limit::Poll, Rate::new(600, 600), "Polls of a sign-in of a command-line tool"),
             Self::Authorize => ("authorize", Limit::Authorize, Rate::new(60, 600), "OAuth flows started by an IP address"),
             Self::Challenge => ("challenge", Limit::Challenge, Rate::new(60, 600), "Proof-of-work challenges requested by an IP address"),
             Self::ChallengeUsualAddress => ("challenge-usual-address", Limit::Challenge, Rate::new(40, 3600), "Sign-ups, emails with a code and OAuth flows that are usual for an IP address"),

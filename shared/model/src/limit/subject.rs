@@ -62,7 +62,12 @@ impl Subject {
 
     /// A key or refresh token. All requests with it count together.
     pub fn secret(secret: &SecretString) -> Self {
-        Self(Digest::of(secret.expose_secret()).to_string())
+        Self::digest(&Digest::of(secret.expose_secret()))
+    }
+
+    /// The key or refresh token with this digest.
+    pub fn digest(digest: &Digest) -> Self {
+        Self(digest.to_string())
     }
 
     /// Guesses at a secret of a known user: the old password when the password is changed, or a

@@ -22,6 +22,9 @@ pub enum Topic {
     /// The user's API keys.
     #[deserr(rename = "api-key")]
     ApiKey,
+    /// Passkeys.
+    #[deserr(rename = "passkey")]
+    Passkey,
 }
 
 /// A kind of change.
@@ -60,6 +63,12 @@ pub enum Kind {
     ApiKeyCreated,
     /// An API key was found in public, and revoked.
     ApiKeyExposed,
+    /// A passkey was registered.
+    PasskeyAdded,
+    /// A passkey was removed.
+    PasskeyRemoved,
+    /// There may be a copy of a passkey's authenticator: a sign-in with it was refused.
+    PasskeyCloneSuspected,
 }
 
 impl Kind {
@@ -75,6 +84,7 @@ impl Kind {
             | Self::RecoveryCodeUsed => Topic::AuthenticatorApp,
             Self::ProviderLinked | Self::ProviderUnlinked => Topic::ProviderAccount,
             Self::ApiKeyCreated | Self::ApiKeyExposed => Topic::ApiKey,
+            Self::PasskeyAdded | Self::PasskeyRemoved | Self::PasskeyCloneSuspected => Topic::Passkey,
         }
     }
 }

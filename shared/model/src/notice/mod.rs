@@ -33,6 +33,7 @@
 //! notice restores the state before the first change that the notice covers. A flood of one kind
 //! therefore hides neither another kind nor a later change of the same kind.
 
+pub mod change;
 pub mod kind;
 #[cfg(test)]
 mod tests;
@@ -43,103 +44,17 @@ use wire::clock::after;
 use wire::id::OwnedKeyId;
 
 use crate::email::Email;
-use crate::notice::kind::Kind;
-use crate::owned_key::OwnedKey;
+use crate::passkey::Passkey;
 use crate::user::notices::Joined;
 use crate::user::standing::Standing;
 use crate::user::totp::{Authenticator, Totp};
 use crate::user::{Channel, ProviderAccount, User};
 
+pub use crate::notice::change::{Change, changes};
+
 /// The maximum number of addresses that receive a notice; those verified for longest come first.
 /// Each recipient adds two writes to the transaction.
 pub const MAX_RECIPIENTS: usize = 10;
-
-/// A change, as described in a notice.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Change {
-    /// The kind of change.
-    pub kind: Kind,
-    /// The address, the provider's id, the number of recovery codes that are left, or the last four
-    /// characters of the API key.
-    pub detail: Option<String>,
-}
-
-impl Change {
-    fn of(kind: Kind) -> Self {
-        Self { kind, detail: None }
-    }
-
-    fn about(kind: Kind, detail: impl ToString) -> Self {
-        Self { kind, detail: Some(detail.to_string()) }
-    }
-}
-
-/// The changes to how a user signs in.
-pub fn changes(before: &User, after: &User) -> Vec<Change> {
-    let mut changes = Vec::new();
-    changes.extend(match (&before.password, &after.password) {
-        (None, Some(_)) => Some(Change::of(Kind::PasswordSet)),
-        (Some(_), None) => Some(Change::of(Kind::PasswordRemoved)),
-        (Some(old), Some(new)) if old != new => Some(Change::of(Kind::PasswordChanged)),
-        _ => None,
-    });
-    let signs_in = |user: &User, email: &Email| user.channel_of(email).is_some_and(Channel::signs_in);
-    let starts = after.channels.iter().filter(|channel| channel.signs_in() && !signs_in(before, &channel.value));
-    changes.extend(starts.map(|channel| Change::about(Kind::AddressAdded, &channel.value)));
-    let ends = before.channels.iter().filter(|channel| channel.signs_in() && !signs_in(after, &channel.value));
-    changes.extend(ends.map(|channel| Change::about(Kind::AddressRemoved, &channel.value)));
-    let primary = |user: &User| user.primary().map(|channel| channel.value.clone());
-    let new = primary(after).filter(|new| primary(before).as_ref() != Some(new));
-    changes.extend(new.map(|new| Change::about(Kind::AddressMadePrimary, new)));
-    changes.extend(authenticator_change(before, after));
-    changes.extend(recovery_change(before, after));
-    // A provider account that only supplied tokens before, and now permits sign-in, counts as
-    // newly linked; one that no longer permits sign-in counts as unlinked.
-    let has = |user: &User, account: &ProviderAccount| {
-        user.provider_accounts.iter().any(|own| own.is_same(account) && (own.allow_sign_in || !account.allow_sign_in))
-    };
-    let linked = after.provider_accounts.iter().filter(|account| !has(before, account));
-    changes.extend(linked.map(|account| Change::about(Kind::ProviderLinked, &account.provider_id)));
-    let unlinked = before.provider_accounts.iter().filter(|account| !has(after, account));
-    changes.extend(unlinked.map(|account| Change::about(Kind::ProviderUnlinked, &account.provider_id)));
-    changes.extend(key_changes(before, after));
-    changes
-}
-
-/// The API keys that were created, or revoked because they were found in public. Keys that the
-/// owner revokes are not reported.
-fn key_changes(before: &User, after: &User) -> impl Iterator<Item = Change> {
-    let kind = |key: &OwnedKey| match before.api_keys.get(key.id) {
-        None => Some(Kind::ApiKeyCreated),
-        Some(old) if key.was_exposed && !old.was_exposed => Some(Kind::ApiKeyExposed),
-        Some(_) => None,
-    };
-    after.api_keys.iter().filter_map(move |key| Some(Change::about(kind(key)?, &key.last_four)))
-}
-
-/// A change to the authenticator apps. If one app replaces another, only the new one is reported.
-/// The name of an app is not, because it could make the email say whatever an intruder wants.
-fn authenticator_change(before: &User, after: &User) -> Option<Change> {
-    let has = |user: &User, app: &Authenticator| user.totp.iter().flat_map(Totp::apps).any(|own| own.secret == app.secret);
-    let Some(left) = &after.totp else { return before.totp.as_ref().map(|_| Change::of(Kind::AuthenticatorRemoved)) };
-    if left.apps().any(|app| !has(before, app)) {
-        return Some(Change::of(Kind::AuthenticatorAdded));
-    }
-    let is_fewer = before.totp.as_ref()?.apps().any(|app| !has(after, app));
-    is_fewer.then(|| Change::of(Kind::OneAuthenticatorRemoved))
-}
-
-/// A change to the recovery codes. `None` if they were removed with the authenticator app: that is
-/// reported as a change to the app.
-fn recovery_change(before: &User, after: &User) -> Option<Change> {
-    let (old, new) = (before.recovery_codes(), after.recovery_codes()?);
-    match old {
-        Some(old) if old == new => None,
-        // Fewer codes are left only after one was used: a new set is complete.
-        Some(old) if new.left < old.left => Some(Change::about(Kind::RecoveryCodeUsed, new.left)),
-        _ => Some(Change::of(Kind::RecoveryCodesCreated)),
-    }
-}
 
 /// An address that receives a notice.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -172,6 +87,8 @@ pub struct Snapshot {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub totp: Option<Totp>,
     provider_accounts: Vec<ProviderAccount>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    passkeys: Vec<Passkey>,
     otp_enabled: bool,
     otp_refused: bool,
     joined: Vec<Joined>,
@@ -180,14 +97,16 @@ pub struct Snapshot {
     api_keys: Vec<OwnedKeyId>,
 }
 
-/// Addresses and provider accounts that other accounts have claimed since the change. The user can
-/// therefore not sign in with them again.
+/// Addresses, provider accounts and passkeys that other accounts have claimed since the change. The
+/// user can therefore not sign in with them again.
 #[derive(Debug, Clone, Default)]
 pub struct Taken {
     /// Addresses.
     pub emails: Vec<Email>,
     /// Provider accounts.
     pub accounts: Vec<ProviderAccount>,
+    /// Passkeys.
+    pub passkeys: Vec<Passkey>,
 }
 
 /// The link no longer has an effect: the change is already undone, the account has another owner,
@@ -205,9 +124,9 @@ impl Snapshot {
         self
     }
 
-    /// The number of addresses and of provider accounts.
-    pub fn claims(&self) -> (usize, usize) {
-        (self.channels.len(), self.provider_accounts.len())
+    /// The number of addresses, provider accounts and passkeys.
+    pub fn claims(&self) -> usize {
+        self.channels.len() + self.provider_accounts.len() + self.passkeys.len()
     }
 }
 
@@ -256,6 +175,7 @@ impl User {
             channels: self.channels.clone(),
             totp: self.totp.clone().map(|totp| Totp { recovery: None, ..totp }),
             provider_accounts: self.provider_accounts.clone(),
+            passkeys: self.passkeys.clone(),
             otp_enabled: self.otp_enabled,
             otp_refused: self.otp_refused,
             joined: self.notices.joined.clone(),
@@ -293,6 +213,7 @@ impl User {
             self.channels.retain(|channel| before.channels.iter().any(|old| old.value == channel.value));
             self.provider_accounts.retain(|account| before.provider_accounts.iter().any(|old| old.is_same(account)));
             self.api_keys.retain(&before.api_keys);
+            self.passkeys.retain(|passkey| before.passkeys.iter().any(|old| old.is_same(passkey)));
         }
         self.shut();
         Ok(())
@@ -317,7 +238,7 @@ impl User {
         });
         self.channels = restored.collect();
         // A code of an authenticator app that was already used cannot be used again.
-        let used: Vec<Authenticator> = self.totp.iter().flat_map(Totp::apps).cloned().collect();
+        let used: Vec<Authenticator> = self.apps().cloned().collect();
         self.totp.clone_from(&before.totp);
         for app in self.totp.iter_mut().flat_map(Totp::apps_mut) {
             let last_step = used.iter().filter(|used| used.id == app.id).map(|used| used.last_step).max();
@@ -325,10 +246,18 @@ impl User {
         }
         let free = |account: &&ProviderAccount| !taken.accounts.iter().any(|taken| taken.is_same(account));
         self.provider_accounts = before.provider_accounts.iter().filter(free).cloned().collect();
+        self.passkeys = self.restored_passkeys(before, taken);
         self.otp_enabled = before.otp_enabled;
         self.otp_refused = before.otp_refused;
         self.api_keys.retain(&before.api_keys);
         self.notices.joined.clone_from(&before.joined);
+    }
+
+    /// The passkeys from before a change. What was learnt of them since then stays: a count of
+    /// signatures that was already received cannot be received again.
+    fn restored_passkeys(&self, before: &Snapshot, taken: &Taken) -> Vec<Passkey> {
+        let free = before.passkeys.iter().filter(|passkey| !taken.passkeys.iter().any(|taken| taken.is_same(passkey)));
+        free.map(|passkey| self.passkeys.iter().find(|own| own.is_same(passkey)).unwrap_or(passkey).clone()).collect()
     }
 
     /// Releases this account's claim to an address that was never verified in the account, in

@@ -176,7 +176,7 @@ fn a_new_owner_invalidates_all_earlier_links() {
 fn undo_takes_nothing_from_other_users() {
     let first = link(&ada(), "ada@example.com");
     let mut user = with_eve(1);
-    let taken = Taken { emails: vec![email("ada@example.com")], accounts: Vec::new() };
+    let taken = Taken { emails: vec![email("ada@example.com")], accounts: Vec::new(), passkeys: Vec::new() };
     assert_eq!(user.undo(&first, &taken), Ok(()));
     assert_eq!(user.channels.len(), 1);
     assert!(!user.channels[0].signs_in());

@@ -1,9 +1,13 @@
 //! API keys of a project.
 
+use std::collections::BTreeSet;
+
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 use wire::level::Level;
+
+use crate::project::key_permission::KeyPermission;
 
 /// An API key, as stored in the table under its digest.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -18,6 +22,10 @@ pub struct ApiKey {
     /// When the key was revoked.
     #[serde(default, with = "jiff::fmt::serde::timestamp::millisecond::optional", skip_serializing_if = "Option::is_none")]
     pub revoked_at: Option<Timestamp>,
+    /// The permissions of a server key; absent from keys that may use every operation of their
+    /// access level.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub permissions: Option<BTreeSet<KeyPermission>>,
 }
 
 /// The kind of an API key, which corresponds to an access level.
@@ -64,5 +72,10 @@ impl ApiKey {
     /// Whether the key is of this kind, unexpired and not revoked.
     pub fn opens(&self, kind: KeyKind, now: Timestamp) -> bool {
         self.kind == kind && self.revoked_at.is_none() && self.expires_at.is_none_or(|time| now < time)
+    }
+
+    /// Whether the key may use the operations that a permission allows.
+    pub fn may(&self, permission: KeyPermission) -> bool {
+        self.permissions.as_ref().is_none_or(|permissions| permissions.contains(&permission))
     }
 }

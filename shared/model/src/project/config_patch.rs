@@ -7,13 +7,16 @@ use wire::change::Change;
 use crate::bot_challenge::{self, BotChallengeInput};
 use crate::document::theme::ThemeId;
 use crate::notice::kind::Topic;
+use crate::passkey::settings::{MAX_RP_IDS, UserVerification, parse_rp_id};
 use crate::password;
 use crate::permission::{Occasion, PermissionId};
 use crate::project::email_input::EmailInput;
-use crate::project::provider_input::{ProviderInput, check_providers};
+use crate::project::provider_input::{ProviderInput, ProviderKind, check_providers};
 use crate::project::redirect::{TrustedDomain, parse_domain};
-use crate::project::setting::{Deployment, InvalidSetting, Off, invalid, set};
+use crate::project::second_factor::SecondFactorInput;
+use crate::project::setting::{Deployment, InvalidSetting, invalid, set};
 use crate::project::{MergeStrategy, ProjectConfig};
+use crate::provider::shared::shareable;
 use crate::sign_up::rule::{DefaultAction, MAX_RULES, SignUpRule};
 use crate::trail::retention::RETENTION_RANGE;
 
@@ -30,10 +33,19 @@ pub struct ConfigPatch {
     /// Whether users may sign in with an emailed code or link.
     #[deserr(default)]
     pub magic_link_enabled: Option<bool>,
-    /// Must be `false`: there are no passkeys.
+    /// Whether users may register passkeys and sign in with them.
     #[deserr(default)]
-    #[schema(value_type = bool, required = false)]
-    pub passkey_enabled: Off,
+    pub passkey_enabled: Option<bool>,
+    /// Domains whose passkeys work on the project's trusted domains, besides each page's own host:
+    /// at most 10, none of them a public suffix. Replaces the whole list.
+    #[deserr(default)]
+    pub passkey_rp_ids: Option<Vec<String>>,
+    /// Whether authenticators must verify the user, for example by a PIN or a fingerprint.
+    #[deserr(default)]
+    pub passkey_user_verification: Option<UserVerification>,
+    /// Whether a passkey replaces the second factor if its authenticator verified the user.
+    #[deserr(default)]
+    pub passkey_replaces_second_factor: Option<bool>,
     /// Whether users may create teams with client access.
     #[deserr(default)]
     pub client_team_creation_enabled: Option<bool>,
@@ -82,6 +94,10 @@ pub struct ConfigPatch {
     /// 31,708,800, or 0 for no limit.
     #[deserr(default)]
     pub reauthentication_max_age_seconds: Option<u32>,
+    /// Which users need a second factor, and for how long a device replaces it.
+    #[deserr(default)]
+    #[schema(value_type = SecondFactorInput, required = false)]
+    pub second_factor: Option<SecondFactorInput>,
     /// How long audit log entries written from now on are kept, in days: 1 to 400.
     #[deserr(default)]
     pub audit_log_retention_days: Option<u16>,
@@ -127,6 +143,15 @@ pub struct ConfigPatch {
     pub user_default_permissions: Option<Vec<PermissionInput>>,
 }
 
+impl ConfigPatch {
+    /// The first provider of the type `shared` that no deployment can share.
+    pub fn unshareable_provider(&self) -> Option<&str> {
+        let providers = self.oauth_providers.iter().flatten();
+        let mut shared = providers.filter(|provider| provider.r#type == Some(ProviderKind::Shared));
+        shared.find(|provider| shareable(&provider.id).is_none()).map(|provider| provider.id.as_str())
+    }
+}
+
 /// A default permission.
 #[derive(Deserr, ToSchema)]
 #[deserr(deny_unknown_fields)]
@@ -154,6 +179,9 @@ impl ConfigPatch {
         set(self.sign_up_enabled, &mut config.sign_up_enabled);
         set(self.credential_enabled, &mut config.credential_enabled);
         set(self.magic_link_enabled, &mut config.magic_link_enabled);
+        set(self.passkey_enabled, &mut config.passkeys.enabled);
+        set(self.passkey_user_verification, &mut config.passkeys.user_verification);
+        set(self.passkey_replaces_second_factor, &mut config.passkeys.replaces_second_factor);
         set(self.client_team_creation_enabled, &mut config.client_team_creation_enabled);
         set(self.member_invitations_enabled, &mut config.rbac.members_invite);
         set(self.client_user_deletion_enabled, &mut config.client_user_deletion_enabled);
@@ -170,6 +198,9 @@ impl ConfigPatch {
     pub(crate) fn apply(self, config: &mut ProjectConfig, owner: &str, deployment: &Deployment<'_>) -> Result<(), InvalidSetting> {
         self.set_switches(config);
         set(self.disabled_notices.map(|topics| topics.into_iter().collect()), &mut config.disabled_notices);
+        if let Some(ids) = &self.passkey_rp_ids {
+            config.passkeys.rp_ids = check_rp_ids(ids)?;
+        }
         if let Some(length) = self.password_min_length.map(usize::from) {
             if !(password::length::MIN_LENGTH..=password::length::MAX_LENGTH).contains(&length) {
                 return Err(invalid("config.password_min_length", "must be from 8 to 128"));
@@ -184,10 +215,10 @@ impl ConfigPatch {
             }
             config.reauthentication_max_age_seconds = seconds;
         }
-        if self.audit_log_retention_days.is_some_and(|days| !RETENTION_RANGE.contains(&days)) {
-            return Err(invalid("config.audit_log_retention_days", "must be from 1 to 400 days"));
+        if let Some(second_factor) = self.second_factor {
+            config.second_factor = second_factor.check(&config.second_factor, &config.rbac)?;
         }
-        set(self.audit_log_retention_days, &mut config.audit_log_retention_days);
+        set_retention(self.audit_log_retention_days, &mut config.audit_log_retention_days)?;
         if let Some(challenge) = self.bot_challenge {
             config.bot_challenge = challenge.check(&config.bot_challenge, owner, deployment)?;
         }
@@ -230,6 +261,25 @@ impl ConfigPatch {
 fn set_seconds(path: &str, new: Option<u32>, field: &mut u32) -> Result<(), InvalidSetting> {
     if new.is_some_and(|seconds| !SESSION_SECONDS.contains(&seconds)) {
         return Err(invalid(path, "must be from 300 to 31708800 seconds"));
+    }
+    set(new, field);
+    Ok(())
+}
+
+fn check_rp_ids(ids: &[String]) -> Result<Vec<String>, InvalidSetting> {
+    if ids.len() > MAX_RP_IDS {
+        return Err(invalid("config.passkey_rp_ids", format!("must have at most {MAX_RP_IDS} domains")));
+    }
+    let check = |(index, id): (usize, &String)| {
+        let wrong = || invalid(format!("config.passkey_rp_ids[{index}]"), "must be a domain, such as example.com, and not a public suffix");
+        parse_rp_id(id).ok_or_else(wrong)
+    };
+    ids.iter().enumerate().map(check).collect()
+}
+
+fn set_retention(new: Option<u16>, field: &mut u16) -> Result<(), InvalidSetting> {
+    if new.is_some_and(|days| !RETENTION_RANGE.contains(&days)) {
+        return Err(invalid("config.audit_log_retention_days", "must be from 1 to 400 days"));
     }
     set(new, field);
     Ok(())

@@ -3,6 +3,8 @@
 //! A key is shown only once, when it is created. The set keeps its last four characters, by which
 //! people can tell the keys apart.
 
+use std::collections::BTreeSet;
+
 use crypto::digest::Digest;
 use jiff::Timestamp;
 use secrecy::{ExposeSecret as _, SecretString};
@@ -11,6 +13,7 @@ use utoipa::ToSchema;
 use wire::entropy::Entropy;
 use wire::id::KeySetId;
 
+use crate::project::key_permission::KeyPermission;
 use crate::project::{ApiKey, KeyKind};
 
 /// The longest description, in characters.
@@ -34,6 +37,9 @@ pub struct KeySet {
     /// When the keys were revoked.
     #[serde(default, with = "jiff::fmt::serde::timestamp::millisecond::optional", skip_serializing_if = "Option::is_none")]
     pub revoked_at: Option<Timestamp>,
+    /// The permissions of the set's server key; absent if it may use every operation.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub permissions: Option<BTreeSet<KeyPermission>>,
     /// The keys, without their secrets.
     pub keys: Vec<KeyMark>,
 }
@@ -68,7 +74,7 @@ impl NewKeys {
     pub fn of(entropy: &Entropy, secrets: Vec<(KeyKind, SecretString)>, description: String, created_at: Timestamp) -> Self {
         let keys = secrets.iter().map(|(kind, secret)| KeyMark::of(*kind, secret)).collect();
         let id = KeySetId::from(entropy.uuid());
-        Self { set: KeySet { id, description, created_at, expires_at: None, revoked_at: None, keys }, secrets }
+        Self { set: KeySet { id, description, created_at, expires_at: None, revoked_at: None, permissions: None, keys }, secrets }
     }
 
     /// The key of a kind, if the set has one.
@@ -89,7 +95,8 @@ impl KeyMark {
 impl KeySet {
     /// The item of a key in the set, as requests look it up.
     pub fn api_key(&self, kind: KeyKind) -> ApiKey {
-        ApiKey { kind, set_id: self.id.uuid(), expires_at: self.expires_at, revoked_at: self.revoked_at }
+        let permissions = self.permissions.clone();
+        ApiKey { kind, set_id: self.id.uuid(), expires_at: self.expires_at, revoked_at: self.revoked_at, permissions }
     }
 }
 
@@ -106,6 +113,10 @@ pub struct KeySetBase {
     /// When the keys were revoked, in milliseconds since the Unix epoch; absent if they were not.
     #[serde(skip_serializing_if = "Option::is_none")]
     manually_revoked_at_millis: Option<i64>,
+    /// The permissions of the server key; absent if it may use every operation.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<Vec<String>>, example = json!(["users:read"]))]
+    permissions: Option<BTreeSet<KeyPermission>>,
 }
 
 /// A set in a response, with the last characters of its keys instead of the keys.
@@ -136,6 +147,7 @@ impl KeySetBase {
             created_at_millis: set.created_at.as_millisecond(),
             expires_at_millis: set.expires_at.map_or(NEVER_MILLIS, Timestamp::as_millisecond),
             manually_revoked_at_millis: set.revoked_at.map(Timestamp::as_millisecond),
+            permissions: set.permissions.clone(),
         }
     }
 }

@@ -1,15 +1,18 @@
 //! Projects and their settings.
 
 pub mod api_key;
+pub mod apple_bundle;
 pub mod config;
 pub mod config_patch;
 pub mod email_config;
 pub mod email_input;
+pub mod key_permission;
 pub mod key_set;
 pub mod mail_server;
 pub mod patch;
 pub mod provider_input;
 pub mod redirect;
+pub mod second_factor;
 pub mod senders;
 pub mod setting;
 pub mod source;
@@ -25,9 +28,11 @@ use wire::id::ProjectId;
 
 use crate::bot_challenge::BotChallenge;
 use crate::notice::kind::Topic;
+use crate::passkey::settings::PasskeySettings;
 use crate::password::length;
 use crate::permission::Rbac;
 use crate::project::redirect::{RedirectUrl, Rules, TrustedDomain};
+use crate::project::second_factor::SecondFactorSettings;
 use crate::project::source::ConfigSource;
 use crate::sign_up::rule::{DefaultAction, SignUpRule};
 use crate::trail::retention;
@@ -89,6 +94,9 @@ pub struct ProjectConfig {
     pub credential_enabled: bool,
     /// Whether users may sign in with an emailed code or link.
     pub magic_link_enabled: bool,
+    /// The settings for passkeys.
+    #[serde(skip_serializing_if = "PasskeySettings::is_default")]
+    pub passkeys: PasskeySettings,
     /// Whether users may create teams with client access.
     pub client_team_creation_enabled: bool,
     /// Whether users may delete their own account with client access.
@@ -136,6 +144,9 @@ pub struct ProjectConfig {
     /// The maximum age, in seconds, of a user's last reauthentication for changes to how the user
     /// signs in; 0 for no limit.
     pub reauthentication_max_age_seconds: u32,
+    /// Which users need a second factor, and for how long a device replaces it.
+    #[serde(skip_serializing_if = "SecondFactorSettings::is_default")]
+    pub second_factor: SecondFactorSettings,
     /// How many days new entries of the trail are kept, from 1 to 400.
     pub audit_log_retention_days: u16,
     /// When operations require a bot challenge.
@@ -153,6 +164,7 @@ impl Default for ProjectConfig {
             sign_up_enabled: true,
             credential_enabled: true,
             magic_link_enabled: false,
+            passkeys: PasskeySettings::default(),
             client_team_creation_enabled: false,
             client_user_deletion_enabled: false,
             user_api_keys_enabled: false,
@@ -173,6 +185,7 @@ impl Default for ProjectConfig {
             sign_up_rules_default_action: DefaultAction::default(),
             sessions: SessionSettings::default(),
             reauthentication_max_age_seconds: 0,
+            second_factor: SecondFactorSettings::default(),
             audit_log_retention_days: retention::RETENTION_DAYS,
             bot_challenge: BotChallenge::default(),
             email: EmailConfig::default(),
@@ -248,10 +261,14 @@ pub enum MergeStrategy {
 pub struct OAuthProvider {
     /// The id: one of the catalog (`github`), or the project's own name for an OpenID issuer.
     pub id: String,
-    /// The client id that the project is registered with at the provider.
+    /// The client id that the project is registered with at the provider; empty for a shared
+    /// client.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
     pub client_id: String,
-    /// The client secret, sealed for [`secret_owner`].
-    pub client_secret: Sealed,
+    /// The client secret, sealed for [`secret_owner`]; absent if the project uses the deployment's
+    /// client.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub client_secret: Option<Sealed>,
     /// The issuer, for a provider that is not in the catalog.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub issuer: Option<String>,
@@ -265,6 +282,17 @@ pub struct OAuthProvider {
     /// The Microsoft tenant; if absent, `common`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub microsoft_tenant_id: Option<String>,
+    /// The bundle ids of apps that sign in natively with Apple, each under its name in the
+    /// configuration.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub apple_bundles: BTreeMap<String, String>,
+}
+
+impl OAuthProvider {
+    /// Whether the project uses the deployment's client.
+    pub fn is_shared(&self) -> bool {
+        self.client_secret.is_none()
+    }
 }
 
 /// The owner that a provider's client secret is sealed for. If the sealed secret is copied to

@@ -1,24 +1,30 @@
 //! An OAuth provider, as an administrator configures it.
 
+use std::collections::BTreeMap;
+
 use crypto::seal;
 use deserr::Deserr;
 use secrecy::SecretString;
 use utoipa::ToSchema;
 
+use crate::project::apple_bundle::{AppleBundle, named};
 use crate::project::setting::{Deployment, HIDDEN_SECRET, InvalidSetting, check_url, invalid};
 use crate::project::{OAuthProvider, secret_owner};
 use crate::provider::catalog;
+use crate::provider::shared::shareable;
 
 /// The configuration of an OAuth provider.
-#[derive(Deserr, ToSchema)]
+#[derive(Default, Deserr, ToSchema)]
 #[deserr(deny_unknown_fields)]
 pub struct ProviderInput {
     /// The id in the catalog, or 1 to 63 characters of `a-z`, `0-9`, `-` and `_` for another OpenID
     /// issuer.
     pub id: String,
-    /// Must be `standard`: shared client ids are not available.
+    /// `standard`, or `shared` to use the deployment's client, if it has one for this provider.
+    /// Default: `standard`.
     #[deserr(default, rename = "type")]
-    pub r#type: Option<String>,
+    #[schema(value_type = Option<String>)]
+    pub r#type: Option<ProviderKind>,
     /// The client id registered with the provider.
     #[deserr(default)]
     pub client_id: Option<String>,
@@ -39,6 +45,21 @@ pub struct ProviderInput {
     /// The Microsoft tenant; `common` if absent.
     #[deserr(default)]
     pub microsoft_tenant_id: Option<String>,
+    /// The bundle ids of apps that sign in natively with Apple, at most 20. If absent, the existing
+    /// ones are kept.
+    #[deserr(default)]
+    #[schema(value_type = Option<Vec<String>>)]
+    pub apple_bundle_ids: Option<Vec<AppleBundle>>,
+}
+
+/// Whose client at the provider is used.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserr)]
+#[deserr(rename_all = lowercase)]
+pub enum ProviderKind {
+    /// The project's.
+    Standard,
+    /// The deployment's.
+    Shared,
 }
 
 const MAX_PROVIDERS: usize = 50;
@@ -78,8 +99,8 @@ impl ProviderInput {
         if !is_name {
             return Err(invalid(path("id"), "must be 1 to 63 characters from a-z, 0-9, - and _"));
         }
-        if self.r#type.as_deref().is_some_and(|kind| kind != "standard") {
-            return Err(invalid(path("type"), "must be standard: shared client ids are not available"));
+        if self.r#type == Some(ProviderKind::Shared) {
+            return self.check_shared(deployment, path);
         }
         let issuer = self.issuer.or_else(|| old.and_then(|old| old.issuer.clone()));
         let authorization_endpoint = self.authorization_endpoint.or_else(|| old.and_then(|old| old.authorization_endpoint.clone()));
@@ -94,18 +115,24 @@ impl ProviderInput {
         if let Some(endpoint) = &authorization_endpoint {
             check_url(&path("authorization_endpoint"), endpoint)?;
         }
+        let old_bundles = old.map(|old| old.apple_bundles.clone()).unwrap_or_default();
+        let apple_bundles = match self.apple_bundle_ids {
+            Some(bundles) => named(&self.id, bundles, &old_bundles).map_err(|wrong| invalid(path("apple_bundle_ids"), wrong))?,
+            None => old_bundles,
+        };
+        let old_secret = old.and_then(|old| Some((old, old.client_secret.as_ref()?)));
         let client_id = self.client_id.or_else(|| old.map(|old| old.client_id.clone())).filter(|id| !id.is_empty());
         let client_id = client_id.ok_or_else(|| invalid(path("client_id"), "is required"))?;
         let given = self.client_secret.filter(|secret| !secret.is_empty() && secret != HIDDEN_SECRET);
         // The secret is kept only if it would be sent to the same provider, so that nobody can
         // have it sent elsewhere.
-        let is_same = |old: &&OAuthProvider| {
+        let is_same = |(old, _): &(&OAuthProvider, &seal::Sealed)| {
             old.client_id == client_id && old.issuer == issuer && old.microsoft_tenant_id == self.microsoft_tenant_id
         };
-        let client_secret = match (given, old, old.filter(is_same)) {
+        let client_secret = match (given, old_secret, old_secret.filter(is_same)) {
             (Some(secret), ..) => seal_secret(&self.id, owner, secret, deployment)
                 .map_err(|_| invalid(path("client_secret"), "cannot be encrypted, because this function has no deployment secret"))?,
-            (None, _, Some(same)) => same.client_secret.clone(),
+            (None, _, Some((_, same))) => same.clone(),
             (None, Some(_), None) => {
                 return Err(invalid(path("client_secret"), "is required when the client id, issuer or tenant changes"));
             }
@@ -113,12 +140,48 @@ impl ProviderInput {
         };
         Ok(OAuthProvider {
             client_id,
-            client_secret,
+            client_secret: Some(client_secret),
             id: self.id,
             issuer,
             authorization_endpoint,
             facebook_config_id: self.facebook_config_id,
             microsoft_tenant_id: self.microsoft_tenant_id,
+            apple_bundles,
+        })
+    }
+
+    /// A provider with the deployment's client, which decides everything but the provider.
+    fn check_shared(self, deployment: &Deployment<'_>, path: &impl Fn(&str) -> String) -> Result<OAuthProvider, InvalidSetting> {
+        let Some(shared) = shareable(&self.id) else {
+            return Err(invalid(path("type"), "cannot be shared: only google, github, microsoft and spotify can"));
+        };
+        if deployment.shared.get(&self.id).is_none() {
+            let message = format!("cannot be shared: this deployment has no client of {} ({})", self.id, shared.id_variable);
+            return Err(invalid(path("type"), message));
+        }
+        let others = [
+            ("client_id", self.client_id),
+            ("client_secret", self.client_secret),
+            ("issuer", self.issuer),
+            ("authorization_endpoint", self.authorization_endpoint),
+            ("facebook_config_id", self.facebook_config_id),
+            ("microsoft_tenant_id", self.microsoft_tenant_id),
+        ];
+        if self.apple_bundle_ids.is_some_and(|bundles| !bundles.is_empty()) {
+            return Err(invalid(path("apple_bundle_ids"), "is for the provider apple"));
+        }
+        if let Some((name, _)) = others.into_iter().find(|(_, value)| value.as_ref().is_some_and(|text| !text.is_empty())) {
+            return Err(invalid(path(name), "must be absent, because the deployment's client is used"));
+        }
+        Ok(OAuthProvider {
+            id: self.id,
+            client_id: String::new(),
+            client_secret: None,
+            issuer: None,
+            authorization_endpoint: None,
+            facebook_config_id: None,
+            microsoft_tenant_id: None,
+            apple_bundles: BTreeMap::new(),
         })
     }
 }

@@ -62,6 +62,19 @@ impl RedirectUrl {
         url.set_fragment(None);
         Self(url)
     }
+
+    /// The URL without its fragment, and with its query encoded as [`Self::with_query`] encodes it:
+    /// what remains when an app removes the parameters that were added.
+    #[must_use]
+    pub fn as_received(&self) -> Self {
+        let mut url = self.without_fragment().0;
+        let pairs: Vec<_> = self.0.query_pairs().into_owned().collect();
+        url.set_query(None);
+        if !pairs.is_empty() {
+            url.query_pairs_mut().extend_pairs(pairs);
+        }
+        Self(url)
+    }
 }
 
 impl<E: deserr::DeserializeError> deserr::Deserr<E> for RedirectUrl {

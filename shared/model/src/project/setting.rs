@@ -3,13 +3,12 @@
 use std::borrow::Cow;
 
 use crypto::seal::Sealer;
-use deserr::{DeserializeError, Deserr, IntoValue, Value, ValuePointerRef};
 use url::Url;
 use wire::change::Change;
 use wire::entropy::Entropy;
-use wire::problem::rejected;
 
 use crate::project::senders::Senders;
+use crate::provider::shared::SharedClients;
 
 /// An invalid setting with its path.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -37,19 +36,8 @@ pub struct Deployment<'a> {
     pub entropy: &'a Entropy,
     /// The permitted sender addresses.
     pub senders: &'a Senders,
-}
-
-/// The switch of a feature that does not exist: it can be off only.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Off;
-
-impl<E: DeserializeError> Deserr<E> for Off {
-    fn deserialize_from_value<V: IntoValue>(value: Value<V>, location: ValuePointerRef<'_>) -> Result<Self, E> {
-        if bool::deserialize_from_value(value, location)? {
-            return Err(rejected("must be false: Gatelet does not have this feature", location));
-        }
-        Ok(Self)
-    }
+    /// The deployment's clients at OAuth providers.
+    pub shared: &'a SharedClients,
 }
 
 pub(crate) fn set<T>(new: Option<T>, field: &mut T) {

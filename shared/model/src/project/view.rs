@@ -9,8 +9,10 @@ use wire::id::ProjectId;
 
 use crate::bot_challenge::BotChallengeView;
 use crate::notice::kind::Topic;
+use crate::passkey::settings::UserVerification;
 use crate::permission::{Occasion, PermissionId};
 use crate::project::redirect::TrustedDomain;
+use crate::project::second_factor::SecondFactorView;
 use crate::project::setting::HIDDEN_SECRET;
 use crate::project::{EmailConfig, MergeStrategy, OAuthProvider, Project, ProjectConfig};
 use crate::sign_up::rule::{DefaultAction, SignUpRule};
@@ -35,7 +37,7 @@ pub struct ClientConfig {
     pub credential_enabled: bool,
     /// Whether users may sign in with an emailed code or link.
     pub magic_link_enabled: bool,
-    /// Always `false`: there are no passkeys.
+    /// Whether users may register passkeys and sign in with them.
     pub passkey_enabled: bool,
     /// Whether users may create teams with client access.
     pub client_team_creation_enabled: bool,
@@ -107,6 +109,12 @@ pub struct AdminConfig {
     pub email_config: AdminEmailConfig,
     /// The id of the theme for emails that name none.
     pub email_theme: Uuid,
+    /// Domains whose passkeys work on the project's trusted domains.
+    pub passkey_rp_ids: Vec<String>,
+    /// Whether authenticators must verify the user.
+    pub passkey_user_verification: UserVerification,
+    /// Whether a passkey replaces the second factor if its authenticator verified the user.
+    pub passkey_replaces_second_factor: bool,
     /// Whether users receive an email about sign-ins from new places.
     pub new_sign_in_mails: bool,
     /// The topics that users are not notified of.
@@ -140,6 +148,8 @@ pub struct AdminConfig {
     /// The maximum age, in seconds, of a user's last reauthentication for changes to how the user
     /// signs in; 0 for no limit.
     pub reauthentication_max_age_seconds: u32,
+    /// Which users need a second factor, and for how long a device replaces it.
+    pub second_factor: SecondFactorView,
     /// How many days new entries of the audit log are kept.
     pub audit_log_retention_days: u16,
     /// Requests per hour above which the project is suspicious: applied separately to OAuth flows,
@@ -161,12 +171,15 @@ pub struct AdminProvider {
     pub id: String,
     /// The same as `id`, for published SDKs.
     pub provider_config_id: String,
-    /// Always `standard`.
+    /// `standard`, or `shared` if the deployment's client is used.
+    #[schema(example = "standard")]
     pub r#type: &'static str,
     /// The client id registered with the provider.
-    pub client_id: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub client_id: Option<String>,
     /// Eight asterisks in place of the secret. A request that contains them keeps the secret.
-    pub client_secret: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub client_secret: Option<&'static str>,
     /// The issuer of a provider that is not in the catalog.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub issuer: Option<String>,
@@ -179,6 +192,9 @@ pub struct AdminProvider {
     /// The Microsoft tenant.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub microsoft_tenant_id: Option<String>,
+    /// The bundle ids of apps that sign in natively with Apple.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub apple_bundle_ids: Vec<String>,
 }
 
 /// The sender and the mail server. Unset fields of `standard` are empty (the port: 0) rather than
@@ -211,7 +227,7 @@ impl ClientConfig {
             sign_up_enabled: config.sign_up_enabled,
             credential_enabled: config.credential_enabled,
             magic_link_enabled: config.magic_link_enabled,
-            passkey_enabled: false,
+            passkey_enabled: config.passkeys.enabled,
             client_team_creation_enabled: config.client_team_creation_enabled,
             client_user_deletion_enabled: config.client_user_deletion_enabled,
             allow_user_api_keys: config.user_api_keys_enabled,
@@ -260,6 +276,9 @@ impl AdminConfig {
             oauth_providers: config.oauth_providers.iter().map(AdminProvider::of).collect(),
             email_config: AdminEmailConfig::of(&config.email),
             email_theme: config.email.theme(),
+            passkey_rp_ids: config.passkeys.rp_ids.clone(),
+            passkey_user_verification: config.passkeys.user_verification,
+            passkey_replaces_second_factor: config.passkeys.replaces_second_factor,
             new_sign_in_mails: config.new_sign_in_mails,
             disabled_notices: config.disabled_notices.iter().copied().collect(),
             create_team_on_sign_up: config.create_team_on_sign_up,
@@ -276,6 +295,7 @@ impl AdminConfig {
             session_max_age_seconds: config.sessions.max_age_seconds,
             session_max_idle_seconds: config.sessions.max_idle_seconds,
             reauthentication_max_age_seconds: config.reauthentication_max_age_seconds,
+            second_factor: SecondFactorView::of(&config.second_factor, &config.rbac),
             audit_log_retention_days: config.audit_log_retention_days,
             bot_challenge_usual_requests_per_hour: config.bot_challenge.usual_requests_per_hour,
         }
@@ -299,13 +319,14 @@ impl AdminProvider {
         Self {
             id: provider.id.clone(),
             provider_config_id: provider.id.clone(),
-            r#type: "standard",
-            client_id: provider.client_id.clone(),
-            client_secret: HIDDEN_SECRET,
+            r#type: if provider.is_shared() { "shared" } else { "standard" },
+            client_id: (!provider.is_shared()).then(|| provider.client_id.clone()),
+            client_secret: (!provider.is_shared()).then_some(HIDDEN_SECRET),
             issuer: provider.issuer.clone(),
             authorization_endpoint: provider.authorization_endpoint.clone(),
             facebook_config_id: provider.facebook_config_id.clone(),
             microsoft_tenant_id: provider.microsoft_tenant_id.clone(),
+            apple_bundle_ids: provider.apple_bundles.values().cloned().collect(),
         }
     }
 }

@@ -90,6 +90,17 @@ pub fn challenge(verifier: &str) -> String {
     URL_SAFE_NO_PAD.encode(digest(&SHA256, verifier.as_bytes()))
 }
 
+/// The nonce in the ID token of a native app that keeps `nonce` to itself: its SHA-256 in
+/// hexadecimal digits, as in Apple's and Firebase's examples.
+pub fn native_nonce(nonce: &str) -> String {
+    base16ct::lower::encode_string(digest(&SHA256, nonce.as_bytes()).as_ref())
+}
+
+/// Whether a text can be an S256 challenge.
+pub fn is_challenge(text: &str) -> bool {
+    text.len() == 43 && text.bytes().all(|b| b.is_ascii_alphanumeric() || b"-_".contains(&b))
+}
+
 /// A configured endpoint that cannot be used.
 #[derive(Debug, thiserror::Error)]
 #[error("the provider's authorization endpoint is not a URL")]
@@ -99,6 +110,8 @@ pub struct InvalidEndpoint;
 pub struct ProviderRequest<'a> {
     /// The provider's configuration.
     pub provider: &'a OAuthProvider,
+    /// The id of the client: that of the project or of the deployment.
+    pub client_id: &'a str,
     /// The provider's authorization endpoint: [`known_endpoint`], or the endpoint that the
     /// provider's issuer publishes.
     pub endpoint: &'a str,
@@ -129,7 +142,7 @@ impl ProviderRequest<'_> {
         let mut url = Url::parse(&self.endpoint.replace(TENANT, tenant)).map_err(|_| InvalidEndpoint)?;
         let scope = [Some(scope), self.extra_scope].into_iter().flatten().collect::<Vec<_>>().join(" ");
         url.query_pairs_mut()
-            .append_pair("client_id", &self.provider.client_id)
+            .append_pair("client_id", self.client_id)
             .append_pair("scope", &scope)
             .append_pair("response_type", "code")
             .append_pair("redirect_uri", self.callback)

@@ -5,3 +5,4 @@ pub mod catalog;
 pub mod profile;
 #[cfg(test)]
 mod profile_tests;
+pub mod shared;

@@ -1,5 +1,6 @@
 //! Sessions, each of which has a refresh token.
 
+pub mod cli;
 pub mod token;
 
 use jiff::{SignedDuration, Timestamp};
@@ -59,6 +60,8 @@ pub enum Amr {
     Pwd,
     /// A code of an authenticator app, or an emailed code.
     Otp,
+    /// A passkey: the proof of possession of a key.
+    Pop,
     /// More than one factor.
     Mfa,
     /// An account at a provider.
@@ -92,6 +95,20 @@ impl Session {
     /// stole the session.
     pub fn is_proved_by(&self, since: Option<Timestamp>) -> bool {
         since.is_none_or(|since| since <= self.authenticated_at.unwrap_or(self.created_at))
+    }
+
+    /// Whether the user proved one factor only. A session in which the user proved nothing, such as
+    /// one that a server created, is as good as the server's word.
+    pub fn proved_one_factor(&self) -> bool {
+        !self.amr.is_empty() && !self.amr.contains(&Amr::Mfa)
+    }
+
+    /// How the user authenticated, after proving `amr` in addition. A session in which two factors
+    /// were proved stays one.
+    #[must_use]
+    pub fn proved_again(&self, amr: &[Amr]) -> Vec<Amr> {
+        let kept = self.amr.iter().filter(|old| **old == Amr::Mfa && !amr.contains(old));
+        amr.iter().chain(kept).copied().collect()
     }
 
     /// Whether the session began after the user's sessions were last ended, or is the session that

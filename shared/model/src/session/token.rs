@@ -1,5 +1,7 @@
 //! Access tokens: their claims, types and lifetimes.
 
+pub mod machine;
+
 use std::time::Duration;
 
 use crypto::deployment_secret::DeploymentSecret;
@@ -11,6 +13,7 @@ use serde_json::Value;
 use wire::id::{ProjectId, SessionId, TeamId, UserId};
 
 use crate::project::ProjectConfig;
+use crate::session::Session;
 use crate::user::User;
 use crate::user::restriction::RestrictedReason;
 
@@ -44,6 +47,11 @@ impl Audience {
         };
         format!("{api_url}/api/v1/{collection}/{project}")
     }
+}
+
+/// The audience of machines.
+fn machine_audience(project: &ProjectId) -> String {
+    format!("{project}:machine")
 }
 
 /// The payload of an access token. Access tokens contain exactly these claims.
@@ -120,18 +128,18 @@ pub struct Subject {
 
 impl Subject {
     /// The content of an access token for this session of a user.
-    pub fn of(user: &User, project: &ProjectId, config: &ProjectConfig, session: SessionId) -> Self {
+    pub fn of(user: &User, project: &ProjectId, config: &ProjectConfig, session: &Session) -> Self {
         let primary = user.primary();
         Subject {
             user: user.id,
             project: project.clone(),
-            session,
+            session: session.id,
             name: user.display_name.clone(),
             email: primary.map(|channel| channel.value.to_string()),
             email_verified: primary.is_some_and(|channel| channel.is_verified),
             selected_team: user.selected_team_id.map(|team| team.to_string()),
             signed_up_at: user.signed_up_at,
-            restricted: user.restricted_reason(config),
+            restricted: user.restricted_reason_in(session, config),
             requires_totp: user.totp.is_some(),
         }
     }
@@ -237,11 +245,12 @@ impl Signer {
 
     /// The public keys of a project (RFC 7517) in the order normal, restricted, anonymous,
     /// followed by the keys derived from the previous secret. The key for anonymous users is
-    /// included if `anonymous` is set, the key for restricted users if either flag is set.
-    pub fn jwks(&self, project: &ProjectId, restricted: bool, anonymous: bool) -> Value {
+    /// included if `anonymous` is set, the key for restricted users if either flag is set, and the
+    /// key for machines if `machines` is set.
+    pub fn jwks(&self, project: &ProjectId, restricted: bool, anonymous: bool, machines: bool) -> Value {
         let wanted = [(Audience::Normal, true), (Audience::Restricted, restricted || anonymous), (Audience::Anonymous, anonymous)];
         let audiences = wanted.into_iter().filter(|(_, wanted)| *wanted).map(|(audience, _)| audience.name(project));
-        let audiences: Vec<String> = audiences.collect();
+        let audiences: Vec<String> = audiences.chain(machines.then(|| machine_audience(project))).collect();
         self.keys.jwks(&audiences)
     }
 }
@@ -291,7 +300,7 @@ mod tests {
         let (subject, now) = (subject(None), Timestamp::UNIX_EPOCH);
         let keyless = Signer::new(&DeploymentSecret::absent(), "http://api.test");
         assert!(matches!(keyless.verify(&signer().sign(&subject, now, LIFE), now), Err(Error::Unparsable)));
-        assert_eq!(keyless.jwks(&subject.project, true, true), json!({ "keys": [] }));
+        assert_eq!(keyless.jwks(&subject.project, true, true, true), json!({ "keys": [] }));
     }
 
     #[test]

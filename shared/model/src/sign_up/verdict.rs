@@ -90,6 +90,12 @@ impl Verdict<'_> {
         matches!(self.decision, Decision::Allow(_) | Decision::Default(DefaultAction::Allow))
     }
 
+    /// The rules that matched, with their actions.
+    pub fn matched(&self) -> impl Iterator<Item = (String, ActionType)> {
+        let matched = self.evaluations.iter().filter(|(_, status)| *status == Status::Matched);
+        matched.map(|(rule, _)| (rule.id.clone(), rule.action.r#type))
+    }
+
     /// Logs the rules that matched or failed, and restricts the new user if a rule requires it;
     /// fails if the sign-up is rejected.
     pub fn apply(self, user: &mut User) -> Result<(), Rejected> {

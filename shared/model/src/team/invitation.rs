@@ -9,7 +9,6 @@ use wire::id::{InvitationId, TeamId};
 
 use crate::code::Rejected;
 use crate::email::Email;
-use crate::project::ProjectConfig;
 use crate::user::User;
 use crate::user::restriction::RestrictedReason;
 
@@ -56,9 +55,9 @@ impl Invitation {
         now < self.expires_at && !self.used
     }
 
-    /// Checks whether this user may accept the invitation.
-    pub fn may_be_accepted_by(&self, user: &User, config: &ProjectConfig) -> Result<(), NotAcceptable> {
-        if let Some(reason) = user.restricted_reason(config) {
+    /// Checks whether this user, with this restriction, may accept the invitation.
+    pub fn may_be_accepted_by(&self, user: &User, restricted: Option<RestrictedReason>) -> Result<(), NotAcceptable> {
+        if let Some(reason) = restricted {
             return Err(NotAcceptable::Restricted(reason));
         }
         let is_own = user.channel_of(&self.email).is_some_and(|channel| channel.is_verified);

@@ -116,18 +116,22 @@ fn is_tag(character: char) -> bool {
     matches!(character, '\u{e0020}'..='\u{e007f}')
 }
 
-/// The characters of a text that are permitted in a name, in order.
-fn fitting(text: &str) -> impl Iterator<Item = char> {
+/// The characters of a text, in order, and whether they are permitted in a name.
+fn judged(text: &str) -> impl Iterator<Item = (char, bool)> {
     let (mut before, mut characters) = (None, text.chars().peekable());
     std::iter::from_fn(move || {
-        loop {
-            let character = characters.next()?;
-            if fits(before, character, characters.peek().copied()) {
-                before = Some(character);
-                return before;
-            }
+        let character = characters.next()?;
+        let fits = fits(before, character, characters.peek().copied());
+        if fits {
+            before = Some(character);
         }
+        Some((character, fits))
     })
+}
+
+/// The characters of a text that are permitted in a name, in order.
+fn fitting(text: &str) -> impl Iterator<Item = char> {
+    judged(text).filter_map(|(character, fits)| fits.then_some(character))
 }
 
 /// Why a text is not a valid name.
@@ -160,6 +164,20 @@ pub fn to_line(text: &str, max_chars: usize) -> String {
     let short: String = fitting(text).take(max_chars).collect();
     // A joiner at the new end may have belonged to a character that was cut off.
     stripped(&short)
+}
+
+/// A text for a terminal: on one line, with escapes for the characters that are not permitted in a
+/// name. A terminal obeys some of these, and does not show others.
+pub fn plain(text: &str) -> String {
+    let mut plain = String::with_capacity(text.len());
+    for (character, fits) in judged(text) {
+        match character {
+            '\n' => plain.push(' '),
+            _ if fits => plain.push(character),
+            _ => plain.extend(character.escape_unicode()),
+        }
+    }
+    plain
 }
 
 /// A name for use in an email, changed so that mail programs do not turn it into a link. A word
@@ -269,6 +287,14 @@ mod tests {
             ("Engines\u{202e}elpmaxe", "Engineselpmaxe"),
         ] {
             assert_eq!(unlinked(name), expected);
+        }
+    }
+
+    #[test]
+    fn a_text_cannot_command_a_terminal_and_keeps_its_spelling() {
+        assert_eq!(plain("\u{1b}[2JAda\r\nO'Neil \u{202e}\u{9b}"), "\\u{1b}[2JAda\\u{d} O'Neil \\u{202e}\\u{9b}");
+        for name in ["Zoe\u{308}", "हिन्दी", "می\u{200c}خواهم", "👩\u{200d}💻"] {
+            assert_eq!(plain(name), name);
         }
     }
 }

@@ -1,12 +1,9 @@
 //! What a change to an account adds to the trail.
 
-use wire::id::AuthenticatorId;
-
 use crate::email::Email;
-use crate::notice::changes;
+use crate::notice::change::changes;
 use crate::trail::{Event, Target, TargetKind};
 use crate::user::User;
-use crate::user::totp::Totp;
 
 /// The events that a change to a user amounts to.
 pub fn events(before: &User, after: &User) -> Vec<Event> {
@@ -22,13 +19,14 @@ pub fn events(before: &User, after: &User) -> Vec<Event> {
     changes(before, after).into_iter().map(|change| change.kind.into()).chain(others.into_iter().flatten()).collect()
 }
 
-/// The addresses, provider accounts and authenticator apps that a change added.
+/// The addresses, provider accounts, passkeys and authenticator apps that a change added.
 pub fn additions(before: &User, after: &User) -> Vec<Target> {
     let channels = after.channels.iter().filter(|channel| before.channel(channel.id).is_none());
     let channels = channels.map(|channel| Target::new(TargetKind::ContactChannel, channel.id));
     let accounts = after.provider_accounts.iter().filter(|account| before.provider_accounts.iter().all(|old| old.id != account.id));
     let accounts = accounts.map(|account| Target::new(TargetKind::ProviderAccount, account.id));
-    let had = |id: AuthenticatorId| before.totp.iter().any(|totp| totp.app(id).is_some());
-    let apps = after.totp.iter().flat_map(Totp::apps).filter(|app| !had(app.id));
-    channels.chain(accounts).chain(apps.map(|app| Target::new(TargetKind::Authenticator, app.id))).collect()
+    let passkeys = after.passkeys.iter().filter(|passkey| before.passkey(passkey.id).is_none());
+    let passkeys = passkeys.map(|passkey| Target::new(TargetKind::Passkey, passkey.id));
+    let apps = after.apps().filter(|app| before.apps().all(|old| old.id != app.id));
+    channels.chain(accounts).chain(passkeys).chain(apps.map(|app| Target::new(TargetKind::Authenticator, app.id))).collect()
 }

@@ -8,22 +8,28 @@
 pub mod account;
 pub mod chain;
 pub mod check;
+pub mod event;
+pub mod expiry;
 pub mod retention;
 pub mod target;
 pub mod view;
 
-use jiff::{SignedDuration, Timestamp};
+use std::collections::BTreeMap;
+
+use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use utoipa::ToSchema;
 use wire::id::{KeySetId, SessionId, TrailEntryId, UserId};
 use wire::level::Level;
 
-use crate::notice::kind::Kind;
+use crate::metrics::tally::Tally;
 use crate::place::Place;
-use crate::project::{KeyKind, ProjectConfig};
+use crate::project::KeyKind;
 use crate::session::Amr;
+use crate::sign_up::rule::ActionType;
 
+pub use crate::trail::event::Event;
 pub use crate::trail::target::{MAX_TARGET_ID, Target, TargetKind};
 
 /// The maximum number of field names in an entry; the rest are dropped.
@@ -69,125 +75,15 @@ pub struct Entry {
     /// Where the request came from.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub place: Option<Place>,
-    /// How often the event happened; above 1 only for wrong passwords and codes, which are counted
-    /// per minute.
+    /// How the change affects the project's totals.
+    #[serde(default, skip_serializing_if = "Tally::is_empty")]
+    pub tally: Tally,
+    /// The sign-up rules that matched, with their actions.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub rules: BTreeMap<String, ActionType>,
+    /// How often the event happened; above 1 only for wrong passwords and codes and for rejected
+    /// sign-ups, which are counted per minute.
     pub count: u32,
-}
-
-/// What happened to an account.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, ToSchema, deserr::Deserr)]
-#[serde(rename_all = "kebab-case")]
-pub enum Event {
-    /// The account was created.
-    #[deserr(rename = "created")]
-    Created,
-    /// A sign-in completed.
-    #[deserr(rename = "sign-in")]
-    SignIn,
-    /// The first factor of a sign-in was correct, and the second was requested.
-    #[deserr(rename = "second-factor-asked")]
-    SecondFactorAsked,
-    /// The password or code at a sign-in was wrong.
-    #[deserr(rename = "sign-in-failed")]
-    SignInFailed,
-    /// A session in the user's name was created for somebody else.
-    #[deserr(rename = "impersonation")]
-    Impersonation,
-    /// A signed-in user proved their presence again.
-    #[deserr(rename = "reauthenticated")]
-    Reauthenticated,
-    /// A signed-in user gave a wrong password or code.
-    #[deserr(rename = "proof-failed")]
-    ProofFailed,
-    /// A session was ended by its user.
-    #[deserr(rename = "sign-out")]
-    SignOut,
-    /// All sessions of the user were ended, or all except the current session.
-    #[deserr(rename = "sessions-ended")]
-    SessionsEnded,
-    /// A password was set for an account that had none.
-    #[deserr(rename = "password-set")]
-    PasswordSet,
-    /// The password was changed.
-    #[deserr(rename = "password-changed")]
-    PasswordChanged,
-    /// The password was reset with an emailed code.
-    #[deserr(rename = "password-reset")]
-    PasswordReset,
-    /// The password was removed.
-    #[deserr(rename = "password-removed")]
-    PasswordRemoved,
-    /// An address was added that the user can sign in with.
-    #[deserr(rename = "address-added")]
-    AddressAdded,
-    /// The user can no longer sign in with an address.
-    #[deserr(rename = "address-removed")]
-    AddressRemoved,
-    /// An address became primary.
-    #[deserr(rename = "address-made-primary")]
-    AddressMadePrimary,
-    /// An address was verified.
-    #[deserr(rename = "address-verified")]
-    AddressVerified,
-    /// An authenticator app was added.
-    #[deserr(rename = "authenticator-added")]
-    AuthenticatorAdded,
-    /// One of several authenticator apps was removed.
-    #[deserr(rename = "one-authenticator-removed")]
-    OneAuthenticatorRemoved,
-    /// The second factor was switched off: no authenticator app is left.
-    #[deserr(rename = "authenticator-removed")]
-    AuthenticatorRemoved,
-    /// A set of recovery codes was made.
-    #[deserr(rename = "recovery-codes-created")]
-    RecoveryCodesCreated,
-    /// A recovery code was used.
-    #[deserr(rename = "recovery-code-used")]
-    RecoveryCodeUsed,
-    /// A provider account was linked.
-    #[deserr(rename = "provider-linked")]
-    ProviderLinked,
-    /// A provider account was unlinked.
-    #[deserr(rename = "provider-unlinked")]
-    ProviderUnlinked,
-    /// An API key of the user was created.
-    #[deserr(rename = "api-key-created")]
-    ApiKeyCreated,
-    /// An API key of the user was found in public, and revoked.
-    #[deserr(rename = "api-key-exposed")]
-    ApiKeyExposed,
-    /// An administrator or a server restricted the account.
-    #[deserr(rename = "restricted")]
-    Restricted,
-    /// An administrator or a server lifted the restriction.
-    #[deserr(rename = "unrestricted")]
-    Unrestricted,
-    /// The account was deleted.
-    #[deserr(rename = "deleted")]
-    Deleted,
-}
-
-impl From<Kind> for Event {
-    fn from(kind: Kind) -> Self {
-        match kind {
-            Kind::PasswordSet => Self::PasswordSet,
-            Kind::PasswordChanged => Self::PasswordChanged,
-            Kind::PasswordReset => Self::PasswordReset,
-            Kind::PasswordRemoved => Self::PasswordRemoved,
-            Kind::AddressAdded => Self::AddressAdded,
-            Kind::AddressRemoved => Self::AddressRemoved,
-            Kind::AddressMadePrimary => Self::AddressMadePrimary,
-            Kind::AuthenticatorAdded => Self::AuthenticatorAdded,
-            Kind::OneAuthenticatorRemoved => Self::OneAuthenticatorRemoved,
-            Kind::AuthenticatorRemoved => Self::AuthenticatorRemoved,
-            Kind::RecoveryCodesCreated => Self::RecoveryCodesCreated,
-            Kind::RecoveryCodeUsed => Self::RecoveryCodeUsed,
-            Kind::ProviderLinked => Self::ProviderLinked,
-            Kind::ProviderUnlinked => Self::ProviderUnlinked,
-            Kind::ApiKeyCreated => Self::ApiKeyCreated,
-            Kind::ApiKeyExposed => Self::ApiKeyExposed,
-        }
-    }
 }
 
 /// The access level that a caller proved.
@@ -239,18 +135,6 @@ pub enum Actor {
     },
     /// A worker, the command line, or the operator of the process.
     System,
-}
-
-/// How long a project keeps entries, in days.
-pub fn retention_days(config: &ProjectConfig) -> u16 {
-    config.audit_log_retention_days
-}
-
-impl Entry {
-    /// When the entry expires.
-    pub fn expires_at(&self, retention_days: u16) -> Timestamp {
-        wire::clock::after(self.at, SignedDuration::from_hours(i64::from(retention_days) * 24))
-    }
 }
 
 /// The names of the fields in a body, with settings as dotted paths, and without values. Keys of

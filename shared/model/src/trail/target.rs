@@ -42,6 +42,8 @@ pub enum TargetKind {
     Provider,
     /// An account at a provider.
     ProviderAccount,
+    /// A passkey.
+    Passkey,
     /// A set of API keys.
     KeySet,
     /// An API key of a user or team.
@@ -58,6 +60,10 @@ pub enum TargetKind {
     Email,
     /// A category of emails.
     NotificationCategory,
+    /// A webhook endpoint.
+    WebhookEndpoint,
+    /// A delivery to a webhook endpoint.
+    WebhookDelivery,
 }
 
 impl From<DocumentKind> for TargetKind {

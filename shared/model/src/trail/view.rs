@@ -45,7 +45,7 @@ pub struct AuditEntry {
 
 impl From<Entry> for AuditEntry {
     fn from(entry: Entry) -> Self {
-        let Entry { id, at, operation, events, method, access, actor, user_id, targets, fields, place, count } = entry;
+        let Entry { id, at, operation, events, method, access, actor, user_id, targets, fields, place, count, .. } = entry;
         Self { id, at: time(at), operation, events, method, access, actor, user_id, targets, fields, place, count }
     }
 }

@@ -55,7 +55,7 @@ pub struct UserInput {
     /// Whether the user may sign in with an emailed code or link.
     #[deserr(default)]
     pub otp_auth_enabled: Option<bool>,
-    /// Only `false` is accepted: there are no passkeys.
+    /// Only `false` is accepted, which removes all passkeys.
     #[deserr(default)]
     #[schema(value_type = Option<bool>)]
     pub passkey_auth_enabled: Option<False>,

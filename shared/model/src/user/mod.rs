@@ -4,6 +4,7 @@
 pub mod channel;
 #[cfg(test)]
 mod channel_tests;
+pub mod device;
 pub mod enrolment;
 pub mod filter;
 pub mod input;
@@ -11,6 +12,7 @@ pub mod notices;
 pub mod ownership;
 #[cfg(test)]
 mod ownership_tests;
+pub mod passkeys;
 pub mod patch;
 pub mod provider_account;
 #[cfg(test)]
@@ -39,6 +41,7 @@ use crate::email::Email;
 use crate::email::category::Category;
 use crate::metadata::Metadata;
 use crate::owned_key::OwnedKeys;
+use crate::passkey::Passkey;
 use crate::permission::Grant;
 use crate::project::ProjectConfig;
 use crate::sign_up::risk::RiskScores;
@@ -106,6 +109,9 @@ pub struct User {
     /// The API keys.
     #[serde(default, skip_serializing_if = "OwnedKeys::is_empty")]
     pub api_keys: OwnedKeys,
+    /// The passkeys, in the order in which they were registered.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub passkeys: Vec<Passkey>,
     /// Whether the user has not signed up yet.
     #[serde(default)]
     pub is_anonymous: bool,
@@ -147,6 +153,10 @@ pub struct User {
     /// The session that survived the last increment of the session epoch.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub kept_session: Option<SessionId>,
+    /// The teams of the user whose members need a second factor, as noted when the user last joined
+    /// a team, signed in, or refreshed an access token.
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    pub second_factor_teams: BTreeSet<TeamId>,
     /// The state of the account's change notices.
     #[serde(default, skip_serializing_if = "Notices::is_none")]
     pub notices: Notices,
@@ -212,6 +222,7 @@ impl User {
             totp: None,
             provider_accounts: Vec::new(),
             api_keys: OwnedKeys::default(),
+            passkeys: Vec::new(),
             is_anonymous: false,
             restriction: None,
             client_metadata: None,
@@ -225,6 +236,7 @@ impl User {
             credential_epoch: 0,
             session_epoch: 0,
             kept_session: None,
+            second_factor_teams: BTreeSet::new(),
             notices: Notices::default(),
         }
     }
@@ -316,8 +328,11 @@ impl User {
             Some(RestrictedReason::Anonymous)
         } else if config.require_email_verification && !is_verified {
             Some(RestrictedReason::EmailNotVerified)
+        } else if self.restriction.is_some() {
+            Some(RestrictedReason::RestrictedByAdministrator)
         } else {
-            self.restriction.as_ref().map(|_| RestrictedReason::RestrictedByAdministrator)
+            let lacks_factor = !self.can_prove_two_factors(config) && self.must_prove_two_factors(config);
+            lacks_factor.then_some(RestrictedReason::SecondFactorRequired)
         }
     }
 }

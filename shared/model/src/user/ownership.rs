@@ -14,7 +14,7 @@
 //! | proof by the account's creator, or of a proved address | stay | stay | stays |
 //! | verification code redeemed | stay; an address that the user requested for signing in can now be used | stay | stays |
 //! | password changed or reset, all sessions ended | stay | end, except for a kept one | raised |
-//! | first password set, address removed, replaced or no longer primary, provider account unlinked | stay | stay | raised |
+//! | first password set, address removed, replaced or no longer primary, provider account unlinked, passkey removed | stay | stay | raised |
 //! | address added | stay | stay | stays: no earlier code is for the address |
 
 use wire::id::{ChannelId, SessionId};
@@ -104,6 +104,7 @@ impl User {
         self.totp = None;
         self.provider_accounts.clear();
         self.api_keys.clear();
+        self.passkeys.clear();
         self.otp_enabled = false;
         self.otp_refused = false;
         self.notices.end();

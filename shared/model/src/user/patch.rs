@@ -53,6 +53,9 @@ impl UserPatch {
         if let Some(enabled) = input.otp_auth_enabled {
             user.set_email_codes(enabled);
         }
+        if input.passkey_auth_enabled.is_some() {
+            user.remove_passkeys();
+        }
         user.risk_scores = input.risk_scores.unwrap_or(user.risk_scores);
         self.totp.clone().apply(&mut user.totp);
         self.image.apply(&mut user.profile_image_url, &mut user.uploaded_image);

@@ -168,7 +168,8 @@ impl User {
         let by_password = config.credential_enabled && self.password.is_some();
         let by_code = config.magic_link_enabled && self.otp_enabled;
         let by_account = |account: &ProviderAccount| account.allow_sign_in && config.oauth_provider(&account.provider_id).is_some();
-        (by_email && (by_password || by_code)) || self.provider_accounts.iter().any(by_account)
+        let by_passkey = config.passkeys.enabled && !self.passkeys.is_empty();
+        (by_email && (by_password || by_code)) || by_passkey || self.provider_accounts.iter().any(by_account)
     }
 
     /// Refuses a change to `before` that removes the user's last way to sign in.

@@ -6,9 +6,13 @@ use wire::clock::after;
 use wire::id::UserId;
 
 use crate::code::Rejected;
-use crate::session::Amr;
+use crate::passkey::Passkey;
+use crate::project::ProjectConfig;
+use crate::session::{Amr, Session};
 use crate::user::User;
 use crate::user::recovery::RecoveryCodes;
+use crate::user::restriction::RestrictedReason;
+use crate::user::totp::{Authenticator, Totp};
 
 /// How long a sign-in waits for the second factor.
 const LIFE: SignedDuration = SignedDuration::from_mins(5);
@@ -55,6 +59,11 @@ impl MfaAttempt {
         (self.session_epoch, self.credential_epoch) == (user.session_epoch, user.credential_epoch)
     }
 
+    /// Whether a passkey proves a second factor, as it does after any first factor but a passkey.
+    pub fn takes_passkey(&self) -> bool {
+        self.amr.iter().any(|amr| *amr != Amr::Pop)
+    }
+
     /// Returns the attempt if it exists, has not expired, is unused, and was not tried with too
     /// many codes. `attempts` is the number of codes tried for it, including the current code.
     pub fn check(attempt: Option<Self>, attempts: u32, now: Timestamp) -> Result<Self, Rejected> {
@@ -64,6 +73,43 @@ impl MfaAttempt {
 }
 
 impl User {
+    /// The user's authenticator apps.
+    pub fn apps(&self) -> impl Iterator<Item = &Authenticator> {
+        self.totp.iter().flat_map(Totp::apps)
+    }
+
+    /// Whether sign-ins of the user require a second factor.
+    pub fn has_second_factor(&self) -> bool {
+        self.totp.is_some()
+    }
+
+    /// Whether the user has what it takes to prove two factors: an app, or a passkey whose
+    /// authenticator verified the user, in a project in which such a passkey counts as both.
+    pub fn can_prove_two_factors(&self, config: &ProjectConfig) -> bool {
+        let is_both = |passkey: &Passkey| config.passkeys.is_two_factors(passkey.was_user_verified);
+        self.has_second_factor() || self.passkeys.iter().any(is_both)
+    }
+
+    /// Whether the project requires two factors of the user.
+    pub(crate) fn must_prove_two_factors(&self, config: &ProjectConfig) -> bool {
+        config.second_factor.is_required(&self.second_factor_teams, &self.permissions, &config.rbac)
+    }
+
+    /// Why the user is restricted in a session. A passkey counts as two factors only where it was
+    /// used: without an app, a sign-in with another credential proves one factor.
+    pub fn restricted_reason_in(&self, session: &Session, config: &ProjectConfig) -> Option<RestrictedReason> {
+        self.restricted_reason(config).or_else(|| {
+            let lacks_factor = !self.has_second_factor() && session.proved_one_factor() && self.must_prove_two_factors(config);
+            lacks_factor.then_some(RestrictedReason::SecondFactorRequired)
+        })
+    }
+
+    /// Whether the user is restricted in this session only, and could prove the factor that it
+    /// lacks.
+    pub fn owes_second_factor(&self, session: &Session, config: &ProjectConfig) -> bool {
+        self.restricted_reason(config).is_none() && self.restricted_reason_in(session, config).is_some()
+    }
+
     /// The user's recovery codes.
     pub fn recovery_codes(&self) -> Option<&RecoveryCodes> {
         self.totp.as_ref()?.recovery.as_ref()

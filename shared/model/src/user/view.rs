@@ -39,7 +39,7 @@ pub struct ClientUser {
     pub has_password: bool,
     /// Whether the user may sign in with an emailed code or link.
     pub otp_auth_enabled: bool,
-    /// Always `false`; passkeys are not supported.
+    /// Whether the user has a passkey.
     pub passkey_auth_enabled: bool,
     /// Whether the user has a password or may sign in with an emailed code.
     pub auth_with_email: bool,
@@ -140,7 +140,7 @@ impl ClientUser {
             signed_up_at_millis: user.signed_up_at.as_millisecond(),
             has_password: user.password.is_some(),
             otp_auth_enabled: user.otp_enabled,
-            passkey_auth_enabled: false,
+            passkey_auth_enabled: !user.passkeys.is_empty(),
             auth_with_email: user.password.is_some() || user.otp_enabled,
             requires_totp_mfa: user.totp.is_some(),
             client_metadata: user.client_metadata.clone(),
@@ -170,6 +170,17 @@ impl UserView {
             Level::Client => Self::Client(Box::new(ClientUser::of(user, config, team.map(|team| TeamView::of(team, level))))),
             Level::Server | Level::Admin => Self::Server(Box::new(ServerUser::of(user, last_active_at, config, team))),
         }
+    }
+
+    /// The form of the user who is signed in, restricted as in the user's session.
+    #[must_use]
+    pub fn restricted(mut self, reason: Option<RestrictedReason>) -> Self {
+        let client = match &mut self {
+            Self::Client(client) => client,
+            Self::Server(server) => &mut server.client,
+        };
+        (client.is_restricted, client.restricted_reason) = (reason.is_some(), reason);
+        self
     }
 }
 

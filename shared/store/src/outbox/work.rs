@@ -154,7 +154,7 @@ impl Store {
         Ok((queues, next))
     }
 
-    async fn keys_between(&self, partition: String, first: String, last: String, limit: i32) -> Result<Vec<Item>, Error> {
+    pub(crate) async fn keys_between(&self, partition: String, first: String, last: String, limit: i32) -> Result<Vec<Item>, Error> {
         Ok(self.query_page(self.keys_of(partition, first, last).limit(limit)).await?.0)
     }
 

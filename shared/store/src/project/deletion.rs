@@ -30,14 +30,17 @@ use crate::deletions::{Ended, Ending};
 use crate::error::Error;
 use crate::item::{Item, Key, entity, key_of, string};
 use crate::keys::project_key;
+use crate::metrics::activity;
 use crate::outbox::delivery::{self, COUNT_SHARDS};
 use crate::outbox::work::Due;
 use crate::outbox::{broadcast, month_partition};
+use crate::passkey::passkey_claim_key;
 use crate::project::{line_key, owned_key};
 use crate::team::{self, TEAM_SHARDS, invitation};
 use crate::trail::{self, chain};
 use crate::user::provider_account::account_claim_key;
 use crate::user::{self, USER_SHARDS, email_claim_key};
+use crate::webhook::keys::partition;
 use crate::write::Write;
 use crate::{record, session};
 
@@ -154,14 +157,15 @@ impl Purger<'_> {
         Ok(false)
     }
 
-    /// Deletes a user together with the claims to the user's email addresses, provider accounts
-    /// and refresh tokens. The claims are in other partitions.
+    /// Deletes a user together with the claims to the user's email addresses, provider accounts,
+    /// passkeys and refresh tokens. The claims are in other partitions.
     async fn user(&self, item: Item) -> Result<usize, Error> {
         let Some(key) = key_of(&item) else { return Ok(0) };
         let user: User = entity(item)?;
         let emails = user.channels.iter().filter(|channel| channel.signs_in()).map(|channel| email_claim_key(self.project, &channel.value));
         let accounts = user.provider_accounts.iter().map(|account| account_claim_key(self.project, account));
-        let mut claims: Vec<Key> = emails.chain(accounts).collect();
+        let passkeys = user.passkeys.iter().map(|passkey| passkey_claim_key(self.project, passkey));
+        let mut claims: Vec<Key> = emails.chain(accounts).chain(passkeys).collect();
         let own = self.keys_of(&key.pk).await?;
         let sessions = own.iter().filter_map(|key| key.sk.strip_prefix("SESSION#")).filter_map(|id| SessionId::parse(id).ok());
         for session in sessions {
@@ -258,13 +262,19 @@ impl Purger<'_> {
     }
 
     /// Deletes the project's partitions that have fixed names: keys, email documents, quotas,
-    /// delivery counters and the links of the trail.
+    /// delivery counters, figures, the links of the trail, and webhook endpoints with their
+    /// deliveries.
     async fn fixed_partitions(&self) -> Result<(), Error> {
+        // The deliveries of webhooks are found by the endpoints, which are deleted last.
+        for endpoint in self.store.webhook_endpoints(self.project).await? {
+            self.count(self.delete(self.keys_of(&partition(self.project, endpoint.id)).await?).await?);
+        }
         let counters = (0..COUNT_SHARDS).map(|shard| delivery::partition(self.project, shard));
-        let others = ["P", "T", "Q"].map(|kind| format!("{kind}#{}", self.project));
+        let active = (0..activity::SHARDS).map(|shard| activity::partition(self.project, shard));
+        let others = ["P", "T", "Q", "F"].map(|kind| format!("{kind}#{}", self.project));
         let delete = async |partition: String| self.delete(self.keys_of(&partition).await?).await;
         let links = [chain::partition(self.project)];
-        let deleted = try_join_all(counters.chain(others).chain(links).map(delete)).await?;
+        let deleted = try_join_all(counters.chain(active).chain(others).chain(links).map(delete)).await?;
         self.count(deleted.into_iter().sum());
         Ok(())
     }

@@ -12,6 +12,7 @@
 //! session ends (RFC 6749 §4.1.2).
 
 use crypto::digest::Digest;
+use crypto::seal::Sealed;
 use jiff::{SignedDuration, Timestamp};
 use model::project::redirect::RedirectUrl;
 use model::provider::authorization::Authorization;
@@ -62,9 +63,30 @@ pub struct AuthorizationCode {
     /// The change to the user that is made when the code is redeemed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pending: Option<Pending>,
-    /// The session that was created when the code was redeemed.
+    /// The session for which the code was redeemed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub session_id: Option<SessionId>,
+    /// The session that the code takes to another domain. Redeeming the code starts no session.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub handed_over: Option<HandedOver>,
+}
+
+/// A session that a code takes to another domain.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct HandedOver {
+    /// The session.
+    pub session_id: SessionId,
+    /// The refresh token of the session, sealed for [`HandedOver::owner`]; removed when the code is
+    /// redeemed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub refresh_token: Option<Sealed>,
+}
+
+impl HandedOver {
+    /// The owner that the refresh token is sealed for.
+    pub fn owner(project: &ProjectId, session: SessionId) -> String {
+        format!("{project}/{session}/handed-over")
+    }
 }
 
 /// A change to the user whose access token began the flow.
@@ -79,8 +101,9 @@ pub struct Pending {
     pub change: PendingChange,
     /// The provider account to add.
     pub account: ProviderAccount,
-    /// The provider's tokens for the account.
-    pub tokens: ProviderTokens,
+    /// The provider's tokens for the account; absent if apps get none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tokens: Option<ProviderTokens>,
     /// The profile that the provider reports.
     pub profile: Profile,
 }
@@ -114,7 +137,17 @@ pub fn create_code(project: &ProjectId, code: &SecretString, stored: &Authorizat
 
 /// Redeems a code for a session.
 pub fn redeem_code(project: &ProjectId, code: &SecretString, session: SessionId) -> Write {
-    Write::update(code_key(project, code), "SET d.session_id = :session")
+    redeem(project, code, session, "SET d.session_id = :session")
+}
+
+/// Redeems a code that takes a session to another domain, and removes the session's refresh token
+/// from it.
+pub fn redeem_handed_over(project: &ProjectId, code: &SecretString, session: SessionId) -> Write {
+    redeem(project, code, session, "SET d.session_id = :session REMOVE d.handed_over.refresh_token")
+}
+
+fn redeem(project: &ProjectId, code: &SecretString, session: SessionId, change: &str) -> Write {
+    Write::update(code_key(project, code), change)
         .labelled(Label::Code)
         .on("attribute_exists(pk) AND attribute_not_exists(d.session_id)")
         .value(":session", string(session.to_string()))

@@ -2,3 +2,4 @@
 
 pub mod authorization;
 pub mod tokens;
+pub mod used_token;

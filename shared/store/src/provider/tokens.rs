@@ -43,8 +43,8 @@ pub struct ProviderTokens {
 
 /// The owner that an account's tokens are sealed for. If the sealed tokens are copied to another
 /// account, they cannot be unsealed.
-pub fn owner(project: &ProjectId, account: &ProviderAccount) -> String {
-    owner_of(project.as_str(), &account.provider_id, &account.account_id)
+pub fn owner(project: &ProjectId, provider_id: &str, account_id: &str) -> String {
+    owner_of(project.as_str(), provider_id, account_id)
 }
 
 fn owner_of(project: &str, provider_id: &str, account_id: &str) -> String {

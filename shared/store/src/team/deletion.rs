@@ -12,6 +12,7 @@ use std::time::Duration;
 
 use futures_util::future::try_join_all;
 use jiff::Timestamp;
+use model::metrics::tally::Tally;
 use model::team::Team;
 use tokio::time::Instant;
 use wire::id::{ProjectId, TeamId, UserId};
@@ -20,13 +21,15 @@ use crate::client::{MAX_WRITES, Store};
 use crate::deletions::{Ended, Ending};
 use crate::error::Error;
 use crate::item::{Item, entity, integer};
+use crate::metrics::activity;
 use crate::profile_image;
 use crate::team::membership::{MOST_REMOVE_WRITES, MemberRow, remove};
 use crate::team::{TeamRow, team_key};
 use crate::write::Write;
 
-/// The number of members that one transaction deletes, besides the team and its picture.
-const AT_ONCE: usize = (MAX_WRITES - 2) / MOST_REMOVE_WRITES;
+/// The number of members that one transaction deletes, besides the team, its picture
+/// and its last day of activity.
+const AT_ONCE: usize = (MAX_WRITES - 3) / MOST_REMOVE_WRITES;
 /// How many transactions run in parallel.
 const SIDE_BY_SIDE: usize = 8;
 /// How long a request deletes members, of the ten seconds that a Lambda has.
@@ -91,7 +94,8 @@ impl Store {
 
     async fn mark_deleting(&self, project: &ProjectId, row: &TeamRow, now: Timestamp) -> Result<(), Error> {
         let mark = Write::update(team_key(project, row.team.id), "SET deleting = :version REMOVE gsi1pk, gsi1sk");
-        let mark = mark.on("attribute_exists(pk)").value(":version", integer(row.version));
+        let mark = mark.on("attribute_exists(pk) AND attribute_not_exists(deleting)").tallies(&Tally::teams(-1));
+        let mark = mark.value(":version", integer(row.version));
         let ending = Ending { project: project.clone(), what: Ended::Team { id: row.team.id }, begun_at: now };
         self.transact([mark, ending.note()?]).await
     }
@@ -109,10 +113,11 @@ impl Store {
 fn whole(project: &ProjectId, team: &Team, joins: Option<u64>, members: &[MemberRow]) -> Vec<Write> {
     let delete = Write::delete(team_key(project, team.id));
     let delete = match joins {
-        Some(joins) => delete.on("joins = :joins").value(":joins", integer(joins)),
+        Some(joins) => delete.on("joins = :joins").value(":joins", integer(joins)).tallies(&Tally::teams(-1)),
         // Nobody can join a marked team.
         None => delete.on("attribute_exists(deleting)"),
     };
     let image = team.uploaded_image.as_ref().map(|image| profile_image::delete(project, team.id, image));
-    [delete].into_iter().chain(image).chain(members.iter().flat_map(|row| remove(project, row))).collect()
+    let active = Write::delete(activity::team_key(project, team.id));
+    [delete, active].into_iter().chain(image).chain(members.iter().flat_map(|row| remove(project, row))).collect()
 }

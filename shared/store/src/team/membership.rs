@@ -185,6 +185,13 @@ impl Store {
         Ok((team, members))
     }
 
+    /// Those of these teams that a user is a member of. Half a unit for each of them.
+    pub async fn memberships_among(&self, project: &ProjectId, user: UserId, teams: &BTreeSet<TeamId>) -> Result<BTreeSet<TeamId>, Error> {
+        let key = |team: &TeamId| membership_key(project, user, *team);
+        let items = self.get_many(teams.iter().map(key)).await?;
+        Ok(teams.iter().copied().filter(|team| items.get(&key(team)).is_some()).collect())
+    }
+
     /// The teams of a user, in the order of joining.
     pub async fn memberships(&self, project: &ProjectId, user: UserId) -> Result<Vec<Membership>, Error> {
         let query = self
@@ -273,4 +280,15 @@ pub fn joins(project: &ProjectId, user: UserId) -> Write {
         .labelled(Label::User)
         .on("attribute_exists(pk)")
         .value(":one", integer(1))
+}
+
+/// Like [`joins`], for a team whose members need a second factor; the user's item notes the team.
+pub fn joins_protected(project: &ProjectId, user: UserId, team: TeamId) -> Write {
+    let set = "SET version = version + :one, d.second_factor_teams = list_append(if_not_exists(d.second_factor_teams, :none), :team)";
+    Write::update(user_key(project, user), set)
+        .labelled(Label::User)
+        .on("attribute_exists(pk)")
+        .value(":one", integer(1))
+        .value(":none", AttributeValue::L(Vec::new()))
+        .value(":team", AttributeValue::L(vec![string(team.to_string())]))
 }

@@ -4,6 +4,7 @@
 //! |---|---|---|---|
 //! | team | `T#<P>#<team>` | `TEAM` | gsi1 `P#<P>#TEAMS#<shard>` / time of creation, id |
 //! | member | `T#<P>#<team>` | `USER#<user>` | see [`crate::team::membership`] |
+//! | last day of activity | `T#<P>#<team>` | `ACTIVE` | see [`crate::metrics::activity`] |
 //! | picture | `T#<P>#<team>` | `IMAGE#<digest>` | see [`crate::profile_image`] |
 //!
 //! Reading a team takes one unit (4 KB), and writing it is conditional on its `version`: two units
@@ -19,6 +20,7 @@ pub mod permission;
 use std::collections::HashMap;
 
 use futures_util::future::try_join_all;
+use model::metrics::tally::Tally;
 use model::team::{NAMELESS, Team};
 use model::trail::{Target, TargetKind};
 use model::user::User;
@@ -28,7 +30,7 @@ use crate::client::Store;
 use crate::error::Error;
 use crate::item::{Item, Key, entity, integer, number, sortable, string};
 use crate::label::Label;
-use crate::sharded::{Listing, Page, size};
+use crate::sharded::{Listing, Page, Partition, size};
 use crate::write::Write;
 
 /// The number of partitions over which the list of a project's teams is spread.
@@ -76,6 +78,7 @@ pub fn create(project: &ProjectId, team: &Team) -> Result<Write, Error> {
     let shard = team.id.uuid().as_bytes()[15] % TEAM_SHARDS;
     Ok(Write::create(team_key(project, team.id), team)?
         .targets([Target::new(TargetKind::Team, team.id)])
+        .tallies(&Tally::teams(1))
         .attribute("version", integer(1))
         .attribute("joins", integer(0))
         .attribute("gsi1pk", string(list_partition(project, shard)))
@@ -142,7 +145,7 @@ impl Store {
 
     /// The project's teams that `keep` accepts, by time of creation.
     pub async fn team_page(&self, project: &ProjectId, listing: Listing<'_>, keep: impl Fn(&Team) -> bool) -> Result<Page<Team>, Error> {
-        let partitions = (0..TEAM_SHARDS).map(|shard| list_partition(project, shard)).collect();
+        let partitions = (0..TEAM_SHARDS).map(|shard| Partition::gsi1(list_partition(project, shard))).collect();
         let read = |_: &str, item: Item| {
             let team = TeamRow::of(item)?.map(|row| row.team).filter(&keep);
             Ok(team.map(|team| {

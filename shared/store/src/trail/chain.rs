@@ -15,6 +15,7 @@ use crypto::digest::Digest;
 use crypto::trail_keys::{Generation, Mac, NoSecret, TrailKeys};
 use jiff::civil::Date;
 use jiff::{SignedDuration, Timestamp};
+use model::trail::Entry;
 use model::trail::chain::{Covered, Head, Link};
 use serde::{Deserialize, Serialize};
 use wire::clock::after;
@@ -23,9 +24,10 @@ use wire::id::ProjectId;
 use crate::client::Store;
 use crate::error::Error;
 use crate::item::{Item, Key, entity, key_of, number, sortable, string};
+use crate::metrics::counters::Counters;
 use crate::reseal::Resealed;
 use crate::table;
-use crate::trail::day_partition;
+use crate::trail::{self, day_partition};
 use crate::transfer::write_item;
 use crate::write::Write;
 
@@ -44,11 +46,28 @@ pub struct Signed<T> {
     pub mac: Mac,
 }
 
+/// The chain of a project.
+#[derive(Clone, Copy)]
+pub struct Chain<'a> {
+    /// The project.
+    pub project: &'a ProjectId,
+    /// The keys that authenticate links.
+    pub keys: &'a TrailKeys,
+}
+
+/// An entry of a day.
+pub struct DayEntry {
+    /// The entry in the form in which links record it.
+    pub covered: Covered,
+    /// The entry itself; `None` if it cannot be parsed.
+    pub entry: Option<Entry>,
+}
+
 /// Some entries of a day, in the form in which links record them, and the position to continue
 /// from.
 pub struct DayPage {
     /// The entries, in order.
-    pub entries: Vec<Covered>,
+    pub entries: Vec<DayEntry>,
     /// The position to continue from, if there are more.
     pub next: Option<String>,
 }
@@ -116,7 +135,9 @@ impl Store {
     }
 
     /// Adds the link that follows `head`; [`Error::Conflict`] if another link already follows it.
-    pub async fn add_link(&self, project: &ProjectId, keys: &TrailKeys, link: Link, head: Option<&Head>) -> Result<Head, Error> {
+    /// The transaction adds up what the entries of the link count.
+    pub async fn add_link(&self, of: &Chain<'_>, link: Link, head: Option<&Head>, counters: &Counters) -> Result<Head, Error> {
+        let Chain { project, keys } = *of;
         let next = Head::of(&link);
         let (key, expires_at) = (link_key(project, link.number), link.expires_at);
         let link = Signed { mac: keys.sign(&link.text(project)).map_err(no_secret)?, of: link };
@@ -126,7 +147,7 @@ impl Store {
             None => Write::create(head_key(project), &signed)?,
             Some(head) => Write::put(head_key(project), &signed)?.on("d.signed.digest = :digest").entity(":digest", &head.digest)?,
         };
-        self.transact_unrecorded(vec![link, write]).await?;
+        self.transact_unrecorded([link, write].into_iter().chain(counters.writes(project)).collect()).await?;
         Ok(next)
     }
 
@@ -178,10 +199,11 @@ impl Store {
             .expression_attribute_values(":before", string(before))
             .consistent_read(true);
         let (items, next) = self.query_page(query).await?;
-        let entries: Vec<Covered> = items.into_iter().map(covered).collect::<Result<_, _>>()?;
-        let next = next.and_then(|_| entries.last().map(|entry| entry.position.clone()));
+        let entry = |item: Item| Ok(DayEntry { entry: trail::read(item.clone()).ok(), covered: covered(item)? });
+        let entries: Vec<DayEntry> = items.into_iter().map(entry).collect::<Result<_, Error>>()?;
+        let next = next.and_then(|_| entries.last().map(|entry| entry.covered.position.clone()));
         // The range includes its start, which belongs to the previous page.
-        Ok(DayPage { entries: entries.into_iter().filter(|entry| entry.position != after).collect(), next })
+        Ok(DayPage { entries: entries.into_iter().filter(|entry| entry.covered.position != after).collect(), next })
     }
 
     /// Replaces the MAC of a link or head if the MAC was made with the previous secret. Does

@@ -133,7 +133,7 @@ impl Days<'_> {
         let (mut entries, mut after) = (Vec::new(), String::new());
         loop {
             let page = self.store.day_of_trail(self.project, day, &after, "~").await?;
-            entries.extend(page.entries);
+            entries.extend(page.entries.into_iter().map(|entry| entry.covered));
             match page.next {
                 Some(next) => after = next,
                 None => return Ok(entries),

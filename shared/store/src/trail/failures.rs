@@ -1,11 +1,13 @@
-//! Failed sign-ins in the trail.
+//! Failed sign-ins and rejected sign-ups in the trail.
 
 use model::trail::Event;
 use wire::id::UserId;
 
 use crate::client::Store;
 use crate::error::Error;
+use crate::item::number;
 use crate::record;
+use crate::write::Write;
 
 impl Store {
     /// Counts a wrong password or code in the trail: one entry per minute, operation, event and
@@ -17,4 +19,24 @@ impl Store {
             None => Ok(()),
         }
     }
+
+    /// The sign-up of the current request, if the project's rules rejected it.
+    pub fn rejection(&self) -> Result<Option<Rejection>, Error> {
+        Ok(record::rejection()?.map(|(name, write)| Rejection { name, write }))
+    }
+
+    /// Counts a rejected sign-up, and returns how many its entry has counted: one entry per minute,
+    /// operation and combination of rules. 1 unit.
+    pub async fn count_rejection(&self, rejection: Rejection) -> Result<u64, Error> {
+        let item = self.write_unrecorded_returning(rejection.write).await?;
+        Ok(number(&item, "n").unwrap_or_default())
+    }
+}
+
+/// A sign-up that was rejected.
+#[derive(Debug)]
+pub struct Rejection {
+    /// The name of the entry that counts it, unique among all projects.
+    pub name: String,
+    write: Write,
 }

@@ -9,26 +9,32 @@
 
 use jiff::Timestamp;
 use model::email::Email;
+use model::metrics::tally::Tally;
+use model::passkey::Passkey;
 use model::trail::Event;
 use model::trail::account::{additions, events};
 use model::user::{Channel, ProviderAccount, User};
-use wire::id::{ProjectId, SessionId, TeamId, UserId};
+use wire::id::{ProjectId, TeamId, UserId};
 
 use crate::client::{MAX_WRITES, Store};
 use crate::contention::Contention as _;
 use crate::deletions::{Ended, Ending};
 use crate::error::Error;
-use crate::item::{integer, string};
+use crate::item::{Key, integer, string};
 use crate::keys::user_key;
 use crate::label::Label;
+use crate::metrics::activity;
+use crate::passkey;
 use crate::profile_image;
 use crate::provider::tokens::drop_tokens;
-use crate::session::session_key;
 use crate::team::membership::remove_deleted;
 use crate::user::{
     EmailClaim, UserRow, claim_email, create, email_claim_key, provider_account, renew_email_claim, replace, take_email_claim,
 };
 use crate::write::Write;
+
+/// The attribute that marks a user whose deletion has begun but takes several transactions.
+const ENDING: &str = "ending";
 
 /// The outcome of a change.
 #[derive(Debug)]
@@ -41,12 +47,15 @@ pub enum Outcome {
     EmailTaken(Email),
     /// Another user has this provider account; nothing was written.
     AccountTaken(ProviderAccount),
+    /// Another user has this passkey; nothing was written.
+    PasskeyTaken(Box<Passkey>),
 }
 
-/// An email address or provider account that a user claims.
+/// What a user claims.
 enum Claimed {
     Email(Email),
     Account(ProviderAccount),
+    Passkey(Box<Passkey>),
 }
 
 impl From<Claimed> for Outcome {
@@ -54,6 +63,7 @@ impl From<Claimed> for Outcome {
         match claimed {
             Claimed::Email(email) => Self::EmailTaken(email),
             Claimed::Account(account) => Self::AccountTaken(account),
+            Claimed::Passkey(passkey) => Self::PasskeyTaken(passkey),
         }
     }
 }
@@ -66,6 +76,8 @@ fn claimed(user: &User) -> impl Iterator<Item = &Channel> {
 /// claimed or released.
 fn claim_writes(project: &ProjectId, before: &User, after: &User) -> Result<Vec<(Claimed, Write)>, Error> {
     let mut writes = account_writes(project, before, after)?;
+    let passkeys = passkey::claims(project, before, after)?;
+    writes.extend(passkeys.into_iter().map(|(passkey, write)| (Claimed::Passkey(Box::new(passkey)), write)));
     for channel in claimed(after) {
         let claim = EmailClaim::of(after, channel);
         let old = claimed(before).find(|old| old.value == channel.value).map(|old| EmailClaim::of(before, old));
@@ -102,7 +114,7 @@ fn account_writes(project: &ProjectId, before: &User, after: &User) -> Result<Ve
     Ok(writes)
 }
 
-/// The email addresses and accounts, and the writes of their claims, labelled by position.
+/// What is claimed or released, and the writes of these claims, labelled by position.
 fn labelled(claims: Vec<(Claimed, Write)>) -> (Vec<Claimed>, Vec<Write>) {
     let numbered = claims.into_iter().enumerate();
     numbered.map(|(number, (claimed, write))| (claimed, write.labelled(Label::Claim(number)))).unzip()
@@ -129,7 +141,7 @@ impl Outcome {
     pub fn done(self) -> Result<(), Error> {
         match self {
             Self::Done => Ok(()),
-            Self::Changed | Self::EmailTaken(_) | Self::AccountTaken(_) => Err(Error::conflict()),
+            Self::Changed | Self::EmailTaken(_) | Self::AccountTaken(_) | Self::PasskeyTaken(_) => Err(Error::conflict()),
         }
     }
 }
@@ -137,7 +149,7 @@ impl Outcome {
 impl Store {
     /// Writes a new user, together with `others` in the same transaction.
     pub async fn create_account(&self, project: &ProjectId, user: &User, others: Vec<Write>) -> Result<Outcome, Error> {
-        let nothing = User { channels: Vec::new(), provider_accounts: Vec::new(), ..user.clone() };
+        let nothing = User { channels: Vec::new(), provider_accounts: Vec::new(), passkeys: Vec::new(), ..user.clone() };
         let (mut claimed, claims) = labelled(claim_writes(project, &nothing, user)?);
         match self.transact(claims.into_iter().chain([create(project, user)?]).chain(others)).await {
             Ok(()) => Ok(Outcome::Done),
@@ -190,11 +202,14 @@ impl Store {
         row: &UserRow,
         after: &User,
         claims: Vec<(Claimed, Write)>,
-        others: Vec<Write>,
+        mut others: Vec<Write>,
     ) -> Result<Outcome, Error> {
         let (mut claimed, claims) = labelled(claims);
+        let room = MAX_WRITES.saturating_sub(1 + claims.len() + others.len());
+        others.extend(passkey::releases(project, &row.user, &after.passkeys).into_iter().take(room));
         let user = replace(project, after, row.version)?.labelled(Label::Account);
         let user = user.tells(events(&row.user, after)).targets(additions(&row.user, after));
+        let user = user.tallies(&Tally::change(Some(&row.user), Some(after)));
         if claims.is_empty() && others.is_empty() {
             return match self.write(user).await {
                 Err(Error::Conflict(_)) => Ok(Outcome::Changed),
@@ -212,28 +227,33 @@ impl Store {
         }
     }
 
-    /// A user with the memberships and sessions that are deleted with the user, as many as fit into
-    /// one transaction: one Query, which reads the user before the rest.
+    /// A user with the memberships, sessions and remembered devices that are deleted with the user,
+    /// as many as fit into one transaction: one Query, which reads the user before the rest.
     pub async fn account(&self, project: &ProjectId, id: UserId) -> Result<Option<Account>, Error> {
         let query = self
             .query()
-            .key_condition_expression("pk = :pk AND sk BETWEEN :session AND :user")
+            .key_condition_expression("pk = :pk AND sk BETWEEN :device AND :user")
             .expression_attribute_values(":pk", string(user_key(project, id).pk))
-            .expression_attribute_values(":session", string("SESSION#"))
+            .expression_attribute_values(":device", string("DEVICE#"))
             .expression_attribute_values(":user", string("USER"))
             .scan_index_forward(false)
             .consistent_read(true)
             .limit(i32::try_from(MAX_WRITES).unwrap_or(i32::MAX));
-        let (mut row, mut teams, mut sessions) = (None, Vec::new(), Vec::new());
+        let (mut row, mut is_ending, mut teams, mut others) = (None, false, Vec::new(), Vec::new());
         for item in self.query_page(query).await?.0 {
             let sk = item.get("sk").and_then(|value| value.as_s().ok()).cloned().unwrap_or_default();
             match sk.split_once('#') {
-                None => row = Some(UserRow::of(item)?),
+                None => {
+                    is_ending = item.contains_key(ENDING);
+                    row = Some(UserRow::of(item)?);
+                }
                 Some(("TEAM", id)) => teams.extend(TeamId::parse(id).ok()),
-                Some((_, id)) => sessions.extend(SessionId::parse(id).ok()),
+                Some(("SESSION" | "DEVICE", _)) => others.push(Key::new(user_key(project, id).pk, sk)),
+                // Tokens of provider accounts are deleted with the accounts.
+                Some(_) => {}
             }
         }
-        Ok(row.map(|row| Account { row, teams, sessions }))
+        Ok(row.map(|row| Account { row, is_ending, teams, others }))
     }
 
     /// Deletes a user with the picture, provider tokens and memberships, and releases the user's
@@ -243,29 +263,41 @@ impl Store {
     /// caller can then read the user again and continue, or a worker does so later
     /// ([`crate::deletions`]). Joining a team changes the user, so no membership is missed.
     ///
-    /// As many sessions as fit are deleted in the same transaction, because sessions record where
-    /// the user was; usually all of them fit. Any remaining sessions no longer work, and expire by
+    /// As many sessions and devices as fit are deleted in the same transaction, because they record
+    /// where the user was; usually all of them fit. Any that remain no longer work, and expire by
     /// TTL.
     pub async fn delete_account(&self, project: &ProjectId, account: &Account, now: Timestamp) -> Result<Outcome, Error> {
-        let Account { row, teams, sessions } = account;
+        let Account { row, is_ending, teams, others } = account;
         let id = row.user.id;
         let memberships = |teams: &[TeamId]| -> Vec<Write> { teams.iter().flat_map(|team| remove_deleted(project, id, *team)).collect() };
         let user = Write::delete(user_key(project, id)).on("version = :old").value(":old", integer(row.version));
         let user = user.about(id).tells([Event::Deleted]);
+        let gone = Tally::change(Some(&row.user), None);
+        let user = if *is_ending { user } else { user.tallies(&gone) };
+        let active = Write::delete(activity::user_key(project, id));
         let emails = claimed(&row.user).map(|channel| release(project, &row.user, &channel.value));
         let accounts = account_writes(project, &row.user, &User { provider_accounts: Vec::new(), ..row.user.clone() })?;
         let accounts = accounts.into_iter().map(|(_, write)| write);
         let image = row.user.uploaded_image.as_ref().map(|image| profile_image::delete(project, id, image));
-        let all: Vec<Write> = [user].into_iter().chain(emails).chain(accounts).chain(image).collect();
+        let all: Vec<Write> = [user].into_iter().chain(emails).chain(accounts).chain(image).chain([active]).collect();
         if teams.len() > MAX_WRITES.saturating_sub(all.len()) / 2 {
             let ending = Ending { project: project.clone(), what: Ended::User { id }, begun_at: now }.note()?;
-            self.write(ending.about(id).tells([Event::Deleted])).await?;
+            if !is_ending {
+                // The mark makes the trail count the deletion once, whoever completes it.
+                let mark = Write::update(user_key(project, id), format!("SET {ENDING} = :yes")).value(":yes", integer(1));
+                let mark = mark.on(format!("attribute_exists(pk) AND attribute_not_exists({ENDING})")).about(id).tells([Event::Deleted]);
+                match self.transact([mark.tallies(&gone), ending]).await {
+                    Ok(()) | Err(Error::Conflict(_)) => {}
+                    Err(error) => return Err(error),
+                }
+            }
             let chunks = teams.chunks(MAX_WRITES / 2).map(|teams| self.transact(memberships(teams)));
             futures_util::future::try_join_all(chunks).await?;
             return Ok(Outcome::Changed);
         }
-        let sessions = sessions.iter().map(|session| Write::delete(session_key(project, id, *session)));
-        match self.transact(all.into_iter().chain(memberships(teams)).chain(sessions).take(MAX_WRITES)).await {
+        let passkeys = passkey::releases(project, &row.user, &[]);
+        let others = others.iter().cloned().map(Write::delete);
+        match self.transact(all.into_iter().chain(memberships(teams)).chain(passkeys).chain(others).take(MAX_WRITES)).await {
             Ok(()) => Ok(Outcome::Done),
             Err(Error::Conflict(_)) => Ok(Outcome::Changed),
             Err(error) => Err(error),
@@ -273,11 +305,14 @@ impl Store {
     }
 }
 
-/// A user with memberships and sessions, which are deleted with the user.
+/// A user with memberships, sessions and devices, which are deleted with the user.
 #[derive(Debug)]
 pub struct Account {
     row: UserRow,
+    /// Whether the deletion of the user was begun.
+    is_ending: bool,
     /// The teams of the user; if there are very many, only some.
     teams: Vec<TeamId>,
-    sessions: Vec<SessionId>,
+    /// The keys of sessions and remembered devices.
+    others: Vec<Key>,
 }

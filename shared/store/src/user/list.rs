@@ -10,7 +10,7 @@ use crate::client::Store;
 use crate::error::Error;
 use crate::item::{Item, Key};
 use crate::keys::user_key;
-use crate::sharded::{Listing, Page, size};
+use crate::sharded::{Listing, Page, Partition, size};
 use crate::team::BATCH;
 use crate::team::membership::sign_up_partition;
 use crate::user::{USER_SHARDS, UserRow, list_partition};
@@ -21,7 +21,7 @@ pub type UserPage = Page<UserRow>;
 impl Store {
     /// The users that `keep` accepts, in order.
     pub async fn users(&self, project: &ProjectId, listing: Listing<'_>, keep: impl Fn(&User) -> bool) -> Result<UserPage, Error> {
-        let partitions = (0..USER_SHARDS).map(|shard| list_partition(project, shard)).collect();
+        let partitions = (0..USER_SHARDS).map(|shard| Partition::gsi1(list_partition(project, shard))).collect();
         let read = |_: &str, item: Item| {
             let row = UserRow::of(item)?;
             let bytes = if keep(&row.user) { size(&row.user) } else { return Ok(None) };
@@ -39,10 +39,27 @@ impl Store {
         listing: Listing<'_>,
         keep: impl Fn(&User) -> bool,
     ) -> Result<UserPage, Error> {
+        let members = vec![Partition::gsi1(sign_up_partition(project, team))];
+        self.users_at(project, members, listing, |_| false, keep).await
+    }
+
+    /// The users that `keep` accepts, whose ids are in the positions of these partitions; items for
+    /// which `skip` is true are left out. At most `listing.read` users are examined.
+    pub(super) async fn users_at(
+        &self,
+        project: &ProjectId,
+        partitions: Vec<Partition>,
+        listing: Listing<'_>,
+        skip: impl Fn(&Item) -> bool,
+        keep: impl Fn(&User) -> bool,
+    ) -> Result<UserPage, Error> {
         let limit = listing.limit;
         let listing = Listing { limit: listing.read, ..listing };
-        let read = |position: &str, _: Item| Ok(user_of_position(position).map(|id| ((position.to_owned(), id), 0)));
-        let members = self.sharded(vec![sign_up_partition(project, team)], listing, read).await?;
+        let read = |position: &str, item: Item| {
+            let id = user_of_position(position).filter(|_| !skip(&item));
+            Ok(id.map(|id| ((position.to_owned(), id), 0)))
+        };
+        let members = self.sharded(partitions, listing, read).await?;
         let ids: Vec<UserId> = members.rows.iter().map(|(_, id)| *id).collect();
         let mut users = self.users_by_id(project, &ids).await?;
         let (mut rows, mut last) = (Vec::new(), None);

@@ -3,7 +3,8 @@
 //!
 //! | item | pk | sk | index |
 //! |---|---|---|---|
-//! | user | `U#<P>#<user>` | `USER` | gsi1 `P#<P>#USERS#<shard>` / sign-up time, id |
+//! | user | `U#<P>#<user>` | `USER` | gsi1 `P#<P>#USERS#<shard>` / sign-up time, id; gsi2, see [`by_activity`] |
+//! | last day of activity | `U#<P>#<user>` | `ACTIVE`, see [`crate::metrics::activity`] | |
 //! | claim of an address | `E#<P>#<email address>` | `CLAIM` | |
 //!
 //! Writing a user is conditional on its version. A claim exists if and only if a user can sign in
@@ -13,14 +14,18 @@
 //! transaction, which costs two units for each KB of each item.
 
 pub mod account;
+pub mod by_activity;
+pub mod device;
 pub mod list;
+mod place;
 pub mod provider_account;
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 
 use jiff::Timestamp;
 use model::email::Email;
 use model::email::category::Category;
+use model::metrics::tally::Tally;
 use model::project::SendingProject;
 use model::trail::Event;
 use model::user::totp::Authenticator;
@@ -30,13 +35,13 @@ use wire::id::{ProjectId, TeamId, UserId};
 
 use crate::client::Store;
 use crate::error::Error;
-use crate::item::{Item, Key, entity, integer, number, sortable, string};
+use crate::item::{Item, Key, entity, integer, number, string};
 use crate::keys::{project_key, user_key};
 use crate::label::Label;
+use crate::user::place::{PLACE, placed, position, shard};
 use crate::write::Write;
 
-/// The number of partitions over which the list of a project's users is spread.
-pub const USER_SHARDS: u8 = 4;
+pub use crate::user::place::USER_SHARDS;
 
 /// A user with the attributes outside of the entity.
 #[derive(Debug, Clone)]
@@ -80,10 +85,6 @@ pub(crate) fn list_partition(project: &ProjectId, shard: u8) -> String {
     format!("P#{project}#USERS#{shard}")
 }
 
-fn shard(id: UserId) -> u8 {
-    id.uuid().as_bytes()[15] % USER_SHARDS
-}
-
 impl UserRow {
     /// Reads a user from its item.
     pub fn of(item: Item) -> Result<Self, Error> {
@@ -96,13 +97,17 @@ impl UserRow {
 
 /// Writes a new user.
 pub fn create(project: &ProjectId, user: &User) -> Result<Write, Error> {
+    let (active, hour) = place::by_activity(project, user.id, user.signed_up_at);
     Ok(Write::create(user_key(project, user.id), user)?
         .about(user.id)
         .tells([Event::Created])
+        .tallies(&Tally::change(None, Some(user)))
         .attribute("version", integer(1))
         .attribute("last_active_at", integer(user.signed_up_at.as_millisecond()))
         .attribute("gsi1pk", string(list_partition(project, shard(user.id))))
-        .attribute("gsi1sk", string(list_position(user))))
+        .attribute("gsi1sk", string(list_position(user)))
+        .attribute("gsi2pk", string(active))
+        .attribute("gsi2sk", string(hour)))
 }
 
 /// Replaces a user who has not changed since `version`.
@@ -166,6 +171,15 @@ pub fn use_totp_step(project: &ProjectId, user: &User, app: &Authenticator, step
         .value(":one", integer(1)))
 }
 
+/// Notes the teams of a user whose members need a second factor. The version is incremented, so
+/// that no concurrent change to the user reverts the note.
+pub fn note_second_factor_teams(project: &ProjectId, user: UserId, teams: &BTreeSet<TeamId>) -> Result<Write, Error> {
+    Write::update(user_key(project, user), "SET d.second_factor_teams = :teams, version = version + :one")
+        .on("attribute_exists(pk)")
+        .value(":one", integer(1))
+        .entity(":teams", teams)
+}
+
 /// A kind of password guess that is counted in the user's item.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Guess {
@@ -227,7 +241,7 @@ pub(crate) fn deselect_team(project: &ProjectId, user: UserId, team: TeamId) -> 
 }
 
 fn list_position(user: &User) -> String {
-    format!("{}#{}", sortable(user.signed_up_at), user.id)
+    position(user.signed_up_at, user.id)
 }
 
 /// Claims an email address that no user signs in with.
@@ -296,12 +310,12 @@ impl Store {
     }
 
     /// Records that a user was active and returns the user; `None` if the user no longer exists.
-    /// Costs at most two units for each KB.
+    /// Costs at most two units for each KB, and two for the first activity of an hour.
     pub async fn touch_user(&self, project: &ProjectId, id: UserId, now: Timestamp) -> Result<Option<UserRow>, Error> {
-        let update = Write::update(user_key(project, id), "SET last_active_at = :now")
+        let update = Write::update(user_key(project, id), format!("SET last_active_at = :now, {PLACE}"))
             .on("attribute_exists(pk)")
             .value(":now", integer(now.as_millisecond()));
-        match update.send_returning(&self.client, &self.table).await {
+        match placed(update, project, id, now).send_returning(&self.client, &self.table).await {
             Ok(item) => UserRow::of(item).map(Some),
             Err(Error::Conflict(_)) => Ok(None),
             Err(error) => Err(error),

@@ -59,6 +59,16 @@ onSubmit("sign-in", async ({ email, password }) => shown(await app.signInWithCre
 onSubmit("send-link", async ({ email }, form) => {
   if (shown(await app.sendMagicLinkEmail(email)).status === "ok") form.querySelector("output").textContent = "sent";
 });
+element("register-passkey").onclick = async ({ target }) => {
+  const user = await app.getUser({ or: "throw" });
+  if (shown(await user.registerPasskey()).status === "ok") target.dataset.done = "yes";
+};
+element("remove-passkeys").onclick = async ({ target }) => {
+  const user = await app.getUser({ or: "throw" });
+  await user.update({ passkeyAuthEnabled: false });
+  target.dataset.done = "yes";
+};
+element("passkey-sign-in").onclick = async () => shown(await app.signInWithPasskey());
 element("sign-out").onclick = () => app.signOut();
 
 const code = new URLSearchParams(location.search).get("code");

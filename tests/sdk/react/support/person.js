@@ -129,6 +129,11 @@ export class Person {
 
   async signUp(email, password) {
     await this.open("/handler/sign-up");
+    await this.enterNew(email, password);
+  }
+
+  /** Fills in the page for signing up. */
+  async enterNew(email, password) {
     await this.page.getByRole("tab", { name: "Email & Password" }).click();
     await this.page.fill("#email", email);
     await this.page.fill("#password", password);
@@ -139,6 +144,11 @@ export class Person {
 
   async signIn(email, password) {
     await this.open("/handler/sign-in");
+    await this.enter(email, password);
+  }
+
+  /** Fills in the page for signing in. */
+  async enter(email, password) {
     await this.page.getByRole("tab", { name: "Email & Password" }).click();
     await this.page.fill("#email", email);
     await this.page.fill("#password", password);

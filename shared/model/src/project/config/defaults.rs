@@ -4,6 +4,7 @@ use serde_json::{Value, json};
 
 use crate::bot_challenge::BotChallenge;
 use crate::document::theme::DEFAULT_THEME;
+use crate::passkey::settings::PasskeySettings;
 use crate::project::config::documents::MailDocuments;
 use crate::project::config::notices;
 use crate::project::{ProjectConfig, SessionSettings};
@@ -12,16 +13,23 @@ use crate::trail::retention::RETENTION_DAYS;
 /// The default values of a configuration, except for keys that are absent by default.
 pub(crate) fn defaults() -> Value {
     let (ours, sessions, challenge) = (MailDocuments::default(), SessionSettings::default(), BotChallenge::default());
+    let passkeys = PasskeySettings::default();
     json!({
         "project": { "requirePublishableClientKey": false },
         "auth": {
             "allowSignUp": true,
             "password": { "allowSignIn": false },
             "otp": { "allowSignIn": false },
-            "passkey": { "allowSignIn": false },
+            "passkey": {
+                "allowSignIn": passkeys.enabled,
+                "rpIds": passkeys.rp_ids,
+                "userVerification": passkeys.user_verification,
+                "replacesSecondFactor": passkeys.replaces_second_factor,
+            },
             "oauth": { "accountMergeStrategy": "link_method" },
             "sessions": { "maxAgeSeconds": sessions.max_age_seconds, "maxIdleSeconds": sessions.max_idle_seconds },
             "reauthentication": { "maxAgeSeconds": 0 },
+            "secondFactor": { "rememberDeviceDays": 0, "requiredOfEveryone": false },
             "botChallenge": {
                 "provider": challenge.provider,
                 "siteKey": null,

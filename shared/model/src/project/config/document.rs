@@ -5,11 +5,11 @@ use deserr::Deserr;
 
 use crate::bot_challenge::{ChallengeProvider, Policy};
 use crate::document::theme::ThemeId;
+use crate::passkey::settings::UserVerification;
 use crate::project::MergeStrategy;
 use crate::project::config::documents::{TemplateInput, ThemeInput};
 use crate::project::config::parts::{Domain, Entries, Provider, Rule, Server};
 use crate::project::config::permissions::Permission;
-use crate::project::setting::Off;
 use crate::sign_up::rule::DefaultAction;
 
 #[derive(Default, Deserr)]
@@ -54,13 +54,15 @@ pub(crate) struct Auth {
     #[deserr(default)]
     pub(crate) otp: Method,
     #[deserr(default)]
-    pub(crate) passkey: MissingMethod,
+    pub(crate) passkey: Passkey,
     #[deserr(default)]
     pub(crate) oauth: OAuth,
     #[deserr(default)]
     pub(crate) sessions: Sessions,
     #[deserr(default)]
     pub(crate) reauthentication: Reauthentication,
+    #[deserr(default)]
+    pub(crate) second_factor: SecondFactor,
     #[deserr(default)]
     pub(crate) bot_challenge: Challenge,
     #[deserr(default)]
@@ -75,10 +77,11 @@ impl Default for Auth {
             allow_sign_up: true,
             password: Method::default(),
             otp: Method::default(),
-            passkey: MissingMethod::default(),
+            passkey: Passkey::default(),
             oauth: OAuth::default(),
             sessions: Sessions::default(),
             reauthentication: Reauthentication::default(),
+            second_factor: SecondFactor::default(),
             bot_challenge: Challenge::default(),
             sign_up_rules: Entries::default(),
             sign_up_rules_default_action: DefaultAction::default(),
@@ -93,12 +96,17 @@ pub(crate) struct Method {
     pub(crate) allow_sign_in: bool,
 }
 
-/// A way to sign in that Gatelet does not have, so it can only be off.
 #[derive(Default, Deserr)]
 #[deserr(deny_unknown_fields, rename_all = camelCase)]
-pub(crate) struct MissingMethod {
+pub(crate) struct Passkey {
     #[deserr(default)]
-    pub(crate) allow_sign_in: Off,
+    pub(crate) allow_sign_in: bool,
+    #[deserr(default)]
+    pub(crate) rp_ids: Vec<String>,
+    #[deserr(default)]
+    pub(crate) user_verification: UserVerification,
+    #[deserr(default)]
+    pub(crate) replaces_second_factor: bool,
 }
 
 #[derive(Default, Deserr)]
@@ -115,6 +123,19 @@ pub(crate) struct Sessions {
 pub(crate) struct Reauthentication {
     #[deserr(default)]
     pub(crate) max_age_seconds: u32,
+}
+
+#[derive(Default, Deserr)]
+#[deserr(deny_unknown_fields, rename_all = camelCase)]
+pub(crate) struct SecondFactor {
+    #[deserr(default)]
+    pub(crate) remember_device_days: u16,
+    #[deserr(default)]
+    pub(crate) required_of_everyone: bool,
+    #[deserr(default)]
+    pub(crate) required_of_teams: Entries<bool>,
+    #[deserr(default)]
+    pub(crate) required_of_permissions: Entries<bool>,
 }
 
 #[derive(Default, Deserr)]

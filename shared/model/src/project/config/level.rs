@@ -22,8 +22,8 @@ pub enum Level {
 }
 
 /// The keys of a provider that are set per environment.
-const OF_PROVIDERS: [&str; 7] =
-    ["isShared", "clientId", "clientSecret", "facebookConfigId", "microsoftTenantId", "issuer", "authorizationEndpoint"];
+const OF_PROVIDERS: [&str; 8] =
+    ["isShared", "clientId", "clientSecret", "facebookConfigId", "microsoftTenantId", "appleBundles", "issuer", "authorizationEndpoint"];
 
 impl Level {
     /// Whether a key, or a key below it, may be set at this level.
@@ -56,6 +56,7 @@ fn is_of_environment(path: &str) -> bool {
     match names.as_slice() {
         ["domains", "trustedDomains", ..] | ["emails", "server", ..] => true,
         ["analytics" | "customDashboards", ..] | ["payments", "testMode", ..] => true,
+        ["auth", "passkey", "rpIds", ..] => true,
         ["auth", "botChallenge", "provider" | "siteKey" | "secretKey", ..] => true,
         ["auth", "oauth", "providers", _, name, ..] => OF_PROVIDERS.contains(name),
         _ => false,

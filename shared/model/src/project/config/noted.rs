@@ -24,6 +24,7 @@ impl ConfigPatch {
             (self.session_max_age_seconds.is_some(), "auth.sessions.maxAgeSeconds"),
             (self.session_max_idle_seconds.is_some(), "auth.sessions.maxIdleSeconds"),
             (self.reauthentication_max_age_seconds.is_some(), "auth.reauthentication.maxAgeSeconds"),
+            (self.second_factor.is_some(), "auth.secondFactor"),
             (self.audit_log_retention_days.is_some(), "auditLog.retentionDays"),
             (self.bot_challenge.is_some() || self.bot_challenge_usual_requests_per_hour.is_some(), "auth.botChallenge"),
             (self.oauth_account_merge_strategy.is_some(), "auth.oauth.accountMergeStrategy"),

@@ -22,6 +22,7 @@ fn key(topic: Topic) -> &'static str {
         Topic::AuthenticatorApp => "authenticatorApp",
         Topic::ProviderAccount => "providerAccount",
         Topic::ApiKey => "apiKey",
+        Topic::Passkey => "passkey",
     }
 }
 

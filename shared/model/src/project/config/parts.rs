@@ -5,10 +5,11 @@ use std::collections::BTreeMap;
 use deserr::{DeserializeError, Deserr, ErrorKind, IntoValue, Map as _, ValueKind, ValuePointerRef, take_cf_content};
 use wire::problem::Problems;
 
+use crate::project::apple_bundle::AppleBundle;
 use crate::project::config::paths::{DOMAINS, PROVIDERS, RULES, SERVER};
 use crate::project::config_patch::DomainInput;
 use crate::project::email_input::EmailInput;
-use crate::project::provider_input::ProviderInput;
+use crate::project::provider_input::{ProviderInput, ProviderKind};
 use crate::provider::catalog;
 use crate::sign_up::rule::{RuleAction, SignUpRule};
 
@@ -62,12 +63,22 @@ pub(crate) struct Provider {
     facebook_config_id: Option<String>,
     #[deserr(default)]
     microsoft_tenant_id: Option<String>,
+    #[deserr(default)]
+    apple_bundles: Entries<Bundle>,
+}
+
+/// An app that signs in natively with Apple.
+#[derive(Deserr)]
+#[deserr(deny_unknown_fields, rename_all = camelCase)]
+pub(crate) struct Bundle {
+    #[deserr(default)]
+    bundle_id: Option<String>,
 }
 
 impl Provider {
-    /// Whether a client id is known, without which the provider cannot be used.
+    /// Whether a client is known, without which the provider cannot be used.
     pub(crate) fn is_registered(&self) -> bool {
-        self.client_id.as_ref().is_some_and(|id| !id.is_empty())
+        self.is_shared == Some(true) || self.client_id.as_ref().is_some_and(|id| !id.is_empty())
     }
 
     /// Whether users can sign in with the provider. A provider without a type is not offered: it
@@ -82,12 +93,19 @@ impl Provider {
         if self.kind.as_deref().is_some_and(|kind| kind != expected) {
             return wrong("type", &format!("must be {expected}"));
         }
-        if self.is_shared == Some(true) {
-            return wrong("isShared", "must be false: shared client ids are not available");
-        }
         if self.allow_connected_accounts == Some(false) {
             return wrong("allowConnectedAccounts", "must be true: to disable the provider, set allowSignIn to false");
         }
+        if self.is_shared == Some(true) {
+            // The levels may keep a client of the project for later.
+            return Ok(ProviderInput { id, r#type: Some(ProviderKind::Shared), ..ProviderInput::default() });
+        }
+        let bundles = format!("{PROVIDERS}.{id}.appleBundles");
+        let bundle = |(name, Bundle { bundle_id }): (String, Bundle)| {
+            let id = required(bundle_id, &bundles, &name, "bundleId")?;
+            Ok(AppleBundle { name: Some(name), id })
+        };
+        let apple_bundle_ids = self.apple_bundles.0.into_iter().map(bundle).collect::<Result<_, Problems>>()?;
         let Self { client_id, client_secret, issuer, authorization_endpoint, facebook_config_id, microsoft_tenant_id, .. } = self;
         Ok(ProviderInput {
             id,
@@ -98,6 +116,7 @@ impl Provider {
             authorization_endpoint,
             facebook_config_id,
             microsoft_tenant_id,
+            apple_bundle_ids: Some(apple_bundle_ids),
         })
     }
 }

@@ -6,6 +6,8 @@ pub(crate) const PROVIDERS: &str = "auth.oauth.providers";
 pub(crate) const RULES: &str = "auth.signUpRules";
 pub(crate) const DOMAINS: &str = "domains.trustedDomains";
 pub(crate) const SERVER: &str = "emails.server";
+pub(crate) const SECOND_FACTOR: &str = "auth.secondFactor";
+pub(crate) const REQUIRED_OF_PERMISSIONS: &str = "auth.secondFactor.requiredOfPermissions";
 const CHALLENGE: &str = "auth.botChallenge";
 
 /// The ids of list elements, in their order: an error names an element by its position in the list,
@@ -36,6 +38,12 @@ impl Ids {
         if let Some(field) = error.path.strip_prefix("config.bot_challenge.") {
             return format!("{CHALLENGE}.{}", field_name(field));
         }
+        if let Some(rest) = error.path.strip_prefix("config.passkey_rp_ids") {
+            return format!("auth.passkey.rpIds{rest}");
+        }
+        if let Some(field) = error.path.strip_prefix("config.second_factor.") {
+            return format!("{SECOND_FACTOR}.{}", field_name(field));
+        }
         let others = [
             ("config.bot_challenge_usual_requests_per_hour", "auth.botChallenge.usualRequestsPerHour"),
             ("config.session_max_age_seconds", "auth.sessions.maxAgeSeconds"),
@@ -53,7 +61,13 @@ impl Ids {
 
 /// The name of a setting's field in a configuration.
 fn field_name(field: &str) -> String {
-    let field = if field == ".domain" { ".base_url" } else { field };
+    let field = match field {
+        ".domain" => ".base_url",
+        ".apple_bundle_ids" => ".apple_bundles",
+        // The type of a provider is its id in a configuration.
+        ".type" => ".is_shared",
+        field => field,
+    };
     let mut words = field.split('_');
     let first = words.next().unwrap_or_default().to_owned();
     words.fold(first, |name, word| {

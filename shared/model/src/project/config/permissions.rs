@@ -13,6 +13,7 @@ use wire::problem::Problems;
 use crate::permission::{Described, MAX_DEFINITIONS, MAX_DESCRIPTION, Occasion, PermissionId, Rbac, Refused, Scope};
 use crate::project::config::flat::Flat;
 use crate::project::config::parts::Entries;
+use crate::project::config::paths::REQUIRED_OF_PERMISSIONS;
 
 pub(crate) const PERMISSIONS: &str = "rbac.permissions";
 const DEFAULTS: &str = "rbac.defaultPermissions";
@@ -123,6 +124,9 @@ pub(crate) fn drop_references(all: &mut Flat, written: &Flat) {
         {
             return scopes.get(owner).is_some_and(|scope| has_scope(id, scope));
         }
+        if let Some(id) = path.strip_prefix(REQUIRED_OF_PERMISSIONS).and_then(|rest| rest.strip_prefix('.')) {
+            return has_scope(id, Scope::Project.name());
+        }
         let of_occasion = path.strip_prefix(DEFAULTS).and_then(|rest| rest.strip_prefix('.')?.split_once('.'));
         of_occasion.is_none_or(|(name, id)| {
             OCCASIONS.iter().find(|(known, _)| *known == name).is_none_or(|(_, occasion)| has_scope(id, occasion.scope().name()))
@@ -136,7 +140,8 @@ pub(crate) fn drop_references(all: &mut Flat, written: &Flat) {
 pub(crate) fn references(values: &Flat, id: &PermissionId) -> Vec<(String, Value)> {
     let end = format!(".{id}");
     let is_reference = |object: &str| {
-        object.strip_prefix(DEFAULTS).is_some_and(|rest| rest.matches('.').count() == 1)
+        object == REQUIRED_OF_PERMISSIONS
+            || object.strip_prefix(DEFAULTS).is_some_and(|rest| rest.matches('.').count() == 1)
             || (object.starts_with(&format!("{PERMISSIONS}.")) && object.ends_with(&format!(".{CONTAINED}")))
     };
     let of = |(path, value): (&String, &Value)| {

@@ -5,22 +5,24 @@ use std::mem::take;
 
 use jiff::Timestamp;
 use wire::change::Change;
+use wire::id::TeamId;
 use wire::problem::Problems;
 
 use crate::bot_challenge::{BotChallenge, BotChallengeInput};
 use crate::document::theme::DEFAULT_THEME;
 use crate::permission::PermissionId;
-use crate::project::config::document::{Challenge, Document};
+use crate::project::config::document::{Challenge, Document, SecondFactor};
 use crate::project::config::documents::{DocumentChange, Written};
 use crate::project::config::level::Level;
 use crate::project::config::level_documents::LevelDocuments;
 use crate::project::config::notices::Notices;
 use crate::project::config::parts::Entries;
-use crate::project::config::paths::Ids;
+use crate::project::config::paths::{Ids, REQUIRED_OF_PERMISSIONS, SECOND_FACTOR};
 use crate::project::config::permissions;
 use crate::project::config::settings::Config;
 use crate::project::config_patch::{ConfigPatch, PermissionInput};
 use crate::project::patch::ProjectPatch;
+use crate::project::second_factor::SecondFactorInput;
 use crate::project::setting::Deployment;
 use crate::project::{Project, SessionSettings};
 use crate::trail::retention::RETENTION_DAYS;
@@ -79,7 +81,10 @@ impl Document {
             sign_up_enabled: Some(auth.allow_sign_up),
             credential_enabled: Some(auth.password.allow_sign_in),
             magic_link_enabled: Some(auth.otp.allow_sign_in),
-            passkey_enabled: auth.passkey.allow_sign_in,
+            passkey_enabled: Some(auth.passkey.allow_sign_in),
+            passkey_rp_ids: Some(auth.passkey.rp_ids),
+            passkey_user_verification: Some(auth.passkey.user_verification),
+            passkey_replaces_second_factor: Some(auth.passkey.replaces_second_factor),
             allow_user_api_keys: Some(api_keys.enabled.user),
             allow_team_api_keys: Some(api_keys.enabled.team),
             client_team_creation_enabled: Some(teams.allow_client_team_creation),
@@ -94,6 +99,7 @@ impl Document {
             session_max_age_seconds: Some(auth.sessions.max_age_seconds.unwrap_or(sessions.max_age_seconds)),
             session_max_idle_seconds: Some(auth.sessions.max_idle_seconds.unwrap_or(sessions.max_idle_seconds)),
             reauthentication_max_age_seconds: Some(auth.reauthentication.max_age_seconds),
+            second_factor: Some(auth.second_factor.into_input()?),
             audit_log_retention_days: Some(audit_log.retention_days.unwrap_or(RETENTION_DAYS)),
             bot_challenge_usual_requests_per_hour: Some(
                 auth.bot_challenge.usual_requests_per_hour.unwrap_or(BotChallenge::default().usual_requests_per_hour),
@@ -129,11 +135,24 @@ impl Challenge {
     }
 }
 
+impl SecondFactor {
+    fn into_input(self) -> Result<SecondFactorInput, Problems> {
+        Ok(SecondFactorInput {
+            remember_device_days: Some(self.remember_device_days),
+            required_of_everyone: Some(self.required_of_everyone),
+            required_of_teams: Some(named(&format!("{SECOND_FACTOR}.requiredOfTeams"), self.required_of_teams, TeamId::parse)?),
+            required_of_permissions: Some(named(REQUIRED_OF_PERMISSIONS, self.required_of_permissions, PermissionId::parse)?),
+        })
+    }
+}
+
 pub(crate) fn permission_inputs(occasion: &str, ids: Entries<bool>) -> Result<Vec<PermissionInput>, Problems> {
+    let ids = named(&format!("rbac.defaultPermissions.{occasion}"), ids, PermissionId::parse)?;
+    Ok(ids.into_iter().map(|id| PermissionInput { id }).collect())
+}
+
+/// The ids that have the value `true` in the record at `path`.
+fn named<T, E: std::fmt::Display>(path: &str, ids: Entries<bool>, parse: impl Fn(&str) -> Result<T, E>) -> Result<Vec<T>, Problems> {
     let given: BTreeSet<String> = ids.0.into_iter().filter(|(_, is_given)| *is_given).map(|(id, _)| id).collect();
-    let input = |id: String| {
-        let wrong = |error| Problems::one(&format!("rbac.defaultPermissions.{occasion}.{id}"), error);
-        PermissionId::parse(&id).map(|id| PermissionInput { id }).map_err(wrong)
-    };
-    given.into_iter().map(input).collect()
+    given.iter().map(|id| parse(id).map_err(|error| Problems::one(&format!("{path}.{id}"), error))).collect()
 }

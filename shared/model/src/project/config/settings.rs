@@ -116,13 +116,19 @@ fn auth(config: &ProjectConfig, providers: Map<String, Value>, rules: Map<String
         "allowSignUp": config.sign_up_enabled,
         "password": { "allowSignIn": config.credential_enabled },
         "otp": { "allowSignIn": config.magic_link_enabled },
-        "passkey": { "allowSignIn": false },
+        "passkey": {
+            "allowSignIn": config.passkeys.enabled,
+            "rpIds": config.passkeys.rp_ids,
+            "userVerification": config.passkeys.user_verification,
+            "replacesSecondFactor": config.passkeys.replaces_second_factor,
+        },
         "oauth": { "accountMergeStrategy": config.oauth_account_merge_strategy, "providers": providers },
         "sessions": {
             "maxAgeSeconds": config.sessions.max_age_seconds,
             "maxIdleSeconds": config.sessions.max_idle_seconds,
         },
         "reauthentication": { "maxAgeSeconds": config.reauthentication_max_age_seconds },
+        "secondFactor": second_factor(config),
         "botChallenge": {
             "provider": challenge.provider,
             "siteKey": challenge.turnstile.as_ref().map(|turnstile| &turnstile.site_key),
@@ -133,6 +139,18 @@ fn auth(config: &ProjectConfig, providers: Map<String, Value>, rules: Map<String
         },
         "signUpRules": rules,
         "signUpRulesDefaultAction": config.sign_up_rules_default_action,
+    })
+}
+
+fn second_factor(config: &ProjectConfig) -> Value {
+    let settings = &config.second_factor;
+    let teams: Map<_, _> = settings.required_of_teams.iter().map(|id| (id.to_string(), Value::Bool(true))).collect();
+    let permissions: Map<_, _> = settings.permissions(&config.rbac).iter().map(|id| (id.to_string(), Value::Bool(true))).collect();
+    json!({
+        "rememberDeviceDays": settings.remember_device_days,
+        "requiredOfEveryone": settings.required_of_everyone,
+        "requiredOfTeams": teams,
+        "requiredOfPermissions": permissions,
     })
 }
 
@@ -165,11 +183,17 @@ fn of_provider(provider: &OAuthProvider) -> Value {
     let kind = if catalog::find(&provider.id).is_some() { provider.id.as_str() } else { CUSTOM_PROVIDER };
     let mut value = json!({
         "type": kind,
-        "isShared": false,
+        "isShared": provider.is_shared(),
         "allowSignIn": true,
         "allowConnectedAccounts": true,
-        "clientId": provider.client_id,
     });
+    if !provider.is_shared() {
+        value["clientId"] = json!(provider.client_id);
+    }
+    if !provider.apple_bundles.is_empty() {
+        let bundles = provider.apple_bundles.iter().map(|(name, id)| (name.clone(), json!({ "bundleId": id })));
+        value["appleBundles"] = Value::Object(bundles.collect());
+    }
     let others = [
         ("issuer", &provider.issuer),
         ("authorizationEndpoint", &provider.authorization_endpoint),

@@ -40,7 +40,12 @@ pub(super) fn with_documents(
 ) -> Result<Changed, String> {
     let sealer = Sealer::new(&DeploymentSecret::new("a deployment secret for tests alone".to_owned().into()));
     let senders = Senders::new(String::new(), "*").expect("a list");
-    let deployment = Deployment { sealer: &sealer, entropy: &Entropy::system(), senders: &senders };
+    let deployment = Deployment {
+        sealer: &sealer,
+        entropy: &Entropy::system(),
+        senders: &senders,
+        shared: &crate::provider::shared::SharedClients::default(),
+    };
     let now = Timestamp::UNIX_EPOCH + SignedDuration::from_secs(1);
     super::change(levels, (level, change), (project.clone(), documents), &deployment, now).map_err(|problems| problems.to_string())
 }

@@ -1,0 +1,78 @@
+//! Fetches the session of a tool whose sign-in was confirmed.
+//!
+//! The session begins when the tool fetches it, so its refresh token is stored nowhere in
+//! plaintext. It belongs to the tool alone: the user can see and end it like any other session. If
+//! the session that confirmed has ended, or the user's credentials have changed or the user was
+//! restricted, the confirmation no longer counts.
+
+use errors::{Error, KnownError};
+use flows::context::Scope;
+use flows::limits;
+use model::code::Code;
+use model::limit::Rule;
+use model::session::cli::{CliSignIn, SessionOf, State, login_code};
+use model::user::User;
+use secrecy::SecretString;
+use store::{Label, cli_sign_in, session, user};
+
+use crate::cli::session::Signed;
+use crate::sign_in::notice;
+use crate::sign_in::tokens::NewSession;
+
+/// The answer to a poll.
+pub(crate) enum Polled {
+    Waiting,
+    Fetched(Box<NewSession>, Box<User>),
+    Denied,
+    Used,
+    Expired,
+}
+
+/// Polls a sign-in, and fetches its session once it is confirmed; fails with `INVALID_POLLING_CODE`
+/// if it does not exist. Polls of a known code are counted by the code, others by the caller's IP
+/// address.
+pub(crate) async fn poll(scope: Scope<'_>, polling_code: &Code, sign_in: Option<&CliSignIn>) -> Result<Polled, Error> {
+    let Scope { app, project, place } = scope;
+    let Some(sign_in) = sign_in else {
+        limits::unknown_token(app, &project.id, place).await?;
+        return Err(KnownError::InvalidPollingCode.into());
+    };
+    let secret = SecretString::from(polling_code.text().to_owned());
+    let counted = limits::by_secret(app, &project.id, Rule::CliPoll, &secret);
+    let state = sign_in.state(app.clock.now());
+    if let State::Confirmed(by) = state {
+        let ((), signed) = futures_util::try_join!(counted, Signed::of(app, project, by))?;
+        return fetch(scope, polling_code, by, signed).await;
+    }
+    counted.await?;
+    Ok(match state {
+        State::Waiting => Polled::Waiting,
+        State::Denied => Polled::Denied,
+        State::Used => Polled::Used,
+        State::Confirmed(_) | State::Expired => Polled::Expired,
+    })
+}
+
+async fn fetch(
+    Scope { app, project, place }: Scope<'_>,
+    polling_code: &Code,
+    by: SessionOf,
+    signed: Option<Signed>,
+) -> Result<Polled, Error> {
+    let signed = signed.filter(|signed| signed.check_unrestricted(project).is_ok());
+    let Some(Signed { row, session: confirming }) = signed else { return Ok(Polled::Expired) };
+    let started = NewSession::start(app, project, &row.user, place, Vec::new()).confirmed_by(&confirming);
+    let mut writes = vec![
+        cli_sign_in::spend(&project.id, &login_code(polling_code).digest()),
+        user::at_epoch(&project.id, row.user.id, by.epoch),
+        session::lives(project, row.user.id, by.session_id, app.clock.now()),
+    ];
+    writes.extend(started.writes(project)?);
+    writes.extend(notice::write(app, project, &row.user, place).await?);
+    match app.store.transact(writes).await {
+        Ok(()) => Ok(Polled::Fetched(Box::new(started), Box::new(row.user))),
+        Err(store::Error::Conflict(conflict)) if conflict.is_of(Label::Code) => Ok(Polled::Used),
+        Err(store::Error::Conflict(_)) => Ok(Polled::Expired),
+        Err(error) => Err(error.into()),
+    }
+}

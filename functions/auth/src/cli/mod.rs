@@ -1,0 +1,4 @@
+//! Sign-ins of command-line tools.
+
+pub(crate) mod fetch;
+pub(crate) mod session;

@@ -1,0 +1,68 @@
+//! The session of a refresh token that is sent in a body.
+
+use errors::{Error, KnownError};
+use flows::App;
+use flows::context::Context;
+use flows::limits::unknown_token;
+use model::project::Project;
+use model::session::Session;
+use model::session::cli::SessionOf;
+use model::user::restriction::RestrictedReason;
+use secrecy::SecretString;
+use store::keys::user_key;
+use store::session::session_key;
+use store::user::UserRow;
+use wire::id::{SessionId, UserId};
+
+/// A live session and its user.
+pub(crate) struct Signed {
+    pub(crate) row: UserRow,
+    pub(crate) session: Session,
+}
+
+impl Signed {
+    /// The live session of a refresh token; fails with `INVALID_REFRESH_TOKEN`. Unknown tokens are
+    /// counted by the caller's IP address.
+    pub(crate) async fn of_token(context: &Context, token: &SecretString) -> Result<Self, Error> {
+        let (app, project) = (&context.app, &context.project);
+        let Some(claim) = context.prefetched.token_claim(&project.id, token).await? else {
+            unknown_token(app, &project.id, &context.place).await?;
+            return Err(KnownError::InvalidRefreshToken.into());
+        };
+        Ok(Self::read(app, project, claim.user_id, claim.session_id).await?.ok_or(KnownError::InvalidRefreshToken)?)
+    }
+
+    /// The session that `of` names, if it is live and the user's credentials are unchanged.
+    pub(crate) async fn of(app: &App, project: &Project, of: SessionOf) -> Result<Option<Self>, store::Error> {
+        let signed = Self::read(app, project, of.user_id, of.session_id).await?;
+        Ok(signed.filter(|signed| signed.row.user.credential_epoch == of.epoch))
+    }
+
+    async fn read(app: &App, project: &Project, user: UserId, session: SessionId) -> Result<Option<Self>, store::Error> {
+        let (user_key, session_key) = (user_key(&project.id, user), session_key(&project.id, user, session));
+        let mut items = app.store.get_many([user_key.clone(), session_key.clone()]).await?;
+        let row = items.take(&user_key).map(UserRow::of).transpose()?;
+        let session: Option<Session> = items.entity(&session_key)?;
+        let signed = row.zip(session).map(|(row, session)| Self { row, session });
+        let (settings, now) = (&project.config.sessions, app.clock.now());
+        Ok(signed.filter(|signed| signed.session.is_live(&signed.row.user, settings, now)))
+    }
+
+    /// Refuses a user whom an administrator has restricted, or who lacks a second factor that the
+    /// project requires: a tool cannot set one up.
+    pub(crate) fn check_unrestricted(&self, project: &Project) -> Result<(), KnownError> {
+        let user = &self.row.user;
+        let by_administrator = user.restriction.as_ref().map(|_| RestrictedReason::RestrictedByAdministrator);
+        let lacking =
+            || user.restricted_reason_in(&self.session, &project.config).filter(|reason| *reason == RestrictedReason::SecondFactorRequired);
+        match by_administrator.or_else(lacking) {
+            Some(restricted_reason) => Err(KnownError::RestrictedUserNotAllowed { restricted_reason }),
+            None => Ok(()),
+        }
+    }
+
+    /// The session as a sign-in stores it.
+    pub(crate) fn reference(&self) -> SessionOf {
+        SessionOf::of(&self.session, &self.row.user)
+    }
+}

@@ -1,0 +1,85 @@
+//! `POST /api/v1/auth/cli/poll`: asks whether the sign-in of a command-line tool was confirmed, and
+//! fetches its session. Fetching works once; the session belongs to the tool alone.
+
+use api::http::TableAction::{BatchGetItem, ConditionCheckItem, GetItem, PutItem, Query, UpdateItem};
+use api::http::{Created, Describe, Description, Json, Named, Route};
+use api::product::{Access, Client, Input};
+use axum::extract::State;
+use axum::response::{IntoResponse, Response};
+use deserr::Deserr;
+use errors::{Error, ErrorCode, KnownError};
+use flows::App;
+use flows::context::Scope;
+use model::code::Code;
+use model::limit::Limit;
+use model::session::cli::login_code;
+use serde::Serialize;
+use utoipa::ToSchema;
+
+use crate::cli::fetch::{Polled, poll};
+
+pub const ROUTE: Route = Route::post("auth-cli-poll", "/api/v1/auth/cli/poll")
+    .summary("Asks whether the sign-in of a command-line tool was confirmed, and fetches its session")
+    .limit(Limit::Poll)
+    .table(&[BatchGetItem, ConditionCheckItem, GetItem, PutItem, Query, UpdateItem])
+    .reads(&[Named::CliSignIn])
+    .errors(&[ErrorCode::InvalidPollingCode]);
+
+#[derive(Deserr, ToSchema)]
+#[deserr(deny_unknown_fields)]
+pub struct PollCliSignIn {
+    /// The polling code of `POST /api/v1/auth/cli`.
+    polling_code: String,
+}
+
+/// The state of the sign-in, with status 201 once the session is fetched, and 200 otherwise.
+#[derive(Serialize, ToSchema)]
+pub struct PolledCliSignIn {
+    status: CliStatus,
+    /// Present only with the status `success`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    refresh_token: Option<String>,
+}
+
+/// The state of a sign-in.
+#[derive(Clone, Copy, PartialEq, Eq, Serialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum CliStatus {
+    /// Nobody has decided yet.
+    Waiting,
+    /// The session is in this response.
+    Success,
+    /// The session was in an earlier response.
+    Used,
+    /// The time has passed, the user refused, or the session that confirmed no longer counts.
+    Expired,
+}
+
+impl IntoResponse for PolledCliSignIn {
+    fn into_response(self) -> Response {
+        if self.status == CliStatus::Success { Created(self).into_response() } else { Json(self).into_response() }
+    }
+}
+
+impl Describe for PolledCliSignIn {
+    fn describe(description: &mut Description) {
+        Created::<Self>::describe(description);
+    }
+}
+
+pub async fn handle(
+    State(app): State<App>,
+    access: Access<Client>,
+    Input { body, .. }: Input<PollCliSignIn>,
+) -> Result<PolledCliSignIn, Error> {
+    let scope = Scope { app: &app, project: &access.project, place: &access.place };
+    let polling_code = Code::parse(&body.polling_code).map_err(|_| KnownError::InvalidPollingCode)?;
+    let sign_in = access.prefetched.cli_sign_in(&access.project.id, &login_code(&polling_code).digest()).await?;
+    let (status, refresh_token) = match poll(scope, &polling_code, sign_in.as_ref()).await? {
+        Polled::Waiting => (CliStatus::Waiting, None),
+        Polled::Fetched(session, _) => (CliStatus::Success, Some(session.into_refresh_token())),
+        Polled::Used => (CliStatus::Used, None),
+        Polled::Expired | Polled::Denied => (CliStatus::Expired, None),
+    };
+    Ok(PolledCliSignIn { status, refresh_token })
+}

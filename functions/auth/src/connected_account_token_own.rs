@@ -1,0 +1,38 @@
+//! `POST /api/v1/auth/oauth/connected-accounts/{provider_id}/access-token`: returns a provider
+//! access token for the signed-in user's first account at the provider, on the path of the first
+//! SDKs. Newer ones send the user's id, or `me`, to `connected-accounts`.
+
+use api::http::TableAction::{BatchGetItem, GetItem, PutItem, UpdateItem};
+use api::http::{Created, Route};
+use api::product::input::Nothing;
+use api::product::{Access, Client, Input};
+use deserr::Deserr;
+use errors::Error;
+use http::HeaderMap;
+use model::user::reference::UserRef;
+use utoipa::ToSchema;
+
+use crate::oauth::connected_accounts::{ERRORS, ProviderAccessToken, TokenScope, Wanted, access_token};
+
+pub const ROUTE: Route =
+    Route::post("auth-connected-account-token-own", "/api/v1/auth/oauth/connected-accounts/{provider_id}/access-token")
+        .summary("Returns a provider access token for the signed-in user's account at the provider")
+        .calls_providers()
+        .leaves_no_trail("refreshing a provider's token changes nothing about the account")
+        .table(&[BatchGetItem, GetItem, PutItem, UpdateItem])
+        .errors(ERRORS);
+
+#[derive(Deserr, ToSchema)]
+#[deserr(deny_unknown_fields)]
+pub struct OwnProvider {
+    provider_id: String,
+}
+
+pub async fn handle(
+    access: Access<Client>,
+    headers: HeaderMap,
+    Input { body, path, .. }: Input<TokenScope, Nothing, OwnProvider>,
+) -> Result<Created<ProviderAccessToken>, Error> {
+    let wanted = Wanted { user: UserRef::Me, provider_id: &path.provider_id, account_id: None, scope: body.scope.as_deref() };
+    access_token(&access, &headers, wanted).await.map(Created)
+}

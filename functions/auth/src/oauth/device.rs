@@ -1,0 +1,53 @@
+//! The device flow (RFC 8628): the device code is the polling code of a command-line tool.
+
+use errors::{Error, KnownError};
+use flows::context::Scope;
+use jiff::SignedDuration;
+use model::code::Code;
+use model::session::cli::{CliSignIn, login_code};
+use store::{Key, cli_sign_in};
+use wire::id::ProjectId;
+
+use crate::cli::fetch::{Polled, poll};
+use crate::oauth::tokens::Tokens;
+use crate::sign_in::required_teams;
+
+/// How many seconds a device waits between polls.
+pub(crate) const INTERVAL_SECONDS: u32 = 5;
+/// The time between two polls below which a device must slow down: the interval, less a second for
+/// a network that delays one poll more than the next.
+const AT_LEAST: SignedDuration = SignedDuration::from_secs(4);
+
+/// A poll of the token endpoint.
+pub(crate) struct Poll(Code);
+
+impl Poll {
+    pub(crate) fn of(device_code: &str) -> Result<Self, KnownError> {
+        Code::parse(device_code).map(Self).map_err(|_| KnownError::InvalidPollingCode)
+    }
+
+    /// The key of the sign-in.
+    pub(crate) fn key(&self, project: &ProjectId) -> Key {
+        cli_sign_in::sign_in_key(project, &login_code(&self.0).digest())
+    }
+
+    /// The tokens, once a user has confirmed.
+    pub(crate) async fn exchange(&self, scope: Scope<'_>, stored: Option<CliSignIn>) -> Result<Tokens, Error> {
+        let Scope { app, project, .. } = scope;
+        match poll(scope, &self.0, stored.as_ref()).await? {
+            Polled::Fetched(session, mut user) => {
+                required_teams::renew(app, project, &mut user).await?;
+                Ok(session.tokens(app, project, &user))
+            }
+            Polled::Used => Err(KnownError::InvalidPollingCode.into()),
+            Polled::Expired => Err(KnownError::DeviceCodeExpired.into()),
+            Polled::Denied => Err(KnownError::DeviceDenied.into()),
+            Polled::Waiting => {
+                let now = app.clock.now();
+                let before = now.checked_sub(AT_LEAST).unwrap_or(now);
+                let is_slow = app.store.note_poll(&project.id, &login_code(&self.0).digest(), before, now).await?;
+                Err(if is_slow { KnownError::AuthorizationPending } else { KnownError::SlowDown }.into())
+            }
+        }
+    }
+}

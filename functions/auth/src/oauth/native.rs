@@ -1,0 +1,157 @@
+//! Signs in with a provider account that an app presents itself, without a redirect. All changes
+//! are one transaction, so a sign-in that fails leaves nothing behind, and does not use up the ID
+//! token.
+
+use api::product::{Access, Client};
+use errors::{Error, KnownError};
+use flows::context::Scope;
+use flows::teams::welcome;
+use model::project::Project;
+use model::provider::authorization::Purpose;
+use model::provider::profile::Profile;
+use model::session::Amr;
+use model::sign_in::provider::Decision;
+use model::user::{ProviderAccount, User};
+use store::user::{self, UserRow};
+use store::{Contention as _, Label, Write, optimistic};
+use wire::id::UserId;
+
+use crate::oauth::account::{Signing, sign_up};
+use crate::oauth::owners::{Owners, attached, taken_over};
+use crate::sign_in::tokens::{NewSession, SignedInOrUp};
+use crate::sign_in::{notice, remembered, required_teams, second_factor};
+
+/// Maximum number of attempts when an account is changed concurrently.
+const ROUNDS: u32 = 4;
+
+/// A provider account whose ID token was verified.
+pub(crate) struct Native<'a> {
+    pub(crate) access: &'a Access<Client>,
+    pub(crate) account: ProviderAccount,
+    pub(crate) profile: Profile,
+    /// Uses up the ID token.
+    pub(crate) used: Write,
+    /// The error if the ID token was used before.
+    pub(crate) replayed: KnownError,
+}
+
+/// A user before and after the sign-in, with the writes that belong to the change.
+struct Change {
+    /// Absent for a new user.
+    before: Option<UserRow>,
+    after: User,
+    writes: Vec<Write>,
+    is_new_user: bool,
+}
+
+impl Native<'_> {
+    /// The session of the account's user, or the error that requires a second factor.
+    pub(crate) async fn sign_in(&self) -> Result<SignedInOrUp, Error> {
+        optimistic!(ROUNDS, |round| {
+            match self.attempt(round).await {
+                Err(Error::Store(store::Error::Conflict(conflict))) if conflict.is_of(Label::Code) => Err(self.replayed.clone().into()),
+                result => result,
+            }
+        })
+    }
+
+    fn scope(&self) -> Scope<'_> {
+        Scope { app: &self.access.app, project: &self.access.project, place: &self.access.place }
+    }
+
+    async fn attempt(&self, round: u32) -> Result<SignedInOrUp, Error> {
+        let Scope { app, project, place } = self.scope();
+        let mut items = app.store.get_many(Owners::keys(&project.id, &self.account)).await?;
+        let owners = Owners::of(&mut items, &project.id, &self.account)?;
+        let anonymous = self.anonymous(round).await?;
+        let decision = owners.decide(project, &self.profile, Purpose::Authenticate, anonymous.as_ref().map(|row| row.user.id))?;
+        let Change { before, mut after, mut writes, is_new_user } = self.change(decision, anonymous).await?;
+        writes.push(self.used.clone());
+        let device = remembered::read(app, project, &after, self.access.device.as_ref()).await?;
+        if device.is_none()
+            && let Some((attempt, required)) = second_factor::required(app, project, &after, is_new_user, Amr::Fed)?
+        {
+            writes.push(attempt);
+            self.write(project, before, &after, writes).await?;
+            return Err(required.into());
+        }
+        let session = NewSession::start(app, project, &after, place, vec![Amr::Fed]).on(device);
+        writes.extend(session.writes(project)?);
+        writes.extend(notice::write(app, project, &after, place).await?);
+        self.write(project, before, &after, writes).await?;
+        required_teams::renew(app, project, &mut after).await?;
+        Ok(SignedInOrUp { signed_in: session.signed_in(app, project, &after), is_new_user })
+    }
+
+    /// The anonymous user who is signed in, read again after a conflict.
+    async fn anonymous(&self, round: u32) -> Result<Option<UserRow>, Error> {
+        let Some(current) = &self.access.user else { return Ok(None) };
+        let row = match round {
+            0 => Some(current.row.clone()),
+            _ => self.access.app.store.user(&self.access.project.id, current.row.user.id).await?,
+        };
+        Ok(row.filter(|row| row.user.is_anonymous && row.user.credential_epoch == current.row.user.credential_epoch))
+    }
+
+    async fn change(&self, decision: Decision, anonymous: Option<UserRow>) -> Result<Change, Error> {
+        let (scope, account, profile) = (self.scope(), &self.account, &self.profile);
+        let signed_up = |user, email_signs_in| {
+            let account = Signing { profile, account, email_signs_in };
+            sign_up(scope.app, scope.project, user, &account, scope.place)
+        };
+        let (before, (after, writes)) = match decision {
+            Decision::SignIn(user) => {
+                let row = self.user(user).await?;
+                // The claim may be older than the user.
+                if !row.user.provider_accounts.iter().any(|own| own.is_same(account) && own.allow_sign_in) {
+                    return Err(Error::conflict());
+                }
+                let mut user = row.user.clone();
+                user.forget_wrong_passwords();
+                (Some(row), (user, Vec::new()))
+            }
+            Decision::Attach(user) => {
+                let row = self.user(user).await?;
+                let change = attached(scope, &row, account, profile)?;
+                (Some(row), change)
+            }
+            Decision::TakeOver(user) => {
+                let row = self.user(user).await?;
+                let change = taken_over(scope, &row, account, profile)?;
+                (Some(row), change)
+            }
+            Decision::Upgrade { email_signs_in, .. } => {
+                let row = anonymous.ok_or_else(Error::conflict)?;
+                let mut user = row.user.clone();
+                user.upgrade(scope.app.clock.now());
+                let mut user = signed_up(user, email_signs_in)?;
+                let notices = flows::email::notice::of_change(scope.app, scope.project, Some(scope.place), &row.user, &mut user)?;
+                return Ok(Change { before: Some(row), after: user, writes: notices, is_new_user: true });
+            }
+            Decision::SignUp { email_signs_in } => {
+                let mut user = signed_up(User::new(&scope.app.entropy, scope.app.clock.now()), email_signs_in)?;
+                let writes = welcome(scope.app, scope.project, &mut user)?;
+                return Ok(Change { before: None, after: user, writes, is_new_user: true });
+            }
+        };
+        Ok(Change { before, after, writes, is_new_user: false })
+    }
+
+    async fn user(&self, id: UserId) -> Result<UserRow, Error> {
+        self.access.app.store.user(&self.access.project.id, id).await?.ok_or_else(Error::conflict)
+    }
+
+    /// Writes the sign-in on condition that the user has not changed since it was read.
+    async fn write(&self, project: &Project, before: Option<UserRow>, after: &User, mut writes: Vec<Write>) -> Result<(), Error> {
+        let (store, id) = (&self.access.app.store, &project.id);
+        match before {
+            None => store.create_account(id, after, writes).await?.done()?,
+            Some(row) if row.user != *after => store.change_account(id, &row, after, writes).await?.done()?,
+            Some(row) => {
+                writes.push(user::unchanged(id, after.id, row.version));
+                store.transact(writes).await?;
+            }
+        }
+        Ok(())
+    }
+}

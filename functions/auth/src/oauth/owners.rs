@@ -1,0 +1,124 @@
+//! The users who have a provider account and its email address, and how the account reaches them.
+
+use errors::{Error, KnownError};
+use flows::App;
+use flows::context::Scope;
+use flows::email::code::account_claimed;
+use flows::email::notice;
+use model::email::Email;
+use model::project::Project;
+use model::provider::authorization::Purpose;
+use model::provider::profile::Profile;
+use model::sign_in::provider::{Decision, Refusal, Situation};
+use model::user::ownership::{Proof, Prover};
+use model::user::{ProviderAccount, User};
+use store::user::provider_account::{AccountClaim, account_claim_key};
+use store::user::{self, EmailClaim, UserRow, email_claim_key};
+use store::{Contention as _, Items, Key, Write};
+use wire::id::{ProjectId, UserId};
+
+/// An account of a provider that a user is about to have.
+pub(crate) fn account_of(app: &App, provider_id: &str, profile: &Profile) -> ProviderAccount {
+    ProviderAccount {
+        id: app.entropy.uuid().into(),
+        provider_id: provider_id.to_owned(),
+        account_id: profile.account_id.clone(),
+        email: profile.email.clone(),
+        allow_sign_in: true,
+        allow_connected_accounts: true,
+    }
+}
+
+/// The claims of a provider account and of its email address.
+pub(crate) struct Owners {
+    pub(crate) account: Option<AccountClaim>,
+    pub(crate) email: Option<EmailClaim>,
+}
+
+impl Owners {
+    /// The keys of the claims.
+    pub(crate) fn keys(project: &ProjectId, account: &ProviderAccount) -> Vec<Key> {
+        let email = account.email.as_ref().map(|email| email_claim_key(project, email));
+        [account_claim_key(project, account)].into_iter().chain(email).collect()
+    }
+
+    /// The claims, from items that were read by [`Self::keys`].
+    pub(crate) fn of(items: &mut Items, project: &ProjectId, account: &ProviderAccount) -> Result<Self, store::Error> {
+        let email = account.email.as_ref().map(|email| items.entity(&email_claim_key(project, email)));
+        Ok(Self { account: items.entity(&account_claim_key(project, account))?, email: email.transpose()?.flatten() })
+    }
+
+    /// Decides what happens to the account. `flow_user` is the user to link it to, or the anonymous
+    /// user to upgrade.
+    pub(crate) fn decide(
+        &self,
+        project: &Project,
+        profile: &Profile,
+        purpose: Purpose,
+        flow_user: Option<UserId>,
+    ) -> Result<Decision, KnownError> {
+        let situation = Situation {
+            purpose,
+            flow_user,
+            account_owner: self.account.map(|claim| (claim.user_id, claim.signs_in)),
+            email: profile.email.as_ref().map(|email| (email, profile.email_verified)),
+            email_owner: self.email.as_ref().map(|claim| (claim.user_id, claim.is_verified)),
+            strategy: project.config.oauth_account_merge_strategy,
+            sign_up_enabled: project.config.sign_up_enabled,
+        };
+        situation.decide().map_err(|refusal| refused(refusal, profile.email.as_ref()))
+    }
+}
+
+/// The user of `row` with the account linked, because the user owns its verified email address; and
+/// the writes that belong to the change.
+pub(crate) fn attached(
+    Scope { app, project, place }: Scope<'_>,
+    row: &UserRow,
+    account: &ProviderAccount,
+    profile: &Profile,
+) -> Result<(User, Vec<Write>), Error> {
+    let mut user = row.user.clone();
+    if user.add_account(account.clone()).is_err() {
+        return Err(Error::conflict());
+    }
+    // The account is linked because of its email address, so the user must still have this address,
+    // verified.
+    let address = profile.email.as_ref().map(|email| user::has_verified_email(&project.id, email, user.id));
+    let notices = notice::of_change(app, project, Some(place), &row.user, &mut user)?;
+    Ok((user, address.into_iter().chain(notices).collect()))
+}
+
+/// The user of `row`, whose email address was unverified, as the account of the person who proves
+/// the address through the provider; and the writes that belong to the change.
+pub(crate) fn taken_over(
+    Scope { app, project, .. }: Scope<'_>,
+    row: &UserRow,
+    account: &ProviderAccount,
+    profile: &Profile,
+) -> Result<(User, Vec<Write>), Error> {
+    let email = profile.email.as_ref().ok_or_else(Error::conflict)?;
+    let mut user = row.user.clone();
+    // The user who returns from the provider may not be the one who began the flow, so nobody
+    // counts as the account's creator here.
+    if user.prove(email, Prover::Stranger, app.entropy.uuid().into()) != Some(Proof::First) {
+        return Err(Error::conflict());
+    }
+    user.provider_accounts.push(account.clone());
+    let claimed = account_claimed(app, &project.id, &user, app.clock.now())?;
+    Ok((user, claimed.into_iter().collect()))
+}
+
+/// The error for a provider account that cannot be used.
+pub(crate) fn refused(refusal: Refusal, email: Option<&Email>) -> KnownError {
+    match refusal {
+        // All that the caller may learn is that the account belongs to another user.
+        Refusal::OfAnother | Refusal::NotForSignIn => KnownError::OauthConnectionAlreadyConnectedToAnotherUser,
+        Refusal::SignUpNotEnabled => KnownError::SignUpNotEnabled,
+        Refusal::EmailTaken { would_work_if_verified } => KnownError::ContactChannelAlreadyUsedForAuthBySomeoneElse {
+            r#type: "email",
+            contact_channel_value: email.map(ToString::to_string),
+            would_work_if_email_was_verified: would_work_if_verified,
+        },
+    }
+}

@@ -1,0 +1,110 @@
+//! `POST /api/v1/auth/oauth/callback/apple/native`: signs in with the identity token that Sign in
+//! with Apple gives to an app on the user's device.
+//!
+//! There is no redirect, and therefore no code that only the app can redeem: whoever has the token
+//! can use it. So the token must be for an app of the project, it works once, and a token with a
+//! nonce works only for those who know the nonce.
+
+use api::http::TableAction::{BatchGetItem, ConditionCheckItem, DeleteItem, GetItem, PutItem, Query, UpdateItem};
+use api::http::{Json, Route};
+use api::product::{Access, Client, Input};
+use axum::extract::State;
+use deserr::Deserr;
+use errors::{Error, ErrorCode, KnownError};
+use flows::App;
+use jiff::{SignedDuration, Timestamp};
+use model::limit::Limit;
+use model::project::Project;
+use model::project::apple_bundle::APPLE;
+use model::provider::authorization::native_nonce;
+use model::provider::catalog::{self, Identity};
+use model::provider::profile::Fields;
+use model::text::line;
+use net::outgoing::{Fault, Outgoing};
+use oauth::id_token::{self, Expected};
+use serde_json::Value;
+use store::provider::used_token::use_token;
+use utoipa::ToSchema;
+use wire::clock::after;
+
+use crate::oauth::native::Native;
+use crate::oauth::owners::account_of;
+use crate::sign_in::tokens::SignedInOrUp;
+
+pub const ROUTE: Route = Route::post("auth-oauth-apple-native", "/api/v1/auth/oauth/callback/apple/native")
+    .summary("Signs in with an identity token of Apple's native sign-in")
+    .limit(Limit::Code)
+    .calls_providers()
+    .table(&[BatchGetItem, ConditionCheckItem, DeleteItem, GetItem, PutItem, Query, UpdateItem])
+    .errors(&[
+        ErrorCode::OauthProviderNotFoundOrNotEnabled,
+        ErrorCode::OauthProviderTemporarilyUnavailable,
+        ErrorCode::AppleBundleIdNotConfigured,
+        ErrorCode::InvalidAppleCredentials,
+        ErrorCode::ContactChannelAlreadyUsedForAuthBySomeoneElse,
+        ErrorCode::OauthConnectionAlreadyConnectedToAnotherUser,
+        ErrorCode::SignUpNotEnabled,
+        ErrorCode::SignUpRejected,
+        ErrorCode::MultiFactorAuthenticationRequired,
+    ]);
+
+/// How long a used token is remembered after its expiry, so that an issuer's clock may be off.
+const MEMORY: SignedDuration = SignedDuration::from_mins(5);
+
+#[derive(Deserr, ToSchema)]
+#[deserr(deny_unknown_fields)]
+pub struct AppleSignIn {
+    /// The identity token (`ASAuthorizationAppleIDCredential.identityToken`).
+    id_token: String,
+    /// The nonce whose SHA-256, in hexadecimal digits, the app put into its request to Apple.
+    /// Required if the token has a nonce.
+    #[deserr(default)]
+    nonce: Option<String>,
+    /// The user's name, which only the app gets, at the first sign-in. Used for a new user.
+    #[deserr(default)]
+    full_name: Option<String>,
+}
+
+pub async fn handle(
+    State(app): State<App>,
+    access: Access<Client>,
+    Input { body, .. }: Input<AppleSignIn>,
+) -> Result<Json<SignedInOrUp>, Error> {
+    let claims = verify(&app, &access.project, &body).await?;
+    let invalid = KnownError::InvalidAppleCredentials;
+    let mut profile = Fields::OPENID.read(&claims).map_err(|_| invalid.clone())?;
+    let name = body.full_name.as_deref().map(|name| line::to_line(name.trim(), line::MAX_NAME));
+    profile.name = profile.name.or_else(|| name.filter(|name| !name.is_empty()));
+    let expires_at = claims["exp"].as_i64().and_then(|exp| Timestamp::from_second(exp).ok()).ok_or_else(|| invalid.clone())?;
+    let native = Native {
+        access: &access,
+        account: account_of(&app, APPLE, &profile),
+        profile,
+        used: use_token(&access.project.id, &body.id_token, after(expires_at, MEMORY))?,
+        replayed: invalid,
+    };
+    native.sign_in().await.map(Json)
+}
+
+/// The claims of the token, if it is valid for an app of the project.
+async fn verify(app: &App, project: &Project, body: &AppleSignIn) -> Result<Value, KnownError> {
+    let provider = project.config.oauth_provider(APPLE).ok_or(KnownError::OauthProviderNotFoundOrNotEnabled)?;
+    let Some(Identity::IdToken { issuer, jwks_uri }) = catalog::find(APPLE).map(|known| known.identity) else {
+        return Err(KnownError::OauthProviderNotFoundOrNotEnabled);
+    };
+    let client_ids: Vec<&str> = provider.apple_bundles.values().map(String::as_str).collect();
+    if client_ids.is_empty() {
+        return Err(KnownError::AppleBundleIdNotConfigured);
+    }
+    let nonce = body.nonce.as_ref().map(|nonce| native_nonce(nonce));
+    let expected = Expected { issuer, jwks_uri, client_ids: &client_ids, nonce: nonce.as_deref() };
+    id_token::verify(Outgoing::new(&app.settings), &body.id_token, &expected, app.clock.now()).await.map_err(|fault| {
+        tracing::warn!(%fault, project = %project.id, "an identity token of Apple was not accepted");
+        match fault {
+            Fault::Senseless(_) => KnownError::InvalidAppleCredentials,
+            Fault::Unavailable(_) | Fault::Refused(_) | Fault::Unauthorized | Fault::Private(_) => {
+                KnownError::OauthProviderTemporarilyUnavailable
+            }
+        }
+    })
+}

@@ -1,0 +1,124 @@
+//! `POST /api/v1/auth/oauth/device_authorization`: starts the sign-in of a device (RFC 8628 §3.1).
+//!
+//! It is the sign-in of a command-line tool under the names of that RFC: the device code is the
+//! polling code, and whoever decides sends the user code, or the login code in the complete URI, to
+//! `POST /api/v1/auth/cli/complete`.
+
+use api::http::TableAction::{BatchGetItem, PutItem, UpdateItem};
+use api::http::client::Caller;
+use api::http::{Json, Route};
+use api::product::access::NO_KEY;
+use api::product::{Access, Client, Input};
+use axum::extract::State;
+use deserr::Deserr;
+use errors::{Error, ErrorCode, KnownError};
+use flows::App;
+use flows::context::Scope;
+use flows::limits::{self, Counting};
+use model::code::Code;
+use model::limit::{Limit, Rule};
+use model::project::redirect::RedirectUrl;
+use model::project::{ApiKey, Project};
+use model::session::cli::{CliSignIn, DEFAULT_LIFE, UserCode, login_code};
+use secrecy::SecretString;
+use serde::Serialize;
+use store::keys::{api_key_key, project_key};
+use store::project::ProjectRow;
+use utoipa::ToSchema;
+use wire::problem::Problems;
+
+use crate::oauth::client::{client_project, prove_client};
+use crate::oauth::device::INTERVAL_SECONDS;
+
+pub const ROUTE: Route = Route::post("auth-oauth-device-authorize", "/api/v1/auth/oauth/device_authorization")
+    .summary("Starts the sign-in of a device, which a user confirms elsewhere")
+    .limit(Limit::Code)
+    .token_endpoint()
+    .without_secret()
+    .leaves_no_trail("nobody is signed in yet; exchanging the device code leaves the entry")
+    .table(&[BatchGetItem, PutItem, UpdateItem])
+    .errors(&[
+        ErrorCode::InvalidOauthClientIdOrSecret,
+        ErrorCode::PublishableClientKeyRequiredForProject,
+        ErrorCode::RedirectUrlNotWhitelisted,
+    ]);
+
+/// Unknown fields are ignored, as at the token endpoint.
+#[derive(Deserr, ToSchema)]
+pub struct DeviceRequest {
+    /// The project's id.
+    client_id: String,
+    /// A publishable client key, as at the token endpoint.
+    #[deserr(default)]
+    client_secret: Option<String>,
+    /// The page on which users decide, in a trusted domain. Default: `cli-auth-confirm` beside the
+    /// other pages of the first trusted domain without a wildcard.
+    #[deserr(default)]
+    #[schema(value_type = Option<String>, format = Uri)]
+    verification_uri: Option<RedirectUrl>,
+}
+
+#[derive(Serialize, ToSchema)]
+pub struct DeviceResponse {
+    /// The secret of the device, for the token endpoint.
+    #[schema(min_length = 45, max_length = 45)]
+    device_code: String,
+    /// The code that a user types on the page.
+    #[schema(example = "WDJB-MJHT")]
+    user_code: String,
+    /// The page on which the user types it.
+    verification_uri: String,
+    /// The page with a parameter `login_code`, for a link or a QR code.
+    verification_uri_complete: String,
+    /// Seconds.
+    expires_in: i64,
+    /// Seconds to wait between polls.
+    interval: u32,
+}
+
+/// The page on which users decide.
+fn page(project: &Project, wanted: Option<RedirectUrl>) -> Result<RedirectUrl, KnownError> {
+    match wanted {
+        Some(url) => project.redirects().check(&url).map(|()| url).map_err(Into::into),
+        None => project.config.handler_page("cli-auth-confirm").ok_or_else(|| {
+            ROUTE.schema_error(&Problems::one("body.verification_uri", "is required, because the project has no trusted domain"))
+        }),
+    }
+}
+
+pub async fn handle(
+    State(app): State<App>,
+    caller: Caller,
+    _: Option<Access<Client>>,
+    Input { body, .. }: Input<DeviceRequest>,
+) -> Result<Json<DeviceResponse>, Error> {
+    let invalid = || KnownError::InvalidOauthClientIdOrSecret { client_id: Some(body.client_id.clone()) };
+    let id = client_project(&body.client_id).ok_or_else(invalid)?;
+    let secret = body.client_secret.as_deref().filter(|secret| !secret.is_empty() && *secret != NO_KEY);
+    let secret = secret.map(|secret| SecretString::from(secret.to_owned()));
+    let (project_key, key_key) = (project_key(&id), secret.as_ref().map(|secret| api_key_key(&id, secret)));
+    let counting = Counting::by_address(&app, &id, Rule::Code, &caller.place);
+    let keys = counting.keys().chain([project_key.clone()]).chain(key_key.clone());
+    let (early, mut items) = futures_util::try_join!(counting.early(), app.store.get_many(keys))?;
+    let Some(project) = items.take(&project_key).map(ProjectRow::of).transpose()?.map(|row| row.project) else {
+        limits::unproved(&app, None, &caller.place).await?;
+        return Err(invalid().into());
+    };
+    counting.settle(early, &items).await?;
+    let key: Option<ApiKey> = key_key.map(|key| items.entity(&key)).transpose()?.flatten();
+    prove_client(Scope { app: &app, project: &project, place: &caller.place }, secret.is_some(), key.as_ref(), invalid).await?;
+    let page = page(&project, body.verification_uri)?;
+
+    let sign_in = CliSignIn::new(None, caller.place, None, app.clock.now());
+    let (device_code, user_code) = (Code::new(app.entropy.code()), UserCode::new(app.entropy.typed_code()));
+    let login_code = login_code(&device_code);
+    app.store.begin_device_sign_in(&project.id, &login_code.digest(), &user_code, &sign_in).await?;
+    Ok(Json(DeviceResponse {
+        device_code: device_code.text().to_owned(),
+        user_code: user_code.shown(),
+        verification_uri_complete: page.with_query("login_code", login_code.text()).into(),
+        verification_uri: page.url().to_string(),
+        expires_in: DEFAULT_LIFE.as_secs(),
+        interval: INTERVAL_SECONDS,
+    }))
+}

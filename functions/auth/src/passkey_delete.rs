@@ -1,0 +1,32 @@
+//! `DELETE /api/v1/passkeys/{user_id}/{passkey_id}`: deletes a passkey, which then no longer signs
+//! in. The device keeps its half until the user deletes it there.
+
+use api::http::TableAction::{BatchGetItem, DeleteItem, GetItem, PutItem, UpdateItem};
+use api::http::{Json, Named, Route};
+use api::product::input::{Ignored, Nothing};
+use api::product::{Access, Client, Input};
+use errors::{Error, ErrorCode, KnownError};
+use flows::accounts::read;
+use flows::literal::{SUCCESS, Success};
+
+use crate::passkeys::change::{PasskeyPath, change};
+
+pub const ROUTE: Route = Route::delete("auth-passkey-delete", "/api/v1/passkeys/{user_id}/{passkey_id}")
+    .summary("Deletes a passkey")
+    .table(&[BatchGetItem, DeleteItem, GetItem, PutItem, UpdateItem])
+    .reads(&[Named::User])
+    .errors(&[
+        ErrorCode::CannotGetOwnUserWithoutUser,
+        ErrorCode::Forbidden,
+        ErrorCode::ReauthenticationRequired,
+        ErrorCode::PasskeyNotFound,
+        ErrorCode::LastSignInMethod,
+    ]);
+
+pub async fn handle(access: Access<Client>, Input { path, .. }: Input<Ignored, Nothing, PasskeyPath>) -> Result<Json<Success>, Error> {
+    let user_id = access.user_id(path.user_id)?;
+    access.check_fresh()?;
+    let row = read(&access, user_id).await?.ok_or(KnownError::PasskeyNotFound)?;
+    change(&access, row, |user| user.remove_passkey(path.passkey_id)).await?;
+    Ok(Json(SUCCESS))
+}

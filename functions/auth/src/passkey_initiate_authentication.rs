@@ -1,0 +1,67 @@
+//! `POST /api/v1/auth/passkey/initiate-passkey-authentication`: returns the options with which a
+//! browser uses a passkey. They name no user, so they work before anybody has typed an address, and
+//! in the autofill of a form.
+
+use api::http::TableAction::{BatchGetItem, PutItem};
+use api::http::{Json, Route};
+use api::product::{Access, Client, Input};
+use axum::extract::State;
+use crypto::webauthn::client_data::Ceremony;
+use deserr::Deserr;
+use errors::{Error, ErrorCode};
+use flows::App;
+use model::code::Code;
+use model::passkey::challenge::Challenge;
+use model::passkey::options;
+use serde::Serialize;
+use utoipa::ToSchema;
+
+use crate::passkeys::start::{StartedCeremony, check, start};
+
+pub const ROUTE: Route = Route::post("auth-passkey-initiate-authentication", "/api/v1/auth/passkey/initiate-passkey-authentication")
+    .summary("Returns the options for a sign-in with a passkey")
+    .open_to_restricted()
+    .leaves_no_trail("a challenge changes no account; the sign-in is recorded")
+    .table(&[BatchGetItem, PutItem])
+    .errors(&[ErrorCode::PasskeyAuthenticationNotEnabled]);
+
+/// The body may be absent.
+#[derive(Default, Deserr, ToSchema)]
+#[deserr(deny_unknown_fields)]
+pub struct StartAuthentication {
+    /// One of the project's `passkey_rp_ids`. Default: a placeholder, to be replaced by the host of
+    /// the page.
+    #[deserr(default)]
+    rp_id: Option<String>,
+    /// `conditional` for the autofill of a form: the challenge is then valid for ten minutes
+    /// instead of 65 seconds.
+    #[deserr(default)]
+    mediation: Option<Mediation>,
+    /// The `attempt_code` of a sign-in that waits for its second factor. The challenge then
+    /// completes this sign-in, and proves nothing else.
+    #[deserr(default)]
+    #[schema(value_type = Option<String>)]
+    attempt_code: Option<Code>,
+}
+
+/// How the browser involves the user.
+#[derive(Clone, Copy, PartialEq, Eq, Deserr, Serialize, ToSchema)]
+#[serde(rename_all = "lowercase")]
+#[deserr(rename_all = lowercase)]
+pub enum Mediation {
+    Optional,
+    Conditional,
+}
+
+pub async fn handle(
+    State(app): State<App>,
+    access: Access<Client>,
+    Input { body, .. }: Input<Option<StartAuthentication>>,
+) -> Result<Json<StartedCeremony>, Error> {
+    let StartAuthentication { rp_id, mediation, attempt_code } = body.unwrap_or_default();
+    check(&access, rp_id.as_deref(), &ROUTE)?;
+    let is_autofill = mediation == Some(Mediation::Conditional);
+    let challenge = Challenge::of_authentication(is_autofill, &app.entropy, app.clock.now()).for_attempt(attempt_code.as_ref());
+    let options = options::of_authentication(&access.project, &challenge, rp_id.as_deref());
+    Ok(Json(start(&access, Ceremony::Authentication, &challenge, options).await?))
+}

@@ -1,0 +1,48 @@
+//! `POST /api/v1/auth/passkey/initiate-passkey-registration`: returns the options with which the
+//! signed-in user's browser creates a passkey.
+//!
+//! The challenge belongs to the user: nobody else can register a passkey with it.
+
+use api::http::TableAction::{BatchGetItem, PutItem};
+use api::http::{Json, Route};
+use api::product::{Access, Client, Input};
+use axum::extract::State;
+use crypto::webauthn::client_data::Ceremony;
+use deserr::Deserr;
+use errors::{Error, ErrorCode, KnownError};
+use flows::App;
+use model::passkey::challenge::Challenge;
+use model::passkey::options;
+use utoipa::ToSchema;
+
+use crate::passkeys::start::{StartedCeremony, check, start};
+
+pub const ROUTE: Route = Route::post("auth-passkey-initiate-registration", "/api/v1/auth/passkey/initiate-passkey-registration")
+    .summary("Returns the options for the registration of a passkey")
+    .leaves_no_trail("a challenge changes no account; the registration is recorded")
+    .table(&[BatchGetItem, PutItem])
+    .errors(&[ErrorCode::UserAuthenticationRequired, ErrorCode::PasskeyAuthenticationNotEnabled, ErrorCode::ReauthenticationRequired]);
+
+/// The body may be absent.
+#[derive(Default, Deserr, ToSchema)]
+#[deserr(deny_unknown_fields)]
+pub struct StartRegistration {
+    /// One of the project's `passkey_rp_ids`. Default: a placeholder, to be replaced by the host of
+    /// the page.
+    #[deserr(default)]
+    rp_id: Option<String>,
+}
+
+pub async fn handle(
+    State(app): State<App>,
+    access: Access<Client>,
+    Input { body, .. }: Input<Option<StartRegistration>>,
+) -> Result<Json<StartedCeremony>, Error> {
+    let user = &access.user.as_ref().ok_or(KnownError::UserAuthenticationRequired)?.row.user;
+    let rp_id = body.unwrap_or_default().rp_id;
+    check(&access, rp_id.as_deref(), &ROUTE)?;
+    access.check_fresh()?;
+    let challenge = Challenge::of_registration(user, &app.entropy, app.clock.now());
+    let options = options::of_registration(&access.project, user, &challenge, rp_id.as_deref());
+    Ok(Json(start(&access, Ceremony::Registration, &challenge, options).await?))
+}

@@ -1,0 +1,87 @@
+//! `POST /api/v1/auth/passkey/sign-in`: signs in with a passkey. The passkey says who the user is.
+//!
+//! Challenge and user are read in the authentication round trip, because the response names both;
+//! the use of the passkey, the challenge and the session are written in one transaction.
+
+use api::http::TableAction::{BatchGetItem, GetItem, PutItem, Query, UpdateItem};
+use api::http::{Json, Named, Route};
+use api::product::{Access, Client, Input};
+use axum::extract::State;
+use crypto::webauthn::client_data::Ceremony;
+use deserr::Deserr;
+use errors::{CODE_ERRORS, Error, ErrorCode};
+use flows::App;
+use model::code::Code;
+use model::limit::Limit;
+use model::session::Amr;
+use model::trail::Event;
+use serde_json::Value;
+use store::optimistic;
+use utoipa::ToSchema;
+
+use crate::passkeys::proof::{PasskeyProof, Proved, ROUNDS};
+use crate::sign_in::tokens::{NewSession, SignedInOrUp};
+use crate::sign_in::{notice, remembered, required_teams, second_factor};
+
+pub const ROUTE: Route = Route::post("auth-passkey-sign-in", "/api/v1/auth/passkey/sign-in")
+    .summary("Signs in with a passkey")
+    .limit(Limit::SignIn)
+    .open_to_restricted()
+    .table(&[BatchGetItem, GetItem, PutItem, Query, UpdateItem])
+    .reads(&[Named::Challenge(Ceremony::Authentication), Named::PasskeyUser])
+    .errors(CODE_ERRORS)
+    .errors(&[
+        ErrorCode::PasskeyAuthenticationNotEnabled,
+        ErrorCode::PasskeyAuthenticationFailed,
+        ErrorCode::MultiFactorAuthenticationRequired,
+    ]);
+
+#[derive(Deserr, ToSchema)]
+#[deserr(deny_unknown_fields)]
+pub struct PasskeySignIn {
+    /// The code that came with the options.
+    code: Code,
+    /// The browser's `AuthenticationResponseJSON`.
+    #[schema(value_type = Object)]
+    authentication_response: Value,
+}
+
+pub async fn handle(
+    State(app): State<App>,
+    access: Access<Client>,
+    Input { body, .. }: Input<PasskeySignIn>,
+) -> Result<Json<SignedInOrUp>, Error> {
+    let proof = PasskeyProof {
+        access: &access,
+        code: &body.code,
+        response: &body.authentication_response,
+        attempt: None,
+        failed: Event::SignInFailed,
+    };
+    optimistic!(ROUNDS, |round| {
+        let proved = proof.check(round, None).await?;
+        sign_in(&app, &proof, proved).await.map(Json)
+    })
+}
+
+async fn sign_in(app: &App, proof: &PasskeyProof<'_>, proved: Proved) -> Result<SignedInOrUp, Error> {
+    let (project, place) = (&proof.access.project, &proof.access.place);
+    let mut user = proved.user.clone();
+    user.forget_wrong_passwords();
+    let amr = proved.amr(project);
+    let is_two_factors = amr.contains(&Amr::Mfa);
+    let device = if is_two_factors { None } else { remembered::read(app, project, &user, proof.access.device.as_ref()).await? };
+    if !is_two_factors
+        && device.is_none()
+        && let Some((attempt, required)) = second_factor::required(app, project, &user, false, Amr::Pop)?
+    {
+        proof.redeem(&proved, &user, vec![attempt]).await?;
+        return Err(required.into());
+    }
+    let session = NewSession::start(app, project, &user, place, amr).on(device);
+    let mut writes = session.writes(project)?;
+    writes.extend(notice::write(app, project, &user, place).await?);
+    proof.redeem(&proved, &user, writes).await?;
+    required_teams::renew(app, project, &mut user).await?;
+    Ok(SignedInOrUp { signed_in: session.signed_in(app, project, &user), is_new_user: false })
+}

@@ -1,0 +1,46 @@
+//! Changes to a user's passkeys: the path parameters, and how a change is written.
+
+use api::product::Access;
+use deserr::Deserr;
+use errors::{Error, KnownError};
+use flows::accounts::{With, change_as};
+use model::passkey::{MAX_PASSKEYS, Refused};
+use model::user::User;
+use model::user::reference::UserRef;
+use store::user::UserRow;
+use utoipa::ToSchema;
+use wire::id::PasskeyId;
+use wire::level::Level;
+
+#[derive(Deserr, ToSchema)]
+#[deserr(deny_unknown_fields)]
+pub struct PasskeyPath {
+    /// A user's id, or `me`.
+    #[schema(value_type = String)]
+    pub(crate) user_id: UserRef,
+    /// The id that Gatelet gave the passkey, not that of the credential.
+    pub(crate) passkey_id: PasskeyId,
+}
+
+/// Changes a user's passkeys. A client must not remove its user's last way to sign in.
+pub(crate) async fn change<L>(access: &Access<L>, row: UserRow, change: impl Fn(&mut User) -> Result<(), Refused>) -> Result<User, Error> {
+    let changed = change_as(access, row, KnownError::PasskeyNotFound, |user| {
+        let before = user.clone();
+        change(user).map_err(refusal)?;
+        if access.level < Level::Server {
+            user.keeps_way_to_sign_in(&before, &access.project.config).map_err(|_| KnownError::LastSignInMethod)?;
+        }
+        Ok(With::default())
+    });
+    Ok(changed.await?.user)
+}
+
+/// The error of a refused change.
+pub(crate) fn refusal(refused: Refused) -> KnownError {
+    match refused {
+        Refused::NotFound => KnownError::PasskeyNotFound,
+        Refused::TooMany => KnownError::TooManyPasskeys { limit: MAX_PASSKEYS },
+        Refused::Duplicate => KnownError::PasskeyRegistrationFailed { message: refused.to_string() },
+        Refused::Cloned => KnownError::PasskeyAuthenticationFailed { message: refused.to_string() },
+    }
+}

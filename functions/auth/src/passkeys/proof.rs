@@ -1,0 +1,150 @@
+//! A passkey as a proof: at sign-in, and of a signed-in user.
+//!
+//! The challenge is redeemed in the transaction of whatever the proof permits, which also records
+//! the use of the passkey. So of several concurrent requests with one response, one succeeds.
+
+use api::product::{Access, Client};
+use crypto::webauthn::client_data::Ceremony;
+use deserr::Deserr;
+use errors::{Error, KnownError};
+use flows::accounts::{place, redeemed};
+use flows::email::notice;
+use jiff::Timestamp;
+use model::code::{Code, Rejected};
+use model::passkey::Refused;
+use model::passkey::ceremony::{Assertion, Failed, authenticate, claimed_user};
+use model::passkey::challenge::Challenge;
+use model::project::Project;
+use model::session::Amr;
+use model::trail::Event;
+use model::user::User;
+use serde_json::Value;
+use store::user::UserRow;
+use store::user::account::Outcome;
+use store::{Contention as _, Store, Write, passkey};
+use utoipa::ToSchema;
+use wire::id::UserId;
+
+/// How many times a use is decided when the account changes concurrently.
+pub(crate) const ROUNDS: u32 = 5;
+
+/// The response of a passkey, beside other proofs in a request.
+#[derive(Deserr, ToSchema)]
+#[deserr(deny_unknown_fields)]
+pub(crate) struct PasskeyResponse {
+    /// The code that came with the options of `initiate-passkey-authentication`.
+    pub(crate) code: Code,
+    /// The browser's `AuthenticationResponseJSON`.
+    #[schema(value_type = Object)]
+    pub(crate) authentication_response: Value,
+}
+
+/// The response of a passkey, which is yet to be checked.
+pub(crate) struct PasskeyProof<'a> {
+    pub(crate) access: &'a Access<Client>,
+    pub(crate) code: &'a Code,
+    pub(crate) response: &'a Value,
+    /// The attempt code of the sign-in whose second factor this is, and for which the challenge
+    /// must be.
+    pub(crate) attempt: Option<&'a Code>,
+    /// How a wrong response is recorded.
+    pub(crate) failed: Event,
+}
+
+/// A right response, whose use is yet to be written.
+pub(crate) struct Proved {
+    /// The user as read.
+    row: UserRow,
+    /// The user with the use recorded.
+    pub(crate) user: User,
+    pub(crate) assertion: Assertion,
+    /// When the passkey was registered.
+    pub(crate) since: Timestamp,
+}
+
+impl PasskeyProof<'_> {
+    /// Checks the response, which must be by a passkey of `owner` if that is known. In the first
+    /// round (0), challenge and user may be prefetched.
+    pub(crate) async fn check(&self, round: u32, owner: Option<UserId>) -> Result<Proved, Error> {
+        let (access, project) = (self.access, &self.access.project);
+        let now = access.app.clock.now();
+        let table = access.table(round);
+        // The user is read before the challenge: whoever sees a user after a use also sees that the
+        // challenge of that use is redeemed.
+        let claimed = claimed_user(self.response).filter(|id| owner.is_none_or(|owner| owner == *id));
+        let row = match claimed {
+            Some(id) => table.user(&project.id, id).await?,
+            None => None,
+        };
+        let challenge = self.challenge(table).await?;
+        if !project.config.passkeys.enabled {
+            return Err(KnownError::PasskeyAuthenticationNotEnabled.into());
+        }
+        let Some(row) = row else { return Err(self.wrong(None, Failed::Unknown).await) };
+        let assertion = match authenticate(project, &challenge, self.response, &row.user) {
+            Ok(assertion) => assertion,
+            Err(failed) => return Err(self.wrong(Some(&row.user), failed).await),
+        };
+        let since = row.user.passkey_of(&assertion.credential_id.0).map(|passkey| passkey.created_at);
+        let mut user = row.user.clone();
+        match (user.use_passkey(&assertion, now), since) {
+            (Ok(()), Some(since)) => Ok(Proved { row, user, assertion, since }),
+            (Err(Refused::Cloned), _) => Err(self.suspect(&row, user).await),
+            _ => Err(self.wrong(Some(&row.user), Failed::Unknown).await),
+        }
+    }
+
+    async fn challenge(&self, table: &Store) -> Result<Challenge, Error> {
+        let found = table.challenge(&self.access.project.id, Ceremony::Authentication, self.code).await?;
+        let challenge = Challenge::check(found, self.access.app.clock.now())?;
+        if challenge.is_for_attempt(self.attempt) { Ok(challenge) } else { Err(Rejected::NotFound.into()) }
+    }
+
+    /// Records a wrong response, and returns its error.
+    async fn wrong(&self, user: Option<&User>, failed: Failed) -> Error {
+        match self.access.app.store.record_failure(user.map(|user| user.id), self.failed).await {
+            Ok(()) => KnownError::PasskeyAuthenticationFailed { message: failed.to_string() }.into(),
+            Err(error) => error.into(),
+        }
+    }
+
+    /// Records that there may be a copy of the authenticator, and tells the owner once. `user` is
+    /// the user of `row` with the suspicion.
+    async fn suspect(&self, row: &UserRow, user: User) -> Error {
+        let refused = || KnownError::PasskeyAuthenticationFailed { message: Refused::Cloned.to_string() }.into();
+        let told = async {
+            // If this response has just been used by another request, its count is old for that
+            // reason alone.
+            self.challenge(&self.access.app.store).await?;
+            if user == row.user {
+                let store = &self.access.app.store;
+                return Ok::<_, Error>(store.record_failure(Some(user.id), self.failed).await?);
+            }
+            let (access, mut user) = (self.access, user);
+            let writes = notice::of_change(&access.app, &access.project, place(access), &row.user, &mut user)?;
+            Proved::write(access, row, &user, writes).await
+        };
+        told.await.err().unwrap_or_else(refused)
+    }
+
+    /// Writes the use of the passkey and `writes`, and redeems the challenge.
+    pub(crate) async fn redeem(&self, proved: &Proved, user: &User, mut writes: Vec<Write>) -> Result<(), Error> {
+        writes.push(passkey::redeem_challenge(&self.access.project.id, Ceremony::Authentication, self.code));
+        redeemed(Proved::write(self.access, &proved.row, user, writes).await)
+    }
+}
+
+impl Proved {
+    /// What the response proves.
+    pub(crate) fn amr(&self, project: &Project) -> Vec<Amr> {
+        let is_two_factors = project.config.passkeys.is_two_factors(self.assertion.is_user_verified);
+        [Amr::Pop].into_iter().chain(is_two_factors.then_some(Amr::Mfa)).collect()
+    }
+
+    async fn write(access: &Access<Client>, row: &UserRow, user: &User, writes: Vec<Write>) -> Result<(), Error> {
+        match access.app.store.change_account(&access.project.id, row, user, writes).await? {
+            Outcome::Done => Ok(()),
+            _ => Err(Error::conflict()),
+        }
+    }
+}

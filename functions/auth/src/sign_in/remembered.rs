@@ -1,0 +1,51 @@
+//! Remembered devices in sign-ins. The token is in the header `device-token` of any family, so that
+//! it reaches every way to sign in, also through published SDKs, which can add headers.
+
+use flows::App;
+use model::project::Project;
+use model::user::User;
+use model::user::device::{Device, DeviceToken};
+use store::user::UserRow;
+use store::user::device::device_key;
+use store::{Items, Key, keys};
+use wire::id::{ProjectId, UserId};
+
+/// The key of the device that a request names, to be read together with its user.
+pub(crate) fn key(project: &ProjectId, user: UserId, token: Option<&DeviceToken>) -> Option<Key> {
+    token.map(|token| device_key(project, user, token.id))
+}
+
+/// The device of a request, if it replaces the second factor of `user`. `items` must have been read
+/// with [`key`].
+pub(crate) fn device(
+    app: &App,
+    project: &Project,
+    user: &User,
+    (items, token): (&Items, Option<&DeviceToken>),
+) -> Result<Option<Device>, store::Error> {
+    let Some(token) = token.filter(|_| user.has_second_factor()) else { return Ok(None) };
+    let found: Option<Device> = items.read(&device_key(&project.id, user.id, token.id))?;
+    let (settings, now) = (&project.config.second_factor, app.clock.now());
+    Ok(found.filter(|device| device.has(token) && device.is_remembered(user, settings, now)))
+}
+
+/// The device of a request, if it replaces the second factor of `user`, who was read before.
+pub(crate) async fn read(app: &App, project: &Project, user: &User, token: Option<&DeviceToken>) -> Result<Option<Device>, store::Error> {
+    let Some(token) = token.filter(|_| user.has_second_factor()) else { return Ok(None) };
+    let items = app.store.get_many([device_key(&project.id, user.id, token.id)]).await?;
+    device(app, project, user, (&items, Some(token)))
+}
+
+/// A user and the device of the request, in one round trip.
+pub(crate) async fn user_and_device(
+    app: &App,
+    project: &Project,
+    id: UserId,
+    token: Option<&DeviceToken>,
+) -> Result<(Option<UserRow>, Option<Device>), store::Error> {
+    let user = keys::user_key(&project.id, id);
+    let mut items = app.store.get_many([Some(user.clone()), key(&project.id, id, token)].into_iter().flatten()).await?;
+    let Some(row) = items.take(&user).map(UserRow::of).transpose()? else { return Ok((None, None)) };
+    let device = device(app, project, &row.user, (&items, token))?;
+    Ok((Some(row), device))
+}

@@ -1,0 +1,174 @@
+//! `GET /api/v1/internal/metrics`: returns figures about the users, teams and emails of the
+//! project.
+//!
+//! Nothing is counted here: totals and days are read from counters ([`store::metrics`]), which a
+//! worker keeps and which may lag behind by a minute or two.
+
+use std::collections::BTreeMap;
+
+use api::http::TableAction::{BatchGetItem, Query};
+use api::http::{Json, Route};
+use api::product::input::{Ignored, Param};
+use api::product::{Access, Admin, Input};
+use axum::extract::State;
+use deserr::Deserr;
+use errors::Error;
+use flows::App;
+use model::metrics::activity::{Counts, Day, Kind, day, distinct};
+use model::metrics::tally::{ANONYMOUS, ANONYMOUS_COUNTRY, COUNTRY, METHOD, TEAMS, Tally, USERS, VERIFIED};
+use model::user::filter::UserFilter;
+use model::user::view::ServerUser;
+use serde::Serialize;
+use store::metrics::{Figures, SignUps};
+use utoipa::ToSchema;
+use wire::clock::Millis;
+
+use crate::metrics::absent::{AnalyticsOverview, PaymentsOverview};
+use crate::metrics::emails::{EmailOverview, overview};
+use crate::metrics::series::{ActiveSplit, Point, points};
+use crate::metrics::users::{last_active, newest, views};
+
+pub const ROUTE: Route = Route::get("projects-internal-metrics", "/api/v1/internal/metrics")
+    .summary("Returns figures about users, teams and emails")
+    .table(&[BatchGetItem, Query]);
+
+#[derive(Deserr, ToSchema)]
+#[deserr(deny_unknown_fields)]
+pub struct MetricsQuery {
+    /// Whether anonymous users count as users. Default: `false`.
+    #[schema(value_type = Option<bool>)]
+    #[deserr(default)]
+    include_anonymous: Option<Param<bool>>,
+}
+
+#[derive(Serialize, ToSchema)]
+pub struct Metrics {
+    /// When the users were last counted one by one; from then on, each change is added. `null` if
+    /// they were not counted yet: the totals are then only the changes since the project's audit
+    /// log began.
+    #[schema(value_type = Option<i64>)]
+    counted_at_millis: Option<Millis>,
+    /// Users who have signed up; with `include_anonymous`, anonymous users as well.
+    total_users: u64,
+    /// Sign-ups in the last 30 days, by day.
+    daily_users: Vec<Point>,
+    /// Users who were active in the last 30 days, by day.
+    daily_active_users: Vec<Point>,
+    /// By the country of the sign-up, ISO 3166-1 alpha-2; without users whose country is unknown.
+    users_by_country: BTreeMap<String, u64>,
+    /// The five newest users.
+    recently_registered: Vec<ServerUser>,
+    /// The five users who signed in or changed something last, in the last seven days.
+    recently_active: Vec<ServerUser>,
+    /// By how many users can use them, most first.
+    login_methods: Vec<LoginMethod>,
+    auth_overview: AuthOverview,
+    email_overview: EmailOverview,
+    payments_overview: PaymentsOverview,
+    analytics_overview: AnalyticsOverview,
+}
+
+/// How many users can sign in with a method; users with several methods count in each.
+#[derive(Serialize, ToSchema)]
+pub struct LoginMethod {
+    /// `password`, `otp`, or the id of a provider.
+    method: String,
+    /// Users who can sign in with it.
+    count: u64,
+}
+
+/// The users and teams of the project.
+#[derive(Serialize, ToSchema)]
+pub struct AuthOverview {
+    /// Users with a verified primary email address.
+    verified_users: u64,
+    /// The other users who have signed up.
+    unverified_users: u64,
+    /// Users who have not signed up yet.
+    anonymous_users: u64,
+    /// Teams.
+    total_teams: u64,
+    /// Different users who were active in the last 30 days.
+    mau: u64,
+    daily_active_users_split: ActiveSplit,
+    /// A team is active when a user who has selected it is.
+    daily_active_teams_split: ActiveSplit,
+    /// As `total_users`.
+    total_users_filtered: u64,
+}
+
+pub async fn handle(
+    State(app): State<App>,
+    access: Access<Admin>,
+    Input { query, .. }: Input<Ignored, MetricsQuery>,
+) -> Result<Json<Metrics>, Error> {
+    let (project, now) = (&access.project, app.clock.now());
+    let includes_anonymous = query.include_anonymous.is_some_and(|includes| includes.0);
+    let filter = UserFilter { includes_restricted: true, includes_anonymous, ..UserFilter::default() };
+    let (figures, activities, emails, newest, active) = tokio::try_join!(
+        app.store.figures(&project.id, now),
+        app.store.activities(&project.id, now),
+        overview(&app, project),
+        newest(&app, project, &filter),
+        last_active(&app, project, &filter),
+    )?;
+    let [recently_registered, recently_active] = views(&app, project, [newest, active]).await?;
+    let kinds: &[Kind] = if includes_anonymous { &[Kind::User, Kind::Anonymous] } else { &[Kind::User] };
+    let (today, totals) = (day(now), &figures.totals.tally);
+    let total_users = total(totals, USERS) + if includes_anonymous { total(totals, ANONYMOUS) } else { 0 };
+    let auth_overview = auth_overview(totals, &activities, today, kinds, total_users);
+    Ok(Json(Metrics {
+        counted_at_millis: figures.totals.counted_at.map(jiff::Timestamp::as_millisecond),
+        total_users,
+        daily_users: sign_ups(&figures, today, includes_anonymous),
+        daily_active_users: auth_overview.daily_active_users_split.total.clone(),
+        users_by_country: by_country(totals, includes_anonymous),
+        recently_registered,
+        recently_active,
+        login_methods: login_methods(totals),
+        auth_overview,
+        email_overview: emails,
+        payments_overview: PaymentsOverview::default(),
+        analytics_overview: AnalyticsOverview::default(),
+    }))
+}
+
+/// A total; 0 instead of the negative difference of a project that was never counted.
+fn total(totals: &Tally, name: &str) -> u64 {
+    u64::try_from(totals.get(name)).unwrap_or_default()
+}
+
+fn auth_overview(totals: &Tally, activities: &BTreeMap<Day, Counts>, today: Day, kinds: &[Kind], all: u64) -> AuthOverview {
+    let verified = total(totals, VERIFIED);
+    AuthOverview {
+        verified_users: verified,
+        unverified_users: total(totals, USERS).saturating_sub(verified),
+        anonymous_users: total(totals, ANONYMOUS),
+        total_teams: total(totals, TEAMS),
+        mau: distinct(activities, today, kinds),
+        daily_active_users_split: ActiveSplit::of(activities, today, kinds),
+        daily_active_teams_split: ActiveSplit::of(activities, today, &[Kind::Team]),
+        total_users_filtered: all,
+    }
+}
+
+fn sign_ups(figures: &Figures, today: Day, includes_anonymous: bool) -> Vec<Point> {
+    let of = |SignUps { users, anonymous }: SignUps| users + if includes_anonymous { anonymous } else { 0 };
+    points(today, |day| figures.sign_ups.get(&day).copied().map(of).unwrap_or_default())
+}
+
+fn by_country(totals: &Tally, includes_anonymous: bool) -> BTreeMap<String, u64> {
+    let anonymous = totals.with_prefix(ANONYMOUS_COUNTRY).filter(|_| includes_anonymous);
+    let mut countries: BTreeMap<String, u64> = BTreeMap::new();
+    for (country, count) in totals.with_prefix(COUNTRY).chain(anonymous) {
+        *countries.entry(country.to_owned()).or_default() += count.unsigned_abs();
+    }
+    countries
+}
+
+fn login_methods(totals: &Tally) -> Vec<LoginMethod> {
+    let method = |(method, count): (&str, i64)| LoginMethod { method: method.to_owned(), count: count.unsigned_abs() };
+    let mut methods: Vec<LoginMethod> = totals.with_prefix(METHOD).map(method).collect();
+    methods.sort_by(|a, b| b.count.cmp(&a.count).then_with(|| a.method.cmp(&b.method)));
+    methods
+}

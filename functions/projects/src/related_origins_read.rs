@@ -1,0 +1,55 @@
+//! `GET /api/v1/projects/{project_id}/.well-known/webauthn`: returns the origins on which the
+//! project's passkeys may be used, besides those on the domain of their relying party.
+//!
+//! Browsers fetch this file from the relying party's own domain (WebAuthn Level 3 §5.11), so an app
+//! serves it there: as a copy, or by forwarding the request to this operation.
+
+use api::http::TableAction::GetItem;
+use api::http::{Describe, Description, Json, Route};
+use api::product::Input;
+use api::product::input::{Ignored, Nothing};
+use axum::extract::State;
+use axum::response::{IntoResponse, Response};
+use errors::{Error, ErrorCode, KnownError};
+use flows::App;
+use http::{HeaderValue, header};
+use serde::Serialize;
+use utoipa::ToSchema;
+use wire::id::ProjectId;
+
+use crate::jwks::elsewhere::ProjectPath;
+
+pub const ROUTE: Route = Route::get("projects-related-origins-read", "/api/v1/projects/{project_id}/.well-known/webauthn")
+    .summary("Returns the origins on which the project's passkeys may be used")
+    .without_secret()
+    .table(&[GetItem])
+    .errors(&[ErrorCode::ProjectNotFound]);
+
+/// Origins that may be cached for an hour.
+#[derive(Serialize, ToSchema)]
+pub struct RelatedOrigins {
+    /// The project's trusted domains without wildcards, if they are https; none if the project does
+    /// not offer passkeys.
+    #[schema(example = json!(["https://app.example.com"]))]
+    origins: Vec<String>,
+}
+
+impl IntoResponse for RelatedOrigins {
+    fn into_response(self) -> Response {
+        ([(header::CACHE_CONTROL, HeaderValue::from_static("public, max-age=3600"))], Json(self)).into_response()
+    }
+}
+
+impl Describe for RelatedOrigins {
+    fn describe(description: &mut Description) {
+        Json::<Self>::describe(description);
+    }
+}
+
+pub async fn handle(State(app): State<App>, Input { path, .. }: Input<Ignored, Nothing, ProjectPath>) -> Result<RelatedOrigins, Error> {
+    let unknown = || KnownError::ProjectNotFound { project_id: path.project_id.clone() };
+    let id = ProjectId::parse(&path.project_id).map_err(|_| unknown())?;
+    let config = app.store.project(&id).await?.ok_or_else(unknown)?.project.config;
+    let origins = if config.passkeys.enabled { config.related_origins() } else { Vec::new() };
+    Ok(RelatedOrigins { origins })
+}

@@ -1,0 +1,58 @@
+//! `GET /api/v1/internal/webhook-endpoints/{id}/deliveries`: lists the deliveries of the last 30
+//! days to an endpoint, newest first, with every attempt.
+
+use api::http::TableAction::{BatchGetItem, GetItem, Query};
+use api::http::{Json, Route};
+use api::product::cursor::Cursors;
+use api::product::input::{Ignored, Param};
+use api::product::page::{self, Page};
+use api::product::{Access, Admin, Input};
+use deserr::Deserr;
+use errors::{Error, ErrorCode};
+use model::webhook::delivery::{DeliveryStatus, DeliveryView};
+use model::webhook::event::EventType;
+use store::webhook::delivery::DeliveryListing;
+use utoipa::ToSchema;
+
+use crate::endpoints::input::{EndpointPath, found, lane};
+
+pub const ROUTE: Route = Route::get("webhooks-delivery-list", "/api/v1/internal/webhook-endpoints/{id}/deliveries")
+    .summary("Lists the deliveries to a webhook endpoint, newest first")
+    .table(&[BatchGetItem, GetItem, Query])
+    .errors(&[ErrorCode::WebhookEndpointNotFound, ErrorCode::InvalidCursor]);
+
+#[derive(Deserr, ToSchema)]
+#[deserr(deny_unknown_fields)]
+pub struct DeliveriesQuery {
+    /// Only deliveries with this status.
+    #[deserr(default)]
+    status: Option<DeliveryStatus>,
+    /// Only events of this type.
+    #[schema(value_type = Option<String>, example = "user.created")]
+    #[deserr(default)]
+    event_type: Option<EventType>,
+    /// 1 to 100. Default: 50.
+    #[schema(value_type = Option<u8>, minimum = 1, maximum = 100)]
+    #[deserr(default)]
+    limit: Option<Param<usize>>,
+    /// The `next_cursor` of the previous page. Send it with the same filters.
+    #[deserr(default)]
+    cursor: Option<String>,
+}
+
+const DEFAULT_LIMIT: usize = 50;
+const MAX_LIMIT: usize = 100;
+
+pub async fn handle(
+    access: Access<Admin>,
+    Input { query, path, .. }: Input<Ignored, DeliveriesQuery, EndpointPath>,
+) -> Result<Json<Page<DeliveryView>>, Error> {
+    let limit = page::limit(query.limit, DEFAULT_LIMIT, MAX_LIMIT, &ROUTE)?;
+    let DeliveriesQuery { status, event_type, cursor, .. } = query;
+    let cursors = Cursors::of(&access, format!("webhook-deliveries/{}/{status:?}/{event_type:?}", path.id));
+    let after: Option<String> = cursors.position(cursor.as_deref())?;
+    found(&access, path.id).await?;
+    let listing = DeliveryListing { status, event_type, after: after.as_deref(), limit };
+    let (deliveries, next) = access.app.store.webhook_deliveries(&lane(&access, path.id), listing).await?;
+    Ok(Json(Page::new(deliveries.into_iter().map(DeliveryView::from).collect(), cursors.next(next.as_ref())?)))
+}

@@ -1,0 +1,45 @@
+//! `POST /api/v1/internal/webhook-endpoints/{id}/deliveries/{delivery_id}/replay`: delivers an
+//! event once more. The receiver recognises it by the id of the message.
+
+use api::http::TableAction::{BatchGetItem, ConditionCheckItem, GetItem, PutItem, UpdateItem};
+use api::http::{Json, Route};
+use api::product::input::{Ignored, Nothing};
+use api::product::{Access, Admin, Input};
+use deserr::Deserr;
+use errors::{Error, ErrorCode, KnownError};
+use model::webhook::delivery::DeliveryView;
+use store::webhook::delivery::NewDelivery;
+use utoipa::ToSchema;
+use wire::id::{WebhookDeliveryId, WebhookEndpointId};
+
+use crate::endpoints::input::{found, lane};
+
+pub const ROUTE: Route = Route::post("webhooks-delivery-replay", "/api/v1/internal/webhook-endpoints/{id}/deliveries/{delivery_id}/replay")
+    .summary("Delivers an event to a webhook endpoint once more")
+    .table(&[BatchGetItem, ConditionCheckItem, GetItem, PutItem, UpdateItem])
+    .errors(&[ErrorCode::WebhookEndpointNotFound, ErrorCode::WebhookDeliveryNotFound]);
+
+#[derive(Deserr, ToSchema)]
+#[deserr(deny_unknown_fields)]
+pub struct DeliveryPath {
+    /// The id of the endpoint.
+    #[schema(value_type = String, format = Uuid)]
+    id: WebhookEndpointId,
+    /// The id of the delivery.
+    delivery_id: WebhookDeliveryId,
+}
+
+pub async fn handle(access: Access<Admin>, Input { path, .. }: Input<Ignored, Nothing, DeliveryPath>) -> Result<Json<DeliveryView>, Error> {
+    let (app, lane, now) = (&access.app, lane(&access, path.id), access.app.clock.now());
+    let Some(old) = app.store.webhook_delivery(&lane, path.delivery_id).await? else {
+        found(&access, path.id).await?;
+        return Err(KnownError::WebhookDeliveryNotFound.into());
+    };
+    let new = old.again(app.entropy.ordered_uuid(now).into(), now);
+    let replay = NewDelivery::replay(lane, new.clone(), now);
+    match app.store.replay_webhooks(vec![replay], now).await {
+        Ok(()) => Ok(Json(new.into())),
+        Err(store::Error::Conflict(_)) => Err(KnownError::WebhookEndpointNotFound.into()),
+        Err(error) => Err(error.into()),
+    }
+}

@@ -1,0 +1,56 @@
+//! `POST /api/v1/internal/webhook-endpoints/{id}/replay-failed`: delivers once more what failed for
+//! good since a time, at most a thousand events per request.
+
+use api::http::TableAction::{BatchGetItem, ConditionCheckItem, GetItem, PutItem, Query, UpdateItem};
+use api::http::{Json, Route};
+use api::product::input::Nothing;
+use api::product::{Access, Admin, Input};
+use deserr::Deserr;
+use errors::{Error, ErrorCode, KnownError};
+use jiff::Timestamp;
+use model::outbox::patch::AtMillis;
+use serde::Serialize;
+use store::webhook::delivery::NewDelivery;
+use utoipa::ToSchema;
+
+use crate::endpoints::input::{EndpointPath, found, lane};
+
+pub const ROUTE: Route = Route::post("webhooks-delivery-replay-failed", "/api/v1/internal/webhook-endpoints/{id}/replay-failed")
+    .summary("Delivers once more what failed since a time")
+    .table(&[BatchGetItem, ConditionCheckItem, GetItem, PutItem, Query, UpdateItem])
+    .errors(&[ErrorCode::WebhookEndpointNotFound]);
+
+#[derive(Deserr, ToSchema)]
+#[deserr(deny_unknown_fields)]
+pub struct ReplayFailed {
+    /// Only events since this time, in milliseconds since the epoch.
+    #[schema(value_type = i64)]
+    since_millis: AtMillis,
+}
+
+#[derive(Serialize, ToSchema)]
+pub struct Replayed {
+    /// The number of events that are delivered once more.
+    count: usize,
+    /// The `since_millis` of another request for the rest; `null` if this request was enough.
+    next_since_millis: Option<i64>,
+}
+
+pub async fn handle(
+    access: Access<Admin>,
+    Input { body, path, .. }: Input<ReplayFailed, Nothing, EndpointPath>,
+) -> Result<Json<Replayed>, Error> {
+    let (app, lane, now) = (&access.app, lane(&access, path.id), access.app.clock.now());
+    let (failed, next) = app.store.failed_webhooks(&lane, body.since_millis.0).await?;
+    if failed.is_empty() {
+        found(&access, path.id).await?;
+    }
+    let again = failed.iter().map(|old| old.again(app.entropy.ordered_uuid(now).into(), now));
+    let new: Vec<NewDelivery> = again.map(|new| NewDelivery::replay(lane.clone(), new, now)).collect();
+    let count = new.len();
+    match app.store.replay_webhooks(new, now).await {
+        Ok(()) => Ok(Json(Replayed { count, next_since_millis: next.map(Timestamp::as_millisecond) })),
+        Err(store::Error::Conflict(_)) => Err(KnownError::WebhookEndpointNotFound.into()),
+        Err(error) => Err(error.into()),
+    }
+}

@@ -1,0 +1,39 @@
+//! `PATCH /api/v1/internal/webhook-endpoints/{id}`: changes an endpoint. Switching it on forgets
+//! its failures, and what is pending for it is due.
+
+use api::http::TableAction::{BatchGetItem, UpdateItem};
+use api::http::{Json, Route};
+use api::product::input::Nothing;
+use api::product::{Access, Admin, Input};
+use errors::{Error, ErrorCode};
+use flows::context::ROUNDS;
+use model::webhook::EndpointView;
+use model::webhook::input::EndpointPatch;
+use store::optimistic;
+use store::webhook::queue::fresh_start;
+
+use crate::endpoints::input::{EndpointPath, check_url, found_with_health, rejected, sealing};
+
+pub const ROUTE: Route = Route::patch("webhooks-endpoint-update", "/api/v1/internal/webhook-endpoints/{id}")
+    .summary("Updates a webhook endpoint")
+    .table(&[BatchGetItem, UpdateItem])
+    .errors(&[ErrorCode::WebhookEndpointNotFound, ErrorCode::WebhookUrlNotAllowed]);
+
+pub async fn handle(
+    access: Access<Admin>,
+    Input { body, path, .. }: Input<EndpointPatch, Nothing, EndpointPath>,
+) -> Result<Json<EndpointView>, Error> {
+    let (app, project) = (&access.app, &access.project.id);
+    if let Some(url) = &body.url {
+        check_url(app, url)?;
+    }
+    let (next, health) = optimistic!(ROUNDS, |_| {
+        let (row, health) = found_with_health(&access, path.id).await?;
+        let now = app.clock.now();
+        let next = body.clone().apply(row.endpoint.clone(), sealing(&access), now).map_err(|error| rejected(error, &ROUTE))?;
+        let start = (body.enabled == Some(true)).then(|| fresh_start(project, path.id, now));
+        app.store.replace_webhook_endpoint(project, &row, &next, start.into_iter().collect()).await?;
+        Ok::<_, Error>((next, health))
+    })?;
+    Ok(Json(EndpointView::of(&next, &health)))
+}

@@ -1,0 +1,54 @@
+//! Input checks of the operations on endpoints, and what they read.
+
+use api::http::Route;
+use deserr::Deserr;
+use errors::{Error, KnownError};
+use flows::{App, Context};
+use model::webhook::Lane;
+use model::webhook::health::Health;
+use model::webhook::input::{Rejected, Sealing};
+use net::webhook::check;
+use store::webhook::EndpointRow;
+use utoipa::ToSchema;
+use wire::id::WebhookEndpointId;
+
+#[derive(Deserr, ToSchema)]
+#[deserr(deny_unknown_fields)]
+pub struct EndpointPath {
+    pub(crate) id: WebhookEndpointId,
+}
+
+/// Refuses a URL to which no events may be sent.
+pub(crate) fn check_url(app: &App, url: &str) -> Result<(), KnownError> {
+    check(&app.settings, url).map_err(|reason| KnownError::WebhookUrlNotAllowed { reason })
+}
+
+/// What seals the secrets of the project's endpoints.
+pub(crate) fn sealing(context: &Context) -> Sealing<'_> {
+    Sealing { sealer: &context.app.sealer, entropy: &context.app.entropy, project: &context.project.id }
+}
+
+/// The error of a change that was not made.
+pub(crate) fn rejected(rejected: Rejected, route: &Route) -> Error {
+    match rejected {
+        Rejected::Input(problems) => route.schema_error(&problems).into(),
+        Rejected::Seal(error) => error.into(),
+    }
+}
+
+/// The endpoint with this id.
+pub(crate) async fn found(context: &Context, id: WebhookEndpointId) -> Result<EndpointRow, Error> {
+    let row = context.app.store.webhook_endpoint(&context.project.id, id).await?;
+    Ok(row.ok_or(KnownError::WebhookEndpointNotFound)?)
+}
+
+/// Where an endpoint's deliveries are.
+pub(crate) fn lane(context: &Context, id: WebhookEndpointId) -> Lane {
+    (context.project.id.clone(), id)
+}
+
+/// The endpoint with this id, and what is known of its last attempts.
+pub(crate) async fn found_with_health(context: &Context, id: WebhookEndpointId) -> Result<(EndpointRow, Health), Error> {
+    let found = context.app.store.webhook_endpoint_and_health(&context.project.id, id).await?;
+    Ok(found.ok_or(KnownError::WebhookEndpointNotFound)?)
+}

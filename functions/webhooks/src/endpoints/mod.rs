@@ -1,0 +1,3 @@
+//! Shared by the operations on webhook endpoints.
+
+pub(crate) mod input;

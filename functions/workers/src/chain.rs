@@ -1,0 +1,126 @@
+//! Adds the links of an audit trail's hash chain ([`model::trail::chain`]). Each step continues
+//! after the last link, whoever wrote it, so it also covers entries that earlier steps missed.
+
+use std::collections::HashMap;
+
+use crypto::trail_keys::TrailKeys;
+use flows::App;
+use jiff::Timestamp;
+use jiff::civil::Date;
+use model::trail::chain::{Covered, Head, Link, MOST_ENTRIES, OVERLAP};
+use model::trail::retention::longest_retention;
+use store::trail::chain::{Chain, DayEntry, earlier, position_before, time_of};
+use store::trail::day;
+use store::{Error, optimistic};
+use wire::clock::after;
+use wire::id::ProjectId;
+
+use crate::counting::{Fresh, count_active, first_link, note_sign_ins};
+use crate::fail_point::reached;
+
+/// Maximum number of attempts when several workers extend the same chain.
+const ROUNDS: u32 = 5;
+
+/// Adds links for all entries of a project's trail that no link covers yet, and adds up the figures
+/// that they count; returns the number of these entries. Does nothing for a deleted project.
+pub(crate) async fn link(app: &App, project: &ProjectId) -> Result<usize, store::Error> {
+    let mut linked = 0;
+    // If another worker has added a link meanwhile, this one continues after that link.
+    optimistic!(ROUNDS, |_| { Box::pin(step(app, project, &mut linked)).await })?;
+    Ok(linked)
+}
+
+async fn step(app: &App, project: &ProjectId, linked: &mut usize) -> Result<(), store::Error> {
+    let Some(row) = app.store.project(project).await? else { return Ok(()) };
+    let (keys, now) = (TrailKeys::new(&app.settings.secret), app.clock.now());
+    let head = match app.store.trail_head(project).await? {
+        // Continuing would authenticate a forged head.
+        Some(head) if keys.verify(&head.of.text(project), &head.mac).is_none() => {
+            return Err(store::Error::Refused(format!(
+                "the head of the trail of {project} was tampered with, or was written with another deployment secret"
+            )));
+        }
+        head => head.map(|head| head.of),
+    };
+    let (known, start) = match &head {
+        Some(head) => {
+            let start = earlier(&head.watermark, OVERLAP);
+            (app.store.covered_since(project, &start).await?, start)
+        }
+        None => (HashMap::new(), position_before(after(row.project.created_at, -OVERLAP))),
+    };
+    // Older entries have expired.
+    let start = start.max(position_before(after(now, -longest_retention())));
+    let mut chain = Links { app, project, keys, head, now, linked };
+    let end = position_before(after(now, OVERLAP));
+    let last = day(after(now, OVERLAP));
+    let mut of_day = time_of(&start).map_or(last, day);
+    while of_day <= last {
+        let mut from = start.clone();
+        loop {
+            let page = app.store.day_of_trail(project, of_day, &from, &end).await?;
+            let fresh = |DayEntry { covered, entry }| {
+                let before = known.get(&covered.position);
+                let times = covered.count.map_or(1, |count| count - before.and_then(|it| it.count).unwrap_or_default());
+                is_new(&covered, before, now).then_some(Fresh { covered, entry, times })
+            };
+            let new = page.entries.into_iter().filter_map(fresh);
+            chain.add(of_day, new.collect()).await?;
+            match page.next {
+                Some(next) => from = next,
+                None => break,
+            }
+        }
+        let Ok(next) = of_day.tomorrow() else { break };
+        of_day = next;
+    }
+    Ok(())
+}
+
+/// Whether an entry has to be covered: it is new and has not expired, or its count has risen since
+/// a link covered it.
+fn is_new(entry: &Covered, covered: Option<&Covered>, now: Timestamp) -> bool {
+    let Some(covered) = covered else { return entry.until > now.as_second() };
+    if entry != covered && !entry.counts_on(covered) {
+        tracing::error!(entry = entry.id(), "an entry of an audit trail was modified after a link had covered it");
+    }
+    entry.counts_on(covered)
+}
+
+/// The chain under construction.
+struct Links<'a> {
+    app: &'a App,
+    project: &'a ProjectId,
+    keys: TrailKeys,
+    head: Option<Head>,
+    now: Timestamp,
+    linked: &'a mut usize,
+}
+
+impl Links<'_> {
+    async fn add(&mut self, day: Date, mut entries: Vec<Fresh>) -> Result<(), store::Error> {
+        let noted = note_sign_ins(self.app, self.project, &entries).await;
+        match noted.and(count_active(self.app, self.project, &entries).await) {
+            // A malformed item must not keep entries from being linked.
+            Err(error @ (Error::Corrupt(_) | Error::Refused(_) | Error::TooMuch(_))) => {
+                tracing::error!(%error, project = %self.project, "active users were not counted");
+            }
+            counted => counted?,
+        }
+        while !entries.is_empty() {
+            let (count, counters) = first_link(&entries, MOST_ENTRIES);
+            let entries: Vec<Covered> = entries.drain(..count).map(|fresh| fresh.covered).collect();
+            reached("linking", entries.len());
+            let link = Link::after(self.head.as_ref(), self.project, day, entries.clone(), self.now);
+            let chain = Chain { project: self.project, keys: &self.keys };
+            let head = self.app.store.add_link(&chain, link, self.head.as_ref(), &counters).await?;
+            reached("linked", entries.len());
+            *self.linked += entries.len();
+            // The log is outside the table, so somebody who tampers with the table cannot change
+            // the log.
+            tracing::info!(project = %self.project, link = head.number, digest = %head.digest, entries = entries.len(), "linked the trail");
+            self.head = Some(head);
+        }
+        Ok(())
+    }
+}

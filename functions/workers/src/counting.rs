@@ -1,0 +1,80 @@
+//! What the entries of an audit trail count.
+//!
+//! An entry is counted in the transaction of the link that covers it. Users who were active are
+//! counted before, and the times of their sign-ins noted: that happens once a day for each user,
+//! and once an hour, so it can be repeated.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use flows::App;
+use jiff::Timestamp;
+use model::metrics::activity::{Day, day};
+use model::trail::chain::Covered;
+use model::trail::{Actor, Entry, Event};
+use store::metrics::counters::Counters;
+use wire::id::{ProjectId, UserId};
+
+use crate::fail_point::reached;
+
+/// An entry that a link is about to cover.
+pub(crate) struct Fresh {
+    pub(crate) covered: Covered,
+    pub(crate) entry: Option<Entry>,
+    /// How often its event happened since a link last covered it.
+    pub(crate) times: u64,
+}
+
+/// The maximum number of items that the counters of a link may take: a transaction has at most 100
+/// items, and a single entry takes at most about 60.
+const MOST_COUNTERS: usize = 90;
+
+/// The first entries that fit into one link, with what they count.
+pub(crate) fn first_link(entries: &[Fresh], most: usize) -> (usize, Counters) {
+    let mut counters = Counters::default();
+    for (number, fresh) in entries.iter().enumerate().take(most) {
+        let mut with = counters.clone();
+        if let Some(entry) = &fresh.entry {
+            with.add(entry, fresh.times);
+        }
+        if number > 0 && with.len() > MOST_COUNTERS {
+            return (number, counters);
+        }
+        counters = with;
+    }
+    (entries.len().min(most), counters)
+}
+
+/// Counts the users who caused these entries, each once a day.
+pub(crate) async fn count_active(app: &App, project: &ProjectId, entries: &[Fresh]) -> Result<(), store::Error> {
+    let mut by_day: BTreeMap<Day, (Timestamp, BTreeSet<UserId>)> = BTreeMap::new();
+    for entry in entries.iter().filter_map(|fresh| fresh.entry.as_ref()) {
+        if let Actor::User { user_id, .. } = entry.actor {
+            by_day.entry(day(entry.at)).or_insert_with(|| (entry.at, BTreeSet::new())).1.insert(user_id);
+        }
+    }
+    for (at, users) in by_day.into_values() {
+        let users: Vec<UserId> = users.into_iter().collect();
+        let left = app.store.not_yet_active(project, &users, at).await?;
+        let users = app.store.users_by_id(project, &left).await?;
+        let users: Vec<_> = users.into_values().map(|row| row.user).collect();
+        app.store.count_active(project, &users, at).await?;
+        reached("counted", users.len());
+    }
+    Ok(())
+}
+
+/// Notes the last sign-in of each user as activity. A refresh notes itself; a sign-in leaves it to
+/// this worker, because it does not write the user's item.
+pub(crate) async fn note_sign_ins(app: &App, project: &ProjectId, entries: &[Fresh]) -> Result<(), store::Error> {
+    let mut last: BTreeMap<UserId, Timestamp> = BTreeMap::new();
+    for entry in entries.iter().filter_map(|fresh| fresh.entry.as_ref()).filter(|entry| entry.events.contains(&Event::SignIn)) {
+        if let Some(user) = entry.user_id {
+            let at = last.entry(user).or_insert(entry.at);
+            *at = entry.at.max(*at);
+        }
+    }
+    for (user, at) in last {
+        app.store.note_activity(project, user, at).await?;
+    }
+    Ok(())
+}

@@ -1,0 +1,59 @@
+//! Counts the users and teams of a project one by one: of a project that existed before they were
+//! counted, or to repair its totals. Users without a place in the list by activity get one.
+
+use std::collections::BTreeSet;
+
+use flows::App;
+use jiff::{SignedDuration, Timestamp};
+use model::metrics::tally::Tally;
+use store::optimistic;
+use store::trail::list::TrailListing;
+use wire::clock::after;
+use wire::id::{ProjectId, UserId};
+
+use crate::chain;
+
+/// The maximum number of users of a project that the worker counts by itself, when it finds that
+/// nobody has counted them.
+pub const MOST_USERS: usize = 2000;
+/// How often changed accounts are read again before a recount gives up.
+const ROUNDS: u32 = 10;
+/// How many entries of the trail are read at once.
+const READ: usize = 500;
+/// More than the longest request takes, plus the difference between the clocks of two instances.
+const BEFORE: SignedDuration = SignedDuration::from_mins(2);
+
+/// Counts the users and teams of a project anew, at most `most` users; `None` if there are more.
+/// Exact although requests may change accounts meanwhile; [`store::Error::Contended`] if they
+/// change faster than accounts can be read.
+pub async fn totals(app: &App, project: &ProjectId, most: usize) -> Result<Option<Tally>, store::Error> {
+    let since = after(app.clock.now(), -BEFORE);
+    let Some(mut users) = app.store.tallies_of_users(project, most).await? else { return Ok(None) };
+    app.store.place_users(project).await?;
+    // Only accounts that changed since the list was read are read again, so each round is short.
+    let tally = optimistic!(ROUNDS, |_| {
+        chain::link(app, project).await?;
+        let before = app.store.totals(project).await?;
+        let changed = changed_since(app, project, since).await?;
+        app.store.tally_again(project, &mut users, &changed).await?;
+        let teams = app.store.count_teams(project).await?;
+        chain::link(app, project).await?;
+        app.store.set_totals(project, &before, &users, teams, app.clock.now()).await
+    })?;
+    Ok(Some(tally))
+}
+
+/// The users whom entries since a time are about.
+async fn changed_since(app: &App, project: &ProjectId, since: Timestamp) -> Result<Vec<UserId>, store::Error> {
+    let (mut users, mut after) = (BTreeSet::new(), None::<String>);
+    loop {
+        let now = app.clock.now();
+        let listing = TrailListing { user: None, from: since, until: None, after: after.as_deref(), limit: READ, read: READ, now };
+        let page = app.store.trail(project, listing, |entry| !entry.tally.is_empty()).await?;
+        users.extend(page.rows.iter().filter_map(|entry| entry.user_id));
+        after = page.next;
+        if after.is_none() {
+            return Ok(users.into_iter().collect());
+        }
+    }
+}

@@ -1,0 +1,73 @@
+//! Runs the work of several endpoints side by side, each in a task of its own, so that an endpoint
+//! that does not answer delays no other.
+
+use std::collections::HashSet;
+
+use flows::App;
+use jiff::Timestamp;
+use model::webhook::Lane;
+use tokio::task::JoinSet;
+
+use crate::webhooks::lane;
+
+/// The number of endpoints that are worked on at the same time. A task mostly waits.
+const AT_ONCE: usize = 256;
+/// The number of due endpoints that are read of each shard.
+const READ: i32 = 200;
+
+/// Endpoints that are being worked on.
+#[derive(Default)]
+pub struct Courier {
+    tasks: JoinSet<Lane>,
+    busy: HashSet<Lane>,
+}
+
+impl Courier {
+    /// Begins to work on the endpoints that are due, and returns how many those are. Work on an
+    /// endpoint begins nothing new after `until`.
+    pub async fn begin(&mut self, app: &App, until: Timestamp) -> Result<usize, store::Error> {
+        let mut begun = 0;
+        for lane in app.store.due_webhooks(app.clock.now(), READ).await? {
+            if self.busy.len() >= AT_ONCE {
+                break;
+            }
+            if self.busy.insert(lane.clone()) {
+                begun += 1;
+                let app = app.clone();
+                self.tasks.spawn(async move {
+                    if let Err(error) = lane::work(&app, &lane, until).await {
+                        tracing::warn!(%error, project = %lane.0, endpoint = %lane.1, "deliveries to an endpoint stopped; they stay due");
+                    }
+                    lane
+                });
+            }
+        }
+        Ok(begun)
+    }
+
+    /// Waits until the work on an endpoint ends; `false` if there is none.
+    pub async fn ended(&mut self) -> bool {
+        match self.tasks.join_next().await {
+            Some(Ok(lane)) => self.busy.remove(&lane),
+            Some(Err(error)) => {
+                tracing::error!(%error, "a task of webhooks failed");
+                // It is not known whose task that was.
+                self.busy.clear();
+                true
+            }
+            None => false,
+        }
+    }
+
+    /// Works on what is due until nothing is, or until `until`.
+    pub async fn drain(&mut self, app: &App, until: Timestamp) -> Result<(), store::Error> {
+        loop {
+            if app.clock.now() < until {
+                self.begin(app, until).await?;
+            }
+            if !self.ended().await {
+                return Ok(());
+            }
+        }
+    }
+}

@@ -1,0 +1,144 @@
+//! The work on one endpoint: delivers what is due, in order for each item that changed.
+
+use std::collections::HashSet;
+
+use flows::App;
+use flows::webhook::attempt;
+use futures_util::StreamExt as _;
+use futures_util::stream::iter;
+use jiff::Timestamp;
+use model::webhook::{DisabledReason, Endpoint, Lane};
+use store::optimistic;
+use store::webhook::delivery::{AT_ONCE, PendingDelivery};
+use store::webhook::queue::{Claimed, Place};
+
+use crate::fail_point::reached;
+use crate::webhooks::notice;
+
+/// The number of requests to an endpoint at the same time.
+const CONCURRENCY: usize = 8;
+/// The number of deliveries between two looks at the queue. Even if each takes as long as it may,
+/// they end within the lease of the endpoint.
+const CHUNK: usize = CONCURRENCY * 4;
+/// The number of parts of a queue, of a thousand places each, that are searched for due ones. In a
+/// longer queue, the places behind them are found when some of these have ended.
+const PARTS: usize = 10;
+/// How often a change to an endpoint is attempted.
+const ROUNDS: u32 = 5;
+
+/// Delivers what is due to an endpoint, until nothing is or until `until`.
+pub(super) async fn work(app: &App, lane: &Lane, until: Timestamp) -> Result<(), store::Error> {
+    while app.clock.now() < until {
+        let Some(claimed) = app.store.claim_webhook(lane, app.clock.now()).await? else { return Ok(()) };
+        reached("claimed-endpoint", 1);
+        let Some(row) = app.store.webhook_endpoint(&lane.0, lane.1).await? else {
+            while !app.store.purge_webhook(lane).await? {}
+            return Ok(());
+        };
+        if !pass(app, claimed, &row.endpoint).await? {
+            return Ok(());
+        }
+    }
+    Ok(())
+}
+
+/// One pass over the queue of a claimed endpoint; returns whether something may be due at once.
+async fn pass(app: &App, mut claimed: Claimed, endpoint: &Endpoint) -> Result<bool, store::Error> {
+    let lane = claimed.lane.clone();
+    if endpoint.disabled.is_some() {
+        // What is pending waits until the endpoint is switched on.
+        app.store.release_webhook(&claimed, None, app.clock.now()).await?;
+        return Ok(false);
+    }
+    let Due { places, next } = due(app, &lane).await?;
+    let is_idle = places.is_empty();
+    let pending = app.store.pending_webhooks(&lane, places).await?;
+    let off = deliver(app, &mut claimed, endpoint, pending).await?;
+    if let Some(reason) = off {
+        switch_off(app, &lane, reason).await?;
+    }
+    let now = app.clock.now();
+    let next = match off {
+        Some(_) => None,
+        None if is_idle => next,
+        None => Some(now),
+    };
+    app.store.release_webhook(&claimed, next, now).await?;
+    Ok(off.is_none() && !is_idle)
+}
+
+/// The places that are due, and when the next one is if none is.
+struct Due {
+    places: Vec<Place>,
+    next: Option<Timestamp>,
+}
+
+/// Finds the first places that are due. Of the places of one item, only the first may be due: the
+/// others wait for it.
+async fn due(app: &App, lane: &Lane) -> Result<Due, store::Error> {
+    let (now, mut seen) = (app.clock.now(), HashSet::new());
+    let (mut places, mut next, mut after) = (Vec::new(), None, None);
+    for _ in 0..PARTS {
+        let (part, end) = app.store.webhook_places(lane, after).await?;
+        for place in part {
+            if !seen.insert(place.object.clone()) {
+                continue;
+            }
+            if place.due_at <= now {
+                places.push(place);
+            } else {
+                next = Some(next.map_or(place.due_at, |next: Timestamp| next.min(place.due_at)));
+            }
+        }
+        after = end;
+        if places.len() >= CHUNK || after.is_none() {
+            break;
+        }
+    }
+    places.truncate(CHUNK);
+    Ok(Due { places, next })
+}
+
+/// Attempts these deliveries side by side, and writes their outcomes together as they arrive.
+/// Returns why the endpoint must be switched off, if it must.
+async fn deliver(
+    app: &App,
+    claimed: &mut Claimed,
+    endpoint: &Endpoint,
+    pending: Vec<PendingDelivery>,
+) -> Result<Option<DisabledReason>, store::Error> {
+    let (lane, mut off) = (claimed.lane.clone(), None);
+    let attempts = pending.into_iter().map(|mut pending| {
+        let project = &lane.0;
+        async move {
+            reached("delivering", 1);
+            let attempt = attempt(app, project, endpoint, &pending.delivery).await;
+            reached("delivered", 1);
+            pending.delivery.attempted(attempt, app.entropy.fraction());
+            pending
+        }
+    });
+    let mut settled = Box::pin(iter(attempts).buffer_unordered(CONCURRENCY).ready_chunks(AT_ONCE));
+    while let Some(settled) = settled.next().await {
+        for attempt in settled.iter().filter_map(|pending| pending.delivery.attempts.last()) {
+            off = claimed.health.note(attempt).or(off);
+        }
+        let count = settled.len();
+        app.store.settle_webhooks(&lane, settled).await?;
+        reached("settled-deliveries", count);
+    }
+    Ok(off)
+}
+
+/// Switches an endpoint off, and tells the owners of the project in the same transaction.
+async fn switch_off(app: &App, (project, endpoint): &Lane, reason: DisabledReason) -> Result<(), store::Error> {
+    optimistic!(ROUNDS, |_| {
+        let Some(row) = app.store.webhook_endpoint(project, *endpoint).await? else { return Ok(()) };
+        if row.endpoint.disabled.is_some() {
+            return Ok(());
+        }
+        let next = Endpoint { disabled: Some(reason), updated_at: app.clock.now(), ..row.endpoint.clone() };
+        let told = notice::writes(app, project, &next, reason).await?;
+        app.store.replace_webhook_endpoint(project, &row, &next, told).await
+    })
+}

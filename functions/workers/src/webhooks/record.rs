@@ -1,0 +1,90 @@
+//! Records the events of a batch of the table's stream.
+
+use std::collections::{BTreeSet, HashMap};
+
+use crypto::digest::Digest;
+use flows::App;
+use jiff::Timestamp;
+use model::project::Project;
+use model::webhook::Endpoint;
+use model::webhook::delivery::Delivery;
+use model::webhook::event::{EventType, Message};
+use serde_json::Value;
+use store::webhook::changes::{self, Change, Subject};
+use store::webhook::delivery::NewDelivery;
+use store::webhook::stream::{Record, records};
+use wire::id::{ProjectId, TeamId, UserId};
+
+use crate::fail_point::reached;
+use crate::webhooks::messages::{Known, of};
+
+/// Records a delivery for each event of a batch and each endpoint that wants it, and returns their
+/// number. If this fails, the batch must be read again.
+pub async fn record(app: &App, event: &Value) -> Result<usize, store::Error> {
+    let changes: Vec<Change> = records(event).into_iter().filter_map(meaning).collect();
+    let projects: BTreeSet<ProjectId> = changes.iter().map(|change| change.project.clone()).collect();
+    let mut endpoints = app.store.webhooks_of(projects).await?;
+    endpoints.retain(|_, endpoints| !endpoints.is_empty());
+    let changes: Vec<Change> = changes.into_iter().filter(|change| endpoints.contains_key(&change.project)).collect();
+    let left = teams_left(&changes);
+    let mut projects: HashMap<ProjectId, Option<Project>> = HashMap::new();
+    let mut new = Vec::new();
+    for change in changes {
+        if !projects.contains_key(&change.project) {
+            let project = app.store.project(&change.project).await?.map(|row| row.project);
+            projects.insert(change.project.clone(), project);
+        }
+        let (Some(Some(project)), Some(endpoints)) = (projects.get(&change.project), endpoints.get(&change.project)) else { continue };
+        let known = Known { app, project, teams_left: &left };
+        for (index, (event_type, data)) in of(&known, &change).await?.into_iter().enumerate() {
+            let message = message(&change, index, event_type, &data);
+            new.extend(deliveries(&change, (index, &message), app.clock.now(), endpoints));
+        }
+    }
+    let count = new.len();
+    reached("recording", count);
+    app.store.record_webhooks(new, app.clock.now()).await?;
+    reached("recorded", count);
+    Ok(count)
+}
+
+fn meaning(record: Record) -> Option<Change> {
+    let failed = |error: &store::Error| tracing::error!(%error, "a change makes no event, because its item cannot be parsed");
+    changes::of(record).inspect_err(failed).ok().flatten()
+}
+
+/// The teams that deleted users left: a user's memberships are deleted with the user.
+fn teams_left(changes: &[Change]) -> HashMap<(ProjectId, UserId), Vec<TeamId>> {
+    let mut left: HashMap<_, Vec<TeamId>> = HashMap::new();
+    for change in changes {
+        if let Subject::Membership(user, team, pair) = &change.subject
+            && pair.new.is_none()
+        {
+            left.entry((change.project.clone(), *user)).or_default().push(*team);
+        }
+    }
+    left
+}
+
+/// An event of a change, the `index`th. Its id follows from the change.
+fn message(change: &Change, index: usize, event_type: EventType, data: &Value) -> Message {
+    let seed = format!("{}/{}/{}/{index}", change.project, change.object, change.position);
+    Message::new(format!("msg_{}", Digest::of(&seed)), event_type, change.at, data)
+}
+
+/// The deliveries of an event. Events of one change keep their order, and those of changes with the
+/// same number, which different parts of the stream may give, have places of their own.
+fn deliveries<'a>(
+    change: &'a Change,
+    (index, message): (usize, &'a Message),
+    now: Timestamp,
+    endpoints: &'a [Endpoint],
+) -> impl Iterator<Item = NewDelivery> {
+    let position = format!("{}#{}#{index:04}", change.position, Digest::of(&change.object));
+    endpoints.iter().filter(|endpoint| endpoint.receives(message.event_type)).map(move |endpoint| NewDelivery {
+        lane: (change.project.clone(), endpoint.id),
+        delivery: Delivery::of(message.clone(), endpoint.id, now),
+        position: position.clone(),
+        object: change.object.clone(),
+    })
+}

@@ -1,0 +1,46 @@
+//! Starts the function that delivers events, as soon as some are recorded.
+
+use std::time::Duration;
+
+use aws::connector::AwsHttp;
+use aws::{Client, Endpoint, Service};
+use aws_smithy_runtime_api::client::orchestrator::HttpRequest;
+use aws_smithy_types::body::SdkBody;
+use tokio::time::timeout;
+use wire::environment::{Error, variable};
+
+/// How long starting the function may take.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// Starts the function that delivers events.
+pub struct Wake {
+    client: Client,
+    /// The name of the function.
+    function: String,
+}
+
+impl Wake {
+    /// The function that `GATELET_WEBHOOKS_FUNCTION` names; `None` if it names none, so that only
+    /// the schedule starts the function.
+    pub fn from_env() -> Result<Option<Self>, Error> {
+        let Some(function) = variable("GATELET_WEBHOOKS_FUNCTION") else { return Ok(None) };
+        let client = Client::new(Endpoint::from_env(Service::Lambda)?, AwsHttp::from_env()?);
+        Ok(Some(Self { client, function }))
+    }
+
+    /// Starts the function without waiting for it. A failure is only logged, as the schedule starts
+    /// the function a minute later.
+    pub async fn start(&self) {
+        let mut request = HttpRequest::new(SdkBody::from("{}"));
+        let path = format!("/2015-03-31/functions/{}/invocations", self.function);
+        let is_set = request.set_method("POST").is_ok() && request.set_uri(path).is_ok();
+        request.headers_mut().insert("x-amz-invocation-type", "Event");
+        request.headers_mut().insert("content-type", "application/json");
+        match timeout(PATIENCE, self.client.exchange(request)).await {
+            Ok(Ok(answer)) if answer.status().is_success() && is_set => {}
+            Ok(Ok(answer)) => tracing::warn!(status = answer.status().as_u16(), "the function that delivers webhooks was not started"),
+            Ok(Err(error)) => tracing::warn!(?error, "the function that delivers webhooks was not started"),
+            Err(_) => tracing::warn!("the function that delivers webhooks was not started in time"),
+        }
+    }
+}

@@ -1,0 +1,28 @@
+//! The question before a deletion.
+
+use std::io::{IsTerminal as _, stdin};
+
+use anyhow::{Context as _, bail};
+
+/// Asks for the id of the thing that a command is to delete, unless `given` repeats it already.
+pub(super) fn deletion(kind: &str, what: &str, id: &str, given: Option<String>) -> anyhow::Result<()> {
+    let confirmed = match given {
+        Some(again) => again,
+        None => typed(what)?,
+    };
+    match confirmed.trim() {
+        again if again == id => Ok(()),
+        "" => bail!("nothing was deleted: type the id of the {kind}, or repeat it with --confirm"),
+        other => bail!("{other:?} is not the id of the {kind}; nothing was deleted"),
+    }
+}
+
+/// A line of standard input; at a terminal, after the question.
+fn typed(what: &str) -> anyhow::Result<String> {
+    if stdin().is_terminal() {
+        eprint!("This deletes {what}. Type its id to confirm:  ");
+    }
+    let mut line = String::new();
+    stdin().read_line(&mut line).context("cannot read the id")?;
+    Ok(line)
+}

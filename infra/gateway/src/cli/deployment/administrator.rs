@@ -1,0 +1,121 @@
+//! A project of a deployment, as one of the people who own it administers it.
+
+use anyhow::{Context as _, bail};
+use clap::Args;
+use reqwest::Method;
+use serde_json::Value;
+use url::form_urlencoded::Serializer;
+use wire::id::{ProjectId, UserId};
+
+use super::super::input::project_id;
+use super::super::tools::Target;
+use super::session::{Ask, Session};
+
+/// How many items a request for a list returns at most.
+const PAGE: usize = 100;
+
+/// Selects a project of the deployment.
+#[derive(Args)]
+pub(crate) struct Of {
+    /// The project; by default the one that your teams own, if there is only one
+    #[arg(long, value_name = "ID")]
+    project: Option<String>,
+}
+
+pub(crate) struct Administrator {
+    session: Session,
+    pub(crate) project: ProjectId,
+}
+
+impl Administrator {
+    /// For a command that works over the API alone.
+    pub(crate) async fn required(target: &Target, of: Of) -> anyhow::Result<Self> {
+        Self::new(Session::required(target).await?, of.project.as_deref()).await
+    }
+
+    pub(crate) async fn new(mut session: Session, project: Option<&str>) -> anyhow::Result<Self> {
+        let project = match project {
+            Some(id) => project_id(id)?,
+            None => only_project(&mut session).await?,
+        };
+        Ok(Self { session, project })
+    }
+
+    /// The project, and the URL of its deployment, for messages.
+    pub(crate) fn place(&self) -> String {
+        format!("project {} at {}", self.project, self.session.url())
+    }
+
+    pub(crate) async fn get(&mut self, path: &str) -> anyhow::Result<Value> {
+        self.ask(Method::GET, path, None).await
+    }
+
+    pub(crate) async fn ask(&mut self, method: Method, path: &str, body: Option<&Value>) -> anyhow::Result<Value> {
+        self.session.json(Ask { method, path, body, project: Some(&self.project) }).await
+    }
+
+    /// One page of a list, and the cursor of the next page.
+    pub(crate) async fn page(
+        &mut self,
+        path: &str,
+        query: &[(&str, String)],
+        limit: usize,
+        cursor: Option<&str>,
+    ) -> anyhow::Result<(Vec<Value>, Option<String>)> {
+        let mut parameters = Serializer::new(String::new());
+        parameters.extend_pairs(query).append_pair("limit", &limit.min(PAGE).to_string());
+        if let Some(cursor) = cursor {
+            parameters.append_pair("cursor", cursor);
+        }
+        let mut page = self.get(&format!("{path}?{}", parameters.finish())).await?;
+        let Value::Array(items) = page["items"].take() else { bail!("{path} does not answer with a list") };
+        let next = page["pagination"]["next_cursor"].as_str().map(str::to_owned);
+        Ok((items, next))
+    }
+
+    /// The first items of a list. Says on standard error if there are more.
+    pub(crate) async fn list(&mut self, path: &str, query: &[(&str, String)], limit: usize) -> anyhow::Result<Vec<Value>> {
+        let (mut found, mut cursor) = (Vec::new(), None::<String>);
+        loop {
+            let (items, next) = self.page(path, query, limit - found.len(), cursor.as_deref()).await?;
+            found.extend(items);
+            match next {
+                Some(_) if found.len() >= limit => eprintln!("there are more: --limit {} shows up to that many", limit.saturating_mul(2)),
+                Some(_) => {
+                    cursor = next;
+                    continue;
+                }
+                None => {}
+            }
+            return Ok(found);
+        }
+    }
+
+    /// The user with this id or email address.
+    pub(crate) async fn user(&mut self, text: &str) -> anyhow::Result<Value> {
+        if let Ok(id) = UserId::parse(text) {
+            return self.get(&format!("/users/{id}")).await;
+        }
+        let query = [("query", text.to_owned()), ("include_anonymous", "true".to_owned())];
+        let mut cursor = None::<String>;
+        loop {
+            let (users, next) = self.page("/users", &query, PAGE, cursor.as_deref()).await?;
+            let has_address = |user: &Value| user["primary_email"].as_str().is_some_and(|email| email.eq_ignore_ascii_case(text));
+            match (users.into_iter().find(has_address), next) {
+                (Some(user), _) => return Ok(user),
+                (None, None) => bail!("no user of {} has the id or the primary address {text:?}", self.place()),
+                (None, next) => cursor = next,
+            }
+        }
+    }
+}
+
+/// The project that the user's teams own, if there is only one.
+async fn only_project(session: &mut Session) -> anyhow::Result<ProjectId> {
+    let projects = session.own(Method::GET, "/internal/projects", None).await?;
+    match projects["items"].as_array().map_or(&[][..], Vec::as_slice) {
+        [project] => project_id(project["id"].as_str().context("the project has no id")?),
+        [] => bail!("your teams own no project at {}: `gateway project create NAME` creates one", session.url()),
+        more => bail!("your teams own {} projects: name one with --project ID (`gateway project list` shows them)", more.len()),
+    }
+}

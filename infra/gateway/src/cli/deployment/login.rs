@@ -1,0 +1,178 @@
+//! `gateway login` and `gateway logout`.
+//!
+//! Signing in is the device flow (RFC 8628). The session belongs to this command alone; the user
+//! sees it in their list of sessions and can end it there.
+
+use std::io::IsTerminal as _;
+use std::process::{Command, Stdio};
+use std::time::Duration;
+
+use anyhow::{Context as _, anyhow, bail};
+use clap::Args;
+use model::text::line::plain;
+use reqwest::Method;
+use serde::Deserialize;
+use serde_json::Value;
+use tokio::time::{Instant, sleep};
+use url::{Url, form_urlencoded};
+use wire::environment::variable;
+
+use super::super::tools::Target;
+use super::api::{Api, INTERNAL, deployment_url};
+use super::logins::{self, Logins};
+use super::output::text;
+use super::session::{Session, saved};
+use crate::say::say;
+
+/// What a device adds to its interval when it must slow down (RFC 8628 §3.5).
+const SLOWER: Duration = Duration::from_secs(5);
+
+#[derive(Args)]
+pub(crate) struct Login {
+    /// URL of the deployment, such as `https://auth.example.com`
+    url: String,
+    /// Publishable client key of the project `internal`, if it requires one
+    #[arg(long, value_name = "KEY")]
+    client_key: Option<String>,
+    /// Page on which you confirm, in a trusted domain of `internal`; by default the page of the
+    /// SDK in the first of these domains
+    #[arg(long, value_name = "URL")]
+    page: Option<String>,
+    /// Only print the link, instead of opening it in a browser
+    #[arg(long)]
+    no_browser: bool,
+}
+
+#[derive(Args)]
+pub(crate) struct Logout {
+    /// URL of the deployment; by default the one that you signed in to last
+    url: Option<String>,
+    /// Forget the session without ending it, if the deployment cannot be reached
+    #[arg(long)]
+    forget: bool,
+}
+
+#[derive(Deserialize)]
+struct Started {
+    device_code: String,
+    user_code: String,
+    verification_uri_complete: Url,
+    expires_in: u64,
+    interval: u64,
+}
+
+struct Tokens {
+    refresh: String,
+    access: String,
+}
+
+impl Login {
+    pub(crate) async fn run(self) -> anyhow::Result<()> {
+        let api = Api::new(deployment_url(&self.url)?, self.client_key)?;
+        let page = self.page.iter().map(|page| ("verification_uri", page.as_str()));
+        let (status, body) = ask(&api, "device_authorization", page).await?;
+        if status != 200 {
+            return Err(not_started(&api, status, &body, self.page.is_some()));
+        }
+        let started: Started = serde_json::from_value(body).map_err(|_| api.foreign(status))?;
+        let link = &started.verification_uri_complete;
+        say!("Open {}", plain(link.as_str()));
+        say!("and confirm. The code is {}.", plain(&started.user_code));
+        if !self.no_browser {
+            open(link);
+        }
+        let tokens = wait(&api, &started).await?;
+        let mut session = Session::signed_in(api, tokens.refresh, tokens.access);
+        let user = session.own(Method::GET, "/users/me", None).await?;
+        let (url, email) = (session.url().to_owned(), text(&user["primary_email"]));
+        if let Some(previous) = Logins::save(session.into_login())? {
+            // The sign-in has succeeded, whether the session that it replaces can be ended or not.
+            let _ = end(previous).await;
+        }
+        say!("signed in to {url} as {}", plain(if email.is_empty() { "a user without an address" } else { &email }));
+        Ok(())
+    }
+}
+
+fn not_started(api: &Api, status: u16, body: &Value, has_page: bool) -> anyhow::Error {
+    match body["code"].as_str() {
+        Some("SCHEMA_ERROR") if !has_page => anyhow!(
+            "{} has no page to confirm on: its operator adds a trusted domain to the project `internal`, or --page names a page of it",
+            api.url
+        ),
+        _ => api.refusal(status, body),
+    }
+}
+
+/// A request of the OAuth client `internal`.
+async fn ask<'a>(api: &Api, operation: &str, fields: impl IntoIterator<Item = (&'a str, &'a str)>) -> anyhow::Result<(u16, Value)> {
+    let mut form = form_urlencoded::Serializer::new(String::new());
+    form.append_pair("client_id", INTERNAL).extend_pairs(fields);
+    if let Some(key) = &api.client_key {
+        form.append_pair("client_secret", key);
+    }
+    let request = api.request(Method::POST, &format!("/auth/oauth/{operation}"));
+    api.json(request.header("content-type", "application/x-www-form-urlencoded").body(form.finish())).await
+}
+
+/// Opens a link in the browser of this machine, if somebody sits before it. The link is printed in
+/// any case, so a failure is of no importance.
+fn open(link: &Url) {
+    let is_remote = variable("SSH_CONNECTION").is_some();
+    if is_remote || !std::io::stdout().is_terminal() || !matches!(link.scheme(), "http" | "https") {
+        return;
+    }
+    let program = if cfg!(target_os = "macos") { "open" } else { "xdg-open" };
+    let mut command = Command::new(program);
+    let _ = command.arg(link.as_str()).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn();
+}
+
+/// Polls until the user has decided.
+async fn wait(api: &Api, started: &Started) -> anyhow::Result<Tokens> {
+    let end = Instant::now() + Duration::from_secs(started.expires_in);
+    let mut interval = Duration::from_secs(started.interval.max(1));
+    while Instant::now() < end {
+        sleep(interval).await;
+        let grant = [("grant_type", "urn:ietf:params:oauth:grant-type:device_code"), ("device_code", &started.device_code)];
+        let (status, body) = ask(api, "token", grant).await?;
+        let token = |name: &str| body[name].as_str().map(str::to_owned);
+        if let (Some(refresh), Some(access)) = (token("refresh_token"), token("access_token")) {
+            return Ok(Tokens { refresh, access });
+        }
+        match body["error"].as_str() {
+            Some("authorization_pending") => {}
+            Some("slow_down" | "temporarily_unavailable") => interval += SLOWER,
+            Some("access_denied") => bail!("the sign-in was refused"),
+            Some("expired_token") => bail!("nobody confirmed in time"),
+            _ => return Err(api.refusal(status, &body)),
+        }
+    }
+    bail!("nobody confirmed in time")
+}
+
+impl Logout {
+    /// Ends the session, and forgets it.
+    pub(crate) async fn run(self, target: &Target) -> anyhow::Result<()> {
+        let url = self.url.as_ref().or(target.api.as_ref()).map(|url| deployment_url(url)).transpose()?;
+        let url = match url {
+            Some(url) => url,
+            None => Logins::read()?.current().context("not signed in")?.to_owned(),
+        };
+        let login = saved(&url)?;
+        if !self.forget {
+            end(login).await.context("the session was not ended; --forget only forgets it")?;
+        }
+        let rest = Logins::forget(&url)?;
+        let next = rest.current().map_or_else(String::new, |url| format!("; commands now use {url}"));
+        say!("{} {url}{next}", if self.forget { "forgot the session at" } else { "signed out of" });
+        Ok(())
+    }
+}
+
+/// Ends a session, which may have ended already.
+async fn end(login: logins::Login) -> anyhow::Result<()> {
+    match Session::reopen(login).await? {
+        Some(session) => session.end().await,
+        None => Ok(()),
+    }
+}

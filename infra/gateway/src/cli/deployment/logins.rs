@@ -1,0 +1,84 @@
+//! The file that keeps the sessions of `gateway login`, one for each deployment. Only the user can
+//! read it.
+
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context as _, anyhow};
+use serde::{Deserialize, Serialize};
+use wire::environment::variable;
+
+use crate::data::{private_folder, write_private};
+
+/// A session at a deployment.
+#[derive(Serialize, Deserialize)]
+pub(super) struct Login {
+    pub(super) url: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) client_key: Option<String>,
+    pub(super) refresh_token: String,
+}
+
+/// The sessions, in the order of their sign-ins. Commands use the last one by default.
+#[derive(Default, Serialize, Deserialize)]
+pub(super) struct Logins {
+    logins: Vec<Login>,
+}
+
+impl Logins {
+    /// The folder of the user's settings; `None` if the environment names no home.
+    fn file() -> Option<PathBuf> {
+        let settings = variable("XDG_CONFIG_HOME").map(PathBuf::from).filter(|folder| folder.is_absolute());
+        let settings = settings.or_else(|| Some(Path::new(&variable("HOME")?).join(".config")))?;
+        Some(settings.join("gatelet").join("logins.json"))
+    }
+
+    pub(super) fn read() -> anyhow::Result<Self> {
+        let Some(file) = Self::file() else { return Ok(Self::default()) };
+        match std::fs::read_to_string(&file) {
+            Ok(text) => serde_json::from_str(&text).map_err(|_| anyhow!("{} is damaged: remove it, and sign in again", file.display())),
+            Err(error) if error.kind() == ErrorKind::NotFound => Ok(Self::default()),
+            Err(error) => Err(error).with_context(|| format!("cannot read {}", file.display())),
+        }
+    }
+
+    fn write(&self) -> anyhow::Result<()> {
+        let file = Self::file().context("HOME is not set, so there is no place for the session")?;
+        let folder = file.parent().context("the file has no folder")?;
+        private_folder(folder).with_context(|| format!("cannot create {}", folder.display()))?;
+        write_private(&file, &serde_json::to_string(self)?)
+    }
+
+    /// The session at this deployment, or the last one.
+    pub(super) fn find(self, url: Option<&str>) -> Option<Login> {
+        self.logins.into_iter().rev().find(|login| url.is_none_or(|url| login.url == url))
+    }
+
+    /// The deployment that commands use by default.
+    pub(super) fn current(&self) -> Option<&str> {
+        self.logins.last().map(|login| login.url.as_str())
+    }
+
+    /// Replaces the session at its deployment; returns the previous one.
+    pub(super) fn save(login: Login) -> anyhow::Result<Option<Login>> {
+        let mut saved = Self::read()?;
+        let previous = saved.take(&login.url);
+        saved.logins.push(login);
+        saved.write()?;
+        Ok(previous)
+    }
+
+    /// Forgets the session at this deployment; returns the sessions that remain.
+    pub(super) fn forget(url: &str) -> anyhow::Result<Self> {
+        let mut saved = Self::read()?;
+        if saved.take(url).is_some() {
+            saved.write()?;
+        }
+        Ok(saved)
+    }
+
+    fn take(&mut self, url: &str) -> Option<Login> {
+        let place = self.logins.iter().position(|login| login.url == url)?;
+        Some(self.logins.remove(place))
+    }
+}

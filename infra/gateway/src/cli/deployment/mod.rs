@@ -1,0 +1,13 @@
+//! A deployment that `gateway login` signed in to, administered over its API: without its data
+//! folder, without credentials of AWS, and with the rights of a user of the project `internal`.
+
+mod administrator;
+mod api;
+pub(super) mod call;
+pub(super) mod login;
+mod logins;
+pub(super) mod output;
+mod session;
+
+pub(super) use administrator::{Administrator, Of};
+pub(super) use session::Session;

@@ -1,0 +1,117 @@
+//! How commands print what a deployment answers: columns for people, JSON for scripts.
+
+use std::fmt::Write as _;
+
+use clap::Args;
+use jiff::Timestamp;
+use model::text::line::plain;
+use serde_json::{Value, json};
+
+use crate::say::say;
+
+/// The form of a command's output.
+#[derive(Args)]
+pub(crate) struct Output {
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+impl Output {
+    pub(crate) fn is_json(&self) -> bool {
+        self.json
+    }
+
+    /// Prints a list, with these columns for each item.
+    pub(crate) fn list<const N: usize>(
+        &self,
+        heads: [&str; N],
+        items: Vec<Value>,
+        columns: impl Fn(&Value) -> [String; N],
+    ) -> anyhow::Result<()> {
+        if self.json {
+            return json(&Value::Array(items));
+        }
+        let rows = items.iter().map(|item| columns(item).map(|cell| plain(&cell)));
+        let rows: Vec<[String; N]> = std::iter::once(heads.map(str::to_owned)).chain(rows).collect();
+        for line in lines(&rows) {
+            say!("{line}");
+        }
+        Ok(())
+    }
+
+    /// Prints a list of ids and names.
+    pub(crate) fn names(&self, items: impl Iterator<Item = (String, String)>) -> anyhow::Result<()> {
+        if self.json {
+            return json(&items.map(|(id, name)| json!({ "id": id, "display_name": name })).collect());
+        }
+        items.for_each(|(id, name)| say!("{}  {}", plain(&id), plain(&name)));
+        Ok(())
+    }
+
+    /// Prints what a command did: a sentence, or the answer.
+    pub(crate) fn done(&self, sentence: &str, answer: &Value) -> anyhow::Result<()> {
+        if self.json {
+            return json(answer);
+        }
+        say!("{}", plain(sentence));
+        Ok(())
+    }
+}
+
+/// Prints JSON. Control characters are escaped, as a terminal would obey them.
+pub(crate) fn json(value: &Value) -> anyhow::Result<()> {
+    let mut text = String::new();
+    for character in serde_json::to_string_pretty(value)?.chars() {
+        if character.is_control() && character != '\n' {
+            let _ = write!(text, "\\u{:04x}", u32::from(character));
+        } else {
+            text.push(character);
+        }
+    }
+    say!("{text}");
+    Ok(())
+}
+
+/// A field as text; empty if it is absent or `null`.
+pub(crate) fn text(value: &Value) -> String {
+    match value {
+        Value::Null => String::new(),
+        Value::String(text) => text.clone(),
+        other => other.to_string(),
+    }
+}
+
+/// A time in milliseconds since the Unix epoch, to the minute in UTC; empty if it is absent.
+pub(crate) fn time(value: &Value) -> String {
+    let time = value.as_i64().and_then(|millis| Timestamp::from_millisecond(millis).ok());
+    time.map_or_else(String::new, |time| time.strftime("%Y-%m-%d %H:%M").to_string())
+}
+
+/// The rows in columns that are as wide as their widest cell.
+fn lines<const N: usize>(rows: &[[String; N]]) -> Vec<String> {
+    let width = |column: usize| rows.iter().map(|row| row[column].chars().count()).max().unwrap_or_default();
+    let widths: [usize; N] = std::array::from_fn(width);
+    let line = |row: &[String; N]| {
+        let cells: Vec<String> = row.iter().zip(widths).map(|(cell, width)| format!("{cell:width$}")).collect();
+        cells.join("  ").trim_end().to_owned()
+    };
+    rows.iter().map(line).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn columns_are_as_wide_as_their_widest_cell() {
+        let rows = [["ID", "NAME"], ["1", "Zoë"], ["long", ""]].map(|row| row.map(str::to_owned));
+        assert_eq!(lines(&rows), ["ID    NAME", "1     Zoë", "long"]);
+    }
+
+    #[test]
+    fn times_are_shown_to_the_minute() {
+        assert_eq!(time(&json!(1_767_225_600_000_i64)), "2026-01-01 00:00");
+        assert_eq!(time(&Value::Null), "");
+    }
+}

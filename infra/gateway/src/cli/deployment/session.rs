@@ -1,0 +1,162 @@
+//! A session at a deployment, with an access token of its user.
+
+use anyhow::{anyhow, bail};
+use reqwest::{Method, RequestBuilder};
+use serde_json::Value;
+use wire::id::ProjectId;
+
+use super::super::tools::Target;
+use super::api::{Api, deployment_url};
+use super::logins::{Login, Logins};
+
+pub(crate) struct Session {
+    pub(super) api: Api,
+    refresh_token: String,
+    access_token: String,
+}
+
+/// A request below `/api/v1`.
+pub(super) struct Ask<'a> {
+    pub(super) method: Method,
+    pub(super) path: &'a str,
+    pub(super) body: Option<&'a Value>,
+    /// The project to administer; without it, the user acts as a client of `internal`.
+    pub(super) project: Option<&'a ProjectId>,
+}
+
+impl Session {
+    /// The session that a command uses, if it works on a deployment: the one that `--api` names, or
+    /// the last one, unless the command names a data folder or a table.
+    pub(crate) async fn chosen(target: &Target) -> anyhow::Result<Option<Self>> {
+        let login = match &target.api {
+            Some(url) => Some(saved(&deployment_url(url)?)?),
+            None if target.table.is_some() || target.data.is_some() => None,
+            None => Logins::read()?.find(None),
+        };
+        match login {
+            Some(login) => Self::open(login).await.map(Some),
+            None => Ok(None),
+        }
+    }
+
+    /// The session for a command that works over the API alone.
+    pub(crate) async fn required(target: &Target) -> anyhow::Result<Self> {
+        match Self::chosen(target).await? {
+            Some(session) => Ok(session),
+            None if target.table.is_some() => bail!("this command works over the API, not on a table: leave out --table"),
+            None if target.data.is_some() => {
+                bail!("this command works over the API, not on a data folder: leave out --data and GATELET_DATA, or add --api URL")
+            }
+            None => bail!("not signed in: `gateway login URL` signs in to a deployment"),
+        }
+    }
+
+    async fn open(login: Login) -> anyhow::Result<Self> {
+        let url = login.url.clone();
+        Self::reopen(login).await?.ok_or_else(|| ended(&url))
+    }
+
+    /// A saved session; `None` if it has ended.
+    pub(super) async fn reopen(login: Login) -> anyhow::Result<Option<Self>> {
+        let Login { url, client_key, refresh_token } = login;
+        let mut session = Self { api: Api::new(url, client_key)?, refresh_token, access_token: String::new() };
+        Ok(session.renew().await?.then_some(session))
+    }
+
+    pub(super) fn signed_in(api: Api, refresh_token: String, access_token: String) -> Self {
+        Self { api, refresh_token, access_token }
+    }
+
+    pub(super) fn into_login(self) -> Login {
+        Login { url: self.api.url, client_key: self.api.client_key, refresh_token: self.refresh_token }
+    }
+
+    pub(crate) fn url(&self) -> &str {
+        &self.api.url
+    }
+
+    /// Gets a new access token; returns whether the session still lives.
+    async fn renew(&mut self) -> anyhow::Result<bool> {
+        let request = self.api.internal(Method::POST, "/auth/sessions/current/refresh");
+        let (status, body) = self.api.json(request.header("x-service-refresh-token", &self.refresh_token)).await?;
+        match (body["access_token"].as_str(), body["code"].as_str()) {
+            (Some(token), _) if status == 200 => token.clone_into(&mut self.access_token),
+            (_, Some("REFRESH_TOKEN_NOT_FOUND_OR_EXPIRED")) => return Ok(false),
+            _ => return Err(self.api.refusal(status, &body)),
+        }
+        Ok(true)
+    }
+
+    /// Calls an operation with the user's own rights.
+    pub(crate) async fn own(&mut self, method: Method, path: &str, body: Option<&Value>) -> anyhow::Result<Value> {
+        self.json(Ask { method, path, body, project: None }).await
+    }
+
+    /// Calls an operation whose answer is JSON.
+    pub(super) async fn json(&mut self, ask: Ask<'_>) -> anyhow::Result<Value> {
+        let text = self.text(ask).await?;
+        serde_json::from_str(&text).map_err(|_| self.api.foreign(200))
+    }
+
+    /// Calls an operation; returns the text of its answer. If the access token has expired
+    /// meanwhile, as in a long export, a new one is used.
+    pub(super) async fn text(&mut self, ask: Ask<'_>) -> anyhow::Result<String> {
+        let (mut status, mut text) = self.api.text(self.request(&ask)).await?;
+        let is_expired = |text: &str| {
+            let body: Value = serde_json::from_str(text).unwrap_or_default();
+            matches!(body["code"].as_str(), Some("ADMIN_ACCESS_TOKEN_EXPIRED" | "ACCESS_TOKEN_EXPIRED"))
+        };
+        if status >= 400 && is_expired(&text) {
+            if !self.renew().await? {
+                return Err(ended(self.url()));
+            }
+            (status, text) = self.api.text(self.request(&ask)).await?;
+        }
+        if status < 400 { Ok(text) } else { Err(self.refusal(status, &text, ask.project)) }
+    }
+
+    fn request(&self, ask: &Ask<'_>) -> RequestBuilder {
+        let request = match ask.project {
+            None => self.api.internal(ask.method.clone(), ask.path).header("x-service-access-token", &self.access_token),
+            Some(id) => {
+                let request = self.api.request(ask.method.clone(), ask.path);
+                let request = request.header("x-service-project-id", id.as_str()).header("x-service-access-type", "admin");
+                request.header("x-service-admin-access-token", &self.access_token)
+            }
+        };
+        match ask.body {
+            Some(body) => request.header("content-type", "application/json").body(body.to_string()),
+            None => request,
+        }
+    }
+
+    fn refusal(&self, status: u16, text: &str, project: Option<&ProjectId>) -> anyhow::Error {
+        let body: Value = serde_json::from_str(text).unwrap_or_default();
+        match (project, body["code"].as_str()) {
+            (Some(id), Some("ADMIN_ACCESS_TOKEN_IS_NOT_ADMIN")) if id.is_internal() => anyhow!(
+                "nobody administers the project `internal` over the API: its operator works on the data, with --table NAME or --data DIR"
+            ),
+            (Some(id), Some("ADMIN_ACCESS_TOKEN_IS_NOT_ADMIN" | "CURRENT_PROJECT_NOT_FOUND")) => {
+                anyhow!("no team of yours owns a project {id} at {}: `gateway project list` shows your projects", self.url())
+            }
+            _ => self.api.refusal(status, &body),
+        }
+    }
+
+    /// Ends the session at the deployment. A session that has ended already counts as ended.
+    pub(super) async fn end(mut self) -> anyhow::Result<()> {
+        match self.own(Method::DELETE, "/auth/sessions/current", None).await {
+            Err(_) if !self.renew().await? => Ok(()),
+            result => result.map(drop),
+        }
+    }
+}
+
+/// The saved session at a deployment.
+pub(super) fn saved(url: &str) -> anyhow::Result<Login> {
+    Logins::read()?.find(Some(url)).ok_or_else(|| anyhow!("not signed in to {url}: `gateway login {url}` signs in"))
+}
+
+fn ended(url: &str) -> anyhow::Error {
+    anyhow!("the session at {url} has ended: `gateway login {url}` signs in again")
+}

@@ -1,0 +1,81 @@
+//! `gateway email …`: the outbox of a project of a deployment.
+
+use anyhow::Context as _;
+use clap::Subcommand;
+use reqwest::Method;
+use serde_json::{Value, json};
+use wire::id::EmailId;
+
+use super::deployment::output::{self, Output, text, time};
+use super::deployment::{Administrator, Of};
+use super::tools::Target;
+
+#[derive(Subcommand)]
+pub(super) enum Command {
+    /// List emails, newest first
+    List {
+        #[command(flatten)]
+        of: Of,
+        /// Only emails with this status, such as `scheduled`, `sent` or `bounced`
+        #[arg(long)]
+        status: Option<String>,
+        /// How many at most
+        #[arg(long, value_name = "N", default_value_t = 100)]
+        limit: usize,
+        #[command(flatten)]
+        output: Output,
+    },
+    /// Show an email with its history; codes are masked
+    Show {
+        id: String,
+        #[command(flatten)]
+        of: Of,
+    },
+    /// Cancel an email that is not sent yet
+    Cancel {
+        id: String,
+        #[command(flatten)]
+        of: Of,
+        #[command(flatten)]
+        output: Output,
+    },
+}
+
+impl Command {
+    pub(super) async fn run(self, target: &Target) -> anyhow::Result<()> {
+        match self {
+            Self::List { of, status, limit, output } => {
+                let query: Vec<(&str, String)> = status.into_iter().map(|status| ("status", status)).collect();
+                let emails = Administrator::required(target, of).await?.list("/emails/outbox", &query, limit).await?;
+                output.list(["ID", "CREATED", "STATUS", "TO", "SUBJECT"], emails, |email| {
+                    let subject = if email["subject"].is_null() { &email["subject_source"] } else { &email["subject"] };
+                    let (id, created) = (text(&email["id"]), time(&email["created_at_millis"]));
+                    [id, created, text(&email["status"]), recipients(&email["to"]), text(subject)]
+                })
+            }
+            Self::Show { id, of } => {
+                let path = path(&id)?;
+                output::json(&Administrator::required(target, of).await?.get(&path).await?)
+            }
+            Self::Cancel { id, of, output } => {
+                let path = path(&id)?;
+                let mut administrator = Administrator::required(target, of).await?;
+                let email = administrator.ask(Method::PATCH, &path, Some(&json!({ "cancel": true }))).await?;
+                output.done(&format!("cancelled email {id} of {}", administrator.place()), &email)
+            }
+        }
+    }
+}
+
+fn path(id: &str) -> anyhow::Result<String> {
+    let id = EmailId::parse(id).with_context(|| format!("{id:?} is not the id of an email: `gateway email list` shows the ids"))?;
+    Ok(format!("/emails/outbox/{id}"))
+}
+
+/// The addresses of an email, or its user.
+fn recipients(to: &Value) -> String {
+    match to["emails"].as_array() {
+        Some(emails) => emails.iter().map(text).collect::<Vec<_>>().join(", "),
+        None => format!("user {}", text(&to["user_id"])),
+    }
+}

@@ -1,0 +1,62 @@
+//! What commands read: ids and fields from the command line, passwords from standard input.
+
+use std::fmt::Write as _;
+
+use anyhow::Context as _;
+use secrecy::ExposeSecret as _;
+use serde_json::{Map, Value};
+use wire::entropy::Entropy;
+use wire::id::ProjectId;
+
+pub(super) fn project_id(id: &str) -> anyhow::Result<ProjectId> {
+    ProjectId::parse(id).with_context(|| format!("{id:?} is not a project id: expected a UUID or `internal`"))
+}
+
+/// The body for the admin operation that updates a project, from settings of the form
+/// `path=value`.
+pub(super) fn patch(settings: &[String]) -> anyhow::Result<Value> {
+    let mut patch = Value::Object(Map::new());
+    for setting in settings {
+        let (path, text) = setting.split_once('=').with_context(|| format!("{setting:?} is not path=value"))?;
+        let value = serde_json::from_str(text).unwrap_or_else(|_| Value::String(text.to_owned()));
+        let mut pointer = String::new();
+        let mut place = &mut patch;
+        for name in path.split('.') {
+            let _ = write!(pointer, ".{name}");
+            let object = place.as_object_mut().with_context(|| format!("{pointer} is below a setting that is not an object"))?;
+            place = object.entry(name).or_insert_with(|| Value::Object(Map::new()));
+        }
+        *place = value;
+    }
+    Ok(patch)
+}
+
+/// A new password: read from standard input, or made up.
+pub(super) fn new_password(entropy: &Entropy, is_read: bool) -> anyhow::Result<String> {
+    if is_read { line() } else { Ok(entropy.code().expose_secret().to_owned()) }
+}
+
+/// Reads the password, which is one line of standard input.
+fn line() -> anyhow::Result<String> {
+    let mut line = String::new();
+    std::io::stdin().read_line(&mut line).context("cannot read the password")?;
+    let line = line.strip_suffix('\n').unwrap_or(&line);
+    Ok(line.strip_suffix('\r').unwrap_or(line).to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn settings_become_the_body_of_the_admin_operation() {
+        let settings = ["display_name=Notes", "config.sign_up_enabled=false", "config.domains=[{\"domain\":\"https://a.test\"}]"];
+        let patch = patch(&settings.map(str::to_owned)).expect("a patch");
+        let expected = serde_json::json!({
+            "display_name": "Notes",
+            "config": { "sign_up_enabled": false, "domains": [{ "domain": "https://a.test" }] },
+        });
+        assert_eq!(patch, expected);
+        assert!(super::patch(&["nonsense".to_owned()]).is_err());
+    }
+}

@@ -1,0 +1,39 @@
+//! `gateway metrics …`: counts the users and teams of projects.
+
+use anyhow::Context as _;
+use clap::Subcommand;
+use model::metrics::tally::{ANONYMOUS, TEAMS, USERS};
+use wire::id::ProjectId;
+
+use super::tools::Tools;
+use crate::say::say;
+
+#[derive(Subcommand)]
+pub(super) enum Command {
+    /// Count the users and teams of projects anew, while servers answer requests: after an update
+    /// from a version that did not count them, for a project with more than 2000 users
+    Recount {
+        /// Only this project
+        #[arg(long, value_name = "ID")]
+        project: Option<String>,
+    },
+}
+
+impl Command {
+    pub(super) async fn run(self, tools: &Tools) -> anyhow::Result<()> {
+        let Self::Recount { project } = self;
+        let projects = match project {
+            Some(id) => vec![ProjectId::parse(&id).with_context(|| format!("{id:?} is not a project id: expected a UUID or `internal`"))?],
+            None => tools.store.projects().await?.into_iter().map(|line| line.id).collect(),
+        };
+        let app = tools.app()?;
+        for id in projects {
+            tools.store.project(&id).await?.with_context(|| format!("project {id} does not exist"))?;
+            let counted = workers::recount::totals(&app, &id, usize::MAX).await;
+            let counted = counted.with_context(|| format!("the accounts of project {id} change too fast; try again"))?;
+            let of = |name| counted.as_ref().map(|tally| tally.get(name)).unwrap_or_default();
+            say!("project {id}: {} users, {} anonymous users, {} teams", of(USERS), of(ANONYMOUS), of(TEAMS));
+        }
+        Ok(())
+    }
+}

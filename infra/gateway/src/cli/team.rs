@@ -1,0 +1,125 @@
+//! `gateway team …`: manages the teams of a project of a deployment.
+
+use anyhow::Context as _;
+use clap::{Args, Subcommand};
+use model::text::line::plain;
+use reqwest::Method;
+use serde_json::json;
+use wire::id::TeamId;
+
+use super::confirm::deletion;
+use super::deployment::output::{self, Output, text, time};
+use super::deployment::{Administrator, Of};
+use super::tools::Target;
+use crate::say::say;
+
+#[derive(Subcommand)]
+pub(super) enum Command {
+    /// List teams
+    List {
+        #[command(flatten)]
+        of: Of,
+        /// Only teams with this part of a name
+        #[arg(long, value_name = "TEXT")]
+        query: Option<String>,
+        /// How many at most
+        #[arg(long, value_name = "N", default_value_t = 100)]
+        limit: usize,
+        #[command(flatten)]
+        output: Output,
+    },
+    /// Show a team; `gateway user list --team ID` lists its members
+    Show {
+        id: String,
+        #[command(flatten)]
+        of: Of,
+    },
+    /// Create a team
+    Create {
+        name: String,
+        #[command(flatten)]
+        of: Of,
+        #[command(flatten)]
+        output: Output,
+    },
+    /// Add a user to a team
+    Add(Membership),
+    /// Remove a user from a team
+    Remove(Membership),
+    /// Delete a team, permanently
+    Delete {
+        id: String,
+        #[command(flatten)]
+        of: Of,
+        /// The id again, to skip the prompt
+        #[arg(long, value_name = "ID")]
+        confirm: Option<String>,
+    },
+}
+
+#[derive(Args)]
+pub(super) struct Membership {
+    /// The team's id
+    team: String,
+    /// The user's id or primary email address
+    user: String,
+    #[command(flatten)]
+    of: Of,
+}
+
+impl Command {
+    pub(super) async fn run(self, target: &Target) -> anyhow::Result<()> {
+        match self {
+            Self::List { of, query, limit, output } => {
+                let query: Vec<(&str, String)> = query.into_iter().map(|text| ("query", text)).collect();
+                let teams = Administrator::required(target, of).await?.list("/teams", &query, limit).await?;
+                output.list(["ID", "NAME", "CREATED"], teams, |team| {
+                    [text(&team["id"]), text(&team["display_name"]), time(&team["created_at_millis"])]
+                })
+            }
+            Self::Show { id, of } => {
+                let path = path(&id)?;
+                output::json(&Administrator::required(target, of).await?.get(&path).await?)
+            }
+            Self::Create { name, of, output } => {
+                let mut administrator = Administrator::required(target, of).await?;
+                let team = administrator.ask(Method::POST, "/teams", Some(&json!({ "display_name": name }))).await?;
+                output.done(&format!("created team {} ({name}) in {}", text(&team["id"]), administrator.place()), &team)
+            }
+            Self::Add(membership) => membership.change(target, Method::POST, "added", "to").await,
+            Self::Remove(membership) => membership.change(target, Method::DELETE, "removed", "from").await,
+            Self::Delete { id, of, confirm } => delete(target, &id, of, confirm).await,
+        }
+    }
+}
+
+fn parse_id(id: &str) -> anyhow::Result<TeamId> {
+    TeamId::parse(id).with_context(|| format!("{id:?} is not the id of a team: `gateway team list` shows the ids"))
+}
+
+fn path(id: &str) -> anyhow::Result<String> {
+    Ok(format!("/teams/{}", parse_id(id)?))
+}
+
+impl Membership {
+    async fn change(self, target: &Target, method: Method, done: &str, preposition: &str) -> anyhow::Result<()> {
+        let team = parse_id(&self.team)?;
+        let mut administrator = Administrator::required(target, self.of).await?;
+        let user = administrator.user(&self.user).await?;
+        let id = user["id"].as_str().context("the user has no id")?;
+        administrator.ask(method, &format!("/team-memberships/{team}/{id}"), None).await?;
+        say!("{done} user {} {preposition} team {team}", plain(id));
+        Ok(())
+    }
+}
+
+async fn delete(target: &Target, id: &str, of: Of, confirm: Option<String>) -> anyhow::Result<()> {
+    let path = path(id)?;
+    let mut administrator = Administrator::required(target, of).await?;
+    let team = administrator.get(&path).await?;
+    let (id, name) = (text(&team["id"]), text(&team["display_name"]));
+    deletion("team", &format!("the team {name:?} of {}", administrator.place()), &id, confirm)?;
+    administrator.ask(Method::DELETE, &path, None).await?;
+    say!("deleted team {id} of {}", administrator.place());
+    Ok(())
+}

@@ -1,0 +1,150 @@
+//! `gateway user …` on a deployment.
+
+use anyhow::{Context as _, ensure};
+use clap::Args;
+use model::email::Email;
+use reqwest::Method;
+use serde_json::{Value, json};
+use wire::entropy::Entropy;
+
+use super::super::confirm::deletion;
+use super::super::deployment::output::{self, Output, text, time};
+use super::super::deployment::{Administrator, Of, Session};
+use super::super::input::{new_password, patch};
+use super::super::tools::Target;
+use crate::say::say;
+
+/// Fields that are secrets, which other processes of the machine can read on a command line.
+const SECRETS: [&str; 3] = ["password", "password_hash", "totp_secret_base64"];
+
+#[derive(Args)]
+pub(crate) struct List {
+    #[command(flatten)]
+    of: Of,
+    /// Only users with this part of a name or of an email address
+    #[arg(long, value_name = "TEXT")]
+    query: Option<String>,
+    /// Only members of this team
+    #[arg(long, value_name = "ID")]
+    team: Option<String>,
+    /// Also restricted and anonymous users
+    #[arg(long)]
+    all: bool,
+    /// Newest first
+    #[arg(long)]
+    newest: bool,
+    /// How many at most
+    #[arg(long, value_name = "N", default_value_t = 100)]
+    limit: usize,
+    #[command(flatten)]
+    output: Output,
+}
+
+#[derive(Args)]
+pub(crate) struct One {
+    /// The user's id or primary email address
+    user: String,
+    #[command(flatten)]
+    of: Of,
+}
+
+#[derive(Args)]
+pub(crate) struct Set {
+    #[command(flatten)]
+    one: One,
+    /// `path=value`; a value that is not JSON is used as text
+    #[arg(required = true, value_name = "FIELD")]
+    fields: Vec<String>,
+}
+
+#[derive(Args)]
+pub(crate) struct Delete {
+    #[command(flatten)]
+    one: One,
+    /// The user's id, to skip the prompt
+    #[arg(long, value_name = "ID")]
+    confirm: Option<String>,
+}
+
+impl List {
+    pub(super) async fn run(self, target: &Target) -> anyhow::Result<()> {
+        let mut administrator = Administrator::required(target, self.of).await?;
+        let flags = [("include_anonymous", self.all), ("desc", self.newest)];
+        let flags = flags.into_iter().filter(|(_, is_set)| *is_set).map(|(name, _)| (name, "true".to_owned()));
+        let texts = [("query", self.query), ("team_id", self.team)];
+        let texts = texts.into_iter().filter_map(|(name, text)| Some((name, text?)));
+        let query: Vec<(&str, String)> = flags.chain(texts).collect();
+        let users = administrator.list("/users", &query, self.limit).await?;
+        self.output.list(["ID", "EMAIL", "NAME", "SIGNED UP", "STATE"], users, |user| {
+            let email = text(&user["primary_email"]);
+            let state = if user["is_anonymous"] == true {
+                "anonymous"
+            } else if user["is_restricted"] == true {
+                "restricted"
+            } else if !email.is_empty() && user["primary_email_verified"] == false {
+                "unverified"
+            } else {
+                ""
+            };
+            [text(&user["id"]), email, text(&user["display_name"]), time(&user["signed_up_at_millis"]), state.to_owned()]
+        })
+    }
+}
+
+impl One {
+    /// Finds the user; returns its path and its fields.
+    async fn find(self, target: &Target) -> anyhow::Result<(Administrator, String, Value)> {
+        let mut administrator = Administrator::required(target, self.of).await?;
+        let user = administrator.user(&self.user).await?;
+        let path = format!("/users/{}", user["id"].as_str().context("the user has no id")?);
+        Ok((administrator, path, user))
+    }
+
+    pub(super) async fn run(self, target: &Target) -> anyhow::Result<()> {
+        let (_, _, user) = self.find(target).await?;
+        output::json(&user)
+    }
+}
+
+impl Set {
+    pub(super) async fn run(self, target: &Target) -> anyhow::Result<()> {
+        let patch = patch(&self.fields)?;
+        let secret = SECRETS.into_iter().find(|name| patch.get(name).is_some());
+        let name = secret.unwrap_or_default();
+        ensure!(
+            secret.is_none(),
+            "{name} is a secret, which does not belong on a command line: `gateway call` reads it from standard input"
+        );
+        let (mut administrator, path, _) = self.one.find(target).await?;
+        output::json(&administrator.ask(Method::PATCH, &path, Some(&patch)).await?)
+    }
+}
+
+impl Delete {
+    pub(super) async fn run(self, target: &Target) -> anyhow::Result<()> {
+        let (mut administrator, path, user) = self.one.find(target).await?;
+        let (id, email) = (text(&user["id"]), text(&user["primary_email"]));
+        deletion("user", &format!("the user {email:?} of {}", administrator.place()), &id, self.confirm)?;
+        administrator.ask(Method::DELETE, &path, None).await?;
+        say!("deleted user {id} of {}", administrator.place());
+        Ok(())
+    }
+}
+
+/// Creates a user who signs in with a password.
+pub(super) async fn create(session: Session, email: Email, project: Option<&str>, is_read: bool) -> anyhow::Result<()> {
+    let mut administrator = Administrator::new(session, project).await?;
+    let password = new_password(&Entropy::system(), is_read)?;
+    let body = json!({
+        "primary_email": email.to_string(),
+        "primary_email_verified": true,
+        "primary_email_auth_enabled": true,
+        "password": password,
+    });
+    let user = administrator.ask(Method::POST, "/users", Some(&body)).await?;
+    say!("created user {} ({email}) in {}", text(&user["id"]), administrator.place());
+    if !is_read {
+        say!("password: {password}");
+    }
+    Ok(())
+}

@@ -1,0 +1,175 @@
+//! The table's stream, from which webhooks follow.
+//!
+//! The stream is off until a project has an endpoint, as each write adds to it. It is switched on
+//! before the endpoint is written, so no change after the endpoint is missed. Records that were
+//! read are deleted, unless other processes read the stream, too: the engine keeps them for ever,
+//! and searches all of them for the last number at each write. What is not deleted is what the next
+//! process has to read. A second connection to the file deletes them, as the engine has no call for
+//! it.
+
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, OnceLock, PoisonError};
+
+use dynoxide::Database;
+use rusqlite::Connection;
+use serde_json::{Value, json};
+use tokio::sync::Notify;
+
+/// The name of the table in embedded engines.
+pub const TABLE: &str = "gatelet";
+/// The tag of a table that other processes use, too.
+const SHARED: &str = "shared";
+/// The number of records that are read at once.
+const READ: usize = 200;
+/// The part of a call that creates an endpoint.
+const ENDPOINT: &[u8] = b"\"WEBHOOK#";
+
+/// The state of the feed, shared with the connector.
+#[derive(Default)]
+pub(super) struct Feed {
+    is_on: OnceLock<()>,
+    changed: Notify,
+    /// The iterator of the next read.
+    next: Mutex<Option<String>>,
+    /// The file whose records are deleted.
+    file: OnceLock<PathBuf>,
+}
+
+impl Feed {
+    /// Switches the stream on if a call may write an endpoint.
+    pub(super) fn prepare(&self, database: &Database, body: &[u8]) -> Result<(), String> {
+        if self.is_on.get().is_some() || !body.windows(ENDPOINT.len()).any(|window| window == ENDPOINT) {
+            return Ok(());
+        }
+        switch_on(database)?;
+        // Another call may have been faster.
+        let _ = self.is_on.set(());
+        Ok(())
+    }
+
+    /// Switches the stream on, if it is off. With a file, records that were read are deleted.
+    pub(super) fn open(&self, database: &Database, file: Option<&Path>, is_on: bool) -> Result<(), String> {
+        if let Some(file) = file {
+            // The first call decides; there is only one file.
+            let _ = self.file.set(file.to_owned());
+        }
+        if is_on {
+            switch_on(database)?;
+            let _ = self.is_on.set(());
+        }
+        Ok(())
+    }
+
+    /// Waits until something is written while the stream is on.
+    pub(super) async fn changed(&self) {
+        self.changed.notified().await;
+    }
+
+    /// Tells the reader that something was written.
+    pub(super) fn written(&self) {
+        if self.is_on.get().is_some() {
+            self.changed.notify_one();
+        }
+    }
+
+    /// The next records; `None` if there are none. They are read again until they are finished.
+    pub(super) fn read(&self, database: &Database) -> Result<Option<Batch>, String> {
+        if self.is_on.get().is_none() {
+            return Ok(None);
+        }
+        let known = self.next.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let iterator = match known {
+            Some(iterator) => iterator,
+            None => first_iterator(database)?,
+        };
+        let answer = parsed(&json!({ "ShardIterator": iterator, "Limit": READ }), |request| database.get_records(request))?;
+        let last = answer["Records"].as_array().and_then(|records| records.last());
+        let Some(last) = last.and_then(|record| record["dynamodb"]["SequenceNumber"].as_str()) else { return Ok(None) };
+        let last = stored_number(last).ok_or("a record of the stream has no number")?;
+        let next = answer["NextShardIterator"].as_str().ok_or("the stream has ended")?.to_owned();
+        Ok(Some(Batch { event: json!({ "Records": answer["Records"] }), next, last }))
+    }
+
+    /// Goes on behind these records.
+    pub(super) fn finish(&self, batch: Batch) -> rusqlite::Result<()> {
+        let Batch { next, last, .. } = batch;
+        if let Some(file) = self.file.get() {
+            forget(file, last)?;
+        }
+        *self.next.lock().unwrap_or_else(PoisonError::into_inner) = Some(next);
+        Ok(())
+    }
+}
+
+fn switch_on(database: &Database) -> Result<(), String> {
+    let table = parsed(&json!({ "TableName": TABLE }), |request| database.describe_table(request))?;
+    if table["Table"]["StreamSpecification"]["StreamEnabled"] == true {
+        return Ok(());
+    }
+    let stream = json!({ "StreamEnabled": true, "StreamViewType": "NEW_AND_OLD_IMAGES" });
+    let update = json!({ "TableName": TABLE, "StreamSpecification": stream });
+    parsed(&update, |request| database.update_table(request)).map(drop)
+}
+
+/// Makes a call of the engine, whose types have no public fields to build them from.
+fn parsed<I, O, E>(request: &Value, call: impl FnOnce(I) -> Result<O, E>) -> Result<Value, String>
+where
+    I: serde::de::DeserializeOwned,
+    O: serde::Serialize,
+    E: std::fmt::Display,
+{
+    let request = serde_json::from_value(request.clone()).map_err(|error| error.to_string())?;
+    let answer = call(request).map_err(|error| error.to_string())?;
+    serde_json::to_value(answer).map_err(|error| error.to_string())
+}
+
+/// Records that were read, in the form in which Lambda receives them.
+pub struct Batch {
+    /// The event.
+    pub event: Value,
+    next: String,
+    /// The number of the last record, as the engine stores it.
+    last: i64,
+}
+
+/// Notes whether other processes use the table, too, and returns what was noted before. The note is
+/// a tag of the table.
+pub(super) fn note_shared(database: &Database, is_shared: bool) -> Result<bool, String> {
+    let table = parsed(&json!({ "TableName": TABLE }), |request| database.describe_table(request))?;
+    let arn = &table["Table"]["TableArn"];
+    let tags = parsed(&json!({ "ResourceArn": arn }), |request| database.list_tags_of_resource(request))?;
+    let was_shared = tags["Tags"].as_array().is_some_and(|tags| tags.iter().any(|tag| tag["Key"] == SHARED));
+    if is_shared && !was_shared {
+        let tag = json!({ "ResourceArn": arn, "Tags": [{ "Key": SHARED, "Value": "1" }] });
+        parsed(&tag, |request| database.tag_resource(request).map(|_| ()))?;
+    } else if was_shared && !is_shared {
+        let tag = json!({ "ResourceArn": arn, "TagKeys": [SHARED] });
+        parsed(&tag, |request| database.untag_resource(request).map(|_| ()))?;
+    }
+    Ok(was_shared)
+}
+
+/// The engine adds 10^20 to the numbers that it stores.
+fn stored_number(public: &str) -> Option<i64> {
+    let number: u128 = public.parse().ok()?;
+    i64::try_from(number.checked_sub(100_000_000_000_000_000_000)?).ok()
+}
+
+fn first_iterator(database: &Database) -> Result<String, String> {
+    let streams = parsed(&json!({ "TableName": TABLE }), |request| database.list_streams(request))?;
+    let arn = streams["Streams"][0]["StreamArn"].as_str().ok_or("the table has no stream")?;
+    let stream = parsed(&json!({ "StreamArn": arn }), |request| database.describe_stream(request))?;
+    let shard = &stream["StreamDescription"]["Shards"][0]["ShardId"];
+    let start = json!({ "StreamArn": arn, "ShardId": shard, "ShardIteratorType": "TRIM_HORIZON" });
+    let iterator = parsed(&start, |request| database.get_shard_iterator(request))?;
+    iterator["ShardIterator"].as_str().map(str::to_owned).ok_or_else(|| "the stream has no beginning".to_owned())
+}
+
+fn forget(file: &Path, last: i64) -> rusqlite::Result<()> {
+    let connection = Connection::open(file)?;
+    connection.busy_timeout(std::time::Duration::from_secs(5))?;
+    // A deletion that is lost with the machine is harmless: the records are read again.
+    connection.pragma_update(None, "synchronous", "NORMAL")?;
+    let delete = "DELETE FROM _stream_records WHERE table_name = ?1 AND CAST(sequence_number AS INTEGER) <= ?2";
+    connection.execute(delete, rusqlite::params![TABLE, last]).map(drop)
+}

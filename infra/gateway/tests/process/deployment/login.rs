@@ -1,0 +1,143 @@
+//! `gateway login` and `logout`.
+
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::Path;
+
+use reqwest::Method;
+use serde_json::json;
+
+use super::{as_user, file, json_of, login, run, serve, sessions, signs_in, user_of_internal};
+use crate::support::{Folder, Gateway, fails, succeeds};
+
+#[tokio::test]
+async fn a_session_is_kept_in_a_private_file_until_it_is_ended() {
+    let folder = Folder::new("login");
+    let gateway = Gateway::start(&folder.data());
+    let ada = user_of_internal(&gateway, "ada@example.com").await;
+    assert!(fails(&run(&folder, &["user", "list"])).contains("not signed in: `gateway login URL`"));
+    assert!(fails(&run(&folder, &["logout"])).contains("not signed in"));
+
+    let printed = signs_in(&gateway, &folder, &ada).await;
+    assert!(printed.ends_with(&format!("signed in to {} as ada@example.com\n", gateway.url)), "{printed}");
+    let mode = |path: &str| std::fs::metadata(path).unwrap().permissions().mode() & 0o777;
+    assert_eq!((mode(&file(&folder)), mode(&folder.path("config/gatelet"))), (0o600, 0o700));
+    let saved: serde_json::Value = serde_json::from_str(&std::fs::read_to_string(file(&folder)).unwrap()).unwrap();
+    let refresh_token = saved["logins"][0]["refresh_token"].as_str().unwrap().to_owned();
+    assert!(!printed.contains(&refresh_token));
+    assert_eq!(json_of(&folder, &["call", "GET", "/users/me"])["primary_email"], "ada@example.com");
+    assert_eq!(sessions(&gateway, &ada).await, 2, "the command has a session of its own");
+
+    // A second sign-in replaces the first one, here and at the deployment.
+    signs_in(&gateway, &folder, &ada).await;
+    assert_eq!(sessions(&gateway, &ada).await, 2);
+    let headers =
+        [("x-service-project-id", "internal"), ("x-service-access-type", "client"), ("x-service-refresh-token", refresh_token.as_str())];
+    let old = gateway.send(Method::POST, "/api/v1/auth/sessions/current/refresh", &headers, None).await;
+    assert_eq!(old.status(), 401);
+
+    assert_eq!(succeeds(&run(&folder, &["logout"])), format!("signed out of {}\n", gateway.url));
+    assert_eq!(sessions(&gateway, &ada).await, 1, "only that of the browser is left");
+    assert!(fails(&run(&folder, &["call", "GET", "/users/me"])).contains("not signed in"));
+}
+
+#[tokio::test]
+async fn a_refused_sign_in_leaves_nothing() {
+    let folder = Folder::new("login-refused");
+    let gateway = Gateway::start(&folder.data());
+    let ada = user_of_internal(&gateway, "ada@example.com").await;
+    let (_, refused) = login(&gateway, &folder, "deny", ada["refresh_token"].as_str().unwrap()).await;
+    assert!(fails(&refused).contains("the sign-in was refused"));
+    assert!(!Path::new(&file(&folder)).exists());
+    assert_eq!(sessions(&gateway, &ada).await, 1);
+}
+
+#[tokio::test]
+async fn a_session_that_its_user_ended_asks_to_sign_in_again() {
+    let folder = Folder::new("login-ended");
+    let gateway = Gateway::start(&folder.data());
+    let ada = user_of_internal(&gateway, "ada@example.com").await;
+    signs_in(&gateway, &folder, &ada).await;
+    as_user(&gateway, &ada, Method::DELETE, "/api/v1/auth/sessions").await;
+    let ended = fails(&run(&folder, &["project", "list"]));
+    assert!(ended.contains("has ended") && ended.contains(&format!("`gateway login {}`", gateway.url)), "{ended}");
+    // The file is removed, although there is no session to end.
+    succeeds(&run(&folder, &["logout"]));
+    assert!(fails(&run(&folder, &["call", "GET", "/users/me"])).contains("not signed in"));
+}
+
+#[tokio::test]
+async fn a_session_is_not_forgotten_while_its_deployment_is_unreachable() {
+    let folder = Folder::new("login-unreachable");
+    let gateway = Gateway::start(&folder.data());
+    let ada = user_of_internal(&gateway, "ada@example.com").await;
+    signs_in(&gateway, &folder, &ada).await;
+    let url = gateway.url.clone();
+    drop(gateway);
+    assert!(fails(&run(&folder, &["user", "list"])).contains(&format!("cannot reach {url}")));
+    let kept = fails(&run(&folder, &["logout"]));
+    assert!(kept.contains("not ended") && kept.contains("--forget") && kept.contains("cannot reach"), "{kept}");
+    assert!(std::fs::read_to_string(file(&folder)).unwrap().contains(&url));
+    succeeds(&run(&folder, &["logout", "--forget"]));
+    assert!(!std::fs::read_to_string(file(&folder)).unwrap().contains(&url));
+}
+
+/// A server that gives this answer to every request.
+fn answers(answer: &'static str) -> String {
+    serve(move |_| answer.to_owned())
+}
+
+#[test]
+fn a_url_without_gatelet_is_reported() {
+    let folder = Folder::new("login-wrong");
+    let page = answers("HTTP/1.1 404 Not Found\r\ncontent-length: 6\r\nconnection: close\r\n\r\n<html>");
+    assert!(fails(&run(&folder, &["login", &page])).contains("does not answer as Gatelet does (status 404): check the URL"));
+    let other = answers("HTTP/1.1 200 OK\r\ncontent-length: 2\r\nconnection: close\r\n\r\n{}");
+    assert!(fails(&run(&folder, &["login", &other])).contains("does not answer as Gatelet does"));
+    let moved = "HTTP/1.1 301 Moved\r\nlocation: http://127.0.0.1:1/\r\ncontent-length: 0\r\nconnection: close\r\n\r\n";
+    assert!(fails(&run(&folder, &["login", &answers(moved)])).contains("redirect"));
+    assert!(fails(&run(&folder, &["login", "http://127.0.0.1:1"])).contains("cannot reach http://127.0.0.1:1"));
+    assert!(fails(&run(&folder, &["login", "auth.example.com"])).contains("must be an absolute http or https URL"));
+    assert!(fails(&run(&folder, &["login", "http://auth.example.com"])).contains("must begin with https://"));
+    assert!(!Path::new(&file(&folder)).exists());
+}
+
+#[test]
+fn a_deployment_cannot_command_the_terminal() {
+    let folder = Folder::new("login-hostile");
+    let hostile = answers(
+        "HTTP/1.1 400 Bad Request\r\ncontent-length: 47\r\nconnection: close\r\n\r\n{\"error_description\":\"\\u001b[2Jno\\nsuch thing\"} ",
+    );
+    let said = fails(&run(&folder, &["login", &hostile]));
+    assert!(said.contains("\\u{1b}[2Jno such thing") && !said.contains('\u{1b}'), "{said:?}");
+}
+
+#[tokio::test]
+async fn a_deployment_without_a_page_says_what_its_operator_can_do() {
+    let folder = Folder::new("login-page");
+    let gateway = Gateway::start(&folder.data());
+    let said = fails(&run(&folder, &["login", &gateway.url]));
+    assert!(said.contains("no page to confirm on") && said.contains("--page"), "{said}");
+    // A page outside of the trusted domains could be anybody's.
+    let said = fails(&run(&folder, &["login", &gateway.url, "--page", "https://evil.example.com/device"]));
+    assert!(said.contains("evil.example.com") || said.contains("trusted"), "{said}");
+    let body = json!({ "config": { "domains": [{ "domain": "https://admin.example.com", "handler_path": "/handler" }] } });
+    let key = gateway.line("Internal admin");
+    let headers =
+        [("x-service-project-id", "internal"), ("x-service-access-type", "admin"), ("x-service-super-secret-admin-key", key.as_str())];
+    let set = gateway.send(Method::PATCH, "/api/v1/internal/projects/current", &headers, Some(body)).await;
+    assert_eq!(set.status(), 200);
+    let mut child = super::command(&folder, &["login", &gateway.url]).stdout(std::process::Stdio::piped()).spawn().unwrap();
+    let mut line = String::new();
+    std::io::BufRead::read_line(&mut std::io::BufReader::new(child.stdout.take().unwrap()), &mut line).unwrap();
+    child.kill().unwrap();
+    child.wait().unwrap();
+    assert!(line.starts_with("Open https://admin.example.com/handler/cli-auth-confirm?login_code="), "{line}");
+}
+
+#[test]
+fn a_damaged_file_of_sessions_is_named() {
+    let folder = Folder::new("login-damaged");
+    folder.write("config/gatelet/logins.json", "{\"logins\": [{\"refresh_token\": \"the-secret\"}");
+    let said = fails(&run(&folder, &["user", "list"]));
+    assert!(said.contains("logins.json is damaged") && !said.contains("the-secret"), "{said}");
+}

@@ -1,0 +1,46 @@
+//! Which deployment, folder or table a command works on.
+
+use super::{json_of, run, signs_in, user_of_internal};
+use crate::support::{Folder, Gateway, fails, succeeds};
+
+#[tokio::test]
+async fn commands_use_the_last_deployment_unless_they_name_another_one() {
+    let folder = Folder::new("deployment-several");
+    let (first, second) = (Gateway::start(&folder.data()), Gateway::start(&folder.path("second")));
+    let (ada, bob) = (user_of_internal(&first, "ada@example.com").await, user_of_internal(&second, "bob@example.com").await);
+    signs_in(&first, &folder, &ada).await;
+    signs_in(&second, &folder, &bob).await;
+    let me = |arguments: &[&str]| json_of(&folder, &[&["call", "GET", "/users/me"], arguments].concat())["primary_email"].clone();
+    assert_eq!(me(&[]), "bob@example.com");
+    assert_eq!(me(&["--api", &first.url]), "ada@example.com");
+    assert_eq!(me(&["--api", &format!("{}/api/v1/", first.url)]), "ada@example.com");
+    let other = fails(&run(&folder, &["user", "list", "--api", "https://auth.example.com"]));
+    assert!(other.contains("not signed in to https://auth.example.com"), "{other}");
+
+    let ended = succeeds(&run(&folder, &["logout"]));
+    assert_eq!(ended, format!("signed out of {}; commands now use {}\n", second.url, first.url));
+    assert_eq!(me(&[]), "ada@example.com");
+}
+
+#[tokio::test]
+async fn a_named_data_folder_is_used_in_spite_of_a_sign_in() {
+    let folder = Folder::new("deployment-folder");
+    let data = folder.data();
+    let gateway = Gateway::start(&data);
+    let ada = user_of_internal(&gateway, "ada@example.com").await;
+    let own = gateway.line("Project");
+    signs_in(&gateway, &folder, &ada).await;
+    assert_eq!(succeeds(&run(&folder, &["project", "list"])), "", "no team of Ada's owns a project");
+    assert!(succeeds(&run(&folder, &["project", "list", "--data", &data])).contains(&own));
+    let by_variable = super::command(&folder, &["project", "list"]).env("GATELET_DATA", &data).output().unwrap();
+    assert!(succeeds(&by_variable).contains(&own));
+    succeeds(&run(&folder, &["user", "create", "bob@example.com", "--data", &data]));
+
+    // Other commands do not pretend to work on the folder.
+    for command in [["user", "list"], ["team", "list"], ["key", "list"], ["email", "list"], ["audit", "list"]] {
+        let said = fails(&run(&folder, &[&command[..], &["--data", &data]].concat()));
+        assert!(said.contains("works over the API, not on a data folder"), "{said}");
+    }
+    let said = fails(&run(&folder, &["project", "create", "Notes", "--id", &own]));
+    assert!(said.contains("--internal and --id work on the data"), "{said}");
+}

@@ -1,0 +1,129 @@
+//! Authenticator data: what the authenticator signs about itself (§6.1), and the objects in which
+//! it arrives.
+
+use ciborium::Value;
+use ring::digest::{SHA256, digest};
+
+use crate::webauthn::public_key::PublicKey;
+use crate::webauthn::{Refused, cbor};
+
+/// The longest id of a credential, in bytes (§7.1 step 25).
+pub const MAX_CREDENTIAL_ID: usize = 1023;
+
+const USER_PRESENT: u8 = 1;
+const USER_VERIFIED: u8 = 1 << 2;
+const BACKUP_ELIGIBLE: u8 = 1 << 3;
+const BACKED_UP: u8 = 1 << 4;
+const ATTESTED_CREDENTIAL: u8 = 1 << 6;
+const EXTENSIONS: u8 = 1 << 7;
+
+/// Authenticator data.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AuthenticatorData {
+    rp_id_hash: [u8; 32],
+    flags: u8,
+    /// The number of signatures so far; 0 if the authenticator does not count.
+    pub sign_count: u32,
+    /// The new credential, in a registration.
+    pub credential: Option<Credential>,
+}
+
+/// A new credential.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Credential {
+    /// The model of the authenticator; zeros if it does not say.
+    pub aaguid: [u8; 16],
+    /// The id that the authenticator gave the credential.
+    pub id: Vec<u8>,
+    /// The key that verifies the credential's signatures.
+    pub public_key: PublicKey,
+}
+
+impl AuthenticatorData {
+    /// Reads authenticator data, to the last byte.
+    pub fn read(bytes: &[u8]) -> Result<Self, Refused> {
+        const MALFORMED: Refused = Refused::Malformed("authenticatorData");
+        let (rp_id_hash, rest) = bytes.split_first_chunk::<32>().ok_or(MALFORMED)?;
+        let (&flags, rest) = rest.split_first().ok_or(MALFORMED)?;
+        let (sign_count, mut rest) = rest.split_first_chunk::<4>().ok_or(MALFORMED)?;
+        let credential = if flags & ATTESTED_CREDENTIAL == 0 {
+            None
+        } else {
+            let (credential, after) = Credential::read(rest)?;
+            rest = after;
+            Some(credential)
+        };
+        if flags & EXTENSIONS != 0 {
+            let (extensions, after) = cbor::first(rest).ok_or(MALFORMED)?;
+            rest = if extensions.is_map() { after } else { return Err(MALFORMED) };
+        }
+        if !rest.is_empty() {
+            return Err(MALFORMED);
+        }
+        Ok(Self { rp_id_hash: *rp_id_hash, flags, sign_count: u32::from_be_bytes(*sign_count), credential })
+    }
+
+    /// The relying party that the authenticator signed for, out of those permitted.
+    pub fn relying_party<'a>(&self, permitted: &[&'a str]) -> Result<&'a str, Refused> {
+        let is_own = |id: &&str| digest(&SHA256, id.as_bytes()).as_ref() == self.rp_id_hash;
+        permitted.iter().copied().find(is_own).ok_or(Refused::WrongRelyingParty)
+    }
+
+    /// Checks the flags (§7.1 steps 15 to 18, §7.2 steps 17 to 19). The user must always be
+    /// present.
+    pub fn check_flags(&self, requires_user_verification: bool) -> Result<(), Refused> {
+        match () {
+            () if self.flags & USER_PRESENT == 0 => Err(Refused::NoUserPresent),
+            () if requires_user_verification && !self.is_user_verified() => Err(Refused::UserNotVerified),
+            () if self.is_backed_up() && !self.is_backup_eligible() => Err(Refused::BackupFlags),
+            () => Ok(()),
+        }
+    }
+
+    /// Whether the authenticator verified the user, for example by a PIN or a fingerprint.
+    pub fn is_user_verified(&self) -> bool {
+        self.flags & USER_VERIFIED != 0
+    }
+
+    /// Whether the credential can leave the authenticator, for example to be synchronised.
+    pub fn is_backup_eligible(&self) -> bool {
+        self.flags & BACKUP_ELIGIBLE != 0
+    }
+
+    /// Whether there is a copy of the credential elsewhere.
+    pub fn is_backed_up(&self) -> bool {
+        self.flags & BACKED_UP != 0
+    }
+}
+
+impl Credential {
+    fn read(bytes: &[u8]) -> Result<(Self, &[u8]), Refused> {
+        const MALFORMED: Refused = Refused::Malformed("the credential in authenticatorData");
+        let (aaguid, rest) = bytes.split_first_chunk::<16>().ok_or(MALFORMED)?;
+        let (length, rest) = rest.split_first_chunk::<2>().ok_or(MALFORMED)?;
+        let length = usize::from(u16::from_be_bytes(*length));
+        let (id, rest) = rest.split_at_checked(length).filter(|_| (1..=MAX_CREDENTIAL_ID).contains(&length)).ok_or(MALFORMED)?;
+        let (_, after) = cbor::first(rest).ok_or(MALFORMED)?;
+        let public_key = PublicKey::parse(&rest[..rest.len() - after.len()])?;
+        Ok((Self { aaguid: *aaguid, id: id.to_vec(), public_key }, after))
+    }
+}
+
+/// The authenticator data in the attestation object of a registration (§6.5.4). Statements are not
+/// evaluated, but the format `none` must not have one (§8.7).
+pub fn of_attestation_object(bytes: &[u8]) -> Result<AuthenticatorData, Refused> {
+    const MALFORMED: Refused = Refused::Malformed("attestationObject");
+    let Some(Value::Map(map)) = cbor::only(bytes) else { return Err(MALFORMED) };
+    let entry = |key: &str| cbor::entry(&map, &key.into()).ok_or(MALFORMED);
+    let (format, statement) = (entry("fmt")?.as_text().ok_or(MALFORMED)?, entry("attStmt")?.as_map().ok_or(MALFORMED)?);
+    if format == "none" && !statement.is_empty() {
+        return Err(MALFORMED);
+    }
+    AuthenticatorData::read(entry("authData")?.as_bytes().ok_or(MALFORMED)?)
+}
+
+/// Verifies the signature of an assertion: it is over the authenticator data and the digest of the
+/// client data (§7.2 steps 23 and 24).
+pub fn verify(key: &PublicKey, authenticator_data: &[u8], client_data: &[u8], signature: &[u8]) -> Result<(), Refused> {
+    key.verify(&[authenticator_data, digest(&SHA256, client_data).as_ref()].concat(), signature)
+}

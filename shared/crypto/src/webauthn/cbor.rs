@@ -1,0 +1,25 @@
+//! Reads CBOR items (RFC 8949) from the start of a slice.
+
+use ciborium::Value;
+
+/// The longest item that is read, in bytes: an attestation object with several certificates fits.
+const MAX_LENGTH: usize = 16 * 1024;
+
+/// The item at the start of `bytes`, with the bytes after it.
+pub(super) fn first(bytes: &[u8]) -> Option<(Value, &[u8])> {
+    let mut rest = &bytes[..bytes.len().min(MAX_LENGTH)];
+    let value: Value = ciborium::de::from_reader(&mut rest).ok()?;
+    let length = bytes.len().min(MAX_LENGTH) - rest.len();
+    Some((value, &bytes[length..]))
+}
+
+/// The only item in `bytes`.
+pub(super) fn only(bytes: &[u8]) -> Option<Value> {
+    first(bytes).filter(|(_, rest)| rest.is_empty()).map(|(value, _)| value)
+}
+
+/// The value of a map's entry; `None` if the key is missing or occurs twice.
+pub(super) fn entry<'a>(map: &'a [(Value, Value)], key: &Value) -> Option<&'a Value> {
+    let mut found = map.iter().filter(|(own, _)| own == key).map(|(_, value)| value);
+    found.next().filter(|_| found.next().is_none())
+}

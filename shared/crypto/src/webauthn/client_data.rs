@@ -1,0 +1,61 @@
+//! Client data: what the browser says about the page that asked (§5.8.1).
+
+use base64::Engine as _;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use serde::Deserialize;
+
+use crate::webauthn::Refused;
+
+/// A ceremony.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Ceremony {
+    /// A passkey is created.
+    Registration,
+    /// A passkey is used.
+    Authentication,
+}
+
+impl Ceremony {
+    fn client_data_type(self) -> &'static str {
+        match self {
+            Self::Registration => "webauthn.create",
+            Self::Authentication => "webauthn.get",
+        }
+    }
+}
+
+/// The client data of a response that answers the right challenge.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ClientData {
+    /// The origin of the page, which is yet to be checked.
+    pub origin: String,
+}
+
+#[derive(Deserialize)]
+struct Collected {
+    r#type: String,
+    challenge: String,
+    origin: String,
+    #[serde(default, rename = "crossOrigin")]
+    cross_origin: Option<bool>,
+}
+
+impl ClientData {
+    /// Reads client data, and checks everything except the origin (§7.1 steps 5 to 11, §7.2 steps 9
+    /// to 14). Pages in frames of other sites are refused: whoever frames the page could make
+    /// people confirm something that they do not see.
+    pub fn read(json: &[u8], ceremony: Ceremony, challenge: &[u8]) -> Result<Self, Refused> {
+        let json = json.strip_prefix(b"\xef\xbb\xbf").unwrap_or(json);
+        let data: Collected = serde_json::from_slice(json).map_err(|_| Refused::Malformed("clientDataJSON"))?;
+        if data.r#type != ceremony.client_data_type() {
+            return Err(Refused::WrongType);
+        }
+        if URL_SAFE_NO_PAD.decode(&data.challenge).ok().as_deref() != Some(challenge) {
+            return Err(Refused::WrongChallenge);
+        }
+        if data.cross_origin == Some(true) {
+            return Err(Refused::CrossOrigin);
+        }
+        Ok(Self { origin: data.origin })
+    }
+}

@@ -1,0 +1,51 @@
+//! Verification of what authenticators sign (Web Authentication Level 3): pure functions on bytes.
+//! The rules of a project, such as its origins, are in the model.
+//!
+//! This is our own code because a crate would bring more than it saves: `webauthn_rp` and
+//! `webauthn-rs-core` both verify with a second crypto stack (RustCrypto) beside ring, and most of
+//! the latter is for attestation, which we do not request. What is left is two formats and three
+//! algorithms.
+//!
+//! Attestation statements are not evaluated: options request `none`, so a statement in another
+//! format proves nothing that anybody asked for (§6.5.4, §7.1 step 24).
+
+pub mod authenticator_data;
+pub mod client_data;
+pub mod public_key;
+
+mod cbor;
+
+/// Why the response of an authenticator is refused.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum Refused {
+    /// The response, or one of its parts, cannot be parsed.
+    #[error("{0} is malformed")]
+    Malformed(&'static str),
+    /// The response belongs to the other ceremony.
+    #[error("the response is of another kind")]
+    WrongType,
+    /// The response answers another challenge.
+    #[error("the response is to another challenge")]
+    WrongChallenge,
+    /// The page was in a frame of another site.
+    #[error("the page is in a frame of another site")]
+    CrossOrigin,
+    /// The response is for another relying party.
+    #[error("the passkey belongs to another site")]
+    WrongRelyingParty,
+    /// Nobody touched the authenticator.
+    #[error("nobody confirmed the use of the passkey")]
+    NoUserPresent,
+    /// The authenticator did not verify the user.
+    #[error("the device did not verify the user, which is required")]
+    UserNotVerified,
+    /// The backup flags contradict each other or an earlier response.
+    #[error("the backup state of the passkey is impossible")]
+    BackupFlags,
+    /// The key is of an algorithm that was not offered, or is not a valid key.
+    #[error("the key of the passkey is not supported")]
+    UnsupportedKey,
+    /// The signature is wrong.
+    #[error("the signature is wrong")]
+    WrongSignature,
+}

@@ -1,0 +1,25 @@
+//! Counts the sign-ups that a project's rules reject. They leave no account, so their request
+//! writes nothing else.
+
+use crate::app::App;
+
+/// How many rejected sign-ups an entry of the trail counts, for one minute and one combination of
+/// rules. Each process may exceed it by the requests that it is answering. The limit keeps a flood
+/// from becoming a flood of writes to one item; sign-ups beyond it are not counted.
+pub const MOST_COUNTED: u64 = 600;
+
+/// Counts the sign-up of the current request if it was rejected. An error of the table is only
+/// logged, because the sign-up is rejected anyway.
+pub async fn count(app: &App) {
+    let counted = async {
+        let Some(rejection) = app.store.rejection()? else { return Ok(()) };
+        let name = rejection.name.clone();
+        if !app.memory.is_full(&name) && app.store.count_rejection(rejection).await? >= MOST_COUNTED {
+            app.memory.fill(name);
+        }
+        Ok::<_, store::Error>(())
+    };
+    if let Err(error) = counted.await {
+        tracing::warn!(%error, "a rejected sign-up was not counted");
+    }
+}

@@ -1,0 +1,158 @@
+//! How a change affects the totals of a project: the number of users, by country and by way to sign
+//! in, and of teams. The entry of the change in the audit trail contains its tally, and the worker
+//! that links the entry adds it up.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use crate::user::User;
+
+/// Users who have signed up.
+pub const USERS: &str = "users";
+/// Anonymous users.
+pub const ANONYMOUS: &str = "anonymous";
+/// Users who have signed up and have a verified primary address.
+pub const VERIFIED: &str = "verified";
+/// Teams.
+pub const TEAMS: &str = "teams";
+/// Prefix of the users of a country who have signed up.
+pub const COUNTRY: &str = "c.";
+/// Prefix of the anonymous users of a country.
+pub const ANONYMOUS_COUNTRY: &str = "a.";
+/// Prefix of the users who can sign in with a method: `password`, `otp`, or a provider's id.
+pub const METHOD: &str = "m.";
+
+/// Differences by the name of the total; a difference is never zero.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Tally(BTreeMap<String, i64>);
+
+impl Tally {
+    /// The totals that a user is a part of.
+    pub fn of(user: &User) -> Self {
+        let mut tally = Self::default();
+        let (kind, country) = if user.is_anonymous { (ANONYMOUS, ANONYMOUS_COUNTRY) } else { (USERS, COUNTRY) };
+        tally.add(kind, 1);
+        if let Some(code) = &user.country_code {
+            tally.add(&format!("{country}{code}"), 1);
+        }
+        if !user.is_anonymous {
+            if user.primary().is_some_and(|channel| channel.is_verified) {
+                tally.add(VERIFIED, 1);
+            }
+            for method in methods(user) {
+                tally.add(&format!("{METHOD}{method}"), 1);
+            }
+        }
+        tally
+    }
+
+    /// The effect of a change to a user; `None` stands for a user who does not exist.
+    pub fn change(before: Option<&User>, after: Option<&User>) -> Self {
+        let mut tally = after.map(Self::of).unwrap_or_default();
+        tally.merge(&before.map(Self::of).unwrap_or_default(), -1);
+        tally
+    }
+
+    /// The effect of a team that is created (1) or deleted (-1).
+    pub fn teams(by: i64) -> Self {
+        let mut tally = Self::default();
+        tally.add(TEAMS, by);
+        tally
+    }
+
+    /// Adds another tally `times` times.
+    pub fn merge(&mut self, other: &Self, times: i64) {
+        for (name, by) in &other.0 {
+            self.add(name, by * times);
+        }
+    }
+
+    fn add(&mut self, name: &str, by: i64) {
+        let sum = self.0.get(name).copied().unwrap_or_default() + by;
+        if sum == 0 {
+            self.0.remove(name);
+        } else {
+            self.0.insert(name.to_owned(), sum);
+        }
+    }
+
+    /// Whether the change affects no total.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// The difference of one total.
+    pub fn get(&self, name: &str) -> i64 {
+        self.0.get(name).copied().unwrap_or_default()
+    }
+
+    /// All differences.
+    pub fn iter(&self) -> impl Iterator<Item = (&str, i64)> {
+        self.0.iter().map(|(name, by)| (name.as_str(), *by))
+    }
+
+    /// The positive totals whose names have a prefix, by the rest of the name.
+    pub fn with_prefix<'a>(&'a self, prefix: &'a str) -> impl Iterator<Item = (&'a str, i64)> {
+        self.iter().filter(|(_, by)| *by > 0).filter_map(move |(name, by)| Some((name.strip_prefix(prefix)?, by)))
+    }
+}
+
+impl FromIterator<(String, i64)> for Tally {
+    fn from_iter<I: IntoIterator<Item = (String, i64)>>(totals: I) -> Self {
+        Self(totals.into_iter().filter(|(_, by)| *by != 0).collect())
+    }
+}
+
+/// The ways in which a user can sign in; a provider counts once.
+fn methods(user: &User) -> Vec<&str> {
+    let own = [("password", user.password.is_some()), ("otp", user.otp_enabled)];
+    let own = own.into_iter().filter(|(_, is_set)| *is_set).map(|(name, _)| name);
+    let providers = user.provider_accounts.iter().filter(|account| account.allow_sign_in).map(|account| account.provider_id.as_str());
+    let mut methods: Vec<&str> = own.chain(providers).collect();
+    methods.sort_unstable();
+    methods.dedup();
+    methods
+}
+
+#[cfg(test)]
+mod tests {
+    use jiff::Timestamp;
+    use wire::entropy::Entropy;
+
+    use super::*;
+    use crate::email::Email;
+
+    fn ada() -> User {
+        let mut user = User::new(&Entropy::system(), Timestamp::UNIX_EPOCH);
+        user.add_primary_email(&Entropy::system(), Email::parse("ada@example.com").expect("an address"), false);
+        user.otp_enabled = true;
+        user.country_code = Some("DE".to_owned());
+        user
+    }
+
+    fn of(tally: &Tally) -> Vec<(&str, i64)> {
+        tally.iter().collect()
+    }
+
+    #[test]
+    fn a_tally_has_only_what_a_change_alters() {
+        let before = ada();
+        assert_eq!(of(&Tally::change(None, Some(&before))), [("c.DE", 1), ("m.otp", 1), ("users", 1)]);
+        assert_eq!(of(&Tally::change(Some(&before), None)), [("c.DE", -1), ("m.otp", -1), ("users", -1)]);
+        let named = User { display_name: Some("Ada".to_owned()), ..before.clone() };
+        assert!(Tally::change(Some(&before), Some(&named)).is_empty());
+        let mut verified = before.clone();
+        verified.channels[0].is_verified = true;
+        assert_eq!(of(&Tally::change(Some(&before), Some(&verified))), [("verified", 1)]);
+    }
+
+    #[test]
+    fn an_anonymous_user_who_signs_up_moves_from_one_total_to_the_other() {
+        let mut user = User { is_anonymous: true, channels: Vec::new(), otp_enabled: false, ..ada() };
+        let before = user.clone();
+        user.upgrade(Timestamp::UNIX_EPOCH);
+        assert_eq!(of(&Tally::change(Some(&before), Some(&user))), [("a.DE", -1), ("anonymous", -1), ("c.DE", 1), ("users", 1)]);
+    }
+}

@@ -1,0 +1,112 @@
+//! The changes to how a user signs in.
+
+use serde::Serialize;
+
+use crate::email::Email;
+use crate::notice::kind::Kind;
+use crate::owned_key::OwnedKey;
+use crate::passkey::Passkey;
+use crate::user::totp::Authenticator;
+use crate::user::{Channel, ProviderAccount, User};
+
+/// A change, as described in a notice.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Change {
+    /// The kind of change.
+    pub kind: Kind,
+    /// The address, the provider's id, the number of recovery codes that are left, or the last four
+    /// characters of the API key.
+    pub detail: Option<String>,
+}
+
+impl Change {
+    pub(crate) fn of(kind: Kind) -> Self {
+        Self { kind, detail: None }
+    }
+
+    pub(crate) fn about(kind: Kind, detail: impl ToString) -> Self {
+        Self { kind, detail: Some(detail.to_string()) }
+    }
+}
+
+/// The changes to how a user signs in.
+pub fn changes(before: &User, after: &User) -> Vec<Change> {
+    let mut changes = Vec::new();
+    changes.extend(match (&before.password, &after.password) {
+        (None, Some(_)) => Some(Change::of(Kind::PasswordSet)),
+        (Some(_), None) => Some(Change::of(Kind::PasswordRemoved)),
+        (Some(old), Some(new)) if old != new => Some(Change::of(Kind::PasswordChanged)),
+        _ => None,
+    });
+    let signs_in = |user: &User, email: &Email| user.channel_of(email).is_some_and(Channel::signs_in);
+    let starts = after.channels.iter().filter(|channel| channel.signs_in() && !signs_in(before, &channel.value));
+    changes.extend(starts.map(|channel| Change::about(Kind::AddressAdded, &channel.value)));
+    let ends = before.channels.iter().filter(|channel| channel.signs_in() && !signs_in(after, &channel.value));
+    changes.extend(ends.map(|channel| Change::about(Kind::AddressRemoved, &channel.value)));
+    let primary = |user: &User| user.primary().map(|channel| channel.value.clone());
+    let new = primary(after).filter(|new| primary(before).as_ref() != Some(new));
+    changes.extend(new.map(|new| Change::about(Kind::AddressMadePrimary, new)));
+    changes.extend(authenticator_change(before, after));
+    changes.extend(recovery_change(before, after));
+    // A provider account that only supplied tokens before, and now permits sign-in, counts as
+    // newly linked; one that no longer permits sign-in counts as unlinked.
+    let has = |user: &User, account: &ProviderAccount| {
+        user.provider_accounts.iter().any(|own| own.is_same(account) && (own.allow_sign_in || !account.allow_sign_in))
+    };
+    let linked = after.provider_accounts.iter().filter(|account| !has(before, account));
+    changes.extend(linked.map(|account| Change::about(Kind::ProviderLinked, &account.provider_id)));
+    let unlinked = before.provider_accounts.iter().filter(|account| !has(after, account));
+    changes.extend(unlinked.map(|account| Change::about(Kind::ProviderUnlinked, &account.provider_id)));
+    changes.extend(key_changes(before, after));
+    changes.extend(passkey_changes(before, after));
+    changes
+}
+
+/// The API keys that were created, or revoked because they were found in public. Keys that the
+/// owner revokes are not reported.
+fn key_changes(before: &User, after: &User) -> impl Iterator<Item = Change> {
+    let kind = |key: &OwnedKey| match before.api_keys.get(key.id) {
+        None => Some(Kind::ApiKeyCreated),
+        Some(old) if key.was_exposed && !old.was_exposed => Some(Kind::ApiKeyExposed),
+        Some(_) => None,
+    };
+    after.api_keys.iter().filter_map(move |key| Some(Change::about(kind(key)?, &key.last_four)))
+}
+
+/// The changes to the passkeys. Their names are left out for the same reason as those of apps.
+fn passkey_changes(before: &User, after: &User) -> impl Iterator<Item = Change> {
+    let of = |user: &User, passkey: &Passkey| user.passkeys.iter().find(|own| own.is_same(passkey)).cloned();
+    let added = after.passkeys.iter().filter(move |passkey| of(before, passkey).is_none());
+    let removed = before.passkeys.iter().filter(move |passkey| of(after, passkey).is_none());
+    let is_new = move |passkey: &&Passkey| {
+        passkey.clone_suspected_at.is_some() && of(before, passkey).is_some_and(|old| old.clone_suspected_at.is_none())
+    };
+    let suspected = after.passkeys.iter().filter(is_new);
+    let added = added.map(|_| Change::of(Kind::PasskeyAdded));
+    let removed = removed.map(|_| Change::of(Kind::PasskeyRemoved));
+    added.chain(removed).chain(suspected.map(|_| Change::of(Kind::PasskeyCloneSuspected)))
+}
+
+/// A change to the authenticator apps. If one app replaces another, only the new one is reported.
+/// The name of an app is not, because it could make the email say whatever an intruder wants.
+fn authenticator_change(before: &User, after: &User) -> Option<Change> {
+    let has = |user: &User, app: &Authenticator| user.apps().any(|own| own.secret == app.secret);
+    let Some(left) = &after.totp else { return before.totp.as_ref().map(|_| Change::of(Kind::AuthenticatorRemoved)) };
+    if left.apps().any(|app| !has(before, app)) {
+        return Some(Change::of(Kind::AuthenticatorAdded));
+    }
+    let is_fewer = before.totp.as_ref()?.apps().any(|app| !has(after, app));
+    is_fewer.then(|| Change::of(Kind::OneAuthenticatorRemoved))
+}
+
+/// A change to the recovery codes. `None` if they were removed with the authenticator app: that is
+/// reported as a change to the app.
+fn recovery_change(before: &User, after: &User) -> Option<Change> {
+    let (old, new) = (before.recovery_codes(), after.recovery_codes()?);
+    match old {
+        Some(old) if old == new => None,
+        // Fewer codes are left only after one was used: a new set is complete.
+        Some(old) if new.left < old.left => Some(Change::about(Kind::RecoveryCodeUsed, new.left)),
+        _ => Some(Change::of(Kind::RecoveryCodesCreated)),
+    }
+}

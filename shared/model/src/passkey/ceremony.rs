@@ -1,0 +1,159 @@
+//! The responses of authenticators, as browsers send them (§5.1), and their verification.
+
+use crypto::webauthn::Refused;
+use crypto::webauthn::authenticator_data::{AuthenticatorData, of_attestation_object, verify};
+use crypto::webauthn::client_data::{Ceremony, ClientData};
+use jiff::Timestamp;
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+use uuid::Uuid;
+use wire::id::{PasskeyId, UserId};
+
+use crate::passkey::challenge::Challenge;
+use crate::passkey::relying_party::UntrustedOrigin;
+use crate::passkey::settings::UserVerification;
+use crate::passkey::{Passkey, aaguid};
+use crate::project::Project;
+use crate::text::bytes::Bytes;
+use crate::user::User;
+
+/// How many transports of a passkey are kept, and how long they may be: those of the standard are
+/// six, with at most ten characters.
+const MAX_TRANSPORTS: usize = 8;
+const MAX_TRANSPORT: usize = 32;
+
+/// Why a response is refused; the text is for the app's developers and users.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum Failed {
+    /// The response is not an object with the fields of a response.
+    #[error("the response is malformed")]
+    Malformed,
+    /// The verification failed.
+    #[error("{0}")]
+    Refused(#[from] Refused),
+    /// The page is not one of the project's.
+    #[error("{0}")]
+    Origin(#[from] UntrustedOrigin),
+    /// No user has the passkey.
+    #[error("this passkey is not registered")]
+    Unknown,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+#[expect(clippy::struct_field_names, reason = "the names are those of the browser's JSON")]
+struct Response<R> {
+    id: Bytes,
+    raw_id: Bytes,
+    r#type: String,
+    response: R,
+}
+
+/// The response of a registration.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+#[expect(clippy::struct_field_names, reason = "the names are those of the browser's JSON")]
+struct Attestation {
+    #[serde(rename = "clientDataJSON")]
+    client_data: Bytes,
+    attestation_object: Bytes,
+    #[serde(default)]
+    transports: Vec<String>,
+}
+
+/// The response of a sign-in.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Assertive {
+    #[serde(rename = "clientDataJSON")]
+    client_data: Bytes,
+    authenticator_data: Bytes,
+    signature: Bytes,
+    user_handle: Bytes,
+}
+
+impl<R: DeserializeOwned> Response<R> {
+    fn read(value: &Value) -> Result<Self, Failed> {
+        let response = Self::deserialize(value).map_err(|_| Failed::Malformed)?;
+        let is_credential = response.r#type == "public-key" && response.id == response.raw_id;
+        if is_credential { Ok(response) } else { Err(Failed::Malformed) }
+    }
+}
+
+/// The user that a response of a sign-in claims to belong to: nothing is proved yet.
+pub fn claimed_user(response: &Value) -> Option<UserId> {
+    let handle = Bytes::deserialize(response.get("response")?.get("userHandle")?).ok()?;
+    UserId::parse(std::str::from_utf8(&handle.0).ok()?).ok()
+}
+
+/// The relying party of a response on a page with this origin.
+fn relying_party(project: &Project, origin: &str, data: &AuthenticatorData) -> Result<String, Failed> {
+    data.check_flags(project.config.passkeys.user_verification == UserVerification::Required)?;
+    Ok(data.relying_party(&project.relying_parties(origin)?)?.to_owned())
+}
+
+/// Verifies the response of a registration, and returns the new passkey.
+pub fn register(project: &Project, challenge: &Challenge, response: &Value, id: PasskeyId, now: Timestamp) -> Result<Passkey, Failed> {
+    let Response { raw_id, response, .. } = Response::<Attestation>::read(response)?;
+    let client = ClientData::read(&response.client_data.0, Ceremony::Registration, &challenge.bytes.0)?;
+    let data = of_attestation_object(&response.attestation_object.0)?;
+    let rp_id = relying_party(project, &client.origin, &data)?;
+    let credential = data.credential.as_ref().filter(|credential| credential.id == raw_id.0).ok_or(Failed::Malformed)?;
+    let aaguid = Uuid::from_bytes(credential.aaguid);
+    let transports = response.transports.into_iter().filter(|name| name.len() <= MAX_TRANSPORT).take(MAX_TRANSPORTS).collect();
+    Ok(Passkey {
+        id,
+        credential_id: raw_id,
+        public_key: credential.public_key.clone(),
+        rp_id,
+        name: aaguid::name_of(aaguid).to_owned(),
+        created_at: now,
+        last_used_at: None,
+        transports,
+        sign_count: data.sign_count,
+        is_backup_eligible: data.is_backup_eligible(),
+        is_backed_up: data.is_backed_up(),
+        was_user_verified: data.is_user_verified(),
+        aaguid,
+        clone_suspected_at: None,
+    })
+}
+
+/// A verified use of a passkey.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Assertion {
+    /// The id of the credential.
+    pub credential_id: Bytes,
+    /// The count of signatures.
+    pub sign_count: u32,
+    /// Whether the passkey is synchronised or backed up.
+    pub is_backed_up: bool,
+    /// Whether the authenticator verified the user.
+    pub is_user_verified: bool,
+}
+
+/// Verifies the response of a sign-in by a passkey of `user`. The count of signatures is checked
+/// when the use is recorded ([`User::use_passkey`]).
+pub fn authenticate(project: &Project, challenge: &Challenge, response: &Value, user: &User) -> Result<Assertion, Failed> {
+    let Response { raw_id, response, .. } = Response::<Assertive>::read(response)?;
+    if response.user_handle.0 != user.id.to_string().as_bytes() {
+        return Err(Failed::Unknown);
+    }
+    let passkey = user.passkey_of(&raw_id.0).ok_or(Failed::Unknown)?;
+    let client = ClientData::read(&response.client_data.0, Ceremony::Authentication, &challenge.bytes.0)?;
+    let data = AuthenticatorData::read(&response.authenticator_data.0)?;
+    if relying_party(project, &client.origin, &data)? != passkey.rp_id {
+        return Err(Refused::WrongRelyingParty.into());
+    }
+    if data.is_backup_eligible() != passkey.is_backup_eligible {
+        return Err(Refused::BackupFlags.into());
+    }
+    verify(&passkey.public_key, &response.authenticator_data.0, &response.client_data.0, &response.signature.0)?;
+    Ok(Assertion {
+        credential_id: raw_id,
+        sign_count: data.sign_count,
+        is_backed_up: data.is_backed_up(),
+        is_user_verified: data.is_user_verified(),
+    })
+}

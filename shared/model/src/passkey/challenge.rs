@@ -1,0 +1,84 @@
+//! Challenges: what an authenticator signs, so that its response counts once.
+
+use crypto::digest::Digest;
+use jiff::{SignedDuration, Timestamp};
+use serde::{Deserialize, Serialize};
+use wire::clock::after;
+use wire::entropy::Entropy;
+use wire::id::UserId;
+
+use crate::code::{Code, Rejected};
+use crate::text::bytes::Bytes;
+use crate::user::User;
+
+/// How long a challenge is valid: as long as the browser asks, and five seconds for the way.
+const LIFE: SignedDuration = SignedDuration::from_secs(65);
+/// How long a challenge is valid that waits in the autofill of a form until the user picks a
+/// passkey.
+const AUTOFILL_LIFE: SignedDuration = SignedDuration::from_mins(10);
+
+/// A challenge, as stored in the table. It is found by a code that nobody types, so attempts need
+/// not be counted.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Challenge {
+    /// 32 random bytes.
+    pub bytes: Bytes,
+    /// The user who registers a passkey, with the credential epoch; absent if the challenge is for
+    /// the use of a passkey.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub registrant: Option<Registrant>,
+    /// The digest of the attempt code, if the challenge is for the second factor of that sign-in.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub attempt: Option<Digest>,
+    /// When the challenge expires.
+    #[serde(with = "jiff::fmt::serde::timestamp::millisecond::required")]
+    pub expires_at: Timestamp,
+    /// Whether the challenge has been answered.
+    pub used: bool,
+}
+
+/// The user who registers a passkey.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Registrant {
+    /// The user.
+    pub user_id: UserId,
+    /// The user's credential epoch when the challenge was made.
+    pub epoch: u64,
+}
+
+impl Challenge {
+    /// A challenge for the registration of a passkey by `user`.
+    pub fn of_registration(user: &User, entropy: &Entropy, now: Timestamp) -> Self {
+        let registrant = Registrant { user_id: user.id, epoch: user.credential_epoch };
+        Self { registrant: Some(registrant), ..Self::of_authentication(false, entropy, now) }
+    }
+
+    /// A challenge for the use of a passkey.
+    pub fn of_authentication(is_autofill: bool, entropy: &Entropy, now: Timestamp) -> Self {
+        let life = if is_autofill { AUTOFILL_LIFE } else { LIFE };
+        let bytes = Bytes(entropy.bytes::<32>().to_vec());
+        Self { bytes, registrant: None, attempt: None, expires_at: after(now, life), used: false }
+    }
+
+    /// The challenge, for the second factor of the sign-in with this attempt code only.
+    #[must_use]
+    pub fn for_attempt(self, attempt: Option<&Code>) -> Self {
+        Self { attempt: attempt.map(Code::digest), ..self }
+    }
+
+    /// Whether the challenge was made for the sign-in with this attempt code, or for none.
+    pub fn is_for_attempt(&self, attempt: Option<&Code>) -> bool {
+        self.attempt == attempt.map(Code::digest)
+    }
+
+    /// Returns the challenge if it can be answered.
+    pub fn check(challenge: Option<Self>, now: Timestamp) -> Result<Self, Rejected> {
+        let challenge = challenge.ok_or(Rejected::NotFound)?;
+        Rejected::of(challenge.expires_at, challenge.used, 0, now).map_or(Ok(challenge), Err)
+    }
+
+    /// Whether `user` may register a passkey with this challenge.
+    pub fn is_of(&self, user: &User) -> bool {
+        self.registrant == Some(Registrant { user_id: user.id, epoch: user.credential_epoch })
+    }
+}

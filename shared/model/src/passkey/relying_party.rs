@@ -1,0 +1,49 @@
+//! Where a project's passkeys work: on its trusted origins, for the host of the page or for one of
+//! the relying party ids that the project configures.
+//!
+//! A browser lets a page use the passkeys of its own host and of its parent domains, and those of
+//! another domain that lists the page's origin (related origins, §5.11). What a client says is
+//! never enough: the origin must be one that redirect URLs may have, and a relying party id other
+//! than its host must be configured.
+
+use url::{Host, Url};
+
+use crate::project::redirect::RedirectUrl;
+use crate::project::{Project, ProjectConfig};
+
+/// The origin is not one of the project's.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("the page's origin is not one of the project's trusted domains (`config.domains`)")]
+pub struct UntrustedOrigin;
+
+impl Project {
+    /// The relying party ids of passkeys that may be used on this origin: the page's host, and
+    /// those that the project configures.
+    pub fn relying_parties<'a>(&'a self, origin: &'a str) -> Result<Vec<&'a str>, UntrustedOrigin> {
+        let url = RedirectUrl::parse(origin).map_err(|_| UntrustedOrigin)?;
+        // Text that only begins with an origin is not one.
+        let is_origin = url.url().origin().ascii_serialization() == origin;
+        let host = origin.split_once("://").map(|(_, authority)| authority.split(':').next().unwrap_or_default());
+        match (url.url().host(), host) {
+            (Some(Host::Domain(_)), Some(host)) if is_origin && self.redirects().trust(&url) => {
+                Ok([host].into_iter().chain(self.config.passkeys.rp_ids.iter().map(String::as_str)).collect())
+            }
+            _ => Err(UntrustedOrigin),
+        }
+    }
+}
+
+impl ProjectConfig {
+    /// The origins of the project's trusted domains without wildcards, for the file
+    /// `/.well-known/webauthn` of a relying party (§5.11).
+    pub fn related_origins(&self) -> Vec<String> {
+        let exact = self.domains.iter().map(|domain| &domain.domain).filter(|domain| !domain.contains('*'));
+        let mut origins: Vec<String> = Vec::new();
+        for origin in exact.filter_map(|domain| Some(Url::parse(domain).ok()?.origin().ascii_serialization())) {
+            if origin.starts_with("https://") && !origins.contains(&origin) {
+                origins.push(origin);
+            }
+        }
+        origins
+    }
+}

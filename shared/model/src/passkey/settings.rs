@@ -1,0 +1,59 @@
+//! A project's settings for passkeys.
+
+use serde::{Deserialize, Serialize};
+use url::{Host, Url};
+use utoipa::ToSchema;
+
+/// The maximum number of relying party ids of a project.
+pub const MAX_RP_IDS: usize = 10;
+
+/// A project's settings for passkeys.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct PasskeySettings {
+    /// Whether users may register passkeys and sign in with them.
+    pub enabled: bool,
+    /// Domains whose passkeys work on the project's origins.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub rp_ids: Vec<String>,
+    /// Whether authenticators must verify the user.
+    pub user_verification: UserVerification,
+    /// Whether a passkey replaces the second factor if its authenticator verified the user.
+    pub replaces_second_factor: bool,
+}
+
+impl PasskeySettings {
+    /// Whether a passkey counts as two factors, if its authenticator has verified the user or not.
+    pub fn is_two_factors(&self, is_user_verified: bool) -> bool {
+        self.enabled && self.replaces_second_factor && is_user_verified
+    }
+
+    /// Whether all settings have their default values.
+    pub fn is_default(&self) -> bool {
+        *self == Self::default()
+    }
+}
+
+/// Whether authenticators verify the user, for example by a PIN or a fingerprint.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema, deserr::Deserr)]
+#[serde(rename_all = "lowercase")]
+#[deserr(rename_all = lowercase)]
+pub enum UserVerification {
+    /// They do if they can.
+    #[default]
+    Preferred,
+    /// They must.
+    Required,
+}
+
+/// Parses a relying party id: a domain name in lower case that is not a public suffix, such as
+/// `com` or `co.uk`, since everybody could use passkeys of a public suffix.
+pub fn parse_rp_id(text: &str) -> Option<String> {
+    let name = text.trim().to_ascii_lowercase();
+    let is_domain = Url::parse(&format!("https://{name}")).is_ok_and(|url| {
+        matches!(url.host(), Some(Host::Domain(host)) if host == name) && url.origin().ascii_serialization() == format!("https://{name}")
+    });
+    // The URL standard allows more characters in a host than a domain name has.
+    let is_name = name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-.".contains(&byte));
+    (is_domain && is_name && !name.ends_with('.') && psl::domain_str(&name).is_some()).then_some(name)
+}

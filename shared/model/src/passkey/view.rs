@@ -1,0 +1,54 @@
+//! A passkey, as API callers read it.
+
+use serde::Serialize;
+use utoipa::ToSchema;
+use uuid::Uuid;
+use wire::id::{PasskeyId, UserId};
+
+use crate::passkey::Passkey;
+
+/// A passkey, without its key.
+#[derive(Debug, Clone, Serialize, ToSchema)]
+pub struct PasskeyRead {
+    /// The id of the passkey.
+    pub id: PasskeyId,
+    /// The user who has the passkey.
+    pub user_id: UserId,
+    /// The name by which the user recognises the passkey.
+    #[schema(example = "iCloud Keychain")]
+    pub name: String,
+    /// The domain on which the passkey works.
+    #[schema(example = "example.com")]
+    pub rp_id: String,
+    /// Milliseconds since the Unix epoch.
+    pub created_at_millis: i64,
+    /// Milliseconds since the Unix epoch; `null` if the passkey was never used.
+    pub last_used_at_millis: Option<i64>,
+    /// How browsers reach the authenticator, such as `internal`, `hybrid` or `usb`.
+    pub transports: Vec<String>,
+    /// Whether the passkey is synchronised between devices or backed up.
+    pub backed_up: bool,
+    /// The model of the authenticator, as it claims; nil if it does not say.
+    pub aaguid: Uuid,
+    /// Whether there may be a copy of the authenticator: its count of signatures once failed to
+    /// grow.
+    pub clone_suspected: bool,
+}
+
+impl PasskeyRead {
+    /// A user's passkey.
+    pub fn of(user_id: UserId, passkey: &Passkey) -> Self {
+        Self {
+            id: passkey.id,
+            user_id,
+            name: passkey.name.clone(),
+            rp_id: passkey.rp_id.clone(),
+            created_at_millis: passkey.created_at.as_millisecond(),
+            last_used_at_millis: passkey.last_used_at.map(jiff::Timestamp::as_millisecond),
+            transports: passkey.transports.clone(),
+            backed_up: passkey.is_backed_up,
+            aaguid: passkey.aaguid,
+            clone_suspected: passkey.clone_suspected_at.is_some(),
+        }
+    }
+}

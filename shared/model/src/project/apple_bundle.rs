@@ -1,0 +1,66 @@
+//! The bundle ids of a project's apps that sign in natively with Apple.
+
+use std::collections::BTreeMap;
+
+use deserr::{DeserializeError, Deserr, IntoValue, Value, ValuePointerRef};
+
+/// The id of the provider in the catalog.
+pub const APPLE: &str = "apple";
+
+/// The characters and length that Apple permits in a bundle id (`CFBundleIdentifier`).
+const MAX_LENGTH: usize = 155;
+const MAX_BUNDLES: usize = 20;
+
+/// An app, as an administrator names it.
+pub struct AppleBundle {
+    /// The name in the configuration; absent in a list of ids.
+    pub name: Option<String>,
+    /// The bundle id.
+    pub id: String,
+}
+
+impl<E: DeserializeError> Deserr<E> for AppleBundle {
+    fn deserialize_from_value<V: IntoValue>(value: Value<V>, location: ValuePointerRef<'_>) -> Result<Self, E> {
+        Ok(Self { name: None, id: String::deserialize_from_value(value, location)? })
+    }
+}
+
+/// The bundle ids of a provider by name. An id without a name keeps the name in `old`, or gets a
+/// new one.
+pub(crate) fn named(
+    provider_id: &str,
+    bundles: Vec<AppleBundle>,
+    old: &BTreeMap<String, String>,
+) -> Result<BTreeMap<String, String>, &'static str> {
+    if provider_id != APPLE && !bundles.is_empty() {
+        return Err("is for the provider apple");
+    }
+    if bundles.len() > MAX_BUNDLES {
+        return Err("must have at most 20 bundle ids");
+    }
+    let mut named: BTreeMap<String, String> = BTreeMap::new();
+    for AppleBundle { name, id } in bundles {
+        let is_id = (1..=MAX_LENGTH).contains(&id.len()) && id.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-.".contains(&byte));
+        if !is_id {
+            return Err("must be bundle ids: 1 to 155 characters from A-Z, a-z, 0-9, - and .");
+        }
+        if named.values().any(|other| *other == id) {
+            return Err("must not contain a bundle id twice");
+        }
+        let known = || old.iter().find(|(_, other)| **other == id).map(|(name, _)| name.clone());
+        let name = name.or_else(known).unwrap_or_else(|| free_name(&named, old));
+        named.insert(name, id);
+    }
+    Ok(named)
+}
+
+fn free_name(named: &BTreeMap<String, String>, old: &BTreeMap<String, String>) -> String {
+    let mut number = 0;
+    loop {
+        number += 1;
+        let name = format!("bundle{number}");
+        if !named.contains_key(&name) && !old.contains_key(&name) {
+            return name;
+        }
+    }
+}

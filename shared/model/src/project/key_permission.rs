@@ -1,0 +1,99 @@
+//! Permissions of server keys: the areas of the API that a key may read or write.
+
+use std::fmt::{self, Display};
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+use strum::{EnumString, IntoStaticStr, VariantNames};
+use wire::problem::rejected;
+
+/// A permission, written `<area>:read` or `<area>:write`. Writing does not include reading.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct KeyPermission {
+    /// The area of the operation, with which its name begins.
+    pub area: KeyArea,
+    /// Whether the operation reads or writes.
+    pub action: KeyAction,
+}
+
+/// An area of the API.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, EnumString, IntoStaticStr, VariantNames)]
+#[strum(serialize_all = "lowercase")]
+pub enum KeyArea {
+    /// Sign-in, sessions and OAuth.
+    Auth,
+    /// The welcome page and other operations at the edge of the API.
+    Edge,
+    /// Emails.
+    Emails,
+    /// API keys of users and teams.
+    Keys,
+    /// The project and its settings.
+    Projects,
+    /// Teams.
+    Teams,
+    /// Users.
+    Users,
+    /// Webhooks.
+    Webhooks,
+}
+
+/// What a permission allows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, EnumString, IntoStaticStr, VariantNames)]
+#[strum(serialize_all = "lowercase")]
+pub enum KeyAction {
+    /// Operations with the method GET.
+    Read,
+    /// All others.
+    Write,
+}
+
+/// The text is not a permission.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("must be an area ({}), a colon, and read or write", KeyArea::VARIANTS.join(", "))]
+pub struct NotAPermission;
+
+impl KeyPermission {
+    /// Every permission.
+    pub fn all() -> impl Iterator<Item = Self> {
+        let parsed = |area: &&str, action: &&str| format!("{area}:{action}").parse().ok();
+        KeyArea::VARIANTS.iter().flat_map(move |area| KeyAction::VARIANTS.iter().filter_map(move |action| parsed(area, action)))
+    }
+}
+
+impl Display for KeyPermission {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}", <&str>::from(self.area), <&str>::from(self.action))
+    }
+}
+
+impl FromStr for KeyPermission {
+    type Err = NotAPermission;
+
+    fn from_str(text: &str) -> Result<Self, NotAPermission> {
+        let (area, action) = text.split_once(':').ok_or(NotAPermission)?;
+        Ok(Self { area: area.parse().map_err(|_| NotAPermission)?, action: action.parse().map_err(|_| NotAPermission)? })
+    }
+}
+
+impl From<KeyPermission> for String {
+    fn from(permission: KeyPermission) -> Self {
+        permission.to_string()
+    }
+}
+
+impl TryFrom<String> for KeyPermission {
+    type Error = NotAPermission;
+
+    fn try_from(text: String) -> Result<Self, NotAPermission> {
+        text.parse()
+    }
+}
+
+impl<E: deserr::DeserializeError> deserr::Deserr<E> for KeyPermission {
+    fn deserialize_from_value<V: deserr::IntoValue>(value: deserr::Value<V>, location: deserr::ValuePointerRef<'_>) -> Result<Self, E> {
+        let text = String::deserialize_from_value(value, location)?;
+        text.parse().map_err(|error: NotAPermission| rejected(&error, location))
+    }
+}

@@ -1,0 +1,60 @@
+//! The deployment's own clients at providers, which its projects may use instead of a client of
+//! their own.
+
+use std::collections::BTreeMap;
+
+use secrecy::SecretString;
+
+/// A provider at which a deployment can have a client of its own.
+#[derive(Debug)]
+pub struct Shareable {
+    /// The id of the provider.
+    pub id: &'static str,
+    /// The environment variable with the client id.
+    pub id_variable: &'static str,
+    /// The environment variable with the client secret.
+    pub secret_variable: &'static str,
+}
+
+/// The providers that can be shared.
+pub const SHARED: [Shareable; 4] = [
+    Shareable { id: "google", id_variable: "GATELET_SHARED_GOOGLE_CLIENT_ID", secret_variable: "GATELET_SHARED_GOOGLE_CLIENT_SECRET" },
+    Shareable { id: "github", id_variable: "GATELET_SHARED_GITHUB_CLIENT_ID", secret_variable: "GATELET_SHARED_GITHUB_CLIENT_SECRET" },
+    Shareable {
+        id: "microsoft",
+        id_variable: "GATELET_SHARED_MICROSOFT_CLIENT_ID",
+        secret_variable: "GATELET_SHARED_MICROSOFT_CLIENT_SECRET",
+    },
+    Shareable { id: "spotify", id_variable: "GATELET_SHARED_SPOTIFY_CLIENT_ID", secret_variable: "GATELET_SHARED_SPOTIFY_CLIENT_SECRET" },
+];
+
+/// A client that the operator has registered at a provider.
+#[derive(Clone)]
+pub struct SharedClient {
+    /// The client id.
+    pub id: String,
+    /// The client secret; absent from functions that do not call providers.
+    pub secret: Option<SecretString>,
+}
+
+/// The deployment's clients, by the ids of their providers.
+#[derive(Clone, Default)]
+pub struct SharedClients(BTreeMap<&'static str, SharedClient>);
+
+impl SharedClients {
+    /// The client at a provider.
+    pub fn get(&self, provider_id: &str) -> Option<&SharedClient> {
+        self.0.get(provider_id)
+    }
+}
+
+impl FromIterator<(&'static str, SharedClient)> for SharedClients {
+    fn from_iter<T: IntoIterator<Item = (&'static str, SharedClient)>>(clients: T) -> Self {
+        Self(clients.into_iter().collect())
+    }
+}
+
+/// The provider with this id, if it can be shared.
+pub fn shareable(provider_id: &str) -> Option<&'static Shareable> {
+    SHARED.iter().find(|shared| shared.id == provider_id)
+}

@@ -1,0 +1,150 @@
+//! Sign-ins of command-line tools, which a signed-in user confirms in a browser.
+//!
+//! The tool gets two codes. It keeps the polling code and shows the login code, as part of a link.
+//! The login code is derived from the polling code, so one item is found by either code, and
+//! whoever sees the link cannot fetch the session.
+
+use crypto::digest::{Digest, derived_code};
+use jiff::{SignedDuration, Timestamp};
+use serde::{Deserialize, Serialize};
+use wire::clock::after;
+use wire::entropy::TYPED_LETTERS;
+use wire::id::{SessionId, UserId};
+
+use crate::code::Code;
+use crate::place::Place;
+use crate::session::Session;
+use crate::user::User;
+
+/// How long a sign-in waits to be confirmed unless the tool requests another time.
+pub const DEFAULT_LIFE: SignedDuration = SignedDuration::from_mins(15);
+/// The shortest time that a tool can request; shorter ones are raised to it.
+pub const MIN_LIFE: SignedDuration = SignedDuration::from_secs(30);
+
+/// The sign-in of a command-line tool, stored under the digest of its login code.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct CliSignIn {
+    /// When the tool began.
+    #[serde(with = "jiff::fmt::serde::timestamp::millisecond::required")]
+    pub created_at: Timestamp,
+    /// When the sign-in expires, whether or not it is confirmed.
+    #[serde(with = "jiff::fmt::serde::timestamp::millisecond::required")]
+    pub expires_at: Timestamp,
+    /// Where the tool runs, for the user who confirms.
+    pub place: Place,
+    /// The session of the anonymous user that the tool has, until a browser takes the user over.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub anonymous: Option<SessionOf>,
+    /// The decision of a user; absent while the sign-in waits.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub decision: Option<Decision>,
+    /// Whether the tool has fetched its session.
+    pub used: bool,
+}
+
+/// A session and its user.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SessionOf {
+    /// The user.
+    pub user_id: UserId,
+    /// The session.
+    pub session_id: SessionId,
+    /// The user's `credential_epoch`. A change of credentials ends a decision made before it.
+    pub epoch: u64,
+}
+
+/// The decision about a sign-in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Decision {
+    /// The user of this session confirmed.
+    Confirmed(SessionOf),
+    /// Somebody who saw the login code refused.
+    Denied,
+}
+
+/// The state of a sign-in for the tool that polls it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum State {
+    /// Nobody has decided yet.
+    Waiting,
+    /// This session confirmed.
+    Confirmed(SessionOf),
+    /// Somebody refused.
+    Denied,
+    /// The session was fetched before.
+    Used,
+    /// The time has passed.
+    Expired,
+}
+
+impl SessionOf {
+    /// The session of `user`, in the user's current credential epoch.
+    pub fn of(session: &Session, user: &User) -> Self {
+        Self { user_id: user.id, session_id: session.id, epoch: user.credential_epoch }
+    }
+}
+
+impl CliSignIn {
+    /// A sign-in that begins at `now`.
+    pub fn new(life: Option<SignedDuration>, place: Place, anonymous: Option<SessionOf>, now: Timestamp) -> Self {
+        let life = life.unwrap_or(DEFAULT_LIFE).clamp(MIN_LIFE, DEFAULT_LIFE);
+        Self { created_at: now, expires_at: after(now, life), place, anonymous, decision: None, used: false }
+    }
+
+    /// The state at `now`. A sign-in that was fetched stays used, even after its time.
+    pub fn state(&self, now: Timestamp) -> State {
+        match self.decision {
+            _ if self.used => State::Used,
+            _ if self.expires_at <= now => State::Expired,
+            None => State::Waiting,
+            Some(Decision::Confirmed(session)) => State::Confirmed(session),
+            Some(Decision::Denied) => State::Denied,
+        }
+    }
+}
+
+impl Session {
+    /// A session for a tool, which this session of `user` has confirmed. It proves no more than the
+    /// session that confirmed it, and does not outlive it.
+    pub fn for_tool(&self, started: Self) -> Self {
+        Self {
+            expires_at: started.expires_at.min(self.expires_at),
+            is_impersonation: self.is_impersonation,
+            authenticated_at: Some(self.authenticated_at.unwrap_or(self.created_at)),
+            amr: self.amr.clone(),
+            ..started
+        }
+    }
+}
+
+/// A code that a person types instead of opening a link with the login code (RFC 8628 §6.1).
+pub struct UserCode(String);
+
+impl UserCode {
+    /// A new code, from [`Entropy::typed_code`](wire::entropy::Entropy::typed_code).
+    pub fn new(code: String) -> Self {
+        Self(code)
+    }
+
+    /// Parses what a person typed: case, spaces and dashes do not matter.
+    pub fn parse(text: &str) -> Option<Self> {
+        let code: String = text.chars().filter(|c| !matches!(c, ' ' | '-')).map(|c| c.to_ascii_uppercase()).collect();
+        (code.len() == 8 && code.bytes().all(|byte| TYPED_LETTERS.contains(&byte))).then_some(Self(code))
+    }
+
+    /// The code as it is shown, such as `WDJB-MJHT`.
+    pub fn shown(&self) -> String {
+        format!("{}-{}", &self.0[..4], &self.0[4..])
+    }
+
+    /// The digest under which the code is stored.
+    pub fn digest(&self) -> Digest {
+        Digest::of(&self.0)
+    }
+}
+
+/// The login code of a polling code.
+pub fn login_code(polling_code: &Code) -> Code {
+    Code::new(derived_code("login code", polling_code.secret()))
+}

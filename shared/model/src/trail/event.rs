@@ -1,0 +1,146 @@
+//! What happened to an account, as the trail records it.
+
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+
+use crate::notice::kind::Kind;
+
+/// What happened to an account.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, ToSchema, deserr::Deserr)]
+#[serde(rename_all = "kebab-case")]
+pub enum Event {
+    /// The account was created.
+    #[deserr(rename = "created")]
+    Created,
+    /// A sign-up was rejected by the project's sign-up rules.
+    #[deserr(rename = "sign-up-rejected")]
+    SignUpRejected,
+    /// A sign-in completed.
+    #[deserr(rename = "sign-in")]
+    SignIn,
+    /// The first factor of a sign-in was correct, and the second was requested.
+    #[deserr(rename = "second-factor-asked")]
+    SecondFactorAsked,
+    /// After the second factor, the device was remembered.
+    #[deserr(rename = "device-remembered")]
+    DeviceRemembered,
+    /// A remembered device replaced the second factor.
+    #[deserr(rename = "device-used")]
+    DeviceUsed,
+    /// A device was forgotten.
+    #[deserr(rename = "device-forgotten")]
+    DeviceForgotten,
+    /// The password or code at a sign-in was wrong.
+    #[deserr(rename = "sign-in-failed")]
+    SignInFailed,
+    /// A session in the user's name was created for somebody else.
+    #[deserr(rename = "impersonation")]
+    Impersonation,
+    /// A signed-in user proved their presence again.
+    #[deserr(rename = "reauthenticated")]
+    Reauthenticated,
+    /// A signed-in user gave a wrong password or code.
+    #[deserr(rename = "proof-failed")]
+    ProofFailed,
+    /// A session was ended by its user.
+    #[deserr(rename = "sign-out")]
+    SignOut,
+    /// All sessions of the user were ended, or all except the current session.
+    #[deserr(rename = "sessions-ended")]
+    SessionsEnded,
+    /// A password was set for an account that had none.
+    #[deserr(rename = "password-set")]
+    PasswordSet,
+    /// The password was changed.
+    #[deserr(rename = "password-changed")]
+    PasswordChanged,
+    /// The password was reset with an emailed code.
+    #[deserr(rename = "password-reset")]
+    PasswordReset,
+    /// The password was removed.
+    #[deserr(rename = "password-removed")]
+    PasswordRemoved,
+    /// An address was added that the user can sign in with.
+    #[deserr(rename = "address-added")]
+    AddressAdded,
+    /// The user can no longer sign in with an address.
+    #[deserr(rename = "address-removed")]
+    AddressRemoved,
+    /// An address became primary.
+    #[deserr(rename = "address-made-primary")]
+    AddressMadePrimary,
+    /// An address was verified.
+    #[deserr(rename = "address-verified")]
+    AddressVerified,
+    /// An authenticator app was added.
+    #[deserr(rename = "authenticator-added")]
+    AuthenticatorAdded,
+    /// One of several authenticator apps was removed.
+    #[deserr(rename = "one-authenticator-removed")]
+    OneAuthenticatorRemoved,
+    /// The second factor was switched off: no authenticator app is left.
+    #[deserr(rename = "authenticator-removed")]
+    AuthenticatorRemoved,
+    /// A set of recovery codes was made.
+    #[deserr(rename = "recovery-codes-created")]
+    RecoveryCodesCreated,
+    /// A recovery code was used.
+    #[deserr(rename = "recovery-code-used")]
+    RecoveryCodeUsed,
+    /// A provider account was linked.
+    #[deserr(rename = "provider-linked")]
+    ProviderLinked,
+    /// A provider account was unlinked.
+    #[deserr(rename = "provider-unlinked")]
+    ProviderUnlinked,
+    /// A passkey was registered.
+    #[deserr(rename = "passkey-added")]
+    PasskeyAdded,
+    /// A passkey was removed.
+    #[deserr(rename = "passkey-removed")]
+    PasskeyRemoved,
+    /// The use of a passkey was refused because there may be a copy of its authenticator.
+    #[deserr(rename = "passkey-clone-suspected")]
+    PasskeyCloneSuspected,
+    /// An API key of the user was created.
+    #[deserr(rename = "api-key-created")]
+    ApiKeyCreated,
+    /// An API key of the user was found in public, and revoked.
+    #[deserr(rename = "api-key-exposed")]
+    ApiKeyExposed,
+    /// An administrator or a server restricted the account.
+    #[deserr(rename = "restricted")]
+    Restricted,
+    /// An administrator or a server lifted the restriction.
+    #[deserr(rename = "unrestricted")]
+    Unrestricted,
+    /// The account was deleted.
+    #[deserr(rename = "deleted")]
+    Deleted,
+}
+
+impl From<Kind> for Event {
+    fn from(kind: Kind) -> Self {
+        match kind {
+            Kind::PasswordSet => Self::PasswordSet,
+            Kind::PasswordChanged => Self::PasswordChanged,
+            Kind::PasswordReset => Self::PasswordReset,
+            Kind::PasswordRemoved => Self::PasswordRemoved,
+            Kind::AddressAdded => Self::AddressAdded,
+            Kind::AddressRemoved => Self::AddressRemoved,
+            Kind::AddressMadePrimary => Self::AddressMadePrimary,
+            Kind::AuthenticatorAdded => Self::AuthenticatorAdded,
+            Kind::OneAuthenticatorRemoved => Self::OneAuthenticatorRemoved,
+            Kind::AuthenticatorRemoved => Self::AuthenticatorRemoved,
+            Kind::RecoveryCodesCreated => Self::RecoveryCodesCreated,
+            Kind::RecoveryCodeUsed => Self::RecoveryCodeUsed,
+            Kind::ProviderLinked => Self::ProviderLinked,
+            Kind::ProviderUnlinked => Self::ProviderUnlinked,
+            Kind::ApiKeyCreated => Self::ApiKeyCreated,
+            Kind::ApiKeyExposed => Self::ApiKeyExposed,
+            Kind::PasskeyAdded => Self::PasskeyAdded,
+            Kind::PasskeyRemoved => Self::PasskeyRemoved,
+            Kind::PasskeyCloneSuspected => Self::PasskeyCloneSuspected,
+        }
+    }
+}

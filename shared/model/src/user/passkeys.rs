@@ -1,0 +1,70 @@
+//! A user's passkeys: the effects of adding, renaming, using and removing them.
+
+use jiff::Timestamp;
+use wire::id::PasskeyId;
+
+use crate::passkey::ceremony::Assertion;
+use crate::passkey::{MAX_PASSKEYS, Passkey, PasskeyName, Refused};
+use crate::user::User;
+
+impl User {
+    /// The passkey with this id.
+    pub fn passkey(&self, id: PasskeyId) -> Option<&Passkey> {
+        self.passkeys.iter().find(|passkey| passkey.id == id)
+    }
+
+    /// The passkey with this credential id.
+    pub fn passkey_of(&self, credential_id: &[u8]) -> Option<&Passkey> {
+        self.passkeys.iter().find(|passkey| passkey.credential_id.0 == credential_id)
+    }
+
+    /// Adds a passkey.
+    pub fn add_passkey(&mut self, passkey: Passkey) -> Result<(), Refused> {
+        if self.passkeys.iter().any(|own| own.is_same(&passkey)) {
+            return Err(Refused::Duplicate);
+        }
+        if self.passkeys.len() >= MAX_PASSKEYS {
+            return Err(Refused::TooMany);
+        }
+        self.passkeys.push(passkey);
+        Ok(())
+    }
+
+    /// Renames a passkey.
+    pub fn rename_passkey(&mut self, id: PasskeyId, name: &PasskeyName) -> Result<(), Refused> {
+        let passkey = self.passkeys.iter_mut().find(|passkey| passkey.id == id).ok_or(Refused::NotFound)?;
+        passkey.name.clone_from(&name.0);
+        Ok(())
+    }
+
+    /// Removes a passkey. Codes made so far are invalidated, as for every way to sign in that goes.
+    pub fn remove_passkey(&mut self, id: PasskeyId) -> Result<(), Refused> {
+        self.passkey(id).ok_or(Refused::NotFound)?;
+        self.passkeys.retain(|passkey| passkey.id != id);
+        self.raise_epoch();
+        Ok(())
+    }
+
+    /// Removes all passkeys.
+    pub fn remove_passkeys(&mut self) {
+        if !self.passkeys.is_empty() {
+            self.passkeys.clear();
+            self.raise_epoch();
+        }
+    }
+
+    /// Records the use of a passkey. If the count of signatures shows that there may be a copy of
+    /// the authenticator, only that suspicion is recorded, and the use is refused.
+    pub fn use_passkey(&mut self, assertion: &Assertion, now: Timestamp) -> Result<(), Refused> {
+        let passkey = self.passkeys.iter_mut().find(|passkey| passkey.credential_id == assertion.credential_id);
+        let passkey = passkey.ok_or(Refused::NotFound)?;
+        if passkey.is_cloned_by(assertion.sign_count) {
+            passkey.clone_suspected_at.get_or_insert(now);
+            return Err(Refused::Cloned);
+        }
+        passkey.sign_count = assertion.sign_count;
+        passkey.is_backed_up = assertion.is_backed_up;
+        passkey.last_used_at = Some(now);
+        Ok(())
+    }
+}

@@ -1,0 +1,233 @@
+//! Deliveries: one event on its way to one endpoint.
+
+use jiff::{SignedDuration, Timestamp};
+use ring::digest::{SHA256, digest};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use utoipa::ToSchema;
+use wire::clock::after;
+use wire::id::{WebhookDeliveryId, WebhookEndpointId};
+
+use crate::webhook::event::{EventType, Message};
+
+/// How long a delivery is kept, whatever its outcome.
+pub const KEPT: SignedDuration = SignedDuration::from_hours(30 * 24);
+/// The waits after each failed attempt; after the last one, the delivery has failed for good.
+const WAITS: [SignedDuration; 7] = [
+    SignedDuration::from_secs(5),
+    SignedDuration::from_mins(5),
+    SignedDuration::from_mins(30),
+    SignedDuration::from_hours(2),
+    SignedDuration::from_hours(5),
+    SignedDuration::from_hours(10),
+    SignedDuration::from_hours(10),
+];
+/// The part of a wait by which chance may prolong it, so that the retries after an outage do not
+/// arrive all at once.
+const JITTER: f64 = 0.2;
+
+/// The status of a delivery or of an attempt.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, deserr::Deserr, ToSchema)]
+#[serde(rename_all = "lowercase")]
+#[deserr(rename_all = lowercase)]
+pub enum DeliveryStatus {
+    /// Another attempt will follow.
+    Pending,
+    /// The endpoint accepted the event.
+    Succeeded,
+    /// Every attempt failed.
+    Failed,
+}
+
+/// An event on its way to an endpoint.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Delivery {
+    /// The id.
+    pub id: WebhookDeliveryId,
+    /// The id of the message; a replay has the same one.
+    pub message_id: String,
+    /// The type of the event.
+    pub event_type: EventType,
+    /// The body of the message.
+    pub body: String,
+    /// When the event happened; for a replay, when it was requested.
+    #[serde(with = "jiff::fmt::serde::timestamp::millisecond::required")]
+    pub created_at: Timestamp,
+    /// The status.
+    pub status: DeliveryStatus,
+    /// The attempts so far, oldest first.
+    #[serde(default)]
+    pub attempts: Vec<Attempt>,
+    /// When the next attempt is due, while the delivery is pending.
+    #[serde(default, with = "jiff::fmt::serde::timestamp::millisecond::optional", skip_serializing_if = "Option::is_none")]
+    pub next_attempt_at: Option<Timestamp>,
+}
+
+/// An attempt to deliver an event.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Attempt {
+    /// When it began.
+    #[serde(with = "jiff::fmt::serde::timestamp::millisecond::required")]
+    pub at: Timestamp,
+    /// The status of the answer.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub response_status: Option<u16>,
+    /// How long it took.
+    pub duration_millis: u32,
+    /// Why there was no answer.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub error: Option<String>,
+    /// The beginning of the answer's body.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub answer: Option<String>,
+}
+
+impl Attempt {
+    /// Whether the endpoint accepted the event: with a status from 200 to 299.
+    pub fn is_success(&self) -> bool {
+        self.response_status.is_some_and(|status| (200..300).contains(&status))
+    }
+}
+
+impl Delivery {
+    /// A new delivery of a message, due now. The id follows from the message and the endpoint, so a
+    /// change that is read twice makes one delivery.
+    pub fn of(message: Message, endpoint: WebhookEndpointId, now: Timestamp) -> Self {
+        let digest = digest(&SHA256, format!("{endpoint}/{}", message.id).as_bytes());
+        let mut bytes = [0; 10];
+        bytes.iter_mut().zip(digest.as_ref()).for_each(|(byte, of)| *byte = *of);
+        let millis = u64::try_from(message.at.as_millisecond()).unwrap_or_default();
+        let id = uuid::Builder::from_unix_timestamp_millis(millis, &bytes).into_uuid();
+        Self::new(id.into(), message, now)
+    }
+
+    /// A new delivery with this id, due now.
+    pub fn new(id: WebhookDeliveryId, message: Message, now: Timestamp) -> Self {
+        let Message { id: message_id, event_type, at, body } = message;
+        let (status, attempts) = (DeliveryStatus::Pending, Vec::new());
+        Self { id, message_id, event_type, body, created_at: at, status, attempts, next_attempt_at: Some(now) }
+    }
+
+    /// The same message once more, as a delivery of its own.
+    pub fn again(&self, id: WebhookDeliveryId, now: Timestamp) -> Self {
+        let (message_id, event_type, body) = (self.message_id.clone(), self.event_type, self.body.clone());
+        Self::new(id, Message { id: message_id, event_type, at: now, body }, now)
+    }
+
+    /// Adds an attempt. `fraction`, in [0, 1), is the jitter.
+    pub fn attempted(&mut self, attempt: Attempt, fraction: f64) {
+        let wait = WAITS.get(self.attempts.len()).map(|wait| *wait + wait.mul_f64(JITTER * fraction));
+        let ended_at = after(attempt.at, SignedDuration::from_millis(i64::from(attempt.duration_millis)));
+        (self.status, self.next_attempt_at) = match (attempt.is_success(), wait) {
+            (true, _) => (DeliveryStatus::Succeeded, None),
+            (false, Some(wait)) => (DeliveryStatus::Pending, Some(after(ended_at, wait))),
+            (false, None) => (DeliveryStatus::Failed, None),
+        };
+        self.attempts.push(attempt);
+    }
+
+    /// Adds the only attempt of a test.
+    pub fn attempted_once(&mut self, attempt: Attempt) {
+        self.status = if attempt.is_success() { DeliveryStatus::Succeeded } else { DeliveryStatus::Failed };
+        self.next_attempt_at = None;
+        self.attempts.push(attempt);
+    }
+
+    /// When the delivery is deleted.
+    pub fn expires_at(&self) -> Timestamp {
+        after(self.created_at, KEPT)
+    }
+}
+
+/// A delivery in a response.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct DeliveryView {
+    id: WebhookDeliveryId,
+    /// The id of the message, the same at every attempt and every replay.
+    #[schema(example = "msg_6b0f6c3d1c2e4f5a9b8c7d6e5f403122")]
+    message_id: String,
+    event_type: EventType,
+    status: DeliveryStatus,
+    /// The attempts so far, oldest first.
+    attempts: Vec<AttemptView>,
+    /// Milliseconds since the Unix epoch.
+    created_at_millis: i64,
+    /// Milliseconds since the Unix epoch; `null` unless the status is `pending`.
+    next_attempt_at_millis: Option<i64>,
+    /// The body of the message.
+    #[schema(value_type = Object)]
+    payload: Value,
+}
+
+/// An attempt in a response.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct AttemptView {
+    /// Milliseconds since the Unix epoch.
+    at_millis: i64,
+    /// `null` if no answer arrived.
+    response_status: Option<u16>,
+    /// The first KB of the answer's body; `null` if no answer arrived.
+    response_body: Option<String>,
+    /// How long the attempt took.
+    duration_millis: u32,
+    /// Why no answer arrived.
+    error: Option<String>,
+}
+
+impl From<Delivery> for DeliveryView {
+    fn from(delivery: Delivery) -> Self {
+        let attempt = |attempt: Attempt| AttemptView {
+            at_millis: attempt.at.as_millisecond(),
+            response_status: attempt.response_status,
+            response_body: attempt.answer,
+            duration_millis: attempt.duration_millis,
+            error: attempt.error,
+        };
+        Self {
+            id: delivery.id,
+            message_id: delivery.message_id,
+            event_type: delivery.event_type,
+            status: delivery.status,
+            attempts: delivery.attempts.into_iter().map(attempt).collect(),
+            created_at_millis: delivery.created_at.as_millisecond(),
+            next_attempt_at_millis: delivery.next_attempt_at.map(Timestamp::as_millisecond),
+            payload: serde_json::from_str(&delivery.body).unwrap_or_default(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn failed(at: Timestamp) -> Attempt {
+        Attempt { at, response_status: Some(500), duration_millis: 20, error: None, answer: None }
+    }
+
+    #[test]
+    fn a_failing_delivery_is_tried_eight_times_in_a_day() {
+        let start = Timestamp::UNIX_EPOCH;
+        for fraction in [0.0, 0.999] {
+            let message = Message { id: "msg_1".to_owned(), event_type: EventType::EndpointTest, at: start, body: "{}".to_owned() };
+            let mut delivery = Delivery::of(message, WebhookEndpointId::from(uuid::Uuid::nil()), start);
+            let mut last = start;
+            while let Some(next) = delivery.next_attempt_at {
+                last = next;
+                delivery.attempted(failed(next), fraction);
+            }
+            assert_eq!((delivery.attempts.len(), delivery.status), (8, DeliveryStatus::Failed));
+            let hours = last.duration_since(start).as_secs_f64() / 3600.0;
+            assert!((27.5..33.2).contains(&hours), "{hours}");
+        }
+    }
+
+    #[test]
+    fn a_message_makes_the_same_delivery_whenever_it_is_read() {
+        let message =
+            || Message { id: "msg_1".to_owned(), event_type: EventType::EndpointTest, at: Timestamp::UNIX_EPOCH, body: "{}".to_owned() };
+        let [one, other] = [1, 2].map(|id| WebhookEndpointId::from(uuid::Uuid::from_u128(id)));
+        let of = |endpoint| Delivery::of(message(), endpoint, Timestamp::UNIX_EPOCH);
+        assert_eq!(of(one), of(one));
+        assert_ne!(of(one).id, of(other).id);
+    }
+}

@@ -1,0 +1,130 @@
+//! The types of events, and the messages that tell of them.
+
+use deserr::Deserr;
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use utoipa::ToSchema;
+
+macro_rules! event_types {
+    ($($(#[doc = $doc:literal])* $variant:ident = $name:literal,)*) => {
+        /// The type of an event.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, Deserr, ToSchema)]
+        pub enum EventType {
+            $(
+                $(#[doc = $doc])*
+                #[serde(rename = $name)]
+                #[deserr(rename = $name)]
+                $variant,
+            )*
+        }
+
+        impl EventType {
+            /// Every type.
+            pub const ALL: &'static [Self] = &[$(Self::$variant,)*];
+
+            /// The name on the wire.
+            pub fn name(self) -> &'static str {
+                match self {
+                    $(Self::$variant => $name,)*
+                }
+            }
+        }
+    };
+}
+
+event_types! {
+    /// A user was created.
+    UserCreated = "user.created",
+    /// A field of a user changed.
+    UserUpdated = "user.updated",
+    /// A user was deleted.
+    UserDeleted = "user.deleted",
+    /// A team was created.
+    TeamCreated = "team.created",
+    /// A field of a team changed.
+    TeamUpdated = "team.updated",
+    /// A team was deleted.
+    TeamDeleted = "team.deleted",
+    /// A user joined a team.
+    TeamMembershipCreated = "team_membership.created",
+    /// A user is no longer a member of a team.
+    TeamMembershipDeleted = "team_membership.deleted",
+    /// A permission was granted to a member.
+    TeamPermissionCreated = "team_permission.created",
+    /// A permission was revoked from a member.
+    TeamPermissionDeleted = "team_permission.deleted",
+    /// A project permission was granted to a user.
+    ProjectPermissionCreated = "project_permission.created",
+    /// A project permission was revoked from a user.
+    ProjectPermissionDeleted = "project_permission.deleted",
+    /// A user signed in.
+    SessionCreated = "session.created",
+    /// A session was deleted or expired.
+    SessionDeleted = "session.deleted",
+    /// An email was requested.
+    EmailCreated = "email.created",
+    /// The status of an email changed.
+    EmailUpdated = "email.updated",
+    /// A set of API keys was created.
+    ApiKeyCreated = "api_key.created",
+    /// A set of API keys was changed or revoked.
+    ApiKeyUpdated = "api_key.updated",
+    /// An entry was added to the audit log.
+    AuditEntryCreated = "audit_entry.created",
+    /// A test that an administrator requested.
+    EndpointTest = "endpoint.test",
+}
+
+/// An event as it is delivered: the same id and the same body at every attempt.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Message {
+    /// The id, by which a receiver recognises a repetition.
+    pub id: String,
+    /// The type.
+    pub event_type: EventType,
+    /// When the event happened.
+    pub at: Timestamp,
+    /// The body: `{"type", "timestamp", "data"}`.
+    pub body: String,
+}
+
+/// The body of a message.
+#[derive(Serialize)]
+struct Body<'a> {
+    #[serde(rename = "type")]
+    event_type: EventType,
+    timestamp: String,
+    data: &'a Value,
+}
+
+impl Message {
+    /// A message with this data.
+    pub fn new(id: String, event_type: EventType, at: Timestamp, data: &Value) -> Self {
+        let body = Body { event_type, timestamp: at.to_string(), data };
+        let body = serde_json::to_string(&body).unwrap_or_default();
+        Self { id, event_type, at, body }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn every_type_has_the_same_name_everywhere() {
+        for event_type in EventType::ALL {
+            assert_eq!(json!(event_type), event_type.name());
+            let parsed: Result<EventType, deserr::errors::JsonError> = deserr::deserialize(json!(event_type.name()));
+            assert!(parsed.is_ok_and(|parsed| parsed == *event_type), "{event_type:?}");
+        }
+    }
+
+    #[test]
+    fn a_body_begins_with_its_type() {
+        let message = Message::new("msg_1".to_owned(), EventType::TeamDeleted, Timestamp::UNIX_EPOCH, &json!({ "id": "x" }));
+        assert_eq!(message.body, r#"{"type":"team.deleted","timestamp":"1970-01-01T00:00:00Z","data":{"id":"x"}}"#);
+    }
+}

@@ -1,0 +1,95 @@
+//! Custom headers of an endpoint: which names and values are accepted.
+
+use std::collections::BTreeMap;
+
+/// What a response shows in place of a value. In a request, it keeps the value.
+pub const HIDDEN: &str = "********";
+/// The maximum number of headers.
+pub const MAX_HEADERS: usize = 10;
+const MAX_NAME: usize = 64;
+const MAX_VALUE: usize = 1024;
+
+/// Names that the sender sets, and those that describe one connection (RFC 9110 §7.6.1), which no
+/// project may set.
+const RESERVED: [&str; 17] = [
+    "accept-encoding",
+    "connection",
+    "content-encoding",
+    "content-length",
+    "content-type",
+    "expect",
+    "forwarded",
+    "host",
+    "http2-settings",
+    "keep-alive",
+    "proxy-connection",
+    "te",
+    "trailer",
+    "transfer-encoding",
+    "upgrade",
+    "user-agent",
+    "via",
+];
+const RESERVED_PREFIXES: [&str; 4] = ["webhook-", "svix-", "proxy-", "x-forwarded-"];
+
+/// The headers with names in lower case, or what is wrong with them.
+pub fn checked(headers: BTreeMap<String, String>) -> Result<BTreeMap<String, String>, String> {
+    if headers.len() > MAX_HEADERS {
+        return Err(format!("must have at most {MAX_HEADERS} entries"));
+    }
+    let count = headers.len();
+    let lower: BTreeMap<String, String> = headers.into_iter().map(|(name, value)| (name.to_ascii_lowercase(), value)).collect();
+    if lower.len() < count {
+        return Err("must not name a header twice".to_owned());
+    }
+    for (name, value) in &lower {
+        if !is_name(name) {
+            return Err(format!("must have names of at most {MAX_NAME} letters, digits and dashes"));
+        }
+        if RESERVED.contains(&name.as_str()) || RESERVED_PREFIXES.iter().any(|prefix| name.starts_with(prefix)) {
+            return Err(format!("must not set {name}"));
+        }
+        if !is_value(value) {
+            return Err(format!("must have values of at most {MAX_VALUE} visible ASCII characters and spaces"));
+        }
+    }
+    Ok(lower)
+}
+
+fn is_name(name: &str) -> bool {
+    let is_of_name = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-';
+    (1..=MAX_NAME).contains(&name.len()) && name.bytes().all(is_of_name)
+}
+
+fn is_value(value: &str) -> bool {
+    let is_of_value = |byte: u8| byte.is_ascii_graphic() || byte == b' ';
+    (1..=MAX_VALUE).contains(&value.len()) && value.bytes().all(is_of_value)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn one(name: &str, value: &str) -> Result<BTreeMap<String, String>, String> {
+        checked(BTreeMap::from([(name.to_owned(), value.to_owned())]))
+    }
+
+    #[test]
+    fn headers_of_a_connection_or_of_the_signature_are_refused() {
+        for name in ["Host", "Content-Length", "Transfer-Encoding", "webhook-id", "Svix-Signature", "Connection", "X-Forwarded-For", "TE"] {
+            assert!(one(name, "x").is_err(), "{name}");
+        }
+        assert_eq!(one("Authorization", "Bearer x").map(|headers| headers.into_keys().collect()), Ok(vec!["authorization".to_owned()]));
+    }
+
+    #[test]
+    fn a_header_cannot_contain_another() {
+        for (name, value) in [("x-a\r\nhost", "x"), ("x-a", "x\r\nhost: y"), ("x a", "x"), ("", "x"), ("x-a", ""), ("x-a", "ü")] {
+            assert!(one(name, value).is_err(), "{name:?} {value:?}");
+        }
+        let twice = BTreeMap::from([("X-A".to_owned(), "x".to_owned()), ("x-a".to_owned(), "y".to_owned())]);
+        assert!(checked(twice).is_err());
+        let many = (0..=MAX_HEADERS).map(|number| (format!("x-{number}"), "x".to_owned())).collect();
+        assert!(checked(many).is_err());
+    }
+}

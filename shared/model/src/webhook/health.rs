@@ -1,0 +1,113 @@
+//! Whether an endpoint works, judged by its last attempts.
+
+use jiff::{SignedDuration, Timestamp};
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+
+use crate::webhook::delivery::{Attempt, DeliveryStatus};
+
+/// An endpoint that has only failed for this long is switched off.
+pub const PATIENCE: SignedDuration = SignedDuration::from_hours(5 * 24);
+/// Failures that are further apart than this are not one failure that lasts.
+const APART: SignedDuration = SignedDuration::from_hours(24);
+/// The status with which a receiver says that it does not exist any more.
+const GONE: u16 = 410;
+
+/// Why an endpoint receives nothing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum DisabledReason {
+    /// An administrator switched it off.
+    Manual,
+    /// It failed for five days.
+    Failing,
+    /// It answered with status 410.
+    Gone,
+}
+
+/// The state of an endpoint, as its last attempts show it.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Health {
+    /// When the failures began that no success has ended.
+    #[serde(default, with = "jiff::fmt::serde::timestamp::millisecond::optional", skip_serializing_if = "Option::is_none")]
+    pub failing_since: Option<Timestamp>,
+    /// The last of these failures.
+    #[serde(default, with = "jiff::fmt::serde::timestamp::millisecond::optional", skip_serializing_if = "Option::is_none")]
+    pub failed_at: Option<Timestamp>,
+    /// The last attempt.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub last: Option<LastDelivery>,
+}
+
+/// The last attempt to deliver something to an endpoint.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct LastDelivery {
+    /// Whether the attempt succeeded.
+    pub status: DeliveryStatus,
+    /// Milliseconds since the Unix epoch.
+    pub at_millis: i64,
+    /// The status of the answer; `null` without an answer.
+    pub response_status: Option<u16>,
+}
+
+impl Health {
+    /// Notes an attempt; returns why the endpoint must be switched off, if it must.
+    pub fn note(&mut self, attempt: &Attempt) -> Option<DisabledReason> {
+        let status = if attempt.is_success() { DeliveryStatus::Succeeded } else { DeliveryStatus::Failed };
+        self.last = Some(LastDelivery { status, at_millis: attempt.at.as_millisecond(), response_status: attempt.response_status });
+        if attempt.is_success() {
+            self.reset();
+            return None;
+        }
+        let continues = self.failed_at.is_some_and(|before| attempt.at.duration_since(before) <= APART);
+        let since = self.failing_since.filter(|_| continues).unwrap_or(attempt.at);
+        (self.failing_since, self.failed_at) = (Some(since), Some(attempt.at));
+        match attempt.response_status {
+            Some(GONE) => Some(DisabledReason::Gone),
+            _ => (attempt.at.duration_since(since) >= PATIENCE).then_some(DisabledReason::Failing),
+        }
+    }
+
+    /// Forgets the failures.
+    pub fn reset(&mut self) {
+        (self.failing_since, self.failed_at) = (None, None);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use wire::clock::after;
+
+    use super::*;
+
+    fn attempt(hours: i64, response_status: u16) -> Attempt {
+        let at = after(Timestamp::UNIX_EPOCH, SignedDuration::from_hours(hours));
+        Attempt { at, response_status: Some(response_status), duration_millis: 1, error: None, answer: None }
+    }
+
+    #[test]
+    fn five_days_of_failures_switch_an_endpoint_off() {
+        let mut health = Health::default();
+        for hours in (0..120).step_by(10) {
+            assert_eq!(health.note(&attempt(hours, 500)), None, "{hours}");
+        }
+        assert_eq!(health.note(&attempt(120, 500)), Some(DisabledReason::Failing));
+    }
+
+    #[test]
+    fn a_success_or_a_day_without_attempts_begins_anew() {
+        let mut health = Health::default();
+        for hours in (0..115).step_by(5) {
+            assert_eq!(health.note(&attempt(hours, 500)), None);
+        }
+        assert_eq!(health.note(&attempt(116, 204)), None);
+        assert_eq!(health.failing_since, None);
+        assert_eq!(health.note(&attempt(117, 500)), None);
+        assert_eq!(health.note(&attempt(300, 500)), None, "one failure a week is no failure that lasts");
+    }
+
+    #[test]
+    fn an_endpoint_that_is_gone_is_switched_off_at_once() {
+        assert_eq!(Health::default().note(&attempt(0, 410)), Some(DisabledReason::Gone));
+    }
+}

@@ -1,0 +1,181 @@
+//! What requests say about endpoints.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crypto::seal::{Error, Sealer};
+use crypto::webhook;
+use deserr::Deserr;
+use jiff::Timestamp;
+use secrecy::{ExposeSecret as _, SecretString};
+use utoipa::ToSchema;
+use wire::entropy::Entropy;
+use wire::id::{ProjectId, WebhookEndpointId};
+use wire::problem::Problems;
+
+use crate::text::line;
+use crate::webhook::event::EventType;
+use crate::webhook::headers::{HIDDEN, checked};
+use crate::webhook::{CustomHeader, DisabledReason, Endpoint, SigningSecret, header_owner, secret_owner};
+
+/// The longest description, in characters.
+const MAX_DESCRIPTION: usize = 256;
+
+/// A new endpoint.
+#[derive(Debug, Deserr, ToSchema)]
+#[deserr(deny_unknown_fields)]
+pub struct NewEndpoint {
+    /// `https`; in development also `http` for this machine.
+    #[schema(example = "https://example.com/webhooks")]
+    pub url: String,
+    /// One line of at most 256 characters.
+    #[deserr(default)]
+    pub description: Option<String>,
+    /// The types of events to send; absent or empty for all.
+    #[deserr(default)]
+    pub event_types: Option<Vec<EventType>>,
+    /// Default: `true`.
+    #[deserr(default)]
+    pub enabled: Option<bool>,
+    /// At most ten headers that are added to each request.
+    #[deserr(default)]
+    pub custom_headers: Option<BTreeMap<String, String>>,
+}
+
+/// A change to an endpoint; absent fields keep their values.
+#[derive(Debug, Clone, Deserr, ToSchema)]
+#[deserr(deny_unknown_fields)]
+pub struct EndpointPatch {
+    /// `https`; in development also `http` for this machine.
+    #[deserr(default)]
+    pub url: Option<String>,
+    /// One line of at most 256 characters.
+    #[deserr(default)]
+    pub description: Option<String>,
+    /// The types of events to send; empty for all.
+    #[deserr(default)]
+    pub event_types: Option<Vec<EventType>>,
+    /// `true` also forgets past failures.
+    #[deserr(default)]
+    pub enabled: Option<bool>,
+    /// All headers that are added to each request. A value of eight asterisks keeps the header's
+    /// value.
+    #[deserr(default)]
+    pub custom_headers: Option<BTreeMap<String, String>>,
+}
+
+/// Why a change was not made.
+#[derive(Debug)]
+pub enum Rejected {
+    /// The request is invalid.
+    Input(Problems),
+    /// A value could not be sealed.
+    Seal(Error),
+}
+
+impl From<Error> for Rejected {
+    fn from(error: Error) -> Self {
+        Self::Seal(error)
+    }
+}
+
+/// Seals the secrets of one endpoint.
+#[derive(Clone, Copy)]
+pub struct Sealing<'a> {
+    /// Seals.
+    pub sealer: &'a Sealer,
+    /// The source of randomness.
+    pub entropy: &'a Entropy,
+    /// The project of the endpoint.
+    pub project: &'a ProjectId,
+}
+
+impl Sealing<'_> {
+    /// A new secret of an endpoint, sealed and in plain text.
+    pub fn new_secret(self, endpoint: WebhookEndpointId) -> Result<(SigningSecret, SecretString), Error> {
+        let plain = webhook::new_secret(self.entropy);
+        let sealed = self.sealer.seal(self.entropy, &secret_owner(self.project.as_str(), endpoint), &plain)?;
+        let text = plain.expose_secret();
+        let last_four = text[text.len().saturating_sub(4)..].to_owned();
+        Ok((SigningSecret { sealed, last_four }, plain))
+    }
+
+    /// The headers with sealed values; those whose value is hidden keep the value that they have in
+    /// `known`.
+    fn headers(
+        self,
+        id: WebhookEndpointId,
+        wanted: BTreeMap<String, String>,
+        known: &[CustomHeader],
+    ) -> Result<Vec<CustomHeader>, Rejected> {
+        let problem = |text: String| Rejected::Input(Problems::one("body.custom_headers", text));
+        let mut headers = Vec::new();
+        for (name, value) in checked(wanted).map_err(problem)? {
+            let kept = known.iter().find(|known| known.name == name && value == HIDDEN);
+            let value = match kept {
+                Some(kept) => kept.value.clone(),
+                None if value == HIDDEN => return Err(problem(format!("must contain the value of the new header {name}"))),
+                None => self.sealer.seal(self.entropy, &header_owner(self.project.as_str(), id, &name), &value.into())?,
+            };
+            headers.push(CustomHeader { name, value });
+        }
+        Ok(headers)
+    }
+}
+
+fn description(text: String) -> Result<String, Rejected> {
+    match line::check(&text, 0..=MAX_DESCRIPTION) {
+        Ok(()) => Ok(text),
+        Err(error) => Err(Rejected::Input(Problems::one("body.description", error))),
+    }
+}
+
+/// The types in a fixed order, each once.
+fn types(given: Vec<EventType>) -> Vec<EventType> {
+    BTreeSet::from_iter(given).into_iter().collect()
+}
+
+fn disabled(is_enabled: bool) -> Option<DisabledReason> {
+    (!is_enabled).then_some(DisabledReason::Manual)
+}
+
+impl NewEndpoint {
+    /// The new endpoint with its secret in plain text. The caller has checked the URL.
+    pub fn into_endpoint(self, id: WebhookEndpointId, sealing: Sealing<'_>, now: Timestamp) -> Result<(Endpoint, SecretString), Rejected> {
+        let (secret, plain) = sealing.new_secret(id)?;
+        let endpoint = Endpoint {
+            id,
+            url: self.url,
+            description: description(self.description.unwrap_or_default())?,
+            event_types: types(self.event_types.unwrap_or_default()),
+            disabled: disabled(self.enabled.unwrap_or(true)),
+            secret,
+            previous: None,
+            headers: sealing.headers(id, self.custom_headers.unwrap_or_default(), &[])?,
+            created_at: now,
+            updated_at: now,
+        };
+        Ok((endpoint, plain))
+    }
+}
+
+impl EndpointPatch {
+    /// The endpoint with the change. The caller has checked the URL.
+    pub fn apply(self, mut endpoint: Endpoint, sealing: Sealing<'_>, now: Timestamp) -> Result<Endpoint, Rejected> {
+        endpoint.url = self.url.unwrap_or(endpoint.url);
+        if let Some(text) = self.description {
+            endpoint.description = description(text)?;
+        }
+        endpoint.event_types = self.event_types.map_or(endpoint.event_types, types);
+        match self.enabled {
+            Some(true) => endpoint.disabled = None,
+            // The reason for which it was switched off before stays.
+            Some(false) => endpoint.disabled = endpoint.disabled.or(disabled(false)),
+            None => {}
+        }
+        if let Some(headers) = self.custom_headers {
+            endpoint.headers = sealing.headers(endpoint.id, headers, &endpoint.headers)?;
+        }
+        endpoint.updated_at = now;
+        Ok(endpoint)
+    }
+}

@@ -1,0 +1,160 @@
+//! Webhooks: the endpoints of a project, which receive an event for each change.
+//!
+//! A secret must be readable to sign with it, so it is stored sealed; so are the values of custom
+//! headers, which often authenticate the sender.
+
+pub mod delivery;
+pub mod event;
+pub mod headers;
+pub mod health;
+pub mod input;
+
+use crypto::seal::Sealed;
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+use wire::id::{ProjectId, WebhookEndpointId};
+
+use crate::webhook::event::EventType;
+use crate::webhook::headers::HIDDEN;
+use crate::webhook::health::{Health, LastDelivery};
+
+pub use crate::webhook::health::DisabledReason;
+
+/// The maximum number of endpoints of a project.
+pub const MAX_ENDPOINTS: usize = 20;
+
+/// An endpoint.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Endpoint {
+    /// The id.
+    pub id: WebhookEndpointId,
+    /// Where events are sent.
+    pub url: String,
+    /// What the endpoint is for.
+    pub description: String,
+    /// The types of events that it receives; all of them if empty.
+    pub event_types: Vec<EventType>,
+    /// Why it receives nothing; `None` if it is switched on.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub disabled: Option<DisabledReason>,
+    /// The secret that signs its events.
+    pub secret: SigningSecret,
+    /// The secret before, which signs as well until its receiver has the new one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub previous: Option<PreviousSecret>,
+    /// The headers that are added to each request.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub headers: Vec<CustomHeader>,
+    /// When it was created.
+    #[serde(with = "jiff::fmt::serde::timestamp::millisecond::required")]
+    pub created_at: Timestamp,
+    /// When it was last changed.
+    #[serde(with = "jiff::fmt::serde::timestamp::millisecond::required")]
+    pub updated_at: Timestamp,
+}
+
+/// A secret that signs events.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SigningSecret {
+    /// The secret, sealed for [`secret_owner`].
+    pub sealed: Sealed,
+    /// The last four characters of its key, by which people recognise it.
+    pub last_four: String,
+}
+
+/// A secret that was replaced.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PreviousSecret {
+    /// The secret, sealed for [`secret_owner`].
+    pub sealed: Sealed,
+    /// Until when it signs.
+    #[serde(with = "jiff::fmt::serde::timestamp::millisecond::required")]
+    pub until: Timestamp,
+}
+
+/// A header that is added to each request.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CustomHeader {
+    /// The name, in lower case.
+    pub name: String,
+    /// The value, sealed for [`header_owner`].
+    pub value: Sealed,
+}
+
+/// The owner for whom the secrets of an endpoint are sealed.
+pub fn secret_owner(project: &str, endpoint: WebhookEndpointId) -> String {
+    format!("{project}/webhook/{endpoint}")
+}
+
+/// The owner for whom the value of a header is sealed.
+pub fn header_owner(project: &str, endpoint: WebhookEndpointId, name: &str) -> String {
+    format!("{project}/webhook/{endpoint}/{name}")
+}
+
+impl Endpoint {
+    /// Whether the endpoint receives events of this type now.
+    pub fn receives(&self, event_type: EventType) -> bool {
+        self.disabled.is_none() && (self.event_types.is_empty() || self.event_types.contains(&event_type))
+    }
+
+    /// The secrets that sign an event, the current one first.
+    pub fn secrets(&self, now: Timestamp) -> impl Iterator<Item = &Sealed> {
+        let previous = self.previous.as_ref().filter(|previous| now < previous.until);
+        [&self.secret.sealed].into_iter().chain(previous.map(|previous| &previous.sealed))
+    }
+
+    /// Replaces the secret; the one before signs as well until `until`.
+    pub fn rotate(&mut self, secret: SigningSecret, until: Timestamp, now: Timestamp) {
+        let old = std::mem::replace(&mut self.secret, secret);
+        self.previous = (until > now).then_some(PreviousSecret { sealed: old.sealed, until });
+        self.updated_at = now;
+    }
+}
+
+/// An endpoint in a response.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct EndpointView {
+    id: WebhookEndpointId,
+    #[schema(example = "https://example.com/webhooks")]
+    url: String,
+    description: String,
+    /// Empty for all types.
+    event_types: Vec<EventType>,
+    /// The names of the headers that are added to each request; the values are never shown.
+    #[schema(value_type = std::collections::HashMap<String, String>)]
+    custom_headers: serde_json::Map<String, serde_json::Value>,
+    enabled: bool,
+    /// Why it receives nothing; `null` if it is switched on.
+    disabled_reason: Option<DisabledReason>,
+    /// Milliseconds since the Unix epoch.
+    created_at_millis: i64,
+    /// Milliseconds since the Unix epoch.
+    updated_at_millis: i64,
+    /// The last four characters of the secret.
+    secret_last_four: String,
+    /// The last attempt; `null` if there was none.
+    last_delivery: Option<LastDelivery>,
+}
+
+impl EndpointView {
+    /// An endpoint with its last attempt.
+    pub fn of(endpoint: &Endpoint, health: &Health) -> Self {
+        Self {
+            id: endpoint.id,
+            url: endpoint.url.clone(),
+            description: endpoint.description.clone(),
+            event_types: endpoint.event_types.clone(),
+            custom_headers: endpoint.headers.iter().map(|header| (header.name.clone(), HIDDEN.into())).collect(),
+            enabled: endpoint.disabled.is_none(),
+            disabled_reason: endpoint.disabled,
+            created_at_millis: endpoint.created_at.as_millisecond(),
+            updated_at_millis: endpoint.updated_at.as_millisecond(),
+            secret_last_four: endpoint.secret.last_four.clone(),
+            last_delivery: health.last,
+        }
+    }
+}
+
+/// The project and the endpoint: everything that is kept for an endpoint is found by them.
+pub type Lane = (ProjectId, WebhookEndpointId);

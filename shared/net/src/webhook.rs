@@ -1,0 +1,93 @@
+//! Requests to webhook endpoints, which a project's administrators choose. They follow the same
+//! rules as requests to providers ([`crate::outgoing`]): no redirects, no proxies, and connections
+//! only to addresses that were checked. The answer is only shown to people, so it need not be
+//! valid.
+
+use std::time::Duration;
+
+use bytes::Bytes;
+use http::header::{ACCEPT, CONTENT_TYPE, USER_AGENT};
+use http::{HeaderName, HeaderValue, Method, Request};
+use http_body_util::{BodyExt as _, Full};
+use hyper::body::Incoming;
+use settings::Settings;
+use tokio::time::{Instant, timeout, timeout_at};
+use url::{Host, Url};
+
+use crate::outgoing::{Fault, Outgoing, unavailable, unsendable};
+
+/// How long an endpoint may take, from resolving its name to the status of its answer.
+pub const BUDGET: Duration = Duration::from_secs(10);
+/// The part of an answer's body that is kept, in bytes.
+const KEPT: usize = 1024;
+/// How long the body may take after the status. An endpoint that sends its body slowly has accepted
+/// the event, but must not occupy its sender.
+const BODY: Duration = Duration::from_secs(1);
+/// The longest URL, in bytes.
+const MAX_URL: usize = 2048;
+
+/// The answer of an endpoint.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Posted {
+    /// The status.
+    pub status: u16,
+    /// The beginning of the body.
+    pub body: String,
+}
+
+/// Checks a URL that an administrator enters: `https`, or `http` for this machine if the deployment
+/// allows private addresses. A name is checked again each time when it is resolved. The error says
+/// what is expected.
+pub fn check(settings: &Settings, text: &str) -> Result<(), &'static str> {
+    if text.len() > MAX_URL || text.contains(|letter: char| letter.is_control() || letter.is_whitespace()) {
+        return Err("the URL must have at most 2048 characters, without spaces");
+    }
+    let url = Url::parse(text).map_err(|_| "it is not a valid URL")?;
+    if !url.username().is_empty() || url.password().is_some() || url.fragment().is_some() {
+        return Err("the URL must have no user name, password or fragment");
+    }
+    if url.scheme() != "https" && !(url.scheme() == "http" && settings.allow_private_issuers && is_this_machine(&url)) {
+        return Err("the URL must begin with https://, or in development with http://localhost");
+    }
+    Outgoing::direct(settings).check(text).map(drop).map_err(|_| "its address is not public")
+}
+
+fn is_this_machine(url: &Url) -> bool {
+    match url.host() {
+        Some(Host::Domain(name)) => name == "localhost" || name.ends_with(".localhost"),
+        Some(Host::Ipv4(address)) => address.is_loopback(),
+        Some(Host::Ipv6(address)) => address.is_loopback(),
+        None => false,
+    }
+}
+
+/// Posts a body to an endpoint. Any status is an answer; a fault means that there was none.
+pub async fn post(settings: &Settings, url: &str, headers: Vec<(String, String)>, body: String) -> Result<Posted, Fault> {
+    let outgoing = Outgoing::direct(settings);
+    let uri = outgoing.check(url)?.as_str().to_owned();
+    let mut request = Request::builder().method(Method::POST).uri(uri).body(Full::new(Bytes::from(body))).map_err(unsendable)?;
+    request.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+    request.headers_mut().insert(USER_AGENT, HeaderValue::from_static("gatelet"));
+    request.headers_mut().insert(ACCEPT, HeaderValue::from_static("*/*"));
+    for (name, value) in headers {
+        let mut value = HeaderValue::try_from(value).map_err(unsendable)?;
+        value.set_sensitive(true);
+        request.headers_mut().insert(HeaderName::try_from(name).map_err(unsendable)?, value);
+    }
+    let sent = timeout(BUDGET, outgoing.client().request(request)).await;
+    let late = |_| Fault::Unavailable(format!("no answer within {} s", BUDGET.as_secs()));
+    let response = sent.map_err(late)?.map_err(|error| unavailable(&error))?;
+    Ok(Posted { status: response.status().as_u16(), body: beginning(response.into_body()).await })
+}
+
+/// The first KB of a body, or as much of it as arrives in time.
+async fn beginning(mut body: Incoming) -> String {
+    let (mut bytes, end) = (Vec::new(), Instant::now() + BODY);
+    while bytes.len() < KEPT {
+        let Ok(Some(Ok(frame))) = timeout_at(end, body.frame()).await else { break };
+        bytes.extend_from_slice(frame.data_ref().map(|data| &data[..data.len().min(KEPT)]).unwrap_or_default());
+    }
+    bytes.truncate(KEPT);
+    // A character may be cut in two, and a control character may not be what it seems.
+    String::from_utf8_lossy(&bytes).chars().filter(|letter| !letter.is_control() || letter.is_whitespace()).collect()
+}

@@ -1,0 +1,109 @@
+//! Sign-ins of command-line tools.
+//!
+//! | item | pk | sk | cost |
+//! |---|---|---|---|
+//! | sign-in of a tool | `CLI#<P>#<digest of the login code>` | `SIGN_IN` | 1 unit to begin, 1 for each poll, 2 to decide and 2 to fetch, both in transactions |
+//! | code that a person types | the same, with its own digest | `USER_CODE` | 2 units to write, in a transaction, and 1 to read |
+//!
+//! Deciding, taking over the anonymous user and fetching the session are conditional writes, so of
+//! several concurrent attempts only one succeeds.
+
+use aws_sdk_dynamodb::types::AttributeValue;
+use crypto::digest::Digest;
+use jiff::{SignedDuration, Timestamp};
+use model::session::cli::{CliSignIn, Decision, UserCode};
+use wire::clock::after;
+use wire::id::ProjectId;
+
+use crate::client::Store;
+use crate::error::Error;
+use crate::item::{Key, entity, integer};
+use crate::label::Label;
+use crate::write::Write;
+
+/// How long a sign-in is kept after its time, so that the tool learns that it has expired.
+const MEMORY: SignedDuration = SignedDuration::from_hours(1);
+
+/// The condition that a sign-in waits at `:now`.
+const WAITS: &str = "attribute_exists(pk) AND attribute_not_exists(d.decision) AND d.used = :no AND d.expires_at > :now";
+
+/// The key of a sign-in, from the digest of its login code.
+pub fn sign_in_key(project: &ProjectId, login: &Digest) -> Key {
+    Key::new(format!("CLI#{project}#{login}"), "SIGN_IN")
+}
+
+fn user_code_key(project: &ProjectId, user_code: &UserCode) -> Key {
+    Key::new(format!("CLI#{project}#{}", user_code.digest()), "USER_CODE")
+}
+
+/// Decides about a sign-in that waits. The anonymous session is no longer attached to it.
+pub fn decide(project: &ProjectId, login: &Digest, decision: Decision, now: Timestamp) -> Result<Write, Error> {
+    waiting(project, login, "SET d.decision = :decision REMOVE d.anonymous", now).entity(":decision", &decision)
+}
+
+/// Detaches the anonymous session from a sign-in that waits and has one.
+pub fn detach(project: &ProjectId, login: &Digest, now: Timestamp) -> Write {
+    waiting(project, login, "REMOVE d.anonymous", now).on(format!("{WAITS} AND attribute_exists(d.anonymous)"))
+}
+
+fn waiting(project: &ProjectId, login: &Digest, expression: &str, now: Timestamp) -> Write {
+    Write::update(sign_in_key(project, login), expression)
+        .labelled(Label::Code)
+        .on(WAITS)
+        .value(":no", AttributeValue::Bool(false))
+        .value(":now", integer(now.as_millisecond()))
+}
+
+/// Spends a sign-in for the session that its tool fetches.
+pub fn spend(project: &ProjectId, login: &Digest) -> Write {
+    Write::update(sign_in_key(project, login), "SET d.used = :yes")
+        .labelled(Label::Code)
+        .on("d.used = :no")
+        .value(":yes", AttributeValue::Bool(true))
+        .value(":no", AttributeValue::Bool(false))
+}
+
+impl Store {
+    /// Stores a new sign-in.
+    pub async fn begin_cli_sign_in(&self, project: &ProjectId, login: &Digest, sign_in: &CliSignIn) -> Result<(), Error> {
+        let create = Write::create(sign_in_key(project, login), sign_in)?;
+        self.write_unrecorded(create.expires(after(sign_in.expires_at, MEMORY))).await
+    }
+
+    /// Stores a new sign-in that people may also decide by a code that they type.
+    pub async fn begin_device_sign_in(
+        &self,
+        project: &ProjectId,
+        login: &Digest,
+        user_code: &UserCode,
+        sign_in: &CliSignIn,
+    ) -> Result<(), Error> {
+        let create = Write::create(sign_in_key(project, login), sign_in)?.expires(after(sign_in.expires_at, MEMORY));
+        let typed = Write::create(user_code_key(project, user_code), login)?.expires(sign_in.expires_at);
+        self.transact_unrecorded(vec![create, typed]).await
+    }
+
+    /// The digest of the login code for which a person types this code. Whether the sign-in has
+    /// expired must be checked.
+    pub async fn login_of_user_code(&self, project: &ProjectId, user_code: &UserCode) -> Result<Option<Digest>, Error> {
+        self.get(&user_code_key(project, user_code)).await?.map(entity).transpose()
+    }
+
+    /// Records a poll; `false` if the last one was after `before`.
+    pub async fn note_poll(&self, project: &ProjectId, login: &Digest, before: Timestamp, now: Timestamp) -> Result<bool, Error> {
+        let poll = Write::update(sign_in_key(project, login), "SET polled_at = :polled")
+            .on("attribute_exists(pk) AND (attribute_not_exists(polled_at) OR polled_at <= :before)")
+            .value(":polled", integer(now.as_millisecond()))
+            .value(":before", integer(before.as_millisecond()));
+        match self.write_unrecorded(poll).await {
+            Ok(()) => Ok(true),
+            Err(Error::Conflict(_)) => Ok(false),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// The sign-in with this login code.
+    pub async fn cli_sign_in(&self, project: &ProjectId, login: &Digest) -> Result<Option<CliSignIn>, Error> {
+        self.get(&sign_in_key(project, login)).await?.map(entity).transpose()
+    }
+}

@@ -1,0 +1,25 @@
+//! The ID tokens with which users signed in: each works once.
+//!
+//! | item | pk | sk | cost |
+//! |---|---|---|---|
+//! | used ID token | `C#<P>#id-token#<digest of its signed part>` | `USED` | 2 units to write in the transaction of the sign-in |
+//!
+//! The item lasts as long as the token. The digest leaves out the signature, because some
+//! signatures can be changed into others of the same text that are valid, too.
+
+use crypto::digest::Digest;
+use jiff::Timestamp;
+use wire::id::ProjectId;
+
+use crate::error::Error;
+use crate::item::Key;
+use crate::label::Label;
+use crate::write::Write;
+
+/// Uses an ID token (RFC 7515 §7.1) that is valid until `expires_at`. Fails the transaction with
+/// [`Label::Code`] if the token was used before.
+pub fn use_token(project: &ProjectId, token: &str, expires_at: Timestamp) -> Result<Write, Error> {
+    let signed = token.rsplit_once('.').map_or(token, |(signed, _)| signed);
+    let key = Key::new(format!("C#{project}#id-token#{}", Digest::of(signed)), "USED");
+    Ok(Write::create(key, &true)?.labelled(Label::Code).expires(expires_at))
+}

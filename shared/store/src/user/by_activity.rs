@@ -1,0 +1,98 @@
+//! The list of a project's users by the hour of their last activity.
+//!
+//! | item | index |
+//! |---|---|
+//! | user | gsi2 `P#<P>#ACTIVE#<shard>` / hour, id |
+//!
+//! The write that records an activity sets the position, so it costs no further call; the index is
+//! written only when the hour changes (two units). The index has only keys, so a page costs one
+//! unit for each 4 KB of each user besides.
+//!
+//! Users whom a version without this list stored have no position until they are active or
+//! [`Store::place_users`] has run for their project. Until then the list takes them from `gsi1`, at
+//! the time when they signed up.
+
+use futures_util::future::try_join_all;
+use jiff::Timestamp;
+use model::user::User;
+use wire::id::{ProjectId, UserId};
+
+use crate::client::Store;
+use crate::error::Error;
+use crate::item::{Item, integer};
+use crate::keys::user_key;
+use crate::metrics::{hour, hour_begins};
+use crate::sharded::{Listing, Partition};
+use crate::user::list::UserPage;
+use crate::user::place::{PLACE, USER_SHARDS, active_partition, placed};
+use crate::user::{UserRow, list_partition};
+use crate::write::Write;
+
+/// How many users are placed at once.
+const AT_ONCE: usize = 25;
+
+/// Whether an item of `gsi1` is of a user who is in `gsi2`, too.
+fn is_placed(item: &Item) -> bool {
+    item.contains_key("gsi1pk") && item.contains_key("gsi2pk")
+}
+
+impl Store {
+    /// The users that `keep` accepts, in the order of their last activity, to the hour. At most
+    /// `listing.read` users are examined.
+    pub async fn users_by_activity(
+        &self,
+        project: &ProjectId,
+        listing: Listing<'_>,
+        keep: impl Fn(&User) -> bool,
+    ) -> Result<UserPage, Error> {
+        let mut partitions: Vec<Partition> = (0..USER_SHARDS).map(|shard| Partition::gsi2(active_partition(project, shard))).collect();
+        if !self.totals(project).await?.lists_activity {
+            partitions.extend((0..USER_SHARDS).map(|shard| Partition::gsi1(list_partition(project, shard))));
+        }
+        self.users_at(project, partitions, listing, is_placed, keep).await
+    }
+
+    /// Records that a user was active at `at`, unless activity in that hour or later is recorded
+    /// already. Does nothing for a user who no longer exists. Costs like [`Self::touch_user`].
+    pub async fn note_activity(&self, project: &ProjectId, id: UserId, at: Timestamp) -> Result<(), Error> {
+        let update = Write::update(user_key(project, id), format!("SET last_active_at = :at, {PLACE}"))
+            .on("attribute_exists(pk) AND (attribute_not_exists(last_active_at) OR last_active_at < :begin)")
+            .value(":at", integer(at.as_millisecond()))
+            .value(":begin", integer(hour_begins(hour(at)).as_millisecond()));
+        match self.write_unrecorded(placed(update, project, id, at)).await {
+            Ok(()) | Err(Error::Conflict(_)) => Ok(()),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Gives all users of a project a place in the list who have none. Half a unit for each 4 KB of
+    /// all users, and three units for each user without a place.
+    pub async fn place_users(&self, project: &ProjectId) -> Result<(), Error> {
+        for shard in 0..USER_SHARDS {
+            let mut from: Option<Item> = None;
+            loop {
+                let (items, next) = self.listed(&list_partition(project, shard), from).await?;
+                let rows = items.into_iter().filter(|item| !is_placed(item)).map(UserRow::of).collect::<Result<Vec<_>, _>>()?;
+                for rows in rows.chunks(AT_ONCE) {
+                    try_join_all(rows.iter().map(|row| self.place_user(project, row))).await?;
+                }
+                from = next;
+                if from.is_none() {
+                    break;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    async fn place_user(&self, project: &ProjectId, row: &UserRow) -> Result<(), Error> {
+        let id = row.user.id;
+        let write = Write::update(user_key(project, id), format!("SET {PLACE}"));
+        let write = placed(write, project, id, row.last_active_at).on("attribute_exists(pk) AND attribute_not_exists(gsi2pk)");
+        match self.write_unrecorded(write).await {
+            // The user is gone, or was active meanwhile.
+            Err(Error::Conflict(_)) => Ok(()),
+            result => result,
+        }
+    }
+}

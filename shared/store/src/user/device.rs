@@ -1,0 +1,71 @@
+//! Remembered devices of users ([`device`](model::user::device)).
+//!
+//! | item | pk | sk | cost |
+//! |---|---|---|---|
+//! | device | `U#<P>#<user>` | `DEVICE#<uuid v7>` | 1 unit to read with its user, 2 to use in a transaction |
+//!
+//! The item expires by TTL. What ends a device earlier is in the user's item, so it costs nothing.
+
+use aws_sdk_dynamodb::types::AttributeValue;
+use jiff::Timestamp;
+use model::place::Place;
+use model::trail::Event;
+use model::user::device::Device;
+use wire::id::{DeviceId, ProjectId, UserId};
+
+use crate::client::Store;
+use crate::error::Error;
+use crate::item::{Key, entity, integer, string};
+use crate::keys::user_key;
+use crate::write::Write;
+
+/// The maximum number of devices that are listed. More are remembered only if somebody signs in
+/// that often.
+const LISTED: i32 = 100;
+
+/// The key of a device.
+pub fn device_key(project: &ProjectId, user: UserId, id: DeviceId) -> Key {
+    Key::new(user_key(project, user).pk, format!("DEVICE#{id}"))
+}
+
+/// Writes a device on which the second factor was proved.
+pub fn create(project: &ProjectId, device: &Device) -> Result<Write, Error> {
+    let write = Write::create(device_key(project, device.user_id, device.id), device)?.expires(device.expires_at);
+    Ok(write.about(device.user_id).tells([Event::DeviceRemembered]))
+}
+
+/// Records that a device replaces the second factor; fails the transaction if it was forgotten.
+pub fn use_device(project: &ProjectId, device: &Device, place: Option<&Place>, now: Timestamp) -> Result<Write, Error> {
+    Write::update(device_key(project, device.user_id, device.id), "SET d.last_used_at = :now, d.place = :place")
+        .on("attribute_exists(pk)")
+        .about(device.user_id)
+        .tells([Event::DeviceUsed])
+        .value(":now", integer(now.as_millisecond()))
+        .entity(":place", &place)
+}
+
+impl Store {
+    /// Forgets a device; `false` if it does not exist.
+    pub async fn forget_device(&self, project: &ProjectId, user: UserId, id: DeviceId) -> Result<bool, Error> {
+        let forget = Write::delete(device_key(project, user, id)).on("attribute_exists(pk)").about(user).tells([Event::DeviceForgotten]);
+        match self.write(forget).await {
+            Ok(()) => Ok(true),
+            Err(Error::Conflict(_)) => Ok(false),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// The devices of a user, newest first, including those that are no longer remembered. One unit
+    /// for each 4 KB.
+    pub async fn devices(&self, project: &ProjectId, user: UserId) -> Result<Vec<Device>, Error> {
+        let query = self
+            .query()
+            .key_condition_expression("pk = :pk AND begins_with(sk, :device)")
+            .expression_attribute_values(":pk", string(user_key(project, user).pk))
+            .expression_attribute_values(":device", AttributeValue::S("DEVICE#".to_owned()))
+            .scan_index_forward(false)
+            .consistent_read(true)
+            .limit(LISTED);
+        self.query_page(query).await?.0.into_iter().map(entity).collect()
+    }
+}

@@ -1,0 +1,39 @@
+//! The places of users in the lists of their project.
+
+use jiff::Timestamp;
+use wire::id::{ProjectId, UserId};
+
+use crate::item::{sortable, string};
+use crate::metrics::{hour, hour_begins};
+use crate::write::Write;
+
+/// The number of partitions over which a list of a project's users is spread.
+pub const USER_SHARDS: u8 = 4;
+
+/// The part of an update expression that sets the place of a user in the list by activity;
+/// [`placed`] adds the values.
+pub(super) const PLACE: &str = "gsi2pk = :active, gsi2sk = :hour";
+
+pub(super) fn shard(id: UserId) -> u8 {
+    id.uuid().as_bytes()[15] % USER_SHARDS
+}
+
+/// The position of a user in a list by time.
+pub(super) fn position(at: Timestamp, id: UserId) -> String {
+    format!("{}#{id}", sortable(at))
+}
+
+pub(super) fn active_partition(project: &ProjectId, shard: u8) -> String {
+    format!("P#{project}#ACTIVE#{shard}")
+}
+
+/// The partition and the position, in the list by activity, of a user who was active at a time.
+pub(super) fn by_activity(project: &ProjectId, id: UserId, at: Timestamp) -> (String, String) {
+    (active_partition(project, shard(id)), position(hour_begins(hour(at)), id))
+}
+
+/// The values of [`PLACE`] for a user who was active at a time.
+pub(super) fn placed(write: Write, project: &ProjectId, id: UserId, at: Timestamp) -> Write {
+    let (pk, sk) = by_activity(project, id, at);
+    write.value(":active", string(pk)).value(":hour", string(sk))
+}

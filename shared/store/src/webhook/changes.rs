@@ -1,0 +1,130 @@
+//! What the changes of items mean. This file knows which items the table has; the worker makes
+//! events of what it finds here.
+
+use std::collections::BTreeSet;
+
+use jiff::Timestamp;
+use model::outbox::OutboxEntry;
+use model::permission::Grant;
+use model::project::key_set::KeySet;
+use model::session::Session;
+use model::team::Team;
+use model::trail::Entry;
+use model::user::User;
+use serde::de::DeserializeOwned;
+use wire::id::{ProjectId, TeamId, UserId};
+
+use crate::error::Error;
+use crate::item::{Item, entity};
+use crate::team::TeamRow;
+use crate::trail;
+use crate::user::UserRow;
+use crate::webhook::stream::Record;
+
+/// A change of something that has events.
+#[derive(Debug, Clone)]
+pub struct Change {
+    /// The project.
+    pub project: ProjectId,
+    /// The item that changed.
+    pub object: String,
+    /// The position of the change.
+    pub position: String,
+    /// When it happened.
+    pub at: Timestamp,
+    /// What changed.
+    pub subject: Subject,
+}
+
+/// Something before and after a change; `None` if it does not exist.
+#[derive(Debug, Clone)]
+pub struct Pair<T> {
+    /// Before the change.
+    pub old: Option<T>,
+    /// After the change.
+    pub new: Option<T>,
+}
+
+/// What changed.
+#[derive(Debug, Clone)]
+pub enum Subject {
+    /// A user. The times are those of the last activity.
+    User(Box<Pair<(User, Timestamp)>>),
+    /// A membership of a user, as stored beside the user.
+    Membership(UserId, TeamId, Pair<()>),
+    /// A team.
+    Team(Box<Pair<Team>>),
+    /// The permissions of a member.
+    Member(TeamId, UserId, Pair<BTreeSet<Grant>>),
+    /// A session.
+    Session(Box<Pair<Session>>),
+    /// An email.
+    Email(Box<Pair<OutboxEntry>>),
+    /// A set of API keys.
+    Keys(Box<Pair<KeySet>>),
+    /// A new entry of the trail.
+    Trail(Box<Entry>),
+}
+
+impl<T> Pair<T> {
+    fn of(record: &Record, read: impl Fn(&Item) -> Result<Option<T>, Error>) -> Result<Self, Error> {
+        let read = |item: &Option<Item>| item.as_ref().map_or(Ok(None), &read);
+        Ok(Self { old: read(&record.old)?, new: read(&record.new)? })
+    }
+
+    /// The thing itself, as it is or was.
+    pub fn any(&self) -> Option<&T> {
+        self.new.as_ref().or(self.old.as_ref())
+    }
+}
+
+fn read<T: DeserializeOwned>(item: &Item) -> Result<Option<T>, Error> {
+    entity(item.clone()).map(Some)
+}
+
+fn grants(item: &Item) -> BTreeSet<Grant> {
+    let grants = item.get("grants").and_then(|value| value.as_ss().ok());
+    grants.into_iter().flatten().cloned().map(Grant).collect()
+}
+
+/// What a record means; `None` if nothing that has events changed.
+pub fn of(record: Record) -> Result<Option<Change>, Error> {
+    let mut parts = record.key.pk.split('#');
+    let (kind, Some(Ok(project))) = (parts.next().unwrap_or_default(), parts.next().map(ProjectId::parse)) else { return Ok(None) };
+    let (id, sk) = (parts.next(), record.key.sk.as_str());
+    let user = || id.and_then(|id| UserId::parse(id).ok());
+    let team = || id.and_then(|id| TeamId::parse(id).ok());
+    let subject = match (kind, sk.split_once('#')) {
+        ("U", None) if sk == "USER" => {
+            let row = |item: &Item| UserRow::of(item.clone()).map(|row| Some((row.user, row.last_active_at)));
+            Some(Subject::User(Box::new(Pair::of(&record, row)?)))
+        }
+        ("U", Some(("TEAM", of))) => {
+            let pair = Pair::of(&record, |_| Ok(Some(())))?;
+            user().zip(TeamId::parse(of).ok()).map(|(user, team)| Subject::Membership(user, team, pair))
+        }
+        ("U", Some(("SESSION", _))) => Some(Subject::Session(Box::new(Pair::of(&record, read)?))),
+        ("T", None) if sk == "TEAM" && id.is_some() => {
+            let row = |item: &Item| TeamRow::of(item.clone()).map(|row| row.map(|row| row.team));
+            Some(Subject::Team(Box::new(Pair::of(&record, row)?)))
+        }
+        ("T", Some(("USER", of))) => {
+            let pair = Pair::of(&record, |item| Ok(Some(grants(item))))?;
+            team().zip(UserId::parse(of).ok()).map(|(team, user)| Subject::Member(team, user, pair))
+        }
+        ("M", None) if sk == "ENTRY" => Some(Subject::Email(Box::new(Pair::of(&record, read)?))),
+        ("P", Some(("KEYS", _))) if id.is_none() => Some(Subject::Keys(Box::new(Pair::of(&record, read)?))),
+        ("P", Some(_)) if id == Some("TRAIL") && parts.next().is_some_and(|day| day != "USER") => {
+            let entry = record.new.as_ref().filter(|item| record.old.is_none() && is_entry(item));
+            entry.map(|item| trail::read(item.clone()).map(|entry| Subject::Trail(Box::new(entry)))).transpose()?
+        }
+        _ => None,
+    };
+    let object = format!("{}|{sk}", record.key.pk);
+    Ok(subject.map(|subject| Change { project, object, position: record.position.clone(), at: record.at, subject }))
+}
+
+/// Whether an item is an entry of the trail, and no link.
+fn is_entry(item: &Item) -> bool {
+    item.get("d").and_then(|value| value.as_m().ok()).is_some_and(|entity| entity.contains_key("operation"))
+}

@@ -1,0 +1,299 @@
+//! Deliveries: recorded with their places, settled after each attempt, and listed.
+
+use std::collections::{BTreeSet, HashMap, HashSet};
+
+use futures_util::future::try_join_all;
+use jiff::Timestamp;
+use model::webhook::delivery::{Delivery, DeliveryStatus};
+use model::webhook::event::EventType;
+use model::webhook::{Endpoint, Lane};
+use wire::id::{ProjectId, WebhookDeliveryId, WebhookEndpointId};
+
+use crate::client::{MAX_WRITES, Store};
+use crate::error::Error;
+use crate::item::{Key, entity, integer, sortable, string};
+use crate::sharded::MAX_PAGE_BYTES;
+use crate::webhook::keys::{endpoint_key, partition};
+use crate::webhook::queue::{Place, place, place_key, wake};
+use crate::write::Write;
+
+/// The number of deliveries that are recorded or settled in one transaction. Each takes two writes.
+pub const AT_ONCE: usize = 40;
+/// The total size of the bodies that are written in one transaction, whose limit is 4 MB.
+const MAX_BYTES: usize = 1 << 20;
+/// How many deliveries a search reads at once, and how often.
+const READ: i32 = 100;
+const ROUNDS: usize = 5;
+/// How many failed deliveries are replayed at once.
+const MOST_REPLAYED: usize = 1000;
+
+/// A delivery to record.
+#[derive(Debug, Clone)]
+pub struct NewDelivery {
+    /// The project and the endpoint.
+    pub lane: Lane,
+    /// The delivery.
+    pub delivery: Delivery,
+    /// The position of the change.
+    pub position: String,
+    /// The item that changed.
+    pub object: String,
+}
+
+/// A pending delivery with its place.
+#[derive(Debug, Clone)]
+pub struct PendingDelivery {
+    /// The place.
+    pub place: Place,
+    /// The delivery.
+    pub delivery: Delivery,
+}
+
+/// The part of the list to read.
+#[derive(Debug, Clone, Copy)]
+pub struct DeliveryListing<'a> {
+    /// Only deliveries with this status.
+    pub status: Option<DeliveryStatus>,
+    /// Only events of this type.
+    pub event_type: Option<EventType>,
+    /// The position after which the page begins.
+    pub after: Option<&'a str>,
+    /// The maximum number of deliveries in the page.
+    pub limit: usize,
+}
+
+fn delivery_key(project: &ProjectId, endpoint: WebhookEndpointId, id: WebhookDeliveryId) -> Key {
+    Key::new(partition(project, endpoint), format!("DELIVERY#{id}"))
+}
+
+impl NewDelivery {
+    /// A delivery that an administrator requested: behind what is pending, and waiting for nothing.
+    pub fn replay(lane: Lane, delivery: Delivery, now: Timestamp) -> Self {
+        let position = format!("REPLAY#{}#{}", sortable(now), delivery.id);
+        let object = format!("REPLAY#{}", delivery.id);
+        Self { lane, delivery, position, object }
+    }
+
+    fn key(&self) -> Key {
+        delivery_key(&self.lane.0, self.lane.1, self.delivery.id)
+    }
+
+    fn writes(&self, now: Timestamp) -> Result<[Write; 2], Error> {
+        let ((project, endpoint), delivery) = (&self.lane, &self.delivery);
+        let (position, object) = (self.position.clone(), self.object.clone());
+        let at = Place { position, object, delivery: delivery.id, due_at: delivery.next_attempt_at.unwrap_or(now) };
+        Ok([Write::create(self.key(), delivery)?.expires(delivery.expires_at()), place(project, *endpoint, &at)?])
+    }
+}
+
+/// Parts of a list that each fit into one transaction.
+fn parts<T>(all: Vec<T>, bytes: impl Fn(&T) -> usize) -> Vec<Vec<T>> {
+    let mut parts: Vec<(usize, Vec<T>)> = Vec::new();
+    for one in all {
+        let size = bytes(&one);
+        match parts.last_mut().filter(|(total, part)| part.len() < AT_ONCE && *total + size <= MAX_BYTES) {
+            Some((total, part)) => {
+                *total += size;
+                part.push(one);
+            }
+            None => parts.push((size, vec![one])),
+        }
+    }
+    parts.into_iter().map(|(_, part)| part).collect()
+}
+
+impl Store {
+    /// Records deliveries, in order, and makes their endpoints due. Those that are recorded already
+    /// are left alone.
+    pub async fn record_webhooks(&self, new: Vec<NewDelivery>, now: Timestamp) -> Result<(), Error> {
+        for part in parts(new, |new| new.delivery.body.len()) {
+            match self.record_part(&part, now).await {
+                Err(Error::Conflict(_)) => {
+                    let keys: Vec<Key> = part.iter().map(NewDelivery::key).collect();
+                    let mut known = self.get_many(keys).await?;
+                    let missing: Vec<NewDelivery> = part.into_iter().filter(|new| known.take(&new.key()).is_none()).collect();
+                    self.record_part(&missing, now).await?;
+                }
+                result => result?,
+            }
+        }
+        Ok(())
+    }
+
+    async fn record_part(&self, part: &[NewDelivery], now: Timestamp) -> Result<(), Error> {
+        let lanes: BTreeSet<&Lane> = part.iter().map(|new| &new.lane).collect();
+        let mut writes = Vec::new();
+        for new in part {
+            writes.extend(new.writes(now)?);
+        }
+        writes.extend(lanes.into_iter().map(|(project, endpoint)| wake(project, *endpoint, now)));
+        if writes.is_empty() { Ok(()) } else { self.transact_unrecorded(writes).await }
+    }
+
+    /// The deliveries at these places of an endpoint's queue. A place whose delivery has expired or
+    /// has ended is deleted.
+    pub async fn pending_webhooks(&self, (project, endpoint): &Lane, places: Vec<Place>) -> Result<Vec<PendingDelivery>, Error> {
+        let keys: Vec<Key> = places.iter().map(|place| delivery_key(project, *endpoint, place.delivery)).collect();
+        if keys.is_empty() {
+            return Ok(Vec::new());
+        }
+        let mut items = self.get_many(keys.iter().collect::<HashSet<_>>().into_iter().cloned()).await?;
+        let mut pending = Vec::new();
+        for (place, key) in places.into_iter().zip(keys) {
+            let delivery: Option<Delivery> = items.take(&key).map(entity).transpose()?;
+            match delivery.filter(|delivery| delivery.status == DeliveryStatus::Pending) {
+                Some(delivery) => pending.push(PendingDelivery { place, delivery }),
+                None => self.write_unrecorded(Write::delete(place_key(project, *endpoint, &place.position))).await?,
+            }
+        }
+        Ok(pending)
+    }
+
+    /// Writes deliveries after their attempts. A delivery that has ended loses its place.
+    pub async fn settle_webhooks(&self, (project, endpoint): &Lane, settled: Vec<PendingDelivery>) -> Result<(), Error> {
+        // With the attempts, a delivery is at most ten KB larger than its body.
+        for part in parts(settled, |pending| pending.delivery.body.len() + (10 << 10)) {
+            let mut writes = Vec::new();
+            for PendingDelivery { place: before, delivery } in &part {
+                let outcome =
+                    Write::update(delivery_key(project, *endpoint, delivery.id), "SET d.#status = :status, d.attempts = :attempts");
+                let outcome = outcome.on("attribute_exists(pk)").name("#status", "status");
+                let outcome = outcome.entity(":status", &delivery.status)?.entity(":attempts", &delivery.attempts)?;
+                let (set, remove) = ("SET d.#status = :status, d.attempts = :attempts", "d.next_attempt_at");
+                writes.extend(match delivery.next_attempt_at {
+                    Some(due_at) => {
+                        let outcome =
+                            outcome.expression(format!("{set}, {remove} = :next")).value(":next", integer(due_at.as_millisecond()));
+                        [outcome, place(project, *endpoint, &Place { due_at, ..before.clone() })?]
+                    }
+                    None => [
+                        outcome.expression(format!("{set} REMOVE {remove}")),
+                        Write::delete(place_key(project, *endpoint, &before.position)),
+                    ],
+                });
+            }
+            self.transact_unrecorded(writes).await?;
+        }
+        Ok(())
+    }
+
+    /// Records a delivery that was attempted already.
+    pub async fn put_webhook_delivery(&self, (project, endpoint): &Lane, delivery: &Delivery) -> Result<(), Error> {
+        let put = Write::create(delivery_key(project, *endpoint, delivery.id), delivery)?.expires(delivery.expires_at());
+        self.write(put).await
+    }
+
+    /// Records deliveries that an administrator requested.
+    pub async fn replay_webhooks(&self, new: Vec<NewDelivery>, now: Timestamp) -> Result<(), Error> {
+        let mut endpoint_exists = None;
+        for part in parts(new, |new| new.delivery.body.len()) {
+            let Some(NewDelivery { lane: (project, endpoint), .. }) = part.first() else { continue };
+            let mut writes = vec![wake(project, *endpoint, now)];
+            // Only the first transaction needs to know that the endpoint exists; the worker sees to
+            // the rest.
+            if endpoint_exists.is_none() {
+                writes.push(Write::check(endpoint_key(project, *endpoint), "attribute_exists(pk)"));
+                endpoint_exists = Some(());
+            }
+            for new in &part {
+                writes.extend(new.writes(now)?);
+            }
+            self.transact(writes).await?;
+        }
+        Ok(())
+    }
+
+    /// A delivery of an endpoint.
+    pub async fn webhook_delivery(&self, (project, endpoint): &Lane, id: WebhookDeliveryId) -> Result<Option<Delivery>, Error> {
+        self.get(&delivery_key(project, *endpoint, id)).await?.map(entity).transpose()
+    }
+
+    /// The deliveries of an endpoint, newest first, with the position after which the next page
+    /// begins. A search may return a short page although more follow.
+    pub async fn webhook_deliveries(
+        &self,
+        (project, endpoint): &Lane,
+        listing: DeliveryListing<'_>,
+    ) -> Result<(Vec<Delivery>, Option<String>), Error> {
+        let is_wanted = |delivery: &Delivery| {
+            listing.status.is_none_or(|status| status == delivery.status)
+                && listing.event_type.is_none_or(|event_type| event_type == delivery.event_type)
+        };
+        let (mut rows, mut bytes, mut before) = (Vec::new(), 0, listing.after.map_or_else(|| "DELIVERY#~".to_owned(), str::to_owned));
+        for _ in 0..ROUNDS {
+            let query = self
+                .query()
+                .key_condition_expression("pk = :pk AND sk BETWEEN :first AND :before")
+                .expression_attribute_values(":pk", string(partition(project, *endpoint)))
+                .expression_attribute_values(":first", string("DELIVERY#"))
+                .expression_attribute_values(":before", string(&before))
+                .scan_index_forward(false)
+                .consistent_read(true)
+                .limit(READ);
+            let (items, next) = self.query_page(query).await?;
+            for item in items {
+                let sk = item.get("sk").and_then(|value| value.as_s().ok()).cloned().unwrap_or_default();
+                // The range includes its end, which is on the page before.
+                if sk == before {
+                    continue;
+                }
+                let delivery: Delivery = entity(item)?;
+                if is_wanted(&delivery) {
+                    if rows.len() == listing.limit || bytes > MAX_PAGE_BYTES {
+                        return Ok((rows, Some(before)));
+                    }
+                    bytes += delivery.body.len();
+                    rows.push(delivery);
+                }
+                before = sk;
+            }
+            if next.is_none() {
+                return Ok((rows, None));
+            }
+        }
+        Ok((rows, Some(before)))
+    }
+
+    /// Deliveries that failed for good since a time, oldest first, and the time from which to
+    /// continue. At most a thousand are returned.
+    pub async fn failed_webhooks(&self, (project, endpoint): &Lane, since: Timestamp) -> Result<(Vec<Delivery>, Option<Timestamp>), Error> {
+        let millis = u64::try_from(since.as_millisecond()).unwrap_or_default();
+        let first = uuid::Builder::from_unix_timestamp_millis(millis, &[0; 10]).into_uuid();
+        let (mut failed, mut bytes, mut from) = (Vec::new(), 0, None);
+        loop {
+            let query = self
+                .query()
+                .key_condition_expression("pk = :pk AND sk BETWEEN :first AND :last")
+                .expression_attribute_values(":pk", string(partition(project, *endpoint)))
+                .expression_attribute_values(":first", string(delivery_key(project, *endpoint, first.into()).sk))
+                .expression_attribute_values(":last", string("DELIVERY#~"))
+                .filter_expression("d.#status = :failed")
+                .expression_attribute_names("#status", "status")
+                .expression_attribute_values(":failed", serde_dynamo::to_attribute_value(DeliveryStatus::Failed)?)
+                .consistent_read(true)
+                .set_exclusive_start_key(from);
+            let (items, next) = self.query_page(query).await?;
+            for item in items {
+                let delivery: Delivery = entity(item)?;
+                if failed.len() == MOST_REPLAYED || bytes > MAX_PAGE_BYTES {
+                    return Ok((failed, Some(delivery.created_at)));
+                }
+                bytes += delivery.body.len();
+                failed.push(delivery);
+            }
+            from = next;
+            if from.is_none() {
+                return Ok((failed, None));
+            }
+        }
+    }
+
+    /// The endpoints of these projects.
+    pub async fn webhooks_of(&self, projects: BTreeSet<ProjectId>) -> Result<HashMap<ProjectId, Vec<Endpoint>>, Error> {
+        let read = projects.into_iter().map(async |project| Ok::<_, Error>((project.clone(), self.webhook_endpoints(&project).await?)));
+        Ok(try_join_all(read).await?.into_iter().collect())
+    }
+}
+
+/// The number of writes of a full transaction leaves room for the states of the endpoints.
+const _: () = assert!(AT_ONCE * 2 + model::webhook::MAX_ENDPOINTS - 1 <= MAX_WRITES);

@@ -1,0 +1,146 @@
+//! Webhooks: the endpoints of a project, and the deliveries to them.
+//!
+//! | item | pk | sk | index |
+//! |---|---|---|---|
+//! | endpoint | `P#<P>` | `WEBHOOK#<endpoint>` | gsi1 `WEBHOOKS` / project, endpoint |
+//! | number of endpoints | `P#<P>` | `WEBHOOKS` | |
+//! | delivery | `W#<P>#<endpoint>` | `DELIVERY#<id>` | |
+//! | place of a pending delivery | `W#<P>#<endpoint>` | `QUEUE#<position>` | |
+//! | state of an endpoint | `W#<P>#<endpoint>` | `STATE` | gsi2 `WEBHOOKS#<shard>` / due time, project, endpoint |
+//!
+//! A delivery and its place are written together, and the place is deleted with the last attempt.
+//! Positions are those of the changes in the table's stream, so one query reads what is pending in
+//! the order of the changes. Recording an event costs 2 units for each KB of the delivery and 2 for
+//! its place, for each endpoint; the last attempt costs the same again. Deliveries expire by TTL.
+//!
+//! The list of all endpoints (`gsi1`) only serves to tell whether there are any.
+
+pub mod changes;
+pub mod delivery;
+pub(crate) mod keys;
+pub mod queue;
+pub mod stream;
+
+use model::trail::{Target, TargetKind};
+use model::webhook::health::Health;
+use model::webhook::{Endpoint, MAX_ENDPOINTS};
+use wire::id::{ProjectId, WebhookEndpointId};
+
+use crate::client::Store;
+use crate::error::Error;
+use crate::item::{Item, Key, entity, integer, number, string};
+use crate::label::Label;
+use crate::webhook::keys::{PREFIX, endpoint_key};
+use crate::write::Write;
+
+const ALL: &str = "WEBHOOKS";
+
+/// An endpoint with its version, on which changes are conditional.
+#[derive(Debug, Clone)]
+pub struct EndpointRow {
+    /// The endpoint.
+    pub endpoint: Endpoint,
+    /// The version that was read.
+    pub version: u64,
+}
+
+impl EndpointRow {
+    fn of(item: Item) -> Result<Self, Error> {
+        let version = number(&item, "version").unwrap_or_default();
+        Ok(Self { endpoint: entity(item)?, version })
+    }
+}
+
+fn count_key(project: &ProjectId) -> Key {
+    Key::new(format!("P#{project}"), ALL)
+}
+
+fn target(id: WebhookEndpointId) -> [Target; 1] {
+    [Target::new(TargetKind::WebhookEndpoint, id)]
+}
+
+impl Store {
+    /// The endpoint with this id.
+    pub async fn webhook_endpoint(&self, project: &ProjectId, id: WebhookEndpointId) -> Result<Option<EndpointRow>, Error> {
+        self.get(&endpoint_key(project, id)).await?.map(EndpointRow::of).transpose()
+    }
+
+    /// The endpoint with this id, and what is known of its last attempts, in one round trip.
+    pub async fn webhook_endpoint_and_health(
+        &self,
+        project: &ProjectId,
+        id: WebhookEndpointId,
+    ) -> Result<Option<(EndpointRow, Health)>, Error> {
+        let (endpoint, state) = (endpoint_key(project, id), queue::state_key(project, id));
+        let mut items = self.get_many([endpoint.clone(), state.clone()]).await?;
+        let Some(row) = items.take(&endpoint).map(EndpointRow::of).transpose()? else { return Ok(None) };
+        Ok(Some((row, items.take(&state).map(|item| queue::health(&item)).unwrap_or_default())))
+    }
+
+    /// All endpoints of a project, oldest first: one unit for each 4 KB.
+    pub async fn webhook_endpoints(&self, project: &ProjectId) -> Result<Vec<Endpoint>, Error> {
+        let query = self
+            .query()
+            .key_condition_expression("pk = :pk AND begins_with(sk, :sk)")
+            .expression_attribute_values(":pk", string(format!("P#{project}")))
+            .expression_attribute_values(":sk", string(PREFIX))
+            .consistent_read(true);
+        let mut endpoints: Vec<Endpoint> = self.query_all(query).await?.into_iter().map(entity).collect::<Result<_, _>>()?;
+        endpoints.sort_by_key(|endpoint| (endpoint.created_at, endpoint.id));
+        Ok(endpoints)
+    }
+
+    /// Whether any project of the table has an endpoint.
+    pub async fn has_webhooks(&self) -> Result<bool, Error> {
+        let query = self.query().index_name("gsi1").key_condition_expression("gsi1pk = :pk").limit(1);
+        Ok(!self.query_page(query.expression_attribute_values(":pk", string(ALL))).await?.0.is_empty())
+    }
+
+    /// Creates an endpoint; `false` if the project has the maximum number.
+    pub async fn create_webhook_endpoint(&self, project: &ProjectId, endpoint: &Endpoint) -> Result<bool, Error> {
+        let more = Write::update(count_key(project), "ADD endpoints :one")
+            .on("attribute_not_exists(endpoints) OR endpoints < :most")
+            .value(":one", integer(1))
+            .value(":most", integer(MAX_ENDPOINTS))
+            .labelled(Label::Count);
+        let create = Write::create(endpoint_key(project, endpoint.id), endpoint)?
+            .attribute("version", integer(1))
+            .attribute("gsi1pk", string(ALL))
+            .attribute("gsi1sk", string(format!("{project}#{}", endpoint.id)))
+            .targets(target(endpoint.id));
+        match self.transact([create, more]).await {
+            Ok(()) => Ok(true),
+            Err(Error::Conflict(conflict)) if conflict.is_of(Label::Count) => Ok(false),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Replaces an endpoint, together with `others` in the same transaction; [`Error::Conflict`] if
+    /// it has changed since it was read.
+    pub async fn replace_webhook_endpoint(
+        &self,
+        project: &ProjectId,
+        row: &EndpointRow,
+        next: &Endpoint,
+        others: Vec<Write>,
+    ) -> Result<(), Error> {
+        let replace = Write::update(endpoint_key(project, next.id), "SET d = :d, version = :new")
+            .on("version = :old")
+            .targets(target(next.id))
+            .entity(":d", next)?
+            .value(":old", integer(row.version))
+            .value(":new", integer(row.version + 1));
+        self.transact([replace].into_iter().chain(others)).await
+    }
+
+    /// Deletes an endpoint; `false` if it does not exist. A worker deletes its deliveries.
+    pub async fn delete_webhook_endpoint(&self, project: &ProjectId, id: WebhookEndpointId, now: jiff::Timestamp) -> Result<bool, Error> {
+        let less = Write::update(count_key(project), "ADD endpoints :less").value(":less", integer(-1));
+        let gone = Write::delete(endpoint_key(project, id)).on("attribute_exists(pk)");
+        match self.transact([gone, less, queue::wake(project, id, now)]).await {
+            Ok(()) => Ok(true),
+            Err(Error::Conflict(_)) => Ok(false),
+            Err(error) => Err(error),
+        }
+    }
+}

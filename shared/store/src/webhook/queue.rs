@@ -1,0 +1,236 @@
+//! What is pending for an endpoint, and which endpoints have something to do.
+//!
+//! A worker claims an endpoint for the time of a lease, so only one worker sends to it: this keeps
+//! the order, and a slow endpoint occupies one worker. The due time of the endpoint's state is when
+//! the next worker should look: now, when something was recorded; the end of the lease, while a
+//! worker is at work; else the next retry. Whatever is recorded during a lease raises the version
+//! of the state, so the worker that ends its lease looks again.
+
+use jiff::{SignedDuration, Timestamp};
+use model::webhook::health::Health;
+use model::webhook::{Lane, delivery};
+use wire::clock::after;
+use wire::id::{ProjectId, WebhookDeliveryId, WebhookEndpointId};
+
+use crate::client::{MAX_WRITES, Store};
+use crate::error::Error;
+use crate::item::{Item, Key, integer, key_of, number, sortable, string};
+use crate::webhook::keys::partition;
+use crate::write::Write;
+
+/// How long a worker may work on an endpoint before another one takes over.
+pub const LEASE: SignedDuration = SignedDuration::from_secs(60);
+/// The number of partitions over which due endpoints are spread.
+const SHARDS: u8 = 4;
+/// The number of places that are read at once.
+const READ: i32 = 1000;
+
+/// The place of a pending delivery.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Place {
+    /// The position, which is that of the change.
+    pub position: String,
+    /// The item that changed. Its events are delivered one after another.
+    pub object: String,
+    /// The delivery.
+    pub delivery: WebhookDeliveryId,
+    /// When the next attempt is due.
+    pub due_at: Timestamp,
+}
+
+/// An endpoint that a worker has claimed.
+#[derive(Debug, Clone)]
+pub struct Claimed {
+    /// The project and the endpoint.
+    pub lane: Lane,
+    /// The state of the endpoint.
+    pub health: Health,
+    version: u64,
+    until: Timestamp,
+}
+
+pub(super) fn state_key(project: &ProjectId, endpoint: WebhookEndpointId) -> Key {
+    Key::new(partition(project, endpoint), "STATE")
+}
+
+pub(super) fn place_key(project: &ProjectId, endpoint: WebhookEndpointId, position: &str) -> Key {
+    Key::new(partition(project, endpoint), format!("QUEUE#{position}"))
+}
+
+fn shard(endpoint: WebhookEndpointId) -> u8 {
+    endpoint.uuid().as_bytes()[15] % SHARDS
+}
+
+fn shard_partition(shard: u8) -> String {
+    format!("WEBHOOKS#{shard}")
+}
+
+fn due(write: Write, (project, endpoint): (&ProjectId, WebhookEndpointId), at: Timestamp) -> Write {
+    let position = format!("{}#{project}#{endpoint}", sortable(at));
+    write.value(":gsi2pk", string(shard_partition(shard(endpoint)))).value(":gsi2sk", string(position))
+}
+
+/// Makes an endpoint due.
+pub(super) fn wake(project: &ProjectId, endpoint: WebhookEndpointId, now: Timestamp) -> Write {
+    let wake = Write::update(state_key(project, endpoint), "SET gsi2pk = :gsi2pk, gsi2sk = :gsi2sk ADD version :one");
+    due(wake, (project, endpoint), now).value(":one", integer(1))
+}
+
+/// Makes an endpoint that is switched on again due, with all that is pending, and forgets its
+/// failures.
+pub fn fresh_start(project: &ProjectId, endpoint: WebhookEndpointId, now: Timestamp) -> Write {
+    wake(project, endpoint, now)
+        .expression("SET gsi2pk = :gsi2pk, gsi2sk = :gsi2sk REMOVE failing_since, failed_at ADD version :one".to_owned())
+}
+
+/// Writes the place of a delivery.
+pub(super) fn place(project: &ProjectId, endpoint: WebhookEndpointId, place: &Place) -> Result<Write, Error> {
+    let ends_at = after(place.due_at, delivery::KEPT);
+    let write = Write::put(place_key(project, endpoint, &place.position), &())?.expires(ends_at);
+    let write = write.attribute("object", string(&place.object)).attribute("delivery", string(place.delivery.to_string()));
+    Ok(write.attribute("due_at", integer(place.due_at.as_millisecond())))
+}
+
+impl Place {
+    fn of(item: &Item) -> Option<Self> {
+        let text = |name: &str| item.get(name)?.as_s().ok();
+        Some(Self {
+            position: text("sk")?.strip_prefix("QUEUE#")?.to_owned(),
+            object: text("object")?.clone(),
+            delivery: WebhookDeliveryId::parse(text("delivery")?).ok()?,
+            due_at: Timestamp::from_millisecond(number(item, "due_at")?).ok()?,
+        })
+    }
+}
+
+pub(super) fn health(item: &Item) -> Health {
+    let time = |name: &str| Timestamp::from_millisecond(number(item, name)?).ok();
+    let last = item.get("last").and_then(|last| serde_dynamo::from_attribute_value(last.clone()).ok());
+    Health { failing_since: time("failing_since"), failed_at: time("failed_at"), last }
+}
+
+/// Ends a claim and writes the state of the endpoint; add the condition.
+fn released(claimed: &Claimed, next: Option<Timestamp>) -> Result<Write, Error> {
+    let ((project, endpoint), Claimed { health, until, .. }) = (&claimed.lane, claimed);
+    let mut write = Write::update(state_key(project, *endpoint), String::new()).value(":until", integer(until.as_millisecond()));
+    let (mut sets, mut removes) = (vec!["#last = :last".to_owned()], vec!["lease".to_owned()]);
+    for (name, time) in [("failing_since", health.failing_since), ("failed_at", health.failed_at)] {
+        match time {
+            Some(time) => {
+                sets.push(format!("{name} = :{name}"));
+                write = write.value(&format!(":{name}"), integer(time.as_millisecond()));
+            }
+            None => removes.push(name.to_owned()),
+        }
+    }
+    match next {
+        Some(next) => {
+            sets.push("gsi2pk = :gsi2pk, gsi2sk = :gsi2sk".to_owned());
+            write = due(write, (project, *endpoint), next);
+        }
+        None => removes.push("gsi2pk, gsi2sk".to_owned()),
+    }
+    let write = write.expression(format!("SET {} REMOVE {}", sets.join(", "), removes.join(", ")));
+    write.name("#last", "last").entity(":last", &health.last)
+}
+
+impl Store {
+    /// The endpoints with something to do, the most urgent first; at most `limit` of each shard.
+    pub async fn due_webhooks(&self, now: Timestamp, limit: i32) -> Result<Vec<Lane>, Error> {
+        let until = format!("{}#~", sortable(now));
+        let read = (0..SHARDS).map(|shard| self.keys_between(shard_partition(shard), "0".to_owned(), until.clone(), limit));
+        let mut items: Vec<Item> = futures_util::future::try_join_all(read).await?.into_iter().flatten().collect();
+        let position = |item: &Item| item.get("gsi2sk").and_then(|value| value.as_s().ok()).cloned();
+        items.sort_by_cached_key(position);
+        let lane = |item: &Item| {
+            let position = position(item)?;
+            let (project, endpoint) = position.split_once('#')?.1.split_once('#')?;
+            Some((ProjectId::parse(project).ok()?, WebhookEndpointId::parse(endpoint).ok()?))
+        };
+        Ok(items.iter().filter_map(lane).collect())
+    }
+
+    /// Claims an endpoint; `None` if another worker has claimed it.
+    pub async fn claim_webhook(&self, (project, endpoint): &Lane, now: Timestamp) -> Result<Option<Claimed>, Error> {
+        let until = after(now, LEASE);
+        let claim = Write::update(state_key(project, *endpoint), "SET lease = :until, gsi2pk = :gsi2pk, gsi2sk = :gsi2sk")
+            .on("attribute_exists(pk) AND (attribute_not_exists(lease) OR lease <= :now)")
+            .value(":until", integer(until.as_millisecond()))
+            .value(":now", integer(now.as_millisecond()));
+        match due(claim, (project, *endpoint), until).send_returning(&self.client, &self.table).await {
+            Ok(item) => {
+                let version = number(&item, "version").unwrap_or_default();
+                Ok(Some(Claimed { lane: (project.clone(), *endpoint), health: health(&item), version, until }))
+            }
+            Err(Error::Conflict(_)) => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Ends a claim: the endpoint is due again at `next`, or at once if something was recorded
+    /// meanwhile. Does nothing if the lease has passed to another worker.
+    pub async fn release_webhook(&self, claimed: &Claimed, next: Option<Timestamp>, now: Timestamp) -> Result<(), Error> {
+        let unchanged = released(claimed, next)?.on("lease = :until AND version = :version").value(":version", integer(claimed.version));
+        match self.write_unrecorded(unchanged).await {
+            Err(Error::Conflict(_)) => match self.write_unrecorded(released(claimed, Some(now))?.on("lease = :until")).await {
+                Err(Error::Conflict(_)) => Ok(()),
+                result => result,
+            },
+            result => result,
+        }
+    }
+
+    /// Ends all leases, whose workers have ended with the process that ran them.
+    pub async fn free_webhooks(&self, now: Timestamp) -> Result<(), Error> {
+        for (project, endpoint) in self.due_webhooks(after(now, LEASE), READ).await? {
+            let free = Write::update(state_key(&project, endpoint), "SET gsi2pk = :gsi2pk, gsi2sk = :gsi2sk REMOVE lease");
+            match self.write_unrecorded(due(free.on("attribute_exists(pk)"), (&project, endpoint), now)).await {
+                Ok(()) | Err(Error::Conflict(_)) => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(())
+    }
+
+    /// A part of an endpoint's queue, in order, and the position after which the next part begins.
+    pub async fn webhook_places(&self, (project, endpoint): &Lane, after: Option<Item>) -> Result<(Vec<Place>, Option<Item>), Error> {
+        let query = self
+            .query()
+            .key_condition_expression("pk = :pk AND begins_with(sk, :sk)")
+            .expression_attribute_values(":pk", string(partition(project, *endpoint)))
+            .expression_attribute_values(":sk", string("QUEUE#"))
+            .consistent_read(true)
+            .set_exclusive_start_key(after)
+            .limit(READ);
+        let (items, next) = self.query_page(query).await?;
+        Ok((items.iter().filter_map(Place::of).collect(), next))
+    }
+
+    /// What is known of these endpoints, in their order.
+    pub async fn webhook_health(&self, project: &ProjectId, endpoints: &[WebhookEndpointId]) -> Result<Vec<Health>, Error> {
+        let keys: Vec<Key> = endpoints.iter().map(|endpoint| state_key(project, *endpoint)).collect();
+        if keys.is_empty() {
+            return Ok(Vec::new());
+        }
+        let mut items = self.get_many(keys.clone()).await?;
+        Ok(keys.iter().map(|key| items.take(key).map(|item| health(&item)).unwrap_or_default()).collect())
+    }
+
+    /// Deletes what is left of a deleted endpoint, at most about a thousand items; `true` if
+    /// nothing is left.
+    pub async fn purge_webhook(&self, (project, endpoint): &Lane) -> Result<bool, Error> {
+        let query = self.query().key_condition_expression("pk = :pk").projection_expression("pk, sk").limit(READ);
+        let query = query.expression_attribute_values(":pk", string(partition(project, *endpoint))).consistent_read(true);
+        let (items, next) = self.query_page(query).await?;
+        let state = state_key(project, *endpoint);
+        let keys: Vec<Key> = items.iter().filter_map(key_of).filter(|key| *key != state).collect();
+        for keys in keys.chunks(MAX_WRITES) {
+            self.transact_unrecorded(keys.iter().cloned().map(Write::delete).collect()).await?;
+        }
+        if next.is_none() {
+            // By this item, the endpoint is found, so it is the last one.
+            self.write_unrecorded(Write::delete(state)).await?;
+        }
+        Ok(next.is_none())
+    }
+}

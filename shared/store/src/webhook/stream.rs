@@ -1,0 +1,59 @@
+//! Records of the table's stream, as Lambda receives them and as the gateway reads them.
+
+use std::collections::BTreeMap;
+
+use jiff::Timestamp;
+use serde_json::Value;
+
+use crate::error::Error;
+use crate::item::{Item, Key, key_of};
+use crate::transfer::Typed;
+
+/// The width to which sequence numbers are padded, so that they sort as numbers: DynamoDB's have 21
+/// to 40 digits.
+const DIGITS: usize = 40;
+
+/// A change to an item.
+#[derive(Debug, Clone)]
+pub struct Record {
+    /// The key of the item.
+    pub key: Key,
+    /// The position of the change, which sorts in the order of changes to the same item.
+    pub position: String,
+    /// When the item changed, to the second or so.
+    pub at: Timestamp,
+    /// The item before; `None` if it did not exist.
+    pub old: Option<Item>,
+    /// The item after; `None` if it was deleted.
+    pub new: Option<Item>,
+}
+
+impl Record {
+    fn of(record: &Value) -> Result<Self, Error> {
+        let change = &record["dynamodb"];
+        let image = |name: &str| change.get(name).filter(|image| !image.is_null()).map(item).transpose();
+        let missing = || Error::Refused("a record of the stream is malformed".to_owned());
+        let (old, new) = (image("OldImage")?, image("NewImage")?);
+        let number = change["SequenceNumber"].as_str().ok_or_else(missing)?;
+        let seconds = change["ApproximateCreationDateTime"].as_f64().ok_or_else(missing)?;
+        #[expect(clippy::cast_possible_truncation, reason = "milliseconds fit until the year 292,000,000")]
+        let at = Timestamp::from_millisecond((seconds * 1000.0) as i64).map_err(|_| missing())?;
+        let key = new.as_ref().or(old.as_ref()).and_then(key_of).ok_or_else(missing)?;
+        Ok(Self { key, position: format!("{number:0>DIGITS$}"), at, old, new })
+    }
+}
+
+fn item(image: &Value) -> Result<Item, Error> {
+    let image: BTreeMap<String, Typed> =
+        serde_json::from_value(image.clone()).map_err(|error| Error::Refused(format!("an image in the stream is malformed: {error}")))?;
+    image.into_iter().map(|(name, value)| Ok((name, crate::transfer::attribute(value)?))).collect()
+}
+
+/// The records of an event of the stream, in order. One that cannot be parsed is skipped and
+/// logged, as a repetition could not be parsed either.
+pub fn records(event: &Value) -> Vec<Record> {
+    let parsed = |record: &Value| {
+        Record::of(record).inspect_err(|error| tracing::error!(%error, "a change makes no event, because its record cannot be parsed")).ok()
+    };
+    event["Records"].as_array().into_iter().flatten().filter_map(parsed).collect()
+}

@@ -1,0 +1,35 @@
+//! `GET /api/v1/passkeys`.
+
+use serde_json::json;
+use support::TestApp;
+
+use super::{assert_error, assert_takes_client_access, problems};
+
+const PATH: &str = "/api/v1/passkeys";
+
+#[tokio::test]
+async fn a_user_lists_own_passkeys_and_a_server_everybodys() {
+    let app = TestApp::start().await;
+    assert_takes_client_access(&app, "GET", &format!("{PATH}?user_id=me")).await;
+    app.offer_passkeys().await;
+    let (ada, bob) = (app.sign_up("ada@example.com").await, app.sign_up("bob@example.com").await);
+    let passkey = app.add_passkey(&ada, 1).await;
+    app.advance(jiff::SignedDuration::from_secs(1));
+    assert_eq!(app.sign_in_with(&passkey).await.status(), 200);
+    let list = app.signed_in(&ada).get(&format!("{PATH}?user_id=me")).await.json();
+    let (item, now) = (&list["items"][0], app.now().as_millisecond());
+    let wanted = json!({
+        "id": item["id"], "user_id": ada.user_id, "name": "Passkey", "rp_id": "localhost",
+        "created_at_millis": now - 1000, "last_used_at_millis": now, "transports": ["internal", "hybrid"],
+        "backed_up": false, "aaguid": "00000000-0000-0000-0000-000000000000", "clone_suspected": false,
+    });
+    assert_eq!(item, &wanted);
+    assert_eq!(list["items"].as_array().unwrap().len(), 1);
+
+    let of_ada = format!("{PATH}?user_id={}", ada.user_id);
+    assert_eq!(app.server().get(&of_ada).await.json(), list);
+    assert_error(&app.signed_in(&bob).get(&of_ada).await, 403, "FORBIDDEN");
+    assert_error(&app.signed_in(&bob).get(PATH).await, 403, "FORBIDDEN");
+    assert_eq!(problems(&app.server().get(PATH).await), ["query.user_id is required"]);
+    assert_eq!(app.signed_in(&bob).get(&format!("{PATH}?user_id=me")).await.json()["items"], json!([]));
+}

@@ -1,0 +1,182 @@
+//! Projects that require a second factor of everyone, of the members of teams, or of those who hold
+//! permissions.
+
+use jiff::SignedDuration;
+use serde_json::{Value, json};
+use support::{Caller, SignedIn, TestApp};
+
+use super::assert_error;
+use super::mfa_authenticators::{set_up, verify};
+
+const ME: &str = "/api/v1/users/me";
+const ADA: &str = "ada@example.com";
+
+pub(super) fn reason() -> Value {
+    json!({ "type": "restricted_by_administrator", "needs": "second_factor" })
+}
+
+pub(super) async fn require(app: &TestApp, settings: Value) {
+    app.configure(json!({ "config": { "second_factor": settings } })).await;
+}
+
+/// A caller whose requests accept restricted users, as those of the published SDK do.
+pub(super) fn restricted(app: &TestApp, user: &SignedIn) -> Caller {
+    app.signed_in(user).with("x-stack-allow-restricted-user", "true")
+}
+
+pub(super) async fn reason_of(app: &TestApp, user: &SignedIn) -> Value {
+    let me = restricted(app, user).get(ME).await.json();
+    assert_eq!(me["is_restricted"], !me["restricted_reason"].is_null());
+    me["restricted_reason"].clone()
+}
+
+/// The claims of a new access token.
+pub(super) async fn refreshed(app: &TestApp, user: &SignedIn) -> Value {
+    let refresh = app.client().with("x-stack-refresh-token", &user.refresh_token);
+    let answer = refresh.post("/api/v1/auth/sessions/current/refresh", json!({})).await;
+    assert_eq!(answer.status(), 200, "{}", answer.text());
+    super::mfa_sign_in::claims(&answer.json()["access_token"])
+}
+
+/// Sets up an app, as a restricted user can.
+pub(super) async fn enrol(app: &TestApp, user: &SignedIn) {
+    let begun = restricted(app, user).post("/api/v1/auth/mfa/authenticators", json!({})).await;
+    assert_eq!(begun.status(), 201, "{}", begun.text());
+    let phone = super::mfa_authenticators::Phone::of(&begun.json());
+    let body = json!({ "code": phone.code, "totp": phone.shows(app) });
+    let answer = restricted(app, user).post("/api/v1/auth/mfa/authenticators/verify", body).await;
+    assert_eq!(answer.status(), 201, "{}", answer.text());
+}
+
+#[tokio::test]
+async fn everyone_is_restricted_until_a_second_factor_is_set_up() {
+    let app = TestApp::start().await;
+    let (ada, bob) = (app.sign_up(ADA).await, app.sign_up("bob@example.com").await);
+    set_up(&app, &bob).await;
+    require(&app, json!({ "required_of_everyone": true })).await;
+    assert_eq!(reason_of(&app, &ada).await, reason());
+    assert_eq!(
+        assert_error(&app.signed_in(&ada).get(ME).await, 403, "RESTRICTED_USER_NOT_ALLOWED"),
+        json!({ "restricted_reason": reason() })
+    );
+    assert_eq!(app.signed_in(&bob).get(ME).await.status(), 200);
+    let claims = refreshed(&app, &ada).await;
+    assert_eq!((&claims["is_restricted"], &claims["restricted_reason"]), (&json!(true), &reason()));
+    assert!(claims["aud"].as_str().unwrap().ends_with(":restricted"), "{claims}");
+    // New users are restricted, too, and so is every sign-in.
+    let carol = app.sign_up("carol@example.com").await;
+    assert_eq!(reason_of(&app, &carol).await, reason());
+    let server = app.server().get(&format!("/api/v1/users/{}", ada.user_id)).await.json();
+    assert_eq!((&server["is_restricted"], &server["restricted_by_admin"]), (&json!(true), &json!(false)));
+
+    enrol(&app, &ada).await;
+    assert_eq!(app.signed_in(&ada).get(ME).await.json()["restricted_reason"], Value::Null);
+    assert_eq!(refreshed(&app, &ada).await["is_restricted"], false);
+    // Switching the factor off restricts the user again, and the SDK's own operation also enrols.
+    let own = app.signed_in(&ada);
+    assert_eq!(own.patch(ME, json!({ "totp_secret_base64": null })).await.json()["restricted_reason"], reason());
+    let set = restricted(&app, &ada).patch(ME, json!({ "totp_secret_base64": "MTIzNDU2Nzg5MDEyMzQ1Njc4OTA=" })).await;
+    assert_eq!(set.json()["is_restricted"], false);
+    require(&app, json!({ "required_of_everyone": false })).await;
+    assert_eq!(reason_of(&app, &carol).await, Value::Null);
+}
+
+#[tokio::test]
+async fn holders_of_a_permission_are_restricted_even_if_another_one_confers_it() {
+    let app = TestApp::start().await;
+    let (ada, bob) = (app.sign_up(ADA).await, app.sign_up("bob@example.com").await);
+    for definition in [json!({ "id": "billing" }), json!({ "id": "finance", "contained_permission_ids": ["billing"] })] {
+        assert_eq!(app.admin().post("/api/v1/project-permission-definitions", definition).await.status(), 201);
+    }
+    require(&app, json!({ "required_of_permissions": ["billing"] })).await;
+    assert_eq!(reason_of(&app, &ada).await, Value::Null);
+    let grant = format!("/api/v1/project-permissions/{}/finance", ada.user_id);
+    assert_eq!(app.server().post(&grant, json!({})).await.status(), 201);
+    assert_eq!((reason_of(&app, &ada).await, reason_of(&app, &bob).await), (reason(), Value::Null));
+    // The rule follows the permission when it gets another id.
+    let renamed = app.admin().patch("/api/v1/project-permission-definitions/billing", json!({ "id": "invoices" })).await;
+    assert_eq!(renamed.status(), 200, "{}", renamed.text());
+    assert_eq!(reason_of(&app, &ada).await, reason());
+    let project = app.admin().get("/api/v1/internal/projects/current").await.json();
+    assert_eq!(project["config"]["second_factor"]["required_of_permissions"], json!(["invoices"]));
+    assert_eq!(app.server().request("DELETE", &grant).send().await.status(), 200);
+    assert_eq!(reason_of(&app, &ada).await, Value::Null);
+    let unknown = json!({ "config": { "second_factor": { "required_of_permissions": ["team_admin"] } } });
+    assert_eq!(app.admin().patch("/api/v1/internal/projects/current", unknown).await.status(), 400);
+}
+
+#[tokio::test]
+async fn members_of_a_team_are_restricted_when_they_join_sign_in_or_refresh() {
+    let app = TestApp::start().await;
+    let (ada, bob) = (app.sign_up(ADA).await, app.sign_up("bob@example.com").await);
+    let team = app.server().post("/api/v1/teams", json!({ "display_name": "Engines" })).await.json()["id"].clone();
+    let membership = |user: &SignedIn| format!("/api/v1/team-memberships/{}/{}", team.as_str().unwrap(), user.user_id);
+    assert_eq!(app.server().post(&membership(&ada), json!({})).await.status(), 201);
+    require(&app, json!({ "required_of_teams": [team] })).await;
+    // Who was a member before falls under the rule with the next access token.
+    assert_eq!(reason_of(&app, &ada).await, Value::Null);
+    assert_eq!(refreshed(&app, &ada).await["restricted_reason"], reason());
+    assert_eq!(reason_of(&app, &ada).await, reason());
+    // Who joins falls under it at once.
+    assert_eq!((reason_of(&app, &bob).await, refreshed(&app, &bob).await["is_restricted"].clone()), (Value::Null, json!(false)));
+    assert_eq!(app.server().post(&membership(&bob), json!({})).await.status(), 201);
+    assert_eq!(reason_of(&app, &bob).await, reason());
+
+    assert_eq!(app.server().request("DELETE", &membership(&bob)).send().await.status(), 200);
+    let again = app.sign_in("bob@example.com").await;
+    assert_eq!(reason_of(&app, &again).await, Value::Null);
+    assert_eq!(app.server().post(&membership(&bob), json!({})).await.status(), 201);
+    require(&app, json!({ "required_of_teams": [] })).await;
+    assert_eq!(reason_of(&app, &bob).await, Value::Null);
+    require(&app, json!({ "required_of_teams": [team] })).await;
+    enrol(&app, &ada).await;
+    assert_eq!(reason_of(&app, &ada).await, Value::Null);
+}
+
+#[tokio::test]
+async fn a_sign_in_notes_the_teams_of_a_member() {
+    let app = TestApp::start().await;
+    let ada = app.sign_up(ADA).await;
+    app.configure(json!({ "config": { "magic_link_enabled": true } })).await;
+    let team = app.server().post("/api/v1/teams", json!({ "display_name": "Engines" })).await.json()["id"].clone();
+    let path = format!("/api/v1/team-memberships/{}/{}", team.as_str().unwrap(), ada.user_id);
+    assert_eq!(app.server().post(&path, json!({})).await.status(), 201);
+    require(&app, json!({ "required_of_teams": [team] })).await;
+    let by_password = app.sign_in(ADA).await;
+    assert_eq!(super::mfa_sign_in::claims(&json!(by_password.access_token))["restricted_reason"], reason());
+    app.server()
+        .patch(&format!("/api/v1/users/{}", ada.user_id), json!({ "primary_email_verified": true, "otp_auth_enabled": true }))
+        .await;
+    let by_mail = app.sign_in_by_mail(ADA).await;
+    assert_eq!(reason_of(&app, &by_mail).await, reason());
+    // An administrator's restriction still comes first, and does not lift with a second factor.
+    app.advance(SignedDuration::from_secs(1));
+    app.server().patch(&format!("/api/v1/users/{}", ada.user_id), json!({ "restricted_by_admin": true })).await;
+    assert_eq!(reason_of(&app, &by_mail).await, json!({ "type": "restricted_by_administrator" }));
+    assert_error(&verify(&app, &by_mail, &"a".repeat(45), "000000").await, 403, "RESTRICTED_USER_NOT_ALLOWED");
+}
+
+#[tokio::test]
+async fn the_settings_are_part_of_the_configuration() {
+    let app = TestApp::start().await;
+    let team = app.server().post("/api/v1/teams", json!({ "display_name": "Engines" })).await.json()["id"].clone();
+    assert_eq!(app.admin().post("/api/v1/project-permission-definitions", json!({ "id": "billing" })).await.status(), 201);
+    let set = json!({ "remember_device_days": 30, "required_of_everyone": true, "required_of_teams": [team], "required_of_permissions": ["billing"] });
+    require(&app, set.clone()).await;
+    assert_eq!(app.admin().get("/api/v1/internal/projects/current").await.json()["config"]["second_factor"], set);
+    let text = app.admin().get("/api/v1/internal/config").await.json()["config_string"].as_str().unwrap().to_owned();
+    let config: Value = serde_json::from_str(&text).unwrap();
+    let teams = json!({ team.as_str().unwrap(): true });
+    let expected = json!({ "rememberDeviceDays": 30, "requiredOfEveryone": true, "requiredOfTeams": teams, "requiredOfPermissions": { "billing": true } });
+    assert_eq!(config["auth"]["secondFactor"], expected);
+    let values = json!({ "auth.secondFactor.requiredOfEveryone": false, "auth.secondFactor.rememberDeviceDays": 7 }).to_string();
+    let changed = app.admin().patch("/api/v1/internal/config/override/environment", json!({ "config_override_string": values })).await;
+    assert_eq!(changed.status(), 200, "{}", changed.text());
+    let after = app.admin().get("/api/v1/internal/projects/current").await.json()["config"]["second_factor"].clone();
+    assert_eq!((&after["required_of_everyone"], &after["remember_device_days"]), (&json!(false), &json!(7)));
+    assert_eq!(after["required_of_teams"], json!([team]));
+    let wrong = json!({ "auth.secondFactor.rememberDeviceDays": 91 }).to_string();
+    let refused = app.admin().patch("/api/v1/internal/config/override/environment", json!({ "config_override_string": wrong })).await;
+    assert_eq!(refused.status(), 400);
+    assert!(refused.text().contains("auth.secondFactor.rememberDeviceDays"), "{}", refused.text());
+}

@@ -1,0 +1,212 @@
+//! A required second factor in sessions of every kind: begun with a passkey, taken to another
+//! domain, or handed to a tool. Machines have none.
+
+use jiff::SignedDuration;
+use serde_json::{Value, json};
+use support::authenticator::{Ceremony, PRESENT, Page, SoftPasskey};
+use support::{Answer, SignedIn, TestApp};
+
+use super::assert_error;
+use super::cli_complete::complete;
+use super::cli_create::start;
+use super::cli_poll::{fetch, status};
+use super::machine_tokens::{machine, server, token};
+use super::mfa_sign_in::claims;
+use super::oauth_callback::exchange;
+use super::oauth_cross_domain::code;
+use super::oauth_device_authorize;
+use super::second_factor_required::{enrol, reason, reason_of, refreshed, require, restricted};
+
+const ADA: &str = "ada@example.com";
+const AUTHENTICATORS: &str = "/api/v1/auth/mfa/authenticators";
+const PASSKEY_START: &str = "/api/v1/auth/passkey/initiate-passkey-registration";
+
+/// A project that requires a second factor of everyone and takes a verified passkey for both.
+async fn project() -> TestApp {
+    let app = TestApp::start().await;
+    app.configure(json!({ "config": { "passkey_enabled": true, "passkey_replaces_second_factor": true } })).await;
+    require(&app, json!({ "required_of_everyone": true })).await;
+    app
+}
+
+/// Registers a passkey, as a restricted user can.
+async fn add_passkey(app: &TestApp, user: &SignedIn, flags: Option<u8>) -> SoftPasskey {
+    let Ceremony { options, code } = Ceremony::of(&restricted(app, user).post(PASSKEY_START, json!({})).await);
+    let passkey = SoftPasskey::create(&options, Page::default(), 1);
+    let passkey = SoftPasskey { flags: flags.unwrap_or(passkey.flags), ..passkey };
+    let body = json!({ "code": code, "credential": passkey.registration(&options) });
+    let answer = restricted(app, user).post("/api/v1/auth/passkey/register", body).await;
+    assert_eq!(answer.status(), 200, "{}", answer.text());
+    app.advance(SignedDuration::from_secs(1));
+    passkey
+}
+
+async fn passkey_session(app: &TestApp, passkey: &SoftPasskey) -> SignedIn {
+    let answer = app.sign_in_with(passkey).await;
+    assert_eq!(answer.status(), 200, "{}", answer.text());
+    SignedIn::of(ADA, &answer.json())
+}
+
+async fn reauthenticate(app: &TestApp, user: &SignedIn, body: Value) -> Answer {
+    restricted(app, user).post("/api/v1/auth/sessions/current/reauthenticate", body).await
+}
+
+/// Proves the user's presence in a session with a passkey.
+async fn prove(app: &TestApp, user: &SignedIn, passkey: &SoftPasskey) {
+    let started = app.start_authentication().await;
+    let given = json!({ "code": started.code, "authentication_response": passkey.assertion(&started.options) });
+    let answer = reauthenticate(app, user, json!({ "passkey": given })).await;
+    assert_eq!(answer.status(), 200, "{}", answer.text());
+}
+
+#[tokio::test]
+async fn a_verified_passkey_counts_as_both_factors_where_it_was_used() {
+    let app = project().await;
+    let ada = app.sign_up(ADA).await;
+    assert_eq!(reason_of(&app, &ada).await, reason());
+    let mut passkey = add_passkey(&app, &ada, None).await;
+    assert_eq!(reason_of(&app, &ada).await, Value::Null, "setting it up proved it");
+    assert_eq!(refreshed(&app, &ada).await["is_restricted"], false);
+    let user = app.server().get(&format!("/api/v1/users/{}", ada.user_id)).await.json();
+    assert_eq!(user["is_restricted"], false);
+
+    let by_passkey = app.sign_in_with(&passkey).await.json();
+    assert_eq!(claims(&by_passkey["access_token"])["is_restricted"], false);
+    let by_passkey = SignedIn::of(ADA, &by_passkey);
+    assert_eq!(app.signed_in(&by_passkey).get("/api/v1/users/me").await.status(), 200);
+    // With one factor, the same user is restricted.
+    let by_password = app.sign_in(ADA).await;
+    assert_eq!(claims(&json!(by_password.access_token))["restricted_reason"], reason());
+    assert_eq!(reason_of(&app, &by_password).await, reason());
+    let details = assert_error(&app.signed_in(&by_password).get("/api/v1/users/me").await, 403, "RESTRICTED_USER_NOT_ALLOWED");
+    assert_eq!(details["restricted_reason"], reason());
+    passkey.flags = PRESENT;
+    assert_eq!(reason_of(&app, &passkey_session(&app, &passkey).await).await, reason());
+    assert_eq!(reason_of(&app, &by_passkey).await, Value::Null);
+
+    app.configure(json!({ "config": { "passkey_replaces_second_factor": false } })).await;
+    assert_eq!(reason_of(&app, &by_passkey).await, reason());
+    app.configure(json!({ "config": { "passkey_replaces_second_factor": true } })).await;
+    assert_eq!(reason_of(&app, &by_passkey).await, Value::Null);
+    // Without the passkey, and without the requirement, the sessions are equal.
+    assert_eq!(app.signed_in(&by_passkey).patch("/api/v1/users/me", json!({ "passkey_auth_enabled": false })).await.status(), 200);
+    assert_eq!((reason_of(&app, &by_passkey).await, reason_of(&app, &by_password).await), (reason(), reason()));
+    require(&app, json!({ "required_of_everyone": false })).await;
+    assert_eq!((reason_of(&app, &by_passkey).await, reason_of(&app, &by_password).await), (Value::Null, Value::Null));
+}
+
+#[tokio::test]
+async fn who_knows_only_the_password_adds_no_factor_beside_the_passkey() {
+    let app = project().await;
+    let ada = app.sign_up(ADA).await;
+    let passkey = add_passkey(&app, &ada, None).await;
+    let thief = app.sign_in(ADA).await;
+    let own = restricted(&app, &thief);
+    for (path, body) in [
+        (AUTHENTICATORS, json!({})),
+        (PASSKEY_START, json!({})),
+        ("/api/v1/auth/password/update", json!({ "old_password": "correct horse battery", "new_password": "a new horse battery" })),
+    ] {
+        assert_error(&own.post(path, body).await, 403, "REAUTHENTICATION_REQUIRED");
+    }
+    let secret = json!({ "totp_secret_base64": "MTIzNDU2Nzg5MDEyMzQ1Njc4OTA=" });
+    assert_error(&own.patch("/api/v1/users/me", secret.clone()).await, 403, "REAUTHENTICATION_REQUIRED");
+    assert_eq!(reauthenticate(&app, &thief, json!({ "password": "correct horse battery" })).await.status(), 200);
+    assert_eq!(reason_of(&app, &thief).await, reason(), "the password is one factor, however often it is proved");
+    assert_error(&own.patch("/api/v1/users/me", secret.clone()).await, 403, "REAUTHENTICATION_REQUIRED");
+    // The owner proves the passkey in the same session, and a later proof takes nothing away.
+    prove(&app, &thief, &passkey).await;
+    assert_eq!(reason_of(&app, &thief).await, Value::Null);
+    assert_eq!(reauthenticate(&app, &thief, json!({ "password": "correct horse battery" })).await.status(), 200);
+    assert_eq!(reason_of(&app, &thief).await, Value::Null);
+    assert_eq!(app.signed_in(&thief).patch("/api/v1/users/me", secret).await.status(), 200);
+}
+
+#[tokio::test]
+async fn a_passkey_that_did_not_verify_its_user_is_one_factor() {
+    let app = project().await;
+    let ada = app.sign_up(ADA).await;
+    let key = add_passkey(&app, &ada, Some(PRESENT)).await;
+    assert_eq!(reason_of(&app, &ada).await, reason());
+    assert_eq!(reason_of(&app, &passkey_session(&app, &key).await).await, reason());
+    // An app makes two factors of it, and every session has both.
+    enrol(&app, &ada).await;
+    assert_eq!(reason_of(&app, &ada).await, Value::Null);
+    assert_error(&app.sign_in_with(&key).await, 400, "MULTI_FACTOR_AUTHENTICATION_REQUIRED");
+}
+
+#[tokio::test]
+async fn a_session_has_as_many_factors_on_another_domain() {
+    let app = project().await;
+    let ada = app.sign_up(ADA).await;
+    let passkey = add_passkey(&app, &ada, None).await;
+    let by_passkey = passkey_session(&app, &passkey).await;
+    let there = exchange(&app, &code(&app, &by_passkey).await).await.json();
+    assert_eq!(claims(&there["access_token"])["is_restricted"], false);
+    // A team that came to require a second factor is noted there, too.
+    require(&app, json!({ "required_of_everyone": false })).await;
+    let bob = app.sign_up("bob@example.com").await;
+    let team = app.server().post("/api/v1/teams", json!({ "display_name": "Engines" })).await.json()["id"].clone();
+    let path = format!("/api/v1/team-memberships/{}/{}", team.as_str().unwrap(), bob.user_id);
+    assert_eq!(app.server().post(&path, json!({})).await.status(), 201);
+    require(&app, json!({ "required_of_teams": [team] })).await;
+    let there = exchange(&app, &code(&app, &bob).await).await.json();
+    assert_eq!(claims(&there["access_token"])["restricted_reason"], reason());
+    assert_eq!(reason_of(&app, &bob).await, reason());
+}
+
+#[tokio::test]
+async fn a_tool_gets_the_session_of_a_user_with_both_factors_only() {
+    let app = project().await;
+    let ada = app.sign_up(ADA).await;
+    let (polling, login) = start(&app, json!({})).await;
+    let details = assert_error(&complete(&app, &login, &ada.refresh_token).await, 403, "RESTRICTED_USER_NOT_ALLOWED");
+    assert_eq!(details, json!({ "restricted_reason": reason() }));
+    assert_eq!(status(&app, &polling).await, "waiting");
+    let passkey = add_passkey(&app, &ada, None).await;
+    let by_password = app.sign_in(ADA).await;
+    assert_error(&complete(&app, &login, &by_password.refresh_token).await, 403, "RESTRICTED_USER_NOT_ALLOWED");
+    let by_passkey = passkey_session(&app, &passkey).await;
+    assert_eq!(complete(&app, &login, &by_passkey.refresh_token).await.status(), 200);
+    let tool = fetch(&app, &polling).await;
+    assert_eq!(app.signed_in(&tool).get("/api/v1/users/me").await.json()["id"], json!(ada.user_id));
+
+    // A session that no longer counts as two factors when the tool comes gives it nothing.
+    let (polling, login) = start(&app, json!({})).await;
+    assert_eq!(complete(&app, &login, &by_passkey.refresh_token).await.status(), 200);
+    app.configure(json!({ "config": { "passkey_replaces_second_factor": false } })).await;
+    assert_eq!(status(&app, &polling).await, "expired");
+}
+
+#[tokio::test]
+async fn a_device_learns_that_a_team_requires_a_second_factor() {
+    let app = TestApp::start().await;
+    let ada = app.sign_up(ADA).await;
+    let started = oauth_device_authorize::start(&app).await;
+    let login = started["user_code"].as_str().unwrap();
+    assert_eq!(complete(&app, login, &ada.refresh_token).await.status(), 200);
+    let team = app.server().post("/api/v1/teams", json!({ "display_name": "Engines" })).await.json()["id"].clone();
+    let path = format!("/api/v1/team-memberships/{}/{}", team.as_str().unwrap(), ada.user_id);
+    assert_eq!(app.server().post(&path, json!({})).await.status(), 201);
+    require(&app, json!({ "required_of_teams": [team] })).await;
+    let tokens = oauth_device_authorize::poll(&app, &started).await.json();
+    assert_eq!(claims(&tokens["access_token"])["restricted_reason"], reason());
+}
+
+#[tokio::test]
+async fn machines_and_sessions_that_a_server_creates_need_no_second_factor() {
+    let app = project().await;
+    let ada = app.sign_up(ADA).await;
+    let (_, key) = machine(&app, json!(["users:read"])).await;
+    let access = token(&app, &key).await;
+    let path = format!("/api/v1/users/{}", ada.user_id);
+    assert_eq!(server(&app, &access).get(&path).await.status(), 200);
+
+    add_passkey(&app, &ada, None).await;
+    let created = app.server().post("/api/v1/auth/sessions", json!({ "user_id": ada.user_id })).await.json();
+    assert_eq!(claims(&created["access_token"])["is_restricted"], false);
+    // The server's word replaces no factor that the user does not have.
+    let bob = app.sign_up("bob@example.com").await;
+    let created = app.server().post("/api/v1/auth/sessions", json!({ "user_id": bob.user_id })).await.json();
+    assert_eq!(claims(&created["access_token"])["restricted_reason"], reason());
+}

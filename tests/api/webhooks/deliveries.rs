@@ -1,0 +1,107 @@
+//! Recording and listing deliveries.
+
+use std::collections::BTreeSet;
+
+use serde_json::json;
+use support::receiver::{Receiver, Reply};
+use support::{Fault, TestApp};
+
+use super::{create_user, deliveries, endpoint_at, path};
+
+#[tokio::test]
+async fn a_batch_that_is_read_twice_makes_one_delivery() {
+    let (app, receiver) = (TestApp::start().await, Receiver::start().await);
+    let created = endpoint_at(&app, &receiver, &["user.created"]).await;
+    let names: Vec<String> = (0..60).map(|number| number.to_string()).collect();
+    for name in &names {
+        create_user(&app, name).await;
+    }
+    // The answer of the last write is lost, so the batch fails and is read again.
+    let batch = app.changes().await.unwrap();
+    for after in [0, 1] {
+        app.recorder.break_writes(after, 20, Fault::AnswerLost);
+        assert!(workers::webhooks::record(&app.app, &batch.event).await.is_err(), "{after}");
+    }
+    app.recorder.clear();
+    app.deliver_webhooks().await;
+    let ids: BTreeSet<String> = receiver.received().iter().map(|it| it.header("webhook-id").to_owned()).collect();
+    assert_eq!((receiver.received().len(), ids.len(), deliveries(&app, &created).await.len()), (60, 60, 60));
+}
+
+#[tokio::test]
+async fn deliveries_are_listed_by_status_and_type_in_pages() {
+    let (app, receiver) = (TestApp::start().await, Receiver::start().await);
+    let created = endpoint_at(&app, &receiver, &["user.created", "team.created"]).await;
+    for number in 0..7 {
+        create_user(&app, &number.to_string()).await;
+    }
+    app.deliver_webhooks().await;
+    receiver.reply(Reply::Status(500));
+    create_user(&app, "Ada").await;
+    app.deliver_webhooks().await;
+    let list = async |query: &str| app.admin().get(&path(&created, &format!("/deliveries?{query}"))).await.json();
+    let pending = list("status=pending&event_type=user.created").await;
+    assert_eq!(pending["items"].as_array().unwrap().len(), 1);
+    assert_eq!(pending["items"][0]["payload"]["data"]["display_name"], "Ada");
+    assert_eq!(list("status=failed").await["items"], json!([]));
+    assert_eq!(list("event_type=user.deleted").await["items"], json!([]));
+    let (mut seen, mut cursor, mut pages) = (BTreeSet::new(), String::new(), 0);
+    loop {
+        let page = list(&format!("limit=3&event_type=user.created{cursor}")).await;
+        let items = page["items"].as_array().unwrap();
+        assert!(items.len() <= 3);
+        seen.extend(items.iter().map(|item| item["id"].as_str().unwrap().to_owned()));
+        pages += 1;
+        match page["pagination"]["next_cursor"].as_str() {
+            Some(next) => cursor = format!("&cursor={next}"),
+            None => break,
+        }
+    }
+    assert_eq!((seen.len(), pages), (8, 3));
+    for query in ["status=unknown", "event_type=unknown", "limit=0", "limit=101", "other=1"] {
+        assert_eq!(list(query).await["code"], "SCHEMA_ERROR", "{query}");
+    }
+}
+
+#[tokio::test]
+async fn a_receiver_accepts_what_was_sent_and_nothing_else() {
+    let (app, receiver) = (TestApp::start().await, Receiver::start().await);
+    // The library compares the time of a message with the clock of this machine.
+    app.advance(wire::clock::Clock::system().now().duration_since(app.now()));
+    let created = endpoint_at(&app, &receiver, &["user.created"]).await;
+    create_user(&app, "Ada").await;
+    app.deliver_webhooks().await;
+    let (received, secret) = (receiver.received().remove(0), created["secret"].as_str().unwrap());
+    assert!(received.is_accepted_with(secret));
+    let mut forged = received.clone();
+    forged.body = forged.body.replace("Ada", "Eve");
+    assert!(!forged.is_accepted_with(secret));
+    let other = endpoint_at(&app, &receiver, &[]).await;
+    assert!(!received.is_accepted_with(other["secret"].as_str().unwrap()));
+}
+
+#[tokio::test]
+async fn a_test_reaches_one_endpoint_and_tells_what_happened() {
+    let (app, receiver, other) = (TestApp::start().await, Receiver::start().await, Receiver::start().await);
+    let created = endpoint_at(&app, &receiver, &["user.created"]).await;
+    endpoint_at(&app, &other, &[]).await;
+    app.deliver_webhooks().await;
+    let before = other.received().len();
+    let test = async || app.admin().post("/api/v1/internal/send-test-webhook", json!({ "endpoint_id": created["id"] })).await.json();
+    assert_eq!(test().await, json!({ "success": true }));
+    let received = &receiver.received()[0];
+    assert_eq!((received.event_type().as_str(), other.received().len()), ("endpoint.test", before));
+    assert_eq!(received.json()["data"]["endpointUrl"], receiver.url);
+    assert!(received.is_signed_with(created["secret"].as_str().unwrap()));
+    receiver.reply(Reply::Status(404));
+    assert_eq!(test().await, json!({ "success": false, "error_message": "the endpoint answered with status 404" }));
+    let listed = deliveries(&app, &created).await;
+    assert_eq!(listed.iter().map(|it| it["status"].as_str().unwrap()).collect::<BTreeSet<_>>(), BTreeSet::from(["succeeded", "failed"]));
+    app.advance(jiff::SignedDuration::from_hours(30));
+    app.deliver_webhooks().await;
+    assert_eq!(receiver.received().len(), 2, "a test is not repeated");
+    for id in ["6b0f6c3d-1c2e-4f5a-9b8c-7d6e5f403122", "x"] {
+        let unknown = app.admin().post("/api/v1/internal/send-test-webhook", json!({ "endpoint_id": id })).await;
+        assert_eq!((unknown.status(), &unknown.json()["success"]), (200, &json!(false)), "{id}");
+    }
+}

@@ -1,0 +1,167 @@
+//! Which events follow from which changes, and what they contain.
+
+use serde_json::{Value, json};
+use support::TestApp;
+use support::receiver::{Received, Receiver};
+
+use super::{create_user, endpoint_at};
+
+/// The events of what happens in `change`.
+async fn events(app: &TestApp, receiver: &Receiver, change: impl Future<Output = ()>) -> Vec<Value> {
+    app.deliver_webhooks().await;
+    let before = receiver.received().len();
+    change.await;
+    app.deliver_webhooks().await;
+    receiver.received()[before..].iter().map(Received::json).collect()
+}
+
+fn types(events: &[Value]) -> Vec<&str> {
+    events.iter().map(|event| event["type"].as_str().unwrap()).collect()
+}
+
+const USERS: [&str; 6] =
+    ["user.created", "user.updated", "user.deleted", "team_membership.deleted", "project_permission.created", "project_permission.deleted"];
+
+#[tokio::test]
+async fn a_user_has_events_from_creation_to_deletion() {
+    let (app, receiver) = (TestApp::start().await, Receiver::start().await);
+    let created = endpoint_at(&app, &receiver, &USERS).await;
+    let ada = create_user(&app, "Ada").await;
+    let path = format!("/api/v1/users/{}", ada["id"].as_str().unwrap());
+    app.deliver_webhooks().await;
+    let first = receiver.received();
+    assert_eq!(receiver.types(), ["user.created"]);
+    let event = first[0].json();
+    assert_eq!(event["data"], ada);
+    assert!(event["timestamp"].as_str().unwrap().parse::<jiff::Timestamp>().is_ok());
+    assert!(first[0].is_signed_with(created["secret"].as_str().unwrap()));
+    for (ours, svix) in [("webhook-id", "svix-id"), ("webhook-timestamp", "svix-timestamp"), ("webhook-signature", "svix-signature")] {
+        assert_eq!(first[0].header(ours), first[0].header(svix));
+    }
+
+    let renamed = events(&app, &receiver, async {
+        assert_eq!(app.server().patch(&path, json!({ "display_name": "Ada L." })).await.status(), 200);
+    });
+    let renamed = renamed.await;
+    assert_eq!(types(&renamed), ["user.updated"]);
+    assert_eq!(renamed[0]["data"]["display_name"], "Ada L.");
+    assert_eq!(renamed[0]["data"], app.server().get(&path).await.json());
+
+    let same = events(&app, &receiver, async {
+        assert_eq!(app.server().patch(&path, json!({ "display_name": "Ada L." })).await.status(), 200);
+    });
+    assert!(types(&same.await).is_empty());
+
+    let team = app.server().post("/api/v1/teams", json!({ "display_name": "Team", "creator_user_id": ada["id"] })).await.json();
+    let deleted = events(&app, &receiver, async { assert_eq!(app.server().delete(&path).await.status(), 200) }).await;
+    let of_user = deleted.iter().find(|event| event["type"] == "user.deleted").unwrap();
+    assert_eq!(of_user["data"]["id"], ada["id"]);
+    assert!(of_user["data"]["teams"].as_array().unwrap().contains(&json!({ "id": team["id"] })), "{of_user}");
+    let membership = json!({ "team_id": team["id"], "user_id": ada["id"] });
+    assert!(deleted.iter().any(|event| event["type"] == "team_membership.deleted" && event["data"] == membership), "{deleted:?}");
+}
+
+#[tokio::test]
+async fn teams_memberships_and_permissions_have_events() {
+    let (app, receiver) = (TestApp::start().await, Receiver::start().await);
+    let wanted = [
+        "team.created",
+        "team.updated",
+        "team.deleted",
+        "team_membership.created",
+        "team_membership.deleted",
+        "team_permission.created",
+        "team_permission.deleted",
+    ];
+    let ada = create_user(&app, "Ada").await;
+    endpoint_at(&app, &receiver, &wanted).await;
+    let user = ada["id"].as_str().unwrap();
+    let mut team = json!(null);
+    let created =
+        events(&app, &receiver, async { team = app.server().post("/api/v1/teams", json!({ "display_name": "Team" })).await.json() }).await;
+    assert_eq!(types(&created), ["team.created"]);
+    assert_eq!(created[0]["data"], team);
+    let id = team["id"].as_str().unwrap();
+
+    let joined = events(&app, &receiver, async {
+        assert_eq!(app.server().post(&format!("/api/v1/team-memberships/{id}/{user}"), json!({})).await.status(), 201);
+    });
+    let joined = joined.await;
+    assert_eq!(types(&joined)[0], "team_membership.created");
+    assert_eq!(joined[0]["data"], json!({ "team_id": id, "user_id": user }));
+    assert!(joined[1..].iter().all(|event| event["type"] == "team_permission.created"), "{joined:?}");
+
+    let permission = format!("/api/v1/team-permissions/{id}/{user}/$update_team");
+    let granted = events(&app, &receiver, async { assert_eq!(app.server().post(&permission, json!({})).await.status(), 201) }).await;
+    let data = json!({ "id": "$update_team", "team_id": id, "user_id": user });
+    assert_eq!((types(&granted), &granted[0]["data"]), (vec!["team_permission.created"], &data));
+    let revoked = events(&app, &receiver, async { assert_eq!(app.server().delete(&permission).await.status(), 200) }).await;
+    assert_eq!((types(&revoked), &revoked[0]["data"]), (vec!["team_permission.deleted"], &data));
+
+    let path = format!("/api/v1/teams/{id}");
+    let renamed = events(&app, &receiver, async {
+        assert_eq!(app.server().patch(&path, json!({ "display_name": "Other" })).await.status(), 200);
+    });
+    assert_eq!(types(&renamed.await), ["team.updated"]);
+    let deleted = events(&app, &receiver, async { assert_eq!(app.server().delete(&path).await.status(), 200) }).await;
+    let of_team: Vec<&Value> = deleted.iter().filter(|event| event["type"] == "team.deleted").collect();
+    assert_eq!(of_team.len(), 1, "{deleted:?}");
+    assert_eq!(of_team[0]["data"], json!({ "id": id }));
+}
+
+#[tokio::test]
+async fn sign_ins_emails_keys_and_the_audit_log_have_events() {
+    let (app, receiver) = (TestApp::start().await, Receiver::start().await);
+    endpoint_at(&app, &receiver, &[]).await;
+    let signed_up = events(&app, &receiver, async { drop(app.sign_up("ada@example.com").await) }).await;
+    let found = types(&signed_up);
+    for expected in ["user.created", "session.created", "audit_entry.created"] {
+        assert!(found.contains(&expected), "{expected}: {found:?}");
+    }
+    let user = signed_up.iter().find(|event| event["type"] == "user.created").unwrap()["data"]["id"].clone();
+    let mails = events(&app, &receiver, async {
+        let body = json!({ "user_ids": [user], "subject": "Hello", "html": "<p>Hello</p>" });
+        assert_eq!(app.server().post("/api/v1/emails/send-email", body).await.status(), 200);
+        app.deliver().await;
+    });
+    let mails = mails.await;
+    assert_eq!(mails.iter().find(|event| event["type"] == "email.created").unwrap()["data"]["status"], "preparing");
+    assert_eq!(mails.iter().rfind(|event| event["type"] == "email.updated").unwrap()["data"]["status"], "sent");
+    let text = json!(signed_up).to_string();
+    assert!(!text.contains("argon2") && !text.contains("password_hash"), "{text}");
+    let expires = app.now().as_millisecond() + 1000;
+    let body = json!({ "description": "x", "expires_at_millis": expires, "has_publishable_client_key": false, "has_secret_server_key": true, "has_super_secret_admin_key": false });
+    let mut key = json!(null);
+    let keyed = events(&app, &receiver, async { key = app.admin().post("/api/v1/internal/api-keys", body).await.json() }).await;
+    assert!(types(&keyed).contains(&"api_key.created"), "{keyed:?}");
+    let secret = key["secret_server_key"].as_str().unwrap();
+    assert!(!json!(keyed).to_string().contains(secret), "an event reveals a key");
+}
+
+#[tokio::test]
+async fn a_project_permission_of_a_user_has_events() {
+    let (app, receiver) = (TestApp::start().await, Receiver::start().await);
+    let ada = create_user(&app, "Ada").await;
+    assert_eq!(app.admin().post("/api/v1/project-permission-definitions", json!({ "id": "audit" })).await.status(), 201);
+    endpoint_at(&app, &receiver, &USERS).await;
+    let path = format!("/api/v1/project-permissions/{}/audit", ada["id"].as_str().unwrap());
+    let granted = events(&app, &receiver, async { assert_eq!(app.server().post(&path, json!({})).await.status(), 201) }).await;
+    let data = json!({ "id": "audit", "user_id": ada["id"] });
+    assert_eq!((types(&granted), &granted[0]["data"]), (vec!["project_permission.created"], &data));
+    let revoked = events(&app, &receiver, async { assert_eq!(app.server().delete(&path).await.status(), 200) }).await;
+    assert_eq!((types(&revoked), &revoked[0]["data"]), (vec!["project_permission.deleted"], &data));
+}
+
+#[tokio::test]
+async fn events_of_a_project_reach_its_own_endpoints_alone() {
+    let (app, own, other) = (TestApp::start().await, Receiver::start().await, Receiver::start().await);
+    let keys = app.another_project().await;
+    endpoint_at(&app, &own, &["user.created"]).await;
+    let answer = app.admin_of(&keys).post(super::ENDPOINTS, json!({ "url": other.url })).await;
+    assert_eq!(answer.status(), 201);
+    app.deliver_webhooks().await;
+    let before = other.received().len();
+    create_user(&app, "Ada").await;
+    app.deliver_webhooks().await;
+    assert_eq!((own.types(), other.received().len()), (vec!["user.created".to_owned()], before));
+}

@@ -1,0 +1,105 @@
+//! Receivers that misbehave, and addresses that must not be called.
+
+use std::time::{Duration, Instant};
+
+use serde_json::json;
+use support::TestApp;
+use support::receiver::{Receiver, Reply};
+use tokio::io::AsyncReadExt as _;
+
+use super::{create_user, deliveries, endpoint, endpoint_at};
+
+#[tokio::test]
+async fn a_redirect_is_a_failure_and_is_not_followed() {
+    let (app, inside) = (TestApp::start().await, Receiver::start().await);
+    let outside = Receiver::answering(vec![Reply::Redirect(inside.url.clone())]).await;
+    let created = endpoint_at(&app, &outside, &["user.created"]).await;
+    create_user(&app, "Ada").await;
+    app.deliver_webhooks().await;
+    assert_eq!((outside.received().len(), inside.received().len()), (1, 0));
+    assert_eq!(deliveries(&app, &created).await[0]["attempts"][0]["response_status"], 307);
+}
+
+#[tokio::test]
+async fn a_name_that_resolves_to_a_private_address_is_not_called() {
+    let (app, receiver) = (TestApp::start().await, Receiver::start().await);
+    let created = endpoint(&app, json!({ "url": receiver.url.replace("127.0.0.1", "localhost"), "event_types": ["user.created"] })).await;
+    let strict = app.redeployed(|settings| settings.allow_private_issuers = false);
+    create_user(&strict, "Ada").await;
+    strict.deliver_webhooks().await;
+    assert!(receiver.received().is_empty());
+    let attempt = &deliveries(&strict, &created).await[0]["attempts"][0];
+    assert_eq!((&attempt["response_status"], &attempt["error"]), (&json!(null), &json!("the URL's address is not public")));
+}
+
+#[tokio::test]
+async fn an_endless_body_is_read_up_to_a_kilobyte() {
+    let (app, receiver) = (TestApp::start().await, Receiver::answering(vec![Reply::Endless]).await);
+    let created = endpoint_at(&app, &receiver, &["user.created"]).await;
+    create_user(&app, "Ada").await;
+    let began = Instant::now();
+    app.deliver_webhooks().await;
+    assert!(began.elapsed() < Duration::from_secs(5), "{:?}", began.elapsed());
+    let delivery = &deliveries(&app, &created).await[0];
+    assert_eq!(delivery["status"], "succeeded");
+    assert!(delivery["attempts"][0]["response_body"].as_str().unwrap().len() <= 1024);
+    receiver.reply(Reply::Text(200, "x".repeat(100_000)));
+    create_user(&app, "Bob").await;
+    app.deliver_webhooks().await;
+    let bodies: Vec<usize> =
+        deliveries(&app, &created).await.iter().map(|it| it["attempts"][0]["response_body"].as_str().unwrap().len()).collect();
+    assert!(bodies.contains(&1024), "{bodies:?}");
+}
+
+#[tokio::test]
+async fn a_slow_endpoint_delays_no_other() {
+    let (app, slow, fast) =
+        (TestApp::start().await, Receiver::answering(vec![Reply::Late(Duration::from_secs(60))]).await, Receiver::start().await);
+    let created = endpoint_at(&app, &slow, &["user.created"]).await;
+    endpoint_at(&app, &fast, &["user.created"]).await;
+    for name in ["Ada", "Bob", "Eve"] {
+        create_user(&app, name).await;
+    }
+    let began = Instant::now();
+    let delivering = app.deliver_webhooks();
+    let arrived = async {
+        while fast.received().len() < 3 {
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+        began.elapsed()
+    };
+    let ((), arrived) = tokio::join!(delivering, arrived);
+    assert!(arrived < Duration::from_secs(3), "{arrived:?}");
+    assert!(began.elapsed() < Duration::from_secs(20), "an endpoint may take ten seconds");
+    let attempt = &deliveries(&app, &created).await[0]["attempts"][0];
+    assert_eq!(attempt["error"], "no answer within 10 s");
+}
+
+#[tokio::test]
+async fn a_connection_that_is_cut_after_the_request_is_tried_again() {
+    let app = TestApp::start().await;
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let url = format!("http://{}/", listener.local_addr().unwrap());
+    let cutting = tokio::spawn(async move {
+        let mut read = 0;
+        while let Ok((mut stream, _)) = listener.accept().await {
+            let mut bytes = vec![0; 64 << 10];
+            read += usize::from(stream.read(&mut bytes).await.unwrap_or_default() > 0);
+            drop(stream);
+            if read == 2 {
+                return read;
+            }
+        }
+        read
+    });
+    let created = endpoint(&app, json!({ "url": url, "event_types": ["user.created"] })).await;
+    create_user(&app, "Ada").await;
+    app.deliver_webhooks().await;
+    let pending = &deliveries(&app, &created).await[0];
+    assert_eq!((&pending["status"], pending["attempts"].as_array().unwrap().len()), (&json!("pending"), 1), "one attempt at a time");
+    let error = pending["attempts"][0]["error"].as_str().unwrap();
+    assert!(error.starts_with("the endpoint cannot be reached") && !error.contains("127.0.0.1"), "{error}");
+    app.advance(jiff::SignedDuration::from_secs(10));
+    app.deliver_webhooks().await;
+    assert_eq!(cutting.await.unwrap(), 2);
+}

@@ -1,0 +1,30 @@
+// An app whose sign-in page is on another domain; that page is the same app.
+
+import { StackClientApp } from "sdk";
+
+const { signIn, ...config } = await (await fetch("/config.json")).json();
+const app = new StackClientApp({
+  ...config,
+  tokenStore: "cookie",
+  redirectMethod: "window",
+  urls: { signIn, afterSignIn: "/", afterSignUp: "/", afterSignOut: "/" },
+  devTool: false,
+  analytics: { enabled: false },
+});
+
+const element = (id) => document.getElementById(id);
+
+element("sign-in").onsubmit = async (event) => {
+  event.preventDefault();
+  const { email, password } = Object.fromEntries(new FormData(event.target));
+  const result = await app.signInWithCredential({ email, password });
+  if (result.status === "error") element("who").textContent = result.error.errorCode;
+};
+element("elsewhere").onclick = () => app.redirectToSignIn();
+element("sign-out").onclick = () => app.signOut();
+
+// The SDK returns from another domain to its default path, whatever `urls.oauthCallback` is.
+if (location.pathname === "/handler/oauth-callback") await app.callOAuthCallback();
+const user = await app.getUser();
+element("who").textContent = user?.primaryEmail ?? "nobody";
+document.body.dataset.ready = "yes";

@@ -1,0 +1,289 @@
+// Passkeys in a browser: the SDK's methods and the browser's own functions, with Chromium's virtual
+// authenticators.
+
+import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
+import { X509Certificate, createHash } from "node:crypto";
+import { createServer } from "node:https";
+import { after, before, test } from "node:test";
+import { verifyAuthenticationResponse, verifyRegistrationResponse } from "@simplewebauthn/server";
+import { launch } from "./chromium.js";
+import { configure } from "../support/gateway.js";
+import { PASSWORD, newAddress, version, world } from "../support/world.js";
+import { startSite } from "./site.js";
+
+const w = world();
+let site;
+let browser;
+
+before(async () => {
+  await w.started;
+  await configure(w.gateway, { passkey_enabled: true, passkey_rp_ids: ["site.localhost"] });
+  const { url: baseUrl, projectId, publishableClientKey } = w.gateway;
+  site = await startSite(version, { baseUrl, projectId, publishableClientKey });
+  browser = await launch();
+});
+after(async () => {
+  await browser?.close();
+  await site?.stop();
+});
+
+/** The site on another host; every name below localhost leads to this machine. */
+const on = (host) => Object.assign(new URL(site.url), { hostname: host }).origin;
+
+/** A page with a device that verifies its user. */
+async function device(context) {
+  const page = await context.newPage();
+  const devtools = await context.newCDPSession(page);
+  await devtools.send("WebAuthn.enable");
+  const addDevice = async (more = {}) => {
+    const options = { protocol: "ctap2", transport: "internal", hasResidentKey: true, hasUserVerification: true, isUserVerified: true, automaticPresenceSimulation: true, ...more };
+    return (await devtools.send("WebAuthn.addVirtualAuthenticator", { options })).authenticatorId;
+  };
+  return { page, devtools, addDevice, authenticatorId: await addDevice() };
+}
+
+/** A browser with a device that verifies its user, with the app open. */
+async function visitor(t, { url = site.url } = {}) {
+  const context = await browser.newContext();
+  t.after(() => context.close());
+  const { page, devtools, addDevice, authenticatorId } = await device(context);
+  const errors = [];
+  page.on("pageerror", (error) => errors.push(`${error}`));
+  const it = {
+    page,
+    context,
+    devtools,
+    addDevice,
+    authenticatorId,
+    errors,
+    open: async (to = url) => {
+      await page.goto(to);
+      await page.waitForSelector("body[data-ready]");
+    },
+    is: (text) => page.waitForFunction((text) => document.querySelector("#who")?.textContent === text, text),
+    problem: (code) => page.waitForFunction((code) => document.querySelector("#problem")?.textContent === code, code),
+    signUp: async () => {
+      const email = newAddress();
+      await page.fill("#sign-up [name=email]", email);
+      await page.fill("#sign-up [name=password]", PASSWORD);
+      await page.click("#sign-up button");
+      await it.is(`${email} unverified`);
+      await it.open(page.url());
+      return email;
+    },
+    register: async () => {
+      await page.click("#register-passkey");
+      await page.waitForSelector("#register-passkey[data-done]");
+    },
+    signOut: async () => {
+      await page.click("#sign-out");
+      await it.is("nobody");
+      await it.open();
+    },
+    credentials: async (id = authenticatorId) => (await devtools.send("WebAuthn.getCredentials", { authenticatorId: id })).credentials,
+  };
+  await it.open();
+  return it;
+}
+
+/** A visitor with an account and a passkey, who has signed out after `change`. */
+async function member(t, { change, ...options } = {}) {
+  const it = await visitor(t, options);
+  const email = await it.signUp();
+  await it.register();
+  await change?.(it);
+  await it.signOut();
+  return { ...it, email };
+}
+
+/** Calls the API from the page, as an app without the SDK does. */
+function post(page, path, body, token) {
+  const { url, projectId, publishableClientKey } = w.gateway;
+  return page.evaluate(async ([url, headers, body]) => {
+    const answer = await fetch(url, { method: "POST", headers, body: JSON.stringify(body) });
+    return { status: answer.status, body: await answer.json() };
+  }, [`${url}/api/v1${path}`, {
+    "content-type": "application/json",
+    "x-service-access-type": "client",
+    "x-service-project-id": projectId,
+    "x-service-publishable-client-key": publishableClientKey,
+    ...(token ? { "x-service-access-token": token } : {}),
+  }, body]);
+}
+
+/** Creates or uses a passkey with the browser's own functions. */
+function ceremony(page, kind, options, more = {}) {
+  return page.evaluate(async ([kind, options, more]) => {
+    const parse = kind === "create" ? "parseCreationOptionsFromJSON" : "parseRequestOptionsFromJSON";
+    const credential = await navigator.credentials[kind]({ publicKey: PublicKeyCredential[parse](options), ...more });
+    return credential.toJSON();
+  }, [kind, options, more]);
+}
+
+async function signIn(page, body = {}, more = {}) {
+  const { body: started } = await post(page, "/auth/passkey/initiate-passkey-authentication", body);
+  const options = body.rp_id ? started.options_json : { ...started.options_json, rpId: new URL(page.url()).hostname };
+  const authentication_response = await ceremony(page, "get", options, more);
+  return post(page, "/auth/passkey/sign-in", { code: started.code, authentication_response });
+}
+
+test("the SDK registers a passkey, and signs in with it", async (t) => {
+  const it = await member(t);
+  const [credential, ...others] = await it.credentials();
+  assert.deepEqual([credential.isResidentCredential, credential.rpId, others.length], [true, "localhost", 0]);
+  await it.page.click("#passkey-sign-in");
+  await it.is(`${it.email} unverified`);
+  await it.open();
+  await it.is(`${it.email} unverified`);
+  assert.deepEqual(it.errors, []);
+});
+
+test("a device that does not verify its user is refused if that is required", async (t) => {
+  const it = await member(t);
+  // The virtual authenticator refuses to answer when it cannot verify its user, so it answers
+  // without the flag.
+  const verifiesUser = (does) => it.devtools.send("WebAuthn.setResponseOverrideBits", { authenticatorId: it.authenticatorId, isBadUV: !does });
+  await verifiesUser(false);
+  await it.page.click("#passkey-sign-in");
+  await it.is(`${it.email} unverified`);
+  await it.signOut();
+  const { body: started } = await post(it.page, "/auth/passkey/initiate-passkey-authentication", {});
+  const authentication_response = await ceremony(it.page, "get", { ...started.options_json, rpId: "localhost" });
+  await configure(w.gateway, { passkey_user_verification: "required" });
+  t.after(() => configure(w.gateway, { passkey_user_verification: "preferred" }));
+  const refused = await post(it.page, "/auth/passkey/sign-in", { code: started.code, authentication_response });
+  assert.deepEqual([refused.status, refused.body.code], [400, "PASSKEY_AUTHENTICATION_FAILED"]);
+  await verifiesUser(true);
+  assert.equal((await signIn(it.page)).status, 200);
+});
+
+test("a device holds one passkey of a user, and another device another one", async (t) => {
+  const it = await visitor(t);
+  const email = await it.signUp();
+  await it.register();
+  await it.page.click("#register-passkey");
+  await it.problem("PASSKEY_WEBAUTHN_ERROR");
+  assert.equal((await it.credentials()).length, 1, "the passkey is excluded");
+
+  await it.devtools.send("WebAuthn.setAutomaticPresenceSimulation", { authenticatorId: it.authenticatorId, enabled: false });
+  const other = await it.addDevice({ transport: "usb" });
+  await it.open();
+  await it.register();
+  assert.equal((await it.credentials(other)).length, 1);
+  await it.signOut();
+  await it.page.click("#passkey-sign-in");
+  await it.is(`${email} unverified`);
+});
+
+test("a removed passkey is refused, and the SDK reports it", async (t) => {
+  const it = await member(t, {
+    change: async ({ page }) => {
+      await page.click("#remove-passkeys");
+      await page.waitForSelector("#remove-passkeys[data-done]");
+    },
+  });
+  assert.equal((await it.credentials()).length, 1, "the device still has it");
+  await it.page.click("#passkey-sign-in");
+  await it.problem("PASSKEY_AUTHENTICATION_FAILED");
+});
+
+test("a passkey of a parent domain signs in on another host", async (t) => {
+  const it = await visitor(t, { url: on("app.site.localhost") });
+  const { body: account } = await post(it.page, "/auth/password/sign-up", { email: newAddress(), password: PASSWORD });
+  const { body: started } = await post(it.page, "/auth/passkey/initiate-passkey-registration", { rp_id: "site.localhost" }, account.access_token);
+  assert.equal(started.options_json.rp.id, "site.localhost");
+  const credential = await ceremony(it.page, "create", started.options_json);
+  const registered = await post(it.page, "/auth/passkey/register", { code: started.code, credential, name: "Laptop" }, account.access_token);
+  assert.equal(registered.status, 200, JSON.stringify(registered.body));
+
+  await it.open(on("www.site.localhost"));
+  const signedIn = await signIn(it.page, { rp_id: "site.localhost" });
+  assert.deepEqual([signedIn.status, signedIn.body.user_id], [200, account.user_id]);
+  await assert.rejects(() => signIn(it.page), /NotAllowedError|timed out/, "the host itself has no passkey");
+});
+
+/**
+ * Serves an empty page at https://HOST for each of the hosts, and the project's related origins
+ * where browsers look for them. Returns the flags with which a browser finds and trusts them.
+ */
+async function startHosts(t, hosts) {
+  const request = ["req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-keyout", "-", "-subj", "/CN=passkeys", "-days", "1"];
+  const pem = execFileSync("openssl", request, { encoding: "utf8", stdio: ["ignore", "pipe", "ignore"] });
+  const { url, projectId } = w.gateway;
+  const server = createServer({ key: pem, cert: pem }, async ({ url: path }, response) => {
+    const isList = path === "/.well-known/webauthn";
+    const body = isList ? await (await fetch(`${url}/api/v1/projects/${projectId}${path}`)).text() : "<!doctype html><title>A page</title>";
+    response.writeHead(200, { "content-type": isList ? "application/json" : "text/html" }).end(body);
+  });
+  await new Promise((resolve) => server.listen(0, "127.0.0.1", resolve));
+  t.after(() => server.close());
+  const key = new X509Certificate(pem).publicKey.export({ type: "spki", format: "der" });
+  return [
+    `--host-resolver-rules=${hosts.map((host) => `MAP ${host}:443 127.0.0.1:${server.address().port}`).join(",")}`,
+    `--ignore-certificate-errors-spki-list=${createHash("sha256").update(key).digest("base64")}`,
+  ];
+}
+
+test("a passkey signs in on another domain of the project, and on no other", async (t) => {
+  const flags = await startHosts(t, ["example.com", "example.de", "example.net"]);
+  const domains = [{ domain: "https://example.com" }, { domain: "https://example.de" }];
+  await configure(w.gateway, { passkey_rp_ids: ["example.com"], domains });
+  t.after(() => configure(w.gateway, { passkey_rp_ids: ["site.localhost"], domains: [] }));
+  const other = await launch(flags);
+  t.after(() => other.close());
+  const { page } = await device(await other.newContext());
+
+  await page.goto("https://example.com/");
+  const { body: account } = await post(page, "/auth/password/sign-up", { email: newAddress(), password: PASSWORD });
+  const { body: started } = await post(page, "/auth/passkey/initiate-passkey-registration", { rp_id: "example.com" }, account.access_token);
+  const credential = await ceremony(page, "create", started.options_json);
+  const registered = await post(page, "/auth/passkey/register", { code: started.code, credential }, account.access_token);
+  assert.equal(registered.status, 200, JSON.stringify(registered.body));
+
+  await page.goto("https://example.de/");
+  const signedIn = await signIn(page, { rp_id: "example.com" });
+  assert.deepEqual([signedIn.status, signedIn.body.user_id], [200, account.user_id]);
+  await page.goto("https://example.net/");
+  await assert.rejects(() => signIn(page, { rp_id: "example.com" }), /SecurityError/, "it is not in the list");
+});
+
+test("a passkey is offered in the autofill of a form", async (t) => {
+  const it = await member(t);
+  assert.equal(await it.page.evaluate(() => PublicKeyCredential.isConditionalMediationAvailable()), true);
+  const signedIn = await signIn(it.page, { mediation: "conditional" }, { mediation: "conditional" });
+  assert.equal(signedIn.status, 200, JSON.stringify(signedIn.body));
+});
+
+/** The bytes of base64url text with one bit flipped. */
+function flipped(text, at) {
+  const bytes = Buffer.from(text, "base64url");
+  bytes[at % bytes.length] ^= 1 << at % 8;
+  return bytes.toString("base64url");
+}
+
+/** Whether another implementation accepts a response. */
+const accepts = (verification) => verification.then(({ verified }) => verified, () => false);
+
+test("another implementation agrees on what is accepted and refused", async (t) => {
+  const it = await visitor(t);
+  const { body: account } = await post(it.page, "/auth/password/sign-up", { email: newAddress(), password: PASSWORD });
+  const site = { expectedOrigin: new URL(it.page.url()).origin, expectedRPID: "localhost", requireUserVerification: false };
+  const registration = (await post(it.page, "/auth/passkey/initiate-passkey-registration", {}, account.access_token)).body;
+  registration.options_json.rp.id = "localhost";
+  const credential = await ceremony(it.page, "create", registration.options_json);
+  const { registrationInfo } = await verifyRegistrationResponse({ ...site, response: credential, expectedChallenge: registration.options_json.challenge });
+  const body = { code: registration.code, credential };
+  assert.equal((await post(it.page, "/auth/passkey/register", body, account.access_token)).status, 200);
+
+  const { body: started } = await post(it.page, "/auth/passkey/initiate-passkey-authentication", {});
+  const right = await ceremony(it.page, "get", { ...started.options_json, rpId: "localhost" });
+  const parts = ["clientDataJSON", "authenticatorData", "signature"];
+  const forged = parts.flatMap((part) => [0, 9, 33, 36].map((at) => ({ ...right, response: { ...right.response, [part]: flipped(right.response[part], at) } })));
+  const expected = { ...site, expectedChallenge: started.options_json.challenge, credential: registrationInfo.credential };
+  for (const response of [...forged, right]) {
+    const theirs = await accepts(verifyAuthenticationResponse({ ...expected, response }));
+    const { status } = await post(it.page, "/auth/passkey/sign-in", { code: started.code, authentication_response: response });
+    assert.deepEqual([theirs, status], response === right ? [true, 200] : [false, 400]);
+  }
+});

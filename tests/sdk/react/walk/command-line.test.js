@@ -1,0 +1,75 @@
+// The page that confirms the sign-in of a command-line tool.
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import { PASSWORD, newAddress, world } from "../support/world.js";
+
+const w = world();
+
+/** A request of the tool, which is no browser. */
+async function tool(path, body, headers = {}) {
+  const { url, projectId, publishableClientKey } = w.gateway;
+  const common = {
+    "content-type": "application/json",
+    "x-stack-access-type": "client",
+    "x-stack-project-id": projectId,
+    "x-stack-publishable-client-key": publishableClientKey,
+  };
+  const response = await fetch(`${url}/api/v1${path}`, { method: "POST", headers: { ...common, ...headers }, body: JSON.stringify(body) });
+  return response.json();
+}
+
+const link = ({ login_code }) => `/handler/cli-auth-confirm?login_code=${login_code}`;
+
+/** The address of the user whose session the tool has fetched. */
+async function userOf({ polling_code }) {
+  const { status, refresh_token } = await tool("/auth/cli/poll", { polling_code });
+  assert.equal(status, "success");
+  const { access_token } = await tool("/auth/sessions/current/refresh", {}, { "x-stack-refresh-token": refresh_token });
+  return JSON.parse(Buffer.from(access_token.split(".")[1], "base64url")).email;
+}
+
+test("a signed-in user authorises a tool by a click, once", async (t) => {
+  const it = await w.member(t);
+  const started = await tool("/auth/cli", {});
+  await it.open(link(started));
+  await it.sees("Authorize CLI Application");
+  await it.picture("cli-confirm");
+  assert.equal((await tool("/auth/cli/poll", { polling_code: started.polling_code })).status, "waiting");
+  await it.click("Authorize");
+  await it.sees("CLI Authorization Successful");
+  assert.equal(await userOf(started), it.email);
+  it.check("the page of a tool");
+
+  it.expects("400 POST /api/v1/auth/cli/complete");
+  await it.open(link(started));
+  await it.click("Authorize");
+  await it.sees("Authorization Failed");
+  it.check("a link that was used");
+});
+
+test("a visitor signs in first, and then the tool is authorised", async (t) => {
+  const member = await w.member(t);
+  const it = await w.arrive(t);
+  const started = await tool("/auth/cli", {});
+  await it.open(link(started));
+  await it.click("Authorize");
+  await it.sees("Sign in to your account");
+  await it.enter(member.email, PASSWORD);
+  await it.sees("CLI Authorization Successful");
+  assert.equal(await userOf(started), member.email);
+});
+
+test("a visitor takes over the anonymous user of a tool and signs up", async (t) => {
+  const it = await w.arrive(t);
+  const nobody = await tool("/auth/anonymous/sign-up", {});
+  const started = await tool("/auth/cli", { anon_refresh_token: nobody.refresh_token });
+  await it.open(link(started));
+  await it.click("Authorize");
+  await it.sees("Create a new account");
+  const email = newAddress();
+  await it.enterNew(email, PASSWORD);
+  await it.sees("CLI Authorization Successful");
+  assert.equal(await userOf(started), email);
+});

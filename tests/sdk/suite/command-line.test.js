@@ -1,0 +1,58 @@
+// The sign-in of a command-line tool, which a page confirms.
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import { ok, refused, world } from "../support/world.js";
+
+const w = world();
+const APP = "http://localhost:3000";
+
+/** What a page sends for the login code in a link. */
+async function complete(link, body) {
+  const { url, projectId, publishableClientKey } = w.gateway;
+  const headers = {
+    "content-type": "application/json",
+    "x-stack-access-type": "client",
+    "x-stack-project-id": projectId,
+    "x-stack-publishable-client-key": publishableClientKey,
+  };
+  const login_code = new URL(link).searchParams.get("login_code");
+  const request = { method: "POST", headers, body: JSON.stringify({ login_code, ...body }) };
+  const response = await fetch(`${url}/api/v1/auth/cli/complete`, request);
+  assert.equal(response.status, 200, await response.clone().text());
+}
+
+test("a tool gets a session of its own once the page confirms", async () => {
+  const { app, user } = await w.signedUp();
+  const { refreshToken } = await user.currentSession.getTokens();
+  let confirmed;
+  const promptLink = (link) => {
+    assert.ok(link.startsWith(`${APP}/handler/cli-auth-confirm?login_code=`), link);
+    confirmed = complete(link, { refresh_token: refreshToken });
+  };
+  const token = ok(await w.client().promptCliLogin({ appUrl: APP, promptLink, waitTimeMillis: 50, expiresInMillis: 60_000 }));
+  await confirmed;
+  assert.notEqual(token, refreshToken);
+  const tool = w.returning(token);
+  assert.equal((await tool.getUser()).id, user.id);
+  assert.equal((await user.getActiveSessions()).length, 2);
+
+  await tool.signOut({ redirectUrl: APP }).catch(() => undefined);
+  assert.equal(await w.returning(token).getUser(), null);
+  assert.equal((await app.getUser()).id, user.id);
+});
+
+test("a tool that nobody confirms gives up after its attempts", async () => {
+  const result = await w.client().promptCliLogin({ appUrl: APP, promptLink: () => {}, waitTimeMillis: 10, maxAttempts: 3 });
+  refused(result, "CLI_AUTH_ERROR");
+});
+
+test("a tool whose sign-in was refused hears that it has expired", async () => {
+  let denied;
+  const promptLink = (link) => {
+    denied = complete(link, { mode: "deny" });
+  };
+  refused(await w.client().promptCliLogin({ appUrl: APP, promptLink, waitTimeMillis: 50 }), "CLI_AUTH_EXPIRED_ERROR");
+  await denied;
+});

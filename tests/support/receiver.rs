@@ -1,0 +1,129 @@
+//! A receiver of webhooks: an HTTP server that keeps what it receives and answers as a test says.
+
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use axum::Router;
+use axum::body::{Body, Bytes};
+use axum::extract::State;
+use axum::response::Response;
+use http::HeaderMap;
+use serde_json::Value;
+use standardwebhooks::Webhook;
+
+/// A request that arrived.
+#[derive(Debug, Clone)]
+pub struct Received {
+    pub headers: HeaderMap,
+    pub body: String,
+}
+
+impl Received {
+    pub fn header(&self, name: &str) -> &str {
+        self.headers.get(name).unwrap_or_else(|| panic!("{name} is missing")).to_str().unwrap()
+    }
+
+    pub fn json(&self) -> Value {
+        serde_json::from_str(&self.body).unwrap()
+    }
+
+    pub fn event_type(&self) -> String {
+        self.json()["type"].as_str().unwrap().to_owned()
+    }
+
+    /// Whether the library of the specification makes one of the signatures. It does not compare
+    /// the time, as the clock of a test is not that of this machine.
+    pub fn is_signed_with(&self, secret: &str) -> bool {
+        let at = self.header("webhook-timestamp").parse().unwrap();
+        let signature = Webhook::new(secret).unwrap().sign(self.header("webhook-id"), at, self.body.as_bytes()).unwrap();
+        self.header("webhook-signature").split(' ').any(|one| one == signature)
+    }
+
+    /// Whether the library of the specification accepts the message now.
+    pub fn is_accepted_with(&self, secret: &str) -> bool {
+        Webhook::new(secret).unwrap().verify(self.body.as_bytes(), &self.headers).is_ok()
+    }
+}
+
+/// How a receiver answers.
+#[derive(Debug, Clone)]
+pub enum Reply {
+    Status(u16),
+    /// A status with a body.
+    Text(u16, String),
+    Redirect(String),
+    /// No answer for this long.
+    Late(Duration),
+    /// A status, and then a body that never ends.
+    Endless,
+}
+
+#[derive(Clone)]
+struct Shared {
+    received: Arc<Mutex<Vec<Received>>>,
+    replies: Arc<Mutex<Vec<Reply>>>,
+}
+
+/// A server that receives webhooks.
+pub struct Receiver {
+    pub url: String,
+    shared: Shared,
+}
+
+impl Receiver {
+    /// A receiver that answers with 204.
+    pub async fn start() -> Self {
+        Self::answering(Vec::new()).await
+    }
+
+    /// A receiver with these replies, one after another; the last one is repeated.
+    pub async fn answering(replies: Vec<Reply>) -> Self {
+        let shared = Shared { received: Arc::default(), replies: Arc::new(Mutex::new(replies)) };
+        let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let url = format!("http://{}/hooks", listener.local_addr().unwrap());
+        let router = Router::new().fallback(receive).with_state(shared.clone());
+        tokio::spawn(async move { axum::serve(listener, router).await });
+        Self { url, shared }
+    }
+
+    /// Everything that has arrived.
+    pub fn received(&self) -> Vec<Received> {
+        self.shared.received.lock().unwrap().clone()
+    }
+
+    /// The types of what has arrived, in order.
+    pub fn types(&self) -> Vec<String> {
+        self.received().iter().map(Received::event_type).collect()
+    }
+
+    /// Answers from now on with this.
+    pub fn reply(&self, reply: Reply) {
+        *self.shared.replies.lock().unwrap() = vec![reply];
+    }
+}
+
+async fn receive(State(shared): State<Shared>, headers: HeaderMap, body: Bytes) -> Response {
+    shared.received.lock().unwrap().push(Received { headers, body: String::from_utf8(body.to_vec()).unwrap() });
+    let reply = {
+        let mut replies = shared.replies.lock().unwrap();
+        if replies.len() > 1 { replies.remove(0) } else { replies.first().cloned().unwrap_or(Reply::Status(204)) }
+    };
+    let answer = |status: u16| Response::builder().status(status);
+    match reply {
+        Reply::Status(status) => answer(status).body(Body::empty()),
+        Reply::Text(status, text) => answer(status).body(Body::from(text)),
+        Reply::Redirect(to) => answer(307).header("location", to).body(Body::empty()),
+        Reply::Late(time) => {
+            tokio::time::sleep(time).await;
+            answer(204).body(Body::empty())
+        }
+        Reply::Endless => {
+            let drops = futures_util::stream::repeat_with(|| Ok::<_, std::io::Error>(Bytes::from_static(b"x")));
+            answer(200).body(Body::from_stream(futures_util::StreamExt::then(drops, |drop| async {
+                tokio::time::sleep(Duration::from_millis(20)).await;
+                drop
+            })))
+        }
+    }
+    .unwrap()
+}

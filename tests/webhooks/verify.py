@@ -1,0 +1,13 @@
+"""Verifies a message as a receiver in Python does: reads {secret, headers, body} and prints the event."""
+
+import json
+import sys
+
+from standardwebhooks.webhooks import Webhook, WebhookVerificationError
+
+message = json.load(sys.stdin)
+try:
+    event = Webhook(message["secret"]).verify(message["body"], message["headers"])
+except WebhookVerificationError as error:
+    sys.exit(f"refused: {error}")
+print(json.dumps(event))
