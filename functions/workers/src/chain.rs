@@ -103,7 +103,7 @@ impl Links<'_> {
         match noted.and(count_active(self.app, self.project, &entries).await) {
             // A malformed item must not keep entries from being linked.
             Err(error @ (Error::Corrupt(_) | Error::Refused(_) | Error::TooMuch(_))) => {
-                tracing::error!(%error, project = %self.project, "active users were not counted");
+                tracing::error!(%error, project = %self.project, "the activity of users was not counted, or not noted in full");
             }
             counted => counted?,
         }

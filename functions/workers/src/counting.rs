@@ -1,8 +1,8 @@
 //! What the entries of an audit trail count.
 //!
-//! An entry is counted in the transaction of the link that covers it. Users who were active are
-//! counted before, and the times of their sign-ins noted: that happens once a day for each user,
-//! and once an hour, so it can be repeated.
+//! An entry is counted in the transaction of the link that covers it. Two things happen before, as
+//! they can be repeated: active users are counted, once a day each, and their sign-ins are noted in
+//! their items, once an hour each.
 
 use std::collections::{BTreeMap, BTreeSet};
 

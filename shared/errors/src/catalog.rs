@@ -199,7 +199,7 @@ catalog! {
         "Correct the client id and secret of the provider in the project's settings.";
     AppleBundleIdNotConfigured: "The project has no bundle id of an app that signs in with Apple.",
         "Add the app's bundle id to `apple_bundle_ids` of the provider `apple`.";
-    InvalidAppleCredentials: "The identity token is not by Apple for this project, has expired, was used before, or its nonce differs.",
+    InvalidAppleCredentials: "The identity token was not issued by Apple for this project, has expired or was used, or its nonce is wrong.",
         "Let the user sign in with Apple again, and send the new token with its nonce.";
 
     TeamNotFound: "The team does not exist, or is not visible to the caller.",

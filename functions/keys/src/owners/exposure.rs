@@ -1,10 +1,9 @@
 //! Tells those who may manage a team's API keys that one of the keys was found in public.
 
 use flows::App;
-use flows::email::notice::{entry, facts};
-use model::email::category::Category;
+use flows::email::notice::{entry, facts, to_primary_address};
 use model::notice::kind::Topic;
-use model::outbox::{CreatedWith, NewEntry, Recipients, Source};
+use model::outbox::{NewEntry, Source};
 use model::owned_key::{OwnedKey, OwnedKeys};
 use model::permission::System;
 use model::project::Project;
@@ -24,7 +23,8 @@ const HTML: &str = r#"<h1>An API key was revoked</h1>
 <p class="facts">{{ variables.description }}<br>{{ variables.time }}</p>
 <p>Programs that use it no longer work. If they are needed, create a new key for them, and keep it secret.</p>"#;
 
-/// The emails about keys that are marked as exposed in `after` and not yet in the team's own keys.
+/// The emails about a key that `after` marks as exposed, and `team` does not. A change exposes one
+/// key.
 pub(super) async fn notices(app: &App, project: &Project, team: &Team, after: &OwnedKeys) -> Result<Vec<Write>, store::Error> {
     let is_news = |key: &&OwnedKey| key.was_exposed && team.api_keys.get(key.id).is_some_and(|old| !old.was_exposed);
     let Some(key) = after.iter().find(is_news) else { return Ok(Vec::new()) };
@@ -41,15 +41,7 @@ fn mail(app: &App, project: &Project, team: &Team, key: &OwnedKey, user_id: User
     variables.insert("description".to_owned(), json!(line::unlinked(&key.description)));
     variables.insert("last_four".to_owned(), json!(key.last_four));
     let (subject, html, theme_id) = (Some(SUBJECT.to_owned()), Some(HTML.to_owned()), Some(project.config.email.theme()));
-    NewEntry {
-        to: Recipients::UserPrimaryEmail { user_id },
-        source: Source { subject, html, theme_id, ..Source::default() },
-        variables,
-        category: Category::Transactional,
-        is_high_priority: true,
-        created_with: CreatedWith::ProgrammaticCall,
-        scheduled_at: None,
-    }
+    to_primary_address(user_id, Source { subject, html, theme_id, ..Source::default() }, variables)
 }
 
 /// The first members who may manage the team's keys.

@@ -1,10 +1,9 @@
 //! Tells the owners of a project that an endpoint was switched off.
 
 use flows::App;
-use flows::email::notice::{entry, facts};
+use flows::email::notice::{entry, facts, to_primary_address};
 use model::document::theme::DEFAULT_THEME;
-use model::email::category::Category;
-use model::outbox::{CreatedWith, NewEntry, Recipients, Source};
+use model::outbox::{NewEntry, Source};
 use model::webhook::{DisabledReason, Endpoint};
 use serde_json::json;
 use store::Write;
@@ -33,15 +32,8 @@ pub(super) async fn writes(app: &App, id: &ProjectId, endpoint: &Endpoint, reaso
         variables.insert("url".to_owned(), json!(endpoint.url));
         variables.insert("is_gone".to_owned(), json!(reason == DisabledReason::Gone));
         let (subject, html, theme_id) = (Some(SUBJECT.to_owned()), Some(HTML.to_owned()), Some(DEFAULT_THEME));
-        NewEntry {
-            to: Recipients::UserPrimaryEmail { user_id },
-            source: Source { subject, html, theme_id, ..Source::default() },
-            variables,
-            category: Category::Transactional,
-            is_high_priority: false,
-            created_with: CreatedWith::ProgrammaticCall,
-            scheduled_at: None,
-        }
+        let source = Source { subject, html, theme_id, ..Source::default() };
+        NewEntry { is_high_priority: false, ..to_primary_address(user_id, source, variables) }
     };
     owners.into_iter().map(|owner| entry(app, &home.project, mail(owner.user_id))).collect()
 }

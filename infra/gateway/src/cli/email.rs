@@ -7,23 +7,18 @@ use serde_json::{Value, json};
 use wire::id::EmailId;
 
 use super::deployment::output::{self, Output, text, time};
-use super::deployment::{Administrator, Of};
+use super::deployment::{Administrator, Listed, Of};
 use super::tools::Target;
 
 #[derive(Subcommand)]
 pub(super) enum Command {
     /// List emails, newest first
     List {
-        #[command(flatten)]
-        of: Of,
         /// Only emails with this status, such as `scheduled`, `sent` or `bounced`
         #[arg(long)]
         status: Option<String>,
-        /// How many at most
-        #[arg(long, value_name = "N", default_value_t = 100)]
-        limit: usize,
         #[command(flatten)]
-        output: Output,
+        listed: Listed,
     },
     /// Show an email with its history; codes are masked
     Show {
@@ -44,14 +39,15 @@ pub(super) enum Command {
 impl Command {
     pub(super) async fn run(self, target: &Target) -> anyhow::Result<()> {
         match self {
-            Self::List { of, status, limit, output } => {
+            Self::List { status, listed } => {
                 let query: Vec<(&str, String)> = status.into_iter().map(|status| ("status", status)).collect();
-                let emails = Administrator::required(target, of).await?.list("/emails/outbox", &query, limit).await?;
-                output.list(["ID", "CREATED", "STATUS", "TO", "SUBJECT"], emails, |email| {
+                let heads = ["ID", "CREATED", "STATUS", "TO", "SUBJECT"];
+                let columns = |email: &Value| {
                     let subject = if email["subject"].is_null() { &email["subject_source"] } else { &email["subject"] };
                     let (id, created) = (text(&email["id"]), time(&email["created_at_millis"]));
                     [id, created, text(&email["status"]), recipients(&email["to"]), text(subject)]
-                })
+                };
+                listed.print(target, ("/emails/outbox", &query), heads, columns).await
             }
             Self::Show { id, of } => {
                 let path = path(&id)?;

@@ -4,12 +4,12 @@ use anyhow::Context as _;
 use clap::{Args, Subcommand};
 use model::text::line::plain;
 use reqwest::Method;
-use serde_json::json;
+use serde_json::{Value, json};
 use wire::id::TeamId;
 
 use super::confirm::deletion;
 use super::deployment::output::{self, Output, text, time};
-use super::deployment::{Administrator, Of};
+use super::deployment::{Administrator, Listed, Of};
 use super::tools::Target;
 use crate::say::say;
 
@@ -17,16 +17,11 @@ use crate::say::say;
 pub(super) enum Command {
     /// List teams
     List {
-        #[command(flatten)]
-        of: Of,
         /// Only teams with this part of a name
         #[arg(long, value_name = "TEXT")]
         query: Option<String>,
-        /// How many at most
-        #[arg(long, value_name = "N", default_value_t = 100)]
-        limit: usize,
         #[command(flatten)]
-        output: Output,
+        listed: Listed,
     },
     /// Show a team; `gateway user list --team ID` lists its members
     Show {
@@ -70,12 +65,10 @@ pub(super) struct Membership {
 impl Command {
     pub(super) async fn run(self, target: &Target) -> anyhow::Result<()> {
         match self {
-            Self::List { of, query, limit, output } => {
+            Self::List { query, listed } => {
                 let query: Vec<(&str, String)> = query.into_iter().map(|text| ("query", text)).collect();
-                let teams = Administrator::required(target, of).await?.list("/teams", &query, limit).await?;
-                output.list(["ID", "NAME", "CREATED"], teams, |team| {
-                    [text(&team["id"]), text(&team["display_name"]), time(&team["created_at_millis"])]
-                })
+                let columns = |team: &Value| [text(&team["id"]), text(&team["display_name"]), time(&team["created_at_millis"])];
+                listed.print(target, ("/teams", &query), ["ID", "NAME", "CREATED"], columns).await
             }
             Self::Show { id, of } => {
                 let path = path(&id)?;

@@ -18,7 +18,7 @@ use model::user::totp::{self, Totp};
 use serde_json::{Map, Value, json};
 use store::link::Link;
 use store::{Write, outbox};
-use wire::id::EmailId;
+use wire::id::{EmailId, UserId};
 
 use crate::app::App;
 use crate::email::sealed;
@@ -120,6 +120,19 @@ pub fn new_entry(user: &User, email: Email, mail: Builtin, variables: Map<String
         is_high_priority: true,
         created_with: CreatedWith::ProgrammaticCall,
         scheduled_at: Some(sent_at),
+    }
+}
+
+/// An email to a user's primary address, from a text that is not one of the built-in templates.
+pub fn to_primary_address(user_id: UserId, source: Source, variables: Map<String, Value>) -> NewEntry {
+    NewEntry {
+        to: Recipients::UserPrimaryEmail { user_id },
+        source,
+        variables,
+        category: Category::Transactional,
+        is_high_priority: true,
+        created_with: CreatedWith::ProgrammaticCall,
+        scheduled_at: None,
     }
 }
 

@@ -24,7 +24,7 @@ use crate::keys::user_key;
 use crate::metrics::{hour, hour_begins};
 use crate::sharded::{Listing, Partition};
 use crate::user::list::UserPage;
-use crate::user::place::{PLACE, USER_SHARDS, active_partition, placed};
+use crate::user::place::{PLACE, USER_SHARDS, active, active_partition, placed};
 use crate::user::{UserRow, list_partition};
 use crate::write::Write;
 
@@ -55,11 +55,10 @@ impl Store {
     /// Records that a user was active at `at`, unless activity in that hour or later is recorded
     /// already. Does nothing for a user who no longer exists. Costs like [`Self::touch_user`].
     pub async fn note_activity(&self, project: &ProjectId, id: UserId, at: Timestamp) -> Result<(), Error> {
-        let update = Write::update(user_key(project, id), format!("SET last_active_at = :at, {PLACE}"))
+        let update = active(project, id, at)
             .on("attribute_exists(pk) AND (attribute_not_exists(last_active_at) OR last_active_at < :begin)")
-            .value(":at", integer(at.as_millisecond()))
             .value(":begin", integer(hour_begins(hour(at)).as_millisecond()));
-        match self.write_unrecorded(placed(update, project, id, at)).await {
+        match self.write_unrecorded(update).await {
             Ok(()) | Err(Error::Conflict(_)) => Ok(()),
             Err(error) => Err(error),
         }

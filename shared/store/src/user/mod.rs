@@ -38,7 +38,7 @@ use crate::error::Error;
 use crate::item::{Item, Key, entity, integer, number, string};
 use crate::keys::{project_key, user_key};
 use crate::label::Label;
-use crate::user::place::{PLACE, placed, position, shard};
+use crate::user::place::{active, position, shard};
 use crate::write::Write;
 
 pub use crate::user::place::USER_SHARDS;
@@ -312,10 +312,7 @@ impl Store {
     /// Records that a user was active and returns the user; `None` if the user no longer exists.
     /// Costs at most two units for each KB, and two for the first activity of an hour.
     pub async fn touch_user(&self, project: &ProjectId, id: UserId, now: Timestamp) -> Result<Option<UserRow>, Error> {
-        let update = Write::update(user_key(project, id), format!("SET last_active_at = :now, {PLACE}"))
-            .on("attribute_exists(pk)")
-            .value(":now", integer(now.as_millisecond()));
-        match placed(update, project, id, now).send_returning(&self.client, &self.table).await {
+        match active(project, id, now).on("attribute_exists(pk)").send_returning(&self.client, &self.table).await {
             Ok(item) => UserRow::of(item).map(Some),
             Err(Error::Conflict(_)) => Ok(None),
             Err(error) => Err(error),

@@ -3,7 +3,8 @@
 use jiff::Timestamp;
 use wire::id::{ProjectId, UserId};
 
-use crate::item::{sortable, string};
+use crate::item::{integer, sortable, string};
+use crate::keys::user_key;
 use crate::metrics::{hour, hour_begins};
 use crate::write::Write;
 
@@ -36,4 +37,10 @@ pub(super) fn by_activity(project: &ProjectId, id: UserId, at: Timestamp) -> (St
 pub(super) fn placed(write: Write, project: &ProjectId, id: UserId, at: Timestamp) -> Write {
     let (pk, sk) = by_activity(project, id, at);
     write.value(":active", string(pk)).value(":hour", string(sk))
+}
+
+/// Sets the time of a user's last activity, and the place that goes with it.
+pub(super) fn active(project: &ProjectId, id: UserId, at: Timestamp) -> Write {
+    let update = Write::update(user_key(project, id), format!("SET last_active_at = :at, {PLACE}"));
+    placed(update.value(":at", integer(at.as_millisecond())), project, id, at)
 }

@@ -9,6 +9,7 @@ use wire::id::{ProjectId, UserId};
 
 use super::super::input::project_id;
 use super::super::tools::Target;
+use super::output::Output;
 use super::session::{Ask, Session};
 
 /// How many items a request for a list returns at most.
@@ -20,6 +21,32 @@ pub(crate) struct Of {
     /// The project; by default the one that your teams own, if there is only one
     #[arg(long, value_name = "ID")]
     project: Option<String>,
+}
+
+/// Which items of a list are printed, and how.
+#[derive(Args)]
+pub(crate) struct Listed {
+    #[command(flatten)]
+    of: Of,
+    /// How many at most
+    #[arg(long, value_name = "N", default_value_t = 100)]
+    limit: usize,
+    #[command(flatten)]
+    output: Output,
+}
+
+impl Listed {
+    /// Prints the first items of the list at `path`, with these columns for each item.
+    pub(crate) async fn print<const N: usize>(
+        self,
+        target: &Target,
+        (path, query): (&str, &[(&str, String)]),
+        heads: [&str; N],
+        columns: impl Fn(&Value) -> [String; N],
+    ) -> anyhow::Result<()> {
+        let items = Administrator::required(target, self.of).await?.list(path, query, self.limit).await?;
+        self.output.list(heads, items, columns)
+    }
 }
 
 pub(crate) struct Administrator {

@@ -8,8 +8,8 @@ use serde_json::{Value, json};
 use wire::entropy::Entropy;
 
 use super::super::confirm::deletion;
-use super::super::deployment::output::{self, Output, text, time};
-use super::super::deployment::{Administrator, Of, Session};
+use super::super::deployment::output::{self, text, time};
+use super::super::deployment::{Administrator, Listed, Of, Session};
 use super::super::input::{new_password, patch};
 use super::super::tools::Target;
 use crate::say::say;
@@ -19,8 +19,6 @@ const SECRETS: [&str; 3] = ["password", "password_hash", "totp_secret_base64"];
 
 #[derive(Args)]
 pub(crate) struct List {
-    #[command(flatten)]
-    of: Of,
     /// Only users with this part of a name or of an email address
     #[arg(long, value_name = "TEXT")]
     query: Option<String>,
@@ -33,11 +31,8 @@ pub(crate) struct List {
     /// Newest first
     #[arg(long)]
     newest: bool,
-    /// How many at most
-    #[arg(long, value_name = "N", default_value_t = 100)]
-    limit: usize,
     #[command(flatten)]
-    output: Output,
+    listed: Listed,
 }
 
 #[derive(Args)]
@@ -68,14 +63,13 @@ pub(crate) struct Delete {
 
 impl List {
     pub(super) async fn run(self, target: &Target) -> anyhow::Result<()> {
-        let mut administrator = Administrator::required(target, self.of).await?;
         let flags = [("include_anonymous", self.all), ("desc", self.newest)];
         let flags = flags.into_iter().filter(|(_, is_set)| *is_set).map(|(name, _)| (name, "true".to_owned()));
         let texts = [("query", self.query), ("team_id", self.team)];
         let texts = texts.into_iter().filter_map(|(name, text)| Some((name, text?)));
         let query: Vec<(&str, String)> = flags.chain(texts).collect();
-        let users = administrator.list("/users", &query, self.limit).await?;
-        self.output.list(["ID", "EMAIL", "NAME", "SIGNED UP", "STATE"], users, |user| {
+        let heads = ["ID", "EMAIL", "NAME", "SIGNED UP", "STATE"];
+        let columns = |user: &Value| {
             let email = text(&user["primary_email"]);
             let state = if user["is_anonymous"] == true {
                 "anonymous"
@@ -87,7 +81,8 @@ impl List {
                 ""
             };
             [text(&user["id"]), email, text(&user["display_name"]), time(&user["signed_up_at_millis"]), state.to_owned()]
-        })
+        };
+        self.listed.print(target, ("/users", &query), heads, columns).await
     }
 }
 
