@@ -44,6 +44,12 @@ command -v nginx >/dev/null && command -v caddy >/dev/null && command -v haproxy
     {{ {APT} --no-install-recommends nginx-light caddy haproxy; }}
 tests/abuse/run
 """
+# The readers have a folder of their own, as they and the tools need different versions of packages.
+READERS = f"""
+python3 -m venv {cache.FOLDER}/readers
+{cache.FOLDER}/readers/bin/pip install --quiet --disable-pip-version-check -r tests/content/requirements.txt
+PATH={cache.FOLDER}/readers/bin:$PATH tests/content/run
+"""
 # A minimal toolchain has neither rustfmt nor clippy. Without rustup they must already be installed;
 # otherwise the check fails.
 FORMAT = """
@@ -99,11 +105,13 @@ def checks(long):
         Check("functions", "tests/lambda/run events", after=["build", "python tools"], cores=0.5),
         Check("sdk", "tests/sdk/run", after=["build", "node packages"], cores=0.5),
         Check("browser", "tests/sdk/browser/run", after=["build", "node packages", "chromium"], cores=0.5, tries=2),
+        Check("console", "tests/console/run", after=["build", "node packages", "chromium"], cores=0.5, tries=2),
         Check("react", "tests/sdk/react/run", after=["build", "node packages", "chromium"], cores=0.5, tries=2),
         Check("openid provider", "tests/oidc/run", after=["build", "node packages", "chromium"], cores=0.5, tries=2),
         Check("documents", "tests/docs/run" + (" --long" if long else ""), after=["build", "python tools", "node packages", "chromium"], cores=0.5),
         Check("template", "cfn-lint infra/*.yaml infra/stacks/*.yaml", after=["python tools"]),
         Check("packaging", "tests/packaging/run", after=["build", "node packages"], cores=0.5),
+        Check("site", READERS, after=["build", "python tools", "node packages"], cores=0.5),
         Check("ses", "tests/ses/run", after=["build"], cores=0.5),
         Check("webhooks", "tests/webhooks/run", after=["build", "node packages"], cores=0.5),
         Check("mail server", "tests/smtp/run", after=["build"], cores=0.5),

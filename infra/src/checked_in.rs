@@ -3,10 +3,11 @@
 use std::path::PathBuf;
 
 use anyhow::Context as _;
+use site::catalog;
 
 use crate::scorecard::Scorecard;
 pub use crate::workspace::root;
-use crate::{all_operations, binaries, error_codes, operations, template, watch};
+use crate::{all_operations, binaries, error_codes, openapi, operations, template, watch};
 
 /// A file with its current text and its rendered text.
 #[derive(Debug)]
@@ -86,6 +87,13 @@ pub fn operations_file() -> anyhow::Result<File> {
     Ok(File { path, found, wanted: all_operations::document(&operations::all()) })
 }
 
+/// `functions/content/src/openapi.json`, at URLs that its function replaces.
+pub fn openapi_file() -> anyhow::Result<File> {
+    let path = root().join("functions/content/src/openapi.json");
+    let found = std::fs::read_to_string(&path).with_context(|| format!("cannot read {}", path.display()))?;
+    Ok(File { path, found, wanted: openapi::lines(&openapi::json(catalog::API_URL, catalog::SITE_URL)?) })
+}
+
 /// `docs/errors.md`.
 pub fn errors_file() -> anyhow::Result<File> {
     let path = root().join("docs/errors.md");
@@ -105,7 +113,7 @@ pub fn scorecard_file() -> anyhow::Result<File> {
 /// All checked-in files that are rendered.
 pub fn files() -> anyhow::Result<Vec<File>> {
     let mut files = template_files()?;
-    files.extend([watch_file()?, operations_file()?, errors_file()?, scorecard_file()?]);
+    files.extend([watch_file()?, openapi_file()?, operations_file()?, errors_file()?, scorecard_file()?]);
     files.extend(area_files()?);
     Ok(files)
 }

@@ -239,10 +239,12 @@ fn areas(operations: &[Operation]) -> BTreeMap<String, Vec<Function>> {
 
 fn context(operations: &[Operation], areas: &BTreeMap<String, Vec<Function>>) -> Context {
     let content = operations.iter().filter(|operation| operation.route.interface == Interface::Content);
-    // A `*` matches slashes too, so it is only used at the end of a path.
-    let content_paths = content.map(|operation| match operation.route.path.split_once('{') {
-        Some((before, _)) => format!("{before}*"),
-        None => operation.route.path.to_owned(),
+    // A `*` matches slashes too, so it is only used at the end of a path, and not for the documents
+    // at the root.
+    let content_paths = content.flat_map(|operation| match operation.route.path.split_once('{') {
+        Some(("/", _)) => site::NAMES.iter().map(|name| format!("/{name}")).collect(),
+        Some((before, _)) => vec![format!("{before}*")],
+        None => vec![operation.route.path.to_owned()],
     });
     // The workers are deployed first, so that the entries that an area writes to the outbox are
     // read by a worker of the same version or a newer one.

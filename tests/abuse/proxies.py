@@ -23,7 +23,7 @@ import time
 
 from service import PASSWORD, Service, end, free_port
 
-PAGES = ["/", "/inbox", "/outbox", "/inbox/api/messages"]
+PAGES = ["/", "/console", "/inbox", "/outbox", "/inbox/api/messages"]
 PERSON = {"accept": "text/html", "user-agent": "Mozilla/5.0", "sec-fetch-site": "none"}
 # Headers that make a request look as if a browser or a program on the gateway's machine sent it.
 LOCAL = {"host": "localhost"}
@@ -194,12 +194,17 @@ def behind_silent(proxy, gateway):
 
             key = service.keys["GATELET_PAGE_KEY"]
             status, headers = through.opened(HERE, f"/?key={key}", {**PERSON, **LOCAL})
-            check((status, headers["location"]) == (303, "/"), f"{name}: the link leads to {status} {headers['location']}")
+            page, _, token = headers["location"].partition("#")
+            check((status, page, bool(token)) == (303, "/console", True), f"{name}: the link leads to {status} {headers['location']}")
             cookie = {"cookie": headers["set-cookie"].split(";")[0]}
             for path in paths:
                 who, opener = (LOCAL, service.page_key()) if "/api/" in path else ({**PERSON, **LOCAL}, cookie)
                 status, text = through.send(HERE, "GET", path, None, {**who, **opener})
-                check(status == 200, f"{name}: with the key, {path} answers {status}: {text}")
+                check(status == (303 if path == "/" else 200), f"{name}: with the key, {path} answers {status}: {text}")
+            # The cookie opens the pages, but not the keys of the project.
+            for bearer, expected in [({}, 403), ({"authorization": "Bearer wrong"}, 403), ({"authorization": f"Bearer {token}"}, 200)]:
+                status, text = through.send(HERE, "GET", "/console/session", None, {**LOCAL, "sec-fetch-site": "same-origin", **cookie, **bearer})
+                check(status == expected and ("sak_" in str(text)) == (expected == 200), f"{name}: the keys answer {status} to {bearer}")
             print(f"{name:16} pages only with the page key", flush=True)
 
 

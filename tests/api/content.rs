@@ -1,5 +1,9 @@
 //! The public content over HTTP, as visitors, caches and agents read it.
 
+mod a2a;
+mod documents;
+mod mcp;
+
 use gateway::content::sample;
 use model::content::{BlogPost, Content};
 use serde_json::{Value, json};

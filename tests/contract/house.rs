@@ -12,12 +12,14 @@ use proc_macro2::{Delimiter, TokenStream, TokenTree};
 use super::tree::names;
 
 /// The crates of `shared/`, from the lowest layer up: each may use those before it.
-const FLOORS: [&str; 12] = ["wire", "crypto", "model", "settings", "net", "aws", "store", "errors", "email", "oauth", "flows", "api"];
+const FLOORS: [&str; 13] =
+    ["wire", "crypto", "model", "site", "settings", "net", "aws", "store", "errors", "email", "oauth", "flows", "api"];
 /// For each layer, the crates that it must not use, by the prefixes of their names.
-const UNKNOWN: [(&str, &[&str]); 7] = [
+const UNKNOWN: [(&str, &[&str]); 8] = [
     ("wire", &["axum", "http", "hyper", "lambda", "aws"]),
     ("crypto", &["axum", "http", "hyper", "lambda", "aws"]),
     ("model", &["axum", "http", "hyper", "lambda", "aws"]),
+    ("site", &["axum", "http", "hyper", "lambda", "aws"]),
     ("store", &["axum", "lambda"]),
     ("email", &["axum", "lambda"]),
     ("oauth", &["axum", "lambda", "aws"]),
@@ -65,7 +67,8 @@ fn module_of(file: &Path) -> Option<Module> {
 /// left out.
 fn crates() -> BTreeMap<String, Sources> {
     let below = |folder: &'static str| names(&root().join(folder)).into_iter().map(move |name| format!("{folder}/{name}"));
-    let folders = below("shared").chain(below("functions")).chain(["infra".to_owned(), "infra/gateway".to_owned()]);
+    let folders =
+        below("shared").chain(below("functions")).chain(["infra".to_owned(), "infra/console".to_owned(), "infra/gateway".to_owned()]);
     folders.map(|folder| (folder.clone(), sources(&root().join(folder).join("src")))).filter(|(_, sources)| !sources.is_empty()).collect()
 }
 
@@ -303,7 +306,7 @@ fn every_crate_only_depends_on_lower_layers() {
 
 #[test]
 fn files_functions_and_lines_stay_within_their_limits() {
-    let folders = ["shared", "functions", "infra/src", "infra/gateway", "tests"].map(|folder| root().join(folder));
+    let folders = ["shared", "functions", "infra/src", "infra/console", "infra/gateway", "tests"].map(|folder| root().join(folder));
     let mut long = Vec::new();
     for path in folders.iter().flat_map(|folder| rust_files(folder)).filter(|path| !path.iter().any(|part| part == "target")) {
         let text = fs::read_to_string(&path).unwrap();

@@ -56,6 +56,19 @@ fn functions_that_need_no_secret_have_none() {
     assert!(tree::stacks()["content"]["Parameters"]["Secret"].is_null(), "the stack of the content receives the secret");
 }
 
+#[test]
+fn a_distribution_caches_no_path_of_the_product_api() {
+    let template = tree::template();
+    let behaviors = template["Resources"]["CloudFront"]["Properties"]["DistributionConfig"]["CacheBehaviors"].as_array().unwrap();
+    assert!((4..=25).contains(&behaviors.len()), "a distribution has at most 25: {}", behaviors.len());
+    let patterns: Vec<&str> = behaviors.iter().map(|behavior| behavior["PathPattern"].as_str().unwrap()).collect();
+    for operation in operations::all().iter().filter(|operation| operation.route.interface == Interface::Product) {
+        let path = operation.route.path;
+        let is_cached = |pattern: &&&str| pattern.strip_suffix('*').map_or(**pattern == path, |start| path.starts_with(start));
+        assert_eq!(patterns.iter().find(is_cached), None, "{path}");
+    }
+}
+
 /// Operations that verify no access token, because they have no access level, but need the secret
 /// for another purpose.
 const SECRET_WITHOUT_ACCESS: [(&str, &str); 9] = [

@@ -159,8 +159,8 @@ def main():
             first_requests(newcomer, requests)
             keys(newcomer, load)
             npm_install(newcomer, npm)
-            for name in ["README.md", "infra/pages/start.html.j2"]:
-                check(npm.text.strip() in (ROOT / name).read_text(), npm, f"{name} installs another version of the SDK")
+            for name in ["README.md", "infra/console/web/views/quick-start.js"]:
+                check(npm.text.split()[-1] in (ROOT / name).read_text(), npm, f"{name} installs another version of the SDK")
             sdk(newcomer, script)
             in_a_browser(newcomer, browser)
             on_a_server(newcomer, on_server)

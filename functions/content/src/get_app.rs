@@ -1,11 +1,9 @@
 //! `GET /api/v1/apps/{app_id}`: returns a visible app. A hidden app is not found.
 
-use api::content::{Data, Problem};
-use api::http::describe::{Describe, Described, Description};
+use api::content::{ContentPath, Data, Missing, Problem};
 use api::http::{Json, Route, TableAction};
-use axum::extract::{FromRequestParts, Path, State};
+use axum::extract::State;
 use flows::App;
-use http::request::Parts;
 use model::content;
 use serde::Deserialize;
 use utoipa::ToSchema;
@@ -16,30 +14,18 @@ pub const ROUTE: Route = Route::get("content-get-app", "/api/v1/apps/{app_id}")
     .table(&[TableAction::GetItem])
     .problems(&["app_not_found"]);
 
-/// The requested app. No identifier is rejected as malformed: one that is not UTF-8, for example,
-/// just matches no app.
+/// The requested app.
 #[derive(Debug, Deserialize, ToSchema)]
 pub struct AppPath {
     /// The app's identifier in the directory.
     app_id: String,
 }
 
-impl FromRequestParts<App> for AppPath {
-    type Rejection = Problem;
-
-    async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, Problem> {
-        let path = Path::from_request_parts(parts, app).await;
-        path.map(|Path(path)| path).map_err(|_| Problem::AppNotFound)
-    }
+impl Missing for AppPath {
+    const PROBLEM: Problem = Problem::AppNotFound;
 }
 
-impl Describe for AppPath {
-    fn describe(description: &mut Description) {
-        description.path = Some(Described::of::<Self>());
-    }
-}
-
-pub async fn handle(State(app): State<App>, path: AppPath) -> Result<Json<Data<content::App>>, Problem> {
+pub async fn handle(State(app): State<App>, ContentPath(path): ContentPath<AppPath>) -> Result<Json<Data<content::App>>, Problem> {
     let mut apps = app.store.apps().await?.into_iter();
     let data = apps.find(|app| app.id == path.app_id).ok_or(Problem::AppNotFound)?;
     Ok(Json(Data { data: data.at(&app.settings.site_url) }))

@@ -1,14 +1,26 @@
-//! Interface A: the public content of a site. Its four operations read what was last published.
-//! They need no credentials, take no query and change nothing. `api::content` adds validators,
-//! cache rules and errors to their answers.
+//! Interface A: the public content of a site. Its operations read what was last published: four
+//! return it as JSON, the others as documents, which the crate `site` renders. They need no
+//! credentials, take no query and change nothing. `api::content` adds validators, cache rules and
+//! errors to their answers. Agents call two more operations by JSON-RPC (`api::rpc`).
 //!
 //! Before the first publication there are no apps and no posts, and only the URL of the site is
 //! known.
 
+pub mod a2a;
+pub mod get_api_reference;
 pub mod get_app;
+pub mod get_app_page;
+pub mod get_cli;
+pub mod get_document;
+pub mod get_openapi;
+pub mod get_post_page;
+pub mod get_server_card;
 pub mod get_site;
+pub mod get_well_known;
 pub mod list_apps;
 pub mod list_blog_posts;
+pub mod mcp;
+mod published;
 
 use api::http::Register;
 
@@ -18,4 +30,14 @@ pub fn operations(register: &mut impl Register) {
     register.operation(get_app::ROUTE, get_app::handle);
     register.operation(list_blog_posts::ROUTE, list_blog_posts::handle);
     register.operation(get_site::ROUTE, get_site::handle);
+    register.operation(get_document::ROUTE, get_document::handle);
+    register.operation(get_post_page::ROUTE, get_post_page::handle);
+    register.operation(get_app_page::ROUTE, get_app_page::handle);
+    register.operation(get_well_known::ROUTE, get_well_known::handle);
+    register.operation(get_openapi::ROUTE, get_openapi::handle);
+    register.operation(get_api_reference::ROUTE, get_api_reference::handle);
+    register.operation(get_cli::ROUTE, get_cli::handle);
+    register.operation(mcp::ROUTE, mcp::handle);
+    register.operation(get_server_card::ROUTE, get_server_card::handle);
+    register.operation(a2a::ROUTE, a2a::handle);
 }

@@ -60,8 +60,8 @@ pub async fn handle(request: Request) -> Response {
     }
     let methods = methods(path);
     match (interface(path), methods.is_empty()) {
-        (Interface::Content, true) => Problem::RouteNotFound.into_response(),
-        (Interface::Content, false) => Problem::MethodNotAllowed.into_response(),
+        (Interface::Content | Interface::Agents, true) => Problem::RouteNotFound.into_response(),
+        (Interface::Content | Interface::Agents, false) => with_allow(Problem::MethodNotAllowed.into_response(), &methods),
         (Interface::Product, true) => KnownError::RouteNotFound.into_response(),
         (Interface::Product, false) => with_allow(KnownError::MethodNotAllowed.into_response(), &methods),
     }

@@ -46,7 +46,7 @@ pub struct Cli {
 enum Command {
     /// Serve the API, the inbox and the API reference on one port
     Serve(serve::Options),
-    /// Print the link that opens the start page, the inbox and the outbox of a running gateway
+    /// Print the link that opens the console, the inbox and the outbox of a running gateway
     Pages,
     /// Create projects, and show and change their settings
     #[command(subcommand)]

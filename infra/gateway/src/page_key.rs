@@ -1,4 +1,4 @@
-//! The page key. To open the start page, the inbox and the outbox, a caller needs this key as well
+//! The page key. To open the console, the inbox and the outbox, a caller needs this key as well
 //! as a local connection.
 //!
 //! The local connection alone proves too little: if a proxy, a relay or `ssh -R` does not identify
@@ -9,7 +9,9 @@
 //!
 //! Browsers send the cookies of `localhost` to the servers on all its ports. So the cookie is named
 //! after the gateway's port, and contains a digest of the key and the port rather than the key:
-//! another server on this machine that receives the cookie does not learn the key.
+//! another server on this machine that receives the cookie does not learn the key. As such a server
+//! could still send the cookie itself, the cookie does not open the keys of the project: for those,
+//! the console sends a token that it keeps in its storage, which belongs to one port.
 
 use anyhow::bail;
 use crypto::digest::Digest;
@@ -65,8 +67,18 @@ impl PageKey {
 
     /// Whether the request has the key in its `authorization` header, as programs send it.
     pub(crate) fn is_in_header(&self, headers: &HeaderMap) -> bool {
-        let values = headers.get_all(header::AUTHORIZATION).iter().filter_map(|value| value.to_str().ok()?.split_once(' '));
-        values.into_iter().any(|(scheme, given)| scheme.eq_ignore_ascii_case("bearer") && self.is(given.trim()))
+        bearers(headers).any(|given| self.is(given))
+    }
+
+    /// The token by which the console at this host reads the keys of the project.
+    pub(crate) fn console_token(&self, host: &str) -> Digest {
+        Digest::of(&format!("console of port {}: {}", port(host), self.0.expose_secret()))
+    }
+
+    /// Whether the request has the console token for this host in its `authorization` header.
+    pub(crate) fn is_console_token_in(&self, headers: &HeaderMap, host: &str) -> bool {
+        let token = self.console_token(host);
+        bearers(headers).any(|given| token.as_str().as_bytes().ct_eq(given.as_bytes()).into())
     }
 
     /// Whether the request has the cookie for this host, as browsers send it.
@@ -85,10 +97,19 @@ impl PageKey {
     }
 
     fn cookie(&self, host: &str) -> (String, Digest) {
-        // The port as the browser sees it, because a container or a tunnel may map it.
-        let port = host.rsplit_once(':').and_then(|(_, port)| port.parse::<u16>().ok()).unwrap_or(80);
+        let port = port(host);
         (format!("gatelet_pages_{port}"), Digest::of(&format!("cookie of port {port}: {}", self.0.expose_secret())))
     }
+}
+
+/// The port as the browser sees it, because a container or a tunnel may map it.
+fn port(host: &str) -> u16 {
+    host.rsplit_once(':').and_then(|(_, port)| port.parse().ok()).unwrap_or(80)
+}
+
+fn bearers(headers: &HeaderMap) -> impl Iterator<Item = &str> {
+    let values = headers.get_all(header::AUTHORIZATION).iter().filter_map(|value| value.to_str().ok()?.split_once(' '));
+    values.filter(|(scheme, _)| scheme.eq_ignore_ascii_case("bearer")).map(|(_, given)| given.trim())
 }
 
 #[cfg(test)]
@@ -127,6 +148,10 @@ mod tests {
         assert!(!key.is_in_cookie(&among, "localhost:8788") && !key.is_in_cookie(&among, "localhost"));
         let other = headers(header::COOKIE, &[&format!("gatelet_pages_8788={value}")]);
         assert!(!key.is_in_cookie(&other, "localhost:8788"));
+        let token = key.console_token("localhost:8787");
+        let shows = |token: &str, host| key.is_console_token_in(&headers(header::AUTHORIZATION, &[&format!("Bearer {token}")]), host);
+        assert!(shows(token.as_str(), "localhost:8787") && shows(token.as_str(), "[::1]:8787"));
+        assert!(!shows(token.as_str(), "localhost:8788") && !shows(value, "localhost:8787"), "the cookie is not the token");
         assert!(!self::key("page_abd").is_in_cookie(&among, "localhost:8787"));
         assert!(!key.is_in_header(&headers(header::AUTHORIZATION, &[&format!("Bearer {value}")])));
     }

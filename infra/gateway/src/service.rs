@@ -28,7 +28,7 @@ use workers::webhooks::Courier;
 
 use crate::engine::Engine;
 use crate::inbox::Inbox;
-use crate::pages::{self, Private};
+use crate::pages::{self, Extent, Private};
 
 /// How often the outbox worker checks for work without being woken: nothing wakes it when a
 /// scheduled email becomes due or a lease expires.
@@ -56,6 +56,16 @@ pub struct Service {
 
 impl Service {
     pub fn new(parts: Parts) -> Self {
+        Self::build(parts, Extent::Public)
+    }
+
+    /// A gateway that has the console with a sign-in if it has no private pages.
+    pub fn with_console(parts: Parts) -> Self {
+        Self::build(parts, Extent::Console)
+    }
+
+    /// Has the private pages, or else those of `otherwise`.
+    fn build(parts: Parts, otherwise: Extent) -> Self {
         let Parts { settings, engine, inbox, clock, entropy, hasher, private_pages } = parts;
         let app = App::new(settings, engine.store(), clock, entropy, hasher);
         let mut operations = Operations::new(app.clone());
@@ -71,7 +81,7 @@ impl Service {
                 }
             });
         let operations: Router = operations.with_state(app.clone());
-        let router = pages::with_pages(operations, inbox.clone(), private_pages, &app);
+        let router = pages::with_pages(operations, inbox.clone(), private_pages.map_or(otherwise, Extent::Private), &app);
         // `as_received` wraps the whole router, because it must normalise the path before routes
         // are matched.
         let router = Router::new().fallback_service(router.map_request(as_received)).layer(from_fn(logged));

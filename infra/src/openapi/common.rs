@@ -56,6 +56,7 @@ pub fn codes(operation: &Operation) -> BTreeSet<&'static str> {
     let own = operation.route.codes();
     match operation.route.interface {
         Interface::Content => own.chain([Problem::MethodNotAllowed.code(), Problem::InternalError.code()]).collect(),
+        Interface::Agents => BTreeSet::new(),
         Interface::Product => own.chain(shared_codes(operation).into_iter().flatten().copied()).collect(),
     }
 }
@@ -86,7 +87,7 @@ fn shared_codes(operation: &Operation) -> Vec<&'static [&'static str]> {
 /// The status of a code in the interface's catalog.
 pub fn status(interface: Interface, code: &str) -> Option<StatusCode> {
     match interface {
-        Interface::Content => Problem::ALL.into_iter().find(|problem| problem.code() == code).map(Problem::status),
+        Interface::Content | Interface::Agents => Problem::ALL.into_iter().find(|problem| problem.code() == code).map(Problem::status),
         Interface::Product => KnownError::status_of(code),
     }
 }

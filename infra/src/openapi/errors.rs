@@ -29,7 +29,7 @@ pub(super) fn schemas() -> [(String, RefOr<Schema>); 4] {
 /// The name of the schema for an operation's errors.
 pub(super) fn name(route: &Route) -> &'static str {
     match route.interface {
-        Interface::Content => CONTENT,
+        Interface::Content | Interface::Agents => CONTENT,
         Interface::Product if route.has_oauth_errors => OAUTH,
         Interface::Product => PRODUCT,
     }

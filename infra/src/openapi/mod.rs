@@ -88,6 +88,28 @@ pub fn document_of(operations: &[Operation], api_url: &str, site_url: &str) -> O
         .build()
 }
 
+/// The document as text, with a line for each path and each schema, so that a change is a change of
+/// few lines.
+pub fn lines(document: &Value) -> String {
+    let mut text = String::new();
+    write_lines(document, &["paths", "components", "schemas"], &mut text);
+    text + "\n"
+}
+
+/// Writes an object with a line for each of its fields; those that are `divided` are written in the
+/// same way.
+fn write_lines(value: &Value, divided: &[&str], text: &mut String) {
+    let Value::Object(object) = value else { return text.push_str(&value.to_string()) };
+    text.push('{');
+    for (number, (name, value)) in object.iter().enumerate() {
+        text.push_str(if number == 0 { "\n" } else { ",\n" });
+        text.push_str(&Value::from(name.as_str()).to_string());
+        text.push_str(": ");
+        if divided.contains(&name.as_str()) { write_lines(value, divided, text) } else { text.push_str(&value.to_string()) }
+    }
+    text.push_str("\n}");
+}
+
 /// The names of inner types that are defined differently in different operations. Such a name would
 /// make the document wrong.
 pub fn clashes(operations: &[Operation]) -> BTreeSet<String> {

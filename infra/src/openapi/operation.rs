@@ -151,7 +151,30 @@ fn answers(operation: &Operation, schemas: &Schemas, is_content: bool) -> BTreeM
         answers.insert(StatusCode::NOT_MODIFIED, Response::new("The response has not changed since the one that `If-None-Match` names."));
     }
     answers.insert(status, success.build());
+    if operation.route.interface == Interface::Agents {
+        answers.extend(refusals_of_agents(operation, schemas));
+    }
     answers
+}
+
+/// The responses to requests of agents that are not calls: the protocols tell the reasons apart by
+/// codes in the body.
+fn refusals_of_agents(operation: &Operation, schemas: &Schemas) -> impl Iterator<Item = (StatusCode, Response)> {
+    let body = |description: &str| {
+        let response = ResponseBuilder::new().description(description);
+        let schema = operation.description.answer.as_ref().map(|answer| schemas.whole(answer, false));
+        schema.into_iter().fold(response, |response, schema| response.content(JSON, Content::new(Some(schema)))).build()
+    };
+    let refusals = [
+        (StatusCode::BAD_REQUEST, body("The request does not follow the protocol.")),
+        (StatusCode::FORBIDDEN, body("Pages of this origin may not call the endpoint.")),
+        (StatusCode::NOT_FOUND, body("There is no such method.")),
+        (StatusCode::PAYLOAD_TOO_LARGE, body("The body is too large.")),
+        (StatusCode::UNSUPPORTED_MEDIA_TYPE, body("The body is not JSON.")),
+        (StatusCode::INTERNAL_SERVER_ERROR, body("The service failed.")),
+        (StatusCode::ACCEPTED, Response::new("The message expects no result.")),
+    ];
+    refusals.into_iter()
 }
 
 fn header(description: &str) -> utoipa::openapi::Header {

@@ -4,8 +4,8 @@
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
-use crypto::digest::Digest;
 use minijinja::{Error, ErrorKind};
+use site::look::{ICON, STYLE, version};
 
 /// A file that pages load, with its name, media type and content.
 #[derive(Debug, Clone, Copy)]
@@ -17,11 +17,6 @@ pub struct Asset {
 
 const CSS: &str = "text/css; charset=utf-8";
 const JAVASCRIPT: &str = "text/javascript; charset=utf-8";
-
-/// The icon and the design tokens (`tokens.css`) are in `shared/api` rather than in this crate,
-/// because the functions use them for the pages that links in emails open.
-const ICON: &str = include_str!("../../../shared/api/src/http/icon.svg");
-const STYLE: &str = concat!(include_str!("../../../shared/api/src/http/tokens.css"), include_str!("../../pages/style.css"));
 
 macro_rules! assets {
     ($($name:literal is $media_type:expr),* $(,)?) => {
@@ -40,10 +35,8 @@ pub const ASSETS: [Asset; 6] = assets![
 ];
 
 /// The version of each asset by its name: the beginning of the digest of its content.
-static VERSIONS: LazyLock<BTreeMap<&str, String>> = LazyLock::new(|| {
-    let version = |asset: &Asset| Digest::of(asset.content).as_str().chars().take(12).collect();
-    ASSETS.iter().map(|asset| (asset.name, version(asset))).collect()
-});
+static VERSIONS: LazyLock<BTreeMap<&str, String>> =
+    LazyLock::new(|| ASSETS.iter().map(|asset| (asset.name, version(asset.content))).collect());
 
 impl Asset {
     pub fn find(name: &str) -> Option<&'static Self> {

@@ -7,9 +7,9 @@
 use std::collections::BTreeMap;
 use std::path::{Component, Path, PathBuf};
 
-use minijinja::HtmlEscape;
-use pulldown_cmark::{CodeBlockKind, CowStr, Event, Options, Parser, Tag, TagEnd, html};
+use pulldown_cmark::{CowStr, Event, Parser, Tag, TagEnd, html};
 use serde::Serialize;
+use site::markdown::{OPTIONS, TABLE_END, TABLE_START, anchor, code_start, heading_id};
 
 use super::Frame;
 use crate::embedded::{DOCUMENTS, PICTURES};
@@ -128,10 +128,9 @@ pub fn anchors(text: &str) -> Vec<String> {
 
 /// Renders the Markdown of the document `name`.
 fn render(text: &str, name: &str) -> Rendered {
-    let options = Options::ENABLE_TABLES | Options::ENABLE_STRIKETHROUGH | Options::ENABLE_TASKLISTS | Options::ENABLE_FOOTNOTES;
     let (mut rendered, mut events) = (Rendered::default(), Vec::new());
     let mut heading: Option<(usize, String)> = None;
-    for event in Parser::new_ext(text, options) {
+    for event in Parser::new_ext(text, OPTIONS) {
         match event {
             Event::Html(markup) | Event::InlineHtml(markup) => events.push(Event::Text(markup)),
             Event::Start(Tag::Heading { .. }) => {
@@ -146,11 +145,10 @@ fn render(text: &str, name: &str) -> Rendered {
             }
             Event::End(TagEnd::Heading(level)) => {
                 if let Some((start, text)) = heading.take() {
-                    let id = unused(&slug(&text), &rendered.anchors);
+                    let id = heading_id(&text, &rendered.anchors);
                     events[start] =
                         Event::Start(Tag::Heading { level, id: Some(id.clone().into()), classes: Vec::new(), attrs: Vec::new() });
-                    let anchor = format!("<a class=\"anchor\" href=\"#{id}\" aria-label=\"Link to this section\">#</a>");
-                    events.push(Event::InlineHtml(anchor.into()));
+                    events.push(Event::InlineHtml(anchor(&id).into()));
                     rendered.anchors.push(id);
                 }
                 events.push(event);
@@ -166,12 +164,12 @@ fn render(text: &str, name: &str) -> Rendered {
             Event::Start(Tag::CodeBlock(kind)) => events.push(Event::InlineHtml(code_start(&kind).into())),
             Event::End(TagEnd::CodeBlock) => events.push(Event::InlineHtml(CODE_END.into())),
             Event::Start(Tag::Table(alignments)) => {
-                events.push(Event::InlineHtml("<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"Table\">".into()));
+                events.push(Event::InlineHtml(TABLE_START.into()));
                 events.push(Event::Start(Tag::Table(alignments)));
             }
             Event::End(TagEnd::Table) => {
                 events.push(event);
-                events.push(Event::InlineHtml("</div>".into()));
+                events.push(Event::InlineHtml(TABLE_END.into()));
             }
             event => events.push(event),
         }
@@ -181,14 +179,6 @@ fn render(text: &str, name: &str) -> Rendered {
 }
 
 const CODE_END: &str = "</code></pre><button type=\"button\" class=\"copy quiet\">Copy</button></div>\n";
-
-fn code_start(kind: &CodeBlockKind<'_>) -> String {
-    let language = match kind {
-        CodeBlockKind::Fenced(info) => info.split_whitespace().next().unwrap_or_default(),
-        CodeBlockKind::Indented => "",
-    };
-    format!("<div class=\"code\"><pre tabindex=\"0\"><code data-language=\"{}\">", HtmlEscape(language))
-}
 
 /// The URL that a link has on pages. In the Markdown, a link to another document is the path of
 /// that document's file, relative to the file with the link.
@@ -237,17 +227,6 @@ pub fn joined(name: &str, path: &str) -> Option<PathBuf> {
         }
     }
     Some(found)
-}
-
-/// The id of a heading: its words in lower case, joined by hyphens, as on GitHub.
-fn slug(text: &str) -> String {
-    let kept = text.to_lowercase().chars().filter(|c| c.is_alphanumeric() || matches!(c, ' ' | '-' | '_')).collect::<String>();
-    kept.trim().replace(' ', "-")
-}
-
-fn unused(id: &str, taken: &[String]) -> String {
-    let numbered = (1..).map(|number| format!("{id}-{number}"));
-    std::iter::once(id.to_owned()).chain(numbered).find(|id| !taken.contains(id)).unwrap_or_default()
 }
 
 #[cfg(test)]

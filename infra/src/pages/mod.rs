@@ -30,6 +30,7 @@ macro_rules! templates {
 }
 
 const TEMPLATES: [render::Source; 13] = templates![
+    "console.html.j2",
     "document.html.j2",
     "errors.html.j2",
     "inbox.html.j2",
@@ -41,7 +42,6 @@ const TEMPLATES: [render::Source; 13] = templates![
     "outbox_email.html.j2",
     "parts.html.j2",
     "reference.html.j2",
-    "start.html.j2",
     "verification.html.j2",
 ];
 
@@ -55,7 +55,9 @@ pub struct Entry {
 /// The navigation entries of the private pages, which show keys and emails on a developer's
 /// machine.
 pub const PRIVATE: [Entry; 3] =
-    [Entry { label: "Start", href: "/" }, Entry { label: "Inbox", href: "/inbox" }, Entry { label: "Outbox", href: "/outbox" }];
+    [Entry { label: "Console", href: "/console" }, Entry { label: "Inbox", href: "/inbox" }, Entry { label: "Outbox", href: "/outbox" }];
+/// The navigation entry of a console that is not private, but has a sign-in.
+pub const CONSOLE: [Entry; 1] = [PRIVATE[0]];
 /// The navigation entries of the public pages.
 pub const PUBLIC: [Entry; 2] = [Entry { label: "Docs", href: "/docs" }, Entry { label: "API", href: "/docs/api" }];
 
@@ -94,8 +96,12 @@ fn environment() -> anyhow::Result<Environment<'static>> {
 impl Frame {
     /// Creates a frame whose navigation includes the private pages if `has_private`.
     pub fn new(has_private: bool) -> Self {
-        let private = if has_private { &PRIVATE[..] } else { &[] };
-        Self { environment: LazyLock::new(environment), navigation: [private, &PUBLIC].concat() }
+        Self::beginning_with(if has_private { &PRIVATE } else { &[] })
+    }
+
+    /// Creates a frame whose navigation has these entries before those of the public pages.
+    pub fn beginning_with(entries: &[Entry]) -> Self {
+        Self { environment: LazyLock::new(environment), navigation: [entries, &PUBLIC].concat() }
     }
 
     /// Renders the page of this template. `here` is the page's entry in the navigation.

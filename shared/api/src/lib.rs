@@ -5,3 +5,4 @@
 pub mod content;
 pub mod http;
 pub mod product;
+pub mod rpc;

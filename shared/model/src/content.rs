@@ -1,5 +1,7 @@
 //! The public content of a site. The API returns exactly these fields.
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
@@ -116,10 +118,10 @@ impl Resources {
             llms_full_txt: at("/llms-full.txt"),
             index_md: at("/index.md"),
             feed_xml: at("/feed.xml"),
-            mcp_discovery: at("/.well-known/mcp.json"),
+            mcp_discovery: at("/.well-known/ai-catalog.json"),
             mcp: at("/mcp"),
             agent_card: at("/.well-known/agent-card.json"),
-            cli_package: at("/cli"),
+            cli_package: at("/cli/site.tgz"),
             openapi: at("/openapi.json"),
         }
     }
@@ -134,6 +136,21 @@ fn based(url: &mut String, site_url: &str) {
 }
 
 impl Site {
+    /// Replaces the URLs that were defaults in earlier versions, which served nothing there.
+    pub fn with_current_defaults(mut self) -> Self {
+        let current = Resources::following(&self.url);
+        let resources = &mut self.resources;
+        for (former, url, current) in [
+            ("/.well-known/mcp.json", &mut resources.mcp_discovery, current.mcp_discovery),
+            ("/cli", &mut resources.cli_package, current.cli_package),
+        ] {
+            if url.strip_prefix(&self.url) == Some(former) {
+                *url = current;
+            }
+        }
+        self
+    }
+
     /// Makes the site's URLs absolute, below `site_url`, which must not end with a slash.
     pub fn at(mut self, site_url: &str) -> Self {
         let resources = &mut self.resources;
@@ -182,6 +199,24 @@ pub struct Content {
     pub apps: Vec<App>,
     /// The blog posts, newest first.
     pub blog_posts: Vec<BlogPost>,
+    /// The texts of posts by their slugs, in Markdown. A post that is missing here has no text.
+    #[serde(default)]
+    pub texts: BTreeMap<String, String>,
+}
+
+impl Content {
+    /// The content of a site before anything is published.
+    pub fn unpublished(site_url: &str) -> Self {
+        Self { site: Site::unpublished(site_url), apps: Vec::new(), blog_posts: Vec::new(), texts: BTreeMap::new() }
+    }
+
+    /// Makes all URLs absolute, below `site_url`, which must not end with a slash.
+    pub fn at(mut self, site_url: &str) -> Self {
+        self.site = self.site.at(site_url);
+        self.apps = self.apps.into_iter().map(|app| app.at(site_url)).collect();
+        self.blog_posts = self.blog_posts.into_iter().map(|post| post.at(site_url)).collect();
+        self
+    }
 }
 
 #[cfg(test)]
@@ -195,6 +230,18 @@ mod tests {
         let resources = site["resources"].as_object().unwrap();
         assert_eq!(resources.len(), 11);
         assert!(resources.values().all(|url| url.as_str().unwrap().starts_with("https://example.com/")));
+    }
+
+    #[test]
+    fn former_defaults_are_replaced_and_other_urls_stay() {
+        for url in ["", "https://example.com"] {
+            let mut site = Site { url: url.to_owned(), ..Site::unpublished(url) };
+            site.resources.cli_package = format!("{url}/cli");
+            site.resources.mcp_discovery = "https://other.example/.well-known/mcp.json".to_owned();
+            let site = site.with_current_defaults();
+            assert_eq!(site.resources.cli_package, format!("{url}/cli/site.tgz"));
+            assert_eq!(site.resources.mcp_discovery, "https://other.example/.well-known/mcp.json");
+        }
     }
 
     #[test]

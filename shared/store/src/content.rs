@@ -7,64 +7,44 @@
 //! | site, and the number of post items | `CONTENT` | `SITE` | 1 unit to read |
 //! | apps | `CONTENT` | `APPS` | 1 unit for each 4 KB (about 20 apps) |
 //! | posts, newest first | `CONTENT` | `POSTS#<number>` | one Query; 1 unit for each 4 KB (about 10 posts) of all posts |
+//! | where the texts of posts are | `CONTENT` | `SLUGS#<digit>` | 1 unit for each 4 KB (about 40 posts of a sixteenth of all) |
+//! | text of a post | `CONTENT` | `TEXT#<time>#<slug>#<number of the publication>` | 1 unit for each 4 KB |
+//!
+//! The texts do not fit into the transaction ([`texts`]): those that are new are written before it
+//! under new keys, and those that are no longer used are deleted after it.
 //!
 //! Publishing takes 1 read unit and, because it is a transaction, 2 write units for each KB. A read
 //! takes one round trip (posts: one for each MB), and visitors' caches keep reads rare. The version
 //! of a publication is the digest of its content: publishing the same content again changes nothing
 //! for readers, and two people who do so at once do not interfere.
 
-use std::time::Duration;
+use std::collections::BTreeMap;
 
-use aws_sdk_dynamodb::types::AttributeValue;
 use crypto::digest::Digest;
 use model::content::{App, BlogPost, Content, Site};
 
+mod layout;
+mod texts;
+
+pub use layout::PARTITION;
+pub use texts::PostText;
+
 use crate::client::Store;
+use crate::content::layout::{MAX_ITEM_BYTES, ROUNDS, Version, pause, size_of};
+use crate::content::texts::Index;
 use crate::contention::Contention as _;
 use crate::error::Error;
-use crate::item::{Item, Key, entity, integer, number, string};
+use crate::item::{Item, Key, entity, integer, string};
 use crate::optimistic;
 use crate::write::Write;
 
-/// The partition of all content, which holds nothing else.
-pub const PARTITION: &str = "CONTENT";
 const POSTS: &str = "POSTS#";
-/// DynamoDB permits 400 KB per item and 4 MB per transaction; these lower maximums leave room for
-/// keys and overhead.
-const MAX_ITEM_BYTES: usize = 380_000;
+/// DynamoDB permits 4 MB per transaction; this lower maximum leaves room for keys and overhead.
 const MAX_TRANSACTION_BYTES: usize = 3_800_000;
-/// How often a read or a publication is attempted while other publications interfere with it.
-const ROUNDS: u32 = 6;
-
-/// The version of a publication, and the number of its post items.
-#[derive(Debug, Clone, PartialEq, Eq)]
-struct Version {
-    digest: String,
-    post_items: usize,
-}
-
-impl Version {
-    fn of_item(item: &Item) -> Option<Self> {
-        let digest = item.get("version")?.as_s().ok()?.clone();
-        Some(Self { digest, post_items: number(item, "post_items")? })
-    }
-
-    fn mark(&self, write: Write) -> Write {
-        write.attribute("version", string(&self.digest)).attribute("post_items", integer(self.post_items))
-    }
-}
-
-/// Waits before every round except the first: 5 ms, doubled each time.
-async fn pause(round: u32) {
-    if round > 0 {
-        tokio::time::sleep(Duration::from_millis(5 << (round - 1))).await;
-    }
-}
-
 impl Store {
     /// The site; `None` before the first publication.
     pub async fn site(&self) -> Result<Option<Site>, Error> {
-        self.get(&Key::new(PARTITION, "SITE")).await?.map(entity).transpose()
+        self.get(&Key::new(PARTITION, "SITE")).await?.map(site_of).transpose()
     }
 
     /// All published apps, in the order of the content file.
@@ -86,22 +66,51 @@ impl Store {
         })
     }
 
-    /// Replaces everything that the site shows. Fails with [`Error::TooMuch`], changing nothing, if
-    /// the content does not fit into one transaction.
-    pub async fn publish(&self, content: &Content) -> Result<(), Error> {
+    /// Site, apps and posts of one publication, without the texts of posts; `None` before the first
+    /// publication. One Query.
+    pub async fn content(&self) -> Result<Option<Content>, Error> {
         optimistic!(ROUNDS, |round| {
             pause(round).await;
-            let old = self.get(&Key::new(PARTITION, "SITE")).await?.as_ref().and_then(Version::of_item);
-            self.transact(publication(content, old.as_ref())?).await
+            let query = self.query().consistent_read(true).key_condition_expression("pk = :pk AND sk BETWEEN :first AND :last");
+            let query = query.expression_attribute_values(":pk", string(PARTITION)).expression_attribute_values(":first", string("APPS"));
+            let mut items = self.query_all(query.expression_attribute_values(":last", string("SITE"))).await?;
+            let Some(site) = items.pop() else { return Ok(None) };
+            let (version, apps) = (Version::of_item(&site), items.drain(..items.len().min(1)).next());
+            let is_whole = version.as_ref().is_some_and(|version| version.post_items == items.len());
+            if !is_whole || items.iter().chain(&apps).any(|item| Version::of_item(item) != version) {
+                return Err(Error::conflict());
+            }
+            let pages: Vec<Vec<BlogPost>> = items.into_iter().map(entity).collect::<Result<_, _>>()?;
+            let (site, apps) = (site_of(site)?, apps.map(entity).transpose()?.unwrap_or_default());
+            Ok(Some(Content { site, apps, blog_posts: pages.concat(), texts: BTreeMap::new() }))
         })
     }
 
-    async fn post_items(&self) -> Result<Vec<Item>, Error> {
-        let query = self.query().consistent_read(true);
-        let query = query.key_condition_expression("pk = :pk AND begins_with(sk, :posts)");
-        let query = query.expression_attribute_values(":pk", string(PARTITION)).expression_attribute_values(":posts", string(POSTS));
-        self.query_all(query).await
+    /// Replaces everything that the site shows. Fails with [`Error::TooMuch`], changing nothing for
+    /// readers, if a text does not fit into an item, or the rest not into one transaction.
+    pub async fn publish(&self, content: &Content) -> Result<(), Error> {
+        let published: Result<(u64, Index), Error> = optimistic!(ROUNDS, |round| {
+            pause(round).await;
+            let old = self.get(&Key::new(PARTITION, "SITE")).await?.as_ref().and_then(Version::of_item);
+            let number = old.as_ref().map_or(0, |old| old.number) + 1;
+            let index = self.write_texts(content, number).await?;
+            self.transact(publication(content, old.as_ref(), &index)?).await?;
+            Ok((number, index))
+        });
+        let (number, index) = published?;
+        self.delete_unused_texts(number, &index).await
     }
+
+    async fn post_items(&self) -> Result<Vec<Item>, Error> {
+        self.query_all(self.content_below(POSTS)).await
+    }
+}
+
+/// The site of an item. Publications of earlier versions have no number, and other defaults.
+fn site_of(item: Item) -> Result<Site, Error> {
+    let is_earlier = Version::of_item(&item).is_none_or(|version| version.number == 0);
+    let site: Site = entity(item)?;
+    Ok(if is_earlier { site.with_current_defaults() } else { site })
 }
 
 /// Whether these items are exactly the post items of one publication.
@@ -113,17 +122,20 @@ fn are_of_one_publication(items: &[Item]) -> bool {
 
 /// The writes of a publication that follows `old`, on the condition that there has been no other
 /// publication since.
-fn publication(content: &Content, old: Option<&Version>) -> Result<Vec<Write>, Error> {
+fn publication(content: &Content, old: Option<&Version>, index: &Index) -> Result<Vec<Write>, Error> {
     let pages = pages(&content.blog_posts)?;
     check_size(content)?;
-    let version = Version { digest: digest(content, &pages)?, post_items: pages.len() };
+    let version = Version { digest: digest(content, &pages)?, post_items: pages.len(), number: old.map_or(0, |old| old.number) + 1 };
     let site = version.mark(Write::put(Key::new(PARTITION, "SITE"), &content.site)?);
     let site = match old {
         None => site.on("attribute_not_exists(pk)"),
-        Some(old) => site
-            .on("version = :version AND post_items = :post_items")
-            .value(":version", string(&old.digest))
-            .value(":post_items", integer(old.post_items)),
+        Some(old) => {
+            // Publications of earlier versions have no number.
+            let is_numbered = if old.number == 0 { "attribute_not_exists(#number)" } else { "#number = :number" };
+            let site = site.on(format!("version = :version AND post_items = :post_items AND {is_numbered}")).name("#number", "number");
+            let site = site.value(":version", string(&old.digest)).value(":post_items", integer(old.post_items));
+            if old.number == 0 { site } else { site.value(":number", integer(old.number)) }
+        }
     };
     let mut writes = vec![site, version.mark(Write::put(Key::new(PARTITION, "APPS"), &content.apps)?)];
     for (number, page) in pages.iter().enumerate() {
@@ -131,6 +143,7 @@ fn publication(content: &Content, old: Option<&Version>) -> Result<Vec<Write>, E
     }
     let stale = pages.len()..old.map_or(0, |old| old.post_items);
     writes.extend(stale.map(|number| Write::delete(page_key(number))));
+    writes.extend(index.writes(|write| version.mark(write))?);
     Ok(writes)
 }
 
@@ -176,21 +189,6 @@ fn check_size(content: &Content) -> Result<(), Error> {
     Ok(())
 }
 
-fn size_of<T: serde::Serialize>(value: &T) -> Result<usize, Error> {
-    Ok(bytes(&serde_dynamo::to_attribute_value(value)?))
-}
-
-/// The size of a value as DynamoDB counts it (Developer Guide, Item sizes and formats); only texts,
-/// lists and maps occur here.
-fn bytes(value: &AttributeValue) -> usize {
-    match value {
-        AttributeValue::S(text) => text.len(),
-        AttributeValue::L(list) => 3 + list.iter().map(|value| 1 + bytes(value)).sum::<usize>(),
-        AttributeValue::M(map) => 3 + map.iter().map(|(name, value)| 1 + name.len() + bytes(value)).sum::<usize>(),
-        _ => 40,
-    }
-}
-
 /// The digest of the content and of the division of its posts into items.
 fn digest(content: &Content, pages: &[&[BlogPost]]) -> Result<String, Error> {
     let json = serde_json::to_vec(&(&content.site, &content.apps, pages)).map_err(|error| Error::Refused(error.to_string()))?;
@@ -216,6 +214,7 @@ mod tests {
             site: Site::unpublished("https://example.com"),
             apps: Vec::new(),
             blog_posts: (0..posts).map(|number| post(number, excerpt)).collect(),
+            texts: BTreeMap::new(),
         }
     }
 
@@ -233,17 +232,18 @@ mod tests {
         // The posts of any two neighbouring items would not fit into one item, so there are at most
         // twice as many items as the bytes alone require.
         let most = 2 * MAX_TRANSACTION_BYTES.div_ceil(MAX_ITEM_BYTES);
-        assert!(2 + 2 * most <= 100);
-        let writes = publication(&content(1, 0), Some(&Version { digest: "old".to_owned(), post_items: most })).unwrap();
-        assert_eq!(writes.len(), 2 + most);
+        assert!(2 + 2 * most + texts::PARTS <= 100);
+        let old = Version { digest: "old".to_owned(), post_items: most, number: 7 };
+        let writes = publication(&content(1, 0), Some(&old), &Index::default()).unwrap();
+        assert_eq!(writes.len(), 2 + most + texts::PARTS);
     }
 
     #[test]
     fn a_publication_larger_than_a_transaction_is_rejected() {
-        let error = publication(&content(10_000, 800), None).unwrap_err();
+        let error = publication(&content(10_000, 800), None, &Index::default()).unwrap_err();
         assert!(error.to_string().contains("together"), "{error}");
         let app = App { id: "a".repeat(400_000), display_name: String::new(), subtitle: String::new(), url: String::new() };
-        let error = publication(&Content { apps: vec![app], ..content(0, 0) }, None).unwrap_err();
+        let error = publication(&Content { apps: vec![app], ..content(0, 0) }, None, &Index::default()).unwrap_err();
         assert!(error.to_string().contains("the apps"), "{error}");
     }
 

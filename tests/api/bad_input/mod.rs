@@ -5,6 +5,7 @@ mod bodies;
 mod large;
 mod sweep;
 
+use api::http::Interface;
 use api::product::oauth_error::OauthErrorCode;
 use errors::KnownError;
 use serde_json::{Value, json};
@@ -14,14 +15,16 @@ use support::{Answer, TestApp};
 /// Asserts that a response is not an internal error, and that errors have the form of their
 /// interface.
 #[track_caller]
-fn assert_is_answered(answer: &Answer, is_content: bool, what: &str) {
+fn assert_is_answered(answer: &Answer, interface: Interface, what: &str) {
     assert!(answer.status() < 500, "{what}: {} {}", answer.status(), answer.text());
     if answer.status() < 400 || answer.text().is_empty() {
         return;
     }
     let body = answer.json();
     let fields = |value: &Value| value.as_object().map(|object| object.keys().cloned().collect::<Vec<_>>()).unwrap_or_default();
-    if is_content {
+    if interface == Interface::Agents {
+        assert!(body["jsonrpc"] == "2.0" && body["error"]["code"].is_i64(), "{what}: {body}");
+    } else if interface == Interface::Content {
         assert_eq!(
             (fields(&body), fields(&body["error"])),
             (vec!["error".to_owned()], ["code", "documentation_url", "hint", "message"].map(str::to_owned).to_vec()),

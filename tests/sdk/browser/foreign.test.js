@@ -8,7 +8,7 @@ import { after, before, test } from "node:test";
 import { startGateway } from "../support/gateway.js";
 import { launch } from "./chromium.js";
 
-const PATHS = ["/", "/inbox", "/outbox", "/inbox/api/messages", "/inbox/api/messages?limit=1"];
+const PATHS = ["/", "/console", "/console/session", "/inbox", "/outbox", "/inbox/api/messages", "/inbox/api/messages?limit=1"];
 const SECRET = /ssk_|sak_|pck_/;
 let gateway, browser, site;
 
@@ -69,7 +69,7 @@ test("a page of another site can neither read nor change anything", async (t) =>
 
 test("forms and frames of another site get nothing", async (t) => {
   const { page } = await open(t, `http://evil.test:${site.address().port}/`);
-  for (const path of ["/", "/inbox", "/outbox"]) {
+  for (const path of ["/", "/console", "/inbox", "/outbox"]) {
     await page.setContent(`<iframe name="inside" src="${gateway.url}${path}"></iframe>`, { waitUntil: "load" });
     const inside = await page.frames()[1]?.content().catch(() => "") ?? "";
     // The browser may show its own error page instead, which is long.
@@ -78,6 +78,30 @@ test("forms and frames of another site get nothing", async (t) => {
   await page.setContent(`<form method="post" action="${gateway.url}/inbox"><input name="all" value="1"><button>Go</button></form>`);
   const [answer] = await Promise.all([page.waitForNavigation(), page.click("button")]);
   assert.equal(answer.status(), 403);
+});
+
+test("a browser that has opened the console gives its keys to no other page", async (t) => {
+  const { page } = await open(t, gateway.startPage);
+  await page.waitForFunction(() => localStorage.getItem("gatelet.console-token"));
+  const own = await page.evaluate(async () => {
+    const authorization = `Bearer ${localStorage.getItem("gatelet.console-token")}`;
+    return { authorization, text: await (await fetch("/console/session", { headers: { authorization } })).text() };
+  });
+  assert.match(own.text, SECRET);
+  // A page on another port is of the same site, so its requests have the cookie. Even with the
+  // token, which it could not know, it reads nothing.
+  for (const origin of [`http://localhost:${site.address().port}`, `http://evil.test:${site.address().port}`]) {
+    const other = await page.context().newPage();
+    await other.goto(origin);
+    for (const headers of [{}, { authorization: own.authorization }]) {
+      const url = `${gateway.url}/console/session`;
+      assert.equal(await got(other, url, { credentials: "include", headers }), "nothing", `${origin} ${JSON.stringify(headers)}`);
+      assert.deepEqual(await got(other, url, { mode: "no-cors", credentials: "include" }), { status: 0, type: "opaque", text: "" });
+    }
+    await other.setContent(`<script src="${gateway.url}/console/session"></script><iframe name="inside" src="${gateway.url}/console"></iframe>`, { waitUntil: "load" });
+    assert.doesNotMatch(await other.frames()[1]?.content().catch(() => "") ?? "", /Gatelet/);
+    assert.equal(await other.evaluate(() => localStorage.length), 0);
+  }
 });
 
 test("a foreign name that resolves here is rejected by every page and the table", async (t) => {

@@ -68,7 +68,7 @@ try {
   await picture("not-me", (page) => page.goto(notMe));
   await fetch(notMe, { method: "POST" });
   await picture("not-me-used", (page) => page.goto(notMe));
-  for (const path of ["", "inbox", `inbox/${sent[0].id}`, "outbox", `outbox/${gateway.projectId}/${sent[0].outbox_id}`, "docs", "docs/api", "docs/errors"]) {
+  for (const path of ["inbox", `inbox/${sent[0].id}`, "outbox", `outbox/${gateway.projectId}/${sent[0].outbox_id}`, "docs", "docs/api", "docs/errors"]) {
     await picture(`page-${path.split("/").slice(0, 2).join("-")}`, (page) => page.goto(`${gateway.url}/${path}`));
   }
 } finally {

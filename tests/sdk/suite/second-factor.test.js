@@ -1,21 +1,13 @@
 // Sign-in with an authenticator app beside the password.
 
 import assert from "node:assert/strict";
-import { createHmac, randomBytes } from "node:crypto";
+import { randomBytes } from "node:crypto";
 import { test } from "node:test";
 
+import { shownBy } from "../support/authenticator.js";
 import { PASSWORD, ok, refused, world } from "../support/world.js";
 
 const w = world();
-
-/** The current code of an authenticator app (RFC 6238: SHA-1, 30 seconds, six digits). */
-function shownBy(secret) {
-  const step = Buffer.alloc(8);
-  step.writeBigUInt64BE(BigInt(Math.floor(Date.now() / 30_000)));
-  const mac = createHmac("sha1", secret).update(step).digest();
-  const offset = mac.at(-1) & 15;
-  return String((mac.readUInt32BE(offset) & 0x7fffffff) % 1_000_000).padStart(6, "0");
-}
 
 /**
  * The attempt code after a correct password. In a browser the SDK passes it to its page for the

@@ -55,14 +55,19 @@ pub(super) struct Options {
     /// limit
     #[arg(long, value_name = "MODE", env = "GATELET_LIMITS", default_value = "generous")]
     limits: String,
-    /// Disable the pages that show keys and emails: the start page, the inbox and the outbox
+    /// Disable the pages that show keys and emails: the console, the inbox and the outbox
     #[arg(long)]
     no_pages: bool,
-    /// Show the start page, the inbox and the outbox to connections from other addresses too, as a
+    /// Show the console, the inbox and the outbox to connections from other addresses too, as a
     /// container requires. Callers need the page key, and still have to use the name `localhost`.
     /// Same as `GATELET_REMOTE_PAGES=1`
     #[arg(long, conflicts_with = "no_pages")]
     remote_pages: bool,
+    /// Where the pages are left out (`--no-pages`, `--trusted-proxy`): serve the console
+    /// nevertheless, to everybody who signs in as a user of the project `internal`. Same as
+    /// `GATELET_CONSOLE=1`
+    #[arg(long)]
+    console: bool,
     /// Trust the viewer headers of a distribution without proof (for tests)
     #[arg(long, hide = true)]
     trust_viewer_headers: bool,
@@ -110,7 +115,8 @@ pub(super) async fn run(target: &Target, options: Options) -> anyhow::Result<()>
     let private_pages =
         shows_pages.then(|| Private { keys: keys.clone(), keys_file: data.as_ref().map(Data::keys_file), page_key, is_remote });
     let parts = Parts { settings, engine: engine.clone(), inbox, clock, entropy, hasher: Hasher::default(), private_pages };
-    let service = Service::new(parts);
+    let has_console = options.console || variable("GATELET_CONSOLE").is_some_and(|value| value == "1");
+    let service = if has_console { Service::with_console(parts) } else { Service::new(parts) };
     let signal = stop_signal().context("cannot handle signals")?;
     print_start(&service.app.settings, start_page.as_deref(), &keys, &internal, data.as_ref().filter(|_| !is_new));
     if let Some(dynamodb) = &dynamodb {

@@ -16,9 +16,11 @@ pub(super) struct Files {
 
 pub(super) fn parse(files: &Files, site_url: Option<&str>) -> Result<Content, PublishError> {
     let links = Links::of(site_url)?;
+    let (blog_posts, texts) = posts::parse_all(&files.posts, &links)?;
     Ok(Content {
         site: site::parse(&files.site, &links)?,
         apps: files.apps.as_ref().map(|source| apps::parse(source, &links)).transpose()?.unwrap_or_default(),
-        blog_posts: posts::parse_all(&files.posts, &links)?,
+        blog_posts,
+        texts,
     })
 }

@@ -1,6 +1,6 @@
-//! `blog/*.md`: the posts. Only their metadata and an excerpt of their text are published.
+//! `blog/*.md`: the posts.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::ops::Range;
 use std::path::Path;
 
@@ -49,37 +49,37 @@ pub(super) fn read_all(dir: &Path) -> Result<Vec<Source>, PublishError> {
     Ok(posts)
 }
 
-/// Parses the posts, newest first. Drafts are validated like the others, but not published.
-pub(super) fn parse_all(sources: &[Source], links: &Links) -> Result<Vec<BlogPost>, PublishError> {
-    let (mut posts, mut slugs) = (Vec::new(), HashMap::new());
+/// Parses the posts, newest first, and their texts by slug. Drafts are validated like the others,
+/// but not published.
+pub(super) fn parse_all(sources: &[Source], links: &Links) -> Result<(Vec<BlogPost>, BTreeMap<String, String>), PublishError> {
+    let (mut posts, mut texts, mut slugs) = (Vec::new(), BTreeMap::new(), HashMap::new());
     for source in sources {
-        let (post, matter, start) = parse(source, links)?;
+        let (range, body) = divide(source)?;
+        let start = range.start;
+        let matter: FrontMatter = source.toml(range)?;
+        let post = parse(&matter, &Place { source, start }, links, body)?;
         if let Some(other) = slugs.insert(post.slug.clone(), &source.name) {
             let at = matter.slug.as_ref().map_or(0, |slug| start + slug.span().start);
             return Err(source.error(at, format!("the slug `{}` is already used by {other}", post.slug)));
         }
         if !matter.draft {
+            texts.insert(post.slug.clone(), body.to_owned());
             posts.push(post);
         }
     }
     posts.sort_by(|a, b| b.published_at.cmp(&a.published_at).then_with(|| a.slug.cmp(&b.slug)));
-    Ok(posts)
+    Ok((posts, texts))
 }
 
-fn parse(source: &Source, links: &Links) -> Result<(BlogPost, FrontMatter, usize), PublishError> {
-    let (range, body) = divide(source)?;
-    let start = range.start;
-    let matter: FrontMatter = source.toml(range)?;
-    let place = Place { source, start };
-    let slug = slug(&matter, &place)?;
-    let post = BlogPost {
+fn parse(matter: &FrontMatter, place: &Place<'_>, links: &Links, body: &str) -> Result<BlogPost, PublishError> {
+    let slug = slug(matter, place)?;
+    Ok(BlogPost {
         title: place.required(matter.title.as_ref(), "title", 0)?,
-        published_at: published_at(matter.published_at.as_ref(), &place)?,
-        excerpt: excerpt_of(matter.excerpt.as_ref(), &place, body)?,
-        url: links.or_default(&place, matter.url.as_ref(), &format!("/blog/{slug}"))?,
+        published_at: published_at(matter.published_at.as_ref(), place)?,
+        excerpt: excerpt_of(matter.excerpt.as_ref(), place, body)?,
+        url: links.or_default(place, matter.url.as_ref(), &format!("/blog/{slug}"))?,
         slug,
-    };
-    Ok((post, matter, start))
+    })
 }
 
 /// The range of the TOML between the two fences, and the Markdown after it.
@@ -109,6 +109,9 @@ fn slug(matter: &FrontMatter, place: &Place<'_>) -> Result<String, PublishError>
         None => (file_stem(&place.source.name), 0),
     };
     segment(slug).map_err(|message| place.source.error(at, format!("the slug {message}")))?;
+    if slug.ends_with(".md") {
+        return Err(place.source.error(at, format!("the slug `{slug}` must not end with `.md`, as the text of a post in Markdown does")));
+    }
     Ok(slug.to_owned())
 }
 

@@ -69,10 +69,15 @@ fn posts_are_listed_newest_first_without_drafts() {
     let old = "+++\ntitle = \"Old\"\npublished_at = 2025-12-31T23:00:00-05:00\n+++\n";
     let new = "+++\r\ntitle = \"New\"\r\nslug = \"newest\"\r\npublished_at = \"2026-01-01T05:00:00Z\"\r\n+++\r\nText\r\nhere.";
     let draft = "+++\ntitle = \"Draft\"\npublished_at = 2027-01-01\ndraft = true\n+++\n";
-    let posts = posts(&[("blog/a-draft.md", draft), ("blog/new.md", new), ("blog/old.md", old)]).unwrap().blog_posts;
+    let content = posts(&[("blog/a-draft.md", draft), ("blog/new.md", new), ("blog/old.md", old)]).unwrap();
+    let (posts, texts) = (content.blog_posts, content.texts);
     let seen: Vec<_> = posts.iter().map(|post| (post.slug.as_str(), post.published_at.as_str(), post.excerpt.as_str())).collect();
     assert_eq!(seen, [("newest", "2026-01-01T05:00:00Z", "Text here."), ("old", "2026-01-01T04:00:00Z", "")]);
     assert_eq!(posts[0].url, "https://example.com/blog/newest");
+    assert_eq!(
+        texts.into_iter().collect::<Vec<_>>(),
+        [("newest".to_owned(), "Text\r\nhere.".to_owned()), ("old".to_owned(), String::new())]
+    );
 }
 
 #[test]
@@ -128,6 +133,7 @@ fn ids_and_slugs_contain_only_url_safe_characters() {
     assert_refused(posts(&[("blog/Hello World.md", POST)]), "blog/Hello World.md:1", "`Hello World`");
     assert_refused(post("title = \"x\"\nslug = \"a_B\"\npublished_at = 2026-01-02"), "blog/hello.md:3", "`a_B`");
     assert!(posts(&[("blog/2026-01.a_b.md", POST)]).is_ok());
+    assert_refused(posts(&[("blog/a.md.md", POST)]), "blog/a.md.md:1", "must not end with `.md`");
 }
 
 #[test]

@@ -1,7 +1,6 @@
-//! The public pages: documents with their pictures, the API reference, error codes, the OpenAPI
-//! document, and assets.
+//! The public pages: documents with their pictures, the API reference, error codes, and
+//! assets.
 
-use api::http::Json;
 use axum::Router;
 use axum::extract::{Path, Query, State};
 use axum::response::{IntoResponse, Response};
@@ -23,7 +22,6 @@ pub(super) fn router(pages: Pages) -> Router {
         .route("/docs/api", get(index))
         .route("/docs/api/{operation}", get(operation))
         .route(errors::HREF, get(error_codes))
-        .route("/openapi.json", get(api_document))
         .route("/assets/{name}", get(asset))
         .with_state(pages)
 }
@@ -80,14 +78,6 @@ async fn operation(State(pages): State<Pages>, Path(operation): Path<String>) ->
 
 async fn error_codes(State(pages): State<Pages>) -> Response {
     answer::page(StatusCode::OK, errors::page(&pages.frame))
-}
-
-async fn api_document(State(pages): State<Pages>) -> Response {
-    let settings = &pages.app.settings;
-    match infra::openapi::json(&settings.api_url, &settings.site_url) {
-        Ok(document) => ([(header::ACCESS_CONTROL_ALLOW_ORIGIN, HeaderValue::from_static("*"))], Json(document)).into_response(),
-        Err(error) => answer::failed(&error.into()),
-    }
 }
 
 #[derive(Deserialize)]

@@ -1,4 +1,4 @@
-//! Protects the start page, the inbox with its JSON interface, and the outbox, which show keys and
+//! Protects the console, the inbox with its JSON interface, and the outbox, which show keys and
 //! sign-in links. A request for one of them must
 //!
 //! - come over a connection from loopback, unless the operator allows others (`--remote-pages`),
@@ -25,7 +25,7 @@ use http::{HeaderMap, Method, StatusCode, Version, header};
 use infra::pages::Link;
 
 use super::answer;
-use super::request::{path_with, wants_html};
+use super::request::{CONSOLE, path_with, wants_html};
 use super::state::Pages;
 use crate::loopback::is_loopback_host;
 use crate::page_key::{self, PageKey};
@@ -99,6 +99,8 @@ pub(super) fn answer_instead(pages: &Pages, request: &Request) -> Option<Respons
 
 /// Gives a browser that followed the link with the key its cookie, and redirects the browser to the
 /// same page without the key, so that the key appears neither in the address bar nor in `Referer`.
+/// The console receives its token in the fragment, which browsers send to no server, and removes it
+/// from the address bar.
 fn exchange(key: &PageKey, request: &Request, host: &str) -> Option<Response> {
     let query = request.uri().query().filter(|_| request.method() == Method::GET)?;
     let (given, rest): (Vec<_>, Vec<_>) = url::form_urlencoded::parse(query.as_bytes()).partition(|(name, _)| name == page_key::PARAMETER);
@@ -106,7 +108,10 @@ fn exchange(key: &PageKey, request: &Request, host: &str) -> Option<Response> {
         return None;
     }
     let rest: Vec<(&str, &str)> = rest.iter().map(|(name, value)| (&**name, &**value)).collect();
-    let mut response = answer::see(&path_with(request.uri().path(), &rest));
+    let path = request.uri().path();
+    let is_console = path == "/" || path == CONSOLE;
+    let to = if is_console { format!("{}#{}", CONSOLE, key.console_token(host).as_str()) } else { path_with(path, &rest) };
+    let mut response = answer::see(&to);
     response.headers_mut().insert(header::SET_COOKIE, key.set_cookie(host)?);
     Some(response)
 }

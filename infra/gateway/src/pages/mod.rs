@@ -1,13 +1,15 @@
 //! The pages of a gateway, and the access to them.
 //!
 //! Documentation, the API reference and assets are public, as they reveal nothing about this
-//! gateway's data. The start page, the inbox and the outbox show keys and emails, so `guard`
+//! gateway's data. The console, the inbox and the outbox show keys and emails, so `guard`
 //! restricts them to the gateway's machine and to holders of the page key; `--no-pages` removes
-//! them. Pages are rendered on the server from the templates of `infra/pages/`, and work without
-//! scripts.
+//! them. With `--console`, a gateway without private pages has the console nevertheless: everybody
+//! receives it, but without keys, so that they have to sign in. Pages are rendered on the server
+//! from the templates of `infra/pages/`, and work without scripts, except the console.
 
 mod answer;
 mod call;
+mod console;
 mod documents;
 mod guard;
 mod inbox;
@@ -15,7 +17,6 @@ mod outbox;
 mod outbox_entry;
 mod outbox_words;
 mod request;
-mod start;
 mod state;
 mod verification;
 
@@ -27,26 +28,43 @@ use axum::middleware::{Next, from_fn, from_fn_with_state};
 use axum::response::Response;
 use flows::App;
 use http::StatusCode;
-use infra::pages::{Frame, Link};
+use infra::pages::{CONSOLE, Frame, Link};
 use request::wants_html;
 use state::{Pages, Parts};
 
 pub use self::state::Private;
 use crate::inbox::Inbox;
 
-/// Adds the pages to the operations' router. Without `private`, only the public pages are added.
-pub fn with_pages(api: Router, inbox: Inbox, private: Option<Private>, app: &App) -> Router {
-    let frame = Frame::new(private.is_some());
+/// Which pages a gateway has besides the public ones.
+pub enum Extent {
+    /// No others.
+    Public,
+    /// The console, in which everybody has to sign in.
+    Console,
+    /// The console, the inbox and the outbox, on the gateway's machine.
+    Private(Private),
+}
+
+/// Adds the pages to the operations' router.
+pub fn with_pages(api: Router, inbox: Inbox, extent: Extent, app: &App) -> Router {
+    let (frame, has_console, private) = match extent {
+        Extent::Public => (Frame::new(false), false, None),
+        Extent::Console => (Frame::beginning_with(&CONSOLE), true, None),
+        Extent::Private(private) => (Frame::new(true), false, Some(private)),
+    };
     let parts = Parts { app: app.clone(), api: api.clone(), inbox: inbox.clone(), frame, reference: OnceLock::new(), private };
     let pages = Pages(Arc::new(parts));
     let mut router = documents::router(pages.clone());
     if pages.private.is_some() {
         let guarded = inbox::router(pages.clone()).merge(outbox::router(pages.clone())).merge(crate::inbox::api::router(inbox));
         let guarded = guarded.layer(from_fn_with_state(pages.clone(), guard::holders_of_the_key));
-        router = router.merge(guarded).merge(start::router(pages.clone())).merge(verification::router(pages.clone()));
+        router = router.merge(guarded).merge(console::router(pages.clone())).merge(verification::router(pages.clone()));
+    }
+    if has_console {
+        router = router.merge(console::with_sign_in(pages.clone()));
     }
     let router = router.layer(from_fn(answer::unless_known));
-    Router::new().merge(router).merge(api).layer(from_fn_with_state(pages, not_found))
+    router.fallback_service(api).layer(from_fn_with_state(pages, not_found))
 }
 
 /// Answers people with a page instead of the API's 404 error, except for paths of the API.

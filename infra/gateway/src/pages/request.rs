@@ -2,6 +2,9 @@
 
 use http::{HeaderMap, header};
 
+/// The path of the console.
+pub(super) const CONSOLE: &str = "/console";
+
 /// Whether a person will see the response. When a browser opens a page, it names `text/html` in
 /// `Accept`; programs do not.
 pub(super) fn wants_html(headers: &HeaderMap) -> bool {

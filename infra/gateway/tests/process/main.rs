@@ -5,6 +5,7 @@ mod audit;
 mod aws;
 mod commands;
 mod connections;
+mod console;
 mod content;
 mod crashes;
 mod deployment;

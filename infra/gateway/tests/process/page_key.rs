@@ -1,4 +1,4 @@
-//! The page key, which opens the start page, the inbox and the outbox. It is required because a
+//! The page key, which opens the console, the inbox and the outbox. It is required because a
 //! local caller may be a proxy that does not identify itself.
 
 use std::net::{IpAddr, UdpSocket};
@@ -14,7 +14,7 @@ const MESSAGES: &str = "/inbox/api/messages";
 /// The headers of a browser that opens a page.
 const PERSON: [(&str, &str); 3] = [("accept", "text/html,*/*;q=0.8"), ("user-agent", "Mozilla/5.0"), ("sec-fetch-site", "none")];
 const PROGRAM: [(&str, &str); 1] = [("user-agent", "curl/8.5.0")];
-const PAGES: [&str; 3] = ["/", "/inbox", "/outbox"];
+const PAGES: [&str; 4] = ["/", "/console", "/inbox", "/outbox"];
 
 /// The response to a request with these headers, and without the page key.
 async fn get(gateway: &Gateway, path: &str, headers: &[(&str, &str)], more: &[(&str, &str)]) -> Response {
@@ -84,13 +84,18 @@ async fn the_printed_link_sets_a_cookie_that_opens_all_pages() {
     let key = gateway.page_key();
     let mut cookies = Vec::new();
     for (path, leads_to) in [
-        (format!("/?key={key}"), "/"),
+        (format!("/?key={key}"), "/console#TOKEN"),
+        (format!("/console?key={key}"), "/console#TOKEN"),
         (format!("/inbox?q=a%26b&key={key}&limit=5"), "/inbox?q=a%26b&limit=5"),
         (format!("/outbox?key=old&key={key}"), "/outbox"),
     ] {
         let answer = opened(&gateway, &path, &PERSON).await;
         let header = |name: &str| answer.headers()[name].to_str().unwrap();
-        assert_eq!((answer.status().as_u16(), header("location")), (303, leads_to));
+        // The console's token is in the fragment, which browsers do not send.
+        let (location, token) = header("location").split_once('#').unwrap_or((header("location"), ""));
+        assert!(token.is_empty() || token.len() == 43 && !key.contains(token), "{token}");
+        let to = if token.is_empty() { location.to_owned() } else { format!("{location}#TOKEN") };
+        assert_eq!((answer.status().as_u16(), &*to), (303, leads_to));
         assert_eq!((header("cache-control"), header("referrer-policy")), ("no-store", "no-referrer"));
         let cookie = header("set-cookie");
         assert!(cookie.starts_with(&format!("gatelet_pages_{}=", gateway.port())) && !cookie.contains(&key), "{cookie}");

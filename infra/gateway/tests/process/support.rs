@@ -165,7 +165,7 @@ impl Gateway {
     /// Sends a request. A request for a protected page gets the page key, in the form that
     /// programs use.
     pub(crate) async fn send(&self, method: Method, path: &str, headers: &[(&str, &str)], body: Option<Value>) -> Response {
-        let is_private = path == "/" || path.starts_with("/inbox") || path.starts_with("/outbox");
+        let is_private = path == "/" || path.starts_with("/console") || path.starts_with("/inbox") || path.starts_with("/outbox");
         if !is_private || !self.printed.contains("/?key=") {
             return self.send_without_key(method, path, headers, body).await;
         }

@@ -61,8 +61,8 @@ impl Problem {
     }
 
     /// The response, with a link to the documentation of the codes on the site at `site_url`. The
-    /// `Allow` header of a 405 is constant, because every path of the interface has the methods GET
-    /// and HEAD.
+    /// `Allow` header of a 405 is that of the interface, whose paths all have the methods GET and
+    /// HEAD.
     pub fn answer(self, site_url: &str) -> Response {
         let error = json!({
             "code": self.code(),

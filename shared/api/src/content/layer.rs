@@ -50,10 +50,18 @@ pub fn panicked(_: Box<dyn Any + Send + 'static>) -> Response {
 async fn answer(response: Response, wanted: &str, site_url: &str) -> Response {
     let problem = response.extensions().get::<Problem>().copied().or_else(|| Problem::of_status(response.status()));
     match problem {
-        Some(problem) => uncached(problem.answer(site_url)),
+        Some(problem) => uncached(with_methods(problem.answer(site_url), response.headers().get(header::ALLOW))),
         None if response.status() == StatusCode::OK => with_validator(response, wanted, site_url).await,
         None => uncached(response),
     }
+}
+
+/// Keeps the methods of a path that the fallback has named.
+fn with_methods(mut response: Response, allowed: Option<&HeaderValue>) -> Response {
+    if let Some(allowed) = allowed {
+        response.headers_mut().insert(header::ALLOW, allowed.clone());
+    }
+    response
 }
 
 async fn with_validator(response: Response, wanted: &str, site_url: &str) -> Response {
@@ -73,8 +81,9 @@ async fn with_validator(response: Response, wanted: &str, site_url: &str) -> Res
     Response::from_parts(parts, Body::from(body))
 }
 
+/// Sets the validator and, for responses without a rule of their own, how long caches may use them.
 fn set_cache(headers: &mut HeaderMap, etag: &str) {
-    headers.insert(header::CACHE_CONTROL, HeaderValue::from_static(CACHE));
+    headers.entry(header::CACHE_CONTROL).or_insert(HeaderValue::from_static(CACHE));
     if let Ok(value) = HeaderValue::from_str(etag) {
         headers.insert(header::ETAG, value);
     }

@@ -1,16 +1,20 @@
 //! Code shared by the operations of interface A. Their content is public and cacheable.
 //!
-//! A handler returns `Result<Json<Data<T>>, Problem>`; the [`layer()`] around it writes errors,
-//! validators and cache rules.
+//! A handler returns `Result<Json<Data<T>>, Problem>` or, if it serves a document, `Result<Served,
+//! Problem>`; the [`layer()`] around it writes errors, validators and cache rules.
 
 pub mod error;
 pub mod layer;
+pub mod named;
+pub mod served;
 
 use serde::Serialize;
 use utoipa::ToSchema;
 
 pub use crate::content::error::Problem;
 pub use crate::content::layer::{layer, panicked};
+pub use crate::content::named::{ContentPath, Missing};
+pub use crate::content::served::Served;
 
 /// The body of every successful response: its only field contains the result of the operation.
 #[derive(Debug, Serialize, ToSchema)]

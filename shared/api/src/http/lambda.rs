@@ -39,7 +39,7 @@ where
     // which may match no route.
     let unmatched = move || async move {
         match route.interface {
-            Interface::Content => Problem::RouteNotFound.into_response(),
+            Interface::Content | Interface::Agents => Problem::RouteNotFound.into_response(),
             Interface::Product => KnownError::RouteNotFound.into_response(),
         }
     };

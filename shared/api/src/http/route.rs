@@ -62,13 +62,15 @@ pub struct Route {
     pub partitions: &'static [&'static str],
 }
 
-/// The two interfaces.
+/// The interfaces.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Interface {
     /// A: public content.
     Content,
     /// B: the product API.
     Product,
+    /// JSON-RPC for agents, about the public content.
+    Agents,
 }
 
 impl Route {
@@ -137,6 +139,11 @@ impl Route {
     /// For an operation of interface A, which reads only the public content.
     pub const fn content(self) -> Self {
         Self { interface: Interface::Content, ..self.without_secret().partitions(&[content::PARTITION]) }
+    }
+
+    /// For an operation that agents call, which reads only the public content.
+    pub const fn for_agents(self) -> Self {
+        Self { interface: Interface::Agents, ..self.content().writes_nothing() }
     }
 
     /// For operations that use no key derived from the deployment secret. Their functions are not
@@ -268,11 +275,11 @@ impl Route {
         self.memory == HASHING_MEMORY
     }
 
-    /// Whether an anonymous caller can make the operation hash a password or send a code. If so,
-    /// its route in API Gateway has its own throttle, so a flood of such requests costs little and
-    /// leaves the rest of the API usable.
+    /// Whether an anonymous caller can make the operation hash a password, send a code, or call a
+    /// tool, whose answer no cache has. If so, its route in API Gateway has its own throttle, so a
+    /// flood of such requests costs little and leaves the rest of the API usable.
     pub const fn is_costly(&self) -> bool {
-        self.hashes() || matches!(self.limit, Some(Limit::SendCode))
+        self.hashes() || matches!(self.limit, Some(Limit::SendCode)) || matches!(self.interface, Interface::Agents)
     }
 
     /// Whether the operation renews sessions, which floods of other requests must not prevent.

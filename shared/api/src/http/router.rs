@@ -1,7 +1,7 @@
 //! Operations and their routers.
 
 use axum::handler::Handler;
-use axum::middleware::from_fn_with_state;
+use axum::middleware::{from_fn, from_fn_with_state};
 use axum::routing::{MethodRouter, on};
 use axum::{Extension, Router};
 use flows::App;
@@ -9,7 +9,7 @@ use tower_http::catch_panic::CatchPanicLayer;
 
 use crate::http::describe::Signature;
 use crate::http::route::{Interface, Route};
-use crate::{content, product};
+use crate::{content, product, rpc};
 
 /// Visits the operations of an area. The gateway, the deployment template, the API document and the
 /// contract tests are visitors.
@@ -68,6 +68,7 @@ pub fn layered(app: &App, route: Route, methods: MethodRouter<App>) -> MethodRou
         Interface::Product => {
             methods.layer(CatchPanicLayer::custom(product::layer::panicked)).layer(from_fn_with_state(app.clone(), product::layer))
         }
+        Interface::Agents => methods.layer(CatchPanicLayer::custom(rpc::layer::panicked)).layer(from_fn(rpc::layer)),
     };
     // The route is added last, and is thus outermost: the layers need its properties, and
     // authentication needs the limit that the request counts against.
@@ -82,7 +83,7 @@ where
 {
     let router = Router::new().fallback(handler);
     match interface {
-        Interface::Content => router.layer(from_fn_with_state(app.clone(), content::layer)),
+        Interface::Content | Interface::Agents => router.layer(from_fn_with_state(app.clone(), content::layer)),
         Interface::Product => router.layer(from_fn_with_state(app.clone(), product::layer::fallback_layer)),
     }
 }

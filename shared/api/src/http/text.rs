@@ -4,6 +4,8 @@ use axum::response::{IntoResponse, Response};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use http::{HeaderValue, StatusCode, header};
+pub use site::escape::markup as escape_html;
+use site::look::{ICON, TOKENS};
 
 use crate::http::describe::{Describe, Description};
 
@@ -33,9 +35,6 @@ pub struct Page {
 }
 
 const PAGE: &str = include_str!("page.html");
-/// The design tokens and the icon, which all pages share, including those of the gateway.
-const TOKENS: &str = include_str!("tokens.css");
-const ICON: &str = include_str!("icon.svg");
 
 /// The page without its content.
 fn shell() -> String {
@@ -47,11 +46,6 @@ impl Page {
     pub fn of(status: StatusCode, title: &str, body: &str) -> Self {
         Self { status, html: shell().replace("{title}", title).replace("{body}", body) }
     }
-}
-
-/// Escapes a text for HTML, including attributes.
-pub fn escape_html(text: &str) -> String {
-    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;").replace('\'', "&#x27;")
 }
 
 /// The content security policy. It permits only the page's own style, identified by its digest, and

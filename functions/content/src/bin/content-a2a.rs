@@ -1,0 +1,7 @@
+//! Lambda of `a2a`.
+use content_functions::a2a::{ROUTE, handle};
+
+#[tokio::main(flavor = "current_thread")]
+async fn main() -> Result<(), lambda_http::Error> {
+    api::http::run(ROUTE, handle).await
+}

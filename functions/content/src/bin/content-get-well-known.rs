@@ -1,0 +1,7 @@
+//! Lambda of `get_well_known`.
+use content_functions::get_well_known::{ROUTE, handle};
+
+#[tokio::main(flavor = "current_thread")]
+async fn main() -> Result<(), lambda_http::Error> {
+    api::http::run(ROUTE, handle).await
+}

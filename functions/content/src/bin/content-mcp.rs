@@ -1,0 +1,7 @@
+//! Lambda of `mcp`.
+use content_functions::mcp::{ROUTE, handle};
+
+#[tokio::main(flavor = "current_thread")]
+async fn main() -> Result<(), lambda_http::Error> {
+    api::http::run(ROUTE, handle).await
+}

@@ -1,0 +1,21 @@
+//! `GET /docs/api`: returns a page with all operations of the API. A gateway has a reference with
+//! their fields and examples at this path. The page does not read the table, so it shows the host
+//! in place of the site's name.
+
+use api::content::{Problem, Served};
+use api::http::Route;
+use axum::extract::State;
+use flows::App;
+use model::content::Site;
+use site::page;
+
+pub const ROUTE: Route =
+    Route::get("content-get-api-reference", "/docs/api").content().summary("Returns a page with all operations of the API");
+
+/// The list of all operations, which `infra render` writes.
+const OPERATIONS: &str = include_str!("../../../docs/all-operations.md");
+
+pub async fn handle(State(app): State<App>) -> Result<Served, Problem> {
+    let site_url = &app.settings.site_url;
+    Ok(page::reference(&Site::unpublished(site_url), OPERATIONS, site_url).into())
+}

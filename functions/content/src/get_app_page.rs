@@ -1,0 +1,35 @@
+//! `GET /apps/{app_id}`: returns the page of a visible app.
+
+use api::content::{ContentPath, Missing, Problem, Served};
+use api::http::{Route, TableAction};
+use axum::extract::State;
+use flows::App;
+use serde::Deserialize;
+use site::page;
+use utoipa::ToSchema;
+
+use crate::published::site;
+
+pub const ROUTE: Route = Route::get("content-get-app-page", "/apps/{app_id}")
+    .content()
+    .summary("Returns the page of a public app")
+    .table(&[TableAction::GetItem])
+    .problems(&["app_not_found"]);
+
+/// The app whose page is requested.
+#[derive(Debug, Deserialize, ToSchema)]
+pub struct AppPagePath {
+    /// The app's identifier in the directory.
+    app_id: String,
+}
+
+impl Missing for AppPagePath {
+    const PROBLEM: Problem = Problem::AppNotFound;
+}
+
+pub async fn handle(State(app): State<App>, ContentPath(path): ContentPath<AppPagePath>) -> Result<Served, Problem> {
+    let site_url = &app.settings.site_url;
+    let (site, apps) = futures_util::try_join!(site(&app), async { Ok(app.store.apps().await?) })?;
+    let found = apps.into_iter().find(|one| one.id == path.app_id).ok_or(Problem::AppNotFound)?;
+    Ok(page::app(&site, &found.at(site_url), site_url).into())
+}

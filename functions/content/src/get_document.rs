@@ -1,0 +1,58 @@
+//! `GET /{document}`: returns a document of the site, for people, readers of feeds, crawlers and
+//! language models.
+
+use api::content::{ContentPath, Missing, Problem, Served};
+use api::http::{Route, TableAction};
+use axum::extract::State;
+use axum::response::{IntoResponse, Response};
+use flows::App;
+use http::{HeaderValue, header};
+use serde::Deserialize;
+use site::text;
+use store::content::PostText;
+use utoipa::ToSchema;
+
+use crate::published::content;
+
+pub const ROUTE: Route = Route::get("content-get-document", "/{document}")
+    .content()
+    .summary("Returns a document of the site: a page, a feed, or a text for language models")
+    .table(&[TableAction::Query])
+    .problems(&["route_not_found"]);
+
+/// The requested document.
+#[derive(Debug, Deserialize, ToSchema)]
+pub struct DocumentPath {
+    /// The name of the document: apps, blog, docs, feed.json, feed.xml, icon.svg, index.md,
+    /// llms-full.txt, llms.txt, robots.txt, sitemap.xml or style.css.
+    #[schema(example = "llms.txt")]
+    document: String,
+}
+
+impl Missing for DocumentPath {
+    const PROBLEM: Problem = Problem::RouteNotFound;
+}
+
+/// The paths of one segment that agents call. API Gateway directs their GET requests here.
+const OF_AGENTS: [&str; 2] = ["a2a", "mcp"];
+
+pub async fn handle(State(app): State<App>, ContentPath(path): ContentPath<DocumentPath>) -> Result<Served, Response> {
+    if OF_AGENTS.contains(&path.document.as_str()) {
+        return Err(([(header::ALLOW, HeaderValue::from_static("POST"))], Problem::MethodNotAllowed).into_response());
+    }
+    document(&app, &path.document).await.map_err(IntoResponse::into_response)
+}
+
+async fn document(app: &App, name: &str) -> Result<Served, Problem> {
+    let site_url = app.settings.site_url.as_str();
+    if let Some(document) = site::fixed(name, site_url) {
+        return Ok(document.into());
+    }
+    if name == site::FULL {
+        let (content, texts) = futures_util::try_join!(content(app), async { Ok(app.store.post_texts(text::MOST_BYTES).await?) })?;
+        let texts = texts.into_iter().map(|PostText { post, text }| (post.at(site_url), text)).collect::<Vec<_>>();
+        return Ok(text::llms_full(&content, &texts).into());
+    }
+    let render = site::renderer(name).ok_or(Problem::RouteNotFound)?;
+    Ok(render(&content(app).await?, site_url).into())
+}

@@ -1,0 +1,20 @@
+//! `GET /openapi.json`: returns the description of all operations, in OpenAPI 3.1.
+//!
+//! `infra render` writes it from the routes and the types of all handlers, which this function does
+//! not link.
+
+use api::content::{Problem, Served};
+use api::http::Route;
+use axum::extract::State;
+use flows::App;
+use site::catalog;
+
+pub const ROUTE: Route =
+    Route::get("content-get-openapi", "/openapi.json").content().summary("Returns the description of all operations, in OpenAPI 3.1");
+
+/// The document of a service at [`catalog::API_URL`] and [`catalog::SITE_URL`].
+const DOCUMENT: &str = include_str!("openapi.json");
+
+pub async fn handle(State(app): State<App>) -> Result<Served, Problem> {
+    Ok(catalog::openapi(DOCUMENT, &app.settings.site_url, &app.settings.api_url).into())
+}

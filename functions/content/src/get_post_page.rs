@@ -1,0 +1,44 @@
+//! `GET /blog/{slug}`: returns a post as a page or, if its path ends with `.md`, in Markdown.
+
+use api::content::{ContentPath, Missing, Problem, Served};
+use api::http::{Route, TableAction};
+use axum::extract::State;
+use flows::App;
+use serde::Deserialize;
+use site::{page, text};
+use store::content::PostText;
+use utoipa::ToSchema;
+
+use crate::published::site;
+
+pub const ROUTE: Route = Route::get("content-get-post-page", "/blog/{slug}")
+    .content()
+    .summary("Returns a blog post with its text, as a page or in Markdown")
+    .table(&[TableAction::GetItem, TableAction::Query])
+    .problems(&["route_not_found"]);
+
+/// The requested post.
+#[derive(Debug, Deserialize, ToSchema)]
+pub struct PostPath {
+    /// The slug of the post, followed by `.md` for Markdown.
+    #[schema(example = "hello.md")]
+    slug: String,
+}
+
+impl Missing for PostPath {
+    const PROBLEM: Problem = Problem::RouteNotFound;
+}
+
+pub async fn handle(State(app): State<App>, ContentPath(path): ContentPath<PostPath>) -> Result<Served, Problem> {
+    let site_url = &app.settings.site_url;
+    let (slug, is_markdown) = match path.slug.strip_suffix(".md") {
+        Some(slug) => (slug, true),
+        None => (path.slug.as_str(), false),
+    };
+    let found = async { Ok(app.store.post_text(slug).await?) };
+    let (site, found) = futures_util::try_join!(site(&app), found)?;
+    let PostText { post, text } = found.ok_or(Problem::RouteNotFound)?;
+    let post = post.at(site_url);
+    let document = if is_markdown { text::post(&post, &text) } else { page::post(&site, &post, &text, site_url) };
+    Ok(document.into())
+}

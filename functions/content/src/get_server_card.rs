@@ -1,0 +1,15 @@
+//! `GET /mcp/server-card`: returns the card of the MCP server.
+
+use api::content::{Problem, Served};
+use api::http::Route;
+use axum::extract::State;
+use flows::App;
+use site::agent;
+
+pub const ROUTE: Route = Route::get("content-get-server-card", "/mcp/server-card")
+    .content()
+    .summary("Returns the card of the MCP server, by which models discover it");
+
+pub async fn handle(State(app): State<App>) -> Result<Served, Problem> {
+    Ok(agent::server_card(&app.settings.site_url).into())
+}

@@ -1,0 +1,39 @@
+//! `GET /.well-known/{document}`: returns a document by which programs discover the site.
+
+use api::content::{ContentPath, Missing, Problem, Served};
+use api::http::Route;
+use axum::extract::State;
+use flows::App;
+use serde::Deserialize;
+use site::{agent, catalog};
+use utoipa::ToSchema;
+
+pub const ROUTE: Route = Route::get("content-get-well-known", "/.well-known/{document}")
+    .content()
+    .summary("Returns a document by which programs discover the APIs of the site")
+    .problems(&["route_not_found"]);
+
+/// The requested document.
+#[derive(Debug, Deserialize, ToSchema)]
+pub struct WellKnownPath {
+    /// The name of the document: api-catalog (RFC 9727), agent-card.json (A2A) or ai-catalog.json.
+    #[schema(example = "api-catalog")]
+    document: String,
+}
+
+impl Missing for WellKnownPath {
+    const PROBLEM: Problem = Problem::RouteNotFound;
+}
+
+pub async fn handle(State(app): State<App>, ContentPath(path): ContentPath<WellKnownPath>) -> Result<Served, Problem> {
+    let (site_url, api_url) = (&app.settings.site_url, &app.settings.api_url);
+    match path.document.as_str() {
+        "agent-card.json" => Ok(agent::card(site_url).into()),
+        "ai-catalog.json" => Ok(agent::catalog(site_url).into()),
+        "api-catalog" => {
+            let links = format!("<{site_url}/.well-known/api-catalog>; rel=\"api-catalog\"");
+            Ok(Served::from(catalog::apis(site_url, api_url)).with_links(links))
+        }
+        _ => Err(Problem::RouteNotFound),
+    }
+}

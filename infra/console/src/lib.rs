@@ -1,0 +1,160 @@
+//! The front end of the console, which shows and changes a project in a browser.
+//!
+//! It consists of the ES modules and the stylesheet in `web/`, which a browser runs as they are:
+//! `web/core` has what knows nothing of the page (client of the API, router, formatting, comparison
+//! of values), `web/components` the parts that pages are built from, `web/views` one module per
+//! page, and `web/texts.js` every text. The modules import each other by relative URLs, so all of
+//! them are below one path that contains the version of the whole.
+//!
+//! The front end uses the API alone. The gateway adds the page's frame and, on the machine it runs
+//! on, the keys of its first project.
+
+use std::path::Path;
+use std::sync::LazyLock;
+
+use crypto::digest::Digest;
+
+macro_rules! files {
+    ($($name:literal),* $(,)?) => {
+        &[$(($name, include_str!(concat!("../web/", $name)))),*]
+    };
+}
+
+/// Each file of `web/` with its content.
+const FILES: &[(&str, &str)] = files![
+    "components/chart.js",
+    "components/dialog.js",
+    "components/form.js",
+    "components/list.js",
+    "components/parts.js",
+    "components/preview.js",
+    "components/shell.js",
+    "console.css",
+    "core/api.js",
+    "core/dom.js",
+    "core/format.js",
+    "core/openapi.js",
+    "core/router.js",
+    "core/session.js",
+    "core/settings.js",
+    "core/values.js",
+    "main.js",
+    "routes.js",
+    "texts.js",
+    "views/audit-log.js",
+    "views/email-source.js",
+    "views/home.js",
+    "views/keys.js",
+    "views/operation.js",
+    "views/outbox-email.js",
+    "views/outbox.js",
+    "views/overview.js",
+    "views/owned-keys.js",
+    "views/permissions.js",
+    "views/projects.js",
+    "views/providers.js",
+    "views/quick-start.js",
+    "views/reference.js",
+    "views/rules.js",
+    "views/settings.js",
+    "views/sign-in.js",
+    "views/team.js",
+    "views/teams.js",
+    "views/templates.js",
+    "views/user-activity.js",
+    "views/user-danger.js",
+    "views/user-sessions.js",
+    "views/user-sign-in.js",
+    "views/user-teams.js",
+    "views/user.js",
+    "views/users.js",
+    "views/webhook.js",
+    "views/webhooks.js",
+];
+
+/// The path below which the files are served; a request has the version, then the file's name.
+pub const BASE: &str = "/console/assets";
+/// The module that a page loads first.
+pub const ENTRY: &str = "main.js";
+/// The stylesheet of a page, besides the one of all pages.
+pub const STYLE: &str = "console.css";
+
+/// The beginning of the digest of all files.
+static VERSION: LazyLock<String> = LazyLock::new(|| {
+    let all: String = FILES.iter().flat_map(|(name, content)| [*name, "\0", *content, "\0"]).collect();
+    Digest::of(&all).as_str().chars().take(12).collect()
+});
+
+/// A file of the front end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Asset {
+    pub media_type: &'static str,
+    pub content: &'static str,
+}
+
+impl Asset {
+    /// The file with this name, such as `core/api.js`.
+    pub fn find(name: &str) -> Option<Self> {
+        let (name, content) = FILES.iter().find(|(known, _)| *known == name)?;
+        let is_style = Path::new(name).extension().is_some_and(|end| end == "css");
+        let media_type = if is_style { "text/css; charset=utf-8" } else { "text/javascript; charset=utf-8" };
+        Some(Self { media_type, content })
+    }
+}
+
+/// The version of all files, which changes with the content of any of them.
+pub fn version() -> &'static str {
+    &VERSION
+}
+
+/// The URL of a file, by which browsers may cache it forever.
+pub fn url(name: &str) -> String {
+    format!("{BASE}/{}/{name}", version())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+
+    fn collect(folder: &Path, found: &mut BTreeSet<String>) {
+        let web = Path::new(env!("CARGO_MANIFEST_DIR")).join("web");
+        for entry in std::fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                collect(&path, found);
+            } else {
+                found.insert(path.strip_prefix(&web).unwrap().to_string_lossy().into_owned());
+            }
+        }
+    }
+
+    #[test]
+    fn every_file_of_the_front_end_is_embedded() {
+        let mut found = BTreeSet::new();
+        collect(&Path::new(env!("CARGO_MANIFEST_DIR")).join("web"), &mut found);
+        assert_eq!(FILES.iter().map(|(name, _)| (*name).to_owned()).collect::<BTreeSet<_>>(), found);
+    }
+
+    #[test]
+    fn files_have_urls_with_the_version_of_the_whole() {
+        for name in [ENTRY, STYLE] {
+            assert!(Asset::find(name).is_some(), "{name}");
+            assert_eq!(url(name), format!("/console/assets/{}/{name}", version()));
+        }
+        let types = ["texts.js", STYLE].map(|name| Asset::find(name).unwrap().media_type);
+        assert_eq!(types, ["text/javascript; charset=utf-8", "text/css; charset=utf-8"]);
+        assert_eq!(Asset::find("../src/lib.rs"), None);
+    }
+
+    #[test]
+    fn no_file_turns_text_into_markup_or_code_or_loads_anything_from_elsewhere() {
+        let forbidden =
+            ["innerHTML", "outerHTML", "insertAdjacentHTML", "document.write", "eval(", "new Function", "srcdoc", "url(http", "@import"];
+        for (name, content) in FILES {
+            let found: Vec<_> = forbidden.iter().filter(|word| content.contains(**word)).collect();
+            assert!(found.is_empty(), "{name} contains {found:?}");
+        }
+    }
+}

@@ -1,0 +1,279 @@
+// Forms. Nothing that was typed is lost when the API refuses it: its problems appear beside the
+// fields. A form of something that exists sends only what changed, and reads the current values
+// first, so that it overwrites nobody's changes unseen.
+
+import { fill, h, newId, say } from "../core/dom.js";
+import { duration } from "../core/format.js";
+import { changed, conflicts, lines, nested, parsed, printed } from "../core/values.js";
+import { texts as t } from "../texts.js";
+import { showConflicts } from "./dialog.js";
+import { button, curlButton, failure } from "./parts.js";
+
+/** For each type of field: its control, and how a value is put into it and taken out of it. */
+const TYPES = {
+  text: {
+    make: (field, id) =>
+      h("input", {
+        id,
+        type: field.input ?? "text",
+        autocomplete: field.autocomplete ?? "off",
+        spellcheck: "false",
+        required: field.required,
+        placeholder: field.placeholder,
+      }),
+    put: (value) => value ?? "",
+    take: (text, field) => (text === "" && field.nullable ? null : text),
+  },
+  number: {
+    make: (field, id) =>
+      h("input", {
+        id,
+        class: "short",
+        type: "number",
+        min: field.min,
+        max: field.max,
+        step: "1",
+        inputmode: "numeric",
+        required: field.required,
+      }),
+    put: (value) => value ?? "",
+    take: (text) => (text === "" ? null : Number(text)),
+  },
+  long: {
+    make: (field, id) =>
+      h("textarea", {
+        id,
+        rows: field.rows ?? 4,
+        spellcheck: "false",
+        class: field.isProse ? "prose-input" : null,
+        required: field.required,
+      }),
+    put: (value) => value ?? "",
+    take: (text, field) => (text === "" && field.nullable ? null : text),
+  },
+  lines: {
+    make: (field, id) => h("textarea", { id, rows: 4, spellcheck: "false", placeholder: field.placeholder }),
+    put: (value) => (value ?? []).join("\n"),
+    take: lines,
+  },
+  json: { make: (field, id) => h("textarea", { id, rows: field.rows ?? 3, spellcheck: "false" }), put: printed, take: parsed },
+  choice: {
+    make: (field, id) =>
+      h(
+        "select",
+        { id },
+        field.options.map(([value, text]) => h("option", { value }, text)),
+      ),
+    put: (value) => value ?? "",
+    take: (text, field) => (text === "" && field.nullable ? null : text),
+  },
+};
+
+class Field {
+  constructor(field, value) {
+    this.field = field;
+    this.id = newId("field");
+    this.type = TYPES[field.type ?? "text"];
+    this.problem = h("span", { class: "problem", id: `${this.id}-problem`, role: "alert", hidden: true });
+    if (field.type === "switch" || field.type === "choices") this.type = null;
+    this.unit = field.isDuration && h("output", { class: "muted small unit" });
+    this.control = this.#control();
+    if (this.unit) this.control.addEventListener("input", () => this.#measure());
+    this.put(value);
+  }
+
+  #control() {
+    const { field, id } = this;
+    if (this.type) return this.type.make(field, id);
+    if (field.type === "switch") return h("input", { id, type: "checkbox" });
+    return h(
+      "div",
+      { class: "choices" },
+      field.options.map(([value, text]) => h("label", {}, h("input", { type: "checkbox", value }), " ", text)),
+    );
+  }
+
+  put(value) {
+    if (this.type) this.control.value = this.type.put(value);
+    else if (this.field.type === "switch") this.control.checked = Boolean(value);
+    else for (const box of this.control.querySelectorAll("input")) box.checked = (value ?? []).includes(box.value);
+    if (this.unit) this.#measure();
+  }
+
+  #measure() {
+    this.unit.textContent = this.control.value > 0 ? `= ${duration(Number(this.control.value))}` : "";
+  }
+
+  get value() {
+    if (this.type) return this.type.take(this.control.value, this.field);
+    if (this.field.type === "switch") return this.control.checked;
+    return [...this.control.querySelectorAll("input:checked")].map((box) => box.value);
+  }
+
+  /** Shows or clears the problem of the field. */
+  complain(text) {
+    this.problem.hidden = !text;
+    this.problem.textContent = text ?? "";
+    const input = this.control;
+    if (text) {
+      input.setAttribute("aria-invalid", "true");
+      input.setAttribute("aria-errormessage", this.problem.id);
+    } else {
+      input.removeAttribute("aria-invalid");
+      input.removeAttribute("aria-errormessage");
+    }
+  }
+
+  get element() {
+    const { field, id, control } = this;
+    const help = field.help && h("small", { id: `${id}-help` }, field.help);
+    if (field.help) control.setAttribute("aria-describedby", `${id}-help`);
+    if (field.type === "switch")
+      return h("div", { class: "field switch-field" }, h("label", { for: id }, control, " ", field.label), help, this.problem);
+    if (field.type === "choices") return h("fieldset", { class: "field" }, h("legend", {}, field.label), control, help, this.problem);
+    return h("div", { class: "field" }, h("label", { for: id }, field.label), control, this.unit, help, this.problem);
+  }
+}
+
+/**
+ * A form.
+ *
+ * - `fields` have a name (the path in the request's body), label, help and type;
+ * - `values` are those of something that exists; without them, the form creates something;
+ * - `reread()` returns the current values, with which the form is compared before it is saved;
+ * - `send(body, values, changes)` makes the change, where `values` and `changes` have the paths of
+ *   fields as names; `request` takes the same and returns the request, to copy as curl;
+ * - `done(answer)` is called after success.
+ */
+export function form({ fields, values, reread, send, request, done, verb, cancel, extra }) {
+  const isChange = values !== undefined;
+  let baseline = values ?? {};
+  const parts = new Map(fields.map((field) => [field.name, new Field(field, isChange ? baseline[field.name] : field.initial)]));
+  let initial = snapshot();
+  const problem = h("div");
+  const submit = h("button", { class: "main" }, verb);
+
+  function snapshot() {
+    return JSON.stringify([...parts.values()].map((part) => (part.type ? part.control.value : part.value)));
+  }
+
+  /** The values to send; `null` if a field has no valid value. */
+  function collected() {
+    const found = {};
+    let first = null;
+    for (const [name, part] of parts) {
+      try {
+        found[name] = part.value;
+        part.complain(null);
+      } catch {
+        part.complain(t.notJson);
+        first ??= part;
+      }
+    }
+    first?.control.focus();
+    return first ? null : found;
+  }
+
+  /** What a new thing gets: fields that were left empty are not sent. */
+  const given = (found) =>
+    Object.fromEntries(
+      Object.entries(found).filter(([name, value]) => {
+        const { field } = parts.get(name);
+        return field.isSent ?? (value !== null && value !== "" && !(Array.isArray(value) && !value.length));
+      }),
+    );
+
+  const changes = (found) => (isChange ? changed(baseline, found) : given(found));
+  const sent = (found) => [nested(changes(found)), found, changes(found)];
+
+  function complain(error) {
+    const unknown = { ...error.fields };
+    let first = null;
+    for (const [name, part] of parts) {
+      const key = Object.keys(unknown).find((path) => path === name || path.startsWith(`${name}.`) || path.startsWith(`${name}[`));
+      part.complain(key && unknown[key]);
+      if (key) {
+        delete unknown[key];
+        first ??= part;
+      }
+    }
+    const isExplained = first && !Object.keys(unknown).length;
+    fill(problem, isExplained ? null : failure(error));
+    (first?.control ?? problem.firstChild)?.focus?.();
+  }
+
+  /** Whether nobody changed the same fields meanwhile, or whether to save anyway. */
+  async function isCurrent(found) {
+    if (!isChange || !reread) return true;
+    const now = await reread();
+    const mine = changes(found);
+    const clashes = conflicts(baseline, mine, now);
+    if (!clashes.length) return true;
+    const choice = await showConflicts(clashes, (name) => parts.get(name)?.field.label ?? name);
+    if (choice === "theirs") {
+      const taken = new Set(clashes.map(({ name }) => name));
+      for (const [name, part] of parts) if (taken.has(name) || !Object.hasOwn(mine, name)) part.put(now[name]);
+      baseline = now;
+      marked();
+    }
+    return choice === "mine";
+  }
+
+  /** Shows the values that were saved, with those that others have changed meanwhile. */
+  async function settle() {
+    if (isChange && reread) {
+      baseline = await reread();
+      for (const [name, part] of parts) part.put(baseline[name]);
+    }
+    initial = snapshot();
+    marked();
+  }
+
+  async function save(event) {
+    event.preventDefault();
+    const found = collected();
+    if (!found) return;
+    submit.disabled = true;
+    fill(problem, h("p", { class: "muted", role: "status" }, t.working));
+    try {
+      if (!(await isCurrent(found))) {
+        fill(problem);
+        return;
+      }
+      const answer = await send(...sent(found));
+      fill(problem, isChange ? h("p", { class: "done", role: "status" }, t.saved) : null);
+      say(isChange ? t.saved : t.done);
+      await settle();
+      await done?.(answer, found);
+    } catch (error) {
+      complain(error);
+    } finally {
+      submit.disabled = false;
+    }
+  }
+
+  function marked() {
+    element.toggleAttribute("data-dirty", snapshot() !== initial);
+  }
+
+  const element = h(
+    "form",
+    { class: "form", novalidate: true, onsubmit: save, oninput: marked },
+    [...parts.values()].map((part) => part.element),
+    extra,
+    problem,
+    h(
+      "div",
+      { class: "buttons" },
+      submit,
+      cancel && button(t.cancel, cancel),
+      request && curlButton(() => request(...sent(collected() ?? {}))),
+    ),
+  );
+  return element;
+}
+
+/** Whether a form of the page has changes that are not saved. */
+export function hasUnsaved() {
+  return Boolean(document.querySelector("form[data-dirty]"));
+}

@@ -1,0 +1,226 @@
+// Lists: a table whose rows are links, read page by page, with search, order and filters in the
+// URL.
+
+import { nextRows } from "../core/api.js";
+import { fill, h, newId, say } from "../core/dom.js";
+import { count } from "../core/format.js";
+import { same } from "../core/values.js";
+import { texts as t } from "../texts.js";
+import { button, curlButton, empty, failure } from "./parts.js";
+
+const LIMIT = 50;
+const LIVE_MILLIS = 5_000;
+const TYPING_MILLIS = 250;
+
+/** A table of rows; each column has a label, a cell, and optionally a class. */
+export function table({ columns, rows, href, label }) {
+  const body = h("tbody");
+  const whole = h(
+    "table",
+    { class: "rows", "aria-label": label },
+    h(
+      "thead",
+      {},
+      h(
+        "tr",
+        {},
+        columns.map(({ label: text, class: kind }) =>
+          h("th", { scope: "col", class: kind }, text || h("span", { class: "label" }, t.actions)),
+        ),
+      ),
+    ),
+    body,
+  );
+  whole.add = (more) => body.append(...more.map((row) => tableRow(columns, row, href)));
+  whole.add(rows);
+  return whole;
+}
+
+function tableRow(columns, row, href) {
+  const to = href?.(row);
+  return h(
+    "tr",
+    {},
+    columns.map(({ cell, class: kind }, index) => {
+      const content = cell(row);
+      return h("td", { class: kind }, index === 0 && to ? h("a", { class: "row", href: to }, content) : content);
+    }),
+  );
+}
+
+/**
+ * A list.
+ *
+ * - `path` and `query` name the operation, `items` the field with its rows;
+ * - `columns`, `href`: see `table`;
+ * - `search` is the name of the query parameter of a search, `choices` are orders and filters;
+ * - `none` is what the list shows without rows;
+ * - with `isLive`, changes of the first page appear by themselves.
+ */
+export function list(options) {
+  return new List(options).element;
+}
+
+class List {
+  #options;
+  #chosen;
+  #body = h("div");
+  #more = h("div", { class: "buttons more" });
+  #counted = h("span", { class: "muted small", role: "status" });
+  #running = new AbortController();
+  #table = null;
+  /** All rows that are shown, and where the next page begins. */
+  #rows = [];
+  #cursor = null;
+
+  constructor(options) {
+    this.#options = { query: {}, items: "items", choices: [], isPaged: true, ...options };
+    const { router, search, choices, isLive } = this.#options;
+    const url = new URLSearchParams(router ? location.search : "");
+    this.#chosen = { q: search ? (url.get("q") ?? "") : "" };
+    for (const choice of choices) this.#chosen[choice.name] = url.get(choice.name) ?? defaultOf(choice);
+    this.element = this.#element();
+    this.element.reload = () => this.#load();
+    this.#load();
+    if (isLive) this.#follow();
+  }
+
+  /** The query of the request for the chosen rows. */
+  #query() {
+    const { query, search, choices, isPaged } = this.#options;
+    const wanted = { ...query, ...(isPaged && { limit: LIMIT }) };
+    if (search && this.#chosen.q) wanted[search] = this.#chosen.q;
+    for (const { name, query: queryOf } of choices) {
+      const value = this.#chosen[name];
+      Object.assign(wanted, queryOf ? queryOf(value) : { [name]: value });
+    }
+    return wanted;
+  }
+
+  #read(cursor, signal) {
+    const { api, path, items } = this.#options;
+    return nextRows(api, path, this.#query(), cursor, { signal, items });
+  }
+
+  /** Reads and shows the first page, or with a cursor the next one. */
+  async #load(cursor) {
+    this.#running.abort();
+    this.#running = new AbortController();
+    const { signal } = this.#running;
+    const isFirst = cursor === undefined;
+    fill(this.#more, h("span", { class: "muted", role: "status" }, t.loading));
+    try {
+      const found = await this.#read(cursor, signal);
+      if (signal.aborted) return;
+      if (isFirst) this.#showFirst(found);
+      else this.#showNext(found);
+    } catch (error) {
+      if (error.name === "AbortError") return;
+      if (isFirst) fill(this.#body);
+      fill(this.#more, failure(error, { again: () => this.#load(cursor) }));
+    }
+  }
+
+  #showFirst({ rows, cursor }) {
+    const { choices, none } = this.#options;
+    const isFiltered = this.#chosen.q || choices.some((choice) => this.#chosen[choice.name] !== defaultOf(choice));
+    this.#rows = rows;
+    this.#table = rows.length ? table({ ...this.#options, rows }) : null;
+    fill(this.#body, this.#table ?? (cursor ? null : empty(isFiltered ? t.nothingFound : none)));
+    this.#showEnd(rows, cursor);
+  }
+
+  #showNext({ rows, cursor }) {
+    this.#rows = [...this.#rows, ...rows];
+    if (this.#table) this.#table.add(rows);
+    else if (rows.length) fill(this.#body, (this.#table = table({ ...this.#options, rows })));
+    this.#showEnd(rows, cursor);
+    say(this.#counted.textContent);
+  }
+
+  /** Shows how many rows there are, and how to get more. */
+  #showEnd(found, cursor) {
+    const shown = this.#rows.length;
+    this.#cursor = cursor;
+    this.#counted.textContent = cursor ? t.rowsAndMore(count(shown)) : shown ? t.rows(shown) : "";
+    const isSearching = cursor && !found.length;
+    fill(
+      this.#more,
+      isSearching && h("span", { class: "muted" }, t.searchedPart),
+      cursor && button(isSearching ? t.searchOn : t.loadMore, () => this.#load(cursor)),
+    );
+  }
+
+  /**
+   * Shows changes of the first page while nobody reads further pages, details or a dialog. The row
+   * with the focus keeps it.
+   */
+  #follow() {
+    const timer = setInterval(async () => {
+      if (!this.element.isConnected) return clearInterval(timer);
+      const isBusy = document.hidden || this.#rows.length > LIMIT || document.querySelector("dialog[open], .rows details[open]");
+      if (isBusy) return undefined;
+      const { signal } = this.#running;
+      try {
+        const found = await this.#read(undefined, signal);
+        const isSame = same(found.rows, this.#rows) && found.cursor === this.#cursor;
+        if (signal.aborted || isSame || document.querySelector("dialog[open]")) return undefined;
+        const focused = this.#body.contains(document.activeElement) && document.activeElement.getAttribute("href");
+        this.#showFirst(found);
+        if (focused) this.#body.querySelector(`a[href="${CSS.escape(focused)}"]`)?.focus({ preventScroll: true });
+      } catch {
+        // The next attempt may succeed; what is shown stays.
+      }
+      return undefined;
+    }, LIVE_MILLIS);
+  }
+
+  /** Reads the rows anew after a change of the search, the order or a filter. */
+  #changed() {
+    const { router, choices } = this.#options;
+    const different = choices.filter((choice) => this.#chosen[choice.name] !== defaultOf(choice));
+    router?.replace({ q: this.#chosen.q, ...Object.fromEntries(different.map(({ name }) => [name, this.#chosen[name]])) });
+    this.#load();
+  }
+
+  #search() {
+    let typing;
+    const { searchLabel } = this.#options;
+    const typed = (event) => {
+      this.#chosen.q = event.target.value.trim();
+      clearTimeout(typing);
+      typing = setTimeout(() => this.#changed(), TYPING_MILLIS);
+    };
+    const attributes = { placeholder: searchLabel, "aria-label": searchLabel, spellcheck: "false", autocomplete: "off" };
+    return h("input", { type: "search", value: this.#chosen.q, oninput: typed, ...attributes });
+  }
+
+  #choice(choice) {
+    const id = newId("choice");
+    const chosen = (event) => {
+      this.#chosen[choice.name] = event.target.value;
+      this.#changed();
+    };
+    const options = choice.options.map(([value, text]) => h("option", { value, selected: value === this.#chosen[choice.name] }, text));
+    return [h("label", { class: "label", for: id }, choice.label), h("select", { id, onchange: chosen }, options)];
+  }
+
+  #element() {
+    const { api, path, search, choices } = this.#options;
+    const curl = curlButton(() => api.request("GET", path, { query: this.#query() }));
+    const filters = [
+      search && this.#search(),
+      choices.map((choice) => this.#choice(choice)),
+      h("span", { class: "list-end" }, this.#counted, curl),
+    ];
+    return h(
+      "div",
+      { class: "list" },
+      h("form", { class: "filters", role: "search", onsubmit: (event) => event.preventDefault() }, filters),
+      this.#body,
+      this.#more,
+    );
+  }
+}
+
+const defaultOf = ({ options }) => options[0][0];

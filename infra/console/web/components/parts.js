@@ -1,0 +1,148 @@
+// Small parts of pages: texts, ids, times, states, notices.
+
+import { h, newId } from "../core/dom.js";
+import { clipped, shortened, visible } from "../core/format.js";
+import { toCurl } from "../core/api.js";
+import { texts as t } from "../texts.js";
+
+/** A text from the API: isolated from the direction of its surroundings, with nothing invisible. */
+export function shown(text, { most } = {}) {
+  if (text === null || text === undefined || text === "") return h("span", { class: "muted" }, t.none);
+  const whole = visible(text);
+  const cut = most ? clipped(whole, most) : whole;
+  return h("bdi", { title: cut === whole ? null : clipped(whole, 1000) }, cut);
+}
+
+/** A button that copies a text; the features of every page do the copying. */
+export function copyButton(text, label = t.copy) {
+  return h("button", { type: "button", class: "copy quiet", "data-copy": text }, label);
+}
+
+/** An id: shortened in the middle, whole while it has the focus. */
+export function id(value) {
+  const element = h(
+    "code",
+    {
+      tabindex: "0",
+      title: value,
+      onfocus: () => {
+        element.textContent = value;
+      },
+      onblur: () => {
+        element.textContent = shortened(value);
+      },
+    },
+    shortened(value),
+  );
+  return h("span", { class: "key" }, element, copyButton(value));
+}
+
+/** A secret that is shown on demand. */
+export function secret(value) {
+  const masked = `${value.slice(0, 4)}••••••••`;
+  return h("span", { class: "key" }, h("details", {}, h("summary", {}, masked), h("code", {}, value)), copyButton(value));
+}
+
+/** A time in milliseconds or as text: relative, with the absolute one on hover. */
+export function time(value, { isLong = false } = {}) {
+  if (value === null || value === undefined) return h("span", { class: "muted" }, t.never);
+  const date = new Date(value);
+  return h("time", { datetime: date.toISOString().replace(/\.\d+Z$/, "Z"), class: isLong ? null : "ago" }, date.toISOString());
+}
+
+/** A state in words, with one of four tones. */
+export function state(tone, text) {
+  return h("span", { class: `state ${tone}` }, text);
+}
+
+export function tag(text) {
+  return h("span", { class: "tag" }, text);
+}
+
+/** Names and values; entries without a value are left out. */
+export function facts(...entries) {
+  const rows = entries.filter((entry) => entry && entry[1] !== undefined);
+  return h(
+    "dl",
+    { class: "facts" },
+    rows.map(([name, ...value]) => [h("dt", {}, name), h("dd", {}, value)]),
+  );
+}
+
+/** A block of code with a button that copies it. */
+export function code(text) {
+  return h(
+    "div",
+    { class: "code" },
+    h("pre", { tabindex: "0" }, h("code", {}, text)),
+    h("button", { type: "button", class: "copy quiet" }, t.copy),
+  );
+}
+
+/** The heading of a page, with actions at the right. */
+export function head(title, { lead, actions = [] } = {}) {
+  return h(
+    "div",
+    { class: "head" },
+    h("div", {}, h("h1", { tabindex: "-1" }, title), lead && h("p", {}, lead)),
+    h("div", { class: "buttons" }, actions),
+  );
+}
+
+/** A heading of a part of a page. */
+export function heading(text, { level = "h2", actions } = {}) {
+  return h("div", { class: "subhead" }, h(level, {}, text), actions && h("div", { class: "buttons" }, actions));
+}
+
+export function link(href, text, attributes = {}) {
+  return h("a", { href, ...attributes }, text);
+}
+
+export function button(text, onclick, attributes = {}) {
+  return h("button", { type: "button", onclick, ...attributes }, text);
+}
+
+/** Copies a request as a curl command; `make` returns the request when the button is pressed. */
+export function curlButton(make) {
+  const copy = h("button", { type: "button", class: "copy quiet", "data-copy": "", title: t.curl.help }, t.curl.label);
+  // The request is made before the features of every page read the attribute.
+  copy.addEventListener("click", () => {
+    copy.dataset.copy = toCurl(make(), location.origin);
+  });
+  return copy;
+}
+
+/** A failure in the API's own words. */
+export function failure(error, { again } = {}) {
+  if (error.name === "AbortError") return h("span");
+  const isApi = typeof error.status === "number";
+  const text = !isApi ? `${t.failed.internal} ${error.message}` : error.status === 0 ? t.failed.unreachable : error.message;
+  const wait = error.retryAfter ? ` ${t.failed.retryAfter(error.retryAfter)}` : "";
+  return h(
+    "div",
+    { class: "note failed", role: "alert", id: newId("failure") },
+    h("p", {}, h("strong", {}, t.failed.title), " ", shown(text, { most: 2000 }), wait),
+    error.hint && h("p", {}, shown(error.hint)),
+    error.code && h("p", { class: "small" }, link(error.documentation, h("code", {}, error.code))),
+    again && h("p", {}, button(t.again, again)),
+  );
+}
+
+/** A note; `tone` is `done`, `waiting` or `failed`. */
+export function note(tone, ...content) {
+  return h("div", { class: `note ${tone}`, role: tone === "failed" ? "alert" : "status" }, h("p", {}, content));
+}
+
+/** What a list shows when it has no rows, and how to get the first one. */
+export function empty({ title, text, action }) {
+  return h("div", { class: "empty" }, h("h2", {}, title), h("p", {}, text), action);
+}
+
+/** Tabs that are links. */
+export function tabs(entries, current, label) {
+  return h(
+    "nav",
+    { class: "tabs", "aria-label": label },
+    entries.map(([href, text, name]) => link(href, text, { "aria-current": name === current && "page" })),
+  );
+}

@@ -1,0 +1,20 @@
+// A frame with the HTML of an email. The gateway answers with a policy of its own for it: no
+// scripts, no forms, no origin.
+
+import { h, newId } from "../core/dom.js";
+import { texts as t } from "../texts.js";
+
+/** The frame; `show(html)` replaces its content. */
+export function preview() {
+  const name = newId("preview");
+  const field = h("input", { type: "hidden", name: "html" });
+  const sender = h("form", { method: "post", action: "/console/preview", target: name, hidden: true }, field);
+  const element = h("div", {}, h("iframe", { class: "frame", name, title: t.emails.preview }), sender);
+  element.show = (html) => {
+    field.value = html;
+    // A frame must be in the page before a form can be sent to it.
+    if (sender.isConnected) sender.submit();
+    else requestAnimationFrame(() => sender.isConnected && sender.submit());
+  };
+  return element;
+}

@@ -1,0 +1,60 @@
+// The frame of a project's pages: the switch of projects in the bar, and the list of pages.
+
+import { h } from "../core/dom.js";
+import { clipped, visible } from "../core/format.js";
+import { url } from "../core/router.js";
+import { texts as t } from "../texts.js";
+import { link } from "./parts.js";
+
+const GROUPS = [
+  [null, ["overview", "/"], ["quickstart", "/quick-start"]],
+  ["people", ["users", "/users"], ["teams", "/teams"], ["permissions", "/permissions"]],
+  ["signIn", ["providers", "/providers"], ["rules", "/sign-up-rules"]],
+  ["emails", ["outbox", "/outbox"], ["templates", "/templates"], ["themes", "/themes"], ["drafts", "/drafts"]],
+  ["developers", ["keys", "/keys"], ["webhooks", "/webhooks"], ["reference", "/api"]],
+  ["project", ["audit", "/audit-log"], ["settings", "/settings"]],
+];
+
+/** The pages of a project. */
+export function sidebar({ to }, current) {
+  const nav = h(
+    "nav",
+    { "aria-label": t.nav.label },
+    GROUPS.map(([group, ...pages]) => [
+      group && h("h2", {}, t.nav.groups[group]),
+      h(
+        "ul",
+        {},
+        pages.map(([name, path]) =>
+          h("li", {}, link(to(path === "/" ? "" : path), t.nav.pages[name], { "aria-current": name === current && "page" })),
+        ),
+      ),
+    ]),
+  );
+  return h("aside", { class: "side" }, h("details", {}, h("summary", { class: "button" }, t.nav.summary(t.nav.pages[current] ?? "")), nav));
+}
+
+/** The switch of projects, and who uses the console. */
+export function projectSwitch({ session, projects, router, projectId, refresh }) {
+  const options = [...projects.values()].map((project) =>
+    h("option", { value: project.id, selected: project.id === projectId }, clipped(visible(project.display_name), 40)),
+  );
+  const select = h(
+    "select",
+    { id: "project", onchange: (event) => router.go(event.target.value ? url(`/${event.target.value}`) : url("/projects")) },
+    !projectId && h("option", { value: "", selected: true }, t.nav.chooseProject),
+    options,
+    projectId && h("option", { value: "" }, t.nav.allProjects),
+  );
+  const signOut = async () => {
+    await session.signOut().catch(() => {});
+    projects.clear();
+    await (session.isOpen ? refresh() : router.go(url("/sign-in")));
+  };
+  return [
+    projects.size > 0 && [h("label", { class: "label", for: "project" }, t.nav.project), select],
+    session.email
+      ? h("button", { type: "button", class: "quiet", onclick: signOut, title: session.email }, t.nav.signOut)
+      : session.local && h("a", { class: "quiet-link", href: url("/sign-in") }, t.nav.signIn),
+  ];
+}

@@ -1,0 +1,173 @@
+// The client of the API. Requests are plain values, so that the console can show each of them as a
+// curl command.
+
+export const API = "/api/v1";
+
+/** A failure as the API described it. */
+export class ApiError extends Error {
+  constructor(status, body, retryAfter) {
+    super(body?.error ?? "");
+    this.status = status;
+    this.code = body?.code ?? "";
+    this.hint = body?.hint ?? "";
+    this.details = body?.details ?? {};
+    this.documentation = body?.code ? `/docs/errors#${body.code}` : "";
+    this.retryAfter = retryAfter;
+    this.fields = fieldsOf(this.message);
+  }
+}
+
+/** The problems of single fields, from the message of a SCHEMA_ERROR. */
+export function fieldsOf(message) {
+  const found = {};
+  for (const [, path, problem] of message.matchAll(/^ {2}- body\.([A-Za-z0-9_.[\]]+) (.+)$/gm)) found[path] ??= problem;
+  return found;
+}
+
+const KEY_HEADER = {
+  admin: "x-service-super-secret-admin-key",
+  server: "x-service-secret-server-key",
+  client: "x-service-publishable-client-key",
+};
+
+/**
+ * A request: `credentials` have the project, the access level, and a key, an admin access token, or
+ * the tokens of a session.
+ */
+export function request(credentials, method, path, { query, body, ifMatch } = {}) {
+  const level = credentials.level ?? "admin";
+  const headers = { "x-service-access-type": level, "x-service-project-id": credentials.projectId };
+  if (credentials.key) headers[KEY_HEADER[level]] = credentials.key;
+  if (credentials.adminToken) headers["x-service-admin-access-token"] = credentials.adminToken;
+  if (credentials.token) headers["x-service-access-token"] = credentials.token;
+  if (credentials.refreshToken) headers["x-service-refresh-token"] = credentials.refreshToken;
+  if (ifMatch) headers["if-match"] = ifMatch;
+  if (body !== undefined) headers["content-type"] = "application/json";
+  const given = Object.entries(query ?? {}).filter(([, value]) => value !== undefined && value !== null && value !== "");
+  const search = given.length ? `?${new URLSearchParams(given)}` : "";
+  return { method, url: `${API}${path}${search}`, headers, body: body === undefined ? undefined : JSON.stringify(body) };
+}
+
+/** A path whose parts are encoded: `` path`/users/${id}` ``. */
+export function path(parts, ...values) {
+  return parts.reduce((whole, part, index) => whole + encodeURIComponent(values[index - 1]) + part);
+}
+
+const VARIABLES = {
+  "x-service-super-secret-admin-key": "GATELET_SUPER_SECRET_ADMIN_KEY",
+  "x-service-secret-server-key": "GATELET_SECRET_SERVER_KEY",
+  "x-service-publishable-client-key": "GATELET_PUBLISHABLE_CLIENT_KEY",
+  "x-service-admin-access-token": "GATELET_ADMIN_ACCESS_TOKEN",
+  "x-service-access-token": "GATELET_ACCESS_TOKEN",
+  "x-service-refresh-token": "GATELET_REFRESH_TOKEN",
+};
+
+/**
+ * A request as a command for a shell. Credentials are the variables of `keys.env`, so that a copied
+ * command contains no secret; passwords in the body are masked.
+ */
+export function toCurl({ method, url, headers, body }, origin) {
+  const quoted = (text) => `'${text.replaceAll("'", `'\\''`)}'`;
+  const parts = [`curl ${method === "GET" ? "" : `-X ${method} `}${quoted(origin + url)}`];
+  for (const [name, value] of Object.entries(headers)) {
+    const variable = VARIABLES[name];
+    if (name === "content-type") continue;
+    parts.push(variable ? `-H "${name}: $${variable}"` : `-H ${quoted(`${name}: ${value}`)}`);
+  }
+  if (body !== undefined) parts.push(`--json ${quoted(masked(body))}`);
+  return parts.join(" \\\n  ");
+}
+
+const SECRET_FIELD = /password|secret|totp/;
+
+function masked(body) {
+  return JSON.stringify(JSON.parse(body), (name, value) => (SECRET_FIELD.test(name) && typeof value === "string" ? "••••••" : value));
+}
+
+/** Sends requests of one project. */
+export class Api {
+  #credentials;
+  #fetch;
+  #renew;
+
+  /** `credentials()` returns the current ones; `renew()` replaces those that have expired. */
+  constructor(credentials, { fetch = globalThis.fetch.bind(globalThis), renew } = {}) {
+    this.#credentials = credentials;
+    this.#fetch = fetch;
+    this.#renew = renew;
+  }
+
+  /** The request that a call would send. */
+  request(method, path, options) {
+    return request(this.#credentials(), method, path, options);
+  }
+
+  async call(method, path, options = {}) {
+    return (await this.answer(method, path, options)).body;
+  }
+
+  /** The response with its `ETag`. */
+  async answer(method, path, options = {}) {
+    let { response, body } = await this.#send(method, path, options);
+    const isExpired = /^(ADMIN_)?ACCESS_TOKEN_EXPIRED$/.test(body?.code);
+    if (response.status === 401 && isExpired && this.#renew && (await this.#renew()))
+      ({ response, body } = await this.#send(method, path, options));
+    if (!response.ok) throw new ApiError(response.status, body, response.headers.get("retry-after"));
+    return { body, etag: response.headers.get("etag") };
+  }
+
+  async #send(method, path, options) {
+    const { url, headers, body } = this.request(method, path, options);
+    let response;
+    try {
+      response = await this.#fetch(url, { method, headers, body, signal: options.signal, cache: "no-store" });
+    } catch (error) {
+      if (error.name === "AbortError") throw error;
+      throw new ApiError(0, { code: "", error: "" });
+    }
+    const text = await response.text();
+    return { response, body: asJson(text) };
+  }
+
+  get(path, query, options) {
+    return this.call("GET", path, { query, ...options });
+  }
+  post(path, body = {}) {
+    return this.call("POST", path, { body });
+  }
+  patch(path, body, options) {
+    return this.call("PATCH", path, { body, ...options });
+  }
+  delete(path, query) {
+    return this.call("DELETE", path, { query });
+  }
+}
+
+/** The id of a user, given the id or an address. An address that no user has stays as it is. */
+export async function userId(api, text) {
+  const wanted = text.trim();
+  if (!wanted.includes("@")) return wanted;
+  const found = await nextRows(api, "/users", { query: wanted, include_anonymous: true, limit: 100 });
+  const user = found.rows.find(({ primary_email: address }) => address?.toLowerCase() === wanted.toLowerCase());
+  return user?.id ?? wanted;
+}
+
+function asJson(text) {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return { error: text.slice(0, 500) };
+  }
+}
+
+/**
+ * The next rows of a list. The pages of a search may be empty although more follow, so up to `most`
+ * pages are read until there is a row.
+ */
+export async function nextRows(api, path, query, cursor, { signal, most = 10, items = "items" } = {}) {
+  for (let read = 1; ; read += 1) {
+    const page = await api.get(path, { ...query, cursor }, { signal });
+    cursor = page.pagination?.next_cursor ?? null;
+    if (page[items].length || !cursor || read === most) return { rows: page[items], cursor };
+  }
+}

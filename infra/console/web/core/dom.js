@@ -1,0 +1,44 @@
+// Builds elements. Every text becomes a text node, so nothing that the API returns is ever parsed
+// as markup.
+
+const SVG = new Set(["svg", "path", "rect", "g", "title", "line"]);
+
+/**
+ * An element with attributes and children. Attributes named `on…` are listeners. `false`,
+ * `null` and `undefined` leave an attribute or a child out.
+ */
+export function h(tag, attributes = {}, ...children) {
+  const element = SVG.has(tag) ? document.createElementNS("http://www.w3.org/2000/svg", tag) : document.createElement(tag);
+  for (const [name, value] of Object.entries(attributes ?? {})) {
+    if (value === false || value === null || value === undefined) continue;
+    if (name.startsWith("on")) element.addEventListener(name.slice(2), value);
+    else if (name === "value" || name === "checked") element[name] = value;
+    else element.setAttribute(name, value === true ? "" : String(value));
+  }
+  element.append(...nodes(children));
+  return element;
+}
+
+function nodes(children) {
+  return children.flat(Infinity).filter((child) => child !== false && child !== null && child !== undefined);
+}
+
+/** Replaces the children of an element. */
+export function fill(element, ...children) {
+  element.replaceChildren(...nodes(children));
+  return element;
+}
+
+let ids = 0;
+
+/** An id that no other element has. */
+export function newId(name = "id") {
+  ids += 1;
+  return `${name}-${ids}`;
+}
+
+/** Tells screen readers what happened. */
+export function say(text) {
+  const said = document.querySelector("#said");
+  if (said) said.textContent = text;
+}

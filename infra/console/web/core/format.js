@@ -1,0 +1,61 @@
+// How values are shown.
+
+/** Controls, and characters that change the direction or the extent of the text around them. */
+const UNSEEN = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u00ad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]/g;
+
+/** A text with characters that nobody would see replaced by their code points. */
+export function visible(text) {
+  return String(text).replace(UNSEEN, (character) => `⟨U+${character.codePointAt(0).toString(16).toUpperCase().padStart(4, "0")}⟩`);
+}
+
+/** A text of at most `most` characters, cut at its end. */
+export function clipped(text, most = 160) {
+  const characters = Array.from(text);
+  return characters.length > most ? `${characters.slice(0, most).join("")}…` : text;
+}
+
+/** An id or a key, shortened in the middle. */
+export function shortened(id) {
+  return id.length > 16 ? `${id.slice(0, 8)}…${id.slice(-4)}` : id;
+}
+
+const numbers = new Intl.NumberFormat("en");
+
+export function count(number) {
+  return numbers.format(number);
+}
+
+/** A share of one as a percentage. */
+export function percent(share) {
+  return `${numbers.format(Math.round(share * 1000) / 10)} %`;
+}
+
+const UNITS = [
+  ["day", 86_400],
+  ["hour", 3600],
+  ["minute", 60],
+  ["second", 1],
+];
+
+/** A duration in seconds in its largest whole units: 90000 is "1 day 1 hour". */
+export function duration(seconds) {
+  const parts = [];
+  let rest = seconds;
+  for (const [unit, size] of UNITS) {
+    const whole = Math.floor(rest / size);
+    rest -= whole * size;
+    if (whole) parts.push(`${count(whole)} ${unit}${whole === 1 ? "" : "s"}`);
+  }
+  return parts.slice(0, 2).join(" ");
+}
+
+/** Words from an identifier: `sign-in_failed` is "sign in failed". */
+export function words(name) {
+  return String(name).replace(/[-_]/g, " ").toLowerCase();
+}
+
+/** Words that begin with a capital letter. */
+export function title(name) {
+  const text = words(name);
+  return text.charAt(0).toUpperCase() + text.slice(1);
+}

@@ -1,0 +1,164 @@
+// Who uses the console: somebody at the gateway's machine, by the keys of its first project, or a
+// user of the project `internal`, by a session.
+
+import { Api, ApiError } from "./api.js";
+
+const TOKEN = "gatelet.console-token";
+const SESSION = "gatelet.console-session";
+const INTERNAL = "internal";
+
+/** Keeps the console token from the link that the gateway prints, and removes it from the URL. */
+export function takeToken(location, history, storage) {
+  const token = location.hash.slice(1);
+  if (!/^[\w-]{43}$/.test(token)) return;
+  history.replaceState(null, "", location.pathname + location.search);
+  try {
+    storage.setItem(TOKEN, token);
+  } catch {
+    // Storage is disabled: only signing in is possible.
+  }
+}
+
+export class Session {
+  #local = null;
+  #user;
+  #stores;
+  #fetch;
+  #renewal = null;
+
+  constructor({ localStorage, sessionStorage, fetch = globalThis.fetch.bind(globalThis) }) {
+    this.#stores = { localStorage, sessionStorage };
+    this.#fetch = fetch;
+    this.#user = read(sessionStorage, SESSION);
+  }
+
+  /** Asks the gateway for the keys of its first project, which only its own machine receives. */
+  async open() {
+    const token = text(this.#stores.localStorage, TOKEN);
+    if (!token) return;
+    try {
+      const answer = await this.#fetch("/console/session", { headers: { authorization: `Bearer ${token}` }, cache: "no-store" });
+      if (answer.ok) this.#local = await answer.json();
+    } catch {
+      // The gateway does not answer; the pages say so when they ask the API.
+    }
+  }
+
+  /** The first project with its keys; `null` if this browser may not see them. */
+  get local() {
+    return this.#local;
+  }
+
+  /** The email address of the user who is signed in. */
+  get email() {
+    return this.#user?.email ?? null;
+  }
+
+  get isOpen() {
+    return Boolean(this.#local ?? this.#user);
+  }
+
+  /** The API of a project, with admin access. */
+  project(projectId) {
+    if (this.#local?.project_id === projectId) {
+      return new Api(() => ({ projectId, key: this.#local.super_secret_admin_key }), { fetch: this.#fetch });
+    }
+    return new Api(() => ({ projectId, adminToken: this.#user?.access }), { fetch: this.#fetch, renew: () => this.#renew() });
+  }
+
+  /** The API of the project `internal`, as the user who is signed in. */
+  get internal() {
+    const credentials = () => ({ projectId: INTERNAL, level: "client", token: this.#user?.access });
+    return new Api(credentials, { fetch: this.#fetch, renew: () => this.#renew() });
+  }
+
+  /** Signs in. Returns the code of the attempt if a second factor is required, else `null`. */
+  async signIn(email, password) {
+    const api = this.#anybody();
+    try {
+      this.#keep(email, await api.post("/auth/password/sign-in", { email, password }));
+      return null;
+    } catch (error) {
+      if (error instanceof ApiError && error.code === "MULTI_FACTOR_AUTHENTICATION_REQUIRED") return error.details.attempt_code;
+      throw error;
+    }
+  }
+
+  /** Completes a sign-in by a code of the authenticator app, or by a recovery code. */
+  async secondFactor(email, attempt, code) {
+    const isTotp = /^\d{6}$/.test(code);
+    const factor = isTotp ? { type: "totp", totp: code } : { type: "recovery-code", recovery_code: code };
+    this.#keep(email, await this.#anybody().post("/auth/mfa/sign-in", { ...factor, code: attempt, remember_device: false }));
+  }
+
+  /** Ends the session here and at the API. */
+  async signOut() {
+    const api = this.internal;
+    try {
+      await api.delete("/auth/sessions/current");
+    } finally {
+      this.#forget();
+    }
+  }
+
+  #anybody() {
+    return new Api(() => ({ projectId: INTERNAL, level: "client" }), { fetch: this.#fetch });
+  }
+
+  #keep(email, { access_token: access, refresh_token: refresh }) {
+    this.#user = { email, access, refresh };
+    write(this.#stores.sessionStorage, SESSION, this.#user);
+  }
+
+  #forget() {
+    this.#user = null;
+    write(this.#stores.sessionStorage, SESSION, null);
+  }
+
+  /** Exchanges the refresh token; requests that find the token expired share one exchange. */
+  #renew() {
+    this.#renewal ??= this.#exchange().finally(() => {
+      this.#renewal = null;
+    });
+    return this.#renewal;
+  }
+
+  async #exchange() {
+    if (!this.#user?.refresh) return false;
+    const { email, refresh } = this.#user;
+    const api = new Api(() => ({ projectId: INTERNAL, level: "client", refreshToken: refresh }), { fetch: this.#fetch });
+    try {
+      const { access_token: access } = await api.post("/auth/sessions/current/refresh");
+      this.#keep(email, { access_token: access, refresh_token: refresh });
+      return true;
+    } catch (error) {
+      if (error.status === 401) this.#forget();
+      return false;
+    }
+  }
+}
+
+function text(storage, name) {
+  try {
+    return storage.getItem(name);
+  } catch {
+    return null;
+  }
+}
+
+function read(storage, name) {
+  try {
+    return JSON.parse(text(storage, name));
+  } catch {
+    return null;
+  }
+}
+
+function write(storage, name, value) {
+  try {
+    if (value === null) storage.removeItem(name);
+    else storage.setItem(name, JSON.stringify(value));
+  } catch {
+    // Storage is disabled: the session lasts as long as the page.
+  }
+}

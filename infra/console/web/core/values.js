@@ -1,0 +1,83 @@
+// Rules about values, without the page: comparing, patching, reading lines and JSON.
+
+/** Whether two JSON values are equal, whatever the order of their keys. */
+export function same(a, b) {
+  if (a === b) return true;
+  if (typeof a !== "object" || typeof b !== "object" || a === null || b === null) return false;
+  if (Array.isArray(a) !== Array.isArray(b)) return false;
+  const keys = Object.keys(a);
+  return keys.length === Object.keys(b).length && keys.every((key) => Object.hasOwn(b, key) && same(a[key], b[key]));
+}
+
+/** The fields of `now` that differ from `before`. */
+export function changed(before, now) {
+  return Object.fromEntries(Object.entries(now).filter(([name, value]) => !same(value ?? null, before[name] ?? null)));
+}
+
+/**
+ * The fields that this form changes although somebody else has changed them since it was opened, to
+ * another value than the form's.
+ */
+export function conflicts(before, mine, now) {
+  return Object.keys(mine)
+    .filter((name) => !same(before[name] ?? null, now[name] ?? null) && !same(mine[name] ?? null, now[name] ?? null))
+    .map((name) => ({ name, before: before[name], now: now[name], mine: mine[name] }));
+}
+
+/** The value at a path such as `config.allow_localhost`. */
+export function at(value, path) {
+  return path.split(".").reduce((inner, name) => inner?.[name], value);
+}
+
+/** An object with these values at their paths. */
+export function nested(values) {
+  const whole = {};
+  for (const [path, value] of Object.entries(values)) {
+    const names = path.split(".");
+    const last = names.pop();
+    let inner = whole;
+    for (const name of names) inner = inner[name] ??= {};
+    inner[last] = value;
+  }
+  return whole;
+}
+
+/** The lines of a text that are not blank. */
+export function lines(text) {
+  return text
+    .split("\n")
+    .map((line) => line.trim())
+    .filter(Boolean);
+}
+
+/** A value for a name in a template. */
+function sample(name) {
+  if (/link|url/.test(name)) return "https://example.com/…";
+  if (/minutes|hours|days|count/.test(name)) return 10;
+  if (/code|otp/.test(name)) return "ABC123";
+  return /^(is|has)_/.test(name) ? true : name.replaceAll("_", " ");
+}
+
+/**
+ * Values for the variables that a template names, to preview it with. What the template repeats is
+ * a list with one object, whose fields have the values that the template compares them with.
+ */
+export function sampleVariables(source) {
+  const found = {};
+  for (const [, name] of source.matchAll(/\bvariables\.(\w+)/g)) found[name] = sample(name);
+  for (const [, item, name] of source.matchAll(/\bfor\s+(\w+)\s+in\s+variables\.(\w+)/g)) {
+    const fields = [...source.matchAll(new RegExp(`\\b${item}\\.(\\w+)(?:\\s*==\\s*"([^"]*)")?`, "g"))].reverse();
+    found[name] = [Object.fromEntries(fields.map(([, field, value]) => [field, value ?? sample(field)]))];
+  }
+  return found;
+}
+
+/** A JSON text as a value; an empty text is `null`. */
+export function parsed(text) {
+  return text.trim() === "" ? null : JSON.parse(text);
+}
+
+/** A value as JSON for people; `null` is an empty text. */
+export function printed(value) {
+  return value === null || value === undefined ? "" : JSON.stringify(value, null, 2);
+}

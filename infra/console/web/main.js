@@ -1,0 +1,95 @@
+// The console: decides who uses it, then shows the view of the current URL.
+
+import { mayLeave } from "./components/dialog.js";
+import { hasUnsaved } from "./components/form.js";
+import { failure } from "./components/parts.js";
+import { projectSwitch, sidebar } from "./components/shell.js";
+import { fill, h } from "./core/dom.js";
+import { resolve, Router, url } from "./core/router.js";
+import { Session, takeToken } from "./core/session.js";
+import { routes } from "./routes.js";
+import { texts as t } from "./texts.js";
+
+const place = document.querySelector("#console");
+// The features of every page, by the URL under which the frame has loaded them.
+const { showTimes } = await import(document.querySelector('script[src*="/page.js"]').src);
+
+takeToken(location, history, storage("localStorage"));
+const session = new Session({ localStorage: storage("localStorage"), sessionStorage: storage("sessionStorage") });
+const projects = new Map();
+let shows = 0;
+
+const router = new Router(show, () => (hasUnsaved() ? mayLeave() : true));
+
+function storage(name) {
+  try {
+    return globalThis[name];
+  } catch {
+    return undefined;
+  }
+}
+
+/** Shows the view of the URL; a view that is replaced before it is complete is dropped. */
+async function show() {
+  shows += 1;
+  const current = shows;
+  if (!session.isOpen && !location.pathname.startsWith(url("/sign-in"))) return router.go(url("/sign-in"));
+  const found = resolve(routes, location.pathname);
+  if (!found) return draw(null, h("div", {}, h("h1", { tabindex: "-1" }, t.notFound.title), h("p", {}, t.notFound.text)));
+  const { route, parameters } = found;
+  const projectId = parameters.project;
+  const context = {
+    session,
+    router,
+    projects,
+    parameters,
+    projectId,
+    api: projectId && session.project(projectId),
+    to: (path, query) => url(projectId ? `/${encodeURIComponent(projectId)}${path}` : path, query),
+    query: new URLSearchParams(location.search),
+    isCurrent: () => current === shows,
+    refresh: show,
+    forgetProjects: () => projects.clear(),
+  };
+  try {
+    const [{ view }] = await Promise.all([route.load(), knowProjects()]);
+    const content = await view(context);
+    if (context.isCurrent()) draw(context, content, route.name);
+  } catch (error) {
+    if (!context.isCurrent()) return undefined;
+    const isSignedOut = error.status === 401 && !session.isOpen;
+    if (isSignedOut) return router.go(url("/sign-in"));
+    draw(context, h("div", {}, h("h1", { tabindex: "-1" }, t.failed.page), failure(error, { again: show })), route.name);
+  }
+  return undefined;
+}
+
+/** The projects that the caller may open, by their ids. */
+async function knowProjects() {
+  if (projects.size) return;
+  const { local } = session;
+  if (local) projects.set(local.project_id, await session.project(local.project_id).get("/internal/projects/current"));
+  if (session.email) {
+    const { items } = await session.internal.get("/internal/projects");
+    for (const project of items) projects.set(project.id, project);
+  }
+}
+
+function draw(context, content, name) {
+  const isOfProject = Boolean(context?.projectId);
+  const page = h("div", { class: isOfProject ? "page" : "narrow-page" }, content);
+  fill(place, isOfProject ? h("div", { class: "sided" }, sidebar(context, name), page) : page);
+  place.dataset.view = name ?? "";
+  fill(document.querySelector("#switch"), projectSwitch({ session, projects, router, projectId: context?.projectId, refresh: show }));
+  const heading = place.querySelector("h1");
+  document.title = `${heading?.textContent ?? t.console} · Gatelet`;
+  showTimes();
+  if (shows > 1) heading?.focus({ preventScroll: true });
+}
+
+// Rows and times that arrive later are completed, too.
+new MutationObserver(() => showTimes(place)).observe(place, { childList: true, subtree: true });
+addEventListener("beforeunload", (event) => hasUnsaved() && event.preventDefault());
+
+await session.open();
+await show();

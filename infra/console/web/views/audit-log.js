@@ -1,0 +1,89 @@
+// The audit log: what happened to the project and its accounts.
+
+import { list } from "../components/list.js";
+import { head, link, shown, tag, time } from "../components/parts.js";
+import { h } from "../core/dom.js";
+import { shortened, words } from "../core/format.js";
+import { texts as t } from "../texts.js";
+import { placeOf } from "./user-sessions.js";
+
+const EVENTS = [
+  "sign-in",
+  "sign-in-failed",
+  "sign-up-rejected",
+  "created",
+  "deleted",
+  "restricted",
+  "unrestricted",
+  "password-changed",
+  "password-reset",
+  "address-added",
+  "address-removed",
+  "authenticator-added",
+  "authenticator-removed",
+  "passkey-added",
+  "provider-linked",
+  "provider-unlinked",
+  "recovery-code-used",
+  "api-key-created",
+  "impersonation",
+  "sessions-ended",
+];
+
+export async function view(context) {
+  return h("div", {}, head(t.audit.title, { lead: t.audit.lead }), entries(context, {}));
+}
+
+/** The entries that match a query. */
+export function entries({ api, router, to }, query) {
+  return list({
+    api,
+    router: query.user_id ? null : router,
+    path: "/internal/audit-log",
+    query,
+    label: t.audit.title,
+    choices: [
+      { name: "event", label: t.audit.event, options: [["", t.audit.everything], ...EVENTS.map((event) => [event, words(event)])] },
+    ],
+    columns: [
+      { label: t.audit.what, class: "wide", cell: (entry) => what(entry) },
+      { label: t.audit.who, class: "wide actions", cell: (entry) => actor(entry.actor, to) },
+      { label: t.audit.target, class: "wide actions", cell: (entry) => targets(entry, to) },
+      { label: t.sessions.place, class: "place", cell: (entry) => shown(placeOf(entry.place), { most: 60 }) },
+      { label: t.audit.when, class: "fit end", cell: (entry) => time(entry.at) },
+    ],
+    none: t.audit.none,
+  });
+}
+
+function what(entry) {
+  const events = entry.events.map(words).join(", ") || words(entry.operation);
+  const fields = entry.fields.length ? t.audit.fields(entry.fields.join(", ")) : "";
+  return [
+    shown(events, { most: 120 }),
+    entry.count > 1 && [" ", tag(t.audit.times(entry.count))],
+    h("small", {}, h("code", {}, shown(entry.operation)), fields && [" ", shown(fields, { most: 160 })]),
+  ];
+}
+
+function actor(who, to) {
+  if (who.type === "user") return userLink(who.user_id, to);
+  if (who.type === "key") return [t.audit.actors.key, " ", h("code", { title: who.key_set_id }, shortened(who.key_set_id))];
+  if (who.type === "operator") return [t.audit.actors.operator];
+  return t.audit.actors[who.type] ?? who.type;
+}
+
+function userLink(user, to) {
+  return link(to(`/users/${user}`), h("code", {}, shortened(user)), { title: user });
+}
+
+function targets(entry, to) {
+  const links = entry.targets.map(({ type, id }) =>
+    type === "user" ? userLink(id, to) : [words(type), " ", h("code", { title: id }, shown(shortened(id)))],
+  );
+  return links.length
+    ? links.map((one, index) => [index > 0 && ", ", one])
+    : entry.user_id
+      ? userLink(entry.user_id, to)
+      : h("span", { class: "muted" }, t.none);
+}

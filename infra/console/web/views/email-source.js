@@ -1,0 +1,182 @@
+// The source of a template, a theme or a draft, with a preview as the API renders it.
+
+import { confirm } from "../components/dialog.js";
+import { form } from "../components/form.js";
+import { button, curlButton, failure, head, heading, link, shown } from "../components/parts.js";
+import { preview } from "../components/preview.js";
+import { path, userId } from "../core/api.js";
+import { fill, h } from "../core/dom.js";
+import { parsed, sampleVariables } from "../core/values.js";
+import { texts as t } from "../texts.js";
+import { kindOf, KINDS } from "./templates.js";
+
+const QUIET_MILLIS = 400;
+const CATEGORIES = ["Transactional", "Marketing"];
+const SAMPLE = '<h1>Hello {{ user.display_name | default("there") }}</h1>\n<p>…</p>';
+const SAMPLE_THEME = '<!doctype html>\n<html>\n<body style="font-family: sans-serif">\n{{ content }}\n</body>\n</html>';
+
+export async function view(context) {
+  const { api, router, to, parameters, refresh } = context;
+  const kind = kindOf(location.pathname);
+  const isNew = parameters.item === "new";
+  const isTheme = kind === "themes";
+  const words = t.emails[kind];
+  const whole = KINDS[kind].path;
+  const place = `${whole}${path`/${parameters.item}`}`;
+  const [item, themes] = await Promise.all([
+    isNew ? undefined : api.get(place),
+    isTheme ? [] : api.get(KINDS.themes.path).then((found) => found.themes),
+  ]);
+  const back = () => router.go(to(`/${kind}`));
+  const remove = async () => {
+    if (
+      await confirm({
+        title: words.delete,
+        text: words.deleteText,
+        verb: words.delete,
+        name: item.display_name,
+        act: () => api.delete(place),
+      })
+    )
+      await back();
+  };
+  const withTheme = (given) =>
+    given.theme_id === "" ? { ...given, theme_id: null } : given.theme_id === "none" ? { ...given, theme_id: false } : given;
+  const edited = (found) => ({ ...found, theme_id: found.theme_id === false ? "none" : (found.theme_id ?? "") });
+  const element = form({
+    fields: [
+      { name: "display_name", label: t.name, required: true },
+      !isTheme && { name: "subject_source", label: t.outbox.subject, help: t.emails.subjectHelp },
+      {
+        name: "html_source",
+        label: t.emails.html,
+        type: "long",
+        rows: 16,
+        required: true,
+        help: isTheme ? t.emails.themeHelp : t.emails.htmlHelp,
+        initial: isTheme ? SAMPLE_THEME : SAMPLE,
+      },
+      !isTheme && { name: "text_source", label: t.emails.text, type: "long", rows: 6, nullable: true, help: t.emails.textHelp },
+      !isTheme && {
+        name: "theme_id",
+        label: t.emails.theme,
+        type: "choice",
+        options: [["", t.emails.defaultTheme], ["none", t.emails.noTheme], ...themes.map((theme) => [theme.id, theme.display_name])],
+      },
+      !isTheme && {
+        name: "notification_category_name",
+        label: t.emails.category,
+        type: "choice",
+        options: CATEGORIES.map((name) => [name, name]),
+        help: t.emails.categoryHelp,
+      },
+    ].filter(Boolean),
+    values: isNew ? undefined : edited(item),
+    verb: isNew ? words.create : t.save,
+    cancel: back,
+    reread: isNew ? undefined : async () => edited(await api.get(place)),
+    send: (body) => (isNew ? api.post(whole, withTheme(body)) : api.patch(place, withTheme(body))),
+    request: (body) => api.request(isNew ? "POST" : "PATCH", isNew ? whole : place, { body: withTheme(body) }),
+    done: (made) => (isNew ? router.go(to(`/${kind}/${made.id}`)) : undefined),
+  });
+  return h(
+    "div",
+    {},
+    head(isNew ? words.create : shown(item.display_name, { most: 100 }), {
+      lead: [t.emails.language, " ", link("/docs/emails", t.emails.languageLink)],
+      actions: isNew ? [] : [curlButton(() => api.request("GET", place))],
+    }),
+    h("div", { class: "halves" }, element, live(api, element, isTheme)),
+    !isTheme && !isNew && sending({ api, kind, item, refresh }),
+    !isNew &&
+      h(
+        "section",
+        { class: "danger-area" },
+        heading(words.delete),
+        h("p", {}, words.deleteText),
+        button(words.delete, remove, { class: "danger" }),
+      ),
+  );
+}
+
+/** The preview: rendered by the API again whenever the typing pauses. */
+function live(api, element, isTheme) {
+  const frame = preview();
+  const subject = h("p", {});
+  const problem = h("div");
+  const sample = h("textarea", {
+    rows: 3,
+    spellcheck: "false",
+    "aria-label": t.emails.variables,
+    placeholder: '{"link": "https://example.com/"}',
+  });
+  let timer;
+  let last = 0;
+  async function render() {
+    last += 1;
+    const current = last;
+    const [html, other] = [element.querySelectorAll("textarea")[0].value, element.querySelectorAll("input")[1]?.value];
+    const theme = element.querySelector("select")?.value;
+    const source = isTheme
+      ? { theme_html_source: html, template_html_source: SAMPLE, template_subject_source: t.emails.sampleSubject }
+      : { template_html_source: html, template_subject_source: other ?? "", theme_id: theme === "none" ? false : theme || null };
+    try {
+      const variables = { ...sampleVariables(`${html} ${other}`), ...parsed(sample.value) };
+      const rendered = await api.post("/emails/render-email", { ...source, variables });
+      if (current !== last) return;
+      fill(problem);
+      fill(subject, h("strong", {}, t.outbox.subject), " ", shown(rendered.subject, { most: 300 }));
+      frame.show(rendered.html ?? rendered.text ?? "");
+    } catch (error) {
+      if (current === last) fill(problem, failure(error instanceof SyntaxError ? new Error(t.notJson) : error));
+    }
+  }
+  const later = () => {
+    clearTimeout(timer);
+    timer = setTimeout(render, QUIET_MILLIS);
+  };
+  element.addEventListener("input", later);
+  sample.addEventListener("input", later);
+  later();
+  return h(
+    "section",
+    { class: "live" },
+    h("h2", {}, t.emails.preview),
+    subject,
+    problem,
+    frame,
+    h("details", { class: "fold" }, h("summary", {}, t.emails.variables), h("div", {}, sample)),
+  );
+}
+
+/** Sends a draft, or a template with its variables, to users. */
+function sending({ api, kind, item, refresh }) {
+  const isDraft = kind === "drafts";
+  const body = ({ user_ids: users, variables }) => ({
+    [isDraft ? "draft_id" : "template_id"]: item.id,
+    user_ids: users ?? [],
+    ...(variables && { variables }),
+  });
+  return h(
+    "section",
+    {},
+    heading(t.emails.send),
+    h("p", { class: "muted" }, isDraft ? t.emails.sendText : t.emails.sendTemplateText),
+    form({
+      fields: [
+        { name: "user_ids", label: t.emails.users, type: "lines", help: t.emails.usersHelp },
+        !isDraft && {
+          name: "variables",
+          label: t.emails.variables,
+          type: "json",
+          initial: sampleVariables(`${item.html_source} ${item.subject_source} ${item.text_source}`),
+        },
+      ].filter(Boolean),
+      verb: t.emails.send,
+      send: async (_, found) =>
+        api.post("/emails/send-email", body({ ...found, user_ids: await Promise.all(found.user_ids.map((user) => userId(api, user))) })),
+      request: (_, found) => api.request("POST", "/emails/send-email", { body: body(found) }),
+      done: refresh,
+    }),
+  );
+}

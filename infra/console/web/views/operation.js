@@ -1,0 +1,148 @@
+// An operation of the API: its description, and a form that sends it with the project's access.
+
+import { confirm } from "../components/dialog.js";
+import { button, code, curlButton, failure, head, heading, link, note, state } from "../components/parts.js";
+import { ApiError } from "../core/api.js";
+import { fill, h, newId } from "../core/dom.js";
+import { document, exampleOf, operations, resolved } from "../core/openapi.js";
+import { parsed, printed } from "../core/values.js";
+import { texts as t } from "../texts.js";
+
+const PREFIX = "/api/v1";
+
+export async function view(context) {
+  const openapi = await document();
+  const operation = operations(openapi).find(({ id }) => id === context.parameters.operation);
+  if (!operation) return h("div", {}, h("h1", { tabindex: "-1" }, t.notFound.title), h("p", {}, t.notFound.text));
+  const parameters = (operation.parameters ?? []).filter((parameter) => parameter.in !== "header");
+  const body = operation.requestBody?.content?.["application/json"]?.schema;
+  return h(
+    "div",
+    {},
+    head(operation.summary, {
+      lead: [h("span", { class: `method ${operation.method}` }, operation.method), " ", h("code", { class: "route" }, operation.path)],
+    }),
+    operation.description && h("p", {}, operation.description.replaceAll("`", "")),
+    h("p", {}, link(`/docs/api/${operation.id}`, t.reference.whole)),
+    body && [heading(t.reference.fields), fieldsOf(openapi, body)],
+    heading(t.reference.tryIt),
+    attempt({ ...context, openapi, operation, parameters, schema: body }),
+  );
+}
+
+function fieldsOf(openapi, schema) {
+  const { properties = {}, required = [] } = resolved(openapi, schema);
+  const rows = Object.entries(properties).map(([name, field]) => {
+    const whole = resolved(openapi, field);
+    const type = whole.enum ? whole.enum.join(" | ") : [whole.type].flat().filter(Boolean).join(" | ");
+    return h(
+      "tr",
+      {},
+      h("td", {}, h("code", {}, name), required.includes(name) && h("span", { class: "required" }, ` ${t.reference.required}`)),
+      h("td", {}, type),
+      h("td", {}, (field.description ?? whole.description ?? "").replaceAll("`", "")),
+    );
+  });
+  return h(
+    "table",
+    { class: "fields" },
+    h(
+      "thead",
+      {},
+      h(
+        "tr",
+        {},
+        [t.reference.field, t.reference.type, t.reference.meaning].map((text) => h("th", { scope: "col" }, text)),
+      ),
+    ),
+    h("tbody", {}, rows),
+  );
+}
+
+/** The form that sends the operation. What changes something is sent after a confirmation. */
+function attempt({ api, operation, openapi, parameters, schema }) {
+  const inputs = new Map(
+    parameters.map((parameter) => [
+      parameter,
+      h("input", { id: newId("parameter"), autocomplete: "off", spellcheck: "false", required: parameter.required }),
+    ]),
+  );
+  const body = schema && h("textarea", { rows: 10, id: newId("body"), spellcheck: "false", value: printed(exampleOf(openapi, schema)) });
+  const answer = h("div", { "aria-live": "polite" });
+  const isPublic = !operation.path.startsWith(PREFIX);
+
+  function made() {
+    let path = operation.path.slice(PREFIX.length);
+    const query = {};
+    for (const [parameter, input] of inputs) {
+      if (parameter.in === "path") path = path.replace(`{${parameter.name}}`, encodeURIComponent(input.value));
+      else if (input.value) query[parameter.name] = input.value;
+    }
+    return { path, options: { query, body: body ? (parsed(body.value) ?? {}) : undefined } };
+  }
+
+  async function send(event) {
+    event.preventDefault();
+    let request;
+    try {
+      request = made();
+    } catch {
+      fill(answer, note("failed", t.notJson));
+      return;
+    }
+    const run = async () => {
+      fill(answer, h("p", { class: "muted" }, t.working));
+      const started = performance.now();
+      const took = () => t.reference.took(Math.round(performance.now() - started));
+      try {
+        const found = await api.call(operation.method, request.path, request.options);
+        fill(answer, h("p", {}, state("done", t.reference.succeeded), " ", h("span", { class: "muted" }, took())), code(printed(found)));
+      } catch (error) {
+        fill(
+          answer,
+          failure(error),
+          error instanceof ApiError &&
+            error.status > 0 &&
+            h("p", {}, state("failed", `HTTP ${error.status}`), " ", h("span", { class: "muted" }, took())),
+        );
+      }
+    };
+    if (operation.method === "GET") await run();
+    else
+      await confirm({
+        title: operation.summary,
+        text: t.reference.changes,
+        verb: t.reference.send,
+        act: async () => {
+          run();
+        },
+      });
+  }
+
+  if (isPublic) return h("p", { class: "muted" }, t.reference.elsewhere);
+  return h(
+    "form",
+    { class: "narrow", onsubmit: send },
+    [...inputs].map(([parameter, input]) =>
+      h(
+        "div",
+        { class: "field" },
+        h("label", { for: input.id }, h("code", {}, parameter.name)),
+        input,
+        parameter.description && h("small", {}, parameter.description.replaceAll("`", "")),
+      ),
+    ),
+    body && h("div", { class: "field" }, h("label", { for: body.id }, t.reference.body), body),
+    h(
+      "div",
+      { class: "buttons" },
+      button(t.reference.send, null, { type: "submit", class: "main" }),
+      curlButton(() => {
+        const { path, options } = made();
+        return api.request(operation.method, path, options);
+      }),
+    ),
+    h("p", { class: "muted small" }, t.reference.access_),
+    answer,
+  );
+}

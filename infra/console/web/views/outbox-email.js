@@ -1,0 +1,76 @@
+// An email of the outbox: what became of it, its source, and changes until it is sent.
+
+import { confirm } from "../components/dialog.js";
+import { form } from "../components/form.js";
+import { button, code, curlButton, facts, head, heading, id, shown, time } from "../components/parts.js";
+import { preview } from "../components/preview.js";
+import { path } from "../core/api.js";
+import { h } from "../core/dom.js";
+import { texts as t } from "../texts.js";
+import { recipients, stateOf } from "./outbox.js";
+
+const ENDED = ["sent", "opened", "clicked", "skipped", "bounced", "delivery-delayed", "marked-as-spam", "sending"];
+
+export async function view(context) {
+  const { api, parameters } = context;
+  const place = path`/emails/outbox/${parameters.email}`;
+  const { body: email, etag } = await api.answer("GET", place);
+  const frame = email.html ? preview() : null;
+  frame?.show(email.html);
+  const moments = Object.entries(email).filter(([name, value]) => name.endsWith("_at_millis") && typeof value === "number");
+  return h(
+    "div",
+    {},
+    head(shown(email.subject ?? email.subject_source, { most: 200 }), {
+      lead: stateOf(email),
+      actions: [curlButton(() => api.request("GET", place))],
+    }),
+    facts(
+      [t.id, id(email.id)],
+      [t.outbox.to, recipients(email.to)],
+      ...moments.map(([name, value]) => [t.outbox.moment(name.replace("_at_millis", "")), time(value, { isLong: true })]),
+      (email.render_error ?? email.server_error) && [t.outbox.error, shown(email.render_error ?? email.server_error, { most: 2000 })],
+      email.skipped_reason && [t.outbox.skipped, shown(t.outbox.reason(email.skipped_reason))],
+      email.send_retries > 0 && [t.outbox.retries, String(email.send_retries)],
+    ),
+    !ENDED.includes(email.status) && changes({ ...context, place, email, etag }),
+    frame && [heading(t.emails.preview), frame],
+    email.text && [heading(t.outbox.text), code(email.text)],
+    heading(t.outbox.source),
+    code(email.html_source || t.outbox.erased),
+  );
+}
+
+/** Changes that are made only if the email is still as this page shows it. */
+function changes({ api, place, email, etag, refresh }) {
+  const change = (body) => api.patch(place, body, { ifMatch: etag });
+  const ask = async (title, text, body) => {
+    if (await confirm({ title, text, verb: title, act: () => change(body) })) await refresh();
+  };
+  const isPaused = email.is_paused;
+  return h(
+    "section",
+    {},
+    heading(t.outbox.change),
+    h(
+      "div",
+      { class: "buttons" },
+      isPaused
+        ? button(t.outbox.resume, () => ask(t.outbox.resume, t.outbox.resumeText, { is_paused: false }))
+        : button(t.outbox.pause, () => ask(t.outbox.pause, t.outbox.pauseText, { is_paused: true })),
+      button(t.outbox.cancel, () => ask(t.outbox.cancel, t.outbox.cancelText, { cancel: true }), { class: "danger" }),
+    ),
+    isPaused &&
+      form({
+        fields: [
+          { name: "subject_source", label: t.outbox.subject, required: true },
+          { name: "html_source", label: t.outbox.source, type: "long", rows: 12 },
+        ],
+        values: email,
+        verb: t.save,
+        send: change,
+        request: (body) => api.request("PATCH", place, { body, ifMatch: etag }),
+        done: refresh,
+      }),
+  );
+}

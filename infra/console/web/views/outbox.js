@@ -1,0 +1,67 @@
+// The emails of a project on their way.
+
+import { list } from "../components/list.js";
+import { head, shown, state, time } from "../components/parts.js";
+import { h } from "../core/dom.js";
+import { count, title } from "../core/format.js";
+import { texts as t } from "../texts.js";
+
+const TONES = {
+  done: ["sent", "opened", "clicked"],
+  failed: ["render-error", "server-error", "bounced", "marked-as-spam"],
+  aside: ["paused", "skipped"],
+};
+
+/** The state of an email. */
+export function stateOf(email) {
+  const [tone = "waiting"] = Object.entries(TONES).find(([, names]) => names.includes(email.status)) ?? [];
+  return state(tone, title(email.status));
+}
+
+/** To whom an email goes. */
+export function recipients(to) {
+  if (to.emails?.length) return shown(to.emails.join(", "), { most: 120 });
+  return to.user_id ? h("code", { title: to.user_id }, to.user_id.slice(0, 8)) : h("span", { class: "muted" }, t.none);
+}
+
+/** What became of the emails of a period. */
+function figure(name, { sent, bounced, marked_as_spam: spam }) {
+  return h(
+    "div",
+    { class: "panel" },
+    h("h2", {}, name),
+    h("p", { class: "figure" }, count(sent)),
+    h("p", { class: "muted small" }, t.outbox.figures(bounced, spam)),
+  );
+}
+
+export async function view({ api, router, to }) {
+  const { stats, capacity } = await api.get("/emails/delivery-info");
+  return h(
+    "div",
+    {},
+    head(t.outbox.title, { lead: t.outbox.lead }),
+    h(
+      "div",
+      { class: "panels" },
+      ["hour", "day", "week", "month"].map((name) => figure(t.outbox.sentIn[name], stats[name])),
+    ),
+    h("p", { class: "muted small" }, t.outbox.capacity(capacity)),
+    list({
+      api,
+      router,
+      path: "/emails/outbox",
+      isLive: true,
+      label: t.outbox.title,
+      choices: [{ name: "state", label: t.state, options: t.outbox.states, query: (simple) => ({ simple_status: simple }) }],
+      href: (email) => to(`/outbox/${email.id}`),
+      columns: [
+        { label: t.outbox.subject, class: "wide", cell: (email) => shown(email.subject ?? email.subject_source, { most: 100 }) },
+        { label: t.outbox.to, class: "wide", cell: (email) => recipients(email.to) },
+        { label: t.state, class: "fit", cell: stateOf },
+        { label: t.created, class: "fit end", cell: (email) => time(email.created_at_millis) },
+      ],
+      none: t.outbox.none,
+    }),
+  );
+}

@@ -1,0 +1,87 @@
+// The API keys of a user or of a team.
+
+import { confirm, showOnce } from "../components/dialog.js";
+import { form } from "../components/form.js";
+import { list } from "../components/list.js";
+import { button, heading, shown, state, tag, time } from "../components/parts.js";
+import { path } from "../core/api.js";
+import { h } from "../core/dom.js";
+import { texts as t } from "../texts.js";
+
+const DAY = 86_400_000;
+
+function stateOf(key) {
+  if (key.manually_revoked_at_millis) return ["aside", t.keys.revoked];
+  if (key.expires_at_millis && key.expires_at_millis < Date.now()) return ["aside", t.keys.expired];
+  return ["done", t.keys.valid];
+}
+
+/** The keys below `place`, of the owner that the field `owner` of requests names. */
+function keys({ api, refresh }, place, owner) {
+  const revoke = async (key) => {
+    const act = () => api.call("PATCH", `${place}${path`/${key.id}`}`, { query: owner, body: { revoked: true } });
+    if (await confirm({ title: t.keys.revoke, text: t.ownedKeys.revokeText, verb: t.keys.revoke, name: key.description, act }))
+      await refresh();
+  };
+  const body = ({ days, scopes, ...given }) => ({
+    ...given,
+    ...owner,
+    ...(days && { expires_at_millis: Date.now() + days * DAY }),
+    ...(scopes?.length && { scopes }),
+  });
+  return h(
+    "div",
+    {},
+    list({
+      api,
+      path: place,
+      query: owner,
+      isPaged: false,
+      label: t.ownedKeys.title,
+      columns: [
+        {
+          label: t.description,
+          class: "wide",
+          cell: (key) => [
+            shown(key.description, { most: 80 }),
+            key.scopes.length > 0 && h("small", {}, shown(key.scopes.join(", "), { most: 160 })),
+          ],
+        },
+        {
+          label: t.ownedKeys.key,
+          class: "fit",
+          cell: (key) => ["…", h("code", {}, key.value.last_four), key.is_public && [" ", tag(t.ownedKeys.public)]],
+        },
+        { label: t.state, class: "fit", cell: (key) => state(...stateOf(key)) },
+        { label: t.lastUsed, class: "fit", cell: (key) => time(key.last_used_at_millis) },
+        { label: t.expires, class: "fit", cell: (key) => time(key.expires_at_millis) },
+        {
+          label: "",
+          class: "end actions",
+          cell: (key) =>
+            stateOf(key)[0] === "done" &&
+            button(t.keys.revoke, () => revoke(key), { class: "danger small-button", "aria-label": `${t.keys.revoke} ${key.description}` }),
+        },
+      ],
+      none: t.ownedKeys.none,
+    }),
+    heading(t.ownedKeys.create),
+    form({
+      fields: [
+        { name: "description", label: t.description, required: true },
+        { name: "scopes", label: t.ownedKeys.scopes, type: "lines", help: t.ownedKeys.scopesHelp },
+        { name: "days", label: t.keys.days, type: "number", min: 1, help: t.keys.daysHelp },
+      ],
+      verb: t.ownedKeys.create,
+      send: (given) => api.post(place, body(given)),
+      request: (given) => api.request("POST", place, { body: body(given) }),
+      done: async (key) => {
+        await showOnce(t.ownedKeys.created, t.keys.createdText, [[t.ownedKeys.key, key.value]]);
+        await refresh();
+      },
+    }),
+  );
+}
+
+export const part = (context) => keys(context, "/user-api-keys", { user_id: context.user.id });
+export const teamPart = (context) => keys(context, "/team-api-keys", { team_id: context.team.id });

@@ -1,0 +1,99 @@
+// The permissions that the project defines: for users in the project, and for members in teams.
+
+import { confirm } from "../components/dialog.js";
+import { form } from "../components/form.js";
+import { list } from "../components/list.js";
+import { button, head, shown, tabs } from "../components/parts.js";
+import { path } from "../core/api.js";
+import { h } from "../core/dom.js";
+import { texts as t } from "../texts.js";
+
+const PATHS = { team: "/team-permission-definitions", project: "/project-permission-definitions" };
+
+export async function view(context) {
+  const { to, query } = context;
+  const scope = query.get("scope") === "project" ? "project" : "team";
+  const edited = query.get("edit");
+  const whole = PATHS[scope];
+  const content = edited === null ? all({ ...context, scope, whole }) : await one({ ...context, scope, whole, permission: edited });
+  const tab = (name, text) => [to("/permissions", { scope: name === "team" ? "" : name }), text, name];
+  return h(
+    "div",
+    {},
+    head(t.permissions.title, {
+      lead: t.permissions.lead,
+      actions: [h("a", { class: "button main", href: to("/permissions", { scope, edit: "+" }) }, t.permissions.create)],
+    }),
+    tabs([tab("team", t.permissions.ofTeams), tab("project", t.permissions.ofProject)], scope, t.permissions.title),
+    content,
+  );
+}
+
+function all({ api, to, whole, scope }) {
+  return list({
+    api,
+    path: whole,
+    label: t.permissions.title,
+    search: "query",
+    searchLabel: t.permissions.search,
+    href: (permission) => (permission.id.startsWith("$") ? null : to("/permissions", { scope, edit: permission.id })),
+    columns: [
+      { label: t.permissions.permission, class: "name", cell: (permission) => h("code", {}, shown(permission.id)) },
+      { label: t.description, class: "wide", cell: (permission) => shown(permission.description, { most: 100 }) },
+      {
+        label: t.permissions.contains,
+        class: "wide",
+        cell: (permission) => shown(permission.contained_permission_ids.join(", "), { most: 120 }),
+      },
+    ],
+    none: t.permissions.none,
+  });
+}
+
+async function one({ api, router, to, whole, scope, permission }) {
+  const isNew = permission === "+";
+  const place = `${whole}${path`/${permission}`}`;
+  const read = async () => (await api.get(whole, { limit: 100, query: permission })).items.find(({ id }) => id === permission);
+  const values = isNew ? undefined : await read();
+  if (!isNew && !values) return h("p", {}, t.permissions.gone);
+  const back = () => router.go(to("/permissions", { scope }));
+  const remove = async () => {
+    if (
+      await confirm({
+        title: t.permissions.delete,
+        text: t.permissions.deleteText,
+        verb: t.permissions.delete,
+        name: permission,
+        act: () => api.delete(place),
+      })
+    )
+      await back();
+  };
+  return h(
+    "div",
+    { class: "narrow" },
+    h("h2", {}, isNew ? t.permissions.create : h("code", {}, shown(permission))),
+    form({
+      fields: [
+        { name: "id", label: t.id, required: true, help: t.permissions.idHelp },
+        { name: "description", label: t.description, nullable: true },
+        { name: "contained_permission_ids", label: t.permissions.contains, type: "lines", help: t.permissions.containsHelp },
+      ],
+      values,
+      verb: isNew ? t.permissions.create : t.save,
+      cancel: back,
+      reread: isNew ? undefined : read,
+      send: (body) => (isNew ? api.post(whole, body) : api.patch(place, body)),
+      request: (body) => api.request(isNew ? "POST" : "PATCH", isNew ? whole : place, { body }),
+      done: back,
+    }),
+    !isNew &&
+      h(
+        "section",
+        { class: "danger-area" },
+        h("h2", {}, t.permissions.delete),
+        h("p", {}, t.permissions.deleteText),
+        button(t.permissions.delete, remove, { class: "danger" }),
+      ),
+  );
+}

@@ -1,0 +1,136 @@
+// The providers with which users sign in, with the redirect URL to register at each.
+
+import { confirm } from "../components/dialog.js";
+import { form } from "../components/form.js";
+import { table } from "../components/list.js";
+import { button, code, empty, head, heading, link, shown, tag } from "../components/parts.js";
+import { h } from "../core/dom.js";
+import { texts as t } from "../texts.js";
+
+const PATH = "/internal/projects/current";
+const KNOWN = [
+  "google",
+  "github",
+  "microsoft",
+  "apple",
+  "facebook",
+  "spotify",
+  "discord",
+  "gitlab",
+  "bitbucket",
+  "linkedin",
+  "x",
+  "twitch",
+];
+const FIELDS = ["type", "client_id", "issuer", "microsoft_tenant_id", "facebook_config_id", "authorization_endpoint", "apple_bundle_ids"];
+
+/** A provider as it is sent back: without the secret, which the API then keeps. */
+const kept = (provider) =>
+  Object.fromEntries(
+    ["id", ...FIELDS].filter((name) => provider[name] !== undefined && provider[name] !== null).map((name) => [name, provider[name]]),
+  );
+
+export async function view(context) {
+  const { api, to, query, router } = context;
+  const read = async () => (await api.get(PATH)).config.oauth_providers;
+  const providers = await read();
+  const edited = query.get("edit");
+  if (edited !== null)
+    return edit({ ...context, providers, read, provider: providers.find((one) => one.id === edited), isNew: edited === "+" });
+  const columns = [
+    { label: t.providers.provider, class: "wide", cell: (provider) => shown(provider.id) },
+    {
+      label: t.providers.clientId,
+      class: "wide",
+      cell: (provider) => (provider.type === "shared" ? tag(t.providers.shared) : shown(provider.client_id, { most: 60 })),
+    },
+  ];
+  return h(
+    "div",
+    {},
+    head(t.providers.title, {
+      lead: t.providers.lead,
+      actions: [h("a", { class: "button main", href: to("/providers", { edit: "+" }) }, t.providers.add)],
+    }),
+    providers.length
+      ? table({ columns, rows: providers, label: t.providers.title, href: (provider) => to("/providers", { edit: provider.id }) })
+      : empty({ ...t.providers.none, action: button(t.providers.add, () => router.go(to("/providers", { edit: "+" }))) }),
+  );
+}
+
+async function edit({ api, to, router, providers, read, provider, isNew }) {
+  if (!isNew && !provider) return h("div", {}, head(t.providers.title), h("p", {}, t.providers.gone));
+  const back = () => router.go(to("/providers"));
+  const write = (list) => ({ config: { oauth_providers: list } });
+  // The whole list is one value to the API: it is read again, so that no other provider is lost.
+  const replaced = async (change) => api.patch(PATH, write(change((await read()).map(kept))));
+  const redirect = (name) => `${location.origin}/api/v1/auth/oauth/callback/${name}`;
+  const place = h("div");
+  const showRedirect = (name) => place.replaceChildren(h("p", {}, t.providers.redirect), code(redirect(name || "…")));
+  showRedirect(provider?.id ?? "google");
+  const remove = async () => {
+    const act = () => replaced((list) => list.filter((one) => one.id !== provider.id));
+    if (await confirm({ title: t.providers.delete, text: t.providers.deleteText, verb: t.providers.delete, name: provider.id, act }))
+      await back();
+  };
+  const values = isNew ? undefined : { ...provider };
+  const merged = (given, list) => {
+    const mine = { ...kept(list.find((one) => one.id === (provider?.id ?? given.id)) ?? { id: given.id, type: "standard" }), ...given };
+    return [...list.filter((one) => one.id !== mine.id), mine];
+  };
+  const element = form({
+    fields: [
+      isNew && { name: "id", label: t.providers.provider, required: true, help: t.providers.idHelp(KNOWN.join(", ")), initial: "google" },
+      {
+        name: "type",
+        label: t.providers.type,
+        type: "choice",
+        initial: "standard",
+        options: [
+          ["standard", t.providers.own],
+          ["shared", t.providers.shared],
+        ],
+        help: t.providers.typeHelp,
+      },
+      { name: "client_id", label: t.providers.clientId },
+      {
+        name: "client_secret",
+        label: t.providers.secret,
+        input: "password",
+        help: isNew ? t.providers.newSecretHelp : t.providers.secretHelp,
+      },
+      { name: "issuer", label: t.providers.issuer, input: "url", help: t.providers.issuerHelp },
+      { name: "microsoft_tenant_id", label: t.providers.tenant, help: t.providers.tenantHelp },
+      { name: "apple_bundle_ids", label: t.providers.bundles, type: "lines", help: t.providers.bundlesHelp },
+    ].filter(Boolean),
+    values: values && { ...values, client_secret: "" },
+    verb: isNew ? t.providers.add : t.save,
+    cancel: back,
+    reread: isNew ? undefined : async () => ({ ...(await read()).find((one) => one.id === provider.id), client_secret: "" }),
+    send: (given) =>
+      replaced((list) => {
+        if (isNew && list.some((one) => one.id === given.id)) throw new Error(t.providers.exists);
+        return merged(given, list);
+      }),
+    request: (given) => api.request("PATCH", PATH, { body: write(merged(given, providers.map(kept))) }),
+    done: back,
+  });
+  const name = isNew && element.querySelector("input");
+  if (name) name.addEventListener("input", () => showRedirect(name.value.trim()));
+  return h(
+    "div",
+    { class: "narrow" },
+    head(isNew ? t.providers.add : shown(provider.id)),
+    place,
+    h("p", { class: "muted" }, t.providers.guide, " ", link("/docs/guides/google-and-github", t.providers.guideLink)),
+    element,
+    !isNew &&
+      h(
+        "section",
+        { class: "danger-area" },
+        heading(t.providers.delete),
+        h("p", {}, t.providers.deleteText),
+        button(t.providers.delete, remove, { class: "danger" }),
+      ),
+  );
+}

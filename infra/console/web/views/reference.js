@@ -1,0 +1,61 @@
+// All operations of the API, with a search.
+
+import { table } from "../components/list.js";
+import { empty, head, link, tag } from "../components/parts.js";
+import { fill, h } from "../core/dom.js";
+import { document, operations } from "../core/openapi.js";
+import { texts as t } from "../texts.js";
+
+/** Whether an operation has all words of a search. */
+export function has({ summary, path, method, id }, search) {
+  const text = `${summary} ${path} ${method} ${id}`.toLowerCase();
+  return search
+    .toLowerCase()
+    .split(/\s+/)
+    .every((word) => text.includes(word));
+}
+
+export async function view({ to, query, router }) {
+  const all = operations(await document());
+  const body = h("div");
+  const counted = h("span", { class: "muted small", role: "status" });
+  const columns = [
+    { label: t.reference.operation, class: "wide", cell: (operation) => operation.summary },
+    {
+      label: t.reference.request,
+      class: "wide",
+      cell: (operation) => [h("span", { class: `method ${operation.method}` }, operation.method), " ", h("code", {}, operation.path)],
+    },
+    { label: t.reference.access, class: "fit end", cell: (operation) => operation["x-access"] && tag(operation["x-access"]) },
+  ];
+  const show = (search) => {
+    const found = all.filter((operation) => has(operation, search));
+    counted.textContent = t.reference.count(found.length);
+    fill(
+      body,
+      found.length
+        ? table({ columns, rows: found, label: t.reference.title, href: (operation) => to(`/api/${operation.id}`) })
+        : empty(t.nothingFound),
+    );
+  };
+  const field = h("input", {
+    type: "search",
+    value: query.get("q") ?? "",
+    placeholder: t.reference.search,
+    "aria-label": t.reference.search,
+    spellcheck: "false",
+    autocomplete: "off",
+    oninput: () => {
+      router.replace({ q: field.value });
+      show(field.value);
+    },
+  });
+  show(field.value);
+  return h(
+    "div",
+    {},
+    head(t.reference.title, { lead: [t.reference.lead, " ", link("/docs/api", t.reference.docs)] }),
+    h("form", { class: "filters", role: "search", onsubmit: (event) => event.preventDefault() }, field, counted),
+    body,
+  );
+}

@@ -1,0 +1,222 @@
+// The sign-up rules of a project, how often each matched, and a tester.
+
+import { confirm } from "../components/dialog.js";
+import { form } from "../components/form.js";
+import { table } from "../components/list.js";
+import { button, empty, head, heading, shown, state, tabs, tag } from "../components/parts.js";
+import { fill, h } from "../core/dom.js";
+import { count, title } from "../core/format.js";
+import { texts as t } from "../texts.js";
+
+const PATH = "/internal/projects/current";
+const TONES = { allow: "done", reject: "failed", restrict: "waiting", log: "aside" };
+
+export async function view(context) {
+  const { api, to, query } = context;
+  const read = async () => (await api.get(PATH)).config;
+  const config = await read();
+  const edited = query.get("edit");
+  if (edited !== null) return edit({ ...context, read, rule: config.sign_up_rules.find(({ id }) => id === edited), isNew: edited === "+" });
+  const part = query.get("part") === "test" ? "test" : "rules";
+  const tab = (name) => [to("/sign-up-rules", { part: name === "rules" ? "" : name }), t.rules.parts[name], name];
+  return h(
+    "div",
+    {},
+    head(t.rules.title, {
+      lead: t.rules.lead,
+      actions: [h("a", { class: "button main", href: to("/sign-up-rules", { edit: "+" }) }, t.rules.create)],
+    }),
+    tabs([tab("rules"), tab("test")], part, t.rules.title),
+    part === "test" ? tester(context) : await all({ ...context, config, read }),
+  );
+}
+
+async function all({ api, to, config, read }) {
+  const stats = await api.get("/internal/sign-up-rules-stats");
+  const times = (rule) => stats.rule_triggers.find(({ rule_id: id }) => id === rule.id);
+  const rows = config.sign_up_rules.toSorted((a, b) => b.priority - a.priority || (a.id < b.id ? -1 : 1));
+  const columns = [
+    { label: t.rules.rule, class: "wide", cell: (rule) => [shown(rule.display_name || rule.id, { most: 80 })] },
+    { label: t.rules.condition, class: "wide", cell: (rule) => h("code", {}, shown(rule.condition, { most: 160 })) },
+    {
+      label: t.rules.action,
+      class: "fit",
+      cell: (rule) => [state(TONES[rule.action.type], title(rule.action.type)), !rule.enabled && [" ", tag(t.rules.off)]],
+    },
+    {
+      label: t.rules.matched,
+      class: "fit end",
+      cell: (rule) => [
+        count(times(rule)?.all_time_count ?? 0),
+        h("small", {}, t.rules.lately(count(times(rule)?.total_count ?? 0), stats.analytics_hours)),
+      ],
+    },
+  ];
+  const values = { "config.sign_up_rules_default_action": config.sign_up_rules_default_action };
+  return h(
+    "div",
+    {},
+    rows.length
+      ? table({ columns, rows, label: t.rules.title, href: (rule) => to("/sign-up-rules", { edit: rule.id }) })
+      : empty({ ...t.rules.none, action: h("a", { class: "button", href: to("/sign-up-rules", { edit: "+" }) }, t.rules.create) }),
+    heading(t.rules.otherwise),
+    form({
+      fields: [
+        {
+          name: "config.sign_up_rules_default_action",
+          label: t.rules.otherwise,
+          type: "choice",
+          options: [
+            ["allow", title("allow")],
+            ["reject", title("reject")],
+          ],
+          help: t.rules.otherwiseHelp,
+        },
+      ],
+      values,
+      verb: t.save,
+      reread: async () => ({ "config.sign_up_rules_default_action": (await read()).sign_up_rules_default_action }),
+      send: (body) => api.patch(PATH, body),
+      request: (body) => api.request("PATCH", PATH, { body }),
+    }),
+  );
+}
+
+async function edit({ api, to, router, read, rule, isNew }) {
+  if (!isNew && !rule) return h("div", {}, head(t.rules.title), h("p", {}, t.rules.gone));
+  const back = () => router.go(to("/sign-up-rules"));
+  const flat = ({ action, ...rest }) => ({ ...rest, "action.type": action.type, "action.message": action.message ?? "" });
+  const whole = (values) => ({
+    id: values.id ?? rule.id,
+    display_name: values.display_name || null,
+    enabled: values.enabled,
+    priority: values.priority ?? 0,
+    condition: values.condition,
+    action: { type: values["action.type"], ...(values["action.message"] && { message: values["action.message"] }) },
+  });
+  // The whole list is one value to the API: it is read again, so that no other rule is lost.
+  const replaced = async (change) => api.patch(PATH, { config: { sign_up_rules: change((await read()).sign_up_rules) } });
+  const remove = async () => {
+    const act = () => replaced((rules) => rules.filter(({ id }) => id !== rule.id));
+    if (await confirm({ title: t.rules.delete, text: t.rules.deleteText, verb: t.rules.delete, name: rule.display_name || rule.id, act }))
+      await back();
+  };
+  return h(
+    "div",
+    { class: "narrow" },
+    head(isNew ? t.rules.create : shown(rule.display_name || rule.id, { most: 80 })),
+    form({
+      fields: [
+        isNew && { name: "id", label: t.id, required: true, help: t.rules.idHelp },
+        { name: "display_name", label: t.rules.name },
+        {
+          name: "condition",
+          label: t.rules.condition,
+          type: "long",
+          required: true,
+          help: t.rules.conditionHelp,
+          initial: 'emailDomain == "example.com"',
+        },
+        {
+          name: "action.type",
+          label: t.rules.action,
+          type: "choice",
+          initial: "reject",
+          options: Object.keys(TONES).map((name) => [name, title(name)]),
+          help: t.rules.actionHelp,
+        },
+        { name: "action.message", label: t.rules.message, help: t.rules.messageHelp },
+        { name: "priority", label: t.rules.priority, type: "number", min: 0, initial: 0, help: t.rules.priorityHelp },
+        { name: "enabled", label: t.rules.enabled, type: "switch", initial: true },
+      ].filter(Boolean),
+      values: isNew ? undefined : flat(rule),
+      verb: isNew ? t.rules.create : t.save,
+      cancel: back,
+      reread: isNew ? undefined : async () => flat((await read()).sign_up_rules.find(({ id }) => id === rule.id) ?? rule),
+      send: (_, values) =>
+        replaced((rules) => {
+          const mine = whole(values);
+          if (isNew && rules.some(({ id }) => id === mine.id)) throw new Error(t.rules.exists);
+          return [...rules.filter(({ id }) => id !== mine.id), mine];
+        }),
+      request: (_, values) => api.request("PATCH", PATH, { body: { config: { sign_up_rules: [whole(values)] } } }),
+      done: back,
+    }),
+    !isNew &&
+      h(
+        "section",
+        { class: "danger-area" },
+        heading(t.rules.delete),
+        h("p", {}, t.rules.deleteText),
+        button(t.rules.delete, remove, { class: "danger" }),
+      ),
+  );
+}
+
+function tester({ api }) {
+  const answer = h("div", { "aria-live": "polite" });
+  const method = "POST";
+  const place = "/internal/sign-up-rules-test";
+  const body = (values) => ({
+    email: values.email || null,
+    auth_method: values.auth_method,
+    oauth_provider: values.oauth_provider || null,
+    country_code: values.country_code || null,
+    risk_scores: { bot: values.bot ?? 0, free_trial_abuse: values.free_trial_abuse ?? 0 },
+    turnstile_result: values.turnstile_result,
+  });
+  const choices = (...values) => values.map((value) => [value, title(value)]);
+  return h(
+    "div",
+    { class: "narrow" },
+    h("p", { class: "muted" }, t.rules.testText),
+    form({
+      fields: [
+        { name: "email", label: t.users.email, initial: "ada@example.com" },
+        {
+          name: "auth_method",
+          label: t.rules.method,
+          type: "choice",
+          initial: "password",
+          options: choices("password", "otp", "oauth", "passkey"),
+        },
+        { name: "oauth_provider", label: t.rules.provider },
+        { name: "country_code", label: t.rules.country, help: t.rules.countryHelp },
+        { name: "bot", label: t.rules.bot, type: "number", min: 0, max: 100, initial: 0 },
+        { name: "free_trial_abuse", label: t.rules.abuse, type: "number", min: 0, max: 100, initial: 0 },
+        { name: "turnstile_result", label: t.rules.challenge, type: "choice", initial: "ok", options: choices("ok", "invalid", "error") },
+      ],
+      verb: t.rules.test,
+      send: (_, values) => api.post(place, body(values)),
+      request: (_, values) => api.request(method, place, { body: body(values) }),
+      done: (found) => fill(answer, verdict(found)),
+    }),
+    answer,
+  );
+}
+
+function verdict({ outcome, evaluations }) {
+  const columns = [
+    { label: t.rules.rule, class: "wide", cell: (one) => shown(one.display_name || one.rule_id, { most: 80 }) },
+    { label: t.rules.condition, class: "wide", cell: (one) => h("code", {}, shown(one.condition, { most: 160 })) },
+    {
+      label: t.rules.result,
+      class: "wide",
+      cell: (one) => [title(one.status), one.error && h("small", { class: "failed" }, shown(one.error, { most: 300 }))],
+    },
+    { label: t.rules.action, class: "fit end", cell: (one) => title(one.action.type) },
+  ];
+  return h(
+    "section",
+    {},
+    heading(t.rules.verdict),
+    h(
+      "p",
+      {},
+      state(outcome.should_allow ? "done" : "failed", t.rules.decisions(outcome.should_allow)),
+      " ",
+      h("span", { class: "muted" }, t.rules.because(outcome)),
+    ),
+    evaluations.length ? table({ columns, rows: evaluations, label: t.rules.verdict }) : h("p", { class: "muted" }, t.rules.noRule),
+  );
+}

@@ -1,0 +1,161 @@
+// The settings of a project by area.
+
+import { confirm } from "../components/dialog.js";
+import { form } from "../components/form.js";
+import { button, head, heading, link, note, tabs } from "../components/parts.js";
+import { h } from "../core/dom.js";
+import { title } from "../core/format.js";
+import { document, operations } from "../core/openapi.js";
+import { url } from "../core/router.js";
+import { AREAS, bodyOf, described, valuesOf } from "../core/settings.js";
+import { texts as t } from "../texts.js";
+
+const PATH = "/internal/projects/current";
+
+/** A field with its label and, as help, what the API says about it. */
+function labelled(field, api, operation) {
+  const options = field.options?.map((value) => [value, title(value)]);
+  const label = t.settings.labels[field.name] ?? title(field.name.split(".").pop());
+  const more = t.settings.more[field.name];
+  return { ...field, options, label, help: [described(api, operation, field.name), more].filter(Boolean).join(" ") };
+}
+
+export async function view(context) {
+  const { api, to, parameters, refresh, forgetProjects } = context;
+  const area = parameters.area ?? "general";
+  const names = [...Object.keys(AREAS), "danger"];
+  const tab = (name) => [to(name === "general" ? "/settings" : `/settings/${name}`), t.settings.areas[name] ?? title(name), name];
+  const page = (content) =>
+    h("div", {}, head(t.settings.title, { lead: t.settings.lead }), tabs(names.map(tab), area, t.settings.title), content);
+  if (area === "danger") return page(await danger(context));
+  if (!Object.hasOwn(AREAS, area)) return page(h("p", {}, t.notFound.text));
+  const [project, openapi] = await Promise.all([api.get(PATH), document()]);
+  const operation = operations(openapi).find(({ id }) => id === "projects-internal-current-update");
+  const fields = AREAS[area].map((field) => labelled(field, openapi, operation));
+  const read = async () => valuesOf(fields, await api.get(PATH));
+  return page(
+    h(
+      "div",
+      { class: "narrow" },
+      h("p", { class: "muted" }, t.settings.about[area] ?? ""),
+      form({
+        fields,
+        values: valuesOf(fields, project),
+        verb: t.save,
+        reread: read,
+        send: (_, now, changes) => api.patch(PATH, bodyOf(fields, now, changes)),
+        request: (_, now, changes) => api.request("PATCH", PATH, { body: bodyOf(fields, now, changes) }),
+        done: () => (area === "general" ? (forgetProjects(), refresh()) : undefined),
+      }),
+      area === "emails" && testMail(api),
+    ),
+  );
+}
+
+/** Sends a test email through the mail server of the project, as it is stored. */
+function testMail(api) {
+  const answer = h("div");
+  const body = ({ recipient_email, ...server }) => ({
+    recipient_email,
+    email_config: { ...server, username: server.username ?? "", password: server.password ?? "" },
+  });
+  return h(
+    "details",
+    { class: "fold" },
+    h("summary", {}, t.settings.test),
+    h(
+      "div",
+      {},
+      h("p", { class: "muted" }, t.settings.testText),
+      form({
+        fields: ["recipient_email", "host", "port", "username", "password", "sender_email", "sender_name"].map((name) => ({
+          name,
+          label: t.settings.testFields[name],
+          type: name === "port" ? "number" : "text",
+          input: name === "password" ? "password" : name.endsWith("email") ? "email" : "text",
+          required: name !== "username" && name !== "password",
+        })),
+        verb: t.settings.test,
+        send: (given) => api.post("/internal/send-test-email", body(given)),
+        request: (given) => api.request("POST", "/internal/send-test-email", { body: body(given) }),
+        done: ({ success, error_message: text }) =>
+          answer.replaceChildren(success ? note("done", t.settings.testSent) : note("failed", text ?? t.settings.testFailed)),
+      }),
+      answer,
+    ),
+  );
+}
+
+async function danger(context) {
+  const { api, projects, projectId, router, session, forgetProjects } = context;
+  const name = projects.get(projectId)?.display_name ?? projectId;
+  const remove = async () => {
+    const users = await api.get("/internal/metrics", { include_anonymous: true }).then(
+      (metrics) => metrics.total_users,
+      () => null,
+    );
+    const done = await confirm({
+      title: t.settings.delete,
+      text: t.settings.deleteText(users),
+      verb: t.settings.delete,
+      name,
+      act: () => api.delete(PATH),
+    });
+    if (!done) return;
+    forgetProjects();
+    await router.go(url("/projects"));
+  };
+  if (session.local?.project_id === projectId)
+    return h(
+      "section",
+      { class: "danger-area" },
+      heading(t.settings.delete),
+      h("p", {}, t.settings.deleteLocal),
+      link("/docs/gateway", t.settings.gatewayDocs),
+    );
+  return h(
+    "div",
+    {},
+    await transfer(context),
+    h(
+      "section",
+      { class: "danger-area" },
+      heading(t.settings.delete),
+      h("p", {}, t.settings.deleteText(null)),
+      button(t.settings.delete, remove, { class: "danger" }),
+    ),
+  );
+}
+
+/** Gives the project to another team of its owner. */
+async function transfer({ session, projects, projectId, refresh, forgetProjects }) {
+  const { items } = await session.internal.get("/teams", { user_id: "me" });
+  const owner = projects.get(projectId)?.owner_team_id;
+  const others = items.filter((team) => team.id !== owner);
+  if (!others.length) return null;
+  const body = ({ new_team_id: team }) => ({ project_id: projectId, new_team_id: team });
+  return h(
+    "section",
+    {},
+    heading(t.settings.transfer),
+    h("p", { class: "muted" }, t.settings.transferText),
+    form({
+      fields: [
+        {
+          name: "new_team_id",
+          label: t.settings.newOwner,
+          type: "choice",
+          initial: others[0].id,
+          options: others.map((team) => [team.id, team.display_name]),
+        },
+      ],
+      verb: t.settings.transfer,
+      send: (given) => session.internal.post("/internal/projects/transfer", body(given)),
+      request: (given) => session.internal.request("POST", "/internal/projects/transfer", { body: body(given) }),
+      done: () => {
+        forgetProjects();
+        return refresh();
+      },
+    }),
+  );
+}

@@ -1,0 +1,79 @@
+// The live sessions of a user, and acting as the user.
+
+import { confirm, showOnce } from "../components/dialog.js";
+import { form } from "../components/form.js";
+import { list } from "../components/list.js";
+import { button, heading, shown, tag, time } from "../components/parts.js";
+import { path } from "../core/api.js";
+import { h } from "../core/dom.js";
+import { texts as t } from "../texts.js";
+
+/** A place as its address, city and country. */
+export function placeOf(place) {
+  if (!place) return t.none;
+  return [place.ip, [place.cityName, place.countryCode].filter(Boolean).join(", ")].filter(Boolean).join(" · ");
+}
+
+export function part({ api, user, refresh }) {
+  const name = user.primary_email ?? user.display_name ?? user.id;
+  const end = async (session) => {
+    const act = () => api.delete(path`/auth/sessions/${session.id}`, { user_id: user.id });
+    if (await confirm({ title: t.sessions.end, text: t.sessions.endText, verb: t.sessions.end, act })) await refresh();
+  };
+  const endAll = async () => {
+    const act = () => api.delete("/auth/sessions", { user_id: user.id, include_current: true });
+    if (await confirm({ title: t.sessions.endAll, text: t.sessions.endAllText, verb: t.sessions.endAll, name, act })) await refresh();
+  };
+  const started = (body) => ({ user_id: user.id, is_impersonation: true, expires_in_millis: body.minutes * 60_000 });
+  return h(
+    "div",
+    {},
+    heading(t.sessions.title, { actions: [button(t.sessions.endAll, endAll, { class: "danger" })] }),
+    list({
+      api,
+      path: "/auth/sessions",
+      query: { user_id: user.id },
+      label: t.sessions.title,
+      columns: [
+        {
+          label: t.sessions.place,
+          class: "wide",
+          cell: (session) => [
+            shown(placeOf(session.last_used_at_end_user_ip_info), { most: 80 }),
+            session.is_impersonation && [" ", tag(t.sessions.impersonation)],
+          ],
+        },
+        { label: t.sessions.started, class: "fit", cell: (session) => time(session.created_at) },
+        { label: t.lastUsed, class: "fit", cell: (session) => time(session.last_used_at) },
+        { label: "", class: "end actions", cell: (session) => button(t.sessions.end, () => end(session), { class: "small-button" }) },
+      ],
+      none: t.sessions.none,
+    }),
+    heading(t.sessions.impersonate),
+    h("p", { class: "muted" }, t.sessions.impersonateText),
+    form({
+      fields: [
+        {
+          name: "minutes",
+          label: t.sessions.minutes,
+          type: "number",
+          initial: 30,
+          min: 1,
+          max: 1440,
+          required: true,
+          help: t.sessions.minutesHelp,
+        },
+      ],
+      verb: t.sessions.impersonate,
+      send: (body) => api.post("/auth/sessions", started(body)),
+      request: (body) => api.request("POST", "/auth/sessions", { body: started(body) }),
+      done: async (tokens) => {
+        await showOnce(t.sessions.impersonate, t.sessions.tokensText, [
+          [t.sessions.refreshToken, tokens.refresh_token],
+          [t.sessions.accessToken, tokens.access_token],
+        ]);
+        await refresh();
+      },
+    }),
+  );
+}

@@ -1,0 +1,154 @@
+// A webhook endpoint: its deliveries, its settings, its secret, and deleting it.
+
+import { confirm, showOnce } from "../components/dialog.js";
+import { form } from "../components/form.js";
+import { list } from "../components/list.js";
+import { button, code, curlButton, facts, failure, head, heading, id, note, shown, tabs, time } from "../components/parts.js";
+import { path } from "../core/api.js";
+import { fill, h } from "../core/dom.js";
+import { printed } from "../core/values.js";
+import { texts as t } from "../texts.js";
+import { EVENTS, fields, headerLines, sent, stateOf, stateOfDelivery } from "./webhooks.js";
+
+const PARTS = { deliveries, settings };
+const DAY = 86_400_000;
+
+export async function view(context) {
+  const { api, to, parameters, query } = context;
+  const place = path`/internal/webhook-endpoints/${parameters.webhook}`;
+  const endpoint = await api.get(place);
+  const current = query.get("part") === "settings" ? "settings" : "deliveries";
+  const tab = (name) => [to(`/webhooks/${endpoint.id}`, { part: name === "deliveries" ? "" : name }), t.webhooks.parts[name], name];
+  return h(
+    "div",
+    {},
+    head(shown(endpoint.url, { most: 120 }), { lead: stateOf(endpoint), actions: [curlButton(() => api.request("GET", place))] }),
+    tabs(Object.keys(PARTS).map(tab), current, t.webhooks.title),
+    PARTS[current]({ ...context, endpoint, place }),
+  );
+}
+
+function deliveries({ api, router, endpoint, place, refresh }) {
+  const answer = h("div", { "aria-live": "polite" });
+  const test = async () => {
+    fill(answer, h("p", { class: "muted" }, t.working));
+    try {
+      const { success, error_message: text } = await api.post("/internal/send-test-webhook", { endpoint_id: endpoint.id });
+      fill(answer, success ? note("done", t.webhooks.testDone) : note("failed", shown(text ?? t.webhooks.testFailed, { most: 500 })));
+      all.reload();
+    } catch (error) {
+      fill(answer, failure(error));
+    }
+  };
+  const replay = async (delivery) => {
+    const act = () => api.post(`${place}${path`/deliveries/${delivery.id}/replay`}`);
+    if (await confirm({ title: t.webhooks.replay, text: t.webhooks.replayText, verb: t.webhooks.replay, act })) all.reload();
+  };
+  const replayFailed = async () => {
+    const act = () => api.post(`${place}/replay-failed`, { since_millis: Date.now() - DAY });
+    if (await confirm({ title: t.webhooks.replayFailed, text: t.webhooks.replayFailedText, verb: t.webhooks.replayFailed, act }))
+      await refresh();
+  };
+  const all = list({
+    api,
+    router,
+    path: `${place}/deliveries`,
+    isLive: true,
+    label: t.webhooks.parts.deliveries,
+    choices: [
+      { name: "status", label: t.state, options: [["", t.webhooks.anyStatus], ...Object.entries(t.webhooks.statuses)] },
+      { name: "event_type", label: t.webhooks.event, options: [["", t.webhooks.anyEvent], ...EVENTS.map((name) => [name, name])] },
+    ],
+    columns: [
+      { label: t.webhooks.event, class: "wide", cell: (delivery) => [shown(delivery.event_type), inside(delivery)] },
+      { label: t.state, class: "fit", cell: (delivery) => stateOfDelivery(delivery.status) },
+      {
+        label: t.webhooks.attempts,
+        class: "fit",
+        cell: (delivery) => [
+          String(delivery.attempts.length),
+          delivery.attempts.at(-1)?.response_status && h("small", {}, `HTTP ${delivery.attempts.at(-1).response_status}`),
+        ],
+      },
+      { label: t.created, class: "fit", cell: (delivery) => time(delivery.created_at_millis) },
+      { label: "", class: "end actions", cell: (delivery) => button(t.webhooks.replay, () => replay(delivery), { class: "small-button" }) },
+    ],
+    none: t.webhooks.noDelivery,
+  });
+  return h(
+    "div",
+    {},
+    h("div", { class: "buttons" }, button(t.webhooks.test, test), button(t.webhooks.replayFailed, replayFailed)),
+    answer,
+    all,
+  );
+}
+
+/** The payload and the attempts of a delivery. */
+function inside(delivery) {
+  const attempts = delivery.attempts.map((attempt) =>
+    h(
+      "li",
+      {},
+      time(attempt.at_millis),
+      " · ",
+      attempt.response_status ? `HTTP ${attempt.response_status}` : shown(attempt.error, { most: 300 }),
+      ` · ${attempt.duration_millis} ms`,
+      attempt.response_body && [" ", h("code", {}, shown(attempt.response_body, { most: 300 }))],
+    ),
+  );
+  return h("details", { class: "inside" }, h("summary", {}, t.webhooks.inside), h("ol", {}, attempts), code(printed(delivery.payload)));
+}
+
+function settings({ api, endpoint, place, router, to, refresh }) {
+  const flat = (one) => ({ ...one, custom_headers: headerLines(one.custom_headers) });
+  const rotate = async () => {
+    let secret;
+    const act = async () => {
+      ({ secret } = await api.post(`${place}/rotate-secret`));
+    };
+    if (!(await confirm({ title: t.webhooks.rotate, text: t.webhooks.rotateText, verb: t.webhooks.rotate, act }))) return;
+    await showOnce(t.webhooks.rotate, t.webhooks.secretText, [[t.webhooks.secret, secret]]);
+    await refresh();
+  };
+  const remove = async () => {
+    if (
+      await confirm({
+        title: t.webhooks.delete,
+        text: t.webhooks.deleteText,
+        verb: t.webhooks.delete,
+        name: endpoint.url,
+        act: () => api.delete(place),
+      })
+    )
+      await router.go(to("/webhooks"));
+  };
+  return h(
+    "div",
+    { class: "narrow" },
+    facts(
+      [t.id, id(endpoint.id)],
+      [t.webhooks.secret, `••••••••${endpoint.secret_last_four}`],
+      [t.created, time(endpoint.created_at_millis, { isLong: true })],
+    ),
+    form({
+      fields: [...fields(), { name: "enabled", label: t.webhooks.isEnabled, type: "switch" }],
+      values: flat(endpoint),
+      verb: t.save,
+      reread: async () => flat(await api.get(place)),
+      send: (body) => api.patch(place, sent(body)),
+      request: (body) => api.request("PATCH", place, { body: sent(body) }),
+      done: refresh,
+    }),
+    h(
+      "section",
+      { class: "danger-area" },
+      heading(t.webhooks.rotate),
+      h("p", {}, t.webhooks.rotateText),
+      button(t.webhooks.rotate, rotate),
+      heading(t.webhooks.delete),
+      h("p", {}, t.webhooks.deleteText),
+      button(t.webhooks.delete, remove, { class: "danger" }),
+    ),
+  );
+}

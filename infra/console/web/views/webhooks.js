@@ -1,0 +1,118 @@
+// The webhook endpoints of a project, and creating one.
+
+import { showOnce } from "../components/dialog.js";
+import { form } from "../components/form.js";
+import { list } from "../components/list.js";
+import { head, shown, state, time } from "../components/parts.js";
+import { h } from "../core/dom.js";
+import { lines } from "../core/values.js";
+import { texts as t } from "../texts.js";
+
+export const EVENTS = [
+  "user.created",
+  "user.updated",
+  "user.deleted",
+  "team.created",
+  "team.updated",
+  "team.deleted",
+  "team_membership.created",
+  "team_membership.deleted",
+  "team_permission.created",
+  "team_permission.deleted",
+  "project_permission.created",
+  "project_permission.deleted",
+  "session.created",
+  "session.deleted",
+  "email.created",
+  "email.updated",
+  "api_key.created",
+  "api_key.updated",
+  "audit_entry.created",
+];
+const TONES = { succeeded: "done", failed: "failed", pending: "waiting" };
+
+/** The state of a delivery. */
+export function stateOfDelivery(status) {
+  return state(TONES[status] ?? "aside", t.webhooks.statuses[status] ?? status);
+}
+
+export function stateOf(endpoint) {
+  if (endpoint.enabled) return state("done", t.webhooks.enabled);
+  return state(
+    endpoint.disabled_reason === "manual" ? "aside" : "failed",
+    t.webhooks.disabled[endpoint.disabled_reason] ?? t.webhooks.disabled.manual,
+  );
+}
+
+/** Header lines such as `X-Token: abc` as an object, and back. */
+export const headersOf = (text) =>
+  Object.fromEntries(text.map((line) => [line.slice(0, line.indexOf(":")).trim(), line.slice(line.indexOf(":") + 1).trim()]));
+export const headerLines = (headers) => Object.entries(headers ?? {}).map(([name, value]) => `${name}: ${value}`);
+
+/** The fields of an endpoint. */
+export const fields = () => [
+  { name: "url", label: t.webhooks.url, input: "url", required: true, help: t.webhooks.urlHelp },
+  { name: "description", label: t.description },
+  {
+    name: "event_types",
+    label: t.webhooks.events,
+    type: "choices",
+    options: EVENTS.map((name) => [name, name]),
+    help: t.webhooks.eventsHelp,
+  },
+  { name: "custom_headers", label: t.webhooks.headers, type: "lines", help: t.webhooks.headersHelp, placeholder: "X-Token: …" },
+];
+
+export const sent = ({ custom_headers: headers, ...rest }) => ({
+  ...rest,
+  ...(headers && { custom_headers: headersOf(Array.isArray(headers) ? headers : lines(headers)) }),
+});
+
+export async function view(context) {
+  const { api, router, to, query } = context;
+  if (query.has("new")) return creation(context);
+  const create = (kind) => h("a", { class: kind, href: to("/webhooks", { new: "1" }) }, t.webhooks.create);
+  return h(
+    "div",
+    {},
+    head(t.webhooks.title, { lead: t.webhooks.lead, actions: [create("button main")] }),
+    list({
+      api,
+      router,
+      path: "/internal/webhook-endpoints",
+      label: t.webhooks.title,
+      href: (endpoint) => to(`/webhooks/${endpoint.id}`),
+      columns: [
+        { label: t.webhooks.url, class: "wide", cell: (endpoint) => shown(endpoint.url, { most: 100 }) },
+        { label: t.description, class: "wide", cell: (endpoint) => shown(endpoint.description, { most: 80 }) },
+        { label: t.state, class: "fit", cell: stateOf },
+        {
+          label: t.webhooks.last,
+          class: "fit end",
+          cell: ({ last_delivery: last }) =>
+            last ? [stateOfDelivery(last.status), h("small", {}, time(last.at_millis))] : h("span", { class: "muted" }, t.never),
+        },
+      ],
+      none: { ...t.webhooks.none, action: create("button") },
+    }),
+  );
+}
+
+function creation({ api, router, to }) {
+  return h(
+    "div",
+    { class: "narrow" },
+    head(t.webhooks.create),
+    form({
+      fields: fields(),
+      verb: t.webhooks.create,
+      cancel: () => router.go(to("/webhooks")),
+      send: (body) => api.post("/internal/webhook-endpoints", sent(body)),
+      request: (body) => api.request("POST", "/internal/webhook-endpoints", { body: sent(body) }),
+      done: async (endpoint) => {
+        await showOnce(t.webhooks.created, t.webhooks.secretText, [[t.webhooks.secret, endpoint.secret]]);
+        await router.go(to(`/webhooks/${endpoint.id}`));
+      },
+    }),
+  );
+}

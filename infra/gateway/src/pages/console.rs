@@ -1,0 +1,115 @@
+//! `/console`: the console, to which `/` leads on the gateway's machine. Programs that ask for `/`
+//! get the API's response for an unknown path instead.
+//!
+//! The page and its modules contain no data. What the console shows comes from the API, for which
+//! it takes the admin key of the gateway's first project from `/console/session`. This response
+//! requires more than the other private pages: besides the cookie, a browser sends the console
+//! token, which it has kept in its storage since it followed the link with the page key. Cookies
+//! are sent to the servers on all ports of this machine, including those of other users, whereas
+//! the storage belongs to this gateway's origin. Pages of other sites, and of names that resolve to
+//! this machine, fail the guard, and the response has no CORS headers.
+
+use api::http::Json;
+use axum::Router;
+use axum::extract::{Form, Path, Request, State};
+use axum::middleware::from_fn_with_state;
+use axum::response::{IntoResponse, Response};
+use axum::routing::{get, post};
+use http::{HeaderMap, HeaderValue, StatusCode, header};
+use secrecy::ExposeSecret as _;
+use serde::Deserialize;
+use serde_json::json;
+use tower::ServiceExt as _;
+use web_console::{Asset, ENTRY, STYLE};
+use wire::id::ProjectId;
+
+use super::request::{CONSOLE, wants_html};
+use super::state::Pages;
+use super::{answer, guard};
+
+pub(super) fn router(pages: Pages) -> Router {
+    let guarded = Router::new()
+        .route(CONSOLE, get(show))
+        .route("/console/{*path}", get(show))
+        .route("/console/session", get(session))
+        .route("/console/preview", post(preview))
+        .layer(from_fn_with_state(pages.clone(), guard::holders_of_the_key));
+    guarded.route("/", get(start)).route("/console/assets/{version}/{*name}", get(asset)).with_state(pages)
+}
+
+/// The console without the keys of a project: it shows what a user may see who signs in. Its files
+/// contain no data, so they need no guard.
+pub(super) fn with_sign_in(pages: Pages) -> Router {
+    let router = Router::new().route(CONSOLE, get(show)).route("/console/{*path}", get(show)).route("/console/preview", post(preview));
+    router.route("/console/assets/{version}/{*name}", get(asset)).with_state(pages)
+}
+
+async fn start(State(pages): State<Pages>, request: Request) -> Response {
+    if !wants_html(request.headers()) {
+        return pages.api.clone().oneshot(request).await.into_response();
+    }
+    guard::answer_instead(&pages, &request).unwrap_or_else(|| answer::see(CONSOLE))
+}
+
+async fn show(State(pages): State<Pages>) -> Response {
+    let mut response = pages.page("console", CONSOLE, json!({ "entry": web_console::url(ENTRY), "style": web_console::url(STYLE) }));
+    // Without a referrer, the form that asks for a preview would have the origin `null`.
+    response.headers_mut().insert(header::REFERRER_POLICY, HeaderValue::from_static("same-origin"));
+    response
+}
+
+/// The keys of the first project, for a caller that has the page key or the console token.
+async fn session(State(pages): State<Pages>, headers: HeaderMap) -> Response {
+    let Some(private) = &pages.private else { return StatusCode::NOT_FOUND.into_response() };
+    let host = headers.get(header::HOST).and_then(|value| value.to_str().ok()).unwrap_or_default();
+    let key = &private.page_key;
+    if !key.is_in_header(&headers) && !key.is_console_token_in(&headers, host) {
+        let text = "The console token is required: open the link that the command \"gateway pages\" prints.\n";
+        return (StatusCode::FORBIDDEN, text).into_response();
+    }
+    let keys = &private.keys;
+    let body = json!({
+        "api_url": pages.app.settings.api_url,
+        "project_id": keys.project_id,
+        "publishable_client_key": keys.client.expose_secret(),
+        "secret_server_key": keys.server.expose_secret(),
+        "super_secret_admin_key": keys.admin.expose_secret(),
+        "keys_file": private.keys_file,
+        "internal_project_id": ProjectId::internal(),
+    });
+    let mut response = Json(body).into_response();
+    let headers = response.headers_mut();
+    headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    headers.insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
+    headers.insert("cross-origin-resource-policy", HeaderValue::from_static("same-origin"));
+    response
+}
+
+#[derive(Deserialize)]
+struct Preview {
+    html: String,
+}
+
+/// Returns the HTML of an email that the console's editor shows in a frame, where it runs no
+/// scripts and has no origin. A frame without a response of its own would inherit the console's
+/// policy, which forbids the styles of emails.
+async fn preview(headers: HeaderMap, Form(Preview { html }): Form<Preview>) -> Response {
+    // Another site must not be able to show content of its own under the address of this one.
+    if headers.get("sec-fetch-site").is_none_or(|site| site != "same-origin") {
+        return StatusCode::FORBIDDEN.into_response();
+    }
+    answer::email(&html)
+}
+
+/// Serves a file of the front end. The files are public, as they contain no data.
+async fn asset(Path((version, name)): Path<(String, String)>) -> Response {
+    let Some(asset) = Asset::find(&name) else { return StatusCode::NOT_FOUND.into_response() };
+    let is_current = version == web_console::version();
+    let cache = if is_current { "public, max-age=31536000, immutable" } else { "no-cache" };
+    let headers = [
+        (header::CONTENT_TYPE, HeaderValue::from_static(asset.media_type)),
+        (header::CACHE_CONTROL, HeaderValue::from_static(cache)),
+        (header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff")),
+    ];
+    (headers, asset.content).into_response()
+}

@@ -1,0 +1,62 @@
+//! Documents as responses.
+
+use axum::response::{IntoResponse, Response};
+use http::{HeaderName, HeaderValue, header};
+use site::{Document, HTML, RELEASE_AGE, page};
+
+use crate::http::describe::{Describe, Description};
+
+/// A response with a document.
+#[derive(Debug)]
+pub struct Served {
+    media_type: &'static str,
+    body: Vec<u8>,
+    max_age: u32,
+    links: Option<String>,
+}
+
+impl Served {
+    /// A response with a compressed archive.
+    pub fn archive(body: Vec<u8>) -> Self {
+        Self { media_type: "application/gzip", body, max_age: RELEASE_AGE, links: None }
+    }
+
+    /// Adds the header `Link` (RFC 8288).
+    pub fn with_links(self, links: String) -> Self {
+        Self { links: Some(links), ..self }
+    }
+}
+
+impl From<Document> for Served {
+    fn from(document: Document) -> Self {
+        let Document { media_type, body, max_age } = document;
+        Self { media_type, body: body.into_bytes(), max_age, links: None }
+    }
+}
+
+impl IntoResponse for Served {
+    fn into_response(self) -> Response {
+        let mut response = self.body.into_response();
+        let headers = response.headers_mut();
+        headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(self.media_type));
+        if let Ok(value) = HeaderValue::from_str(&format!("public, max-age={}", self.max_age)) {
+            headers.insert(header::CACHE_CONTROL, value);
+        }
+        if self.media_type == HTML {
+            headers.insert(header::CONTENT_SECURITY_POLICY, HeaderValue::from_static(page::POLICY));
+            headers.insert(header::REFERRER_POLICY, HeaderValue::from_static("strict-origin-when-cross-origin"));
+            headers.insert(HeaderName::from_static("cross-origin-opener-policy"), HeaderValue::from_static("same-origin"));
+        }
+        if let Some(links) = self.links.and_then(|links| HeaderValue::try_from(links).ok()) {
+            headers.insert(header::LINK, links);
+        }
+        response
+    }
+}
+
+/// The media types differ between the documents of an operation.
+impl Describe for Served {
+    fn describe(description: &mut Description) {
+        description.text = Some("*/*");
+    }
+}

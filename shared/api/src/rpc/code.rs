@@ -1,0 +1,12 @@
+//! The codes of errors that JSON-RPC 2.0 defines (§5.1).
+
+/// The body is not JSON.
+pub const PARSE_ERROR: i64 = -32700;
+/// The body is not a request.
+pub const INVALID_REQUEST: i64 = -32600;
+/// There is no such method.
+pub const METHOD_NOT_FOUND: i64 = -32601;
+/// The parameters do not fit the method.
+pub const INVALID_PARAMS: i64 = -32602;
+/// The service failed, which the log explains.
+pub const INTERNAL_ERROR: i64 = -32603;

@@ -1,0 +1,13 @@
+//! JSON-RPC 2.0 for agents: `/mcp` and `/a2a`. Both are public, stateless, and only read the public
+//! content.
+
+pub mod code;
+pub mod layer;
+pub mod origin;
+pub mod received;
+pub mod reply;
+
+pub use code::{INTERNAL_ERROR, INVALID_PARAMS, INVALID_REQUEST, METHOD_NOT_FOUND, PARSE_ERROR};
+pub use layer::layer;
+pub use received::{Received, RpcRequest};
+pub use reply::Reply;

@@ -1,0 +1,32 @@
+//! Which web pages may call agents' endpoints. The check protects a gateway on a developer's
+//! machine against pages of other sites, including those whose name resolves to that machine (DNS
+//! rebinding).
+
+use http::{HeaderMap, HeaderValue, header};
+use settings::Settings;
+use url::{Host, Url};
+
+/// Whether a request comes from no page, or from a page that may call.
+///
+/// On a developer's machine, all pages of the machine may call, and the request must name the
+/// machine. Elsewhere, only the pages of the site and of the API may.
+pub fn is_allowed(headers: &HeaderMap, settings: &Settings) -> bool {
+    // A header may be repeated; every value counts.
+    let values = |name| headers.get_all(name).iter().map(|value: &HeaderValue| value.to_str().unwrap_or_default());
+    let site = Url::parse(&settings.site_url).ok();
+    if site.as_ref().is_some_and(is_loopback) {
+        let hosts = values(header::HOST).map(|host| Url::parse(&format!("http://{host}")));
+        return hosts.chain(values(header::ORIGIN).map(Url::parse)).all(|url| url.is_ok_and(|url| is_loopback(&url)));
+    }
+    let own = [site, Url::parse(&settings.api_url).ok()].map(|url| url.map(|url| url.origin().ascii_serialization()));
+    values(header::ORIGIN).all(|origin| own.iter().any(|own| own.as_deref() == Some(origin)))
+}
+
+fn is_loopback(url: &Url) -> bool {
+    match url.host() {
+        Some(Host::Domain(name)) => name == "localhost",
+        Some(Host::Ipv4(address)) => address.is_loopback(),
+        Some(Host::Ipv6(address)) => address.is_loopback(),
+        None => false,
+    }
+}

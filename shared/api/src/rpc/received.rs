@@ -1,0 +1,74 @@
+//! The request of an agent.
+
+use axum::body::Bytes;
+use axum::extract::{FromRequest, Request};
+use axum::response::{IntoResponse, Response};
+use flows::App;
+use http::{HeaderMap, StatusCode, header};
+use http_body_util::{BodyExt as _, Limited};
+use serde::Serialize;
+use serde_json::Value;
+use utoipa::ToSchema;
+
+use crate::http::describe::{Describe, Described, Description};
+use crate::rpc::code::INVALID_REQUEST;
+use crate::rpc::origin;
+use crate::rpc::reply::Reply;
+
+/// A request from an allowed origin, with a JSON body of at most `MOST` bytes.
+#[derive(Debug)]
+pub struct Received<const MOST: usize> {
+    /// The headers.
+    pub headers: HeaderMap,
+    /// The query, without `?`.
+    pub query: String,
+    /// The body.
+    pub body: Bytes,
+}
+
+impl<const MOST: usize> FromRequest<App> for Received<MOST> {
+    type Rejection = Response;
+
+    async fn from_request(request: Request, app: &App) -> Result<Self, Response> {
+        let refused = |status, message| Reply::error(&Value::Null, INVALID_REQUEST, message).with_status(status).into_response();
+        let (parts, body) = request.into_parts();
+        if !origin::is_allowed(&parts.headers, &app.settings) {
+            return Err(refused(StatusCode::FORBIDDEN, "Pages of this origin may not call this endpoint."));
+        }
+        let media_type = parts.headers.get(header::CONTENT_TYPE).map_or(Some(""), |value| value.to_str().ok());
+        let media_type = media_type.and_then(|text| text.split(';').next()).map(|text| text.trim().to_ascii_lowercase());
+        if media_type.as_deref() != Some("application/json") {
+            return Err(refused(StatusCode::UNSUPPORTED_MEDIA_TYPE, "Send `content-type: application/json`."));
+        }
+        match Limited::new(body, MOST).collect().await {
+            Ok(body) => {
+                let query = parts.uri.query().unwrap_or_default().to_owned();
+                Ok(Self { headers: parts.headers, query, body: body.to_bytes() })
+            }
+            Err(error) if error.is::<http_body_util::LengthLimitError>() => {
+                Err(refused(StatusCode::PAYLOAD_TOO_LARGE, &format!("The body has more than {MOST} bytes.")))
+            }
+            Err(_) => Err(refused(StatusCode::BAD_REQUEST, "The body ended early.")),
+        }
+    }
+}
+
+/// A request in JSON-RPC 2.0.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct RpcRequest {
+    /// Always `2.0`.
+    #[schema(example = "2.0")]
+    pub jsonrpc: String,
+    /// A text or an integer, which the response repeats; absent in notifications.
+    pub id: Option<Value>,
+    /// The method of the protocol.
+    pub method: String,
+    /// The parameters of the method.
+    pub params: Option<Value>,
+}
+
+impl<const MOST: usize> Describe for Received<MOST> {
+    fn describe(description: &mut Description) {
+        description.body = Some(Described::of::<RpcRequest>());
+    }
+}

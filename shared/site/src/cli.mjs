@@ -1,0 +1,72 @@
+#!/usr/bin/env node
+// Shows the public content of a site: its apps, its blog posts and the site itself.
+
+const SITE = "{site_url}";
+
+const USAGE = `Usage: {name} COMMAND [--json] [--site URL]
+
+Commands:
+  list-apps          List the apps
+  get-app ID         Show an app
+  list-blog-posts    List the blog posts, newest first
+  get-site           Show the site and the URLs of its documents
+
+Options:
+  --json       Print the answer of the API as it is
+  --site URL   The site to ask; by default ${SITE}
+`;
+
+class WrongUse extends Error {}
+
+/** The command, its arguments and the options of a command line. */
+function parsed(words) {
+  const call = { site: SITE, json: false, words: [] };
+  for (let at = 0; at < words.length; at += 1) {
+    if (words[at] === "--json") call.json = true;
+    else if (words[at] === "--site") call.site = words[(at += 1)];
+    else if (words[at].startsWith("-")) throw new WrongUse(`unknown option ${words[at]}`);
+    else call.words.push(words[at]);
+  }
+  if (!URL.canParse(call.site ?? "") || !/^https?:$/.test(new URL(call.site).protocol)) throw new WrongUse("--site needs an http or https URL");
+  return { ...call, site: call.site.replace(/\/+$/, "") };
+}
+
+/** The path of a command below the API. */
+function path([command, ...given]) {
+  const paths = { "list-apps": "apps", "get-app": "apps/", "list-blog-posts": "blog-posts", "get-site": "site" };
+  const path = Object.hasOwn(paths, command ?? "") ? paths[command] : undefined;
+  if (path === undefined) throw new WrongUse(command === undefined ? "a command is missing" : `unknown command ${command}`);
+  const wanted = path.endsWith("/") ? 1 : 0;
+  if (given.length !== wanted) throw new WrongUse(wanted === 1 ? `${command} needs one id` : `${command} takes no arguments`);
+  return path + given.map(encodeURIComponent).join("");
+}
+
+/** A text of the site as one line without control characters, which could steer a terminal. */
+const line = (text) => String(text).replace(/[\p{Cc}\p{Cf}]+/gu, " ");
+
+function shown(data) {
+  const rows = Array.isArray(data) ? data : [data];
+  const row = (one) => {
+    const { resources, ...own } = one;
+    const fields = Object.entries({ ...own, ...resources }).map(([name, value]) => `${name}: ${line(value)}`);
+    return fields.join("\n");
+  };
+  return rows.length === 0 ? "Nothing is published." : rows.map(row).join("\n\n");
+}
+
+async function main(words) {
+  if (words.includes("--help") || words.includes("-h")) return console.log(USAGE);
+  const call = parsed(words);
+  const answer = await fetch(`${call.site}/api/v1/${path(call.words)}`, { headers: { accept: "application/json" } });
+  const body = await answer.json();
+  if (!answer.ok) throw new Error(`${line(body.error?.message ?? answer.status)} ${line(body.error?.hint ?? "")}`.trim());
+  console.log(call.json ? JSON.stringify(body, null, 2) : shown(body.data));
+}
+
+try {
+  await main(process.argv.slice(2));
+} catch (error) {
+  const isUse = error instanceof WrongUse;
+  console.error(isUse ? `${error.message}\n\n${USAGE}` : `error: ${line(error.cause?.message ?? error.message)}`);
+  process.exitCode = isUse ? 2 : 1;
+}

@@ -1,0 +1,34 @@
+//! A document with its media type and its life in caches.
+
+/// A document, as it is served.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Document {
+    /// The value of `Content-Type`.
+    pub media_type: &'static str,
+    /// The text of the document.
+    pub body: String,
+    /// For how many seconds caches may reuse the document without asking.
+    pub max_age: u32,
+}
+
+/// How long caches may reuse a document that shows content, in seconds.
+pub const CONTENT_AGE: u32 = 300;
+/// How long caches may reuse a document that changes only with a release, in seconds.
+pub const RELEASE_AGE: u32 = 3600;
+
+/// The media type of pages.
+pub const HTML: &str = "text/html; charset=utf-8";
+/// The media type of plain texts.
+pub const PLAIN: &str = "text/plain; charset=utf-8";
+/// The media type of Markdown (RFC 7763).
+pub const MARKDOWN: &str = "text/markdown; charset=utf-8";
+
+impl Document {
+    pub(crate) fn of_content(media_type: &'static str, body: String) -> Self {
+        Self { media_type, body, max_age: CONTENT_AGE }
+    }
+
+    pub(crate) fn of_release(media_type: &'static str, body: impl Into<String>) -> Self {
+        Self { media_type, body: body.into(), max_age: RELEASE_AGE }
+    }
+}

@@ -1,0 +1,60 @@
+//! The documents of a site, for people and for agents: pages, feeds, texts and catalogs.
+//!
+//! Every document is a pure function of the published content and the site's URL. Its bytes are
+//! the same as long as these are, so its `ETag` changes only when the document does.
+
+#![warn(missing_docs)]
+
+pub mod agent;
+pub mod catalog;
+mod document;
+pub mod escape;
+pub mod feed;
+pub mod look;
+pub mod markdown;
+pub mod package;
+pub mod page;
+pub mod search;
+pub mod text;
+
+use model::content::Content;
+
+pub use document::{CONTENT_AGE, Document, HTML, MARKDOWN, PLAIN, RELEASE_AGE};
+
+/// The names of the documents at paths of one segment.
+pub const NAMES: [&str; 12] =
+    ["apps", "blog", "docs", "feed.json", "feed.xml", "icon.svg", "index.md", FULL, "llms.txt", "robots.txt", "sitemap.xml", "style.css"];
+/// The name of the only document that shows the texts of all posts.
+pub const FULL: &str = "llms-full.txt";
+
+/// The document at a path of one segment that does not depend on the content; `None` if there is no
+/// such document.
+pub fn fixed(name: &str, site_url: &str) -> Option<Document> {
+    match name {
+        "icon.svg" => Some(Document::of_release("image/svg+xml", look::ICON)),
+        "robots.txt" => Some(text::robots(site_url)),
+        "style.css" => Some(Document::of_release("text/css; charset=utf-8", look::STYLE)),
+        _ => None,
+    }
+}
+
+/// Renders a document from the content at a site's URL. All URLs of the content must be absolute.
+pub type Renderer = fn(&Content, &str) -> Document;
+
+/// The renderer of the document at a path of one segment; `None` if there is no such document.
+pub fn renderer(name: &str) -> Option<Renderer> {
+    match name {
+        "apps" => Some(page::apps),
+        "blog" => Some(page::blog),
+        "docs" => Some(page::docs),
+        "feed.json" => Some(feed::json),
+        "feed.xml" => Some(feed::atom),
+        "index.md" => Some(text::index),
+        "llms.txt" => Some(text::llms),
+        "sitemap.xml" => Some(feed::sitemap),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,270 @@
+//! Markdown of posts as HTML without scripts, frames or pictures of other hosts, and as part of a
+//! longer Markdown text.
+
+use std::ops::Range;
+
+use pulldown_cmark::{CodeBlockKind, CowStr, Event, HeadingLevel, Options, Parser, Tag, TagEnd, html};
+
+use crate::escape::markup;
+
+/// The extensions of Markdown that all texts may use.
+pub const OPTIONS: Options =
+    Options::ENABLE_TABLES.union(Options::ENABLE_STRIKETHROUGH).union(Options::ENABLE_TASKLISTS).union(Options::ENABLE_FOOTNOTES);
+
+/// The start of an element around a table, which can be scrolled if the table is wide.
+pub const TABLE_START: &str = "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"Table\">";
+/// The end of that element.
+pub const TABLE_END: &str = "</div>";
+
+/// The start of the element of a code block.
+pub fn code_start(kind: &CodeBlockKind<'_>) -> String {
+    let language = match kind {
+        CodeBlockKind::Fenced(info) => info.split_whitespace().next().unwrap_or_default(),
+        CodeBlockKind::Indented => "",
+    };
+    format!("<div class=\"code\"><pre tabindex=\"0\"><code data-language=\"{}\">", markup(language))
+}
+
+/// The link of a heading to itself.
+pub fn anchor(id: &str) -> String {
+    format!("<a class=\"anchor\" href=\"#{id}\" aria-label=\"Link to this section\">#</a>")
+}
+
+/// The id of a heading: its words in lower case, joined by hyphens, as on GitHub, and with a number
+/// if it is taken.
+pub fn heading_id(text: &str, taken: &[String]) -> String {
+    let kept = text.to_lowercase().chars().filter(|c| c.is_alphanumeric() || matches!(c, ' ' | '-' | '_')).collect::<String>();
+    let id = kept.trim().replace(' ', "-");
+    let numbered = (1..).map(|number| format!("{id}-{number}"));
+    std::iter::once(id.clone()).chain(numbered).find(|id| !taken.contains(id)).unwrap_or_default()
+}
+
+/// Renders the text of a post below a heading with its title. HTML in the text is shown as text. A
+/// picture of another host becomes a link to it, as pages load nothing from other hosts.
+pub fn html(text: &str, title: &str) -> String {
+    let mut writer = Writer::default();
+    for event in Parser::new_ext(text, OPTIONS) {
+        writer.event(event);
+    }
+    writer.drop_repeated(title);
+    let mut rendered = String::new();
+    html::push_html(&mut rendered, writer.events.into_iter());
+    rendered
+}
+
+/// Where a heading begins among the events, and its text.
+struct Heading {
+    start: usize,
+    text: String,
+}
+
+#[derive(Default)]
+struct Writer<'a> {
+    events: Vec<Event<'a>>,
+    heading: Option<Heading>,
+    /// The first heading, if nothing precedes it: the range of its events, and its text.
+    first: Option<(Range<usize>, String)>,
+    ids: Vec<String>,
+    /// For each open link or picture, how it was opened.
+    open: Vec<Opened>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Opened {
+    Link,
+    Picture,
+    /// Neither, because its URL may not be used here.
+    Nothing,
+}
+
+impl<'a> Writer<'a> {
+    fn event(&mut self, event: Event<'a>) {
+        match event {
+            Event::Html(markup) | Event::InlineHtml(markup) => self.events.push(Event::Text(markup)),
+            Event::Start(Tag::Heading { .. }) => {
+                self.heading = Some(Heading { start: self.events.len(), text: String::new() });
+                self.events.push(event);
+            }
+            Event::Text(ref part) | Event::Code(ref part) => {
+                if let Some(heading) = &mut self.heading {
+                    heading.text.push_str(part);
+                }
+                self.events.push(event);
+            }
+            Event::End(TagEnd::Heading(level)) => self.end_heading(level),
+            Event::Start(Tag::Link { dest_url, title, .. }) => self.open_link(dest_url, title),
+            Event::Start(Tag::Image { dest_url, title, .. }) => self.open_picture(dest_url, title),
+            Event::End(TagEnd::Link | TagEnd::Image) => match self.open.pop() {
+                Some(Opened::Link) => self.events.push(Event::End(TagEnd::Link)),
+                Some(Opened::Picture) => self.events.push(Event::End(TagEnd::Image)),
+                Some(Opened::Nothing) | None => {}
+            },
+            Event::Start(Tag::CodeBlock(kind)) => self.events.push(Event::InlineHtml(code_start(&kind).into())),
+            Event::End(TagEnd::CodeBlock) => self.events.push(Event::InlineHtml("</code></pre></div>\n".into())),
+            Event::Start(Tag::Table(_)) => self.events.extend([Event::InlineHtml(TABLE_START.into()), event]),
+            Event::End(TagEnd::Table) => self.events.extend([event, Event::InlineHtml(TABLE_END.into())]),
+            event => self.events.push(event),
+        }
+    }
+
+    fn end_heading(&mut self, level: HeadingLevel) {
+        let Some(Heading { start, text }) = self.heading.take() else { return };
+        let id = heading_id(&text, &self.ids);
+        let level = lower(level);
+        self.events[start] = Event::Start(Tag::Heading { level, id: Some(id.clone().into()), classes: Vec::new(), attrs: Vec::new() });
+        self.events.extend([Event::InlineHtml(anchor(&id).into()), Event::End(TagEnd::Heading(level))]);
+        self.ids.push(id);
+        if start == 0 {
+            self.first = Some((0..self.events.len(), text));
+        }
+    }
+
+    fn open_link(&mut self, url: CowStr<'a>, title: CowStr<'a>) {
+        let is_inside = self.open.contains(&Opened::Link);
+        if is_inside || !is_allowed(&url) {
+            return self.open.push(Opened::Nothing);
+        }
+        self.open.push(Opened::Link);
+        self.events.push(Event::Start(Tag::Link { link_type: pulldown_cmark::LinkType::Inline, dest_url: url, title, id: "".into() }));
+    }
+
+    fn open_picture(&mut self, url: CowStr<'a>, title: CowStr<'a>) {
+        if !is_local(&url) {
+            return self.open_link(url, title);
+        }
+        self.open.push(Opened::Picture);
+        self.events.push(Event::Start(Tag::Image { link_type: pulldown_cmark::LinkType::Inline, dest_url: url, title, id: "".into() }));
+    }
+
+    /// Drops the first heading if it repeats the title, which the page shows above the text.
+    fn drop_repeated(&mut self, title: &str) {
+        if let Some((range, text)) = self.first.take()
+            && text.trim() == title.trim()
+        {
+            self.events.drain(range);
+        }
+    }
+}
+
+fn is_local(url: &str) -> bool {
+    url.starts_with('/') && !url.starts_with("//") && !url.contains('\\')
+}
+
+/// Whether posts may link to a URL: those of the web and of emails, paths of the site, and sections
+/// of the post.
+fn is_allowed(url: &str) -> bool {
+    let is_web = url::Url::parse(url).is_ok_and(|url| matches!(url.scheme(), "http" | "https" | "mailto"));
+    is_web || is_local(url) || url.starts_with('#')
+}
+
+fn lower(level: HeadingLevel) -> HeadingLevel {
+    match level {
+        HeadingLevel::H1 => HeadingLevel::H2,
+        HeadingLevel::H2 => HeadingLevel::H3,
+        HeadingLevel::H3 => HeadingLevel::H4,
+        HeadingLevel::H4 => HeadingLevel::H5,
+        HeadingLevel::H5 | HeadingLevel::H6 => HeadingLevel::H6,
+    }
+}
+
+/// The text of a post as part of a longer Markdown text, below a heading of the second level: its
+/// headings are two levels lower, it contains no HTML, and its last code block is closed, so that
+/// it affects nothing after it.
+pub fn embedded(text: &str) -> String {
+    let text = without_html(text);
+    let mut changes: Vec<(Range<usize>, String)> = Vec::new();
+    let mut closing = None;
+    for (event, range) in Parser::new_ext(&text, OPTIONS).into_offset_iter() {
+        let source = &text[range.clone()];
+        match event {
+            Event::Start(Tag::Heading { level, .. }) if source.starts_with('#') => {
+                let lowered = lower(lower(level)) as usize - level as usize;
+                changes.push((range.start..range.start, "#".repeat(lowered)));
+            }
+            // A heading that is underlined has no third level.
+            Event::Start(Tag::Heading { level, .. }) => {
+                let lines: Vec<&str> = source.trim_end().lines().collect();
+                let words = lines[..lines.len().saturating_sub(1)].join(" ");
+                changes.push((range, format!("{} {words}\n", "#".repeat(lower(lower(level)) as usize))));
+            }
+            Event::Start(Tag::CodeBlock(CodeBlockKind::Fenced(_))) if range.end >= text.trim_end().len() => closing = unclosed(source),
+            _ => {}
+        }
+    }
+    let mut result = replaced(&text, changes).trim_end().to_owned();
+    if let Some(fence) = closing {
+        result.push('\n');
+        result.push_str(&fence);
+    }
+    result
+}
+
+/// The Markdown with its HTML as text. What follows an element that does not end is HTML, too,
+/// until the element is escaped, and is then read again.
+fn without_html(text: &str) -> String {
+    let mut text = text.to_owned();
+    loop {
+        let events = Parser::new_ext(&text, OPTIONS).into_offset_iter();
+        let markup = events.filter(|(event, _)| matches!(event, Event::Html(_) | Event::InlineHtml(_)));
+        let changes: Vec<_> = markup.map(|(_, range)| (range.clone(), text[range].replace('<', "&lt;"))).collect();
+        let escaped = replaced(&text, changes);
+        if escaped == text {
+            return text;
+        }
+        text = escaped;
+    }
+}
+
+/// The text with these ranges replaced, which are in order and do not overlap.
+fn replaced(text: &str, changes: Vec<(Range<usize>, String)>) -> String {
+    let mut result = text.to_owned();
+    for (range, replacement) in changes.into_iter().rev() {
+        result.replace_range(range, &replacement);
+    }
+    result
+}
+
+/// The fence that would close a code block, if its last line does not.
+fn unclosed(block: &str) -> Option<String> {
+    let mark = block.chars().next()?;
+    let fence: String = block.chars().take_while(|character| *character == mark).collect();
+    let last = block.trim_end().lines().skip(1).last().unwrap_or_default().trim();
+    let is_closed = last.len() >= fence.len() && last.chars().all(|character| character == mark);
+    (!is_closed).then_some(fence)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn html_scripts_and_foreign_pictures_of_a_post_are_inert() {
+        let text = "a <script>alert(1)</script> [b](javascript:alert(1)) [c](data:text/html,x) [d](//e.example) [f](vbscript:x)\n\n\
+            <iframe src=x></iframe>\n\n![g](https://h.example/t.gif) ![i](javascript:x) [![j](https://h.example/u.gif)](https://k.example)\n";
+        let html = html(text, "");
+        for active in ["<script", "<iframe", "<img", "javascript:", "data:", "vbscript:", "//e.example"] {
+            assert!(!html.contains(active), "{active} in {html}");
+        }
+        assert!(
+            html.contains("<a href=\"https://h.example/t.gif\">g</a>") && html.contains("<a href=\"https://k.example\">j</a>"),
+            "{html}"
+        );
+    }
+
+    #[test]
+    fn the_headings_of_a_post_follow_its_title_and_have_unique_ids() {
+        let html = html("# Hello\n\n# Part\n\n## Part\n\n![p](/pictures/p.svg)\n\n```sh\nls <x>\n```\n", "Hello");
+        assert!(!html.contains(">Hello"), "{html}");
+        assert!(html.contains("<h2 id=\"part\">Part") && html.contains("<h3 id=\"part-1\">Part"), "{html}");
+        assert!(html.contains("<img src=\"/pictures/p.svg\" alt=\"p\"") && html.contains("data-language=\"sh\">ls &lt;x&gt;"), "{html}");
+    }
+
+    #[test]
+    fn an_embedded_text_opens_no_section_of_the_text_around_it() {
+        let text = "# One\n\nTwo\n===\n\n```\n# no heading\n```\n\n<!-- open\n\n###### Six\n\n~~~~sh\nlast";
+        let embedded = embedded(text);
+        assert!(embedded.starts_with("### One\n\n### Two\n"), "{embedded}");
+        assert!(embedded.contains("\n# no heading\n") && embedded.contains("&lt;!-- open"), "{embedded}");
+        assert!(embedded.ends_with("~~~~sh\nlast\n~~~~"), "{embedded}");
+    }
+}

@@ -1,0 +1,124 @@
+//! The texts for language models, and `robots.txt`.
+
+use std::fmt::Write as _;
+
+use model::content::{BlogPost, Content};
+
+use crate::document::{Document, MARKDOWN, PLAIN};
+use crate::escape::markdown;
+use crate::markdown::embedded;
+
+/// The documents for programs: paths, titles and contents.
+pub(crate) const PROGRAMS: [(&str, &str, &str); 11] = [
+    ("/llms.txt", "llms.txt", "This site for language models: a list of links"),
+    ("/llms-full.txt", "llms-full.txt", "The same, with the text of every post"),
+    ("/index.md", "index.md", "The start page in Markdown"),
+    ("/feed.xml", "Atom feed", "The newest posts"),
+    ("/feed.json", "JSON Feed", "The newest posts, as JSON"),
+    ("/sitemap.xml", "Sitemap", "Every page"),
+    ("/openapi.json", "OpenAPI", "All operations of the API"),
+    ("/docs/api", "API reference", "All operations of the API, as a page"),
+    ("/.well-known/api-catalog", "API catalog", "The APIs and their descriptions (RFC 9727)"),
+    ("/.well-known/ai-catalog.json", "AI catalog", "The MCP server and the agent of this site"),
+    ("/.well-known/agent-card.json", "Agent card", "The agent of this site (A2A)"),
+];
+
+/// The largest `llms-full.txt`, in bytes: Lambda's responses are limited to 6 MB of JSON, in which
+/// some characters take more bytes.
+pub const MOST_BYTES: usize = 4 * 1024 * 1024;
+
+/// The title, the description and a sentence about the whole.
+fn head(content: &Content) -> String {
+    let site = &content.site;
+    format!(
+        "# {}\n\n> {}\n\nAll of this is public, and may be read without credentials. Times are in UTC.\n",
+        markdown(&site.name),
+        markdown(&site.description)
+    )
+}
+
+/// The apps as a section; nothing if there are none.
+fn apps(content: &Content) -> String {
+    let line = |app: &model::content::App| format!("- [{}]({}): {}\n", markdown(&app.display_name), app.url, markdown(&app.subtitle));
+    section("Apps", content.apps.iter().map(line))
+}
+
+fn date(post: &BlogPost) -> &str {
+    post.published_at.get(..10).unwrap_or(&post.published_at)
+}
+
+/// The posts as a section, linked to their texts in Markdown.
+fn posts(content: &Content, site_url: &str) -> String {
+    let line = |post: &BlogPost| {
+        format!("- [{}]({site_url}/blog/{}.md): {}. {}\n", markdown(&post.title), post.slug, date(post), markdown(&post.excerpt))
+    };
+    section("Posts", content.blog_posts.iter().map(line))
+}
+
+fn section(title: &str, lines: impl Iterator<Item = String>) -> String {
+    let lines: String = lines.collect();
+    if lines.is_empty() { lines } else { format!("\n## {title}\n\n{lines}") }
+}
+
+/// `/llms.txt`: the site as lists of links (llmstxt.org).
+pub fn llms(content: &Content, site_url: &str) -> Document {
+    let api = [
+        format!("- [Apps]({site_url}/api/v1/apps): all apps, as JSON\n"),
+        format!("- [Posts]({site_url}/api/v1/blog-posts): all posts without their texts, as JSON\n"),
+        format!("- [Site]({site_url}/api/v1/site): the site and its documents, as JSON\n"),
+    ];
+    let others = PROGRAMS.iter().skip(1).map(|(path, title, text)| format!("- [{title}]({site_url}{path}): {text}\n"));
+    let parts = [head(content), apps(content), posts(content, site_url), section("API", api.into_iter()), section("Optional", others)];
+    Document::of_content(PLAIN, parts.concat())
+}
+
+/// `/index.md`: the start page in Markdown.
+pub fn index(content: &Content, site_url: &str) -> Document {
+    let rest = [
+        format!("- [Docs]({site_url}/docs): everything there is\n"),
+        format!("- [llms.txt]({site_url}/llms.txt): for language models\n"),
+        format!("- [Feed]({site_url}/feed.xml): new posts\n"),
+    ];
+    let body = [head(content), apps(content), posts(content, site_url), section("More", rest.into_iter())].concat();
+    Document::of_content(MARKDOWN, body)
+}
+
+/// A post in Markdown: its title, its date and its text.
+fn whole(post: &BlogPost, text: &str, level: &str) -> String {
+    format!("{level} {}\n\n{}, {}\n\n", markdown(&post.title), post.url, post.published_at) + text
+}
+
+/// `/blog/{slug}.md`: a post in Markdown, as it was published.
+pub fn post(post: &BlogPost, text: &str) -> Document {
+    let repeated = format!("# {}", post.title);
+    let text = text.trim();
+    let text = text.strip_prefix(&repeated).filter(|rest| rest.is_empty() || rest.starts_with('\n')).unwrap_or(text);
+    Document::of_content(MARKDOWN, whole(post, text.trim(), "#").trim_end().to_owned() + "\n")
+}
+
+/// `/llms-full.txt`: the site with the texts of its posts, newest first. If they are too long, the
+/// oldest are left out, and the last line says how many.
+pub fn llms_full(content: &Content, texts: &[(BlogPost, String)]) -> Document {
+    let mut body = head(content) + &apps(content);
+    let mut shown = 0;
+    for (post, text) in texts {
+        let part = format!("\n{}\n", whole(post, &embedded(text), "##").trim_end());
+        if body.len() + part.len() > MOST_BYTES {
+            break;
+        }
+        body += &part;
+        shown += 1;
+    }
+    let left_out = content.blog_posts.len().saturating_sub(shown);
+    if left_out > 0 {
+        let _ = write!(body, "\nLeft out, as this text would be too long: the {left_out} oldest posts. llms.txt lists them.\n");
+    }
+    Document::of_content(PLAIN, body)
+}
+
+/// `/robots.txt` (RFC 9309). Crawlers that cannot read it must not read the site at all, so it does
+/// not depend on the table.
+pub(crate) fn robots(site_url: &str) -> Document {
+    let rules = format!("User-agent: *\nAllow: /\nDisallow: /api/v1/auth/\n\nSitemap: {site_url}/sitemap.xml\n");
+    Document::of_release(PLAIN, rules)
+}

@@ -1,0 +1,185 @@
+// Every page of the console: accessible, not wider than the window, without errors, and without a
+// request to another host; with and without data.
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import { consoleOf, isAccessible, PASSWORD } from "../support/console.js";
+
+const it = consoleOf();
+/** More than a page of lists. */
+const USERS = 60;
+/** The most that the modules and styles of a page may weigh, uncompressed. */
+const MOST_BYTES = 150_000;
+
+const EMPTY = [
+  "",
+  "/quick-start",
+  "/users",
+  "/users?new=1",
+  "/teams",
+  "/teams?new=1",
+  "/permissions",
+  "/permissions?scope=project",
+  "/permissions?edit=%2B",
+  "/providers",
+  "/providers?edit=%2B",
+  "/sign-up-rules",
+  "/sign-up-rules?part=test",
+  "/sign-up-rules?edit=%2B",
+  "/outbox",
+  "/templates",
+  "/templates/new",
+  "/themes",
+  "/themes/new",
+  "/drafts",
+  "/drafts/new",
+  "/keys",
+  "/webhooks",
+  "/webhooks?new=1",
+  "/api",
+  "/api/users-user-create",
+  "/api/users-user-list",
+  "/audit-log",
+  ...[
+    "",
+    "/sign-in",
+    "/sessions",
+    "/second-factor",
+    "/domains",
+    "/teams",
+    "/api-keys",
+    "/emails",
+    "/bots",
+    "/audit",
+    "/danger",
+    "/nothing",
+  ].map((area) => `/settings${area}`),
+];
+
+/** The bytes of all modules and styles of a page; runs in the page. */
+function weight() {
+  const assets = performance.getEntriesByType("resource").filter(({ name }) => new URL(name).pathname.includes("/assets/"));
+  return assets.reduce((all, { decodedBodySize: bytes }) => all + bytes, 0);
+}
+
+/** Parts of the bar that cover each other, and too wide a page; runs in the page. */
+function misplaced() {
+  const parts = [...document.querySelectorAll(".brand, .switch > *, .bar nav > a, .theme select, .menu")];
+  const boxes = parts
+    .filter((part) => part.checkVisibility() && !part.matches(".label"))
+    .map((part) => [part.textContent.trim().slice(0, 20), part.getBoundingClientRect()]);
+  const covers = (a, b) => a.left < b.right - 1 && b.left < a.right - 1 && a.top < b.bottom - 1 && b.top < a.bottom - 1;
+  const pairs = boxes.flatMap(([one, a], index) =>
+    boxes
+      .slice(index + 1)
+      .filter(([, b]) => covers(a, b))
+      .map(([other]) => `${one} and ${other}`),
+  );
+  const width = document.documentElement.scrollWidth;
+  return width > innerWidth ? [...pairs, `${width} px wide`] : pairs;
+}
+
+/** Looks at pages in both themes and at four widths. */
+async function lookAt(t, paths) {
+  for (const colorScheme of ["light", "dark"]) {
+    const visited = await it.open(t, "/console/projects", { colorScheme, viewport: { width: 1280, height: 800 }, reducedMotion: "reduce" });
+    for (const path of paths) {
+      await visited.page.goto(`${it.gateway.url}${path}`);
+      await visited.page.locator("#console[data-view] h1").waitFor();
+      await visited.page.waitForFunction(() => !document.querySelector(".more [role=status]"));
+      assert.ok((await visited.page.evaluate(weight)) < MOST_BYTES, `${path} weighs too much`);
+      for (const width of [1280, 1024, 768, 360]) {
+        await visited.page.setViewportSize({ width, height: 800 });
+        const where = `${path}, ${colorScheme}, ${width} px`;
+        assert.deepEqual(await visited.page.evaluate(misplaced), [], where);
+        if (width === 360 || (width === 1280 && colorScheme === "light")) await isAccessible(visited.page, where);
+      }
+    }
+    // An unknown id is a page that says so, for which a browser reports the API's status.
+    assert.deepEqual(
+      visited.complaints.filter((text) => !/the server responded with a status of 404/.test(text)),
+      [],
+    );
+  }
+}
+
+test("pages without data are accessible, and fit", { timeout: 300_000 }, async (t) => {
+  await it.started;
+  await lookAt(t, ["/console/sign-in", "/console/projects", ...EMPTY.map((path) => it.home + path), `${it.home}/nothing/at/all`]);
+});
+
+test("pages with data are accessible, and fit", { timeout: 300_000 }, async (t) => {
+  await it.started;
+  const many = Array.from({ length: USERS }, (_, index) =>
+    it.call("POST", "/users", {
+      primary_email: `user${index}@example.com`,
+      display_name: `User ${index}`,
+      primary_email_auth_enabled: true,
+      password: PASSWORD,
+    }),
+  );
+  const [user] = await Promise.all(many);
+  await it.call("POST", "/contact-channels", { user_id: user.id, type: "email", value: "second@example.com", used_for_auth: false });
+  await it.call("POST", "/auth/sessions", { user_id: user.id });
+  const team = await it.call("POST", "/teams", { display_name: "Engines", creator_user_id: user.id });
+  await it.call("POST", "/team-invitations/send-code", {
+    team_id: team.id,
+    email: "grace@example.com",
+    callback_url: "http://localhost:3000/join",
+  });
+  await it.call("POST", "/project-permission-definitions", { id: "reports", description: "Reads reports" });
+  await it.call("POST", `/project-permissions/${user.id}/reports`, {});
+  const webhook = await it.call("POST", "/internal/webhook-endpoints", {
+    url: "https://hooks.example.com/x",
+    event_types: ["user.created"],
+  });
+  const draft = await it.call("POST", "/internal/email-drafts", {
+    display_name: "News",
+    subject_source: "News",
+    html_source: "<p>News</p>",
+  });
+  await it.call("POST", "/emails/send-email", { user_ids: [user.id], subject: "Hello", html: "<p>Hello {{ nothing }}</p>" });
+  const [email] = (await it.call("GET", "/emails/outbox")).items;
+  const { templates } = await it.call("GET", "/internal/email-templates");
+  const { themes } = await it.call("GET", "/internal/email-themes");
+  const rule = { id: "far", enabled: true, priority: 1, condition: 'countryCode == "AQ"', action: { type: "log" } };
+  await it.call("PATCH", "/internal/projects/current", {
+    config: {
+      allow_user_api_keys: true,
+      allow_team_api_keys: true,
+      sign_up_rules: [rule],
+      oauth_providers: [{ id: "github", client_id: "x", client_secret: "y" }],
+    },
+  });
+  await it.call("POST", "/user-api-keys", { user_id: user.id, description: "Laptop", scopes: ["read"] });
+  const parts = ["profile", "sign-in", "teams", "sessions", "keys", "activity", "danger"].map((part) => `/users/${user.id}?part=${part}`);
+  await lookAt(
+    t,
+    [
+      "",
+      "/users",
+      ...parts,
+      "/teams",
+      ...["members", "invitations", "profile", "keys", "danger"].map((part) => `/teams/${team.id}?part=${part}`),
+      "/permissions?scope=project",
+      "/permissions?scope=project&edit=reports",
+      "/providers",
+      "/providers?edit=github",
+      "/sign-up-rules",
+      "/sign-up-rules?edit=far",
+      "/outbox",
+      `/outbox/${email.id}`,
+      `/templates/${templates[0].id}`,
+      `/themes/${themes[0].id}`,
+      "/drafts",
+      `/drafts/${draft.id}`,
+      "/keys",
+      "/webhooks",
+      `/webhooks/${webhook.id}`,
+      `/webhooks/${webhook.id}?part=settings`,
+      "/audit-log",
+      `/users/00000000-0000-4000-8000-000000000000`,
+    ].map((path) => it.home + path),
+  );
+});

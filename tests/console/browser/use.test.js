@@ -1,0 +1,225 @@
+// How people use the console: opening it, searching, mistakes, the keyboard, and commands to copy.
+
+import assert from "node:assert/strict";
+import { execFile } from "node:child_process";
+import { rm, writeFile } from "node:fs/promises";
+import { test } from "node:test";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+
+import { consoleOf, heading, PASSWORD } from "../support/console.js";
+
+const run = promisify(execFile);
+const it = consoleOf();
+const CLIPBOARD = { permissions: ["clipboard-read", "clipboard-write"] };
+const copied = (page) => page.evaluate(() => navigator.clipboard.readText());
+
+test("the printed link opens the first project, and its token stays in this browser", async (t) => {
+  await it.started;
+  const visited = await it.open(t, "/console");
+  const { page } = visited;
+  await heading(page, "Development");
+  assert.equal(page.url(), `${it.gateway.url}${it.home}`);
+  assert.equal(await page.evaluate(() => document.cookie), "");
+  assert.match(await page.evaluate(() => localStorage.getItem("gatelet.console-token")), /^[\w-]{43}$/);
+  assert.ok(!JSON.stringify(await page.evaluate(() => ({ ...localStorage, ...sessionStorage }))).includes("sak_"), "keys are not stored");
+  assert.ok(!(await page.content()).includes(it.gateway.superSecretAdminKey));
+  await page.goto(`${it.gateway.url}/`);
+  await heading(page, "Development");
+  visited.check();
+});
+
+test("without the token, the console only signs in", async (t) => {
+  await it.started;
+  const { page } = await it.open(t, "/console");
+  await heading(page, "Development");
+  await page.evaluate(() => localStorage.clear());
+  await page.goto(`${it.gateway.url}${it.home}/users`);
+  await heading(page, "Sign in");
+  assert.match(await page.innerText("main"), /gateway pages/);
+  // The cookie alone, which servers on other ports receive too, does not open the keys.
+  assert.equal(await page.evaluate(async () => (await fetch("/console/session")).status), 403);
+});
+
+test("users are searched and ordered, page by page, and the URL keeps it", async (t) => {
+  await it.started;
+  await Promise.all(Array.from({ length: 60 }, (_, index) => it.newUser({ display_name: index === 7 ? "Rare Bird" : undefined })));
+  const visited = await it.open(t, `${it.home}/users`);
+  const { page } = visited;
+  const rows = page.locator(".rows tbody tr");
+  await rows.first().waitFor();
+  assert.equal(await rows.count(), 50);
+  await page.getByRole("button", { name: "Load more" }).click();
+  await page.waitForFunction(() => document.querySelectorAll(".rows tbody tr").length > 50);
+  await page.getByRole("searchbox").fill("rare b");
+  await page.waitForFunction(() => document.querySelectorAll(".rows tbody tr").length === 1);
+  assert.match(await rows.innerText(), /Rare Bird/);
+  await page.getByLabel("Order").selectOption("Oldest first");
+  await page.waitForURL(/q=rare\+b&order=signed_up_at$/);
+  await page.reload();
+  await page.locator(".rows tr", { hasText: "Rare Bird" }).waitFor();
+  assert.equal(await page.getByRole("searchbox").inputValue(), "rare b");
+  await page.getByRole("searchbox").fill("nobody has this name");
+  await page.getByRole("heading", { name: "Nothing found" }).waitFor();
+  visited.check();
+});
+
+test("an email appears in the outbox without a reload, and the focus stays", async (t) => {
+  await it.started;
+  const user = await it.newUser();
+  const sent = (subject) => it.call("POST", "/emails/send-email", { user_ids: [user.id], subject, html: "<p>x</p>" });
+  await sent("Here already");
+  const visited = await it.open(t, `${it.home}/outbox`);
+  const { page } = visited;
+  const row = page.locator(".rows a.row", { hasText: "Here already" });
+  await row.focus();
+  await sent("Just sent");
+  await page.locator(".rows a.row", { hasText: "Just sent" }).waitFor();
+  assert.equal(await page.evaluate(() => document.activeElement.textContent), "Here already");
+  visited.check();
+});
+
+test("what the API refuses stays in the form, with its words beside the field", async (t) => {
+  await it.started;
+  const { page } = await it.open(t, `${it.home}/users?new=1`);
+  await page.getByLabel("Email address", { exact: true }).fill("no address");
+  await page.getByLabel("Name").fill("Kept");
+  await page.getByRole("button", { name: "Create user" }).click();
+  await page.locator(".field .problem", { hasText: "must be an email address" }).waitFor();
+  const email = page.getByLabel("Email address", { exact: true });
+  assert.deepEqual(
+    [await email.inputValue(), await email.getAttribute("aria-invalid"), await page.getByLabel("Name").inputValue()],
+    ["no address", "true", "Kept"],
+  );
+  assert.ok(await email.evaluate((element) => element === document.activeElement), "the field has the focus");
+  // A refusal that is about no single field is shown as a whole, with its code.
+  const { primary_email: taken } = await it.newUser();
+  await email.fill(taken);
+  await page.getByLabel("Password").fill(PASSWORD);
+  await page.getByRole("button", { name: "Create user" }).click();
+  await page.getByRole("link", { name: "USER_EMAIL_ALREADY_EXISTS" }).waitFor();
+  assert.equal(await page.getByLabel("Name").inputValue(), "Kept");
+  // Leaving asks first.
+  await page.getByRole("navigation", { name: "Project" }).getByRole("link", { name: "Teams" }).click();
+  await page.getByRole("dialog").getByRole("button", { name: "Stay on this page" }).click();
+  assert.equal(await page.getByLabel("Name").inputValue(), "Kept");
+});
+
+test("when nothing answers, the page says so and tries again", async (t) => {
+  await it.started;
+  const { page } = await it.open(t, `${it.home}/teams`);
+  await page.route("**/api/v1/users**", (route) => route.abort());
+  await page.getByRole("navigation", { name: "Project" }).getByRole("link", { name: "Users" }).click();
+  await page.getByText("The service does not answer.").waitFor();
+  await page.unroute("**/api/v1/users**");
+  await it.newUser();
+  await page.getByRole("button", { name: "Try again" }).click();
+  await page.locator(".rows a.row").first().waitFor();
+});
+
+test("a copied command does what the page did, and contains no secret", async (t) => {
+  await it.started;
+  const user = await it.newUser({ display_name: "O'Neil" });
+  const { page } = await it.open(t, `${it.home}/users/${user.id}`, CLIPBOARD);
+  await page.locator(".head").getByRole("button", { name: "Copy as curl" }).click();
+  await page.getByRole("button", { name: "Copied" }).waitFor();
+  const command = await copied(page);
+  assert.ok(!command.includes(it.gateway.superSecretAdminKey));
+  const env = { ...process.env, GATELET_SUPER_SECRET_ADMIN_KEY: it.gateway.superSecretAdminKey };
+  const { stdout } = await run("bash", ["-c", `${command} --silent`], { env });
+  assert.equal(JSON.parse(stdout).display_name, "O'Neil");
+  await page.getByLabel("Name").fill("O'Brien");
+  await page.locator("form").getByRole("button", { name: "Copy as curl" }).click();
+  await page.locator("form").getByRole("button", { name: "Copied" }).waitFor();
+  assert.equal((await it.call("GET", `/users/${user.id}`)).display_name, "O'Neil", "copying changes nothing");
+  await run("bash", ["-c", `${await copied(page)} --silent --fail`], { env });
+  assert.equal((await it.call("GET", `/users/${user.id}`)).display_name, "O'Brien");
+});
+
+test("keyboard only: the list of pages, a row, tabs, a form", async (t) => {
+  await it.started;
+  const user = await it.newUser({ display_name: "By Keyboard" });
+  const { page } = await it.open(t, `${it.home}/users`);
+  await page.locator(".rows a.row").first().waitFor();
+  const focused = () => page.evaluate(() => document.activeElement.textContent.trim());
+  await page.keyboard.press("/");
+  await page.keyboard.type("By Keyboard");
+  await page.locator(".rows tr", { hasText: "By Keyboard" }).waitFor();
+  await page.waitForFunction(() => document.querySelectorAll(".rows tbody tr").length === 1);
+  while (!(await focused()).includes(user.primary_email)) await page.keyboard.press("Tab");
+  await page.keyboard.press("Enter");
+  await heading(page, "By Keyboard");
+  assert.equal(await focused(), "By Keyboard", "the heading of the new page has the focus");
+  while ((await focused()) !== "Restrict or delete") await page.keyboard.press("Tab");
+  assert.equal(await page.evaluate(() => getComputedStyle(document.activeElement).outlineStyle), "solid");
+  await page.keyboard.press("Enter");
+  await page.getByLabel("Reason").waitFor();
+  await page.getByLabel("Restricted by an administrator").focus();
+  await page.keyboard.press("Space");
+  await page.keyboard.press("Tab");
+  await page.keyboard.type("Typed");
+  await page.keyboard.press("Enter");
+  await page.locator(".head .state", { hasText: "Restricted" }).waitFor();
+  assert.equal((await it.call("GET", `/users/${user.id}`)).restricted_by_admin_reason, "Typed");
+});
+
+test("an operation of the reference runs with the project's access", async (t) => {
+  await it.started;
+  const { page } = await it.open(t, `${it.home}/api`);
+  await page.getByRole("searchbox").fill("creates a team");
+  await page.getByRole("link", { name: "Creates a team", exact: true }).click();
+  await heading(page, "Creates a team");
+  await page.getByLabel("Body").fill('{"display_name": "By reference"}');
+  await page.getByRole("button", { name: "Send", exact: true }).click();
+  await page.getByRole("dialog").getByRole("button", { name: "Send" }).click();
+  await page.getByText("Succeeded").waitFor();
+  assert.ok((await it.call("GET", "/teams?query=By+reference")).items.length === 1);
+});
+
+test("the tester of sign-up rules decides as the API does", async (t) => {
+  await it.started;
+  await it.call("PATCH", "/internal/projects/current", {
+    config: {
+      sign_up_rules: [
+        { id: "no-example", enabled: true, priority: 5, condition: 'emailDomain == "example.com"', action: { type: "reject" } },
+      ],
+    },
+  });
+  const { page } = await it.open(t, `${it.home}/sign-up-rules?part=test`);
+  await page.getByRole("button", { name: "Test", exact: true }).click();
+  await page.locator(".state", { hasText: "Is rejected" }).waitFor();
+  await page.getByText("because of the rule no-example").waitFor();
+  await page.getByLabel("Email address").fill("ada@example.org");
+  await page.getByRole("button", { name: "Test", exact: true }).click();
+  await page.locator(".state", { hasText: "May sign up" }).waitFor();
+  await it.call("PATCH", "/internal/projects/current", { config: { sign_up_rules: [] } });
+});
+
+test("the quick start hides secrets, and its commands run as printed", async (t) => {
+  await it.started;
+  const { page } = await it.open(t, `${it.home}/quick-start`, CLIPBOARD);
+  await heading(page, "Quick start");
+  const text = await page.innerText("main");
+  const { publishableClientKey, secretServerKey, superSecretAdminKey, url } = it.gateway;
+  assert.ok(text.includes(publishableClientKey.slice(0, 8)) && text.includes(url));
+  assert.ok(!text.includes(secretServerKey) && !text.includes(superSecretAdminKey));
+  const taken = async (block) => {
+    await page.locator(".code").nth(block).getByRole("button").click();
+    await page.locator(".code").nth(block).getByRole("button", { name: "Copied" }).waitFor();
+    return copied(page);
+  };
+  const { stdout } = await run("bash", ["-c", `${await taken(0)} --silent`]);
+  const { user_id: id } = JSON.parse(stdout);
+  const listed = await run("bash", ["-c", `${await taken(4)} --silent`]);
+  assert.ok(JSON.parse(listed.stdout).items.some((user) => user.id === id));
+  for (const [block, expected] of [
+    [2, /^[0-9a-f-]{36} ada\.\d+@example\.com false\n$/],
+    [5, new RegExp(id)],
+  ]) {
+    const file = fileURLToPath(new URL(`../../sdk/2.8.108/quick-${process.pid}-${block}.mjs`, import.meta.url));
+    await writeFile(file, await taken(block));
+    t.after(() => rm(file));
+    const ran = await run("node", [file]);
+    assert.match(ran.stdout, expected);
+  }
+});

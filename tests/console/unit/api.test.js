@@ -1,0 +1,132 @@
+// Requests to the API, failures, lists, and curl commands.
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import { Api, ApiError, fieldsOf, nextRows, path, request, toCurl, userId } from "../../../infra/console/web/core/api.js";
+
+const CREDENTIALS = { projectId: "p1", key: "sak_secret" };
+
+/** An API that answers with these responses in turn, and records what it was asked. */
+function answering(...responses) {
+  const asked = [];
+  const fetch = async (url, options) => {
+    asked.push({ url, ...options });
+    const [status, body, headers] = responses[Math.min(asked.length, responses.length) - 1];
+    return new Response(typeof body === "string" ? body : JSON.stringify(body), { status, headers });
+  };
+  return { asked, fetch };
+}
+
+test("a request has the access level, the project and the key", () => {
+  const made = request(CREDENTIALS, "GET", "/users", { query: { q: "a b", empty: "", none: null, off: false } });
+  assert.deepEqual(made, {
+    method: "GET",
+    url: "/api/v1/users?q=a+b&off=false",
+    body: undefined,
+    headers: { "x-service-access-type": "admin", "x-service-project-id": "p1", "x-service-super-secret-admin-key": "sak_secret" },
+  });
+  const session = request({ projectId: "p2", adminToken: "t" }, "PATCH", "/x", { body: { a: 1 }, ifMatch: '"1"' });
+  assert.deepEqual(session.headers, {
+    "x-service-access-type": "admin",
+    "x-service-project-id": "p2",
+    "x-service-admin-access-token": "t",
+    "if-match": '"1"',
+    "content-type": "application/json",
+  });
+});
+
+test("an id cannot leave its place in a path", () => {
+  assert.equal(path`/users/${"../teams?x=1"}/y`, "/users/..%2Fteams%3Fx%3D1/y");
+});
+
+test("a curl command names variables instead of keys, and masks passwords", () => {
+  const made = request(CREDENTIALS, "POST", "/users", {
+    body: { display_name: "O'Neil", password: "hunter2", nested: { client_secret: "s" } },
+  });
+  const command = toCurl(made, "http://localhost:8787");
+  assert.match(command, /^curl -X POST 'http:\/\/localhost:8787\/api\/v1\/users'/);
+  assert.ok(command.includes(`"x-service-super-secret-admin-key: $GATELET_SUPER_SECRET_ADMIN_KEY"`), command);
+  assert.ok(command.includes(`O'\\''Neil`), command);
+  assert.doesNotMatch(command, /sak_secret|hunter2|"s"/);
+});
+
+test("a failure has the API's own words, and those of single fields", async () => {
+  const error =
+    "the request POST /api/v1/users does not match its schema:\n  - body.primary_email must be an email address\n  - body.config.domains[0].domain is missing";
+  const { fetch } = answering([400, { code: "SCHEMA_ERROR", error, hint: "Correct them.", details: {} }]);
+  const failed = await new Api(() => CREDENTIALS, { fetch }).post("/users").catch((one) => one);
+  assert.ok(failed instanceof ApiError);
+  assert.deepEqual(
+    [failed.status, failed.code, failed.hint, failed.documentation],
+    [400, "SCHEMA_ERROR", "Correct them.", "/docs/errors#SCHEMA_ERROR"],
+  );
+  assert.deepEqual(failed.fields, { primary_email: "must be an email address", "config.domains[0].domain": "is missing" });
+  assert.deepEqual(fieldsOf("something else"), {});
+});
+
+test("an answer that is not JSON, and no answer at all, are failures", async () => {
+  const html = answering([502, "<h1>Bad gateway</h1>"]);
+  const failed = await new Api(() => CREDENTIALS, { fetch: html.fetch }).get("/users").catch((one) => one);
+  assert.deepEqual([failed.status, failed.message], [502, "<h1>Bad gateway</h1>"]);
+  const broken = async () => {
+    throw new TypeError("fetch failed");
+  };
+  const unreachable = await new Api(() => CREDENTIALS, { fetch: broken }).get("/users").catch((one) => one);
+  assert.equal(unreachable.status, 0);
+});
+
+test("an expired token is renewed once, and the request repeated", async () => {
+  const expired = [401, { code: "ADMIN_ACCESS_TOKEN_EXPIRED", error: "expired" }];
+  const once = answering(expired, [200, { ok: true }]);
+  let token = "old";
+  const renew = async () => {
+    token = "new";
+    return true;
+  };
+  const api = new Api(() => ({ projectId: "p", adminToken: token }), { fetch: once.fetch, renew });
+  assert.deepEqual(await api.get("/users"), { ok: true });
+  assert.deepEqual(
+    once.asked.map(({ headers }) => headers["x-service-admin-access-token"]),
+    ["old", "new"],
+  );
+  const always = answering(expired);
+  await assert.rejects(new Api(() => CREDENTIALS, { fetch: always.fetch, renew: async () => true }).get("/users"), {
+    code: "ADMIN_ACCESS_TOKEN_EXPIRED",
+  });
+  assert.equal(always.asked.length, 2);
+  // Another failure renews nothing.
+  const wrong = answering([401, { code: "INVALID_SUPER_SECRET_ADMIN_KEY", error: "wrong" }]);
+  await assert.rejects(new Api(() => CREDENTIALS, { fetch: wrong.fetch, renew: () => assert.fail() }).get("/users"));
+});
+
+test("the empty pages of a search are skipped, up to a limit", async () => {
+  const page = (items, cursor) => [200, { items, pagination: { next_cursor: cursor } }];
+  const { asked, fetch } = answering(page([], "1"), page([], "2"), page([{ id: "x" }], "3"));
+  const api = new Api(() => CREDENTIALS, { fetch });
+  assert.deepEqual(await nextRows(api, "/users", { query: "x" }), { rows: [{ id: "x" }], cursor: "3" });
+  assert.deepEqual(
+    asked.map(({ url }) => new URL(url, "http://x").searchParams.get("cursor")),
+    [null, "1", "2"],
+  );
+  const endless = answering(page([], "again"));
+  const found = await nextRows(new Api(() => CREDENTIALS, { fetch: endless.fetch }), "/users", {}, undefined, { most: 3 });
+  assert.deepEqual([found, endless.asked.length], [{ rows: [], cursor: "again" }, 3]);
+});
+
+test("a user is found by the whole address, in any case", async () => {
+  const users = [
+    200,
+    {
+      items: [
+        { id: "1", primary_email: "ada@example.com.au" },
+        { id: "2", primary_email: "Ada@example.com" },
+      ],
+      pagination: {},
+    },
+  ];
+  const api = new Api(() => CREDENTIALS, { fetch: answering(users).fetch });
+  assert.equal(await userId(api, " ada@EXAMPLE.com "), "2");
+  assert.equal(await userId(api, "ada@example.org"), "ada@example.org");
+  assert.equal(await userId(new Api(() => CREDENTIALS, { fetch: () => assert.fail() }), "an-id"), "an-id");
+});

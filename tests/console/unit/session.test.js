@@ -1,0 +1,118 @@
+// Who uses the console.
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import { Session, takeToken } from "../../../infra/console/web/core/session.js";
+
+const TOKEN = "a".repeat(43);
+const LOCAL = { project_id: "p1", super_secret_admin_key: "sak_1" };
+
+function storage(values = {}) {
+  const all = new Map(Object.entries(values));
+  return {
+    all,
+    getItem: (name) => all.get(name) ?? null,
+    setItem: (name, value) => all.set(name, value),
+    removeItem: (name) => all.delete(name),
+  };
+}
+
+/** A session whose requests are answered by `answer(url, options)`. */
+function sessionWith(answer, { local = {}, kept = {} } = {}) {
+  const stores = { localStorage: storage(local), sessionStorage: storage(kept) };
+  const asked = [];
+  const fetch = async (url, options) => {
+    asked.push([options.method ?? "GET", url, options.headers]);
+    const [status, body] = answer(url, options);
+    return new Response(JSON.stringify(body), { status });
+  };
+  return { session: new Session({ ...stores, fetch }), stores, asked };
+}
+
+test("the token of the link is kept, and removed from the URL", () => {
+  const kept = storage();
+  const replaced = [];
+  const history = { replaceState: (_, __, url) => replaced.push(url) };
+  takeToken({ hash: `#${TOKEN}`, pathname: "/console", search: "?a=b" }, history, kept);
+  assert.deepEqual([[...kept.all], replaced], [[["gatelet.console-token", TOKEN]], ["/console?a=b"]]);
+  takeToken({ hash: "#main", pathname: "/console", search: "" }, history, kept);
+  assert.deepEqual([kept.all.get("gatelet.console-token"), replaced.length], [TOKEN, 1]);
+});
+
+test("the keys are asked for by the token, and used for the first project alone", async () => {
+  const { session, asked } = sessionWith(() => [200, LOCAL], { local: { "gatelet.console-token": TOKEN } });
+  await session.open();
+  assert.deepEqual(asked, [["GET", "/console/session", { authorization: `Bearer ${TOKEN}` }]]);
+  assert.ok(session.isOpen);
+  assert.equal(session.project("p1").request("GET", "/users").headers["x-service-super-secret-admin-key"], "sak_1");
+  const other = session.project("p2").request("GET", "/users").headers;
+  assert.ok(!JSON.stringify(other).includes("sak_1"), "the key never goes to another project");
+});
+
+test("without a token nothing is asked, and a refused token opens nothing", async () => {
+  const nobody = sessionWith(() => assert.fail("a request"));
+  await nobody.session.open();
+  const refused = sessionWith(() => [403, {}], { local: { "gatelet.console-token": TOKEN } });
+  await refused.session.open();
+  assert.deepEqual([nobody.session.isOpen, refused.session.isOpen], [false, false]);
+});
+
+test("a sign-in is kept for the tab, and its token opens projects", async () => {
+  const { session, stores, asked } = sessionWith(() => [200, { access_token: "a1", refresh_token: "r1" }]);
+  assert.equal(await session.signIn("ada@example.com", "secret"), null);
+  assert.equal(session.email, "ada@example.com");
+  assert.deepEqual(asked[0].slice(0, 2), ["POST", "/api/v1/auth/password/sign-in"]);
+  assert.deepEqual([asked[0][2]["x-service-project-id"], asked[0][2]["x-service-access-type"]], ["internal", "client"]);
+  assert.equal(session.project("p2").request("GET", "/users").headers["x-service-admin-access-token"], "a1");
+  assert.equal(stores.localStorage.all.size, 0);
+  assert.ok(![...stores.sessionStorage.all.values()].join().includes('secret"'), "the password is not kept");
+});
+
+test("a second factor completes the sign-in", async () => {
+  const { session } = sessionWith((url, { body }) => {
+    if (!url.endsWith("/mfa/sign-in"))
+      return [400, { code: "MULTI_FACTOR_AUTHENTICATION_REQUIRED", error: "", details: { attempt_code: "c1" } }];
+    assert.deepEqual(JSON.parse(body), { type: "totp", totp: "123456", code: "c1", remember_device: false });
+    return [200, { access_token: "a1", refresh_token: "r1" }];
+  });
+  assert.equal(await session.signIn("ada@example.com", "secret"), "c1");
+  assert.equal(session.email, null);
+  await session.secondFactor("ada@example.com", "c1", "123456");
+  assert.equal(session.email, "ada@example.com");
+});
+
+test("requests that find the token expired share one renewal", async () => {
+  const kept = { "gatelet.console-session": JSON.stringify({ email: "ada@example.com", access: "old", refresh: "r1" }) };
+  let renewals = 0;
+  const { session } = sessionWith(
+    (url, { headers }) => {
+      if (url.endsWith("/refresh")) {
+        renewals += 1;
+        return [200, { access_token: "new" }];
+      }
+      return headers["x-service-admin-access-token"] === "new"
+        ? [200, { items: [] }]
+        : [401, { code: "ADMIN_ACCESS_TOKEN_EXPIRED", error: "" }];
+    },
+    { kept },
+  );
+  await Promise.all([session.project("p2").get("/users"), session.project("p2").get("/teams")]);
+  assert.equal(renewals, 1);
+});
+
+test("a session that has ended is forgotten, and so is one that signs out", async () => {
+  const kept = () => ({ "gatelet.console-session": JSON.stringify({ email: "ada@example.com", access: "old", refresh: "r1" }) });
+  const ended = sessionWith(
+    (url) =>
+      url.endsWith("/refresh")
+        ? [401, { code: "REFRESH_TOKEN_NOT_FOUND_OR_EXPIRED", error: "" }]
+        : [401, { code: "ADMIN_ACCESS_TOKEN_EXPIRED", error: "" }],
+    { kept: kept() },
+  );
+  await assert.rejects(ended.session.project("p2").get("/users"));
+  assert.deepEqual([ended.session.isOpen, ended.stores.sessionStorage.all.size], [false, 0]);
+  const leaving = sessionWith(() => [200, { success: true }], { kept: kept() });
+  await leaving.session.signOut();
+  assert.deepEqual([leaving.session.isOpen, leaving.asked[0].slice(0, 2)], [false, ["DELETE", "/api/v1/auth/sessions/current"]]);
+});

@@ -1,0 +1,85 @@
+// Comparing, patching and showing values.
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import { heights } from "../../../infra/console/web/components/chart.js";
+import { clipped, duration, shortened, title, visible } from "../../../infra/console/web/core/format.js";
+import { at, changed, conflicts, lines, nested, parsed, printed, same, sampleVariables } from "../../../infra/console/web/core/values.js";
+
+test("values are equal by what they contain", () => {
+  assert.ok(same({ a: [1, { b: null }], c: "x" }, { c: "x", a: [1, { b: null }] }));
+  for (const [a, b] of [
+    [{ a: 1 }, { a: 1, b: 2 }],
+    [{ a: undefined }, { b: undefined }],
+    [[1], { 0: 1 }],
+    [null, {}],
+    [1, "1"],
+    [
+      [1, 2],
+      [2, 1],
+    ],
+  ])
+    assert.ok(!same(a, b), JSON.stringify([a, b]));
+});
+
+test("only what differs is sent, and an absent field equals null", () => {
+  assert.deepEqual(changed({ a: 1, b: null, d: { x: 1 } }, { a: 1, b: "new", c: null, d: { x: 1 } }), { b: "new" });
+  assert.deepEqual(changed({ a: "x" }, { a: null }), { a: null });
+});
+
+test("a conflict is a field of mine that somebody else changed to another value", () => {
+  const before = { name: "a", note: "n", size: 1 };
+  assert.deepEqual(conflicts(before, { name: "b" }, { name: "c", note: "other", size: 1 }), [
+    { name: "name", before: "a", now: "c", mine: "b" },
+  ]);
+  assert.deepEqual(conflicts(before, { name: "b" }, { name: "b", note: "n", size: 1 }), [], "both made the same change");
+  assert.deepEqual(conflicts(before, { size: 2 }, { name: "c", note: "n", size: 1 }), [], "they changed another field");
+});
+
+test("paths lead into objects, and make them", () => {
+  assert.equal(at({ config: { mail: { port: 25 } } }, "config.mail.port"), 25);
+  assert.equal(at({}, "config.mail.port"), undefined);
+  assert.deepEqual(nested({ "config.a": 1, "config.mail.port": 25, name: "x" }), { config: { a: 1, mail: { port: 25 } }, name: "x" });
+});
+
+test("texts become lines and JSON, and back", () => {
+  assert.deepEqual(lines(" a \n\n b\n"), ["a", "b"]);
+  assert.equal(parsed("  "), null);
+  assert.deepEqual(parsed(printed({ a: [1] })), { a: [1] });
+  assert.equal(printed(null), "");
+  assert.throws(() => parsed("{a}"));
+});
+
+test("the variables of a template get values to preview it with", () => {
+  assert.deepEqual(sampleVariables("{{ variables.link }} {{ variables.otp }} {{ variables.team_name }} {{ user.name }}"), {
+    link: "https://example.com/…",
+    otp: "ABC123",
+    team_name: "team name",
+  });
+  const list =
+    '{% for one in variables.changes %}{% if one.kind == "a" %}{{ one.detail }}{% elif one.kind == "b" %}{% endif %}{% endfor %}';
+  assert.deepEqual(sampleVariables(list), { changes: [{ kind: "a", detail: "detail" }] });
+});
+
+test("characters that nobody sees are shown by their code points", () => {
+  assert.equal(visible("a\u202Eb\u0000c\u200Bd\ne"), "a⟨U+202E⟩b⟨U+0000⟩c⟨U+200B⟩d\ne");
+  assert.equal(visible("مرحبا <b> 👩‍🚀".replace("\u200D", "")), "مرحبا <b> 👩🚀");
+});
+
+test("long texts and ids are shortened by characters", () => {
+  assert.equal(clipped("👩👩👩", 2), "👩👩…");
+  assert.equal(clipped("abc", 3), "abc");
+  assert.equal(shortened("12718bb3-649e-4015-b729-6049077f93e2"), "12718bb3…93e2");
+  assert.equal(shortened("short"), "short");
+});
+
+test("durations and names are words", () => {
+  assert.deepEqual([31_536_000, 90_000, 3661, 60, 0].map(duration), ["365 days", "1 day 1 hour", "1 hour 1 minute", "1 minute", ""]);
+  assert.equal(title("when-suspicious"), "When suspicious");
+});
+
+test("a small number has a visible bar, and zero has none", () => {
+  assert.deepEqual(heights([0, 1, 1000], 64), [0, 2, 64]);
+  assert.deepEqual(heights([0, 0], 64), [0, 0]);
+});
