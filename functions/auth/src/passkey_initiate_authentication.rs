@@ -40,6 +40,7 @@ pub struct StartAuthentication {
     /// The `attempt_code` of a sign-in that waits for its second factor. The challenge then
     /// completes this sign-in, and proves nothing else.
     #[deserr(default)]
+    #[schema(value_type = Option<String>)]
     attempt_code: Option<Code>,
 }
 

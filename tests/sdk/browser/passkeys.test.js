@@ -225,7 +225,7 @@ async function startHosts(t, hosts) {
   ];
 }
 
-test("a passkey of a domain signs in on another domain of the project, and on no other", async (t) => {
+test("a passkey signs in on another domain of the project, and on no other", async (t) => {
   const flags = await startHosts(t, ["example.com", "example.de", "example.net"]);
   const domains = [{ domain: "https://example.com" }, { domain: "https://example.de" }];
   await configure(w.gateway, { passkey_rp_ids: ["example.com"], domains });
