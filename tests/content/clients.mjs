@@ -42,5 +42,9 @@ for (const mode of ["legacy", "auto", { pin: "2026-07-28" }]) {
 }
 
 const agent = await new ClientFactory().createFromUrl(site);
-const ask = (text) => agent.sendMessage({ message: { messageId: crypto.randomUUID(), role: "ROLE_USER", parts: [{ content: { $case: "text", value: text } }] } });
-console.log(JSON.stringify(await ask("mail scanner")));
+const parts = [{ content: { $case: "text", value: "mail scanner" } }];
+const answer = await agent.sendMessage({ message: { messageId: "m1", contextId: "c1", role: "ROLE_USER", parts } });
+assert.equal(answer.contextId, "c1");
+assert.deepEqual(answer.parts.map(({ mediaType }) => mediaType), ["text/plain", "application/json"]);
+assert.equal(answer.parts[1].content.value.found[0].url, `${site}/blog/codes-that-survive-a-mail-scanner`);
+await assert.rejects(agent.getTask({ id: "none" }), /no such task/);
