@@ -3,6 +3,7 @@
 mod a2a;
 mod compression;
 mod documents;
+mod many_posts;
 mod mcp;
 mod mcp_resources;
 mod rust_client;
