@@ -8,13 +8,17 @@ import { chromium } from "playwright-core";
 const [site] = process.argv.slice(2);
 const axe = await readFile(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 const map = await (await fetch(`${site}/sitemap.xml`)).text();
-const urls = [...map.matchAll(/<loc>([^<]+)<\/loc>/g)].map(([, url]) => url);
+const listed = [...map.matchAll(/<loc>([^<]+)<\/loc>/g)].map(([, url]) => url);
+const { data } = await (await fetch(`${site}/api/v1/site`)).json();
+const urls = [...listed, data.url, data.resources.docsApiReference];
 assert.ok(urls.length > 5);
 
 const executablePath = process.env.CHROMIUM ?? "/usr/bin/chromium";
 const browser = await chromium.launch({ executablePath, args: ["--no-sandbox", "--disable-gpu"] });
 for (const colorScheme of ["light", "dark"]) {
-  const context = await browser.newContext({ colorScheme, viewport: { width: 360, height: 740 } });
+  // A gateway keeps its own start page for browsers; this one gets what others get.
+  const extraHTTPHeaders = { accept: "*/*" };
+  const context = await browser.newContext({ colorScheme, extraHTTPHeaders, viewport: { width: 360, height: 740 } });
   for (const url of urls) {
     const page = await context.newPage();
     const complaints = [];

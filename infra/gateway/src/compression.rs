@@ -29,8 +29,8 @@ pub(crate) async fn compressed(request: Request, next: Next) -> Response {
     }
     response.headers_mut().append(header::VARY, HeaderValue::from_static("accept-encoding"));
     match response.status() {
-        // The validator is the one by which the reader knows the answer.
-        StatusCode::NOT_MODIFIED => {
+        // A reader of the compressed answer keeps the validator that it has.
+        StatusCode::NOT_MODIFIED if accepts => {
             if let Some(weak) = weakened(response.headers()).filter(|weak| known.contains(weak)) {
                 response.headers_mut().insert(header::ETAG, weak);
             }
