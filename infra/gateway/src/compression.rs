@@ -133,7 +133,8 @@ mod tests {
 
     #[test]
     fn gzip_is_accepted_by_name_or_by_a_wildcard_unless_it_is_forbidden() {
-        let accepts = |value: &'static str| accepts_gzip(&HeaderMap::from_iter([(header::ACCEPT_ENCODING, HeaderValue::from_static(value))]));
+        let accepts =
+            |value: &'static str| accepts_gzip(&HeaderMap::from_iter([(header::ACCEPT_ENCODING, HeaderValue::from_static(value))]));
         for value in ["gzip", "br, GZIP", "gzip;q=0.5", "*", "deflate, *;q=0.1", "x-gzip", "identity;q=0, gzip; q=1"] {
             assert!(accepts(value), "{value}");
         }

@@ -61,7 +61,8 @@ async fn an_unknown_resource_is_named_in_the_error() {
         let error = modern(&app, "resources/read", None, params).await.json()["error"].clone();
         assert_eq!((&error["code"], &error["data"]), (&json!(-32602), &Value::Null));
     }
-    let elsewhere = modern(&app, "resources/read", Some("https://site.example/llms.txt"), json!({ "uri": "https://site.example/index.md" }));
+    let elsewhere =
+        modern(&app, "resources/read", Some("https://site.example/llms.txt"), json!({ "uri": "https://site.example/index.md" }));
     assert_eq!(elsewhere.await.json()["error"]["code"], -32020, "the header names another resource");
 }
 

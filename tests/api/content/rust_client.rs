@@ -18,8 +18,7 @@ async fn the_rust_client_of_the_protocol_uses_tools_and_resources() {
     let router = app.router();
     let server = tokio::spawn(async move { axum::serve(listener, router).await.unwrap() });
     let newest = ClientLifecycleMode::Discover { preferred_versions: vec![ProtocolVersion::V_2026_07_28] };
-    for (lifecycle, version) in
-        [(newest, ProtocolVersion::V_2026_07_28), (ClientLifecycleMode::Initialize, ProtocolVersion::V_2025_11_25)]
+    for (lifecycle, version) in [(newest, ProtocolVersion::V_2026_07_28), (ClientLifecycleMode::Initialize, ProtocolVersion::V_2025_11_25)]
     {
         let config = StreamableHttpClientTransportConfig::with_uri(format!("{url}/mcp"));
         let transport = StreamableHttpClientTransport::with_client(reqwest::Client::new(), config);
