@@ -16,9 +16,13 @@ assert.ok(urls.length > 5);
 const executablePath = process.env.CHROMIUM ?? "/usr/bin/chromium";
 const browser = await chromium.launch({ executablePath, args: ["--no-sandbox", "--disable-gpu"] });
 for (const colorScheme of ["light", "dark"]) {
-  // A gateway keeps its own start page for browsers; this one gets what others get.
-  const extraHTTPHeaders = { accept: "*/*" };
-  const context = await browser.newContext({ colorScheme, extraHTTPHeaders, viewport: { width: 360, height: 740 } });
+  const context = await browser.newContext({ colorScheme, viewport: { width: 360, height: 740 } });
+  // A gateway has a start page of its own for browsers; this one gets that of the site.
+  await context.route(`${site}/`, async (route) => {
+    const answer = await fetch(site);
+    const headers = Object.fromEntries(["content-type", "content-security-policy"].map((name) => [name, answer.headers.get(name)]));
+    await route.fulfill({ headers, body: await answer.text() });
+  });
   for (const url of urls) {
     const page = await context.newPage();
     const complaints = [];

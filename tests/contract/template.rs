@@ -55,7 +55,7 @@ fn every_operation_has_a_function_behind_its_route_key() {
         assert_eq!(resources[&format!("{id}Integration")]["Properties"]["IntegrationUri"], format!("{id}.Arn"));
         let keys = route_keys(&resources, &id);
         assert!(keys.contains(&route_key(route.verb.name(), route)), "{name} has the route keys {keys:?}");
-        // A handler of GET answers HEAD as well, but API Gateway passes HEAD on only to a route of its own.
+        // Handlers of GET answer HEAD, too, which API Gateway only passes on by a route of its own.
         assert!(route.verb.name() != "GET" || keys.contains(&route_key("HEAD", route)), "{name} has no route for HEAD");
     }
 }

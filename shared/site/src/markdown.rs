@@ -12,9 +12,9 @@ pub const OPTIONS: Options =
     Options::ENABLE_TABLES.union(Options::ENABLE_STRIKETHROUGH).union(Options::ENABLE_TASKLISTS).union(Options::ENABLE_FOOTNOTES);
 
 /// The start of an element around a table, which can be scrolled if the table is wide.
-pub const TABLE_START: &str = "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"Table\">";
+pub const TABLE_START: &str = "<section class=\"scroll\" tabindex=\"0\" aria-label=\"Table\">";
 /// The end of that element.
-pub const TABLE_END: &str = "</div>";
+pub const TABLE_END: &str = "</section>";
 
 /// The start of the element of a code block.
 pub fn code_start(kind: &CodeBlockKind<'_>) -> String {
