@@ -1,8 +1,12 @@
 //! The public content over HTTP, as visitors, caches and agents read it.
 
 mod a2a;
+mod compression;
 mod documents;
+mod many_posts;
 mod mcp;
+mod mcp_resources;
+mod rust_client;
 
 use gateway::content::sample;
 use model::content::{BlogPost, Content};

@@ -10,6 +10,7 @@ import sys
 import tempfile
 import time
 
+import content
 import older
 from client import Client
 from runbook import Shell, blocks
@@ -135,6 +136,12 @@ def internal(stack):
     assert (status, body["code"]) == (400, "SIGN_UP_NOT_ENABLED"), f"{status} {body}"
 
 
+def site(stack):
+    step("the site")
+    gateway(stack, "content", "publish", ROOT / "infra/gateway/sample")
+    assert content.answers(stack.url) == 11
+
+
 def doctor(stack):
     step("gateway doctor")
     asked = ["--api-url", stack.url, "--sender", SENDER, "--configuration-set", stack.output("ConfigurationSet")]
@@ -173,6 +180,7 @@ def main():
             stack = Stack(emulator, TOOLS)
             client = rehearse(folder, stack)
             internal(stack)
+            site(stack)
             doctor(stack)
             sdk(stack)
             with Shell(stack, folder / "new", folder, TARGET / "debug" / "gateway") as shell:

@@ -12,9 +12,9 @@ pub const OPTIONS: Options =
     Options::ENABLE_TABLES.union(Options::ENABLE_STRIKETHROUGH).union(Options::ENABLE_TASKLISTS).union(Options::ENABLE_FOOTNOTES);
 
 /// The start of an element around a table, which can be scrolled if the table is wide.
-pub const TABLE_START: &str = "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"Table\">";
+pub const TABLE_START: &str = "<section class=\"scroll\" tabindex=\"0\" aria-label=\"Table\">";
 /// The end of that element.
-pub const TABLE_END: &str = "</div>";
+pub const TABLE_END: &str = "</section>";
 
 /// The start of the element of a code block.
 pub fn code_start(kind: &CodeBlockKind<'_>) -> String {
@@ -47,6 +47,7 @@ pub fn html(text: &str, title: &str) -> String {
         writer.event(event);
     }
     writer.drop_repeated(title);
+    level_headings(&mut writer.events);
     let mut rendered = String::new();
     html::push_html(&mut rendered, writer.events.into_iter());
     rendered
@@ -110,7 +111,6 @@ impl<'a> Writer<'a> {
     fn end_heading(&mut self, level: HeadingLevel) {
         let Some(Heading { start, text }) = self.heading.take() else { return };
         let id = heading_id(&text, &self.ids);
-        let level = lower(level);
         self.events[start] = Event::Start(Tag::Heading { level, id: Some(id.clone().into()), classes: Vec::new(), attrs: Vec::new() });
         self.events.extend([Event::InlineHtml(anchor(&id).into()), Event::End(TagEnd::Heading(level))]);
         self.ids.push(id);
@@ -142,6 +142,23 @@ impl<'a> Writer<'a> {
             && text.trim() == title.trim()
         {
             self.events.drain(range);
+        }
+    }
+}
+
+/// Gives each heading the level after that of the heading above it, as the title of the post is the
+/// only one of the first level, and screen readers announce levels.
+fn level_headings(events: &mut [Event]) {
+    let mut above: Vec<HeadingLevel> = Vec::new();
+    for event in events {
+        match event {
+            Event::Start(Tag::Heading { level, .. }) => {
+                above.retain(|one| one < level);
+                above.push(*level);
+                *level = HeadingLevel::try_from(above.len() + 1).unwrap_or(HeadingLevel::H6);
+            }
+            Event::End(TagEnd::Heading(level)) => *level = HeadingLevel::try_from(above.len() + 1).unwrap_or(HeadingLevel::H6),
+            _ => {}
         }
     }
 }
@@ -257,6 +274,13 @@ mod tests {
         assert!(!html.contains(">Hello"), "{html}");
         assert!(html.contains("<h2 id=\"part\">Part") && html.contains("<h3 id=\"part-1\">Part"), "{html}");
         assert!(html.contains("<img src=\"/pictures/p.svg\" alt=\"p\"") && html.contains("data-language=\"sh\">ls &lt;x&gt;"), "{html}");
+    }
+
+    #[test]
+    fn no_level_of_headings_is_skipped() {
+        let html = html("# Title\n\n## One\n\n#### Two\n\n### Three\n\n## Four\n\n# Five\n", "Title");
+        let levels: Vec<_> = html.match_indices("<h").map(|(at, _)| &html[at + 2..=at + 2]).collect();
+        assert_eq!(levels, ["2", "3", "3", "2", "2"], "{html}");
     }
 
     #[test]
