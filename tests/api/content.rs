@@ -3,6 +3,7 @@
 mod a2a;
 mod documents;
 mod mcp;
+mod security_text;
 
 use gateway::content::sample;
 use model::content::{BlogPost, Content};

@@ -321,6 +321,7 @@ fn settings(limits: Limits) -> Settings {
         allow_private_issuers: true,
         provider_stand_in: None,
         shared_clients: model::provider::shared::SharedClients::default(),
+        security_contact: None,
     }
 }
 

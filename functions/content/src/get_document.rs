@@ -8,7 +8,7 @@ use axum::response::{IntoResponse, Response};
 use flows::App;
 use http::{HeaderValue, header};
 use serde::Deserialize;
-use site::text;
+use site::{catalog, text};
 use store::content::PostText;
 use utoipa::ToSchema;
 
@@ -54,5 +54,6 @@ async fn document(app: &App, name: &str) -> Result<Served, Problem> {
         return Ok(text::llms_full(&content, &texts).into());
     }
     let render = site::renderer(name).ok_or(Problem::RouteNotFound)?;
-    Ok(render(&content(app).await?, site_url).into())
+    let document = Served::from(render(&content(app).await?, site_url));
+    Ok(if name == "docs" { document.with_links(catalog::links(site_url)) } else { document })
 }
