@@ -2,7 +2,9 @@
 
 mod a2a;
 mod documents;
+mod earlier;
 mod mcp;
+mod publications;
 mod security_text;
 
 use gateway::content::sample;

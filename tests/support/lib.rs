@@ -235,7 +235,7 @@ impl TestApp {
 
     /// Replaces the public content.
     pub async fn publish(&self, content: &Content) {
-        self.app.store.publish(content).await.unwrap();
+        self.app.store.publish(content, self.now()).await.unwrap();
     }
 
     /// Changes settings of the project, as an administrator does.

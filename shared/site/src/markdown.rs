@@ -47,6 +47,7 @@ pub fn html(text: &str, title: &str) -> String {
         writer.event(event);
     }
     writer.drop_repeated(title);
+    writer.follow_title();
     let mut rendered = String::new();
     html::push_html(&mut rendered, writer.events.into_iter());
     rendered
@@ -110,7 +111,6 @@ impl<'a> Writer<'a> {
     fn end_heading(&mut self, level: HeadingLevel) {
         let Some(Heading { start, text }) = self.heading.take() else { return };
         let id = heading_id(&text, &self.ids);
-        let level = lower(level);
         self.events[start] = Event::Start(Tag::Heading { level, id: Some(id.clone().into()), classes: Vec::new(), attrs: Vec::new() });
         self.events.extend([Event::InlineHtml(anchor(&id).into()), Event::End(TagEnd::Heading(level))]);
         self.ids.push(id);
@@ -134,6 +134,20 @@ impl<'a> Writer<'a> {
         }
         self.open.push(Opened::Picture);
         self.events.push(Event::Start(Tag::Image { link_type: pulldown_cmark::LinkType::Inline, dest_url: url, title, id: "".into() }));
+    }
+
+    /// Lowers all headings by a level if one of them is of the first, which is that of the title. A
+    /// text without such headings keeps its levels, so that none is left out.
+    fn follow_title(&mut self) {
+        let is_first = |event: &Event<'_>| matches!(event, Event::Start(Tag::Heading { level: HeadingLevel::H1, .. }));
+        if !self.events.iter().any(is_first) {
+            return;
+        }
+        for event in &mut self.events {
+            if let Event::Start(Tag::Heading { level, .. }) | Event::End(TagEnd::Heading(level)) = event {
+                *level = lower(*level);
+            }
+        }
     }
 
     /// Drops the first heading if it repeats the title, which the page shows above the text.
@@ -257,6 +271,18 @@ mod tests {
         assert!(!html.contains(">Hello"), "{html}");
         assert!(html.contains("<h2 id=\"part\">Part") && html.contains("<h3 id=\"part-1\">Part"), "{html}");
         assert!(html.contains("<img src=\"/pictures/p.svg\" alt=\"p\"") && html.contains("data-language=\"sh\">ls &lt;x&gt;"), "{html}");
+    }
+
+    #[test]
+    fn headings_below_the_title_leave_no_level_out() {
+        for (text, expected) in [
+            ("# Hello\n\n## Part\n\n### Detail\n", ["<h2 id=\"part\">Part", "<h3 id=\"detail\">Detail", "</a></h3>"]),
+            ("## Part\n\n### Detail\n", ["<h2 id=\"part\">Part", "<h3 id=\"detail\">Detail", "</a></h3>"]),
+            ("# Other\n\n## Part\n", ["<h2 id=\"other\">Other", "<h3 id=\"part\">Part", "</a></h3>"]),
+        ] {
+            let html = html(text, "Hello");
+            assert!(expected.iter().all(|part| html.contains(part)) && !html.contains("<h1"), "{html}");
+        }
     }
 
     #[test]

@@ -116,7 +116,7 @@ async fn run(app: &App, name: &str, arguments: &Map<String, Value>) -> Result<Re
         },
         "get_blog_post" => match argument("slug", arguments) {
             Ok(slug) => {
-                let found = app.store.post_text(slug).await?.map(|found| {
+                let found = app.store.post_text(slug, app.clock.now()).await?.map(|found| {
                     let mut post = json!(found.post.at(site_url));
                     post["text"] = found.text.into();
                     post

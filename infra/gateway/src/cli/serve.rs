@@ -111,7 +111,7 @@ pub(super) async fn run(target: &Target, options: Options) -> anyhow::Result<()>
     }
 
     let KeyRing { keys, internal, page_key, is_new } = install_keys(data.as_ref(), &engine, &clock, &entropy).await?;
-    content::publish_sample_once(&engine.store()).await?;
+    content::publish_sample_once(&engine.store(), clock.now()).await?;
     let dynamodb = dynamodb.map(|listener| Dynamodb::new(listener, &engine, data.as_ref(), &entropy)).transpose()?;
     let is_remote = options.remote_pages || variable("GATELET_REMOTE_PAGES").is_some_and(|value| value == "1");
     let start_page = pages_url.map(|url| page_key.link(&url));
