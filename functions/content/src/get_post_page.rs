@@ -15,7 +15,7 @@ pub const ROUTE: Route = Route::get("content-get-post-page", "/blog/{slug}")
     .content()
     .summary("Returns a blog post with its text, as a page or in Markdown")
     .table(&[TableAction::BatchGetItem, TableAction::GetItem])
-    .problems(&["route_not_found"]);
+    .problems(&["post_not_found"]);
 
 /// The requested post.
 #[derive(Debug, Deserialize, ToSchema)]
@@ -26,7 +26,7 @@ pub struct PostPath {
 }
 
 impl Missing for PostPath {
-    const PROBLEM: Problem = Problem::RouteNotFound;
+    const PROBLEM: Problem = Problem::PostNotFound;
 }
 
 pub async fn handle(State(app): State<App>, ContentPath(path): ContentPath<PostPath>) -> Result<Served, Problem> {
@@ -37,7 +37,7 @@ pub async fn handle(State(app): State<App>, ContentPath(path): ContentPath<PostP
     };
     let found = async { Ok(app.store.post_text(slug, app.clock.now()).await?) };
     let (site, found) = futures_util::try_join!(dated_site(&app), found)?;
-    let PostText { post, text } = found.ok_or(Problem::RouteNotFound)?;
+    let PostText { post, text } = found.ok_or(Problem::PostNotFound)?;
     let (since, post) = (with_post(site.since, Some(&post)), post.at(site_url));
     let document = if is_markdown { text::post(&post, &text) } else { page::post(&site.value, &post, &text, site_url) };
     Ok(Served::from(document).since(since))

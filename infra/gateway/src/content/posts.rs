@@ -115,7 +115,7 @@ fn slug(matter: &FrontMatter, place: &Place<'_>) -> Result<String, PublishError>
         None => (file_stem(&place.source.name), 0),
     };
     segment(slug).map_err(|message| place.source.error(at, format!("the slug {message}")))?;
-    if slug.ends_with(".md") {
+    if slug.strip_suffix(".md").is_some() {
         return Err(place.source.error(at, format!("the slug `{slug}` must not end with `.md`, as the text of a post in Markdown does")));
     }
     Ok(slug.to_owned())
