@@ -45,6 +45,7 @@ const FILES: &[(&str, &str)] = files![
     "views/account.js",
     "views/audit-log.js",
     "views/confirm-tool.js",
+    "views/content.js",
     "views/email-source.js",
     "views/home.js",
     "views/keys.js",

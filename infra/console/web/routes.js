@@ -29,6 +29,7 @@ export const routes = [
   { path: "/:project/webhooks/:webhook", name: "webhooks", load: () => import("./views/webhook.js") },
   { path: "/:project/api", name: "reference", load: () => import("./views/reference.js") },
   { path: "/:project/api/:operation", name: "reference", load: () => import("./views/operation.js") },
+  { path: "/:project/content", name: "content", load: () => import("./views/content.js") },
   { path: "/:project/audit-log", name: "audit", load: () => import("./views/audit-log.js") },
   { path: "/:project/settings", name: "settings", load: () => import("./views/settings.js") },
   { path: "/:project/settings/:area", name: "settings", load: () => import("./views/settings.js") },

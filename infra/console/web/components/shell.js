@@ -11,7 +11,7 @@ const GROUPS = [
   ["people", ["users", "/users"], ["teams", "/teams"], ["permissions", "/permissions"]],
   ["signIn", ["providers", "/providers"], ["rules", "/sign-up-rules"]],
   ["emails", ["outbox", "/outbox"], ["templates", "/templates"], ["themes", "/themes"], ["drafts", "/drafts"]],
-  ["developers", ["keys", "/keys"], ["webhooks", "/webhooks"], ["reference", "/api"]],
+  ["developers", ["keys", "/keys"], ["webhooks", "/webhooks"], ["reference", "/api"], ["content", "/content"]],
   ["project", ["audit", "/audit-log"], ["settings", "/settings"]],
 ];
 

@@ -68,7 +68,7 @@ struct Tokens {
 
 impl Login {
     pub(crate) async fn run(self) -> anyhow::Result<()> {
-        let api = Api::new(deployment_url(&self.url)?, self.client_key)?;
+        let api = Api::new(deployment_url(&self.url)?, self.client_key.clone())?;
         let (status, body) = self.start(&api).await?;
         if status != 200 {
             return Err(not_started(&api, status, &body, self.page.is_some()));
