@@ -688,8 +688,13 @@ export const texts = {
     took: (millis) => `in ${count(millis)} ms`,
     changes: "This sends the request to this project. It may change or delete data.",
     elsewhere: "This address is not part of the API of projects.",
-    access_:
-      "Sent with the access that you have to this project. Operations for signed-in users need an access token, and are refused here.",
+    levels: {
+      admin: "Administrator: your access to this project",
+      server: "Server: the project’s server key",
+      client: "Client: an app with the project’s client key, for a user",
+    },
+    token: "Access token of the user",
+    tokenHelp: "Empty for somebody who is not signed in. “Act as this user”, under Sessions of a user, makes one.",
   },
   settings: {
     title: "Settings",

@@ -176,6 +176,36 @@ test("an operation of the reference runs with the project's access", async (t) =
   assert.ok((await it.call("GET", "/teams?query=By+reference")).items.length === 1);
 });
 
+test("an operation of the reference runs as a server and as a signed-in user", async (t) => {
+  await it.started;
+  const user = await it.newUser();
+  const { access_token: token } = await it.call("POST", "/auth/sessions", { user_id: user.id });
+  const { page } = await it.open(t, `${it.home}/api/users-me-read`, CLIPBOARD);
+  await page.locator("main h1").waitFor();
+  const send = () => page.getByRole("button", { name: "Send", exact: true }).click();
+  await page.getByLabel("Access", { exact: true }).selectOption("client");
+  await send();
+  await page.locator(".state", { hasText: /HTTP 4\d\d/ }).waitFor();
+  await page.getByLabel("Access token of the user").fill(token);
+  await send();
+  await page.getByText("Succeeded").waitFor();
+  assert.match(await page.locator("form .code").innerText(), new RegExp(user.id));
+  await page.getByRole("button", { name: "Copy as curl" }).click();
+  await page.getByRole("button", { name: "Copied" }).waitFor();
+  const curl = await copied(page);
+  assert.match(curl, /access-token: \$GATELET_ACCESS_TOKEN/);
+  assert.match(curl, /publishable-client-key: \$GATELET_PUBLISHABLE_CLIENT_KEY/);
+  assert.ok(!curl.includes(token));
+
+  await page.goto(`${it.gateway.url}${it.home}/api/projects-api-key-list`);
+  await page.getByLabel("Access", { exact: true }).selectOption("server");
+  await send();
+  await page.locator(".note.failed").waitFor();
+  await page.getByLabel("Access", { exact: true }).selectOption("admin");
+  await send();
+  await page.getByText("Succeeded").waitFor();
+});
+
 test("the tester of sign-up rules decides as the API does", async (t) => {
   await it.started;
   await it.call("PATCH", "/internal/projects/current", {

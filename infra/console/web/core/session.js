@@ -67,6 +67,16 @@ export class Session {
     return new Api(() => ({ projectId, adminToken: this.#user?.access }), { fetch: this.#fetch, renew: () => this.#renew() });
   }
 
+  /**
+   * The API of a project as an app or a server of it calls it: with the key of the first project, or
+   * with none, and with a user's access token if there is one.
+   */
+  as(projectId, level, token) {
+    const local = this.#local?.project_id === projectId ? this.#local : null;
+    const key = { client: local?.publishable_client_key, server: local?.secret_server_key }[level];
+    return new Api(() => ({ projectId, level, key, token: token || undefined }), { fetch: this.#fetch });
+  }
+
   /** The API of the project `internal`, as the user who is signed in. */
   get internal() {
     // A user who lacks a required second factor can sign in and set one up.
