@@ -67,6 +67,7 @@ struct Needs {
     uses_secret: bool,
     renews_sessions: bool,
     calls_providers: bool,
+    shows_console: bool,
 }
 
 impl Needs {
@@ -76,6 +77,7 @@ impl Needs {
             uses_secret: any(|function| function.uses_secret),
             renews_sessions: any(|function| function.renews_sessions),
             calls_providers: any(|function| function.calls_providers),
+            shows_console: any(|function| function.shows_console),
         }
     }
 }
@@ -131,6 +133,7 @@ struct Function {
     uses_secret: bool,
     renews_sessions: bool,
     calls_providers: bool,
+    shows_console: bool,
     memory: u16,
     timeout: u16,
     actions: Vec<String>,
@@ -193,6 +196,7 @@ impl Function {
             uses_secret: route.uses_secret,
             renews_sessions: route.renews_sessions(),
             calls_providers: route.calls_providers,
+            shows_console: false,
             memory: route.memory,
             timeout: TIMEOUT,
             actions: actions("dynamodb", route.actions()),
@@ -216,6 +220,7 @@ impl Function {
             uses_secret: worker.uses_secret,
             renews_sessions: false,
             calls_providers: false,
+            shows_console: worker.name == FALLBACK.name,
             memory: worker.memory,
             timeout: worker.timeout,
             actions: actions("dynamodb", worker.table),
@@ -284,7 +289,7 @@ pub fn render(operations: &[Operation]) -> anyhow::Result<BTreeMap<PathBuf, Stri
     let trail = Function::of_worker(&TRAIL, "Links new entries into the chains of audit trails", None);
     let webhooks = Function::of_worker(&WEBHOOKS, "Delivers the events of webhooks", None);
     // The workers' stack has the secret as a parameter, as some of the workers need it.
-    let needs = Needs { uses_secret: true, renews_sessions: false, calls_providers: false };
+    let needs = Needs { uses_secret: true, renews_sessions: false, calls_providers: false, shows_console: false };
     let workers = WorkersContext { all: &context, needs, outbox, reports, endings, trail, webhooks };
     files.insert("stacks/workers.yaml".into(), render::render_with(WORKERS, &[SHARED], workers)?);
     Ok(files)

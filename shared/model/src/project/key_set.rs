@@ -6,7 +6,7 @@
 use std::collections::BTreeSet;
 
 use crypto::digest::Digest;
-use deserr::{Deserr, DeserializeError, IntoValue, Value, ValuePointerRef};
+use deserr::{DeserializeError, Deserr, IntoValue, Value, ValuePointerRef};
 use jiff::Timestamp;
 use secrecy::{ExposeSecret as _, SecretString};
 use serde::{Deserialize, Serialize};
