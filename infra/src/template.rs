@@ -67,6 +67,8 @@ struct Needs {
     uses_secret: bool,
     renews_sessions: bool,
     calls_providers: bool,
+    serves_content: bool,
+    shows_console: bool,
 }
 
 impl Needs {
@@ -76,6 +78,8 @@ impl Needs {
             uses_secret: any(|function| function.uses_secret),
             renews_sessions: any(|function| function.renews_sessions),
             calls_providers: any(|function| function.calls_providers),
+            serves_content: any(|function| function.serves_content),
+            shows_console: any(|function| function.shows_console),
         }
     }
 }
@@ -131,6 +135,8 @@ struct Function {
     uses_secret: bool,
     renews_sessions: bool,
     calls_providers: bool,
+    serves_content: bool,
+    shows_console: bool,
     memory: u16,
     timeout: u16,
     actions: Vec<String>,
@@ -193,6 +199,8 @@ impl Function {
             uses_secret: route.uses_secret,
             renews_sessions: route.renews_sessions(),
             calls_providers: route.calls_providers,
+            serves_content: route.interface == Interface::Content,
+            shows_console: false,
             memory: route.memory,
             timeout: TIMEOUT,
             actions: actions("dynamodb", route.actions()),
@@ -216,6 +224,8 @@ impl Function {
             uses_secret: worker.uses_secret,
             renews_sessions: false,
             calls_providers: false,
+            serves_content: false,
+            shows_console: worker.name == FALLBACK.name,
             memory: worker.memory,
             timeout: worker.timeout,
             actions: actions("dynamodb", worker.table),
@@ -284,7 +294,7 @@ pub fn render(operations: &[Operation]) -> anyhow::Result<BTreeMap<PathBuf, Stri
     let trail = Function::of_worker(&TRAIL, "Links new entries into the chains of audit trails", None);
     let webhooks = Function::of_worker(&WEBHOOKS, "Delivers the events of webhooks", None);
     // The workers' stack has the secret as a parameter, as some of the workers need it.
-    let needs = Needs { uses_secret: true, renews_sessions: false, calls_providers: false };
+    let needs = Needs { uses_secret: true, renews_sessions: false, calls_providers: false, serves_content: false, shows_console: false };
     let workers = WorkersContext { all: &context, needs, outbox, reports, endings, trail, webhooks };
     files.insert("stacks/workers.yaml".into(), render::render_with(WORKERS, &[SHARED], workers)?);
     Ok(files)

@@ -3,10 +3,13 @@
 mod a2a;
 mod compression;
 mod documents;
+mod earlier;
 mod many_posts;
 mod mcp;
 mod mcp_resources;
+mod publications;
 mod rust_client;
+mod security_text;
 
 use gateway::content::sample;
 use model::content::{BlogPost, Content};

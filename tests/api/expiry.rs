@@ -41,6 +41,8 @@ const KINDS: &[(&str, &str, Life)] = &[
     ("CONTENT", "SITE", Lasts),
     ("CONTENT", "APPS", Lasts),
     ("CONTENT", "POSTS", Lasts),
+    ("CONTENT", "SLUGS", Lasts),
+    ("CONTENT", "TEXT", Lasts),
     ("PROJECTS", "", Lasts),
     ("P", "PROJECT", Lasts),
     ("P", "CONFIG", Lasts),

@@ -240,7 +240,7 @@ impl TestApp {
 
     /// Replaces the public content.
     pub async fn publish(&self, content: &Content) {
-        self.app.store.publish(content).await.unwrap();
+        self.app.store.publish(content, self.now()).await.unwrap();
     }
 
     /// Changes settings of the project, as an administrator does.
@@ -326,6 +326,7 @@ fn settings(limits: Limits) -> Settings {
         allow_private_issuers: true,
         provider_stand_in: None,
         shared_clients: model::provider::shared::SharedClients::default(),
+        security_contact: None,
     }
 }
 

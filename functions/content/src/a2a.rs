@@ -14,7 +14,7 @@ use crate::published::content;
 pub const ROUTE: Route = Route::post("content-a2a", "/a2a")
     .for_agents()
     .summary("Finds public content for agents by the protocol A2A (JSON-RPC 2.0)")
-    .table(&[TableAction::Query])
+    .table(&[TableAction::BatchGetItem])
     .ignores_unknown_fields();
 
 /// Largest accepted body, in bytes, and the number of parts in a message.

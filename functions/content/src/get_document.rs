@@ -8,16 +8,16 @@ use axum::response::{IntoResponse, Response};
 use flows::App;
 use http::{HeaderValue, header};
 use serde::Deserialize;
-use site::text;
-use store::content::PostText;
+use site::{catalog, text};
+use store::content::{Dated, PostText};
 use utoipa::ToSchema;
 
-use crate::published::content;
+use crate::published::newest;
 
 pub const ROUTE: Route = Route::get("content-get-document", "/{document}")
     .content()
     .summary("Returns a document of the site: a page, a feed, or a text for language models")
-    .table(&[TableAction::Query])
+    .table(&[TableAction::BatchGetItem, TableAction::GetItem])
     .problems(&["route_not_found"]);
 
 /// The requested document.
@@ -49,10 +49,12 @@ async fn document(app: &App, name: &str) -> Result<Served, Problem> {
         return Ok(document.into());
     }
     if name == site::FULL {
-        let (content, texts) = futures_util::try_join!(content(app), async { Ok(app.store.post_texts(text::MOST_BYTES).await?) })?;
+        let (content, texts) = futures_util::try_join!(newest(app, usize::MAX), async { Ok(app.store.post_texts(app.clock.now(), text::MOST_BYTES).await?) })?;
         let texts = texts.into_iter().map(|PostText { post, text }| (post.at(site_url), text)).collect::<Vec<_>>();
-        return Ok(text::llms_full(&content, &texts).into());
+        return Ok(Served::from(text::llms_full(&content.value, &texts)).since(content.since));
     }
     let render = site::renderer(name).ok_or(Problem::RouteNotFound)?;
-    Ok(render(&content(app).await?, site_url).into())
+    let Dated { value, since } = newest(app, site::most_posts(name)).await?;
+    let document = Served::from(render(&value, site_url)).since(since);
+    Ok(if name == "docs" { document.with_links(catalog::links(site_url)) } else { document })
 }

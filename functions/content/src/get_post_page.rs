@@ -9,13 +9,13 @@ use site::{page, text};
 use store::content::PostText;
 use utoipa::ToSchema;
 
-use crate::published::site;
+use crate::published::{dated_site, with_post};
 
 pub const ROUTE: Route = Route::get("content-get-post-page", "/blog/{slug}")
     .content()
     .summary("Returns a blog post with its text, as a page or in Markdown")
-    .table(&[TableAction::GetItem, TableAction::Query])
-    .problems(&["route_not_found"]);
+    .table(&[TableAction::BatchGetItem, TableAction::GetItem])
+    .problems(&["post_not_found"]);
 
 /// The requested post.
 #[derive(Debug, Deserialize, ToSchema)]
@@ -26,7 +26,7 @@ pub struct PostPath {
 }
 
 impl Missing for PostPath {
-    const PROBLEM: Problem = Problem::RouteNotFound;
+    const PROBLEM: Problem = Problem::PostNotFound;
 }
 
 pub async fn handle(State(app): State<App>, ContentPath(path): ContentPath<PostPath>) -> Result<Served, Problem> {
@@ -35,10 +35,10 @@ pub async fn handle(State(app): State<App>, ContentPath(path): ContentPath<PostP
         Some(slug) => (slug, true),
         None => (path.slug.as_str(), false),
     };
-    let found = async { Ok(app.store.post_text(slug).await?) };
-    let (site, found) = futures_util::try_join!(site(&app), found)?;
-    let PostText { post, text } = found.ok_or(Problem::RouteNotFound)?;
-    let post = post.at(site_url);
-    let document = if is_markdown { text::post(&post, &text) } else { page::post(&site, &post, &text, site_url) };
-    Ok(document.into())
+    let found = async { Ok(app.store.post_text(slug, app.clock.now()).await?) };
+    let (site, found) = futures_util::try_join!(dated_site(&app), found)?;
+    let PostText { post, text } = found.ok_or(Problem::PostNotFound)?;
+    let (since, post) = (with_post(site.since, Some(&post)), post.at(site_url));
+    let document = if is_markdown { text::post(&post, &text) } else { page::post(&site.value, &post, &text, site_url) };
+    Ok(Served::from(document).since(since))
 }

@@ -1,19 +1,20 @@
 //! `GET /api/v1/site`: returns the identity of the site and the URLs of its documentation, for
 //! people and for agents.
 
-use api::content::{Data, Problem};
+use api::content::{Data, Linked, Problem};
 use api::http::{Json, Route, TableAction};
 use axum::extract::State;
 use flows::App;
 use model::content::Site;
+use site::catalog;
 
-use crate::published::site;
+use crate::published;
 
 pub const ROUTE: Route = Route::get("content-get-site", "/api/v1/site")
     .content()
     .summary("Returns the identity of the site and the URLs of its documentation")
     .table(&[TableAction::GetItem]);
 
-pub async fn handle(State(app): State<App>) -> Result<Json<Data<Site>>, Problem> {
-    Ok(Json(Data { data: site(&app).await? }))
+pub async fn handle(State(app): State<App>) -> Result<Linked<Json<Data<Site>>>, Problem> {
+    Ok(Linked { answer: Json(Data { data: published::site(&app).await? }), links: catalog::links(&app.settings.site_url) })
 }

@@ -5,7 +5,7 @@ use api::http::Route;
 use axum::extract::State;
 use flows::App;
 use serde::Deserialize;
-use site::{agent, catalog};
+use site::{agent, catalog, text};
 use utoipa::ToSchema;
 
 pub const ROUTE: Route = Route::get("content-get-well-known", "/.well-known/{document}")
@@ -16,7 +16,8 @@ pub const ROUTE: Route = Route::get("content-get-well-known", "/.well-known/{doc
 /// The requested document.
 #[derive(Debug, Deserialize, ToSchema)]
 pub struct WellKnownPath {
-    /// The name of the document: api-catalog (RFC 9727), agent-card.json (A2A) or ai-catalog.json.
+    /// The name of the document: api-catalog (RFC 9727), agent-card.json (A2A), ai-catalog.json or,
+    /// if the deployment has a contact for reports of vulnerabilities, security.txt (RFC 9116).
     #[schema(example = "api-catalog")]
     document: String,
 }
@@ -33,6 +34,10 @@ pub async fn handle(State(app): State<App>, ContentPath(path): ContentPath<WellK
         "api-catalog" => {
             let links = format!("<{site_url}/.well-known/api-catalog>; rel=\"api-catalog\"");
             Ok(Served::from(catalog::apis(site_url, api_url)).with_links(links))
+        }
+        "security.txt" => {
+            let contact = app.settings.security_contact.as_ref().ok_or(Problem::RouteNotFound)?;
+            Ok(text::security(contact, site_url).into())
         }
         _ => Err(Problem::RouteNotFound),
     }

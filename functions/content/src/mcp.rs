@@ -20,7 +20,7 @@ use self::refusal::Refusal;
 pub const ROUTE: Route = Route::post("content-mcp", "/mcp")
     .for_agents()
     .summary("Serves the public content to models by the Model Context Protocol (JSON-RPC 2.0)")
-    .table(&[TableAction::GetItem, TableAction::Query])
+    .table(&[TableAction::BatchGetItem, TableAction::GetItem])
     .ignores_unknown_fields();
 
 /// Largest accepted body, in bytes.

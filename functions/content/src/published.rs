@@ -1,19 +1,44 @@
-//! The published content, with absolute URLs.
+//! The published content, with absolute URLs, and when it last changed.
 
 use api::content::Problem;
 use flows::App;
-use model::content::{Content, Site};
+use jiff::Timestamp;
+use model::content::{BlogPost, Content, Site};
+use store::content::Dated;
 
-/// The content of the site without the texts of its posts.
+/// The content of the site without the texts of its posts, as it is public now.
 pub(crate) async fn content(app: &App) -> Result<Content, Problem> {
+    Ok(newest(app, usize::MAX).await?.value)
+}
+
+/// Like [`content`], with at most this many posts.
+pub(crate) async fn newest(app: &App, posts: usize) -> Result<Dated<Content>, Problem> {
     let site_url = &app.settings.site_url;
-    let published = app.store.content().await?;
-    Ok(published.map_or_else(|| Content::unpublished(site_url), |content| content.at(site_url)))
+    let published = app.store.content(app.clock.now(), posts).await?;
+    Ok(published.map_or_else(
+        || Dated { value: Content::unpublished(site_url), since: None },
+        |Dated { value, since }| Dated { since: with_post(since, value.blog_posts.first()), value: value.at(site_url) },
+    ))
 }
 
 /// The identity of the site.
 pub(crate) async fn site(app: &App) -> Result<Site, Problem> {
+    Ok(dated_site(app).await?.value)
+}
+
+/// Like [`site`], with the time since which it is shown.
+pub(crate) async fn dated_site(app: &App) -> Result<Dated<Site>, Problem> {
     let site_url = &app.settings.site_url;
     let published = app.store.site().await?;
-    Ok(published.map_or_else(|| Site::unpublished(site_url), |site| site.at(site_url)))
+    Ok(published.map_or_else(
+        || Dated { value: Site::unpublished(site_url), since: None },
+        |Dated { value, since }| Dated { value: value.at(site_url), since },
+    ))
+}
+
+/// The time of the last change of a document that shows this post as its newest: a post changes
+/// documents when its time comes, without a publication.
+pub(crate) fn with_post(since: Option<Timestamp>, post: Option<&BlogPost>) -> Option<Timestamp> {
+    let published = post.and_then(|post| post.published_at.parse().ok());
+    since.map(|since| published.map_or(since, |published| since.max(published)))
 }

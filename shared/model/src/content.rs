@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
@@ -183,6 +184,11 @@ impl App {
 }
 
 impl BlogPost {
+    /// Whether the post's time has come.
+    pub fn is_public(&self, now: Timestamp) -> bool {
+        self.published_at <= now.strftime("%Y-%m-%dT%H:%M:%SZ").to_string()
+    }
+
     /// Makes the post's URL absolute, below `site_url`, which must not end with a slash.
     pub fn at(mut self, site_url: &str) -> Self {
         based(&mut self.url, site_url);
@@ -230,6 +236,20 @@ mod tests {
         let resources = site["resources"].as_object().unwrap();
         assert_eq!(resources.len(), 11);
         assert!(resources.values().all(|url| url.as_str().unwrap().starts_with("https://example.com/")));
+    }
+
+    #[test]
+    fn a_post_is_public_from_its_second_on() {
+        let post = |published_at: &str| BlogPost {
+            slug: String::new(),
+            title: String::new(),
+            published_at: published_at.to_owned(),
+            excerpt: String::new(),
+            url: String::new(),
+        };
+        let now = "2026-03-02T08:00:00.4Z".parse().unwrap();
+        assert!(post("2026-03-02T08:00:00Z").is_public(now) && post("0999-12-31T00:00:00Z").is_public(now));
+        assert!(!post("2026-03-02T08:00:01Z").is_public(now) && !post("9999-01-01T00:00:00Z").is_public(now));
     }
 
     #[test]

@@ -10,6 +10,7 @@ use model::email::Email;
 use model::limit::{Limits, Rule};
 use model::project::senders::Senders;
 use model::provider::shared::{SHARED, Shareable, SharedClient, SharedClients};
+use model::security_contact::{Invalid, SecurityContact};
 use secrecy::SecretString;
 use url::Url;
 use wire::environment::{Error, required, variable};
@@ -57,6 +58,8 @@ pub struct Settings {
     pub provider_stand_in: Option<String>,
     /// The deployment's clients at OAuth providers.
     pub shared_clients: SharedClients,
+    /// Where to report vulnerabilities; absent for a site without `security.txt`.
+    pub security_contact: Option<SecurityContact>,
 }
 
 impl Settings {
@@ -77,6 +80,7 @@ impl Settings {
             allow_private_issuers: allow_private_issuers(),
             provider_stand_in: provider_stand_in()?,
             shared_clients: shared_clients(variable),
+            security_contact: security_contact(variable)?,
             api_url,
             site_url,
             secret,
@@ -137,6 +141,23 @@ pub fn whole_shared_clients(variable: impl Fn(&str) -> Option<String>) -> Result
         }
     }
     Ok(shared_clients(variable))
+}
+
+/// Where to report vulnerabilities (`GATELET_SECURITY_CONTACT` and `GATELET_SECURITY_EXPIRES`);
+/// `None` if neither variable is set. Fails if only one of them is.
+pub fn security_contact(variable: impl Fn(&str) -> Option<String>) -> Result<Option<SecurityContact>, Error> {
+    const CONTACT: &str = "GATELET_SECURITY_CONTACT";
+    const EXPIRES: &str = "GATELET_SECURITY_EXPIRES";
+    let (contacts, expires) = match (variable(CONTACT), variable(EXPIRES)) {
+        (Some(contacts), Some(expires)) => (contacts, expires),
+        (None, None) => return Ok(None),
+        (Some(_), None) => return Err(Error::Missing(EXPIRES)),
+        (None, Some(_)) => return Err(Error::Missing(CONTACT)),
+    };
+    SecurityContact::parse(&contacts, &expires).map(Some).map_err(|invalid| {
+        let name = if matches!(invalid, Invalid::Contact(_)) { CONTACT } else { EXPIRES };
+        Error::InvalidSecurityText(name, invalid.to_string())
+    })
 }
 
 /// Refuses a secret that is short or a published example.
@@ -230,6 +251,23 @@ mod tests {
             let one = |name: &str| (name == half).then(|| "x".to_owned());
             assert!(matches!(whole_shared_clients(one), Err(Error::Missing(missing)) if missing != half));
         }
+    }
+
+    #[test]
+    fn a_security_contact_has_an_expiry() {
+        let of = |contact: &'static str, expires: &'static str| {
+            security_contact(move |name: &str| {
+                let value = if name.ends_with("_CONTACT") { contact } else { expires };
+                Some(value.to_owned()).filter(|value| !value.is_empty())
+            })
+        };
+        let time = "2027-01-31T00:00:00Z";
+        assert!(matches!(of("", ""), Ok(None)));
+        assert!(of("tel:+1", time).is_ok_and(|contact| contact.is_some()));
+        assert!(matches!(of("tel:+1", ""), Err(Error::Missing("GATELET_SECURITY_EXPIRES"))));
+        assert!(matches!(of("", time), Err(Error::Missing("GATELET_SECURITY_CONTACT"))));
+        assert!(matches!(of("a@example.com", time), Err(Error::InvalidSecurityText("GATELET_SECURITY_CONTACT", _))));
+        assert!(matches!(of("tel:+1", "soon"), Err(Error::InvalidSecurityText("GATELET_SECURITY_EXPIRES", _))));
     }
 
     #[test]

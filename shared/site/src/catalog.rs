@@ -45,6 +45,19 @@ pub fn apis(site_url: &str, api_url: &str) -> Document {
     Document::of_release(LINKSET, format!("{catalog:#}\n"))
 }
 
+/// The value of the header `Link` (RFC 8288) of the documents by which people and programs come to
+/// the site: its catalogs, its description, its documentation and its feed.
+pub fn links(site_url: &str) -> String {
+    let links = [
+        ("/.well-known/api-catalog", "api-catalog", "application/linkset+json"),
+        ("/openapi.json", "service-desc", "application/json"),
+        ("/docs", "service-doc", "text/html"),
+        ("/.well-known/ai-catalog.json", "ai-catalog", "application/ai-catalog+json"),
+        ("/feed.xml", "alternate", "application/atom+xml"),
+    ];
+    links.map(|(path, relation, kind)| format!("<{site_url}{path}>; rel=\"{relation}\"; type=\"{kind}\"")).join(", ")
+}
+
 /// The URLs that stand for those of the deployment in the description that a function embeds.
 pub const API_URL: &str = "https://api.invalid";
 /// The URL that stands for that of the site.

@@ -9,7 +9,7 @@ use crate::document::Document;
 use crate::escape::markup;
 
 /// How many posts a feed has.
-const NEWEST: usize = 50;
+pub(crate) const NEWEST: usize = 50;
 /// The time at which a feed without posts was last updated.
 const NEVER: &str = "1970-01-01T00:00:00Z";
 

@@ -56,5 +56,14 @@ pub fn renderer(name: &str) -> Option<Renderer> {
     }
 }
 
+/// How many posts the document at a path of one segment shows at most.
+pub fn most_posts(name: &str) -> usize {
+    match name {
+        "docs" => page::RECENT,
+        "feed.json" | "feed.xml" => feed::NEWEST,
+        _ => usize::MAX,
+    }
+}
+
 #[cfg(test)]
 mod tests;

@@ -284,6 +284,18 @@ mod tests {
     }
 
     #[test]
+    fn headings_below_the_title_leave_no_level_out() {
+        for (text, expected) in [
+            ("# Hello\n\n## Part\n\n### Detail\n", ["<h2 id=\"part\">Part", "<h3 id=\"detail\">Detail", "</a></h3>"]),
+            ("## Part\n\n### Detail\n", ["<h2 id=\"part\">Part", "<h3 id=\"detail\">Detail", "</a></h3>"]),
+            ("# Other\n\n## Part\n", ["<h2 id=\"other\">Other", "<h3 id=\"part\">Part", "</a></h3>"]),
+        ] {
+            let html = html(text, "Hello");
+            assert!(expected.iter().all(|part| html.contains(part)) && !html.contains("<h1"), "{html}");
+        }
+    }
+
+    #[test]
     fn an_embedded_text_opens_no_section_of_the_text_around_it() {
         let text = "# One\n\nTwo\n===\n\n```\n# no heading\n```\n\n<!-- open\n\n###### Six\n\n~~~~sh\nlast";
         let embedded = embedded(text);

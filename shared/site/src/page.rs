@@ -131,7 +131,7 @@ pub fn apps(content: &Content, site_url: &str) -> Document {
 }
 
 /// How many posts the page of the documentation shows.
-const RECENT: usize = 5;
+pub(crate) const RECENT: usize = 5;
 
 /// `/docs`: what there is on the site, for people and for programs.
 pub fn docs(content: &Content, site_url: &str) -> Document {

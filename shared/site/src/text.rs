@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 
 use model::content::{BlogPost, Content};
+use model::security_contact::SecurityContact;
 
 use crate::document::{Document, MARKDOWN, PLAIN};
 use crate::escape::markdown;
@@ -121,4 +122,15 @@ pub fn llms_full(content: &Content, texts: &[(BlogPost, String)]) -> Document {
 pub(crate) fn robots(site_url: &str) -> Document {
     let rules = format!("User-agent: *\nAllow: /\nDisallow: /api/v1/auth/\n\nSitemap: {site_url}/sitemap.xml\n");
     Document::of_release(PLAIN, rules)
+}
+
+/// `/.well-known/security.txt` (RFC 9116): where to report vulnerabilities. The URL of the document
+/// itself must be one of HTTPS.
+pub fn security(contact: &SecurityContact, site_url: &str) -> Document {
+    let mut lines: String = contact.contacts.iter().map(|contact| format!("Contact: {contact}\n")).collect();
+    let _ = writeln!(lines, "Expires: {}", contact.expires.strftime("%Y-%m-%dT%H:%M:%SZ"));
+    if site_url.starts_with("https://") {
+        let _ = writeln!(lines, "Canonical: {site_url}/.well-known/security.txt");
+    }
+    Document::of_release(PLAIN, lines)
 }

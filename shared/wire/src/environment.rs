@@ -27,6 +27,9 @@ pub enum Error {
     /// There is no set of rate limits with the given name.
     #[error("GATELET_LIMITS must be `standard`, `generous` or `off`")]
     InvalidLimits,
+    /// What `security.txt` says is malformed.
+    #[error("{0}: {1}")]
+    InvalidSecurityText(&'static str, String),
     /// The certificate file cannot be read or is not PEM.
     #[error("SSL_CERT_FILE must be the path of a PEM file with certificates")]
     InvalidCertificates,

@@ -90,15 +90,16 @@ async fn documents_are_read_only_and_unknown_ones_are_not_found() {
             assert_eq!(answer.json()["error"]["code"], "method_not_allowed", "{method} {path}");
         }
     }
-    let unknown =
-        ["/llms", "/LLMS.txt", "/%ff", "/a%2Fb", "/blog/nothing", "/blog/nothing.md", "/blog/hello.md.md", "/.well-known/x", "/blog/%ff"];
-    for path in unknown {
-        let answer = app.anonymous().get(path).await;
-        assert_eq!((answer.status(), answer.json()["error"]["code"].as_str()), (404, Some("route_not_found")), "{path}");
-    }
-    for path in ["/apps/nothing", "/apps/lantern-labs", "/apps/%ff"] {
-        let answer = app.anonymous().get(path).await;
-        assert_eq!((answer.status(), answer.json()["error"]["code"].as_str()), (404, Some("app_not_found")), "{path}");
+    let unknown = [
+        ("route_not_found", &["/llms", "/LLMS.txt", "/%ff", "/a%2Fb", "/.well-known/x"][..]),
+        ("post_not_found", &["/blog/nothing", "/blog/nothing.md", "/blog/hello.md.md", "/blog/%ff"]),
+        ("app_not_found", &["/apps/nothing", "/apps/lantern-labs", "/apps/%ff"]),
+    ];
+    for (code, paths) in unknown {
+        for path in paths {
+            let answer = app.anonymous().get(path).await;
+            assert_eq!((answer.status(), answer.json()["error"]["code"].as_str()), (404, Some(code)), "{path}");
+        }
     }
 }
 

@@ -14,7 +14,8 @@ const MOST_BYTES = 150_000;
 
 const EMPTY = [
   "",
-  "/quick-start",
+  ...["", "?with=javascript", "?with=react", "?with=nextjs", "?with=node", "?with=python"].map((query) => `/quick-start${query}`),
+  "/content",
   "/users",
   "/users?new=1",
   "/teams",

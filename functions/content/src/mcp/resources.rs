@@ -85,7 +85,7 @@ async fn document(app: &App, uri: &str) -> Result<Option<Document>, Problem> {
         return Ok(Some(render(&content(app).await?, site_url)));
     }
     let Some(slug) = path.strip_prefix("blog/").and_then(|name| name.strip_suffix(".md")) else { return Ok(None) };
-    let found = app.store.post_text(slug).await.map_err(Problem::from)?;
+    let found = app.store.post_text(slug, app.clock.now()).await.map_err(Problem::from)?;
     Ok(found.map(|PostText { post, text }| text::post(&post.at(site_url), &text)))
 }
 

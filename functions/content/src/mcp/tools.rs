@@ -117,7 +117,7 @@ pub(super) async fn call(app: &App, name: &str, arguments: &Map<String, Value>) 
             json!(found.at(site_url))
         }
         "get_blog_post" => {
-            let found = app.store.post_text(argument("slug", arguments)?).await?;
+            let found = app.store.post_text(argument("slug", arguments)?, app.clock.now()).await?;
             let found = found.ok_or(Refusal::Advice("There is no such post; list_blog_posts returns the slugs of all."))?;
             let mut post = json!(found.post.at(site_url));
             post["text"] = found.text.into();

@@ -1,8 +1,11 @@
-//! `gateway content publish DIR`: replaces the site's content with that of a folder.
+//! `gateway content`: publishes the site's content, and returns to an earlier publication.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
+use anyhow::bail;
 use clap::Subcommand;
+use store::Store;
+use store::content::{KEPT, Published};
 
 use super::tools::{Target, Tools};
 use crate::content;
@@ -10,7 +13,9 @@ use crate::say::say;
 
 #[derive(Subcommand)]
 pub(super) enum Command {
-    /// Replace all content with that of a folder: site.toml, apps.toml, blog/*.md
+    /// Replace all content with that of a folder: site.toml, apps.toml, blog/*.md. Only what has
+    /// changed is written. Posts with `draft = true` are checked, but not published; a post whose
+    /// time has not come appears by itself
     Publish {
         folder: PathBuf,
         /// The site's URL, which is the base of the URLs in its content. Default: the URL at which
@@ -18,18 +23,60 @@ pub(super) enum Command {
         #[arg(long, env = "GATELET_SITE_URL", value_name = "URL")]
         site_url: Option<String>,
     },
+    /// List the publications that are kept, the newest first
+    History,
+    /// Show the publication again that was shown before the current one
+    Rollback {
+        /// Show the publication with this number, as in `gateway content history`
+        #[arg(long, value_name = "NUMBER")]
+        to: Option<u64>,
+    },
 }
 
 impl Command {
     pub(super) async fn run(self, target: &Target) -> anyhow::Result<()> {
-        let Self::Publish { folder, site_url } = self;
-        let site_url = site_url.filter(|url| !url.is_empty());
-        let site_url = site_url.map(|url| settings::base_url("GATELET_SITE_URL", &url)).transpose()?;
-        let content = content::read_directory(&folder, site_url.as_deref())?;
-        let tools = Tools::open(target).await?;
-        tools.store.publish(&content).await?;
-        let place = site_url.map_or_else(|| "at the URL from which it is served".to_owned(), |url| format!("at {url}"));
-        say!("Published {} apps and {} posts {place}", content.apps.len(), content.blog_posts.len());
-        Ok(())
+        match self {
+            Self::Publish { folder, site_url } => publish(target, &folder, site_url).await,
+            Self::History => history(&Tools::open(target).await?.store).await,
+            Self::Rollback { to } => roll_back(&Tools::open(target).await?, to).await,
+        }
+    }
+}
+
+async fn publish(target: &Target, folder: &Path, site_url: Option<String>) -> anyhow::Result<()> {
+    let site_url = site_url.filter(|url| !url.is_empty());
+    let site_url = site_url.map(|url| settings::base_url("GATELET_SITE_URL", &url)).transpose()?;
+    let content = content::read_directory(folder, site_url.as_deref())?;
+    let tools = Tools::open(target).await?;
+    let now = tools.clock.now();
+    let Published { number, written } = tools.store.publish(&content, now).await?;
+    let Some(written) = written else {
+        say!("Nothing has changed since publication {number}");
+        return Ok(());
+    };
+    let place = site_url.map_or_else(|| "at the URL from which it is served".to_owned(), |url| format!("at {url}"));
+    let later = content.blog_posts.iter().filter(|post| !post.is_public(now)).count();
+    let later = if later == 0 { String::new() } else { format!(" ({later} of them will appear later)") };
+    let (apps, posts) = (content.apps.len(), content.blog_posts.len());
+    say!("Published {apps} apps and {posts} posts {place}{later}: publication {number}, {written} items written");
+    Ok(())
+}
+
+async fn history(store: &Store) -> anyhow::Result<()> {
+    for kept in store.publications().await? {
+        let shown = if kept.is_current { "  shown" } else { "" };
+        say!("{:>6}  {}{shown}", kept.number, kept.at.strftime("%Y-%m-%d %H:%M:%S UTC"));
+    }
+    Ok(())
+}
+
+async fn roll_back(tools: &Tools, to: Option<u64>) -> anyhow::Result<()> {
+    match (tools.store.roll_back(to, tools.clock.now()).await?, to) {
+        (Some(kept), _) => {
+            say!("Publication {} of {} is shown again", kept.number, kept.at.strftime("%Y-%m-%d %H:%M:%S UTC"));
+            Ok(())
+        }
+        (None, Some(number)) => bail!("publication {number} is not kept: `gateway content history` lists those that are, at most {KEPT}"),
+        (None, None) => bail!("there is no earlier publication to return to: publish the content that should be shown"),
     }
 }

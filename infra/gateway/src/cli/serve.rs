@@ -99,6 +99,9 @@ pub(super) async fn run(target: &Target, options: Options) -> anyhow::Result<()>
     let mut lock = data.as_ref().map(Data::lock).transpose()?;
     let (engine, was_shared) = open_engine(data.as_ref(), options.dynamodb_port.is_some(), &entropy).await?;
     let settings = settings(address, secret(data.as_ref(), &entropy)?, &options)?;
+    if let Some(stale) = settings.security_contact.as_ref().and_then(|contact| contact.stale(clock.now())) {
+        tracing::warn!("GATELET_SECURITY_EXPIRES {stale}");
+    }
     let smtp = Smtp::trusting(&settings, tls::public_roots, clock.clone())?;
     let inbox = open_inbox(data.as_ref(), &clock)?;
     let shows_pages = !options.no_pages && trusted.is_empty();
@@ -108,7 +111,7 @@ pub(super) async fn run(target: &Target, options: Options) -> anyhow::Result<()>
     }
 
     let KeyRing { keys, internal, page_key, is_new } = install_keys(data.as_ref(), &engine, &clock, &entropy).await?;
-    content::publish_sample_once(&engine.store()).await?;
+    content::publish_sample_once(&engine.store(), clock.now()).await?;
     let dynamodb = dynamodb.map(|listener| Dynamodb::new(listener, &engine, data.as_ref(), &entropy)).transpose()?;
     let is_remote = options.remote_pages || variable("GATELET_REMOTE_PAGES").is_some_and(|value| value == "1");
     let start_page = pages_url.map(|url| page_key.link(&url));
@@ -278,6 +281,7 @@ fn settings(address: SocketAddr, secret: DeploymentSecret, options: &Options) ->
         allow_private_issuers: settings::allow_private_issuers(),
         provider_stand_in: settings::provider_stand_in()?,
         shared_clients: settings::whole_shared_clients(variable)?,
+        security_contact: settings::security_contact(variable)?,
         access_token_life: settings::access_token_life()?,
         stage: None,
     })

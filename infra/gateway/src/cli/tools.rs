@@ -107,6 +107,7 @@ impl Tools {
             allow_private_issuers: false,
             provider_stand_in: None,
             shared_clients: settings::shared_clients(variable),
+            security_contact: None,
         };
         Ok(App::new(settings, self.store.clone(), self.clock.clone(), self.entropy.clone(), Hasher::default()))
     }

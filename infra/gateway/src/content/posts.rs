@@ -13,6 +13,8 @@ use super::source::{Place, PublishError, Source, collapsed};
 use super::{dates, excerpt};
 
 const FENCE: &str = "+++";
+/// The longest text of a post, in bytes: it is stored in one item with the metadata.
+const MAX_TEXT: usize = 370_000;
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -58,6 +60,10 @@ pub(super) fn parse_all(sources: &[Source], links: &Links) -> Result<(Vec<BlogPo
         let start = range.start;
         let matter: FrontMatter = source.toml(range)?;
         let post = parse(&matter, &Place { source, start }, links, body)?;
+        if body.len() > MAX_TEXT {
+            let message = format!("the text has {} bytes; at most {MAX_TEXT} can be published", body.len());
+            return Err(source.error(source.text.len() - body.len(), message));
+        }
         if let Some(other) = slugs.insert(post.slug.clone(), &source.name) {
             let at = matter.slug.as_ref().map_or(0, |slug| start + slug.span().start);
             return Err(source.error(at, format!("the slug `{}` is already used by {other}", post.slug)));
@@ -109,7 +115,7 @@ fn slug(matter: &FrontMatter, place: &Place<'_>) -> Result<String, PublishError>
         None => (file_stem(&place.source.name), 0),
     };
     segment(slug).map_err(|message| place.source.error(at, format!("the slug {message}")))?;
-    if slug.ends_with(".md") {
+    if slug.strip_suffix(".md").is_some() {
         return Err(place.source.error(at, format!("the slug `{slug}` must not end with `.md`, as the text of a post in Markdown does")));
     }
     Ok(slug.to_owned())

@@ -1,6 +1,7 @@
 //! The content that the gateway shows until other content is published: a fictional product,
 //! validated by the same rules as other content.
 
+use jiff::Timestamp;
 use model::content::Content;
 use store::Store;
 
@@ -30,8 +31,11 @@ pub fn sample(site_url: Option<&str>) -> Content {
 }
 
 /// Publishes the sample content to a table that has never had content.
-pub async fn publish_sample_once(store: &Store) -> Result<(), store::Error> {
-    if store.site().await?.is_some() { Ok(()) } else { store.publish(&sample(None)).await }
+pub async fn publish_sample_once(store: &Store, now: Timestamp) -> Result<(), store::Error> {
+    if store.site().await?.is_none() {
+        store.publish(&sample(None), now).await?;
+    }
+    Ok(())
 }
 
 #[cfg(test)]

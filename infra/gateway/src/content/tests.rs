@@ -81,6 +81,12 @@ fn posts_are_listed_newest_first_without_drafts() {
 }
 
 #[test]
+fn a_text_too_long_to_be_stored_is_rejected() {
+    let long = format!("{POST}{}", "word ".repeat(80_000));
+    assert_refused(posts(&[("blog/hello.md", &long)]), "blog/hello.md:5", "400006 bytes; at most 370000");
+}
+
+#[test]
 fn an_explicit_excerpt_is_used_verbatim() {
     let lines = "title = \"Hello\"\npublished_at = 2026-01-02\nexcerpt = \"Not *Markdown*,  but\\ntext\"";
     assert_eq!(post(lines).unwrap().blog_posts[0].excerpt, "Not *Markdown*, but text");

@@ -19,7 +19,7 @@ use crate::causes::with_causes;
 /// How long to wait for a response; a cold start takes less.
 const PATIENCE: Duration = Duration::from_secs(20);
 const AT_ONCE: usize = 8;
-/// The id to put into paths; no item has it.
+/// The id to put into paths that have no example; no item has it.
 const NOBODY: &str = "00000000-0000-4000-8000-000000000000";
 
 pub(super) async fn examine(api_url: Option<&str>, report: &mut Report<impl Write>) -> io::Result<()> {
@@ -47,10 +47,24 @@ fn client() -> Result<Client, String> {
     client.build().map_err(|error| with_causes(&error))
 }
 
+/// The name of the parameter that this segment of a path is.
+fn parameter(segment: &str) -> Option<&str> {
+    segment.strip_prefix('{')?.strip_suffix('}')
+}
+
+/// A value for a parameter of a path. Documents of a site have an example of their name, as a name
+/// that no document has gets the same response as a path that is not connected.
+fn stand_in(operation: &Operation, name: &str) -> String {
+    let schema = operation.description.path.as_ref().and_then(|path| serde_json::to_value(&path.schema).ok());
+    let example = schema.and_then(|schema| schema["properties"][name]["example"].as_str().map(str::to_owned));
+    example.unwrap_or_else(|| NOBODY.to_owned())
+}
+
 /// Calls a function, and returns its problem, if any.
 async fn probe(client: &Client, api_url: &str, operation: &Operation) -> Option<String> {
     let route = &operation.route;
-    let path: Vec<&str> = route.path.split('/').map(|segment| if segment.starts_with('{') { NOBODY } else { segment }).collect();
+    let segment = |part| parameter(part).map_or_else(|| part.to_owned(), |name| stand_in(operation, name));
+    let path: Vec<String> = route.path.split('/').map(segment).collect();
     let method = Method::from_bytes(route.verb.name().as_bytes()).unwrap_or_default();
     let answer = match client.request(method, format!("{api_url}{}", path.join("/"))).send().await {
         Ok(answer) => answer,
@@ -61,8 +75,11 @@ async fn probe(client: &Client, api_url: &str, operation: &Operation) -> Option<
     if status.is_success() || status.is_redirection() {
         return None;
     }
-    // Every error of Gatelet, in both interfaces, has a code. An error without a code comes from
-    // API Gateway or from a proxy in front of it.
+    // Every error of Gatelet has a code, or is one of JSON-RPC. Other errors come from API Gateway
+    // or from a proxy in front of it.
+    if body["jsonrpc"] == "2.0" && !status.is_server_error() {
+        return None;
+    }
     match body["code"].as_str().or(body["error"]["code"].as_str()) {
         Some("ROUTE_NOT_FOUND" | "route_not_found" | "METHOD_NOT_ALLOWED" | "method_not_allowed") => {
             Some(format!("{} is not connected to its route, {} {}", route.name, route.verb.name(), route.path))

@@ -1,6 +1,7 @@
 //! The public pages: documents with their pictures, the API reference, error codes, and
 //! assets.
 
+use api::content::Linked;
 use axum::Router;
 use axum::extract::{Path, Query, State};
 use axum::response::{IntoResponse, Response};
@@ -11,19 +12,26 @@ use infra::pages::documents::{self, Document};
 use infra::pages::{Link, errors};
 use infra::reference::Reference;
 use serde::Deserialize;
+use site::catalog;
 
 use super::answer;
 use super::state::Pages;
 
 pub(super) fn router(pages: Pages) -> Router {
     Router::new()
-        .route("/docs", get(async |State(pages): State<Pages>| document(&pages, "")))
+        .route("/docs", get(start))
         .route("/docs/{*path}", get(async |State(pages): State<Pages>, Path(path): Path<String>| document(&pages, &path)))
         .route("/docs/api", get(index))
         .route("/docs/api/{operation}", get(operation))
         .route(errors::HREF, get(error_codes))
         .route("/assets/{name}", get(asset))
         .with_state(pages)
+}
+
+/// The list of documents. As at a deployment, its headers lead programs to the site's catalogs.
+async fn start(State(pages): State<Pages>) -> Response {
+    let links = catalog::links(&pages.app.settings.site_url);
+    Linked { answer: document(&pages, ""), links }.into_response()
 }
 
 fn document(pages: &Pages, path: &str) -> Response {

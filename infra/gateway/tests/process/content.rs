@@ -78,3 +78,42 @@ fn publishing_before_the_first_start_fails() {
     let wrong = run(&["content", "publish", &sample, "--data", &folder.data(), "--site-url", "nowhere"]);
     assert!(fails(&wrong).contains("GATELET_SITE_URL"));
 }
+
+#[tokio::test]
+async fn a_publication_is_taken_back_by_one_command() {
+    let folder = Folder::new("content-rollback");
+    let gateway = Gateway::start(&folder.data());
+    let data = folder.data();
+    let content = |command: &[&str]| run(&[&["content"], command, &["--data", &data]].concat());
+    let site = folder.path("site");
+    folder.write("site/site.toml", "name = \"First\"\ndescription = \"The first\"\n");
+    folder.write("site/blog/one.md", "+++\ntitle = \"One\"\npublished_at = 2026-01-02\n+++\nThe first text.\n");
+    folder.write("site/blog/later.md", "+++\ntitle = \"Later\"\npublished_at = 9999-01-02\n+++\nNot yet.\n");
+    folder.write("site/blog/draft.md", "+++\ntitle = \"Draft\"\npublished_at = 2026-01-02\ndraft = true\n+++\nUnfinished.\n");
+    let said = succeeds(&content(&["publish", &site]));
+    assert!(said.contains("2 posts") && said.contains("(1 of them will appear later): publication 2"), "{said}");
+    assert!(succeeds(&content(&["publish", &site])).contains("Nothing has changed since publication 2"));
+    let posts = gateway.get("/api/v1/blog-posts").await.json::<Value>().await.unwrap()["data"].clone();
+    assert_eq!((posts.as_array().unwrap().len(), &posts[0]["slug"]), (1, &"one".into()));
+    for slug in ["later", "draft"] {
+        assert_eq!(gateway.get(&format!("/blog/{slug}")).await.status(), 404, "{slug}");
+    }
+
+    std::fs::remove_file(folder.path("site/blog/one.md")).unwrap();
+    folder.write("site/site.toml", "name = \"Second\"\ndescription = \"The second\"\n");
+    assert!(succeeds(&content(&["publish", &site])).contains("publication 3"));
+    assert_eq!(gateway.get("/blog/one").await.status(), 404);
+
+    assert!(succeeds(&content(&["rollback"])).starts_with("Publication 2 of "));
+    assert!(gateway.get("/blog/one.md").await.text().await.unwrap().ends_with("The first text.\n"));
+    let site = gateway.get("/api/v1/site").await.json::<Value>().await.unwrap();
+    assert_eq!(site["data"]["name"], "First");
+    let history = succeeds(&content(&["history"]));
+    let shown: Vec<_> = history.lines().map(|line| (line.trim_start().chars().next(), line.ends_with("shown"))).collect();
+    assert_eq!(shown, [(Some('3'), false), (Some('2'), true), (Some('1'), false)], "{history}");
+
+    assert!(succeeds(&content(&["rollback"])).starts_with("Publication 1 of "), "the sample");
+    assert!(fails(&content(&["rollback"])).contains("no earlier publication"));
+    assert!(fails(&content(&["rollback", "--to", "9"])).contains("gateway content history"));
+    assert!(succeeds(&content(&["rollback", "--to", "3"])).starts_with("Publication 3 of "));
+}

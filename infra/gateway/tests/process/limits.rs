@@ -51,6 +51,7 @@ fn function(first: &Gateway) -> Router {
         allow_private_issuers: false,
         provider_stand_in: None,
         shared_clients: model::provider::shared::SharedClients::default(),
+        security_contact: None,
     };
     let credentials = Credentials::new(first.line("AWS key ID"), first.line("AWS secret key"), None, None, "test");
     let endpoint = Endpoint::new(Service::DynamoDb, &first.line("DynamoDB"), "local", credentials);

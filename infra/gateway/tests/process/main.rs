@@ -22,6 +22,7 @@ mod pages;
 mod proxies;
 mod renderer;
 mod reseal;
+mod security_text;
 mod serve;
 mod smuggling;
 mod support;

@@ -16,6 +16,9 @@ pub enum Problem {
     /// 404: no app has the id in the path.
     #[error("There is no such app.")]
     AppNotFound,
+    /// 404: no post has the slug in the path.
+    #[error("There is no such post.")]
+    PostNotFound,
     /// 404: no operation has the path.
     #[error("There is nothing at this path.")]
     RouteNotFound,
@@ -29,12 +32,13 @@ pub enum Problem {
 
 impl Problem {
     /// Every problem, for the documentation.
-    pub const ALL: [Self; 4] = [Self::AppNotFound, Self::RouteNotFound, Self::MethodNotAllowed, Self::InternalError];
+    pub const ALL: [Self; 5] = [Self::AppNotFound, Self::PostNotFound, Self::RouteNotFound, Self::MethodNotAllowed, Self::InternalError];
 
     /// The code on the wire.
     pub fn code(self) -> &'static str {
         match self {
             Self::AppNotFound => "app_not_found",
+            Self::PostNotFound => "post_not_found",
             Self::RouteNotFound => "route_not_found",
             Self::MethodNotAllowed => "method_not_allowed",
             Self::InternalError => "internal_error",
@@ -45,6 +49,7 @@ impl Problem {
     pub fn hint(self) -> &'static str {
         match self {
             Self::AppNotFound => "GET /api/v1/apps lists all apps.",
+            Self::PostNotFound => "GET /api/v1/blog-posts lists all posts.",
             Self::RouteNotFound => "The OpenAPI document lists all paths.",
             Self::MethodNotAllowed => "The Allow header lists the methods of this path.",
             Self::InternalError => "Try again in a moment.",
@@ -54,7 +59,7 @@ impl Problem {
     /// The HTTP status.
     pub fn status(self) -> StatusCode {
         match self {
-            Self::AppNotFound | Self::RouteNotFound => StatusCode::NOT_FOUND,
+            Self::AppNotFound | Self::PostNotFound | Self::RouteNotFound => StatusCode::NOT_FOUND,
             Self::MethodNotAllowed => StatusCode::METHOD_NOT_ALLOWED,
             Self::InternalError => StatusCode::INTERNAL_SERVER_ERROR,
         }

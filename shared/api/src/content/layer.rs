@@ -11,6 +11,8 @@ use crypto::digest::Digest;
 use flows::App;
 use http::{HeaderMap, HeaderValue, Method, StatusCode, header};
 use http_body_util::BodyExt as _;
+use jiff::Timestamp;
+use jiff::fmt::rfc2822::DateTimeParser;
 use store::retry;
 
 use crate::content::error::Problem;
@@ -20,7 +22,7 @@ const CACHE: &str = "public, max-age=60, stale-while-revalidate=600";
 /// Wraps an operation of interface A.
 pub async fn layer(State(app): State<App>, mut request: Request, next: Next) -> Response {
     let (wanted, is_head, is_preflight) =
-        (wanted(request.headers()), request.method() == Method::HEAD, request.method() == Method::OPTIONS);
+        (Wanted::of(request.headers()), request.method() == Method::HEAD, request.method() == Method::OPTIONS);
     // The response to HEAD has the `ETag` of the response to GET, so the body is built and then
     // left out.
     if is_head {
@@ -47,7 +49,7 @@ pub fn panicked(_: Box<dyn Any + Send + 'static>) -> Response {
     Problem::InternalError.into_response()
 }
 
-async fn answer(response: Response, wanted: &str, site_url: &str) -> Response {
+async fn answer(response: Response, wanted: &Wanted, site_url: &str) -> Response {
     let problem = response.extensions().get::<Problem>().copied().or_else(|| Problem::of_status(response.status()));
     match problem {
         Some(problem) => uncached(with_methods(problem.answer(site_url), response.headers().get(header::ALLOW))),
@@ -64,14 +66,14 @@ fn with_methods(mut response: Response, allowed: Option<&HeaderValue>) -> Respon
     response
 }
 
-async fn with_validator(response: Response, wanted: &str, site_url: &str) -> Response {
+async fn with_validator(response: Response, wanted: &Wanted, site_url: &str) -> Response {
     let (mut parts, body) = response.into_parts();
     let Ok(body) = body.collect().await.map(http_body_util::Collected::to_bytes) else {
         return uncached(Problem::InternalError.answer(site_url));
     };
     let etag = format!("\"{}\"", Digest::of_bytes(&body).as_str());
     set_cache(&mut parts.headers, &etag);
-    if names(wanted, &etag) {
+    if wanted.is_current(&etag, parts.headers.get(header::LAST_MODIFIED)) {
         parts.status = StatusCode::NOT_MODIFIED;
         parts.headers.remove(header::CONTENT_TYPE);
         return Response::from_parts(parts, Body::empty());
@@ -89,10 +91,37 @@ fn set_cache(headers: &mut HeaderMap, etag: &str) {
     }
 }
 
-/// The validators in `If-None-Match`; repeated headers form one list (RFC 9110 §5.3).
-fn wanted(headers: &HeaderMap) -> String {
-    let lists = headers.get_all(header::IF_NONE_MATCH).iter().filter_map(|value| value.to_str().ok());
-    lists.collect::<Vec<_>>().join(",")
+/// What the caller has already.
+#[derive(Debug, Default)]
+struct Wanted {
+    /// The validators in `If-None-Match`; repeated headers form one list (RFC 9110 §5.3).
+    tags: Option<String>,
+    /// The time in `If-Modified-Since`.
+    since: Option<Timestamp>,
+}
+
+impl Wanted {
+    fn of(headers: &HeaderMap) -> Self {
+        let tags = headers.contains_key(header::IF_NONE_MATCH).then(|| {
+            let lists = headers.get_all(header::IF_NONE_MATCH).iter().filter_map(|value| value.to_str().ok());
+            lists.collect::<Vec<_>>().join(",")
+        });
+        Self { tags, since: headers.get(header::IF_MODIFIED_SINCE).and_then(time) }
+    }
+
+    /// Whether the caller has the response with these validators. The time counts only without
+    /// `If-None-Match` (RFC 9110 §13.1.3).
+    fn is_current(&self, etag: &str, modified: Option<&HeaderValue>) -> bool {
+        match &self.tags {
+            Some(tags) => names(tags, etag),
+            None => self.since.zip(modified.and_then(time)).is_some_and(|(since, modified)| modified <= since),
+        }
+    }
+}
+
+/// The time of a header.
+fn time(value: &HeaderValue) -> Option<Timestamp> {
+    DateTimeParser::new().parse_timestamp(value.as_bytes()).ok()
 }
 
 /// Whether the list `wanted` is `*` or contains the validator `etag`, by weak comparison (RFC 9110
@@ -126,7 +155,7 @@ mod tests {
     async fn a_response_without_a_problem_has_the_form_of_the_interface() {
         for (status, code) in [(500, "internal_error"), (404, "route_not_found"), (405, "method_not_allowed")] {
             let bare = StatusCode::from_u16(status).unwrap().into_response();
-            let answer = answer(bare, "", "https://example.com").await;
+            let answer = answer(bare, &Wanted::default(), "https://example.com").await;
             assert_eq!(answer.status(), status);
             assert_eq!(answer.headers()[header::CACHE_CONTROL], "no-store");
             let body = answer.into_body().collect().await.unwrap().to_bytes();
@@ -138,11 +167,11 @@ mod tests {
     #[tokio::test]
     async fn a_cached_response_is_not_sent_again() {
         let made = || "{}".into_response();
-        let first = answer(made(), "", "").await;
+        let first = answer(made(), &Wanted::default(), "").await;
         let etag = first.headers()[header::ETAG].to_str().unwrap().to_owned();
         assert_eq!((first.status().as_u16(), first.headers()[header::CACHE_CONTROL].to_str().unwrap()), (200, CACHE));
 
-        let second = answer(made(), &etag, "").await;
+        let second = answer(made(), &Wanted { tags: Some(etag.clone()), since: None }, "").await;
         assert_eq!(second.status(), 304);
         assert_eq!(second.headers()[header::ETAG], etag.as_str());
         assert!(second.into_body().collect().await.unwrap().to_bytes().is_empty());

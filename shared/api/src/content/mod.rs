@@ -4,6 +4,7 @@
 //! Problem>`; the [`layer()`] around it writes errors, validators and cache rules.
 
 pub mod error;
+pub mod headed;
 pub mod layer;
 pub mod named;
 pub mod served;
@@ -12,6 +13,7 @@ use serde::Serialize;
 use utoipa::ToSchema;
 
 pub use crate::content::error::Problem;
+pub use crate::content::headed::Linked;
 pub use crate::content::layer::{layer, panicked};
 pub use crate::content::named::{ContentPath, Missing};
 pub use crate::content::served::Served;

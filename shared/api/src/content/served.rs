@@ -2,6 +2,8 @@
 
 use axum::response::{IntoResponse, Response};
 use http::{HeaderName, HeaderValue, header};
+use jiff::Timestamp;
+use jiff::fmt::rfc2822::DateTimePrinter;
 use site::{Document, HTML, RELEASE_AGE, page};
 
 use crate::http::describe::{Describe, Description};
@@ -13,24 +15,30 @@ pub struct Served {
     body: Vec<u8>,
     max_age: u32,
     links: Option<String>,
+    since: Option<Timestamp>,
 }
 
 impl Served {
     /// A response with a compressed archive.
     pub fn archive(body: Vec<u8>) -> Self {
-        Self { media_type: "application/gzip", body, max_age: RELEASE_AGE, links: None }
+        Self { media_type: "application/gzip", body, max_age: RELEASE_AGE, links: None, since: None }
     }
 
     /// Adds the header `Link` (RFC 8288).
     pub fn with_links(self, links: String) -> Self {
         Self { links: Some(links), ..self }
     }
+
+    /// Adds the header `Last-Modified`, if the time is known.
+    pub fn since(self, since: Option<Timestamp>) -> Self {
+        Self { since, ..self }
+    }
 }
 
 impl From<Document> for Served {
     fn from(document: Document) -> Self {
         let Document { media_type, body, max_age } = document;
-        Self { media_type, body: body.into_bytes(), max_age, links: None }
+        Self { media_type, body: body.into_bytes(), max_age, links: None, since: None }
     }
 }
 
@@ -49,6 +57,10 @@ impl IntoResponse for Served {
         }
         if let Some(links) = self.links.and_then(|links| HeaderValue::try_from(links).ok()) {
             headers.insert(header::LINK, links);
+        }
+        let since = self.since.and_then(|since| DateTimePrinter::new().timestamp_to_rfc9110_string(&since).ok());
+        if let Some(since) = since.and_then(|since| HeaderValue::try_from(since).ok()) {
+            headers.insert(header::LAST_MODIFIED, since);
         }
         response
     }

@@ -201,6 +201,7 @@ pub(crate) mod tests {
             allow_private_issuers: false,
             provider_stand_in: None,
             shared_clients: model::provider::shared::SharedClients::default(),
+            security_contact: None,
             mails_per_hour: None,
         }
     }

@@ -1,43 +1,53 @@
-//! What all items of the content have in common: their partition, the version of their publication,
-//! and the limit of their size.
+//! What all items of the content have in common: their partition, their size limit, and the keys by
+//! which a publication names them.
 
 use std::time::Duration;
 
 use aws_sdk_dynamodb::operation::query::builders::QueryInputBuilder;
 use aws_sdk_dynamodb::types::AttributeValue;
+use crypto::digest::Digest;
+use serde::Serialize;
 
 use crate::client::Store;
 use crate::error::Error;
-use crate::item::{Item, integer, number, string};
+use crate::item::{Key, string};
 use crate::write::Write;
 
 /// The partition of all content, which holds nothing else.
 pub const PARTITION: &str = "CONTENT";
+pub(super) const SITE: &str = "SITE";
+pub(super) const APPS: &str = "APPS";
+pub(super) const RECORD: &str = "PUBLICATION#";
 /// DynamoDB permits 400 KB per item; this lower maximum leaves room for keys and overhead.
 pub(super) const MAX_ITEM_BYTES: usize = 380_000;
 /// How often a read or a publication is attempted while other publications interfere with it.
 pub(super) const ROUNDS: u32 = 6;
+/// DynamoDB reads at most this many items in one request.
+pub(super) const BATCH: usize = 100;
+/// How much of a digest is in a key: 96 bits.
+const DIGEST: usize = 16;
 
-/// The version of a publication, the number of its post items, and how many publications preceded
-/// it.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Version {
-    pub(super) digest: String,
-    pub(super) post_items: usize,
-    pub(super) number: u64,
+pub(super) fn key(sk: impl Into<String>) -> Key {
+    Key::new(PARTITION, sk)
 }
 
-impl Version {
-    pub(super) fn of_item(item: &Item) -> Option<Self> {
-        let digest = item.get("version")?.as_s().ok()?.clone();
-        // Publications of earlier versions have no number.
-        Some(Self { digest, post_items: number(item, "post_items")?, number: number(item, "number").unwrap_or(0) })
-    }
+/// The key of the record of the publication with this number.
+pub(super) fn record_key(number: u64) -> Key {
+    key(format!("{RECORD}{number}"))
+}
 
-    pub(super) fn mark(&self, write: Write) -> Write {
-        let write = write.attribute("version", string(&self.digest)).attribute("post_items", integer(self.post_items));
-        write.attribute("number", integer(self.number))
-    }
+/// The beginning of the sort key of an item that is never changed: its kind and the digest of its
+/// entity.
+pub(super) fn stem<T: Serialize>(kind: &str, entity: &T) -> Result<String, Error> {
+    let json = serde_json::to_vec(entity).map_err(|error| Error::Refused(error.to_string()))?;
+    Ok(format!("{kind}#{}#", &Digest::of_bytes(&json).as_str()[..DIGEST]))
+}
+
+/// The number of the publication that wrote the item with this key; 0 for the items that earlier
+/// versions replaced with each publication.
+pub(super) fn number_of(sk: &str) -> u64 {
+    let last = sk.rsplit_once('#').filter(|(start, _)| start.contains('#'));
+    last.and_then(|(_, number)| number.parse().ok()).unwrap_or(0)
 }
 
 /// Waits before every round except the first: 5 ms, doubled each time.
@@ -47,25 +57,47 @@ pub(super) async fn pause(round: u32) {
     }
 }
 
+/// Puts an entity under this key, if it fits into an item; `what` names it in the error.
+pub(super) fn put<T: Serialize>(sk: &str, entity: &T, what: &str) -> Result<Write, Error> {
+    let size = size_of(entity)?;
+    if size > MAX_ITEM_BYTES {
+        return Err(Error::TooMuch(format!("{what} has {size} bytes; at most {MAX_ITEM_BYTES} fit into an item")));
+    }
+    Write::put(key(sk), entity)
+}
+
 impl Store {
-    /// Starts a query for the content whose sort key begins with `start`.
-    pub(super) fn content_below(&self, start: &str) -> QueryInputBuilder {
-        let query = self.query().consistent_read(true).key_condition_expression("pk = :pk AND begins_with(sk, :start)");
-        query.expression_attribute_values(":pk", string(PARTITION)).expression_attribute_values(":start", string(start))
+    /// Starts a query for the keys of all content.
+    pub(super) fn content_keys(&self) -> QueryInputBuilder {
+        let query = self.query().consistent_read(true).key_condition_expression("pk = :pk").projection_expression("pk, sk");
+        query.expression_attribute_values(":pk", string(PARTITION))
     }
 }
 
-pub(super) fn size_of<T: serde::Serialize>(value: &T) -> Result<usize, Error> {
+pub(super) fn size_of<T: Serialize>(value: &T) -> Result<usize, Error> {
     Ok(bytes(&serde_dynamo::to_attribute_value(value)?))
 }
 
 /// The size of a value as DynamoDB counts it (Developer Guide, Item sizes and formats); only texts,
-/// lists and maps occur here.
-pub(super) fn bytes(value: &AttributeValue) -> usize {
+/// numbers, lists and maps occur here.
+fn bytes(value: &AttributeValue) -> usize {
     match value {
         AttributeValue::S(text) => text.len(),
         AttributeValue::L(list) => 3 + list.iter().map(|value| 1 + bytes(value)).sum::<usize>(),
         AttributeValue::M(map) => 3 + map.iter().map(|(name, value)| 1 + name.len() + bytes(value)).sum::<usize>(),
         _ => 40,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_key_tells_which_publication_wrote_its_item() {
+        let stem = stem("TEXT", &"a").unwrap();
+        assert_eq!(number_of(&format!("{stem}12")), 12);
+        assert_eq!(number_of("TEXT#2026-01-02T03:04:05Z#hello#7"), 7);
+        assert_eq!((number_of("POSTS#0003"), number_of("SLUGS#11"), number_of("SITE")), (0, 0, 0));
     }
 }

@@ -1,0 +1,31 @@
+//! Responses with headers about the content.
+
+use axum::response::{IntoResponse, Response};
+use http::{HeaderValue, header};
+
+use crate::http::describe::{Describe, Description};
+
+/// A response with the header `Link` (RFC 8288).
+#[derive(Debug)]
+pub struct Linked<T> {
+    /// The response without the header.
+    pub answer: T,
+    /// The value of the header.
+    pub links: String,
+}
+
+impl<T: IntoResponse> IntoResponse for Linked<T> {
+    fn into_response(self) -> Response {
+        let mut response = self.answer.into_response();
+        if let Ok(links) = HeaderValue::try_from(self.links) {
+            response.headers_mut().insert(header::LINK, links);
+        }
+        response
+    }
+}
+
+impl<T: Describe> Describe for Linked<T> {
+    fn describe(description: &mut Description) {
+        T::describe(description);
+    }
+}

@@ -1,0 +1,134 @@
+//! Where to report vulnerabilities of a deployment, as its `security.txt` says (RFC 9116).
+
+use std::fmt;
+
+use jiff::{SignedDuration, Timestamp};
+
+/// The contacts of a deployment and the day on which they must have been checked again.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SecurityContact {
+    /// URIs with the schemes `mailto`, `https` or `tel`, the preferred one first.
+    pub contacts: Vec<String>,
+    /// The time after which nobody should rely on the contacts (RFC 9116 §2.5.5).
+    pub expires: Timestamp,
+}
+
+/// Why a value is refused.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum Invalid {
+    /// A contact is not a URI that the format permits, or there is none.
+    #[error(
+        "{0:?} is not a contact: expected URIs separated by commas, such as \
+         mailto:security@example.com, https://example.com/report or tel:+1-201-555-0123"
+    )]
+    Contact(String),
+    /// The time is not RFC 3339.
+    #[error("{0:?} is not a time: expected a date-time of RFC 3339 less than a year ahead, such as 2027-01-31T00:00:00Z")]
+    Expiry(String),
+}
+
+/// Why a valid contact needs attention.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Stale {
+    /// Its time has passed, so those who find a vulnerability should not rely on it.
+    Expired,
+    /// Its time is more than a year ahead, which RFC 9116 §2.5.5 advises against.
+    Distant,
+}
+
+impl fmt::Display for Stale {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Expired => "has passed, so security.txt is no longer valid: check the contacts and set a new time",
+            Self::Distant => "is more than a year ahead: RFC 9116 recommends less, so that contacts are checked",
+        })
+    }
+}
+
+/// How far ahead the time may be: a leap year.
+const LONGEST: SignedDuration = SignedDuration::from_hours(366 * 24);
+/// The longest contact, in bytes.
+const LONGEST_CONTACT: usize = 500;
+
+impl SecurityContact {
+    /// Parses the contacts, separated by commas, and the time.
+    pub fn parse(contacts: &str, expires: &str) -> Result<Self, Invalid> {
+        let contacts: Vec<String> = contacts.split(',').map(|one| one.trim().to_owned()).collect();
+        if let Some(wrong) = contacts.iter().find(|one| !is_contact(one)) {
+            return Err(Invalid::Contact(wrong.clone()));
+        }
+        // The parser accepts more than RFC 3339, such as the name of a time zone in brackets.
+        let has_only = expires.bytes().all(|byte| byte.is_ascii_digit() || b"-:.+TZ".contains(&byte));
+        let time = expires.parse().ok().filter(|_| has_only && expires.contains('T'));
+        Ok(Self { contacts, expires: time.ok_or_else(|| Invalid::Expiry(expires.to_owned()))? })
+    }
+
+    /// What is wrong with the time, if anything.
+    pub fn stale(&self, now: Timestamp) -> Option<Stale> {
+        match self.expires.duration_since(now) {
+            left if left <= SignedDuration::ZERO => Some(Stale::Expired),
+            left if left > LONGEST => Some(Stale::Distant),
+            _ => None,
+        }
+    }
+}
+
+/// Whether a text is a URI that stays within its line of the document.
+fn is_contact(text: &str) -> bool {
+    let is_plain = text.len() <= LONGEST_CONTACT && text.bytes().all(|byte| byte.is_ascii_graphic());
+    let Ok(url) = url::Url::parse(text) else { return false };
+    let is_whole = match url.scheme() {
+        "https" => url.has_host(),
+        "mailto" => url.path().split_once('@').is_some_and(|(local, domain)| !local.is_empty() && !domain.is_empty()),
+        "tel" => url.path().bytes().any(|byte| byte.is_ascii_digit()),
+        _ => false,
+    };
+    is_plain && is_whole
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TIME: &str = "2027-01-31T00:00:00Z";
+
+    #[test]
+    fn contacts_are_uris_of_three_schemes() {
+        let two = SecurityContact::parse("mailto:security@example.com, https://example.com/report", TIME).unwrap();
+        assert_eq!(two.contacts, ["mailto:security@example.com", "https://example.com/report"]);
+        assert!(SecurityContact::parse("tel:+1-201-555-0123", TIME).is_ok());
+        for wrong in [
+            "",
+            "security@example.com",
+            "http://example.com",
+            "mailto:nobody",
+            "mailto:@example.com",
+            "tel:",
+            "https://",
+            "javascript:alert(1)",
+            "mailto:a@example.com\nExpires: 2099-01-01T00:00:00Z",
+            "mailto:a@example.com,",
+        ] {
+            assert!(matches!(SecurityContact::parse(wrong, TIME), Err(Invalid::Contact(_))), "{wrong:?}");
+        }
+    }
+
+    #[test]
+    fn the_expiry_is_a_date_time_of_rfc_3339() {
+        for wrong in ["", "2027-01-31", "soon", "2027-02-30T00:00:00Z", "2027-01-31T00:00:00", "2027-01-31T00:00:00Z[UTC]"] {
+            let error = SecurityContact::parse("tel:+1", wrong).unwrap_err();
+            assert_eq!(error, Invalid::Expiry(wrong.to_owned()));
+            assert!(error.to_string().contains("2027-01-31T00:00:00Z"), "{error}");
+        }
+    }
+
+    #[test]
+    fn a_time_that_has_passed_or_is_far_ahead_is_noticed() {
+        let contact = SecurityContact::parse("tel:+1", TIME).unwrap();
+        let at = |time: &str| contact.stale(time.parse().unwrap());
+        assert_eq!(at("2027-01-30T23:59:59Z"), None);
+        assert_eq!(at(TIME), Some(Stale::Expired));
+        assert_eq!(at("2026-01-30T00:00:00Z"), None);
+        assert_eq!(at("2026-01-29T00:00:00Z"), Some(Stale::Distant));
+    }
+}

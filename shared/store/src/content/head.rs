@@ -1,0 +1,142 @@
+//! The item that readers read first: the site, and where the rest of its publication is.
+
+use jiff::Timestamp;
+use model::content::Site;
+use serde::{Deserialize, Serialize};
+
+use crate::client::Store;
+use crate::content::layout::{APPS, SITE, key};
+use crate::error::Error;
+use crate::item::{Item, entity, integer, number, string};
+use crate::write::Write;
+
+/// The attribute with the [`Publication`].
+pub(super) const PUBLICATION: &str = "publication";
+/// The attribute with the [`Turn`].
+const TURN: &str = "turn";
+/// How many items the index of texts had in earlier versions.
+const EARLIER_PARTS: usize = 16;
+
+/// One publication: the items that it consists of, besides the site and its apps.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Publication {
+    /// The number of the publication: each has a higher one than those before.
+    pub(super) number: u64,
+    /// The digest of all content, by which content that is published already is recognised.
+    pub(super) digest: String,
+    /// When it was published.
+    pub(super) at: Timestamp,
+    /// The publication that was shown before, to which a rollback returns.
+    pub(super) previous: Option<u64>,
+    /// The sort keys of the pages of posts, newest first.
+    pub(super) pages: Vec<String>,
+    /// The sort keys of the parts of the index, in order.
+    pub(super) parts: Vec<String>,
+}
+
+/// The state of the switch between publications.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Turn {
+    /// The highest number of a publication.
+    pub(super) latest: u64,
+    /// The numbers of the publications that are kept, ascending.
+    pub(super) kept: Vec<u64>,
+    /// When the current publication was switched to.
+    pub(super) since: Timestamp,
+}
+
+/// The site, and the publication that it shows.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Head {
+    pub(super) site: Site,
+    pub(super) publication: Publication,
+    pub(super) turn: Turn,
+    /// The version of a publication by an earlier version of this program, which replaced all items
+    /// except texts.
+    pub(super) earlier: Option<String>,
+}
+
+impl Head {
+    pub(super) fn of_item(mut item: Item) -> Result<Self, Error> {
+        let (publication, turn) = (item.remove(PUBLICATION), item.remove(TURN));
+        let (Some(publication), Some(turn)) = (publication, turn) else { return Self::earlier(item) };
+        Ok(Self {
+            publication: serde_dynamo::from_attribute_value(publication)?,
+            turn: serde_dynamo::from_attribute_value(turn)?,
+            site: entity(item)?,
+            earlier: None,
+        })
+    }
+
+    /// The head of a publication by an earlier version. The first versions counted no publications,
+    /// kept no texts, and had other defaults for the URLs of the site.
+    fn earlier(item: Item) -> Result<Self, Error> {
+        let (pages, latest) = (number(&item, "post_items").unwrap_or(0_usize), number(&item, "number").unwrap_or(0));
+        let version = item.get("version").and_then(|version| version.as_s().ok()).cloned().unwrap_or_default();
+        let site: Site = entity(item)?;
+        let parts = if latest == 0 { 0 } else { EARLIER_PARTS };
+        Ok(Self {
+            site: if latest == 0 { site.with_current_defaults() } else { site },
+            publication: Publication {
+                number: latest,
+                digest: String::new(),
+                at: Timestamp::UNIX_EPOCH,
+                previous: None,
+                pages: (0..pages).map(|page| format!("POSTS#{page:04}")).collect(),
+                parts: (0..parts).map(|part| format!("SLUGS#{part:02}")).collect(),
+            },
+            turn: Turn { latest, kept: Vec::new(), since: Timestamp::UNIX_EPOCH },
+            earlier: Some(version),
+        })
+    }
+
+    /// Writes this head on the condition that `old` is still the current one.
+    pub(super) fn replace(&self, old: Option<&Self>) -> Result<Write, Error> {
+        let write = marked(Write::put(key(SITE), &self.site)?, &self.publication, &self.turn);
+        let write = write.attribute(PUBLICATION, serde_dynamo::to_attribute_value(&self.publication)?);
+        let write = write.attribute(TURN, serde_dynamo::to_attribute_value(&self.turn)?);
+        Ok(match old {
+            None => write.on("attribute_not_exists(pk)"),
+            Some(Self { earlier: Some(version), .. }) => {
+                write.on("version = :version AND attribute_not_exists(turn)").value(":version", string(version))
+            }
+            Some(Self { publication, turn, .. }) => {
+                let write = write.on("#number = :number AND latest = :latest").name("#number", "number");
+                write.value(":number", integer(publication.number)).value(":latest", integer(turn.latest))
+            }
+        })
+    }
+}
+
+/// Writes the attributes by which readers recognise items of the same publication.
+pub(super) fn marked(write: Write, publication: &Publication, turn: &Turn) -> Write {
+    let write = write.attribute("version", string(&publication.digest));
+    write.attribute("number", integer(publication.number)).attribute("latest", integer(turn.latest))
+}
+
+/// What [`marked`] writes; items of earlier versions have a part of it.
+fn mark(item: &Item) -> (Option<String>, Option<u64>, Option<u64>) {
+    let version = item.get("version").and_then(|version| version.as_s().ok()).cloned();
+    (version, number(item, "number"), number(item, "latest"))
+}
+
+impl Store {
+    /// The current head; `None` before the first publication. One unit for each 4 KB, which is
+    /// about 60 pages of posts.
+    pub(super) async fn head(&self) -> Result<Option<Head>, Error> {
+        self.get(&key(SITE)).await?.map(Head::of_item).transpose()
+    }
+
+    /// The current head and the item of its apps. Fails with a conflict if a publication came
+    /// between the reads of the two.
+    pub(super) async fn head_with_apps(&self) -> Result<Option<(Head, Option<Item>)>, Error> {
+        use crate::contention::Contention as _;
+        let mut items = self.get_many([key(SITE), key(APPS)]).await?;
+        let Some(site) = items.take(&key(SITE)) else { return Ok(None) };
+        let apps = items.take(&key(APPS));
+        if apps.as_ref().is_none_or(|apps| mark(apps) != mark(&site)) {
+            return Err(Error::conflict());
+        }
+        Ok(Some((Head::of_item(site)?, apps)))
+    }
+}

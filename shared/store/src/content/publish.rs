@@ -1,0 +1,287 @@
+//! Publishes content, returns to an earlier publication, and deletes what none needs any more.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use futures_util::future::try_join_all;
+use jiff::Timestamp;
+use model::content::{App, BlogPost, Content, Site};
+use serde::Serialize;
+
+use crate::client::Store;
+use crate::content::head::{Head, PUBLICATION, Publication, Turn, marked};
+use crate::content::layout::{APPS, MAX_ITEM_BYTES, RECORD, ROUNDS, SITE, key, number_of, pause, put, record_key, size_of, stem};
+use crate::content::posts::{self, part};
+use crate::content::texts::PostText;
+use crate::error::Error;
+use crate::item::{Item, key_of};
+use crate::optimistic;
+use crate::write::Write;
+
+/// How many publications are kept at most, with the current one.
+pub const KEPT: usize = 5;
+/// How many items are written or deleted at once.
+const AT_ONCE: usize = 25;
+
+/// A publication that is kept.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Kept {
+    /// Its number.
+    pub number: u64,
+    /// When it was published.
+    pub at: Timestamp,
+    /// Whether it is shown.
+    pub is_current: bool,
+}
+
+/// What [`Store::publish`] did.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Published {
+    /// The number of the publication.
+    pub number: u64,
+    /// How many posts and other items were written; `None` if exactly this content is the current
+    /// publication already.
+    pub written: Option<usize>,
+}
+
+/// What a record holds besides the site: all that a rollback needs.
+#[derive(Serialize)]
+struct Record<'a> {
+    site: &'a Site,
+    apps: &'a [App],
+}
+
+/// A publication that is about to be switched to, and the items that it needs and the current one
+/// does not have.
+struct Draft {
+    head: Head,
+    writes: Vec<Write>,
+}
+
+impl Store {
+    /// Replaces everything that the site shows, in one transaction after the new items are written.
+    /// Content that is published already changes nothing. Fails with [`Error::TooMuch`], changing
+    /// nothing for readers, if a part does not fit into an item.
+    pub async fn publish(&self, content: &Content, now: Timestamp) -> Result<Published, Error> {
+        let digest = stem("CONTENT", content)?;
+        let published: Result<(Published, Head), Error> = optimistic!(ROUNDS, |round| {
+            pause(round).await;
+            let old = self.head().await?;
+            if let Some(old) = old.as_ref().filter(|old| old.publication.digest == digest) {
+                return Ok((Published { number: old.publication.number, written: None }, old.clone()));
+            }
+            let index = match &old {
+                Some(old) => self.index(old).await?,
+                None => BTreeMap::new(),
+            };
+            let Draft { head, writes } = draft(content, digest.clone(), old.as_ref(), &index, now)?;
+            let written = writes.len();
+            self.write_each(writes).await?;
+            let apps = marked(put(APPS, &content.apps, "the list of apps")?, &head.publication, &head.turn);
+            self.transact([head.replace(old.as_ref())?, apps, record(content, &head)?]).await?;
+            Ok((Published { number: head.publication.number, written: Some(written) }, head))
+        });
+        let (published, head) = published?;
+        self.delete_unneeded(&head).await?;
+        Ok(published)
+    }
+
+    /// The publications that are kept, the newest first. None before the first publication, and
+    /// none if the current one is by an earlier version of this program.
+    pub async fn publications(&self) -> Result<Vec<Kept>, Error> {
+        optimistic!(ROUNDS, |round| {
+            pause(round).await;
+            let Some(head) = self.head().await? else { return Ok(Vec::new()) };
+            let current = head.publication.number;
+            let kept = self.records(&head.turn.kept).await?;
+            let kept = kept.into_iter().map(|Publication { number, at, .. }| Kept { number, at, is_current: number == current });
+            Ok(kept.rev().collect())
+        })
+    }
+
+    /// Shows an earlier publication again: the one with this number or, by default, the one that
+    /// was shown before the current one. Returns the publication that is shown then; `None` if it
+    /// is not kept.
+    pub async fn roll_back(&self, to: Option<u64>, now: Timestamp) -> Result<Option<Kept>, Error> {
+        optimistic!(ROUNDS, |round| {
+            pause(round).await;
+            let Some(old) = self.head().await? else { return Ok(None) };
+            let Some(number) = to.or(old.publication.previous).filter(|number| old.turn.kept.contains(number)) else { return Ok(None) };
+            let Some(mut record) = self.get(&record_key(number)).await? else { return Ok(None) };
+            let (site, apps): (Site, Vec<App>) = (attribute(&mut record, "site")?, attribute(&mut record, "apps")?);
+            let publication: Publication = attribute(&mut record, PUBLICATION)?;
+            let at = publication.at;
+            let head = Head { site, publication, turn: Turn { since: now, ..old.turn.clone() }, earlier: None };
+            let apps = marked(Write::put(key(APPS), &apps)?, &head.publication, &head.turn);
+            self.transact([head.replace(Some(&old))?, apps]).await?;
+            Ok(Some(Kept { number, at, is_current: true }))
+        })
+    }
+
+    async fn records(&self, numbers: &[u64]) -> Result<Vec<Publication>, Error> {
+        let mut items = self.get_many(numbers.iter().map(|number| record_key(*number))).await?;
+        let records = numbers.iter().filter_map(|number| items.take(&record_key(*number)));
+        records.map(|mut record| attribute(&mut record, PUBLICATION)).collect()
+    }
+
+    /// Deletes what no publication that is kept needs: items of those that are not, and of attempts
+    /// that failed. Later publications may be writing theirs.
+    async fn delete_unneeded(&self, head: &Head) -> Result<(), Error> {
+        let mut needed = BTreeSet::new();
+        for publication in self.records(&head.turn.kept).await? {
+            needed.extend(publication.pages);
+            needed.extend(publication.parts);
+        }
+        let parts: Vec<String> = needed.iter().filter(|sk| sk.starts_with("SLUGS#")).cloned().collect();
+        for item in self.content_items(&parts).await? {
+            needed.extend(part(item)?.into_values());
+        }
+        needed.extend(head.turn.kept.iter().map(|number| record_key(*number).sk));
+        needed.extend([SITE.to_owned(), APPS.to_owned()]);
+        let found = self.query_all(self.content_keys()).await?;
+        let unneeded = found.iter().filter_map(key_of).filter(|key| {
+            let number = key.sk.strip_prefix(RECORD).map_or_else(|| number_of(&key.sk), |number| number.parse().unwrap_or(0));
+            number <= head.turn.latest && !needed.contains(&key.sk)
+        });
+        self.write_each(unneeded.map(Write::delete).collect()).await
+    }
+
+    async fn write_each(&self, writes: Vec<Write>) -> Result<(), Error> {
+        for some in writes.chunks(AT_ONCE) {
+            try_join_all(some.iter().cloned().map(|write| self.write_unrecorded(write))).await?;
+        }
+        Ok(())
+    }
+}
+
+fn attribute<T: serde::de::DeserializeOwned>(record: &mut Item, name: &str) -> Result<T, Error> {
+    let value = record.remove(name).or_else(|| record.get("d")?.as_m().ok()?.get(name).cloned());
+    let value = value.ok_or_else(|| Error::Refused(format!("the record of a publication has no {name}")))?;
+    Ok(serde_dynamo::from_attribute_value(value)?)
+}
+
+/// The publication of this content after `old`, whose texts are those of `index`.
+fn draft(
+    content: &Content,
+    digest: String,
+    old: Option<&Head>,
+    index: &BTreeMap<String, String>,
+    now: Timestamp,
+) -> Result<Draft, Error> {
+    let turn = next_turn(old, now);
+    let number = turn.latest;
+    let mut writes = Vec::new();
+    let named = |stem: String, known: &[String]| match known.iter().find(|sk| sk.starts_with(&stem)) {
+        Some(sk) => (sk.clone(), false),
+        None => (format!("{stem}{number}"), true),
+    };
+    let mut posts: Vec<(BlogPost, String)> = Vec::with_capacity(content.blog_posts.len());
+    for post in &content.blog_posts {
+        let text = PostText::of(content, post);
+        let known = index.get(&post.slug).cloned();
+        let (sk, is_new) = named(stem("TEXT", &text)?, known.as_slice());
+        if is_new {
+            writes.push(put(&sk, &text, &format!("the text of {}", post.slug))?);
+        }
+        posts.push((post.clone(), sk));
+    }
+    let none = Vec::new();
+    let known = old.map_or((&none, &none), |old| (&old.publication.pages, &old.publication.parts));
+    let (mut pages, mut parts) = (Vec::new(), Vec::new());
+    for page in posts::pages(&posts)? {
+        let (sk, is_new) = named(stem("POSTS", &page)?, known.0);
+        if is_new {
+            writes.push(put(&sk, &page, "a page of posts")?);
+        }
+        pages.push(sk);
+    }
+    for part in posts::index(&posts) {
+        let (sk, is_new) = named(stem("SLUGS", &part)?, known.1);
+        if is_new {
+            writes.push(put(&sk, &part, "a part of the index")?);
+        }
+        parts.push(sk);
+    }
+    // Two parts without slugs are the same item.
+    let mut keys = BTreeSet::new();
+    writes.retain(|write| keys.insert(write.key().sk.clone()));
+    let previous = old.filter(|old| old.earlier.is_none()).map(|old| old.publication.number);
+    let publication = Publication { number, digest, at: now, previous, pages, parts };
+    let head = Head { site: content.site.clone(), publication, turn, earlier: None };
+    Ok(Draft { head, writes })
+}
+
+/// The state of the switch after a publication that follows `old`: the newest publications are kept,
+/// and always the one that is shown until now.
+fn next_turn(old: Option<&Head>, now: Timestamp) -> Turn {
+    let Some(old) = old else { return Turn { latest: 1, kept: vec![1], since: now } };
+    let (latest, shown) = (old.turn.latest + 1, old.publication.number);
+    let mut kept: Vec<u64> = old.turn.kept.iter().copied().filter(|number| *number != shown).collect();
+    let others = KEPT - 2;
+    kept.drain(..kept.len().saturating_sub(others));
+    if old.earlier.is_none() {
+        kept.push(shown);
+    }
+    kept.push(latest);
+    kept.sort_unstable();
+    Turn { latest, kept, since: now }
+}
+
+/// The record of a publication, with all that a rollback needs.
+fn record(content: &Content, head: &Head) -> Result<Write, Error> {
+    let record = Record { site: &content.site, apps: &content.apps };
+    let size = size_of(&record)? + size_of(&head.publication)?;
+    if size > MAX_ITEM_BYTES {
+        return Err(Error::TooMuch(format!("site, apps and keys have {size} bytes together; at most {MAX_ITEM_BYTES} fit into an item")));
+    }
+    let write = Write::put(record_key(head.publication.number), &record)?;
+    Ok(write.attribute(PUBLICATION, serde_dynamo::to_attribute_value(&head.publication)?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn head(number: u64, latest: u64, kept: &[u64]) -> Head {
+        let (digest, at) = ("x".to_owned(), Timestamp::UNIX_EPOCH);
+        Head {
+            site: Site::unpublished("https://example.com"),
+            publication: Publication { number, digest, at, previous: None, pages: Vec::new(), parts: Vec::new() },
+            turn: Turn { latest, kept: kept.to_vec(), since: at },
+            earlier: None,
+        }
+    }
+
+    #[test]
+    fn the_newest_publications_are_kept_with_the_one_shown_before() {
+        let after = |number, latest, kept: &[u64]| next_turn(Some(&head(number, latest, kept)), Timestamp::UNIX_EPOCH).kept;
+        assert_eq!(after(1, 1, &[1]), [1, 2]);
+        assert_eq!(after(5, 5, &[1, 2, 3, 4, 5]), [2, 3, 4, 5, 6]);
+        assert_eq!(after(1, 5, &[1, 2, 3, 4, 5]), [1, 3, 4, 5, 6]);
+        let earlier = Head { earlier: Some("v".to_owned()), ..head(3, 3, &[]) };
+        assert_eq!(next_turn(Some(&earlier), Timestamp::UNIX_EPOCH).kept, [4]);
+    }
+
+    #[test]
+    fn a_site_larger_than_its_record_is_rejected() {
+        let app = App { id: "a".repeat(400_000), display_name: String::new(), subtitle: String::new(), url: String::new() };
+        let site = Site::unpublished("https://example.com");
+        let content = Content { site, apps: vec![app], blog_posts: Vec::new(), texts: BTreeMap::new() };
+        let draft = draft(&content, "x".to_owned(), None, &BTreeMap::new(), Timestamp::UNIX_EPOCH).unwrap();
+        assert!(record(&content, &draft.head).unwrap_err().to_string().contains("together"));
+    }
+
+    #[test]
+    fn a_text_that_does_not_fit_into_an_item_is_rejected_by_its_name() {
+        let post = BlogPost {
+            slug: "long".to_owned(),
+            title: "Long".to_owned(),
+            published_at: "2026-01-02T03:04:05Z".to_owned(),
+            excerpt: String::new(),
+            url: "/blog/long".to_owned(),
+        };
+        let texts = BTreeMap::from([("long".to_owned(), "x".repeat(400_000))]);
+        let content = Content { site: Site::unpublished(""), apps: Vec::new(), blog_posts: vec![post], texts };
+        let error = draft(&content, "x".to_owned(), None, &BTreeMap::new(), Timestamp::UNIX_EPOCH).err().unwrap();
+        assert!(error.to_string().contains("the text of long"), "{error}");
+    }
+}
