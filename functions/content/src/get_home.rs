@@ -5,7 +5,7 @@ use api::content::{Problem, Served};
 use api::http::{Route, TableAction};
 use axum::extract::State;
 use flows::App;
-use site::page;
+use site::{catalog, page};
 
 use crate::published::content;
 
@@ -15,5 +15,6 @@ pub const ROUTE: Route = Route::get("content-get-home", "/")
     .table(&[TableAction::Query]);
 
 pub async fn handle(State(app): State<App>) -> Result<Served, Problem> {
-    Ok(page::docs(&content(&app).await?, &app.settings.site_url).into())
+    let site_url = &app.settings.site_url;
+    Ok(Served::from(page::docs(&content(&app).await?, site_url)).with_links(catalog::links(site_url)))
 }
