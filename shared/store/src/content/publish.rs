@@ -160,13 +160,7 @@ fn attribute<T: serde::de::DeserializeOwned>(record: &mut Item, name: &str) -> R
 }
 
 /// The publication of this content after `old`, whose texts are those of `index`.
-fn draft(
-    content: &Content,
-    digest: String,
-    old: Option<&Head>,
-    index: &BTreeMap<String, String>,
-    now: Timestamp,
-) -> Result<Draft, Error> {
+fn draft(content: &Content, digest: String, old: Option<&Head>, index: &BTreeMap<String, String>, now: Timestamp) -> Result<Draft, Error> {
     let turn = next_turn(old, now);
     let number = turn.latest;
     let mut writes = Vec::new();
