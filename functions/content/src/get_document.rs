@@ -49,8 +49,8 @@ async fn document(app: &App, name: &str) -> Result<Served, Problem> {
         return Ok(document.into());
     }
     if name == site::FULL {
-        let (content, texts) =
-            futures_util::try_join!(newest(app, usize::MAX), async { Ok(app.store.post_texts(app.clock.now(), text::MOST_BYTES).await?) })?;
+        let texts = async { Ok(app.store.post_texts(app.clock.now(), text::MOST_BYTES).await?) };
+        let (content, texts) = futures_util::try_join!(newest(app, usize::MAX), texts)?;
         let texts = texts.into_iter().map(|PostText { post, text }| (post.at(site_url), text)).collect::<Vec<_>>();
         return Ok(Served::from(text::llms_full(&content.value, &texts)).since(content.since));
     }

@@ -85,6 +85,7 @@ macro_rules! requests {
 
 requests! { aws_sdk_dynamodb:
     BatchGetItem in batch_get_item: BatchGetItemInputBuilder, BatchGetItemOutput, BatchGetItemError;
+    BatchWriteItem in batch_write_item: BatchWriteItemInputBuilder, BatchWriteItemOutput, BatchWriteItemError;
     CreateTable in create_table: CreateTableInputBuilder, CreateTableOutput, CreateTableError;
     DeleteItem in delete_item: DeleteItemInputBuilder, DeleteItemOutput, DeleteItemError;
     DescribeContinuousBackups in describe_continuous_backups:

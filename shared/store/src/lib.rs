@@ -8,6 +8,7 @@
 
 #![warn(missing_docs)]
 
+mod batch;
 pub mod bot_challenge;
 pub mod cli_sign_in;
 pub mod client;

@@ -7,7 +7,9 @@ use aws_sdk_dynamodb::error::ProvideErrorMetadata;
 use aws_sdk_dynamodb::operation::delete_item::DeleteItemInput;
 use aws_sdk_dynamodb::operation::put_item::PutItemInput;
 use aws_sdk_dynamodb::operation::update_item::UpdateItemInput;
-use aws_sdk_dynamodb::types::{AttributeValue, ConditionCheck, Delete, Put, ReturnValue, TransactWriteItem, Update};
+use aws_sdk_dynamodb::types::{
+    AttributeValue, ConditionCheck, Delete, DeleteRequest, Put, PutRequest, ReturnValue, TransactWriteItem, Update, WriteRequest,
+};
 use model::limit::Refused;
 use model::metrics::tally::Tally;
 use model::session::{Amr, Session};
@@ -192,6 +194,18 @@ impl Write {
     /// Sets when DynamoDB may delete the item (TTL, in seconds; the deletion may be hours late).
     pub(crate) fn expires(self, time: jiff::Timestamp) -> Self {
         self.attribute("ttl", integer(time.as_second()))
+    }
+
+    /// The put or delete as part of a batch, which has no conditions.
+    pub(crate) fn request(self) -> Result<WriteRequest, Error> {
+        let refused = |error: aws_sdk_dynamodb::error::BuildError| Error::Refused(error.to_string());
+        let request = WriteRequest::builder();
+        let request = match self.kind {
+            Kind::Put(item) => request.put_request(PutRequest::builder().set_item(Some(item)).build().map_err(refused)?),
+            Kind::Delete => request.delete_request(DeleteRequest::builder().set_key(Some(self.key.item())).build().map_err(refused)?),
+            Kind::Update(_) | Kind::Check => return Err(Error::Refused("a batch has only puts and deletions".to_owned())),
+        };
+        Ok(request.build())
     }
 
     pub(crate) fn transaction_item(self, table: &str) -> Result<TransactWriteItem, Error> {

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::client::Store;
 use crate::content::layout::{APPS, SITE, key};
+use crate::contention::Contention as _;
 use crate::error::Error;
 use crate::item::{Item, entity, integer, number, string};
 use crate::write::Write;
@@ -130,7 +131,6 @@ impl Store {
     /// The current head and the item of its apps. Fails with a conflict if a publication came
     /// between the reads of the two.
     pub(super) async fn head_with_apps(&self) -> Result<Option<(Head, Option<Item>)>, Error> {
-        use crate::contention::Contention as _;
         let mut items = self.get_many([key(SITE), key(APPS)]).await?;
         let Some(site) = items.take(&key(SITE)) else { return Ok(None) };
         let apps = items.take(&key(APPS));

@@ -2,7 +2,6 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use futures_util::future::try_join_all;
 use jiff::Timestamp;
 use model::content::{App, BlogPost, Content, Site};
 use serde::Serialize;
@@ -19,8 +18,6 @@ use crate::write::Write;
 
 /// How many publications are kept at most, with the current one.
 pub const KEPT: usize = 5;
-/// How many items are written or deleted at once.
-const AT_ONCE: usize = 25;
 
 /// A publication that is kept.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -75,7 +72,7 @@ impl Store {
             };
             let Draft { head, writes } = draft(content, digest.clone(), old.as_ref(), &index, now)?;
             let written = writes.len();
-            self.write_each(writes).await?;
+            self.write_many(writes).await?;
             let apps = marked(put(APPS, &content.apps, "the list of apps")?, &head.publication, &head.turn);
             self.transact([head.replace(old.as_ref())?, apps, record(content, &head)?]).await?;
             Ok((Published { number: head.publication.number, written: Some(written) }, head))
@@ -142,14 +139,7 @@ impl Store {
             let number = key.sk.strip_prefix(RECORD).map_or_else(|| number_of(&key.sk), |number| number.parse().unwrap_or(0));
             number <= head.turn.latest && !needed.contains(&key.sk)
         });
-        self.write_each(unneeded.map(Write::delete).collect()).await
-    }
-
-    async fn write_each(&self, writes: Vec<Write>) -> Result<(), Error> {
-        for some in writes.chunks(AT_ONCE) {
-            try_join_all(some.iter().cloned().map(|write| self.write_unrecorded(write))).await?;
-        }
-        Ok(())
+        self.write_many(unneeded.map(Write::delete).collect()).await
     }
 }
 
