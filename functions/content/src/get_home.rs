@@ -13,7 +13,7 @@ use crate::published::newest;
 pub const ROUTE: Route = Route::get("content-get-home", "/")
     .content()
     .summary("Returns the start page of the site, which leads to everything else")
-    .table(&[TableAction::BatchGetItem, TableAction::GetItem]);
+    .table(&[TableAction::BatchGetItem]);
 
 pub async fn handle(State(app): State<App>) -> Result<Served, Problem> {
     let site_url = &app.settings.site_url;
