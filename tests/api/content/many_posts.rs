@@ -66,7 +66,6 @@ async fn documents_of_ten_thousand_posts_take_few_calls_of_the_table() {
         ("/llms.txt", 3),
         ("/index.md", 3),
         ("/blog", 3),
-        ("/docs", 3),
         ("/llms-full.txt", 60),
         ("/blog/post-05000", 4),
         ("/blog/post-05000.md", 4),
