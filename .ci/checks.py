@@ -111,7 +111,7 @@ def checks(long):
         Check("documents", "tests/docs/run" + (" --long" if long else ""), after=["build", "python tools", "node packages", "chromium"], cores=0.5),
         Check("template", "cfn-lint infra/*.yaml infra/stacks/*.yaml", after=["python tools"]),
         Check("packaging", "tests/packaging/run", after=["build", "node packages"], cores=0.5),
-        Check("site", READERS, after=["build", "python tools", "node packages"], cores=0.5),
+        Check("site", READERS, after=["build", "python tools", "node packages", "chromium"], cores=0.5, tries=2),
         Check("ses", "tests/ses/run", after=["build"], cores=0.5),
         Check("webhooks", "tests/webhooks/run", after=["build", "node packages"], cores=0.5),
         Check("mail server", "tests/smtp/run", after=["build"], cores=0.5),

@@ -7,7 +7,7 @@ use site::catalog;
 
 use crate::scorecard::Scorecard;
 pub use crate::workspace::root;
-use crate::{all_operations, binaries, error_codes, openapi, operations, template, watch};
+use crate::{all_operations, binaries, error_codes, openapi, operations, pages, template, watch};
 
 /// A file with its current text and its rendered text.
 #[derive(Debug)]
@@ -110,10 +110,17 @@ pub fn scorecard_file() -> anyhow::Result<File> {
     Ok(File { path, found, wanted: Scorecard::read(&root())?.document() })
 }
 
+/// `infra/console/page.html`.
+pub fn console_file() -> anyhow::Result<File> {
+    let path = root().join("infra/console/page.html");
+    let found = std::fs::read_to_string(&path).with_context(|| format!("cannot read {}", path.display()))?;
+    Ok(File { path, found, wanted: pages::console()? })
+}
+
 /// All checked-in files that are rendered.
 pub fn files() -> anyhow::Result<Vec<File>> {
     let mut files = template_files()?;
-    files.extend([watch_file()?, openapi_file()?, operations_file()?, errors_file()?, scorecard_file()?]);
+    files.extend([watch_file()?, openapi_file()?, operations_file()?, errors_file()?, scorecard_file()?, console_file()?]);
     files.extend(area_files()?);
     Ok(files)
 }

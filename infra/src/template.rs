@@ -68,6 +68,7 @@ struct Needs {
     renews_sessions: bool,
     calls_providers: bool,
     serves_content: bool,
+    shows_console: bool,
 }
 
 impl Needs {
@@ -78,6 +79,7 @@ impl Needs {
             renews_sessions: any(|function| function.renews_sessions),
             calls_providers: any(|function| function.calls_providers),
             serves_content: any(|function| function.serves_content),
+            shows_console: any(|function| function.shows_console),
         }
     }
 }
@@ -134,6 +136,7 @@ struct Function {
     renews_sessions: bool,
     calls_providers: bool,
     serves_content: bool,
+    shows_console: bool,
     memory: u16,
     timeout: u16,
     actions: Vec<String>,
@@ -197,6 +200,7 @@ impl Function {
             renews_sessions: route.renews_sessions(),
             calls_providers: route.calls_providers,
             serves_content: route.interface == Interface::Content,
+            shows_console: false,
             memory: route.memory,
             timeout: TIMEOUT,
             actions: actions("dynamodb", route.actions()),
@@ -221,6 +225,7 @@ impl Function {
             renews_sessions: false,
             calls_providers: false,
             serves_content: false,
+            shows_console: worker.name == FALLBACK.name,
             memory: worker.memory,
             timeout: worker.timeout,
             actions: actions("dynamodb", worker.table),
@@ -289,7 +294,7 @@ pub fn render(operations: &[Operation]) -> anyhow::Result<BTreeMap<PathBuf, Stri
     let trail = Function::of_worker(&TRAIL, "Links new entries into the chains of audit trails", None);
     let webhooks = Function::of_worker(&WEBHOOKS, "Delivers the events of webhooks", None);
     // The workers' stack has the secret as a parameter, as some of the workers need it.
-    let needs = Needs { uses_secret: true, renews_sessions: false, calls_providers: false, serves_content: false };
+    let needs = Needs { uses_secret: true, renews_sessions: false, calls_providers: false, serves_content: false, shows_console: false };
     let workers = WorkersContext { all: &context, needs, outbox, reports, endings, trail, webhooks };
     files.insert("stacks/workers.yaml".into(), render::render_with(WORKERS, &[SHARED], workers)?);
     Ok(files)

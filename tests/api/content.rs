@@ -1,10 +1,14 @@
 //! The public content over HTTP, as visitors, caches and agents read it.
 
 mod a2a;
+mod compression;
 mod documents;
 mod earlier;
+mod many_posts;
 mod mcp;
+mod mcp_resources;
 mod publications;
+mod rust_client;
 mod security_text;
 
 use gateway::content::sample;

@@ -6,7 +6,8 @@ use api::content::Problem;
 use errors::KnownError;
 use infra::{openapi, operations, pages, reference};
 use model::limit::Limit;
-use serde_json::Value;
+use model::webhook::event::EventType;
+use serde_json::{Value, json};
 
 const URL: &str = "https://api.example.com";
 
@@ -152,4 +153,10 @@ fn every_field_and_parameter_is_described() {
         }
     }
     assert!(missing.is_empty(), "{} without a description:\n{}", missing.len(), missing.into_iter().collect::<Vec<_>>().join("\n"));
+}
+
+#[test]
+fn events_are_named_as_requests_name_them() {
+    let names: Vec<_> = EventType::ALL.iter().map(|event| event.name()).collect();
+    assert_eq!(document()["components"]["schemas"]["EventType"]["enum"], json!(names));
 }

@@ -1,7 +1,7 @@
 //! Checked-in rendered files are up to date.
 
 use api::http::version::gateway_path;
-use infra::checked_in::{File, errors_file, operations_file, scorecard_file, template_files, watch_file};
+use infra::checked_in::{File, console_file, errors_file, operations_file, scorecard_file, template_files, watch_file};
 use infra::operations;
 
 fn assert_current(file: &File) {
@@ -31,6 +31,11 @@ fn the_list_of_all_operations_is_up_to_date() {
 #[test]
 fn the_list_of_error_codes_is_up_to_date() {
     assert_current(&errors_file().unwrap());
+}
+
+#[test]
+fn the_page_of_the_console_is_up_to_date() {
+    assert_current(&console_file().unwrap());
 }
 
 #[test]

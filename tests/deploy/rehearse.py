@@ -3,13 +3,17 @@ was lost; see `run`."""
 
 import os
 import pathlib
+import re
 import shutil
 import signal
 import subprocess
 import sys
 import tempfile
 import time
+import urllib.error
+import urllib.request
 
+import content
 import older
 from client import Client
 from runbook import Shell, blocks
@@ -59,6 +63,25 @@ def parameters(**changed):
     return {"Limits": "off", "Architecture": "x86_64", "Sender": f"noreply@{SENDER}", "SenderIdentity": SENDER, **changed}
 
 
+def asked(stack, path):
+    """The status, the headers and the body of the response to a browser."""
+    try:
+        with urllib.request.urlopen(stack.url + path, timeout=30) as answer:
+            return answer.status, answer.headers, answer.read().decode()
+    except urllib.error.HTTPError as error:
+        return error.code, error.headers, error.read().decode()
+
+
+def has_console(stack):
+    status, headers, page = asked(stack, "/console/projects")
+    assert status == 200 and "script-src 'self'" in headers["content-security-policy"], f"{status} {headers}"
+    modules = re.findall(r'"(/console/assets/[^"]+)"', page)
+    assert len(modules) == 6, modules
+    for module in modules:
+        status, headers, _ = asked(stack, module)
+        assert status == 200 and "immutable" in headers["cache-control"], f"{module}: {status} {headers}"
+
+
 def rehearse(folder, stack):
     stack.aws("sesv2").create_email_identity(EmailIdentity=SENDER)
     step("sam deploy: an older version")
@@ -73,8 +96,10 @@ def rehearse(folder, stack):
     client.has_tokens_of(seconds=900)
 
     step("sam deploy: the checked-in version over it")
-    stack.deploy(new, **parameters(AccessTokenSeconds="600"))
+    assert asked(stack, "/console")[0] == 404, "the console is off by default"
+    stack.deploy(new, **parameters(AccessTokenSeconds="600", Console="on"))
     assert not older.answers(client)
+    has_console(stack)
     client.has_tokens_of(seconds=600)
     client.has_kept(kept)
     client.loses_no_mail()
@@ -135,6 +160,12 @@ def internal(stack):
     assert (status, body["code"]) == (400, "SIGN_UP_NOT_ENABLED"), f"{status} {body}"
 
 
+def site(stack):
+    step("the site")
+    gateway(stack, "content", "publish", ROOT / "infra/gateway/sample")
+    assert content.answers(stack.url) == 11
+
+
 def doctor(stack):
     step("gateway doctor")
     asked = ["--api-url", stack.url, "--sender", SENDER, "--configuration-set", stack.output("ConfigurationSet")]
@@ -173,6 +204,7 @@ def main():
             stack = Stack(emulator, TOOLS)
             client = rehearse(folder, stack)
             internal(stack)
+            site(stack)
             doctor(stack)
             sdk(stack)
             with Shell(stack, folder / "new", folder, TARGET / "debug" / "gateway") as shell:

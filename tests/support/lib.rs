@@ -177,6 +177,11 @@ impl TestApp {
         Self { app: service.app, keys, inbox, recorder, engine, router: service.router, now }
     }
 
+    /// The service, for tests that serve it over HTTP.
+    pub fn router(&self) -> Router {
+        self.router.clone()
+    }
+
     /// The engine behind the table, for tests that serve it over HTTP.
     pub fn database(&self) -> Database {
         self.engine.database()

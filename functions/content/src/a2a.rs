@@ -48,7 +48,7 @@ pub async fn handle(State(app): State<App>, received: Received<MOST>) -> Reply {
     }
     match method.as_str() {
         "SendMessage" => match query(&params) {
-            Ok(query) => answer(&app, &id, &params, &query).await.unwrap_or_else(|_| Reply::failed()),
+            Ok(query) => answer(&app, &id, &params, &query).await.unwrap_or_else(|_| Reply::failed(&id)),
             Err(Unusable::Refused(refusal)) => refusal.reply(&id),
             Err(Unusable::Malformed(message)) => Reply::error(&id, INVALID_PARAMS, message),
         },

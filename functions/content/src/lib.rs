@@ -12,6 +12,7 @@ pub mod get_app;
 pub mod get_app_page;
 pub mod get_cli;
 pub mod get_document;
+pub mod get_home;
 pub mod get_openapi;
 pub mod get_post_page;
 pub mod get_server_card;
@@ -30,6 +31,7 @@ pub fn operations(register: &mut impl Register) {
     register.operation(get_app::ROUTE, get_app::handle);
     register.operation(list_blog_posts::ROUTE, list_blog_posts::handle);
     register.operation(get_site::ROUTE, get_site::handle);
+    register.operation(get_home::ROUTE, get_home::handle);
     register.operation(get_document::ROUTE, get_document::handle);
     register.operation(get_post_page::ROUTE, get_post_page::handle);
     register.operation(get_app_page::ROUTE, get_app_page::handle);

@@ -2,8 +2,10 @@
 //! sessions. Clients of revisions before 2026-07-28 get the same tools.
 
 mod checks;
+mod resources;
 mod tools;
 
+use api::content::Problem;
 use api::http::{Route, TableAction};
 use api::rpc::{INVALID_PARAMS, METHOD_NOT_FOUND, Received, Reply};
 use axum::extract::State;
@@ -13,7 +15,6 @@ use serde_json::{Map, Value, json};
 use site::agent::{self, REVISIONS};
 
 use self::checks::{Call, SESSIONS};
-use self::tools::Outcome;
 
 pub const ROUTE: Route = Route::post("content-mcp", "/mcp")
     .for_agents()
@@ -23,7 +24,7 @@ pub const ROUTE: Route = Route::post("content-mcp", "/mcp")
 
 /// Largest accepted body, in bytes.
 const MOST: usize = 64 * 1024;
-/// For how many milliseconds clients may use the lists without asking again.
+/// For how many milliseconds clients may use lists and resources without asking again.
 const LIFE: u32 = 300_000;
 
 pub async fn handle(State(app): State<App>, received: Received<MOST>) -> Reply {
@@ -35,22 +36,36 @@ pub async fn handle(State(app): State<App>, received: Received<MOST>) -> Reply {
 
 async fn answer(app: &App, call: &Call) -> Reply {
     let site_url = &app.settings.site_url;
-    let listed = |result| finished(site_url, call, result, true);
+    let answered = |result: Result<Value, Refusal>, may_be_kept| match result {
+        Ok(result) => finished(site_url, call, result, may_be_kept),
+        Err(refusal) => refusal.reply(site_url, call),
+    };
+    let listed = |result| answered(Ok(result), true);
     match (call.method.as_str(), call.is_stateless) {
         ("server/discover", true) => listed(json!({
             "supportedVersions": REVISIONS,
-            "capabilities": { "tools": {} },
+            "capabilities": capabilities(),
             "instructions": agent::INSTRUCTIONS,
         })),
         ("initialize", false) => initialized(site_url, call),
         ("ping", false) => Reply::result(&call.id, &json!({})),
         ("tools/list", _) => listed(json!({ "tools": tools::all() })),
-        ("tools/call", _) => called(app, call).await,
+        ("tools/call", _) => answered(called(app, call).await, false),
+        ("resources/list", _) => answered(resources::list(app, &call.params).await, true),
+        ("resources/templates/list", _) => listed(resources::templates(site_url)),
+        ("resources/read", _) => answered(resources::read(app, &call.params).await, true),
+        ("prompts/list", _) => listed(json!({ "prompts": [] })),
+        ("prompts/get", _) => Reply::error(&call.id, INVALID_PARAMS, "There is no such prompt: this server has none."),
         (_, is_stateless) => {
             let reply = Reply::error(&call.id, METHOD_NOT_FOUND, "There is no such method.");
             if is_stateless { reply.with_status(StatusCode::NOT_FOUND) } else { reply }
         }
     }
+}
+
+/// What the server has. The list of prompts is empty, because clients ask for it all the same.
+fn capabilities() -> Value {
+    json!({ "tools": {}, "resources": {}, "prompts": {} })
 }
 
 /// The agreement on a revision, which earlier clients begin with. There is no session.
@@ -61,20 +76,20 @@ fn initialized(site_url: &str, call: &Call) -> Reply {
         &call.id,
         &json!({
             "protocolVersion": version,
-            "capabilities": { "tools": {} },
+            "capabilities": capabilities(),
             "serverInfo": agent::server(site_url),
             "instructions": agent::INSTRUCTIONS,
         }),
     )
 }
 
-/// The result with the fields that the revision without sessions adds, including how long a list
-/// may be kept.
-fn finished(site_url: &str, call: &Call, mut result: Value, is_list: bool) -> Reply {
+/// The result with the fields that the revision without sessions adds, including how long clients
+/// may keep a list or a resource.
+fn finished(site_url: &str, call: &Call, mut result: Value, may_be_kept: bool) -> Reply {
     if call.is_stateless {
         result["resultType"] = "complete".into();
         result["_meta"] = json!({ "io.modelcontextprotocol/serverInfo": agent::server(site_url) });
-        if is_list {
+        if may_be_kept {
             result["ttlMs"] = LIFE.into();
             result["cacheScope"] = "public".into();
         }
@@ -82,21 +97,61 @@ fn finished(site_url: &str, call: &Call, mut result: Value, is_list: bool) -> Re
     Reply::result(&call.id, &result)
 }
 
-async fn called(app: &App, call: &Call) -> Reply {
-    let misused = |message: &str| Reply::error(&call.id, INVALID_PARAMS, message);
-    let Some(name) = call.params.get("name").and_then(Value::as_str) else { return misused("`name` must be the name of a tool.") };
+/// Why a call returns no data.
+enum Refusal {
+    /// The call does not fit the method or the tool.
+    Misused(String),
+    /// There is no resource at the URI.
+    NoResource(String),
+    /// The tool cannot do what it was asked; the text tells the model what it can do instead.
+    Advice(&'static str),
+    /// The content cannot be read.
+    Failed,
+}
+
+impl Refusal {
+    fn misused(message: impl Into<String>) -> Self {
+        Self::Misused(message.into())
+    }
+
+    fn reply(self, site_url: &str, call: &Call) -> Reply {
+        match self {
+            Self::Misused(message) => Reply::error(&call.id, INVALID_PARAMS, &message),
+            Self::NoResource(uri) => {
+                let message = "There is no such resource; resources/list returns all.";
+                Reply::error(&call.id, INVALID_PARAMS, message).with_data(json!({ "uri": uri }))
+            }
+            Self::Advice(advice) => finished(site_url, call, json!({ "content": texts(advice), "isError": true }), false),
+            Self::Failed => Reply::failed(&call.id),
+        }
+    }
+}
+
+impl From<Problem> for Refusal {
+    fn from(_: Problem) -> Self {
+        Self::Failed
+    }
+}
+
+impl From<store::Error> for Refusal {
+    fn from(error: store::Error) -> Self {
+        Problem::from(error).into()
+    }
+}
+
+/// The content of a tool's result.
+fn texts(text: impl Into<String>) -> Value {
+    json!([{ "type": "text", "text": text.into() }])
+}
+
+async fn called(app: &App, call: &Call) -> Result<Value, Refusal> {
+    let name = call.params.get("name").and_then(Value::as_str).ok_or_else(|| Refusal::misused("`name` must be the name of a tool."))?;
     let none = Map::new();
     let arguments = match call.params.get("arguments") {
         None => &none,
         Some(Value::Object(arguments)) => arguments,
-        Some(_) => return misused("`arguments` must be an object."),
+        Some(_) => return Err(Refusal::misused("`arguments` must be an object.")),
     };
-    let text = |text: String| json!([{ "type": "text", "text": text }]);
-    let result = match tools::call(app, name, arguments).await {
-        Ok(Outcome::Done(data)) => json!({ "content": text(data.to_string()), "structuredContent": data, "isError": false }),
-        Ok(Outcome::Failed(advice)) => json!({ "content": text(advice.to_owned()), "isError": true }),
-        Ok(Outcome::Misused(message)) => return misused(&message),
-        Err(_) => return Reply::failed(),
-    };
-    finished(&app.settings.site_url, call, result, false)
+    let data = tools::call(app, name, arguments).await?;
+    Ok(json!({ "content": texts(data.to_string()), "structuredContent": data, "isError": false }))
 }

@@ -15,6 +15,7 @@ use errors::KnownError;
 use flows::App;
 use http::{HeaderValue, Method, header};
 use tower::ServiceExt as _;
+use wire::environment::variable;
 
 use crate::error_page;
 
@@ -87,6 +88,19 @@ fn with_allow(mut response: Response, verbs: &[Verb]) -> Response {
         response.headers_mut().insert(header::ALLOW, value);
     }
     response
+}
+
+/// The fallback of a deployment, with the console where the operator wants it
+/// (`GATELET_CONSOLE=on`).
+pub fn of_deployment(app: &App) -> axum::Router<App> {
+    let has_console = variable("GATELET_CONSOLE").is_some_and(|value| value == "on");
+    if has_console { with_console(router(app)) } else { router(app) }
+}
+
+/// Adds the console. Its page and files contain nothing secret, so everybody gets them; to see
+/// anything, they have to sign in.
+pub fn with_console(fallback: axum::Router<App>) -> axum::Router<App> {
+    fallback.merge(web_console::serve::router().with_state(()))
 }
 
 /// The fallback with the layers of the path's interface.

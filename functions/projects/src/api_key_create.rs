@@ -9,10 +9,9 @@ use axum::extract::State;
 use deserr::Deserr;
 use errors::{Error, KnownError};
 use flows::App;
-use model::outbox::patch::AtMillis;
 use model::project::KeyKind;
 use model::project::key_permission::KeyPermission;
-use model::project::key_set::{KeySetBase, NewKeys};
+use model::project::key_set::{Expiry, KeySetBase, NewKeys};
 use secrecy::ExposeSecret as _;
 use serde::Serialize;
 use store::project::key_set;
@@ -30,9 +29,10 @@ pub const ROUTE: Route = Route::post("projects-api-key-create", "/api/v1/interna
 pub struct CreateApiKey {
     /// One line of at most 256 characters.
     description: String,
-    /// Milliseconds since the epoch, in the future.
+    /// Milliseconds since the epoch, in the future; 253402300799000, as in responses, for keys that
+    /// never expire.
     #[schema(value_type = i64)]
-    expires_at_millis: AtMillis,
+    expires_at_millis: Expiry,
     has_publishable_client_key: bool,
     has_secret_server_key: bool,
     has_super_secret_admin_key: bool,
@@ -81,7 +81,8 @@ pub async fn handle(
     let now = app.clock.now();
     check_description(&body.description, &ROUTE)?;
     let problem = |field: &str, message: &str| ROUTE.schema_error(&Problems::one(field, message));
-    if body.expires_at_millis.0 <= now {
+    let Expiry(expires_at) = body.expires_at_millis;
+    if expires_at.is_some_and(|time| time <= now) {
         return Err(problem("body.expires_at_millis", "must be in the future").into());
     }
     let wanted = [
@@ -95,7 +96,7 @@ pub async fn handle(
     }
     let permissions = body.permissions()?;
     let mut new = NewKeys::random(&app.entropy, kinds, body.description, now);
-    new.set.expires_at = Some(body.expires_at_millis.0);
+    new.set.expires_at = expires_at;
     new.set.permissions = permissions;
     app.store.transact(key_set::create(&access.project.id, &new)?).await?;
     let shown = |kind: KeyKind| new.secret(kind).map(|secret| secret.expose_secret().to_owned());

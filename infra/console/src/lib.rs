@@ -7,12 +7,16 @@
 //! them are below one path that contains the version of the whole.
 //!
 //! The front end uses the API alone. The gateway adds the page's frame and, on the machine it runs
-//! on, the keys of its first project.
+//! on, the keys of its first project. A deployment serves the same files with the frame in
+//! `page.html`, see [`serve`].
+
+pub mod serve;
 
 use std::path::Path;
 use std::sync::LazyLock;
 
 use crypto::digest::Digest;
+use site::look::{ICON, STYLE as LOOK};
 
 macro_rules! files {
     ($($name:literal),* $(,)?) => {
@@ -34,6 +38,7 @@ const FILES: &[(&str, &str)] = files![
     "core/dom.js",
     "core/format.js",
     "core/openapi.js",
+    "core/passkeys.js",
     "core/router.js",
     "core/session.js",
     "core/settings.js",
@@ -41,7 +46,10 @@ const FILES: &[(&str, &str)] = files![
     "main.js",
     "routes.js",
     "texts.js",
+    "views/account.js",
     "views/audit-log.js",
+    "views/confirm-tool.js",
+    "views/content.js",
     "views/email-source.js",
     "views/home.js",
     "views/keys.js",
@@ -72,6 +80,18 @@ const FILES: &[(&str, &str)] = files![
     "views/webhooks.js",
 ];
 
+/// What the frame of a deployment's page loads besides; the gateway serves these files itself.
+const FRAME: &[(&str, &str)] = &[
+    ("icon.svg", ICON),
+    ("page.js", include_str!("../../pages/page.js")),
+    ("style.css", LOOK),
+    ("theme.js", include_str!("../../pages/theme.js")),
+];
+
+/// The page with the names of its files between braces in place of their URLs, as `infra render`
+/// writes it.
+const PAGE: &str = include_str!("../page.html");
+
 /// The path below which the files are served; a request has the version, then the file's name.
 pub const BASE: &str = "/console/assets";
 /// The module that a page loads first.
@@ -81,7 +101,7 @@ pub const STYLE: &str = "console.css";
 
 /// The beginning of the digest of all files.
 static VERSION: LazyLock<String> = LazyLock::new(|| {
-    let all: String = FILES.iter().flat_map(|(name, content)| [*name, "\0", *content, "\0"]).collect();
+    let all: String = FILES.iter().chain(FRAME).flat_map(|(name, content)| [*name, "\0", *content, "\0"]).collect();
     Digest::of(&all).as_str().chars().take(12).collect()
 });
 
@@ -95,9 +115,12 @@ pub struct Asset {
 impl Asset {
     /// The file with this name, such as `core/api.js`.
     pub fn find(name: &str) -> Option<Self> {
-        let (name, content) = FILES.iter().find(|(known, _)| *known == name)?;
-        let is_style = Path::new(name).extension().is_some_and(|end| end == "css");
-        let media_type = if is_style { "text/css; charset=utf-8" } else { "text/javascript; charset=utf-8" };
+        let (name, content) = FILES.iter().chain(FRAME).find(|(known, _)| *known == name)?;
+        let media_type = match Path::new(name).extension()?.to_str()? {
+            "css" => "text/css; charset=utf-8",
+            "svg" => "image/svg+xml",
+            _ => "text/javascript; charset=utf-8",
+        };
         Some(Self { media_type, content })
     }
 }
@@ -110,6 +133,20 @@ pub fn version() -> &'static str {
 /// The URL of a file, by which browsers may cache it forever.
 pub fn url(name: &str) -> String {
     format!("{BASE}/{}/{name}", version())
+}
+
+/// The page of a deployment.
+fn page() -> &'static str {
+    static SHOWN: LazyLock<String> = LazyLock::new(|| {
+        let names = FRAME.iter().map(|(name, _)| *name).chain([ENTRY, STYLE]);
+        names.fold(PAGE.to_owned(), |page, name| page.replace(&placeholder(name), &url(name)))
+    });
+    &SHOWN
+}
+
+/// What stands in `page.html` for the URL of a file.
+pub fn placeholder(name: &str) -> String {
+    format!("{{{name}}}")
 }
 
 #[cfg(test)]
@@ -146,6 +183,16 @@ mod tests {
         let types = ["texts.js", STYLE].map(|name| Asset::find(name).unwrap().media_type);
         assert_eq!(types, ["text/javascript; charset=utf-8", "text/css; charset=utf-8"]);
         assert_eq!(Asset::find("../src/lib.rs"), None);
+    }
+
+    #[test]
+    fn the_page_of_a_deployment_loads_only_files_of_this_version() {
+        let urls: Vec<_> = page().split('"').filter(|part| part.contains("/assets/")).collect();
+        assert_eq!(urls.len(), FRAME.len() + 2, "{urls:?}");
+        for found in urls {
+            let name = found.strip_prefix(&url("")).unwrap();
+            assert!(Asset::find(name).is_some(), "{name}");
+        }
     }
 
     #[test]

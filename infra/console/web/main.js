@@ -33,7 +33,8 @@ function storage(name) {
 async function show() {
   shows += 1;
   const current = shows;
-  if (!session.isOpen && !location.pathname.startsWith(url("/sign-in"))) return router.go(url("/sign-in"));
+  const isSignIn = location.pathname.startsWith(url("/sign-in"));
+  if (!session.isOpen && !isSignIn) return router.go(url("/sign-in", { next: location.pathname + location.search }));
   const found = resolve(routes, location.pathname);
   if (!found) return draw(null, h("div", {}, h("h1", { tabindex: "-1" }, t.notFound.title), h("p", {}, t.notFound.text)));
   const { route, parameters } = found;
@@ -57,8 +58,9 @@ async function show() {
     if (context.isCurrent()) draw(context, content, route.name);
   } catch (error) {
     if (!context.isCurrent()) return undefined;
-    const isSignedOut = error.status === 401 && !session.isOpen;
-    if (isSignedOut) return router.go(url("/sign-in"));
+    const hasKey = Boolean(projectId) && session.local?.project_id === projectId;
+    const isSignedOut = error.status === 401 && !session.email && !hasKey;
+    if (isSignedOut) return router.go(url("/sign-in", { next: location.pathname + location.search }));
     draw(context, h("div", {}, h("h1", { tabindex: "-1" }, t.failed.page), failure(error, { again: show })), route.name);
   }
   return undefined;

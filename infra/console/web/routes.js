@@ -3,6 +3,9 @@
 export const routes = [
   { path: "", name: "home", load: () => import("./views/home.js") },
   { path: "/sign-in", name: "sign-in", load: () => import("./views/sign-in.js") },
+  { path: "/account", name: "account", load: () => import("./views/account.js") },
+  // The path is that of the SDK's page for the same purpose, below the path of a trusted domain.
+  { path: "/cli-auth-confirm", name: "confirm", load: () => import("./views/confirm-tool.js") },
   { path: "/projects", name: "projects", load: () => import("./views/projects.js") },
   { path: "/:project", name: "overview", load: () => import("./views/overview.js") },
   { path: "/:project/quick-start", name: "quickstart", load: () => import("./views/quick-start.js") },
@@ -26,6 +29,7 @@ export const routes = [
   { path: "/:project/webhooks/:webhook", name: "webhooks", load: () => import("./views/webhook.js") },
   { path: "/:project/api", name: "reference", load: () => import("./views/reference.js") },
   { path: "/:project/api/:operation", name: "reference", load: () => import("./views/operation.js") },
+  { path: "/:project/content", name: "content", load: () => import("./views/content.js") },
   { path: "/:project/audit-log", name: "audit", load: () => import("./views/audit-log.js") },
   { path: "/:project/settings", name: "settings", load: () => import("./views/settings.js") },
   { path: "/:project/settings/:area", name: "settings", load: () => import("./views/settings.js") },

@@ -8,6 +8,7 @@ pub mod aws;
 mod causes;
 pub mod cli;
 mod commits;
+mod compression;
 pub mod content;
 mod damage;
 pub mod data;

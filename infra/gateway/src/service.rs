@@ -26,6 +26,7 @@ use wire::entropy::Entropy;
 use wire::id::ProjectId;
 use workers::webhooks::Courier;
 
+use crate::compression::compressed;
 use crate::engine::Engine;
 use crate::inbox::Inbox;
 use crate::pages::{self, Extent, Private};
@@ -84,7 +85,8 @@ impl Service {
         let router = pages::with_pages(operations, inbox.clone(), private_pages.map_or(otherwise, Extent::Private), &app);
         // `as_received` wraps the whole router, because it must normalise the path before routes
         // are matched.
-        let router = Router::new().fallback_service(router.map_request(as_received)).layer(from_fn(logged));
+        let router = Router::new().fallback_service(router.map_request(as_received));
+        let router = router.layer(from_fn(compressed)).layer(from_fn(logged));
         Self { app, router, inbox, engine }
     }
 

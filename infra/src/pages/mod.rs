@@ -3,7 +3,7 @@
 //!
 //! Pages are HTML that works without scripts; scripts add copy buttons, relative times and updates
 //! in place. Everything that a page loads is one of [`assets::ASSETS`], so the content security
-//! policy ([`POLICY`]) can forbid inline code and other hosts.
+//! policy ([`POLICY`](web_console::serve::POLICY)) can forbid inline code and other hosts.
 
 pub mod assets;
 pub mod documents;
@@ -14,14 +14,11 @@ use std::sync::LazyLock;
 
 use anyhow::{Context as _, anyhow};
 use minijinja::value::Serde;
-use minijinja::{Environment, UndefinedBehavior, Value, context};
+use minijinja::{Environment, HtmlEscape, UndefinedBehavior, Value, context};
 use serde::Serialize;
+use web_console::{ENTRY, STYLE, placeholder};
 
 use crate::render;
-
-/// The content security policy of pages.
-pub const POLICY: &str = "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self' data:; connect-src 'self'; \
-    frame-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
 
 macro_rules! templates {
     ($($name:literal),* $(,)?) => {
@@ -118,6 +115,16 @@ impl Frame {
     pub fn message(&self, title: &str, text: &str, links: &[Link]) -> anyhow::Result<String> {
         self.page("message", "", serde_json::json!({ "title": title, "text": text, "links": links }))
     }
+}
+
+/// The page of the console for deployments, with a placeholder for the URL of each of its files.
+pub fn console() -> anyhow::Result<String> {
+    let names = serde_json::json!({ "entry": placeholder(ENTRY), "style": placeholder(STYLE) });
+    let mut page = Frame::beginning_with(&CONSOLE).page("console", CONSOLE[0].href, names)?;
+    for asset in &assets::ASSETS {
+        page = page.replace(&HtmlEscape(&assets::url(asset.name)?).to_string(), &placeholder(asset.name));
+    }
+    Ok(page)
 }
 
 #[cfg(test)]

@@ -48,7 +48,7 @@ function shown(data) {
   const rows = Array.isArray(data) ? data : [data];
   const row = (one) => {
     const { resources, ...own } = one;
-    const fields = Object.entries({ ...own, ...resources }).map(([name, value]) => `${name}: ${line(value)}`);
+    const fields = Object.entries({ ...own, ...resources }).map(([field, value]) => `${field}: ${line(value)}`);
     return fields.join("\n");
   };
   return rows.length === 0 ? "Nothing is published." : rows.map(row).join("\n\n");

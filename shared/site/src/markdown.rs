@@ -12,9 +12,9 @@ pub const OPTIONS: Options =
     Options::ENABLE_TABLES.union(Options::ENABLE_STRIKETHROUGH).union(Options::ENABLE_TASKLISTS).union(Options::ENABLE_FOOTNOTES);
 
 /// The start of an element around a table, which can be scrolled if the table is wide.
-pub const TABLE_START: &str = "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"Table\">";
+pub const TABLE_START: &str = "<section class=\"scroll\" tabindex=\"0\" aria-label=\"Table\">";
 /// The end of that element.
-pub const TABLE_END: &str = "</div>";
+pub const TABLE_END: &str = "</section>";
 
 /// The start of the element of a code block.
 pub fn code_start(kind: &CodeBlockKind<'_>) -> String {
@@ -47,7 +47,7 @@ pub fn html(text: &str, title: &str) -> String {
         writer.event(event);
     }
     writer.drop_repeated(title);
-    writer.follow_title();
+    level_headings(&mut writer.events);
     let mut rendered = String::new();
     html::push_html(&mut rendered, writer.events.into_iter());
     rendered
@@ -136,26 +136,29 @@ impl<'a> Writer<'a> {
         self.events.push(Event::Start(Tag::Image { link_type: pulldown_cmark::LinkType::Inline, dest_url: url, title, id: "".into() }));
     }
 
-    /// Lowers all headings by a level if one of them is of the first, which is that of the title. A
-    /// text without such headings keeps its levels, so that none is left out.
-    fn follow_title(&mut self) {
-        let is_first = |event: &Event<'_>| matches!(event, Event::Start(Tag::Heading { level: HeadingLevel::H1, .. }));
-        if !self.events.iter().any(is_first) {
-            return;
-        }
-        for event in &mut self.events {
-            if let Event::Start(Tag::Heading { level, .. }) | Event::End(TagEnd::Heading(level)) = event {
-                *level = lower(*level);
-            }
-        }
-    }
-
     /// Drops the first heading if it repeats the title, which the page shows above the text.
     fn drop_repeated(&mut self, title: &str) {
         if let Some((range, text)) = self.first.take()
             && text.trim() == title.trim()
         {
             self.events.drain(range);
+        }
+    }
+}
+
+/// Gives each heading the level after that of the heading above it, as the title of the post is the
+/// only one of the first level, and screen readers announce levels.
+fn level_headings(events: &mut [Event]) {
+    let mut above: Vec<HeadingLevel> = Vec::new();
+    for event in events {
+        match event {
+            Event::Start(Tag::Heading { level, .. }) => {
+                above.retain(|one| one < level);
+                above.push(*level);
+                *level = HeadingLevel::try_from(above.len() + 1).unwrap_or(HeadingLevel::H6);
+            }
+            Event::End(TagEnd::Heading(level)) => *level = HeadingLevel::try_from(above.len() + 1).unwrap_or(HeadingLevel::H6),
+            _ => {}
         }
     }
 }
@@ -271,6 +274,13 @@ mod tests {
         assert!(!html.contains(">Hello"), "{html}");
         assert!(html.contains("<h2 id=\"part\">Part") && html.contains("<h3 id=\"part-1\">Part"), "{html}");
         assert!(html.contains("<img src=\"/pictures/p.svg\" alt=\"p\"") && html.contains("data-language=\"sh\">ls &lt;x&gt;"), "{html}");
+    }
+
+    #[test]
+    fn no_level_of_headings_is_skipped() {
+        let html = html("# Title\n\n## One\n\n#### Two\n\n### Three\n\n## Four\n\n# Five\n", "Title");
+        let levels: Vec<_> = html.match_indices("<h").map(|(at, _)| &html[at + 2..=at + 2]).collect();
+        assert_eq!(levels, ["2", "3", "3", "2", "2"], "{html}");
     }
 
     #[test]

@@ -151,8 +151,8 @@ pub fn docs(content: &Content, site_url: &str) -> Document {
         head: String::new(),
         main: format!(
             "<h1>{}</h1>\n<p class=\"lead\">{}</p>\n<h2 id=\"apps\">Apps</h2>\n{}<h2 id=\"posts\">Recent posts</h2>\n{}\
-             <h2 id=\"programs\">For programs and agents</h2>\n<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"Documents\">\
-             <table>\n<thead><tr><th scope=\"col\">Document</th><th scope=\"col\">Contents</th></tr></thead>\n<tbody>\n{rows}</tbody></table></div>\n",
+             <h2 id=\"programs\">For programs and agents</h2>\n<section class=\"scroll\" tabindex=\"0\" aria-label=\"Documents\">\
+             <table>\n<thead><tr><th scope=\"col\">Document</th><th scope=\"col\">Contents</th></tr></thead>\n<tbody>\n{rows}</tbody></table></section>\n",
             markup(&site.name),
             markup(&site.description),
             app_cards(&content.apps),

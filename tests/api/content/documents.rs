@@ -16,7 +16,8 @@ use super::content;
 const SITE: &str = "https://site.example";
 
 /// Documents with their media types.
-const DOCUMENTS: [(&str, &str); 20] = [
+pub(super) const DOCUMENTS: [(&str, &str); 22] = [
+    ("/", "text/html; charset=utf-8"),
     ("/.well-known/agent-card.json", "application/json"),
     ("/.well-known/ai-catalog.json", "application/ai-catalog+json"),
     ("/.well-known/api-catalog", "application/linkset+json; profile=\"https://www.rfc-editor.org/info/rfc9727\""),
@@ -25,6 +26,7 @@ const DOCUMENTS: [(&str, &str); 20] = [
     ("/blog", "text/html; charset=utf-8"),
     ("/blog/hello", "text/html; charset=utf-8"),
     ("/blog/hello.md", "text/markdown; charset=utf-8"),
+    ("/cli/site.tgz", "application/gzip"),
     ("/feed.json", "application/feed+json"),
     ("/feed.xml", "application/atom+xml; charset=utf-8"),
     ("/icon.svg", "image/svg+xml"),
@@ -58,10 +60,11 @@ async fn every_document_has_a_media_type_a_validator_and_cache_rules() {
     for (path, media_type) in DOCUMENTS {
         let get = app.anonymous().get(path).await;
         assert_eq!((get.status(), get.header("content-type")), (200, Some(media_type)), "{path}");
-        assert!(!get.text().is_empty(), "{path}");
+        assert!(!get.bytes().is_empty(), "{path}");
+        assert_eq!(get.header("content-length"), Some(get.bytes().len().to_string().as_str()), "{path}");
         assert!(get.header("cache-control").unwrap().starts_with("public, max-age="), "{path}");
         assert_eq!((get.header("access-control-allow-origin"), get.header("x-content-type-options")), (Some("*"), Some("nosniff")));
-        assert!(get.header("vary").is_none(), "{path} is the same for everybody");
+        assert_eq!(get.header("vary"), Some("accept-encoding"), "{path}");
 
         let head = app.anonymous().request("HEAD", path).send().await;
         assert_eq!((head.status(), head.text()), (200, ""), "{path}");
@@ -155,7 +158,7 @@ async fn every_link_within_the_documents_leads_somewhere() {
     let broken: Vec<_> = found.iter().filter(|(path, status)| **status != expected(path)).collect();
     assert!(broken.is_empty(), "{broken:?}");
     for (path, _) in DOCUMENTS {
-        assert!(found.contains_key(path) || path == "/style.css", "no link leads to {path}");
+        assert!(found.contains_key(path) || ["/", "/style.css"].contains(&path), "no link leads to {path}");
     }
 }
 

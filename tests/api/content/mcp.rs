@@ -19,24 +19,24 @@ fn params(mut params: Value) -> Value {
     params
 }
 
-async fn send(app: &TestApp, headers: &[(&str, &str)], body: &str) -> Answer {
+pub(super) async fn send(app: &TestApp, headers: &[(&str, &str)], body: &str) -> Answer {
     let request = app.anonymous().request("POST", "/mcp").header("content-type", "application/json");
     let request = headers.iter().fold(request, |request, (name, value)| request.header(name, value));
     request.body(body.to_owned()).send().await
 }
 
-fn request(method: &str, params: &Value) -> String {
+pub(super) fn request(method: &str, params: &Value) -> String {
     json!({ "jsonrpc": "2.0", "id": "one", "method": method, "params": params }).to_string()
 }
 
-/// A valid request of the newest revision; `name` is that of a tool.
-async fn modern(app: &TestApp, method: &str, name: Option<&str>, given: Value) -> Answer {
+/// A valid request of the newest revision; `name` is that of a tool, or the URI of a resource.
+pub(super) async fn modern(app: &TestApp, method: &str, name: Option<&str>, given: Value) -> Answer {
     let mut headers = vec![("mcp-protocol-version", STATELESS), ("mcp-method", method)];
     headers.extend(name.map(|name| ("mcp-name", name)));
     send(app, &headers, &request(method, &params(given))).await
 }
 
-async fn tool(app: &TestApp, name: &str, arguments: Value) -> Value {
+pub(super) async fn tool(app: &TestApp, name: &str, arguments: Value) -> Value {
     let answer = modern(app, "tools/call", Some(name), json!({ "name": name, "arguments": arguments })).await;
     assert_eq!(answer.status(), 200, "{name}: {}", answer.text());
     answer.json()
@@ -111,6 +111,9 @@ async fn a_tool_that_fails_advises_the_model_and_a_misused_one_is_refused() {
         ("get_app", json!({})),
         ("get_app", json!({ "appId": 7 })),
         ("list_apps", json!({ "x": 1 })),
+        ("list_blog_posts", json!({ "offset": -1 })),
+        ("list_blog_posts", json!({ "offset": "1" })),
+        ("list_blog_posts", json!({ "offset": 1, "x": 1 })),
         ("delete_app", json!({})),
         ("search", json!([])),
     ];
@@ -176,7 +179,9 @@ async fn earlier_clients_begin_with_initialize_and_get_no_session() {
     assert!(tools["tools"].is_array() && tools["resultType"].is_null() && tools["ttlMs"].is_null(), "{tools}");
     let apps = send(&app, &agreed, &request("tools/call", &json!({ "name": "list_apps" }))).await.json();
     assert_eq!(apps["result"]["structuredContent"], app.anonymous().get("/api/v1/apps").await.json());
-    let unknown = send(&app, &agreed, &request("resources/list", &json!({}))).await;
+    let resources = send(&app, &agreed, &request("resources/list", &json!({}))).await.json()["result"].clone();
+    assert!(resources["resources"].is_array() && resources["ttlMs"].is_null(), "{resources}");
+    let unknown = send(&app, &agreed, &request("resources/subscribe", &json!({}))).await;
     assert_eq!((unknown.status(), &unknown.json()["error"]["code"]), (200, &json!(-32601)));
     assert_eq!(send(&app, &[("mcp-protocol-version", "1999-01-01")], &request("ping", &json!({}))).await.status(), 400);
 }

@@ -104,3 +104,36 @@ async fn every_error_links_to_an_existing_page() {
     let wrong = http::Request::post(path).body(axum::body::Body::empty()).unwrap();
     assert_eq!(router.oneshot(wrong).await.unwrap().status(), 404);
 }
+
+#[tokio::test]
+async fn the_console_of_a_deployment_has_no_data_and_calls_its_own_origin() {
+    let app = TestApp::start().await;
+    let router = edge_functions::fallback::with_console(edge_functions::fallback::router(&app.app)).with_state(app.app.clone());
+    let send = async |method: &str, path: &str, headers: &[(&str, &str)], body: &'static str| {
+        let request =
+            headers.iter().fold(http::Request::builder().method(method).uri(path), |request, (name, value)| request.header(*name, *value));
+        let answer = router.clone().oneshot(request.body(axum::body::Body::from(body)).unwrap()).await.unwrap();
+        let (head, body) = answer.into_parts();
+        let body = axum::body::to_bytes(body, usize::MAX).await.unwrap();
+        (head, String::from_utf8(body.to_vec()).unwrap())
+    };
+
+    for path in ["/console", "/console/sign-in", "/console/internal/users?q=ada"] {
+        let (head, page) = send("GET", path, &[], "").await;
+        assert_eq!((head.status.as_u16(), head.headers["content-type"].to_str().unwrap()), (200, "text/html; charset=utf-8"));
+        assert!(head.headers["content-security-policy"].to_str().unwrap().contains("connect-src 'self'"));
+        assert!(!head.headers.contains_key("access-control-allow-origin"));
+        assert!(page.contains("/main.js\"") && !page.contains('{'), "{page}");
+    }
+    let html = [("content-type", "application/x-www-form-urlencoded"), ("sec-fetch-site", "same-origin")];
+    let (head, _) = send("POST", "/console/preview", &html[..1], "html=%3Cb%3E").await;
+    assert_eq!(head.status, 403, "of another site");
+    let (head, shown) = send("POST", "/console/preview", &html, "html=%3Cb%3Ehello").await;
+    assert!(shown.ends_with("<b>hello") && head.headers["content-security-policy"].to_str().unwrap().contains("sandbox"));
+    for path in ["/console/assets/1/nothing.js", "/consoles", "/api/v1/console", "/api/v1/nothing"] {
+        assert_eq!(send("GET", path, &[], "").await.0.status, 404, "{path}");
+    }
+    // The keys of a project come from a gateway alone, on its own machine.
+    let (_, answer) = send("GET", "/console/session", &[], "").await;
+    assert!(!answer.contains("super_secret"));
+}

@@ -162,3 +162,28 @@ async fn sets_of_another_project_are_not_found() {
     assert_eq!(admin.get(KEYS).await.json()["items"].as_array().unwrap().len(), 1);
     assert_eq!(statuses(&app, &set).await, [200; 3]);
 }
+
+#[tokio::test]
+async fn the_time_that_means_never_is_accepted_as_it_was_said() {
+    let app = TestApp::start().await;
+    let create = async |expires: &Value| {
+        let mut wanted = new_set(&app);
+        wanted["expires_at_millis"] = expires.clone();
+        app.admin().post(KEYS, wanted).await
+    };
+    let sets = app.admin().get(KEYS).await.json();
+    let never = sets["items"][0]["expires_at_millis"].clone();
+    assert_eq!(never, 253_402_300_799_000_i64, "the project's first keys never expire");
+    let again = create(&never).await;
+    assert_eq!((again.status(), &again.json()["expires_at_millis"]), (200, &never), "{}", again.text());
+    let later = create(&json!(i64::MAX)).await;
+    assert_eq!(later.json()["expires_at_millis"], never);
+    let last = create(&json!(253_402_207_200_000_i64)).await;
+    assert_eq!(last.json()["expires_at_millis"], 253_402_207_200_000_i64, "the latest time is a time");
+    app.advance(SignedDuration::from_hours(24 * 365 * 100));
+    assert_eq!(statuses(&app, &again.json()).await, [200; 3]);
+    for wrong in [json!(253_402_300_798_999_i64), json!(-1), json!(0), json!("never"), Value::Null] {
+        let answer = create(&wrong).await;
+        assert_error(&answer, 400, "SCHEMA_ERROR");
+    }
+}

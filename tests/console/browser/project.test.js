@@ -1,4 +1,4 @@
-// The whole life of a project by clicks alone, on a dark phone and on a light desktop.
+// The whole life of a project by clicks alone, on a phone and on a desktop, light and dark.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -9,11 +9,13 @@ const it = consoleOf();
 
 for (const [width, colorScheme] of [
   [1280, "light"],
+  [1280, "dark"],
+  [360, "light"],
   [360, "dark"],
 ]) {
-  test(`a project lives from its creation to its deletion at ${width} px`, { timeout: 180_000 }, async (t) => {
+  test(`a project lives from its creation to its deletion at ${width} px, ${colorScheme}`, { timeout: 180_000 }, async (t) => {
     await it.started;
-    const owner = `owner.${width}@example.com`;
+    const owner = `owner.${width}.${colorScheme}@example.com`;
     await it.owner(owner);
     const visited = await it.open(t, "/console/sign-in", { colorScheme, viewport: { width, height: 800 } });
     const { page } = visited;
@@ -24,7 +26,7 @@ for (const [width, colorScheme] of [
     await page.locator("main").getByRole("button", { name: "Sign in" }).click();
     await heading(page, "Projects");
     await looked("projects");
-    const name = `Shop ${width}`;
+    const name = `Shop ${width} ${colorScheme}`;
     await page.getByLabel("Name").fill(name);
     await page.getByRole("button", { name: "Create project" }).click();
 

@@ -5,7 +5,7 @@ import { randomBytes } from "node:crypto";
 import { test } from "node:test";
 
 import { shownBy } from "../../sdk/support/authenticator.js";
-import { consoleOf, heading, PASSWORD } from "../support/console.js";
+import { confirm, consoleOf, heading, isAccessible, PASSWORD } from "../support/console.js";
 
 const it = consoleOf();
 
@@ -13,6 +13,12 @@ async function signIn(page, email, password = PASSWORD) {
   await page.getByLabel("Email address").fill(email);
   await page.getByLabel("Password").fill(password);
   await page.locator("main").getByRole("button", { name: "Sign in" }).click();
+}
+
+/** The bytes of a secret in base32. */
+function decoded(secret) {
+  const bits = [...secret].map((letter) => "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567".indexOf(letter).toString(2).padStart(5, "0")).join("");
+  return Buffer.from(bits.match(/.{8}/g).map((byte) => Number.parseInt(byte, 2)));
 }
 
 /** Calls the API as the administrator of the project `internal`. */
@@ -53,6 +59,146 @@ test("a user with a second factor is asked for it", async (t) => {
   await page.getByLabel("Code").fill(shownBy(secret));
   await page.locator("main").getByRole("button", { name: "Sign in" }).click();
   await heading(page, "Projects");
+});
+
+/** Gives a page a device that has passkeys. */
+async function withDevice(context, page) {
+  const devtools = await context.newCDPSession(page);
+  await devtools.send("WebAuthn.enable");
+  const options = { protocol: "ctap2", transport: "internal", hasResidentKey: true, hasUserVerification: true };
+  const present = { isUserVerified: true, automaticPresenceSimulation: true };
+  await devtools.send("WebAuthn.addVirtualAuthenticator", { options: { ...options, ...present } });
+}
+
+const signOut = async (page) => {
+  await page.getByRole("button", { name: "Sign out" }).click();
+  await page.getByRole("button", { name: "Sign out" }).waitFor({ state: "detached" });
+};
+
+test("a user sets up an app and a passkey, and signs in with each", { timeout: 120_000 }, async (t) => {
+  await it.started;
+  await it.owner("keys@example.com");
+  await internal("PATCH", "/internal/projects/current", { config: { passkey_enabled: true } });
+  const { page, context } = await it.open(t, "/console/sign-in?next=/console/account", { viewport: { width: 360, height: 800 } });
+  await withDevice(context, page);
+  await signIn(page, "keys@example.com");
+  await heading(page, "Your account");
+  await isAccessible(page, "account");
+
+  await page.getByRole("button", { name: "Set up an app" }).click();
+  const secret = (await page.locator(".code code").innerText()).replaceAll(" ", "");
+  await isAccessible(page, "setting up an app");
+  await page.getByLabel("Code").fill("000000");
+  await page.locator("form").getByRole("button", { name: "Set up an app" }).click();
+  await page.getByRole("link", { name: "INVALID_TOTP_CODE" }).waitFor();
+  await page.getByLabel("Code").fill(shownBy(decoded(secret)));
+  await page.getByLabel("Name").fill("Phone");
+  await page.locator("form").getByRole("button", { name: "Set up an app" }).click();
+  const dialog = page.getByRole("dialog", { name: "Recovery codes" });
+  const codes = (await dialog.locator("code").innerText()).split(" ");
+  assert.equal(codes.length, 10);
+  await dialog.getByRole("button", { name: "I have stored it" }).click();
+  await page.locator(".rows tr", { hasText: "Phone" }).waitFor();
+
+  await page.getByRole("button", { name: "Add a passkey" }).click();
+  await page.locator(".rows", { hasText: "Passkey" }).getByRole("button", { name: "Delete passkey" }).waitFor();
+  await isAccessible(page, "account with credentials");
+  await signOut(page);
+
+  // The passkey as the second factor.
+  await page.goto(`${it.gateway.url}/console/sign-in`);
+  await signIn(page, "keys@example.com");
+  await page.getByLabel("Code").waitFor();
+  await isAccessible(page, "second factor");
+  await page.getByRole("button", { name: "Use a passkey" }).click();
+  await heading(page, "Projects");
+  await signOut(page);
+
+  // The passkey alone, and then a recovery code, as this project wants two factors.
+  await page.goto(`${it.gateway.url}/console/sign-in`);
+  await page.getByRole("button", { name: "Use a passkey" }).click();
+  await page.getByLabel("Code").fill(codes[0]);
+  await page.locator("main").getByRole("button", { name: "Sign in" }).click();
+  await heading(page, "Projects");
+
+  await page.getByRole("link", { name: "Account" }).click();
+  await page.getByRole("button", { name: "Delete passkey" }).click();
+  const name = await page.getByRole("dialog").locator("bdi").innerText();
+  await confirm(page, "Delete passkey", name);
+  await page.getByText("No passkeys.").waitFor();
+  await page.getByRole("button", { name: "Remove app" }).click();
+  await confirm(page, "Remove app", "Phone");
+  await page.getByText("No authenticator app.").waitFor();
+  await signOut(page);
+  await page.goto(`${it.gateway.url}/console/sign-in`);
+  await page.getByRole("button", { name: "Use a passkey" }).click();
+  await page.locator(".note.failed").waitFor();
+  await signIn(page, "keys@example.com");
+  await heading(page, "Projects");
+});
+
+test("a changed password ends the other sessions", async (t) => {
+  await it.started;
+  const { refresh_token: other } = await it.owner("changing@example.com");
+  const { page } = await it.open(t, "/console/account");
+  await signIn(page, "changing@example.com");
+  await heading(page, "Your account");
+  await page.locator(".rows tr", { hasText: "this one" }).waitFor();
+  assert.equal(await page.getByRole("button", { name: "End session" }).count(), 1);
+  await page.getByLabel("Current password").fill("wrong horse battery");
+  await page.getByLabel("New password").fill("another horse battery");
+  await page.getByRole("button", { name: "Change password" }).click();
+  await page.locator(".note.failed").waitFor();
+  await page.getByLabel("Current password").fill(PASSWORD);
+  await page.getByRole("button", { name: "Change password" }).click();
+  await page.waitForFunction(() => document.querySelectorAll(".rows tbody tr").length === 1);
+  const renewed = await fetch(`${it.gateway.url}/api/v1/auth/sessions/current/refresh`, {
+    method: "POST",
+    headers: { "x-service-access-type": "client", "x-service-project-id": "internal", "x-service-refresh-token": other },
+  });
+  assert.equal(renewed.status, 401);
+});
+
+/** A request of a device at the token endpoints. */
+async function device(operation, fields) {
+  const body = new URLSearchParams({ client_id: "internal", ...fields });
+  const answer = await fetch(`${it.gateway.url}/api/v1/auth/oauth/${operation}`, { method: "POST", body });
+  return answer.json();
+}
+
+test("a command-line tool is signed in by a click, and by nothing less", async (t) => {
+  await it.started;
+  await it.owner("tool@example.com");
+  const start = () => device("device_authorization", { verification_uri: `${it.gateway.url}/console/cli-auth-confirm` });
+  const poll = ({ device_code: code }) => device("token", { grant_type: "urn:ietf:params:oauth:grant-type:device_code", device_code: code });
+  const [confirmed, typed] = [await start(), await start()];
+  const { page } = await it.open(t, new URL(confirmed.verification_uri_complete).pathname + new URL(confirmed.verification_uri_complete).search);
+  await signIn(page, "tool@example.com");
+  await heading(page, "Sign in a command-line tool");
+  await page.getByText("Confirm only if you started this").waitFor();
+  assert.match(await page.locator(".facts").innerText(), /tool@example\.com/);
+  await isAccessible(page, "confirming a tool");
+  assert.equal((await poll(confirmed)).error, "authorization_pending", "a look confirms nothing");
+  await page.getByRole("button", { name: "Sign in the tool" }).click();
+  await page.getByText("The tool is signed in").waitFor();
+  const { access_token: access } = await poll(confirmed);
+  const me = await fetch(`${it.gateway.url}/api/v1/users/me`, {
+    headers: { "x-service-access-type": "client", "x-service-project-id": "internal", "x-service-access-token": access },
+  });
+  assert.equal((await me.json()).primary_email, "tool@example.com");
+
+  await page.goto(confirmed.verification_uri_complete);
+  await page.getByRole("link", { name: "INVALID_LOGIN_CODE" }).waitFor();
+
+  await page.goto(typed.verification_uri);
+  await page.getByLabel("Code").fill("WRONGCOD");
+  await page.getByRole("button", { name: "Continue" }).click();
+  await page.getByRole("link", { name: "INVALID_LOGIN_CODE" }).waitFor();
+  await page.getByLabel("Code").fill(typed.user_code.toLowerCase());
+  await page.getByRole("button", { name: "Continue" }).click();
+  await page.getByRole("button", { name: "Refuse" }).click();
+  await page.getByText("The sign-in was refused").waitFor();
+  assert.equal((await poll(typed)).error, "access_denied");
 });
 
 test("a session lasts as long as the tab, and ends at the API when it is left", async (t) => {

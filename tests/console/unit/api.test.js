@@ -130,3 +130,10 @@ test("a user is found by the whole address, in any case", async () => {
   assert.equal(await userId(api, "ada@example.org"), "ada@example.org");
   assert.equal(await userId(new Api(() => CREDENTIALS, { fetch: () => assert.fail() }), "an-id"), "an-id");
 });
+
+test("restricted users are let in only where a request says so", () => {
+  const name = "x-service-allow-restricted-user";
+  const credentials = { projectId: "internal", level: "client", token: "t" };
+  assert.equal(request({ ...credentials, isRestrictedAllowed: true }, "GET", "/users/me").headers[name], "true");
+  assert.ok(!Object.hasOwn(request(credentials, "GET", "/users/me").headers, name));
+});

@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import { test } from "node:test";
 
-import { match, resolve, url } from "../../../infra/console/web/core/router.js";
+import { match, ownPage, resolve, url } from "../../../infra/console/web/core/router.js";
 import { routes } from "../../../infra/console/web/routes.js";
 
 test("a pattern takes the parts of a path", () => {
@@ -42,4 +42,12 @@ test("every page has its module", async () => {
 test("a URL has only the parameters that have a value", () => {
   assert.equal(url("/p/users", { q: "a&b", order: "" }), "/console/p/users?q=a%26b");
   assert.equal(url("/p"), "/console/p");
+});
+
+test("a link leads back to pages of the console alone", () => {
+  globalThis.location = { origin: "https://auth.example.com" };
+  assert.equal(ownPage("/console/p1/users?q=ada"), "/console/p1/users?q=ada");
+  for (const foreign of [null, "", "/", "/consoles", "/inbox", "//evil.example/console/x", "https://evil.example/console/x", "javascript:alert(1)//console/"])
+    assert.equal(ownPage(foreign), null, foreign);
+  delete globalThis.location;
 });

@@ -58,8 +58,12 @@ test("without a token nothing is asked, and a refused token opens nothing", asyn
   assert.deepEqual([nobody.session.isOpen, refused.session.isOpen], [false, false]);
 });
 
+/** Answers a sign-in, and the question who has signed in. */
+const tokensOf = (email) => (url) =>
+  url.endsWith("/users/me") ? [200, { primary_email: email }] : [200, { access_token: "a1", refresh_token: "r1" }];
+
 test("a sign-in is kept for the tab, and its token opens projects", async () => {
-  const { session, stores, asked } = sessionWith(() => [200, { access_token: "a1", refresh_token: "r1" }]);
+  const { session, stores, asked } = sessionWith(tokensOf("ada@example.com"));
   assert.equal(await session.signIn("ada@example.com", "secret"), null);
   assert.equal(session.email, "ada@example.com");
   assert.deepEqual(asked[0].slice(0, 2), ["POST", "/api/v1/auth/password/sign-in"]);
@@ -71,6 +75,7 @@ test("a sign-in is kept for the tab, and its token opens projects", async () => 
 
 test("a second factor completes the sign-in", async () => {
   const { session } = sessionWith((url, { body }) => {
+    if (url.endsWith("/users/me")) return tokensOf("ada@example.com")(url);
     if (!url.endsWith("/mfa/sign-in"))
       return [400, { code: "MULTI_FACTOR_AUTHENTICATION_REQUIRED", error: "", details: { attempt_code: "c1" } }];
     assert.deepEqual(JSON.parse(body), { type: "totp", totp: "123456", code: "c1", remember_device: false });
@@ -78,7 +83,7 @@ test("a second factor completes the sign-in", async () => {
   });
   assert.equal(await session.signIn("ada@example.com", "secret"), "c1");
   assert.equal(session.email, null);
-  await session.secondFactor("ada@example.com", "c1", "123456");
+  await session.secondFactor("c1", "123456");
   assert.equal(session.email, "ada@example.com");
 });
 

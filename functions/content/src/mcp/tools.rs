@@ -1,20 +1,14 @@
 //! The tools: what they take and return, and what they do.
 
-use api::content::Problem;
 use flows::App;
 use serde_json::{Map, Value, json};
 use site::search;
 
+use super::Refusal;
 use crate::published::{content, site};
 
-/// The result of a tool.
-pub(super) enum Outcome {
-    Done(Value),
-    /// The tool cannot do what it was asked; the text tells the model what it can do instead.
-    Failed(&'static str),
-    /// The call does not fit the tool.
-    Misused(String),
-}
+/// How many posts a call lists.
+const POSTS: usize = 200;
 
 fn schema(properties: &Value, required: &[&str]) -> Value {
     json!({ "type": "object", "properties": properties, "required": required, "additionalProperties": false })
@@ -61,7 +55,13 @@ pub(super) fn all() -> Value {
             &schema(&json!({ "appId": text("The app's id, from list_apps.") }), &["appId"]),
             &app
         ),
-        tool("list_blog_posts", "List posts", "Lists the blog posts, newest first, with excerpts.", &nothing, &list(&texts(&post))),
+        tool(
+            "list_blog_posts",
+            "List posts",
+            &format!("Lists the blog posts, newest first, with excerpts: {POSTS} at a time. The result has their `total`."),
+            &schema(&json!({ "offset": { "type": "integer", "minimum": 0, "description": "How many of the newest to skip." } }), &[]),
+            &list(&texts(&post)),
+        ),
         tool("get_site", "Get the site", "Returns the site and the URLs of its documents.", &nothing, &json!({ "type": "object" })),
         tool(
             "get_blog_post",
@@ -80,55 +80,54 @@ pub(super) fn all() -> Value {
     ])
 }
 
+/// The argument of `list_blog_posts`: how many posts to skip.
+fn offset(arguments: &Map<String, Value>) -> Result<usize, Refusal> {
+    let offset = arguments.get("offset").map_or(Some(0), Value::as_u64).filter(|_| arguments.keys().all(|name| name == "offset"));
+    let offset = offset.and_then(|offset| usize::try_from(offset).ok());
+    offset.ok_or_else(|| Refusal::misused("The tool takes only `offset`, a whole number of at least 0."))
+}
+
 /// The only argument of a tool, a text.
-fn argument<'a>(name: &str, arguments: &'a Map<String, Value>) -> Result<&'a str, Outcome> {
+fn argument<'a>(name: &str, arguments: &'a Map<String, Value>) -> Result<&'a str, Refusal> {
     match arguments.get(name) {
         Some(Value::String(text)) if arguments.len() == 1 => Ok(text),
-        _ => Err(Outcome::Misused(format!("The tool takes exactly one argument, `{name}`, a text."))),
+        _ => Err(Refusal::misused(format!("The tool takes exactly one argument, `{name}`, a text."))),
     }
 }
 
-/// Calls a tool.
-pub(super) async fn call(app: &App, name: &str, arguments: &Map<String, Value>) -> Result<Outcome, Problem> {
-    match run(app, name, arguments).await? {
-        Ok(data) => Ok(Outcome::Done(json!({ "data": data }))),
-        Err(outcome) => Ok(outcome),
-    }
-}
-
-async fn run(app: &App, name: &str, arguments: &Map<String, Value>) -> Result<Result<Value, Outcome>, Problem> {
+/// Calls a tool; returns its structured result.
+pub(super) async fn call(app: &App, name: &str, arguments: &Map<String, Value>) -> Result<Value, Refusal> {
     let site_url = &app.settings.site_url;
-    if matches!(name, "list_apps" | "list_blog_posts" | "get_site") && !arguments.is_empty() {
-        return Ok(Err(Outcome::Misused("The tool takes no arguments.".to_owned())));
+    if matches!(name, "list_apps" | "get_site") && !arguments.is_empty() {
+        return Err(Refusal::misused("The tool takes no arguments."));
     }
-    Ok(match name {
-        "list_apps" => Ok(json!(content(app).await?.apps)),
-        "list_blog_posts" => Ok(json!(content(app).await?.blog_posts)),
-        "get_site" => Ok(json!(site(app).await?)),
-        "get_app" => match argument("appId", arguments) {
-            Ok(id) => {
-                let found = app.store.apps().await?.into_iter().find(|one| one.id == id);
-                found
-                    .map(|found| json!(found.at(site_url)))
-                    .ok_or(Outcome::Failed("There is no such app; list_apps returns the ids of all."))
-            }
-            Err(outcome) => Err(outcome),
-        },
-        "get_blog_post" => match argument("slug", arguments) {
-            Ok(slug) => {
-                let found = app.store.post_text(slug, app.clock.now()).await?.map(|found| {
-                    let mut post = json!(found.post.at(site_url));
-                    post["text"] = found.text.into();
-                    post
-                });
-                found.ok_or(Outcome::Failed("There is no such post; list_blog_posts returns the slugs of all."))
-            }
-            Err(outcome) => Err(outcome),
-        },
-        "search" => match argument("query", arguments) {
-            Ok(query) => Ok(search::find(&content(app).await?, query).iter().map(search::Found::json).collect()),
-            Err(outcome) => Err(outcome),
-        },
-        _ => Err(Outcome::Misused("There is no such tool; tools/list returns all.".to_owned())),
-    })
+    let data = match name {
+        "list_apps" => json!(content(app).await?.apps),
+        "list_blog_posts" => {
+            let first = offset(arguments)?;
+            let posts = content(app).await?.blog_posts;
+            let listed: Vec<_> = posts.iter().skip(first).take(POSTS).collect();
+            return Ok(json!({ "data": listed, "total": posts.len() }));
+        }
+        "get_site" => json!(site(app).await?),
+        "get_app" => {
+            let id = argument("appId", arguments)?;
+            let found = app.store.apps().await?.into_iter().find(|one| one.id == id);
+            let found = found.ok_or(Refusal::Advice("There is no such app; list_apps returns the ids of all."))?;
+            json!(found.at(site_url))
+        }
+        "get_blog_post" => {
+            let found = app.store.post_text(argument("slug", arguments)?, app.clock.now()).await?;
+            let found = found.ok_or(Refusal::Advice("There is no such post; list_blog_posts returns the slugs of all."))?;
+            let mut post = json!(found.post.at(site_url));
+            post["text"] = found.text.into();
+            post
+        }
+        "search" => {
+            let query = argument("query", arguments)?;
+            search::find(&content(app).await?, query).iter().map(search::Found::json).collect()
+        }
+        _ => return Err(Refusal::misused("There is no such tool; tools/list returns all.")),
+    };
+    Ok(json!({ "data": data }))
 }

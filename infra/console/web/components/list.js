@@ -41,9 +41,9 @@ function tableRow(columns, row, href) {
   return h(
     "tr",
     {},
-    columns.map(({ cell, class: kind }, index) => {
+    columns.map(({ cell, label, class: kind }, index) => {
       const content = cell(row);
-      return h("td", { class: kind }, index === 0 && to ? h("a", { class: "row", href: to }, content) : content);
+      return h("td", { class: kind, "data-label": label || null }, index === 0 && to ? h("a", { class: "row", href: to }, content) : content);
     }),
   );
 }

@@ -116,7 +116,8 @@ export function curlButton(make) {
 export function failure(error, { again } = {}) {
   if (error.name === "AbortError") return h("span");
   const isApi = typeof error.status === "number";
-  const text = !isApi ? `${t.failed.internal} ${error.message}` : error.status === 0 ? t.failed.unreachable : error.message;
+  const isPasskey = error instanceof DOMException;
+  const text = isPasskey ? t.failed.passkey : !isApi ? `${t.failed.internal} ${error.message}` : error.status === 0 ? t.failed.unreachable : error.message;
   const wait = error.retryAfter ? ` ${t.failed.retryAfter(error.retryAfter)}` : "";
   return h(
     "div",

@@ -11,7 +11,7 @@ const GROUPS = [
   ["people", ["users", "/users"], ["teams", "/teams"], ["permissions", "/permissions"]],
   ["signIn", ["providers", "/providers"], ["rules", "/sign-up-rules"]],
   ["emails", ["outbox", "/outbox"], ["templates", "/templates"], ["themes", "/themes"], ["drafts", "/drafts"]],
-  ["developers", ["keys", "/keys"], ["webhooks", "/webhooks"], ["reference", "/api"]],
+  ["developers", ["keys", "/keys"], ["webhooks", "/webhooks"], ["reference", "/api"], ["content", "/content"]],
   ["project", ["audit", "/audit-log"], ["settings", "/settings"]],
 ];
 
@@ -54,7 +54,10 @@ export function projectSwitch({ session, projects, router, projectId, refresh })
   return [
     projects.size > 0 && [h("label", { class: "label", for: "project" }, t.nav.project), select],
     session.email
-      ? h("button", { type: "button", class: "quiet", onclick: signOut, title: session.email }, t.nav.signOut)
+      ? [
+          h("a", { class: "quiet-link", href: url("/account"), title: session.email }, t.nav.account),
+          h("button", { type: "button", class: "quiet", onclick: signOut }, t.nav.signOut),
+        ]
       : session.local && h("a", { class: "quiet-link", href: url("/sign-in") }, t.nav.signIn),
   ];
 }

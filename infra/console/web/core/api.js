@@ -41,6 +41,7 @@ export function request(credentials, method, path, { query, body, ifMatch } = {}
   if (credentials.adminToken) headers["x-service-admin-access-token"] = credentials.adminToken;
   if (credentials.token) headers["x-service-access-token"] = credentials.token;
   if (credentials.refreshToken) headers["x-service-refresh-token"] = credentials.refreshToken;
+  if (credentials.isRestrictedAllowed) headers["x-service-allow-restricted-user"] = "true";
   if (ifMatch) headers["if-match"] = ifMatch;
   if (body !== undefined) headers["content-type"] = "application/json";
   const given = Object.entries(query ?? {}).filter(([, value]) => value !== undefined && value !== null && value !== "");

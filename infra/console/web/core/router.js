@@ -42,6 +42,16 @@ export function url(path, query = {}) {
   return `${BASE}${path}${given.length ? `?${new URLSearchParams(given)}` : ""}`;
 }
 
+/** The page of the console that a text names, or `null`: it may come from a link of somebody else. */
+export function ownPage(text) {
+  try {
+    const { origin, pathname, search } = new URL(text, location.origin);
+    return origin === location.origin && pathname.startsWith(`${BASE}/`) ? pathname + search : null;
+  } catch {
+    return null;
+  }
+}
+
 /** Calls `show` for each page that is opened, unless `mayLeave` says to stay. */
 export class Router {
   #show;

@@ -2,6 +2,7 @@
 // user of the project `internal`, by a session.
 
 import { Api, ApiError } from "./api.js";
+import { prove } from "./passkeys.js";
 
 const TOKEN = "gatelet.console-token";
 const SESSION = "gatelet.console-session";
@@ -66,17 +67,57 @@ export class Session {
     return new Api(() => ({ projectId, adminToken: this.#user?.access }), { fetch: this.#fetch, renew: () => this.#renew() });
   }
 
+  /**
+   * The API of a project as an app or a server of it calls it: with the key of the first project, or
+   * with none, and with a user's access token if there is one.
+   */
+  as(projectId, level, token) {
+    const local = this.#local?.project_id === projectId ? this.#local : null;
+    const key = { client: local?.publishable_client_key, server: local?.secret_server_key }[level];
+    return new Api(() => ({ projectId, level, key, token: token || undefined }), { fetch: this.#fetch });
+  }
+
   /** The API of the project `internal`, as the user who is signed in. */
   get internal() {
-    const credentials = () => ({ projectId: INTERNAL, level: "client", token: this.#user?.access });
+    // A user who lacks a required second factor can sign in and set one up.
+    const credentials = () => ({ projectId: INTERNAL, level: "client", token: this.#user?.access, isRestrictedAllowed: true });
     return new Api(credentials, { fetch: this.#fetch, renew: () => this.#renew() });
   }
 
+  /** How users of `internal` may sign in: the configuration of that project. */
+  async ways() {
+    return (await this.#anybody().get("/projects/current")).config;
+  }
+
   /** Signs in. Returns the code of the attempt if a second factor is required, else `null`. */
-  async signIn(email, password) {
-    const api = this.#anybody();
+  signIn(email, password) {
+    return this.#attempt("/auth/password/sign-in", { email, password });
+  }
+
+  /** Signs in with a passkey, in the same way. */
+  async signInWithPasskey() {
+    return this.#attempt("/auth/passkey/sign-in", await prove(this.#anybody()));
+  }
+
+  /** Completes a sign-in by a code of the authenticator app, or by a recovery code. */
+  async secondFactor(attempt, code) {
+    const isTotp = /^\d{6}$/.test(code);
+    const factor = isTotp ? { type: "totp", totp: code } : { type: "recovery-code", recovery_code: code };
+    await this.#complete(attempt, factor);
+  }
+
+  /** Completes a sign-in by a passkey. */
+  async secondFactorByPasskey(attempt) {
+    await this.#complete(attempt, { type: "passkey", passkey: await prove(this.#anybody(), attempt) });
+  }
+
+  async #complete(attempt, factor) {
+    await this.#begin(await this.#anybody().post("/auth/mfa/sign-in", { ...factor, code: attempt, remember_device: false }));
+  }
+
+  async #attempt(path, body) {
     try {
-      this.#keep(email, await api.post("/auth/password/sign-in", { email, password }));
+      await this.#begin(await this.#anybody().post(path, body));
       return null;
     } catch (error) {
       if (error instanceof ApiError && error.code === "MULTI_FACTOR_AUTHENTICATION_REQUIRED") return error.details.attempt_code;
@@ -84,11 +125,28 @@ export class Session {
     }
   }
 
-  /** Completes a sign-in by a code of the authenticator app, or by a recovery code. */
-  async secondFactor(email, attempt, code) {
-    const isTotp = /^\d{6}$/.test(code);
-    const factor = isTotp ? { type: "totp", totp: code } : { type: "recovery-code", recovery_code: code };
-    this.#keep(email, await this.#anybody().post("/auth/mfa/sign-in", { ...factor, code: attempt, remember_device: false }));
+  /** Keeps the tokens of a sign-in, with the address of their user. */
+  async #begin(tokens) {
+    this.#keep("", tokens);
+    try {
+      const user = await this.internal.get("/users/me");
+      this.#keep(user.primary_email ?? user.display_name ?? user.id, tokens);
+    } catch (error) {
+      this.#forget();
+      throw error;
+    }
+  }
+
+  /** Changes the password. The refresh token says which session stays. */
+  changePassword(body) {
+    const credentials = () => ({ projectId: INTERNAL, level: "client", token: this.#user?.access, refreshToken: this.#user?.refresh });
+    return new Api(credentials, { fetch: this.#fetch, renew: () => this.#renew() }).post("/auth/password/update", body);
+  }
+
+  /** Decides on the sign-in of a command-line tool, whose session then is one of this user's. */
+  decide(code, mode) {
+    const body = { login_code: code, mode, ...(mode === "complete" && { refresh_token: this.#user?.refresh }) };
+    return this.internal.post("/auth/cli/complete", body);
   }
 
   /** Ends the session here and at the API. */

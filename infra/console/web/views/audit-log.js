@@ -3,7 +3,7 @@
 import { list } from "../components/list.js";
 import { head, link, shown, tag, time } from "../components/parts.js";
 import { h } from "../core/dom.js";
-import { shortened, words } from "../core/format.js";
+import { shortened, title, words } from "../core/format.js";
 import { texts as t } from "../texts.js";
 import { placeOf } from "./user-sessions.js";
 
@@ -57,7 +57,7 @@ export function entries({ api, router, to }, query) {
 }
 
 function what(entry) {
-  const events = entry.events.map(words).join(", ") || words(entry.operation);
+  const events = title(entry.events.join(", ") || entry.operation);
   const fields = entry.fields.length ? t.audit.fields(entry.fields.join(", ")) : "";
   return [
     shown(events, { most: 120 }),

@@ -59,8 +59,32 @@ function fieldsOf(openapi, schema) {
   );
 }
 
+/** The choice of whose access the request has. `api()` is the client that sends it. */
+function access({ api, session, projectId, operation }) {
+  const hasKeys = session.local?.project_id === projectId;
+  const levels = ["admin", ...(hasKeys ? ["server"] : []), ...(operation["x-access"] === "client" ? ["client"] : [])];
+  const level = h(
+    "select",
+    { id: newId("level") },
+    levels.map((name) => h("option", { value: name }, t.reference.levels[name])),
+  );
+  const token = h("input", { id: newId("token"), autocomplete: "off", spellcheck: "false" });
+  const help = h("small", { id: newId("help") }, t.reference.tokenHelp);
+  token.setAttribute("aria-describedby", help.id);
+  const ofUser = h("div", { class: "field", hidden: true }, h("label", { for: token.id }, t.reference.token), token, help);
+  level.addEventListener("change", () => {
+    ofUser.hidden = level.value !== "client";
+  });
+  return {
+    element: [h("div", { class: "field" }, h("label", { for: level.id }, t.reference.access), level), ofUser],
+    api: () => (level.value === "admin" ? api : session.as(projectId, level.value, level.value === "client" ? token.value.trim() : "")),
+  };
+}
+
 /** The form that sends the operation. What changes something is sent after a confirmation. */
-function attempt({ api, operation, openapi, parameters, schema }) {
+function attempt(context) {
+  const { operation, openapi, parameters, schema } = context;
+  const sender = access(context);
   const inputs = new Map(
     parameters.map((parameter) => [
       parameter,
@@ -95,7 +119,7 @@ function attempt({ api, operation, openapi, parameters, schema }) {
       const started = performance.now();
       const took = () => t.reference.took(Math.round(performance.now() - started));
       try {
-        const found = await api.call(operation.method, request.path, request.options);
+        const found = await sender.api().call(operation.method, request.path, request.options);
         fill(answer, h("p", {}, state("done", t.reference.succeeded), " ", h("span", { class: "muted" }, took())), code(printed(found)));
       } catch (error) {
         fill(
@@ -123,6 +147,7 @@ function attempt({ api, operation, openapi, parameters, schema }) {
   return h(
     "form",
     { class: "narrow", onsubmit: send },
+    sender.element,
     [...inputs].map(([parameter, input]) =>
       h(
         "div",
@@ -139,10 +164,9 @@ function attempt({ api, operation, openapi, parameters, schema }) {
       button(t.reference.send, null, { type: "submit", class: "main" }),
       curlButton(() => {
         const { path, options } = made();
-        return api.request(operation.method, path, options);
+        return sender.api().request(operation.method, path, options);
       }),
     ),
-    h("p", { class: "muted small" }, t.reference.access_),
     answer,
   );
 }

@@ -1,27 +1,54 @@
-// The first requests, with the project's own values.
+// The first requests with each framework, with the project's own values.
 
-import { code, facts, head, heading, id, link, secret } from "../components/parts.js";
-import { h } from "../core/dom.js";
+import { form } from "../components/form.js";
+import { code, facts, head, id, link, secret, tabs } from "../components/parts.js";
+import { fill, h } from "../core/dom.js";
 import { texts as t } from "../texts.js";
 
-const SDK = "@stackframe/js@2.8.108";
+const SDK = "2.8.108";
 const CALLBACK = "/handler/email-verification";
 
-/** The snippets for a project; `keys` are its own, or placeholders for them. */
-export function snippets({ origin, projectId, clientKey, serverKey, number }) {
+/** The keys that somebody has put in, by project; they last as long as the page. */
+const given = new Map();
+
+/**
+ * The steps for each framework, as texts and blocks of code; `values` are the project's, with
+ * placeholders for unknown keys.
+ */
+export const frameworks = {
+  http: { guide: "http", steps: http },
+  javascript: { guide: "react", steps: javascript },
+  react: { guide: "react", steps: react },
+  nextjs: { guide: "nextjs", steps: nextjs },
+  node: { guide: "node-backend", steps: node },
+  python: { guide: "python-backend", steps: python },
+};
+
+function http({ origin, projectId, clientKey, serverKey, number }) {
   const client = `  -H 'X-Service-Access-Type: client' \\\n  -H 'X-Service-Project-Id: ${projectId}' \\\n  -H 'X-Service-Publishable-Client-Key: ${clientKey}'`;
   const server = `  -H 'X-Service-Access-Type: server' \\\n  -H 'X-Service-Project-Id: ${projectId}' \\\n  -H 'X-Service-Secret-Server-Key: ${serverKey}'`;
-  const app = (kind, store) => `import { ${kind} } from "@stackframe/js";
+  return [
+    t.quick.signUp,
+    `curl ${origin}/api/v1/auth/password/sign-up \\\n${client} \\\n  --json '{"email": "ada.${number}@example.com", "password": "correct horse battery",\n    "verification_callback_url": "${origin}${CALLBACK}"}'`,
+    t.quick.listUsers,
+    `curl '${origin}/api/v1/users?limit=20&desc=true' \\\n${server}`,
+  ];
+}
+
+function javascript({ origin, projectId, clientKey, serverKey }) {
+  const app = (kind, more) => `import { ${kind} } from "@stackframe/js";
 
 const app = new ${kind}({
   baseUrl: "${origin}",
   projectId: "${projectId}",
   publishableClientKey: "${clientKey}",
-  ${store}
+  ${more}
 });`;
-  return {
-    signUp: `curl ${origin}/api/v1/auth/password/sign-up \\\n${client} \\\n  --json '{"email": "ada.${number}@example.com", "password": "correct horse battery",\n    "verification_callback_url": "${origin}${CALLBACK}"}'`,
-    sdk: `${app("StackClientApp", 'tokenStore: "memory", // "cookie" in a browser')}
+  return [
+    t.quick.install,
+    `npm install @stackframe/js@${SDK}`,
+    t.quick.saveClient,
+    `${app("StackClientApp", 'tokenStore: "memory", // "cookie" in a browser')}
 
 await app.signUpWithCredential({
   email: \`ada.\${Date.now()}@example.com\`,
@@ -31,70 +58,176 @@ await app.signUpWithCredential({
 });
 const user = await app.getUser();
 console.log(user.id, user.primaryEmail, user.primaryEmailVerified);`,
-    server: `${app("StackServerApp", `secretServerKey: "${serverKey}",\n  tokenStore: "memory",`)}
+    t.quick.saveServer,
+    `${app("StackServerApp", `secretServerKey: "${serverKey}",\n  tokenStore: "memory",`)}
 
 for (const user of await app.listUsers({ orderBy: "signedUpAt", desc: true, limit: 20 })) console.log(user.id, user.primaryEmail);`,
-    users: `curl '${origin}/api/v1/users?limit=20&desc=true' \\\n${server}`,
-    react: `# .env.local
-NEXT_PUBLIC_STACK_API_URL=${origin}
+  ];
+}
+
+function react({ origin, projectId, clientKey }) {
+  return [
+    t.quick.inApp,
+    `npm install @stackframe/react@${SDK}`,
+    t.quick.variables,
+    `VITE_GATELET_URL=${origin}
+VITE_GATELET_PROJECT_ID=${projectId}
+VITE_GATELET_CLIENT_KEY=${clientKey}`,
+    t.quick.connection("src/stack.js"),
+    `import { StackClientApp } from "@stackframe/react";
+
+export const stack = new StackClientApp({
+  baseUrl: import.meta.env.VITE_GATELET_URL,
+  projectId: import.meta.env.VITE_GATELET_PROJECT_ID,
+  publishableClientKey: import.meta.env.VITE_GATELET_CLIENT_KEY,
+  tokenStore: "cookie",
+  redirectMethod: "window",
+  devTool: false,
+  analytics: { enabled: false },
+});`,
+  ];
+}
+
+function nextjs({ origin, projectId, clientKey, serverKey }) {
+  return [
+    t.quick.inApp,
+    `npm install @stackframe/stack@${SDK}`,
+    t.quick.variables,
+    `NEXT_PUBLIC_STACK_API_URL=${origin}
 NEXT_PUBLIC_STACK_PROJECT_ID=${projectId}
 NEXT_PUBLIC_STACK_PUBLISHABLE_CLIENT_KEY=${clientKey}
 STACK_SECRET_SERVER_KEY=${serverKey}`,
-  };
+    t.quick.connection("stack/client.js"),
+    `import { StackClientApp } from "@stackframe/stack";
+
+export const client = new StackClientApp({
+  baseUrl: process.env.NEXT_PUBLIC_STACK_API_URL,
+  projectId: process.env.NEXT_PUBLIC_STACK_PROJECT_ID,
+  publishableClientKey: process.env.NEXT_PUBLIC_STACK_PUBLISHABLE_CLIENT_KEY,
+  tokenStore: "nextjs-cookie",
+  urls: { handler: "/handler", afterSignIn: "/", afterSignUp: "/" },
+  devTool: false,
+  analytics: { enabled: false },
+});`,
+  ];
+}
+
+function node({ origin, projectId }) {
+  return [
+    t.quick.install,
+    "npm install jose",
+    t.quick.verify("verify.mjs"),
+    `import { createRemoteJWKSet, jwtVerify } from "jose";
+
+const project = "${projectId}";
+const issuer = \`${origin}/api/v1/projects/\${project}\`;
+const keys = createRemoteJWKSet(new URL(\`\${issuer}/.well-known/jwks.json\`));
+
+/** The claims of an access token; fails when anything about it is wrong. */
+export async function verify(token) {
+  const options = { issuer, audience: project, algorithms: ["ES256"], typ: "at+jwt", requiredClaims: ["exp", "sub"] };
+  const { payload } = await jwtVerify(token, keys, options);
+  return payload;
+}`,
+  ];
+}
+
+function python({ origin, projectId, serverKey }) {
+  return [
+    t.quick.installPython,
+    'python3 -m venv .venv\n.venv/bin/pip install --quiet "pyjwt[crypto]"',
+    t.quick.verify("verify.py"),
+    `import jwt
+
+PROJECT = "${projectId}"
+ISSUER = f"${origin}/api/v1/projects/{PROJECT}"
+KEYS = jwt.PyJWKClient(f"{ISSUER}/.well-known/jwks.json", lifespan=3600)
+
+
+def verify(token):
+    """The claims of an access token; raises jwt.PyJWTError when anything about it is wrong."""
+    if jwt.get_unverified_header(token).get("typ") != "at+jwt":
+        raise jwt.InvalidTokenError("not an access token")
+    key = KEYS.get_signing_key_from_jwt(token)
+    required = {"require": ["exp", "sub"]}
+    return jwt.decode(token, key, algorithms=["ES256"], issuer=ISSUER, audience=PROJECT, options=required)`,
+    t.quick.callPython,
+    `import json
+import urllib.request
+
+HEADERS = {
+    "x-service-access-type": "server",
+    "x-service-project-id": "${projectId}",
+    "x-service-secret-server-key": "${serverKey}",
+}
+request = urllib.request.Request("${origin}/api/v1/users?limit=20&desc=true", headers=HEADERS)
+with urllib.request.urlopen(request, timeout=10) as answer:
+    for user in json.load(answer)["items"]:
+        print(user["id"], user["primary_email"])`,
+  ];
 }
 
 /** A block whose secret is masked on the page and whole in the clipboard. */
 function masked(text, key) {
+  if (!key || !text.includes(key)) return code(text);
   const block = code(text.replaceAll(key, `${key.slice(0, 4)}••••••••`));
   block.querySelector("button").dataset.copy = text;
   return block;
 }
 
-export async function view({ session, projectId, to }) {
+export async function view({ session, projectId, query, to }) {
   const local = session.local?.project_id === projectId ? session.local : null;
-  const clientKey = local?.publishable_client_key ?? "pck_…";
-  const serverKey = local?.secret_server_key ?? "ssk_…";
-  const made = snippets({
-    origin: location.origin,
-    projectId,
-    clientKey,
-    serverKey,
-    number: crypto.getRandomValues(new Uint16Array(1))[0],
-  });
+  const origin = session.local?.api_url ?? location.origin;
+  const current = Object.hasOwn(frameworks, query.get("with")) ? query.get("with") : "http";
+  const { guide, steps } = frameworks[current];
+  const number = crypto.getRandomValues(new Uint16Array(1))[0];
+  const place = h("div");
+  const show = () => {
+    const put = given.get(projectId);
+    const clientKey = local?.publishable_client_key ?? put?.client ?? "pck_…";
+    const serverKey = local?.secret_server_key ?? put?.server ?? "ssk_…";
+    const made = steps({ origin, projectId, clientKey, serverKey, number });
+    const hasServerKey = serverKey !== "ssk_…" && made.some((part) => part.includes(serverKey));
+    fill(
+      place,
+      made.map((part, index) => (index % 2 ? masked(part, hasServerKey && serverKey) : h("p", {}, part))),
+      hasServerKey && h("p", { class: "muted" }, t.quick.serverText),
+    );
+  };
+  show();
+  const tab = (name) => [to("/quick-start", { with: name === "http" ? "" : name }), t.quick.frameworks[name], name];
   return h(
     "div",
     {},
-    head(t.quick.title, { lead: t.quick.lead(location.origin) }),
+    head(t.quick.title, { lead: t.quick.lead(origin) }),
     facts(
       [t.keys.project, id(projectId)],
       local && [t.keys.kinds.client, id(local.publishable_client_key), h("small", { class: "muted" }, t.keys.clientHelp)],
       local && [t.keys.kinds.server, secret(local.secret_server_key), h("small", { class: "muted" }, t.keys.serverHelp)],
     ),
-    !local && h("p", {}, t.quick.noKeys, " ", link(to("/keys"), t.nav.pages.keys)),
-    heading(t.quick.request),
-    h("p", {}, t.quick.requestText),
-    code(made.signUp),
-    h("p", {}, t.quick.inbox, " ", link("/inbox", t.quick.inboxLink)),
-    heading(t.quick.javascript),
-    h("p", {}, t.quick.install),
-    code(`npm install ${SDK}`),
-    h("p", {}, t.quick.save, " ", h("code", {}, "node first.mjs"), "."),
-    code(made.sdk),
-    heading(t.quick.next),
-    h(
-      "p",
-      {},
-      t.quick.nextText,
-      " ",
-      link("/docs/guides/nextjs", t.quick.nextGuide),
-      " · ",
-      link("/docs/guides/react", t.quick.reactGuide),
-    ),
-    masked(made.react, serverKey),
-    heading(t.quick.server),
-    h("p", {}, t.quick.serverText),
-    masked(made.users, serverKey),
-    masked(made.server, serverKey),
-    h("p", {}, t.quick.more, " ", link("/docs/guides", t.quick.guides), " · ", link(to("/api"), t.nav.pages.reference)),
+    !local && ownKeys({ projectId, to, show }),
+    tabs(Object.keys(frameworks).map(tab), current, t.quick.choose),
+    place,
+    current === "http" && local && h("p", {}, t.quick.inbox, " ", link("/inbox", t.quick.inboxLink)),
+    h("p", {}, t.quick.more, " ", link(`/docs/guides/${guide}`, t.quick.guide), " · ", link(to("/api"), t.nav.pages.reference)),
+  );
+}
+
+/** Takes keys for the commands. They are shown only once, so the console does not know them. */
+function ownKeys({ projectId, to, show }) {
+  return h(
+    "details",
+    { class: "own-keys" },
+    h("summary", {}, t.quick.ownKeys),
+    h("p", { class: "muted" }, t.quick.noKeys, " ", link(to("/keys"), t.nav.pages.keys)),
+    form({
+      fields: [
+        { name: "client", label: t.keys.kinds.client, placeholder: "pck_…" },
+        { name: "server", label: t.keys.kinds.server, input: "password", placeholder: "ssk_…" },
+      ],
+      verb: t.quick.useKeys,
+      send: async (keys) => given.set(projectId, keys),
+      done: show,
+    }),
   );
 }

@@ -1,43 +1,64 @@
 // Signing in as a user of the project `internal`, whose teams own projects.
 
 import { form } from "../components/form.js";
-import { head, note } from "../components/parts.js";
+import { button, failure, head, note } from "../components/parts.js";
 import { fill, h } from "../core/dom.js";
-import { url } from "../core/router.js";
+import { isSupported } from "../core/passkeys.js";
+import { ownPage, url } from "../core/router.js";
 import { texts as t } from "../texts.js";
 
 /** Whether the page comes from this machine, so that the printed link would open it. */
 const isHere = () => ["localhost", "127.0.0.1", "[::1]"].includes(location.hostname);
 
-export async function view({ session, router, forgetProjects }) {
+/** A button that proves a passkey by `act`, and continues with its result. */
+function passkeyButton(act, done) {
+  const problem = h("div");
+  const press = async () => {
+    fill(problem);
+    try {
+      await done(await act());
+    } catch (error) {
+      fill(problem, failure(error));
+    }
+  };
+  return h("div", { class: "or" }, button(t.signIn.passkey, press), problem);
+}
+
+export async function view({ session, router, query, forgetProjects }) {
   const place = h("div");
+  const { credential_enabled: hasPasswords, passkey_enabled: hasPasskeys } = await session.ways();
+  const usesPasskeys = hasPasskeys && isSupported();
   const opened = async () => {
     forgetProjects();
-    await router.go(url("/projects"));
+    await router.go(ownPage(query.get("next")) ?? url("/projects"));
   };
 
-  const bySecondFactor = (email, attempt) =>
+  const bySecondFactor = (attempt) =>
     fill(
       place,
       form({
         fields: [{ name: "code", label: t.signIn.code, help: t.signIn.codeHelp, required: true, autocomplete: "one-time-code" }],
         verb: t.signIn.verb,
-        send: (_, { code }) => session.secondFactor(email, attempt, code.trim()),
+        send: (_, { code }) => session.secondFactor(attempt, code.trim()),
         done: opened,
       }),
+      usesPasskeys && passkeyButton(() => session.secondFactorByPasskey(attempt), opened),
     );
+  const proceed = (attempt) => (attempt ? bySecondFactor(attempt) : opened());
 
   fill(
     place,
-    form({
-      fields: [
-        { name: "email", label: t.signIn.email, input: "email", autocomplete: "username", required: true },
-        { name: "password", label: t.signIn.password, input: "password", autocomplete: "current-password", required: true },
-      ],
-      verb: t.signIn.verb,
-      send: (_, { email, password }) => session.signIn(email.trim(), password),
-      done: (attempt, { email }) => (attempt ? bySecondFactor(email, attempt) : opened()),
-    }),
+    hasPasswords &&
+      form({
+        fields: [
+          { name: "email", label: t.signIn.email, input: "email", autocomplete: "username", required: true },
+          { name: "password", label: t.signIn.password, input: "password", autocomplete: "current-password", required: true },
+        ],
+        verb: t.signIn.verb,
+        send: (_, { email, password }) => session.signIn(email.trim(), password),
+        done: proceed,
+      }),
+    usesPasskeys && passkeyButton(() => session.signInWithPasskey(), proceed),
   );
   return h(
     "div",

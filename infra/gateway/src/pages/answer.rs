@@ -4,13 +4,8 @@ use axum::extract::Request;
 use axum::middleware::Next;
 use axum::response::{Html, IntoResponse, Response};
 use crypto::digest::Digest;
-use http::{HeaderName, HeaderValue, StatusCode, header};
-use infra::pages::POLICY;
-
-/// The content security policy for an email's HTML, which may show pictures, but may not use
-/// scripts or forms. The sandbox gives the HTML an opaque origin.
-const EMAIL_POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; img-src * data:; font-src data:; base-uri 'none'; \
-    form-action 'none'; frame-ancestors 'self'; sandbox allow-popups allow-popups-to-escape-sandbox";
+use http::{HeaderValue, StatusCode, header};
+use web_console::serve::{POLICY, protected};
 
 /// The content security policy for the pictures in documents. It allows inline styles, because a
 /// picture contains its own for the light and the dark theme.
@@ -36,12 +31,6 @@ pub(super) fn failed(error: &anyhow::Error) -> Response {
     (StatusCode::INTERNAL_SERVER_ERROR, "The page could not be rendered; see the gateway's log.\n").into_response()
 }
 
-/// A response with the HTML of an email, to display in a frame of a page. Links in the email open
-/// in a new tab.
-pub(super) fn email(html: &str) -> Response {
-    (protected(EMAIL_POLICY), Html(format!("<!doctype html><base target=\"_blank\">{html}"))).into_response()
-}
-
 /// A response with a picture of a document. A browser must revalidate a cached picture, because it
 /// may change with the gateway's version.
 pub(super) fn picture(svg: &'static str) -> Response {
@@ -53,16 +42,6 @@ pub(super) fn picture(svg: &'static str) -> Response {
         headers.insert(header::ETAG, etag);
     }
     response
-}
-
-fn protected(policy: &'static str) -> [(HeaderName, HeaderValue); 5] {
-    [
-        (header::CONTENT_SECURITY_POLICY, HeaderValue::from_static(policy)),
-        (header::CACHE_CONTROL, HeaderValue::from_static("no-store")),
-        (header::REFERRER_POLICY, HeaderValue::from_static("no-referrer")),
-        (header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff")),
-        (HeaderName::from_static("cross-origin-opener-policy"), HeaderValue::from_static("same-origin")),
-    ]
 }
 
 /// Redirects to another page after a form.

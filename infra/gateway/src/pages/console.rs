@@ -11,16 +11,16 @@
 
 use api::http::Json;
 use axum::Router;
-use axum::extract::{Form, Path, Request, State};
+use axum::extract::{Request, State};
 use axum::middleware::from_fn_with_state;
 use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
 use http::{HeaderMap, HeaderValue, StatusCode, header};
 use secrecy::ExposeSecret as _;
-use serde::Deserialize;
 use serde_json::json;
 use tower::ServiceExt as _;
-use web_console::{Asset, ENTRY, STYLE};
+use web_console::serve::{asset, preview};
+use web_console::{ENTRY, STYLE};
 use wire::id::ProjectId;
 
 use super::request::{CONSOLE, wants_html};
@@ -83,33 +83,4 @@ async fn session(State(pages): State<Pages>, headers: HeaderMap) -> Response {
     headers.insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
     headers.insert("cross-origin-resource-policy", HeaderValue::from_static("same-origin"));
     response
-}
-
-#[derive(Deserialize)]
-struct Preview {
-    html: String,
-}
-
-/// Returns the HTML of an email that the console's editor shows in a frame, where it runs no
-/// scripts and has no origin. A frame without a response of its own would inherit the console's
-/// policy, which forbids the styles of emails.
-async fn preview(headers: HeaderMap, Form(Preview { html }): Form<Preview>) -> Response {
-    // Another site must not be able to show content of its own under the address of this one.
-    if headers.get("sec-fetch-site").is_none_or(|site| site != "same-origin") {
-        return StatusCode::FORBIDDEN.into_response();
-    }
-    answer::email(&html)
-}
-
-/// Serves a file of the front end. The files are public, as they contain no data.
-async fn asset(Path((version, name)): Path<(String, String)>) -> Response {
-    let Some(asset) = Asset::find(&name) else { return StatusCode::NOT_FOUND.into_response() };
-    let is_current = version == web_console::version();
-    let cache = if is_current { "public, max-age=31536000, immutable" } else { "no-cache" };
-    let headers = [
-        (header::CONTENT_TYPE, HeaderValue::from_static(asset.media_type)),
-        (header::CACHE_CONTROL, HeaderValue::from_static(cache)),
-        (header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff")),
-    ];
-    (headers, asset.content).into_response()
 }

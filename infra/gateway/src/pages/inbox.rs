@@ -10,6 +10,7 @@ use infra::pages::Link;
 use secrecy::ExposeSecret as _;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
+use web_console::serve;
 
 use super::answer;
 use super::request::path_with;
@@ -177,7 +178,7 @@ fn links(text: &str) -> Vec<&str> {
 
 async fn html(State(pages): State<Pages>, Path(id): Path<String>) -> Response {
     match with(&pages, move |inbox| inbox.message(&id)).await {
-        Ok(message) => answer::email(&message.html),
+        Ok(message) => serve::email(&message.html),
         Err(refused) => refused,
     }
 }

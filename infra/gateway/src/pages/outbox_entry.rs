@@ -13,6 +13,7 @@ use model::outbox::view::OutboxView;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use store::outbox::OutboxRow;
+use web_console::serve;
 use wire::id::{EmailId, ProjectId};
 use wire::level::Level;
 
@@ -80,7 +81,7 @@ pub(super) async fn show(State(pages): State<Pages>, Path(at): Path<At>) -> Resp
 
 pub(super) async fn html(State(pages): State<Pages>, Path(at): Path<At>) -> Response {
     match pages.view(&at).await {
-        Ok(Some((_, view))) => answer::email(html_of(&view).unwrap_or_default()),
+        Ok(Some((_, view))) => serve::email(html_of(&view).unwrap_or_default()),
         Ok(None) => StatusCode::NOT_FOUND.into_response(),
         Err(error) => answer::failed(&error),
     }

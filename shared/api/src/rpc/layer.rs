@@ -6,6 +6,7 @@ use axum::extract::Request;
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use http::{HeaderValue, StatusCode, header};
+use serde_json::Value;
 use store::retry;
 
 use crate::rpc::reply::Reply;
@@ -28,5 +29,5 @@ pub async fn layer(request: Request, next: Next) -> Response {
 /// The response if a handler panics.
 pub fn panicked(_: Box<dyn Any + Send + 'static>) -> Response {
     tracing::error!("an operation panicked");
-    Reply::failed().into_response()
+    Reply::failed(&Value::Null).into_response()
 }

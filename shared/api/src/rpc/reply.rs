@@ -33,8 +33,8 @@ impl Reply {
     }
 
     /// A failure of the service, which the log explains.
-    pub fn failed() -> Self {
-        let reply = Self::error(&Value::Null, INTERNAL_ERROR, "The service failed; try again in a moment.");
+    pub fn failed(id: &Value) -> Self {
+        let reply = Self::error(id, INTERNAL_ERROR, "The service failed; try again in a moment.");
         reply.with_status(StatusCode::INTERNAL_SERVER_ERROR)
     }
 

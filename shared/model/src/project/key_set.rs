@@ -6,12 +6,14 @@
 use std::collections::BTreeSet;
 
 use crypto::digest::Digest;
+use deserr::{DeserializeError, Deserr, IntoValue, Value, ValuePointerRef};
 use jiff::Timestamp;
 use secrecy::{ExposeSecret as _, SecretString};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 use wire::entropy::Entropy;
 use wire::id::KeySetId;
+use wire::problem::rejected;
 
 use crate::project::key_permission::KeyPermission;
 use crate::project::{ApiKey, KeyKind};
@@ -97,6 +99,22 @@ impl KeySet {
     pub fn api_key(&self, kind: KeyKind) -> ApiKey {
         let permissions = self.permissions.clone();
         ApiKey { kind, set_id: self.id.uuid(), expires_at: self.expires_at, revoked_at: self.revoked_at, permissions }
+    }
+}
+
+/// When the keys of a new set expire; `None` is never. On the wire, it is a time in milliseconds
+/// since the Unix epoch; the time by which responses say "never" and all later ones are never.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Expiry(pub Option<Timestamp>);
+
+impl<E: DeserializeError> Deserr<E> for Expiry {
+    fn deserialize_from_value<V: IntoValue>(value: Value<V>, location: ValuePointerRef<'_>) -> Result<Self, E> {
+        let millis = i64::deserialize_from_value(value, location)?;
+        if millis >= NEVER_MILLIS {
+            return Ok(Self(None));
+        }
+        let time = Timestamp::from_millisecond(millis);
+        time.map(|time| Self(Some(time))).map_err(|_| rejected(&"must be a time in milliseconds since the Unix epoch", location))
     }
 }
 

@@ -6,8 +6,9 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use utoipa::ToSchema;
 
+// A name is a `tt`, because `ToSchema` does not see the text inside of a `literal`.
 macro_rules! event_types {
-    ($($(#[doc = $doc:literal])* $variant:ident = $name:literal,)*) => {
+    ($($(#[doc = $doc:literal])* $variant:ident = $name:tt,)*) => {
         /// The type of an event.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, Deserr, ToSchema)]
         pub enum EventType {

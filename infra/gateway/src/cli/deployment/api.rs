@@ -30,9 +30,13 @@ impl Api {
         Ok(Self { url, client_key, client })
     }
 
+    pub(super) fn at(&self, method: Method, path: &str) -> RequestBuilder {
+        self.client.request(method, format!("{}{path}", self.url))
+    }
+
     /// A request below `/api/v1`.
     pub(super) fn request(&self, method: Method, path: &str) -> RequestBuilder {
-        self.client.request(method, format!("{}{BASE}{path}", self.url))
+        self.at(method, &format!("{BASE}{path}"))
     }
 
     /// A request of a client of the project `internal`.

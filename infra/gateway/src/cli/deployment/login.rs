@@ -35,7 +35,7 @@ pub(crate) struct Login {
     #[arg(long, value_name = "KEY")]
     client_key: Option<String>,
     /// Page on which you confirm, in a trusted domain of `internal`; by default the page of the
-    /// SDK in the first of these domains
+    /// first of these domains, or of the console
     #[arg(long, value_name = "URL")]
     page: Option<String>,
     /// Only print the link, instead of opening it in a browser
@@ -68,9 +68,8 @@ struct Tokens {
 
 impl Login {
     pub(crate) async fn run(self) -> anyhow::Result<()> {
-        let api = Api::new(deployment_url(&self.url)?, self.client_key)?;
-        let page = self.page.iter().map(|page| ("verification_uri", page.as_str()));
-        let (status, body) = ask(&api, "device_authorization", page).await?;
+        let api = Api::new(deployment_url(&self.url)?, self.client_key.clone())?;
+        let (status, body) = self.start(&api).await?;
         if status != 200 {
             return Err(not_started(&api, status, &body, self.page.is_some()));
         }
@@ -92,6 +91,27 @@ impl Login {
         say!("signed in to {url} as {}", plain(if email.is_empty() { "a user without an address" } else { &email }));
         Ok(())
     }
+
+    async fn start(&self, api: &Api) -> anyhow::Result<(u16, Value)> {
+        let begin = |page: Option<String>| async move {
+            let fields = page.iter().map(|page| ("verification_uri", page.as_str()));
+            ask(api, "device_authorization", fields).await
+        };
+        let answer = begin(self.page.clone()).await?;
+        if self.page.is_some() || answer.1["code"] != "SCHEMA_ERROR" || !has_console(api).await? {
+            return Ok(answer);
+        }
+        let (status, body) = begin(Some(format!("{}/console/cli-auth-confirm", api.url))).await?;
+        // Without a trusted domain, the first answer says what to do.
+        Ok(if status == 200 { (status, body) } else { answer })
+    }
+}
+
+/// Whether the deployment has a console. On its own machine, the console asks this request for a
+/// key, which the browser has.
+async fn has_console(api: &Api) -> anyhow::Result<bool> {
+    let (status, _) = api.text(api.at(Method::GET, "/console")).await?;
+    Ok(matches!(status, 200 | 403))
 }
 
 fn not_started(api: &Api, status: u16, body: &Value, has_page: bool) -> anyhow::Error {

@@ -1,10 +1,12 @@
 //! `gateway login` and `logout`.
 
+use std::io::{BufRead as _, BufReader};
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
+use std::process::Stdio;
 
 use reqwest::Method;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::{as_user, file, json_of, login, run, serve, sessions, signs_in, user_of_internal};
 use crate::support::{Folder, Gateway, fails, succeeds};
@@ -115,23 +117,36 @@ fn a_deployment_cannot_command_the_terminal() {
 async fn a_deployment_without_a_page_says_what_its_operator_can_do() {
     let folder = Folder::new("login-page");
     let gateway = Gateway::start(&folder.data());
+    let internal = async |config: Value| {
+        let key = gateway.line("Internal admin");
+        let headers =
+            [("x-service-project-id", "internal"), ("x-service-access-type", "admin"), ("x-service-super-secret-admin-key", key.as_str())];
+        let path = "/api/v1/internal/projects/current";
+        let set = gateway.send(Method::PATCH, path, &headers, Some(json!({ "config": config }))).await;
+        assert_eq!(set.status(), 200);
+    };
+    let line = first_line_of_login(&folder, &gateway);
+    assert!(line.starts_with(&format!("Open {}/console/cli-auth-confirm?login_code=", gateway.url)), "{line}");
+    // The console has to be on a trusted domain, too.
+    internal(json!({ "allow_localhost": false })).await;
     let said = fails(&run(&folder, &["login", &gateway.url]));
     assert!(said.contains("no page to confirm on") && said.contains("--page"), "{said}");
     // A page outside of the trusted domains could be anybody's.
     let said = fails(&run(&folder, &["login", &gateway.url, "--page", "https://evil.example.com/device"]));
     assert!(said.contains("evil.example.com") || said.contains("trusted"), "{said}");
-    let body = json!({ "config": { "domains": [{ "domain": "https://admin.example.com", "handler_path": "/handler" }] } });
-    let key = gateway.line("Internal admin");
-    let headers =
-        [("x-service-project-id", "internal"), ("x-service-access-type", "admin"), ("x-service-super-secret-admin-key", key.as_str())];
-    let set = gateway.send(Method::PATCH, "/api/v1/internal/projects/current", &headers, Some(body)).await;
-    assert_eq!(set.status(), 200);
-    let mut child = super::command(&folder, &["login", &gateway.url]).stdout(std::process::Stdio::piped()).spawn().unwrap();
+    internal(json!({ "domains": [{ "domain": "https://admin.example.com", "handler_path": "/handler" }] })).await;
+    let line = first_line_of_login(&folder, &gateway);
+    assert!(line.starts_with("Open https://admin.example.com/handler/cli-auth-confirm?login_code="), "{line}");
+}
+
+/// The link that `gateway login` prints.
+fn first_line_of_login(folder: &Folder, gateway: &Gateway) -> String {
+    let mut child = super::command(folder, &["login", &gateway.url]).stdout(Stdio::piped()).spawn().unwrap();
     let mut line = String::new();
-    std::io::BufRead::read_line(&mut std::io::BufReader::new(child.stdout.take().unwrap()), &mut line).unwrap();
+    BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
     child.kill().unwrap();
     child.wait().unwrap();
-    assert!(line.starts_with("Open https://admin.example.com/handler/cli-auth-confirm?login_code="), "{line}");
+    line
 }
 
 #[test]

@@ -1,0 +1,7 @@
+//! Lambda of `get_home`.
+use content_functions::get_home::{ROUTE, handle};
+
+#[tokio::main(flavor = "current_thread")]
+async fn main() -> Result<(), lambda_http::Error> {
+    api::http::run(ROUTE, handle).await
+}

@@ -1,0 +1,19 @@
+//! `GET /`: returns the start page of the site, which leads to everything else. It is the same as
+//! `/docs`, the URL by which search engines know it.
+
+use api::content::{Problem, Served};
+use api::http::{Route, TableAction};
+use axum::extract::State;
+use flows::App;
+use site::page;
+
+use crate::published::content;
+
+pub const ROUTE: Route = Route::get("content-get-home", "/")
+    .content()
+    .summary("Returns the start page of the site, which leads to everything else")
+    .table(&[TableAction::Query]);
+
+pub async fn handle(State(app): State<App>) -> Result<Served, Problem> {
+    Ok(page::docs(&content(&app).await?, &app.settings.site_url).into())
+}

@@ -1,0 +1,117 @@
+//! The resources: the index of the site, its summary for models, and each post, all of them
+//! documents of the site at their own URLs.
+
+use api::content::Problem;
+use flows::App;
+use model::content::{BlogPost, Content};
+use serde_json::{Map, Value, json};
+use site::{Document, Renderer, text};
+use store::content::PostText;
+
+use super::Refusal;
+use crate::published::content;
+
+/// How many posts a page of the list has.
+const POSTS: usize = 100;
+
+/// The documents that are always there: name, title, description and renderer.
+const DOCUMENTS: [(&str, &str, &str, Renderer); 2] = [
+    ("index.md", "Start page", "The site with its apps and posts, in Markdown", text::index),
+    ("llms.txt", "Site for language models", "Apps, posts, APIs and documents as lists of links", text::llms),
+];
+
+fn post_uri(slug: &str, site_url: &str) -> String {
+    format!("{site_url}/blog/{slug}.md")
+}
+
+/// A page of the list. The cursor is the number of the posts before it.
+pub(super) async fn list(app: &App, params: &Map<String, Value>) -> Result<Value, Refusal> {
+    let first = match params.get("cursor") {
+        None => 0,
+        Some(cursor) => {
+            let cursor = cursor.as_str().and_then(|cursor| cursor.parse().ok());
+            cursor.ok_or(Refusal::misused("`cursor` must be a `nextCursor` of this list."))?
+        }
+    };
+    Ok(page(&content(app).await?, first, &app.settings.site_url))
+}
+
+fn page(content: &Content, first: usize, site_url: &str) -> Value {
+    let documents = DOCUMENTS.iter().filter(|_| first == 0).map(|(name, title, description, render)| {
+        let media_type = render(content, site_url).media_type;
+        json!({ "uri": format!("{site_url}/{name}"), "name": name, "title": title, "description": description, "mimeType": media_type })
+    });
+    let post = |post: &BlogPost| {
+        json!({
+            "uri": post_uri(&post.slug, site_url),
+            "name": post.slug,
+            "title": post.title,
+            "description": post.excerpt,
+            "mimeType": site::MARKDOWN,
+            "annotations": { "lastModified": post.published_at },
+        })
+    };
+    let posts = content.blog_posts.iter().skip(first).take(POSTS).map(post);
+    let mut page = json!({ "resources": documents.chain(posts).collect::<Vec<_>>() });
+    let next = first.saturating_add(POSTS);
+    if next < content.blog_posts.len() {
+        page["nextCursor"] = next.to_string().into();
+    }
+    page
+}
+
+/// The form of the URIs of posts.
+pub(super) fn templates(site_url: &str) -> Value {
+    json!({ "resourceTemplates": [{
+        "uriTemplate": post_uri("{slug}", site_url),
+        "name": "post",
+        "title": "Post",
+        "description": "A blog post in Markdown; list_blog_posts returns the slugs",
+        "mimeType": site::MARKDOWN,
+    }] })
+}
+
+/// The text of a resource.
+pub(super) async fn read(app: &App, params: &Map<String, Value>) -> Result<Value, Refusal> {
+    let uri = params.get("uri").and_then(Value::as_str).ok_or(Refusal::misused("`uri` must be the URI of a resource."))?;
+    let document = document(app, uri).await?.ok_or_else(|| Refusal::NoResource(uri.to_owned()))?;
+    Ok(json!({ "contents": [{ "uri": uri, "mimeType": document.media_type, "text": document.body }] }))
+}
+
+async fn document(app: &App, uri: &str) -> Result<Option<Document>, Problem> {
+    let site_url = &app.settings.site_url;
+    let Some(path) = uri.strip_prefix(site_url.as_str()).and_then(|rest| rest.strip_prefix('/')) else { return Ok(None) };
+    if let Some((.., render)) = DOCUMENTS.iter().find(|(name, ..)| *name == path) {
+        return Ok(Some(render(&content(app).await?, site_url)));
+    }
+    let Some(slug) = path.strip_prefix("blog/").and_then(|name| name.strip_suffix(".md")) else { return Ok(None) };
+    let found = app.store.post_text(slug, app.clock.now()).await.map_err(Problem::from)?;
+    Ok(found.map(|PostText { post, text }| text::post(&post.at(site_url), &text)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_pages_of_the_list_have_every_post_once() {
+        let post = |number: usize| BlogPost {
+            slug: format!("post-{number}"),
+            title: String::new(),
+            published_at: "2026-01-02T03:04:05Z".to_owned(),
+            excerpt: String::new(),
+            url: String::new(),
+        };
+        let site_url = "https://example.com";
+        let content = Content { blog_posts: (0..2 * POSTS).map(post).collect(), ..Content::unpublished(site_url) };
+        let (first, second) = (page(&content, 0, site_url), page(&content, POSTS, site_url));
+        let uris = |page: &Value| page["resources"].as_array().unwrap().iter().map(|one| one["uri"].clone()).collect::<Vec<_>>();
+        assert_eq!(first["nextCursor"], POSTS.to_string());
+        assert_eq!((second["nextCursor"].clone(), uris(&second).len()), (Value::Null, POSTS));
+        let listed = [uris(&first), uris(&second)].concat();
+        assert_eq!(listed[..2], ["https://example.com/index.md", "https://example.com/llms.txt"]);
+        let expected: Vec<_> = content.blog_posts.iter().map(|post| Value::from(post_uri(&post.slug, site_url))).collect();
+        assert_eq!(listed[2..], expected);
+        assert!(uris(&page(&content, usize::MAX, site_url)).is_empty());
+    }
+}

@@ -1,0 +1,65 @@
+// Confirming the sign-in of a command-line tool, such as `gateway login`, or of a device.
+//
+// Whoever opens the link may have been sent it, so nothing happens before a click.
+
+import { form } from "../components/form.js";
+import { button, facts, failure, head, note, shown, time } from "../components/parts.js";
+import { fill, h } from "../core/dom.js";
+import { url } from "../core/router.js";
+import { texts as t } from "../texts.js";
+import { placeOf } from "./user-sessions.js";
+
+export async function view({ session, router, query }) {
+  if (!session.email) {
+    await router.go(url("/sign-in", { next: location.pathname + location.search }));
+    return h("span");
+  }
+  const place = h("div");
+  const given = query.get("login_code");
+  if (given) fill(place, await decision(session, place, given).catch((error) => failure(error)));
+  else fill(place, question(session, place));
+  return h("div", { class: "narrow" }, head(t.tool.title, { lead: t.tool.lead }), place);
+}
+
+/** Asks for the code that the tool shows. */
+function question(session, place) {
+  return form({
+    fields: [{ name: "code", label: t.tool.code, help: t.tool.codeHelp, required: true, placeholder: "WDJB-MJHT" }],
+    verb: t.tool.next,
+    send: (_, { code }) => decision(session, place, code.trim()),
+    done: (content) => fill(place, content),
+  });
+}
+
+/** Where and when the tool began, and the decision. */
+async function decision(session, place, code) {
+  const tool = await session.decide(code, "check");
+  const problem = h("div");
+  const decide = (mode, tone, text) => async () => {
+    try {
+      await session.decide(code, mode);
+      fill(place, note(tone, text));
+    } catch (error) {
+      fill(problem, failure(error));
+    }
+  };
+  const from = placeOf(tool.place);
+  return h(
+    "div",
+    {},
+    facts(
+      [t.tool.as, shown(session.email)],
+      [t.tool.place, shown(from === t.none || from === "" ? t.tool.unknown : from)],
+      [t.tool.started, time(tool.created_at_millis)],
+      [t.tool.expires, time(tool.expires_at_millis)],
+    ),
+    note("waiting", t.tool.warning),
+    problem,
+    h(
+      "div",
+      { class: "buttons" },
+      button(t.tool.confirm, decide("complete", "done", t.tool.confirmed), { class: "main" }),
+      button(t.tool.refuse, decide("deny", "waiting", t.tool.refused)),
+    ),
+  );
+}

@@ -1,0 +1,85 @@
+//! What the documents cost when the site has 10,000 posts.
+
+use std::fmt::Write as _;
+
+use expect_test::expect_file;
+use model::content::{BlogPost, Content};
+use serde_json::json;
+use support::TestApp;
+
+use super::mcp::{modern, tool};
+
+const POSTS: usize = 10_000;
+/// The largest page of a Query, in bytes.
+const PAGE: usize = 1 << 20;
+
+const HEAD: &str = "\
+# What the content costs at 10,000 posts
+
+Written by `UPDATE_EXPECT=1 cargo test -p tests --test api many_posts`, with 10,000 posts whose
+excerpts have 200 characters and whose texts have 1 KB. A call of the table is a page of a Query, of
+up to 1 MB, or one item. Caches in front of the service keep documents for five minutes and lists
+for one, so these are costs per visit of a cache, not of a reader.
+
+| answer | bytes | calls of the table | read units |
+|---|---|---|---|
+";
+
+/// The sample content with many posts.
+fn many() -> Content {
+    let mut content = gateway::content::sample(None);
+    let post = |number: usize| BlogPost {
+        slug: format!("post-{number:05}"),
+        title: format!("Post {number}"),
+        published_at: format!("2026-01-01T00:00:{:02}Z", 59 - number * 60 / POSTS),
+        excerpt: "An excerpt has words. ".repeat(10)[..200].trim_end().to_owned(),
+        url: format!("/blog/post-{number:05}"),
+    };
+    content.blog_posts = (0..POSTS).map(post).collect();
+    content.texts = content.blog_posts.iter().map(|post| (post.slug.clone(), "A text has words.\n\n".repeat(54))).collect();
+    content
+}
+
+#[tokio::test]
+async fn ten_thousand_posts_take_one_read_for_each_page() {
+    let app = TestApp::start().await;
+    // A transaction of four megabytes takes longer in a test than a call of the table may.
+    tokio::time::pause();
+    app.publish(&many()).await;
+    tokio::time::resume();
+    let mut table = HEAD.to_owned();
+    let mut row = |name: &str, bytes: usize, most: u32| {
+        let consumed = app.recorder.consumed();
+        let _ = writeln!(table, "| {name} | {bytes} | {} | {} |", consumed.calls, consumed.read);
+        assert!(bytes < 4 * PAGE + 1024, "{name}: {bytes} bytes");
+        assert!(consumed.calls <= most, "{name}: {} calls", consumed.calls);
+        app.recorder.clear();
+    };
+    app.recorder.measure();
+    // The list of all posts has at most four pages.
+    for (path, most) in [
+        ("/api/v1/blog-posts", 4),
+        ("/feed.xml", 4),
+        ("/feed.json", 4),
+        ("/sitemap.xml", 4),
+        ("/llms.txt", 4),
+        ("/index.md", 4),
+        ("/blog", 4),
+        ("/docs", 4),
+        ("/llms-full.txt", 12),
+        ("/blog/post-05000", 3),
+        ("/blog/post-05000.md", 3),
+    ] {
+        let answer = app.anonymous().get(path).await;
+        assert_eq!(answer.status(), 200, "{path}");
+        row(&format!("`{path}`"), answer.bytes().len(), most);
+    }
+    let search = tool(&app, "search", json!({ "query": "9999" })).await;
+    assert_eq!(search["result"]["structuredContent"]["data"][0]["title"], "Post 9999");
+    row("the tool `search`", search.to_string().len(), 4);
+    let listed = tool(&app, "list_blog_posts", json!({})).await;
+    row("the tool `list_blog_posts`", listed.to_string().len(), 4);
+    let resources = modern(&app, "resources/list", None, json!({})).await;
+    row("`resources/list`", resources.bytes().len(), 4);
+    expect_file!["../../../infra/content-costs.md"].assert_eq(&table);
+}
