@@ -40,7 +40,7 @@ pub use texts::PostText;
 
 use crate::client::Store;
 use crate::content::head::Head;
-use crate::content::layout::{APPS, ROUNDS, key, pause};
+use crate::content::layout::{APPS, ROUNDS, key};
 use crate::error::Error;
 use crate::item::entity;
 use crate::optimistic;
@@ -77,8 +77,7 @@ impl Store {
 
     /// All posts that are public at this time, newest first.
     pub async fn blog_posts(&self, now: Timestamp) -> Result<Vec<BlogPost>, Error> {
-        optimistic!(ROUNDS, |round| {
-            pause(round).await;
+        optimistic!(ROUNDS, |_| {
             match self.head().await? {
                 Some(head) => self.posts_of(&head, now, usize::MAX).await,
                 None => Ok(Vec::new()),
@@ -89,8 +88,7 @@ impl Store {
     /// Site, apps and the newest posts of one publication that are public at this time, at most
     /// `most` of them and without their texts; `None` before the first publication.
     pub async fn content(&self, now: Timestamp, most: usize) -> Result<Option<Dated<Content>>, Error> {
-        optimistic!(ROUNDS, |round| {
-            pause(round).await;
+        optimistic!(ROUNDS, |_| {
             let Some((head, apps)) = self.head_with_apps().await? else { return Ok(None) };
             let blog_posts = self.posts_of(&head, now, most).await?;
             let apps = apps.map(entity).transpose()?.unwrap_or_default();

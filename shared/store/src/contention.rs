@@ -1,8 +1,18 @@
 //! Optimistic changes, which are written on the condition that the items on which they are based
 //! have not changed.
 
+use std::time::Duration;
+
 use crate::error::Error;
 use crate::label::Conflict;
+
+/// Waits before every round except the first: 5 ms, doubled each time up to 80 ms, so that writers
+/// who met get out of each other's way.
+pub async fn pause(round: u32) {
+    if round > 0 {
+        tokio::time::sleep(Duration::from_millis(5 << (round - 1).min(4))).await;
+    }
+}
 
 /// An error that can report a conflict with another write.
 pub trait Contention: From<Error> {
@@ -27,8 +37,8 @@ impl Contention for Error {
 }
 
 /// Reads, decides and writes: `optimistic!(5, |round| { … })` runs the block, which evaluates to a
-/// `Result`, and runs it again while it fails with a conflict, at most five times in all. If every
-/// round conflicts, the result is [`Contention::lost`].
+/// `Result`, and runs it again after a [`pause`] while it fails with a conflict, at most five times
+/// in all. If every round conflicts, the result is [`Contention::lost`].
 ///
 /// `round` counts from 0. This is a macro because the compiler cannot prove that an async closure
 /// is `Send` for every lifetime of what it borrows.
@@ -36,7 +46,9 @@ impl Contention for Error {
 macro_rules! optimistic {
     ($rounds:expr, |$round:pat_param| $change:block) => {{
         let mut result = Err($crate::contention::Contention::lost());
-        for $round in 0..$rounds {
+        for round in 0..$rounds {
+            $crate::contention::pause(round).await;
+            let $round = round;
             let made = async { $change }.await;
             if !made.as_ref().is_err_and($crate::contention::Contention::is_conflict) {
                 result = made;

@@ -1,8 +1,6 @@
 //! What all items of the content have in common: their partition, their size limit, and the keys by
 //! which a publication names them.
 
-use std::time::Duration;
-
 use aws_sdk_dynamodb::operation::query::builders::QueryInputBuilder;
 use aws_sdk_dynamodb::types::AttributeValue;
 use crypto::digest::Digest;
@@ -48,13 +46,6 @@ pub(super) fn stem<T: Serialize>(kind: &str, entity: &T) -> Result<String, Error
 pub(super) fn number_of(sk: &str) -> u64 {
     let last = sk.rsplit_once('#').filter(|(start, _)| start.contains('#'));
     last.and_then(|(_, number)| number.parse().ok()).unwrap_or(0)
-}
-
-/// Waits before every round except the first: 5 ms, doubled each time.
-pub(super) async fn pause(round: u32) {
-    if round > 0 {
-        tokio::time::sleep(Duration::from_millis(5 << (round - 1))).await;
-    }
 }
 
 /// Puts an entity under this key, if it fits into an item; `what` names it in the error.

@@ -9,7 +9,7 @@ use serde::Serialize;
 
 use crate::client::Store;
 use crate::content::head::{Head, PUBLICATION, Publication, Turn, marked};
-use crate::content::layout::{APPS, MAX_ITEM_BYTES, RECORD, ROUNDS, SITE, key, number_of, pause, put, record_key, size_of, stem};
+use crate::content::layout::{APPS, MAX_ITEM_BYTES, RECORD, ROUNDS, SITE, key, number_of, put, record_key, size_of, stem};
 use crate::content::posts::{self, part};
 use crate::content::texts::PostText;
 use crate::error::Error;
@@ -63,8 +63,7 @@ impl Store {
     /// nothing for readers, if a part does not fit into an item.
     pub async fn publish(&self, content: &Content, now: Timestamp) -> Result<Published, Error> {
         let digest = stem("CONTENT", content)?;
-        let published: Result<(Published, Head), Error> = optimistic!(ROUNDS, |round| {
-            pause(round).await;
+        let published: Result<(Published, Head), Error> = optimistic!(ROUNDS, |_| {
             let old = self.head().await?;
             if let Some(old) = old.as_ref().filter(|old| old.publication.digest == digest) {
                 return Ok((Published { number: old.publication.number, written: None }, old.clone()));
@@ -88,8 +87,7 @@ impl Store {
     /// The publications that are kept, the newest first. None before the first publication, and
     /// none if the current one is by an earlier version of this program.
     pub async fn publications(&self) -> Result<Vec<Kept>, Error> {
-        optimistic!(ROUNDS, |round| {
-            pause(round).await;
+        optimistic!(ROUNDS, |_| {
             let Some(head) = self.head().await? else { return Ok(Vec::new()) };
             let current = head.publication.number;
             let kept = self.records(&head.turn.kept).await?;
@@ -102,8 +100,7 @@ impl Store {
     /// was shown before the current one. Returns the publication that is shown then; `None` if it
     /// is not kept.
     pub async fn roll_back(&self, to: Option<u64>, now: Timestamp) -> Result<Option<Kept>, Error> {
-        optimistic!(ROUNDS, |round| {
-            pause(round).await;
+        optimistic!(ROUNDS, |_| {
             let Some(old) = self.head().await? else { return Ok(None) };
             let Some(number) = to.or(old.publication.previous).filter(|number| old.turn.kept.contains(number)) else { return Ok(None) };
             let Some(mut record) = self.get(&record_key(number)).await? else { return Ok(None) };

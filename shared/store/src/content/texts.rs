@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::client::Store;
 use crate::content::head::Head;
-use crate::content::layout::{BATCH, ROUNDS, key, pause};
+use crate::content::layout::{BATCH, ROUNDS, key};
 use crate::content::posts::{Part, part, part_of};
 use crate::contention::Contention as _;
 use crate::error::Error;
@@ -37,8 +37,7 @@ impl Store {
     /// The post with this slug and its text, if it is public at this time. Three reads, one after
     /// the other; two if there is no such post.
     pub async fn post_text(&self, slug: &str, now: Timestamp) -> Result<Option<PostText>, Error> {
-        let found: Result<Option<PostText>, Error> = optimistic!(ROUNDS, |round| {
-            pause(round).await;
+        let found: Result<Option<PostText>, Error> = optimistic!(ROUNDS, |_| {
             let Some(head) = self.head().await? else { return Ok(None) };
             let parts = &head.publication.parts;
             if parts.is_empty() {
@@ -64,8 +63,7 @@ impl Store {
     /// The posts that are public at this time with their texts, newest first, until the texts have
     /// this many bytes. One read for the head, and one for each hundred pages and texts.
     pub async fn post_texts(&self, now: Timestamp, bytes: usize) -> Result<Vec<PostText>, Error> {
-        optimistic!(ROUNDS, |round| {
-            pause(round).await;
+        optimistic!(ROUNDS, |_| {
             let Some(head) = self.head().await? else { return Ok(Vec::new()) };
             let index = if head.earlier.is_some() { self.index(&head).await? } else { Part::new() };
             let (mut found, mut size) = (Vec::new(), 0);

@@ -6,7 +6,7 @@ use std::path::Path;
 use std::process::Stdio;
 
 use reqwest::Method;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::{as_user, file, json_of, login, run, serve, sessions, signs_in, user_of_internal};
 use crate::support::{Folder, Gateway, fails, succeeds};
