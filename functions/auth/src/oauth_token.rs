@@ -199,7 +199,7 @@ impl Grant {
                 if let Some(row) = &row {
                     redemption.device = remembered::device(app, project, &row.user, (&items, caller.device.as_ref()))?;
                 }
-                redemption.redeem(Scope { app, project, place: &caller.place }, stored, row).await
+                Box::pin(redemption.redeem(Scope { app, project, place: &caller.place }, stored, row)).await
             }
         }
     }

@@ -32,7 +32,7 @@ fn content() -> Content {
                 url: format!("{SITE}/blog/first"),
             },
         ],
-        texts: Default::default(),
+        texts: std::collections::BTreeMap::default(),
     }
 }
 

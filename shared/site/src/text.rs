@@ -127,7 +127,10 @@ pub(crate) fn robots(site_url: &str) -> Document {
 /// `/.well-known/security.txt` (RFC 9116): where to report vulnerabilities. The URL of the document
 /// itself must be one of HTTPS.
 pub fn security(contact: &SecurityContact, site_url: &str) -> Document {
-    let mut lines: String = contact.contacts.iter().map(|contact| format!("Contact: {contact}\n")).collect();
+    let mut lines = String::new();
+    for address in &contact.contacts {
+        let _ = writeln!(lines, "Contact: {address}");
+    }
     let _ = writeln!(lines, "Expires: {}", contact.expires.strftime("%Y-%m-%dT%H:%M:%SZ"));
     if site_url.starts_with("https://") {
         let _ = writeln!(lines, "Canonical: {site_url}/.well-known/security.txt");

@@ -10,7 +10,8 @@ use crate::label::Conflict;
 /// who met get out of each other's way.
 pub async fn pause(round: u32) {
     if round > 0 {
-        tokio::time::sleep(Duration::from_millis(5 << (round - 1).min(4))).await;
+        // Boxed, as every change would be larger by a timer otherwise.
+        Box::pin(tokio::time::sleep(Duration::from_millis(5 << (round - 1).min(4)))).await;
     }
 }
 
