@@ -38,8 +38,9 @@ def end(failed):
 
 
 class Service:
-    def __init__(self, gateway, options=()):
+    def __init__(self, gateway, options=(), environment=None):
         self.gateway, self.options, self.port = gateway, options, free_port()
+        self.environment = {"GATELET_LIMITS": "standard", "GATELET_MAILS_PER_HOUR": "200", "GATELET_LOG": "error", **(environment or {})}
         # Networks that nothing else uses; each request of an attack may come from a new network.
         self.networks = (f"127.{number // 250}.{number % 250 + 1}" for number in itertools.count(250))
 
@@ -48,7 +49,7 @@ class Service:
         self.data = pathlib.Path(self.folder.name) / "data"
         self.process = subprocess.Popen(
             [self.gateway, "--data", self.data, "--listen", f"127.0.0.1:{self.port}", *self.options], stdout=subprocess.PIPE, text=True,
-            env={"GATELET_LIMITS": "standard", "GATELET_MAILS_PER_HOUR": "200", "GATELET_LOG": "error"},
+            env=self.environment,
         )
         for line in self.process.stdout:
             if "Internal admin" in line:

@@ -26,7 +26,7 @@ import mcp
 # The paths of RFC 9309, RFC 9727, the AI catalog and A2A.
 WELL_KNOWN = ["/robots.txt", "/.well-known/api-catalog", "/.well-known/ai-catalog.json", "/.well-known/agent-card.json"]
 URL = re.compile(r"https?://[^\s\"'<>()\[\]\\`]+")
-COMPARED = ["content-type", "content-length", "etag", "cache-control", "link", "content-security-policy"]
+COMPARED = ["content-type", "content-length", "etag", "last-modified", "cache-control", "link", "content-security-policy"]
 
 
 class Answer:

@@ -10,6 +10,7 @@ import llms_txt
 import lxml.etree
 import openapi_spec_validator
 import protego
+import sectxt
 
 ATOM = "{http://www.w3.org/2005/Atom}"
 SCHEMAS = pathlib.Path(__file__).parent / "node_modules/sitemap/schema"
@@ -62,7 +63,14 @@ def read_openapi(site):
     openapi_spec_validator.validate(json.loads(fetched(site, "/openapi.json")))
 
 
+def read_security(site):
+    parsed = sectxt.Parser(fetched(site, "/.well-known/security.txt"))
+    assert parsed.is_valid() and not parsed.errors, parsed.errors
+    fields = {line["field_name"]: line["value"] for line in parsed.lines if line["type"] == "field"}
+    assert fields.keys() == {"contact", "expires"} and fields["contact"] == "mailto:security@example.com", fields
+
+
 def main(site):
-    for read in (read_feed, read_sitemap, read_robots, read_llms, read_openapi):
+    for read in (read_feed, read_sitemap, read_robots, read_llms, read_openapi, read_security):
         read(site)
         print(f"{read.__name__}: ok", flush=True)

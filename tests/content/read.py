@@ -1,6 +1,7 @@
 """Reads the documents of a gateway's site with the programs for which they are made, and calls its
 endpoints for agents with their clients. The gateway has its sample content."""
 
+import datetime
 import os
 import pathlib
 import subprocess
@@ -41,7 +42,9 @@ def refuse(site):
 
 
 def main(gateway):
-    with Service(gateway) as service:
+    expires = datetime.datetime.now(datetime.timezone.utc) + datetime.timedelta(days=180)
+    contact = {"GATELET_SECURITY_CONTACT": "mailto:security@example.com", "GATELET_SECURITY_EXPIRES": expires.strftime("%Y-%m-%dT%H:%M:%SZ")}
+    with Service(gateway, environment=contact) as service:
         site = f"http://localhost:{service.port}"
         documents.main(site)
         lint(site)

@@ -69,9 +69,9 @@ def answers(api):
     for path in ("/mcp", "/a2a"):
         status, headers, _ = send(api + path)
         assert (status, headers["allow"]) == (405, "POST"), f"{path}: {status} {headers}"
-    for path in ("/none", "/blog/none", "/.well-known/none", "/cli/none.tgz"):
+    for path, code in {"/none": "route_not_found", "/blog/none": "post_not_found", "/.well-known/none": "route_not_found", "/cli/none.tgz": "route_not_found"}.items():
         status, _, body = send(api + path)
-        assert (status, json.loads(body)["error"]["code"]) == (404, "route_not_found"), path
+        assert (status, json.loads(body)["error"]["code"]) == (404, code), path
 
     status, _, body = send(f"{api}/mcp", "POST", {"method": "tools/call", "params": {"name": "get_app", "arguments": {"appId": "notes"}}})
     assert status == 200 and json.loads(body)["result"]["structuredContent"]["data"]["id"] == "notes", body

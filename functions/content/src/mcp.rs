@@ -2,10 +2,10 @@
 //! sessions. Clients of revisions before 2026-07-28 get the same tools.
 
 mod checks;
+mod refusal;
 mod resources;
 mod tools;
 
-use api::content::Problem;
 use api::http::{Route, TableAction};
 use api::rpc::{INVALID_PARAMS, METHOD_NOT_FOUND, Received, Reply};
 use axum::extract::State;
@@ -15,6 +15,7 @@ use serde_json::{Map, Value, json};
 use site::agent::{self, REVISIONS};
 
 use self::checks::{Call, SESSIONS};
+use self::refusal::Refusal;
 
 pub const ROUTE: Route = Route::post("content-mcp", "/mcp")
     .for_agents()
@@ -38,7 +39,7 @@ async fn answer(app: &App, call: &Call) -> Reply {
     let site_url = &app.settings.site_url;
     let answered = |result: Result<Value, Refusal>, may_be_kept| match result {
         Ok(result) => finished(site_url, call, result, may_be_kept),
-        Err(refusal) => refusal.reply(site_url, call),
+        Err(refusal) => refused(site_url, call, refusal),
     };
     let listed = |result| answered(Ok(result), true);
     match (call.method.as_str(), call.is_stateless) {
@@ -97,45 +98,16 @@ fn finished(site_url: &str, call: &Call, mut result: Value, may_be_kept: bool) -
     Reply::result(&call.id, &result)
 }
 
-/// Why a call returns no data.
-enum Refusal {
-    /// The call does not fit the method or the tool.
-    Misused(String),
-    /// There is no resource at the URI.
-    NoResource(String),
-    /// The tool cannot do what it was asked; the text tells the model what it can do instead.
-    Advice(&'static str),
-    /// The content cannot be read.
-    Failed,
-}
-
-impl Refusal {
-    fn misused(message: impl Into<String>) -> Self {
-        Self::Misused(message.into())
-    }
-
-    fn reply(self, site_url: &str, call: &Call) -> Reply {
-        match self {
-            Self::Misused(message) => Reply::error(&call.id, INVALID_PARAMS, &message),
-            Self::NoResource(uri) => {
-                let message = "There is no such resource; resources/list returns all.";
-                Reply::error(&call.id, INVALID_PARAMS, message).with_data(json!({ "uri": uri }))
-            }
-            Self::Advice(advice) => finished(site_url, call, json!({ "content": texts(advice), "isError": true }), false),
-            Self::Failed => Reply::failed(&call.id),
+/// The answer to a call that returns no data.
+fn refused(site_url: &str, call: &Call, refusal: Refusal) -> Reply {
+    match refusal {
+        Refusal::Misused(message) => Reply::error(&call.id, INVALID_PARAMS, &message),
+        Refusal::NoResource(uri) => {
+            let message = "There is no such resource; resources/list returns all.";
+            Reply::error(&call.id, INVALID_PARAMS, message).with_data(json!({ "uri": uri }))
         }
-    }
-}
-
-impl From<Problem> for Refusal {
-    fn from(_: Problem) -> Self {
-        Self::Failed
-    }
-}
-
-impl From<store::Error> for Refusal {
-    fn from(error: store::Error) -> Self {
-        Problem::from(error).into()
+        Refusal::Advice(advice) => finished(site_url, call, json!({ "content": texts(advice), "isError": true }), false),
+        Refusal::Failed => Reply::failed(&call.id),
     }
 }
 

@@ -130,7 +130,7 @@ async fn the_console_of_a_deployment_has_no_data_and_calls_its_own_origin() {
     assert_eq!(head.status, 403, "of another site");
     let (head, shown) = send("POST", "/console/preview", &html, "html=%3Cb%3Ehello").await;
     assert!(shown.ends_with("<b>hello") && head.headers["content-security-policy"].to_str().unwrap().contains("sandbox"));
-    for path in ["/console/assets/1/nothing.js", "/consoles", "/api/v1/console", "/api/v1/nothing"] {
+    for path in ["/console/assets/1/nothing.js", "/api/v1/console", "/api/v1/nothing"] {
         assert_eq!(send("GET", path, &[], "").await.0.status, 404, "{path}");
     }
     // The keys of a project come from a gateway alone, on its own machine.

@@ -8,7 +8,7 @@ use serde_json::{Map, Value, json};
 use site::{Document, Renderer, text};
 use store::content::PostText;
 
-use super::Refusal;
+use super::refusal::Refusal;
 use crate::published::content;
 
 /// How many posts a page of the list has.

@@ -4,7 +4,7 @@ use flows::App;
 use serde_json::{Map, Value, json};
 use site::search;
 
-use super::Refusal;
+use super::refusal::Refusal;
 use crate::published::{content, site};
 
 /// How many posts a call lists.

@@ -42,7 +42,7 @@ export function url(path, query = {}) {
   return `${BASE}${path}${given.length ? `?${new URLSearchParams(given)}` : ""}`;
 }
 
-/** The page of the console that a text names, or `null`: it may come from a link of somebody else. */
+/** The page of the console that a text names, or `null`: the text may come from a foreign link. */
 export function ownPage(text) {
   try {
     const { origin, pathname, search } = new URL(text, location.origin);

@@ -68,8 +68,8 @@ export class Session {
   }
 
   /**
-   * The API of a project as an app or a server of it calls it: with the key of the first project, or
-   * with none, and with a user's access token if there is one.
+   * The API of a project as an app or a server of it calls it: with the key of the first project,
+   * or with none, and with a user's access token if there is one.
    */
   as(projectId, level, token) {
     const local = this.#local?.project_id === projectId ? this.#local : null;
