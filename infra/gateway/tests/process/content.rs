@@ -52,7 +52,7 @@ async fn published_urls_follow_the_port_of_the_gateway() {
         let gateway = Gateway::start(&folder.data());
         if publish {
             let said = succeeds(&run(&["content", "publish", &sample, "--data", &folder.data()]));
-            assert!(said.contains("at the URL from which it is served"), "{said}");
+            assert!(said.contains("Nothing has changed since publication 1"), "it is the sample: {said}");
         }
         let answer = async |path: &str| gateway.get(path).await.json::<Value>().await.unwrap()["data"].clone();
         let (site, apps, posts) = (answer("/api/v1/site").await, answer("/api/v1/apps").await, answer("/api/v1/blog-posts").await);
