@@ -36,7 +36,6 @@ mod passkey_delete;
 mod passkey_initiate_authentication;
 mod passkey_initiate_registration;
 mod passkey_list;
-mod passkey_of_another_client;
 mod passkey_register;
 mod passkey_sign_in;
 mod passkey_update;

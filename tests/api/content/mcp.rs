@@ -122,6 +122,9 @@ async fn a_tool_that_fails_advises_the_model_and_a_misused_one_is_refused() {
     }
 }
 
+/// Headers and body of a request; status and code of the error.
+type Case<'a> = (&'a [(&'a str, &'a str)], &'a str, u16, i64);
+
 #[tokio::test]
 async fn checks_are_made_in_the_order_of_the_protocol() {
     let app = published().await;
@@ -130,7 +133,7 @@ async fn checks_are_made_in_the_order_of_the_protocol() {
     let other = |version: &str| list.replace(STATELESS, version);
     let call = request("tools/call", &params(json!({ "name": "list_apps" })));
     let called = ("mcp-method", "tools/call");
-    let cases: [(&[(&str, &str)], &str, u16, i64); 14] = [
+    let cases: [Case<'_>; 14] = [
         (&[], "{", 400, -32700),
         (&[], "[]", 400, -32600),
         (&[], r#"{"jsonrpc":"1.0","id":1,"method":"ping"}"#, 400, -32600),

@@ -191,8 +191,8 @@ fn draft(content: &Content, digest: String, old: Option<&Head>, index: &BTreeMap
     Ok(Draft { head, writes })
 }
 
-/// The state of the switch after a publication that follows `old`: the newest publications are kept,
-/// and always the one that is shown until now.
+/// The state of the switch after a publication that follows `old`: the newest publications are
+/// kept, and always the one that is shown until now.
 fn next_turn(old: Option<&Head>, now: Timestamp) -> Turn {
     let Some(old) = old else { return Turn { latest: 1, kept: vec![1], since: now } };
     let (latest, shown) = (old.turn.latest + 1, old.publication.number);
