@@ -122,6 +122,11 @@ async fn documents_have_their_pictures() {
     assert_eq!(gateway.get("/docs/pictures/nothing.svg").await.status(), 404);
 }
 
+/// Checks that a page is the public start page of the site.
+fn assert_site(text: &str) {
+    assert!(text.contains("/llms.txt") && !text.contains(">Inbox</a>") && !text.contains("key="), "{text}");
+}
+
 #[tokio::test]
 async fn unknown_paths_answer_people_with_a_page_and_programs_with_the_api_error() {
     let folder = Folder::new("nothing");
@@ -130,11 +135,11 @@ async fn unknown_paths_answer_people_with_a_page_and_programs_with_the_api_error
         let page = page(&gateway, path).await;
         assert_eq!((page.status().as_u16(), page.headers()["content-type"].to_str().unwrap()), (404, "text/html; charset=utf-8"), "{path}");
     }
-    for path in ["/", "/nothing"] {
-        let error = gateway.get(path).await;
-        assert_eq!(error.status(), 404);
-        assert_eq!(error.json::<Value>().await.unwrap()["error"]["code"], "route_not_found");
-    }
+    let error = gateway.get("/nothing").await;
+    assert_eq!(error.status(), 404);
+    assert_eq!(error.json::<Value>().await.unwrap()["error"]["code"], "route_not_found");
+    // Programs get the public start page of the site where people get the console.
+    assert_site(&gateway.get("/").await.text().await.unwrap());
     // API paths answer with the API's error, for browsers too.
     assert_eq!(page(&gateway, "/api/v1/nothing").await.headers()["content-type"], "application/json; charset=utf-8");
 }
@@ -144,7 +149,8 @@ async fn without_private_pages_only_the_documentation_is_served() {
     let folder = Folder::new("public");
     let gateway = Gateway::spawn(&mut crate::support::gateway(&["--data", &folder.data(), "--listen", "127.0.0.1:0", "--no-pages"]));
     assert!(!gateway.printed.contains("Start page"), "{}", gateway.printed);
-    for path in PRIVATE.iter().chain(&[MESSAGES, "/handler/email-verification"]) {
+    assert_site(&page(&gateway, "/").await.text().await.unwrap());
+    for path in PRIVATE.iter().filter(|path| **path != "/").chain(&[MESSAGES, "/handler/email-verification"]) {
         assert_eq!(page(&gateway, path).await.status(), 404, "{path}");
         assert_eq!(gateway.get(path).await.status(), 404, "{path}");
     }

@@ -65,7 +65,7 @@ async fn behind_a_proxy_private_pages_are_disabled() {
     let gateway = strict(&["--trusted-proxy", "10.0.0.0/8"]);
     assert!(!gateway.printed.contains("Start page") && !gateway.printed.contains("key="), "{}", gateway.printed);
     let person = [("accept", "text/html"), ("user-agent", "Mozilla/5.0"), ("sec-fetch-site", "none")];
-    for path in ["/", "/inbox", "/outbox", "/inbox/api/messages"] {
+    for path in ["/console", "/inbox", "/outbox", "/inbox/api/messages"] {
         assert_eq!(gateway.send(Method::GET, path, &person, None).await.status(), 404, "{path}");
     }
     assert_eq!(gateway.send(Method::GET, "/docs", &person, None).await.status(), 200);
