@@ -134,7 +134,7 @@ async fn no_header_causes_an_internal_error() {
 #[tokio::test]
 async fn a_path_that_resembles_an_operation_s_is_an_error_of_its_interface() {
     let app = TestApp::start().await;
-    let content = ["/", "//", "/api/v1/apps/..%2fsite", "/api/v1/apps/%2e%2e", "/api/v1/apps/%ff", "/%ff", "/apps/%00", "/api/v1/site%2f"];
+    let content = ["//", "/api/v1/apps/..%2fsite", "/api/v1/apps/%2e%2e", "/api/v1/apps/%ff", "/%ff", "/apps/%00", "/api/v1/site%2f"];
     let product = [
         "/api/v1/%2e%2e/health",
         "/api/v1/users%2fme",
