@@ -40,6 +40,7 @@ const KINDS: &[(&str, &str, Life)] = &[
     // Content and projects.
     ("CONTENT", "SITE", Lasts),
     ("CONTENT", "APPS", Lasts),
+    ("CONTENT", "PUBLICATION", Lasts),
     ("CONTENT", "POSTS", Lasts),
     ("CONTENT", "SLUGS", Lasts),
     ("CONTENT", "TEXT", Lasts),
