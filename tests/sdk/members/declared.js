@@ -26,7 +26,7 @@ export const NOT_THERE = [
 /** Members of other features that the suite calls, and that only ever fail there. */
 export const REFUSED = [
   {
-    why: "the connection is one that a server adds, without a token; react/walk/providers.test.js and tests/oidc get tokens",
+    why: "the connection is one that a server adds, without a token; tests/oidc/browser.test.js reads tokens",
     members: [/^OAuthConnection\.getAccessToken$/],
   },
   { why: "the mail server cannot be reached; tests/api sends through one", members: [/^StackAdminApp\.sendTestEmail$/] },
@@ -40,9 +40,10 @@ export const ELSEWHERE = [
     why: "the type of a server app at the project internal, which has no server key",
     members: [/^ServerUser\.listOwnedProjects$/],
   },
-  { why: "needs the tokens of a provider: tests/sdk/react has them", members: [/^DeprecatedOAuthConnection\.getAccessToken$/] },
+  { why: "needs a token of a provider: tests/oidc/browser.test.js reads one", members: [/^DeprecatedOAuthConnection\.getAccessToken$/] },
+  { why: "need a browser: browser/redirects.test.js calls each", members: [/^StackClientApp\.redirectTo\w+$/] },
   {
-    why: "needs a browser: tests/oidc and tests/sdk/react go there",
-    members: [/^StackClientApp\.(redirectTo\w+|signInWithOAuth|callOAuthCallback)$/, /^UserExtra\.(linkConnectedAccount|getOrLinkConnectedAccount)$/],
+    why: "need a browser and a provider: tests/oidc/browser.test.js calls them",
+    members: [/^StackClientApp\.(signInWithOAuth|callOAuthCallback)$/, /^UserExtra\.(linkConnectedAccount|getOrLinkConnectedAccount)$/],
   },
 ];
