@@ -36,10 +36,6 @@ export const REFUSED = [
 export const ELSEWHERE = [
   { why: "belongs to an item that was bought, and nothing can be bought", members: [/^ServerItem\./] },
   { why: "need a browser: browser/passkeys.test.js calls them", members: [/\.(signInWithPasskey|registerPasskey)$/] },
-  {
-    why: "the type of a server app at the project internal, which has no server key",
-    members: [/^ServerUser\.listOwnedProjects$/],
-  },
   { why: "needs a token of a provider: tests/oidc/browser.test.js reads one", members: [/^DeprecatedOAuthConnection\.getAccessToken$/] },
   { why: "need a browser: browser/redirects.test.js calls each", members: [/^StackClientApp\.redirectTo\w+$/] },
   {
