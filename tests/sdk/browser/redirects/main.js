@@ -1,4 +1,4 @@
-// An app that has a path of its own for each page of the SDK: `/at/` and the page's name.
+// An app that has a path of its own for each page of the SDK, with the name of the page.
 
 import { StackClientApp } from "sdk";
 
