@@ -1,5 +1,5 @@
-// A small app as its developer would write it: a button that signs in with a provider, and the page
-// that the user returns to.
+// A small app as its developer would write it: buttons that sign in with a provider and connect an
+// account there, and the page that the user returns to.
 
 import { StackClientApp } from "sdk";
 
@@ -14,6 +14,9 @@ const app = new StackClientApp({
   analytics: { enabled: false },
 });
 
+// For what no button of the page does.
+globalThis.app = app;
+
 const element = (id) => document.getElementById(id);
 
 async function show() {
@@ -24,6 +27,16 @@ async function show() {
 
 element("sign-in").onclick = () => app.signInWithOAuth("acme");
 element("sign-out").onclick = () => app.signOut();
+element("connect").onclick = async () => {
+  const user = await app.getUser({ or: "throw" });
+  const connection = await user.getOrLinkConnectedAccount("acme");
+  const { status, data } = await connection.getAccessToken();
+  element("connection").textContent = `${connection.provider} ${connection.providerAccountId} ${status} ${data?.accessToken.length > 0}`;
+};
+element("connect-again").onclick = async () => {
+  const user = await app.getUser({ or: "throw" });
+  await user.linkConnectedAccount("acme");
+};
 
 try {
   const isLeaving = location.pathname === "/oauth-callback" && (await app.callOAuthCallback());

@@ -1,33 +1,41 @@
-// node members/check.js FOLDER VERSION: checks that the suite calls every member of the SDK that is
-// not in declared.js, and prints a table with a row for each type that declares members.
+// node members/check.js FOLDER VERSION: checks that the suite calls every member of the SDK with
+// success, except as declared.js says, and prints a table with a row for each feature that the
+// service does not have, and for each type that declares other members.
 
 import { readFileSync } from "node:fs";
-import { DECLARED } from "./declared.js";
+import { ELSEWHERE, NOT_THERE, REFUSED } from "./declared.js";
 
 const [folder, version] = process.argv.slice(2);
 const { members } = JSON.parse(readFileSync(`${folder}/${version}.json`, "utf8"));
-const called = new Set(readFileSync(`${folder}/${version}.called`, "utf8").split("\n"));
-const patterns = DECLARED.flatMap((entry) => entry.members);
+const outcomes = new Set(readFileSync(`${folder}/${version}.called`, "utf8").split("\n"));
+const some = (entries, member) => entries.find(({ members }) => members.some((pattern) => pattern.test(member)));
 
 const areas = {};
 const problems = [];
-for (const [member, area] of Object.entries(members)) {
-  const row = (areas[area] ??= { members: 0, called: 0, declared: 0 });
-  const declared = patterns.some((pattern) => pattern.test(member));
+for (const [member, type] of Object.entries(members)) {
+  const [worked, failed] = ["worked", "failed"].map((outcome) => outcomes.has(`${member} ${outcome}`));
+  const [absent, elsewhere] = [some(NOT_THERE, member), some(ELSEWHERE, member)];
+  const row = (areas[absent?.area ?? type] ??= { members: 0, work: 0, refused: 0, elsewhere: 0 });
   row.members += 1;
-  row.called += called.has(member);
-  row.declared += declared && !called.has(member);
-  if (!called.has(member) && !declared) problems.push(`${member} is neither called nor declared`);
+  row.work += worked;
+  row.refused += !worked && failed;
+  row.elsewhere += !worked && !failed && Boolean(elsewhere);
+  const isRefused = absent || some(REFUSED, member);
+  if (!worked && failed && !isRefused) problems.push(`${member} is called, but never works`);
+  if (!worked && !failed && !elsewhere) problems.push(`${member} is neither called nor declared`);
 }
-for (const pattern of patterns) {
-  if (!Object.keys(members).some((member) => pattern.test(member) && !called.has(member))) problems.push(`${pattern} declares nothing that is not called`);
-}
+const holds = (entries, pattern, isTrue) => {
+  if (!Object.keys(members).some((member) => pattern.test(member) && isTrue(member))) problems.push(`${pattern} of ${entries} matches no member that is as declared`);
+};
+for (const { members } of NOT_THERE) for (const pattern of members) holds("NOT_THERE", pattern, () => true);
+for (const { members } of REFUSED) for (const pattern of members) holds("REFUSED", pattern, (it) => outcomes.has(`${it} failed`) && !outcomes.has(`${it} worked`));
+for (const { members } of ELSEWHERE) for (const pattern of members) holds("ELSEWHERE", pattern, (it) => !outcomes.has(`${it} failed`) && !outcomes.has(`${it} worked`));
 
 console.log(`== members of @stackframe/js ${version}`);
-const sum = (key) => Object.values(areas).reduce((all, row) => all + row[key], 0);
-const line = (name, row) => console.log(`${name.padEnd(32)} ${[row.members, row.called, row.declared].map((it) => `${it}`.padStart(8)).join(" ")}`);
-line("type", { members: "members", called: "called", declared: "declared" });
-for (const [name, row] of Object.entries(areas).sort(([a], [b]) => a.localeCompare(b))) line(name, row);
-line("all", { members: sum("members"), called: sum("called"), declared: sum("declared") });
+const COLUMNS = ["members", "work", "refused", "elsewhere"];
+const line = (name, cells) => console.log(`${name.padEnd(32)} ${cells.map((it) => `${it}`.padStart(9)).join(" ")}`);
+line("area", COLUMNS);
+for (const [name, row] of Object.entries(areas).sort(([a], [b]) => a.localeCompare(b))) line(name, COLUMNS.map((column) => row[column]));
+line("all", COLUMNS.map((column) => Object.values(areas).reduce((all, row) => all + row[column], 0)));
 for (const problem of problems) console.error(problem);
 process.exit(problems.length > 0 ? 1 : 0);

@@ -1,9 +1,13 @@
-// Members of the SDK that no test of the suite calls, and why. Each pattern must match at least one
-// member that is not called.
+// What is expected of members of the SDK that do not work in the suite. Each pattern must match at
+// least one member that is as declared.
 
-export const DECLARED = [
+/**
+ * Features that the service does not have. Their members are called by suite/not-there.test.js:
+ * each returns "none" or is refused.
+ */
+export const NOT_THERE = [
   {
-    why: "payments are not a part of the service",
+    area: "(payments)",
     members: [
       /^Customer\./,
       /^ServerItem\./,
@@ -12,18 +16,29 @@ export const DECLARED = [
       /^StackAdminApp\.(setupPayments|createStripeWidgetAccountSession|getPaymentMethodConfigs|updatePaymentMethodConfigs)$/,
     ],
   },
-  { why: "analytics and session replays are not a part of the service", members: [/^StackAdminApp\.(queryAnalytics|listSessionReplay\w*|getSessionReplay\w*)$/] },
-  { why: "there is no data vault", members: [/^DataVaultStore\./, /\.getDataVaultStore$/] },
-  { why: "domains for emails are set up in AWS", members: [/^StackAdminApp\.\w*ManagedEmail\w*$/] },
-  { why: "no assistant writes templates", members: [/^StackAdminApp\.(saveChatMessage|listChatMessages|rewriteTemplateSourceWithAI)$/] },
-  { why: "need a browser: browser/passkeys.test.js calls them", members: [/\.(signInWithPasskey|registerPasskey)$/] },
+  { area: "(analytics)", members: [/^StackAdminApp\.queryAnalytics$/] },
+  { area: "(session replays)", members: [/^StackAdminApp\.(listSessionReplay\w*|getSessionReplay\w*)$/] },
+  { area: "(data vault)", members: [/^DataVaultStore\./, /\.getDataVaultStore$/] },
+  { area: "(managed email domains)", members: [/^StackAdminApp\.\w*ManagedEmail\w*$/] },
+  { area: "(assistant for templates)", members: [/^StackAdminApp\.(saveChatMessage|listChatMessages|rewriteTemplateSourceWithAI)$/] },
+];
+
+/** Members of other features that the suite calls, and that only ever fail there. */
+export const REFUSED = [
   {
-    why: "the type of a server app at the project internal, which has no server key",
-    members: [/^ServerUser\.listOwnedProjects$/],
+    why: "a connection that a server adds has no token; tests/oidc/browser.test.js reads the token of one that has",
+    members: [/^OAuthConnection\.getAccessToken$/],
   },
-  { why: "needs the tokens of a provider: tests/sdk/react has them", members: [/^DeprecatedOAuthConnection\.getAccessToken$/] },
+];
+
+/** Members that the suite does not call. */
+export const ELSEWHERE = [
+  { why: "belongs to an item that was bought, and nothing can be bought", members: [/^ServerItem\./] },
+  { why: "need a browser: browser/passkeys.test.js calls them", members: [/\.(signInWithPasskey|registerPasskey)$/] },
+  { why: "needs a token of a provider: tests/oidc/browser.test.js reads one", members: [/^DeprecatedOAuthConnection\.getAccessToken$/] },
+  { why: "need a browser: browser/redirects.test.js calls each", members: [/^StackClientApp\.redirectTo\w+$/] },
   {
-    why: "needs a browser: tests/oidc and tests/sdk/react go there",
-    members: [/^StackClientApp\.(redirectTo\w+|signInWithOAuth|callOAuthCallback)$/, /^UserExtra\.(linkConnectedAccount|getOrLinkConnectedAccount)$/],
+    why: "need a browser and a provider: tests/oidc/browser.test.js calls them",
+    members: [/^StackClientApp\.(signInWithOAuth|callOAuthCallback)$/, /^UserExtra\.(linkConnectedAccount|getOrLinkConnectedAccount)$/],
   },
 ];

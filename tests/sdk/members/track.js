@@ -1,13 +1,14 @@
-// Records which members of the SDK a test calls, by wrapping an app, the values that it returns,
-// the values that these return, and so on, as the type declarations describe them. Without the
-// environment variable MEMBERS, nothing is wrapped.
+// Records which members of the SDK a test calls, and whether a call worked, by wrapping an app, the
+// values that it returns, the values that these return, and so on, as the type declarations
+// describe them. A call that rejects, or that returns the SDK's result for an error, did not work.
+// Without the environment variable MEMBERS, nothing is wrapped.
 
 import { appendFileSync, readFileSync } from "node:fs";
 
 const folder = process.env.MEMBERS;
 const schema = folder && JSON.parse(readFileSync(`${folder}/${process.env.SDK}.json`, "utf8"));
-const called = new Set();
-if (folder) process.once("exit", () => appendFileSync(`${folder}/${process.env.SDK}.called`, [...called, ""].join("\n")));
+const outcomes = new Set();
+if (folder) process.once("exit", () => appendFileSync(`${folder}/${process.env.SDK}.called`, [...outcomes, ""].join("\n")));
 
 /** Wraps an app of this type, so that its calls are recorded. */
 export function track(app, type) {
@@ -45,8 +46,29 @@ function get(target, name, node) {
   if (!known) return value;
   if (typeof value !== "function") return wrap(value, known.to);
   return (...given) => {
-    if (known.member) called.add(known.member);
-    const answer = value.apply(target, given);
-    return answer instanceof Promise ? answer.then((it) => wrap(it, known.to)) : wrap(answer, known.to);
+    const done = (answer) => {
+      note(known.member, isError(answer) ? "failed" : "worked");
+      return wrap(answer, known.to);
+    };
+    const failed = (error) => {
+      note(known.member, "failed");
+      throw error;
+    };
+    let answer;
+    try {
+      answer = value.apply(target, given);
+    } catch (error) {
+      failed(error);
+    }
+    return answer instanceof Promise ? answer.then(done, failed) : done(answer);
   };
+}
+
+function note(member, outcome) {
+  if (member) outcomes.add(`${member} ${outcome}`);
+}
+
+/** Whether this is the SDK's result for an error. */
+function isError(answer) {
+  return answer !== null && typeof answer === "object" && answer.status === "error" && "error" in answer;
 }

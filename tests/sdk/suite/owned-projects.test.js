@@ -114,3 +114,13 @@ test("keys are created and revoked, and deleted with their project", own, async 
   ok(await app.signInWithCredential({ email: user.primaryEmail, password: PASSWORD, noRedirect: true }));
   assert.deepEqual(await (await app.getUser()).listOwnedProjects(), []);
 });
+
+test("a server of the project internal lists the projects of its user", own, async () => {
+  const { user, project } = await owned();
+  const tokenStore = await user.currentSession.getTokens();
+  const { internalClientKey: publishableClientKey, internalServerKey: secretServerKey } = w.gateway;
+  const server = w.server({ projectId: "internal", publishableClientKey, secretServerKey, tokenStore });
+  const seen = await server.getUser({ or: "throw" });
+  assert.equal(seen.id, user.id);
+  assert.deepEqual((await seen.listOwnedProjects()).map(({ id }) => id), [project.id]);
+});

@@ -237,9 +237,9 @@ export class Person {
 
   /**
    * Takes screenshots of the page in its current state, in light and dark, on a phone and on a
-   * desktop.
+   * desktop; of the part around `target`, if it is given.
    */
-  async picture(name) {
+  async picture(name, target) {
     if (!PICTURES) return;
     await mkdir(PICTURES, { recursive: true });
     const { page } = this;
@@ -250,6 +250,7 @@ export class Person {
         await page.waitForTimeout(150);
         await page.getByText("Loading …").waitFor({ state: "detached" });
         await page.locator(".animate-pulse").filter({ visible: true }).first().waitFor({ state: "detached" });
+        await target?.scrollIntoViewIfNeeded();
         await page.screenshot({ path: join(PICTURES, `${name}-${width}-${colorScheme}.png`) });
       }
     }

@@ -1,0 +1,17 @@
+// An app that has a path of its own for each page of the SDK, with the name of the page.
+
+import { StackClientApp } from "sdk";
+
+const { pages, ...config } = await (await fetch("/config.json")).json();
+const app = new StackClientApp({
+  ...config,
+  tokenStore: "cookie",
+  redirectMethod: "window",
+  urls: Object.fromEntries(pages.map((page) => [page, `/at/${page}`])),
+  devTool: false,
+  analytics: { enabled: false },
+});
+globalThis.app = app;
+
+document.getElementById("who").textContent = (await app.getUser())?.primaryEmail ?? "nobody";
+document.body.dataset.ready = "yes";

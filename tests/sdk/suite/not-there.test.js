@@ -1,0 +1,128 @@
+// Calls for features that the service does not have: payments, analytics, session replays, a data
+// vault, managed email domains, and an assistant for templates. Each returns "none", or rejects
+// with the error of the API.
+
+import assert from "node:assert/strict";
+import { before, test } from "node:test";
+import { setTimeout as sleep } from "node:timers/promises";
+
+import { version, world } from "../support/world.js";
+
+const w = world();
+const isOld = version === "2.8.77";
+const PATIENCE_MILLIS = 10_000;
+let app, user, team;
+
+before(async () => {
+  await w.started;
+  ({ app, user } = await w.signedUp());
+  const { id } = await (await w.server().getUser(user.id)).createTeam({ displayName: "Engines" });
+  team = await user.getTeam(id);
+});
+
+/** Asserts that a call rejects, and that its error says that the API has no such operation. */
+async function isNotThere(name, call) {
+  const late = sleep(PATIENCE_MILLIS, "nothing", { ref: false });
+  const outcome = await Promise.race([call().then((value) => ({ value }), (error) => ({ error })), late]);
+  assert.ok(outcome.error, `${name}: ${JSON.stringify(outcome)}`);
+  // The SDK does not know these codes, and puts the whole response into the message.
+  assert.match(outcome.error.message, /: (404 \{"code":"ROUTE_NOT_FOUND"|405 \{"code":"METHOD_NOT_ALLOWED")/, `${name}: ${outcome.error.stack}`);
+}
+
+async function areNotThere(calls) {
+  for (const [name, call] of Object.entries(calls)) await isNotThere(name, call);
+}
+
+/** What a user or a team has bought, as its owner or a server asks. */
+async function isNoCustomer(of) {
+  assert.deepEqual({ ...await of.getBilling() }, { hasCustomer: false, defaultPaymentMethod: null });
+  const products = await of.listProducts();
+  assert.deepEqual([[...products], products.nextCursor], [[], null]);
+  await areNotThere({
+    getItem: () => of.getItem("credits"),
+    listInvoices: () => of.listInvoices(),
+    createCheckoutUrl: () => of.createCheckoutUrl({ productId: "pro" }),
+    createPaymentMethodSetupIntent: () => of.createPaymentMethodSetupIntent(),
+    setDefaultPaymentMethodFromSetupIntent: () => of.setDefaultPaymentMethodFromSetupIntent("seti_1"),
+    switchSubscription: () => of.switchSubscription({ fromProductId: "pro", toProductId: "free" }),
+  });
+}
+
+test("users and teams are no customers, to themselves and to servers", async () => {
+  const server = w.server();
+  const [serverUser, serverTeam] = [await server.getUser(user.id), await server.getTeam(team.id)];
+  for (const of of [user, team, serverUser, serverTeam]) await isNoCustomer(of);
+  for (const of of [serverUser, serverTeam]) await isNotThere("grantProduct", () => of.grantProduct({ productId: "pro" }));
+});
+
+test("apps find no products, and cannot sell any", async () => {
+  for (const of of [app, w.server(), w.admin()]) {
+    const products = await of.listProducts({ userId: user.id });
+    assert.deepEqual([[...products], products.nextCursor], [[], null]);
+    await areNotThere({
+      getItem: () => of.getItem({ userId: user.id, itemId: "credits" }),
+      listInvoices: () => of.listInvoices({ userId: user.id }),
+    });
+  }
+  await areNotThere({
+    "cancelSubscription of a user": () => app.cancelSubscription({ productId: "pro" }),
+    "cancelSubscription of a team": () => app.cancelSubscription({ productId: "pro", teamId: team.id }),
+    grantProduct: () => w.server().grantProduct({ userId: user.id, productId: "pro" }),
+  });
+});
+
+test("an administrator cannot set up payments", async () => {
+  const admin = w.admin();
+  await areNotThere({
+    getStripeAccountInfo: () => admin.getStripeAccountInfo(),
+    setupPayments: () => admin.setupPayments(),
+    createStripeWidgetAccountSession: () => admin.createStripeWidgetAccountSession(),
+    getPaymentMethodConfigs: () => admin.getPaymentMethodConfigs(),
+    updatePaymentMethodConfigs: () => admin.updatePaymentMethodConfigs("config", { card: "on" }),
+    listTransactions: () => admin.listTransactions({}),
+    refundTransaction: () => admin.refundTransaction({ type: "subscription", id: "purchase", amountUsd: "1", refundEntries: [] }),
+    createItemQuantityChange: () => admin.createItemQuantityChange({ userId: user.id, itemId: "credits", quantity: 1 }),
+  });
+});
+
+test("there are no analytics and no session replays", async () => {
+  const admin = w.admin();
+  await areNotThere({
+    queryAnalytics: () => admin.queryAnalytics({ query: "SELECT 1" }),
+    listSessionReplays: () => admin.listSessionReplays(),
+    ...(isOld ? {} : { getSessionReplay: () => admin.getSessionReplay("replay") }),
+    getSessionReplayEvents: () => admin.getSessionReplayEvents("replay"),
+    listSessionReplayChunks: () => admin.listSessionReplayChunks("replay"),
+    getSessionReplayChunkEvents: () => admin.getSessionReplayChunkEvents("replay", "chunk"),
+  });
+});
+
+test("a data vault neither stores nor returns a value", async () => {
+  // The SDK creates this object without a request.
+  const vault = await w.server().getDataVaultStore("vault");
+  await areNotThere({
+    setValue: () => vault.setValue("key", "value", { secret: "secret" }),
+    getValue: () => vault.getValue("key", { secret: "secret" }),
+  });
+});
+
+test("there are no managed email domains, and none can be set up", async () => {
+  const admin = w.admin();
+  assert.deepEqual(await admin.listManagedEmailDomains(), []);
+  const domain = { subdomain: "mail.example.com", senderLocalPart: "no-reply" };
+  await areNotThere({
+    setupManagedEmailProvider: () => admin.setupManagedEmailProvider(domain),
+    checkManagedEmailStatus: () => admin.checkManagedEmailStatus({ domainId: "domain", ...domain }),
+    applyManagedEmailProvider: () => admin.applyManagedEmailProvider({ domainId: "domain" }),
+    ...(isOld ? {} : { deleteManagedEmailDomain: () => admin.deleteManagedEmailDomain({ resendDomainId: "domain" }) }),
+  });
+});
+
+test("no assistant writes templates", async () => {
+  const admin = w.admin();
+  await areNotThere({
+    saveChatMessage: () => admin.saveChatMessage("thread", { role: "user", content: "a template" }),
+    listChatMessages: () => admin.listChatMessages("thread"),
+    rewriteTemplateSourceWithAI: () => admin.rewriteTemplateSourceWithAI("<p></p>"),
+  });
+});

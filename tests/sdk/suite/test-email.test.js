@@ -1,0 +1,32 @@
+// A test email, which the project's administrator sends through a mail server.
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import { newCertificate, startMailServer } from "../support/mail-server.js";
+import { newAddress, ok, world } from "../support/world.js";
+
+const certificate = newCertificate();
+// The mail server of these tests is on this machine.
+const w = world({ GATELET_ALLOW_PRIVATE_ISSUERS: "1", SSL_CERT_FILE: certificate.file });
+
+const through = (port) => ({ host: "127.0.0.1", port, username: "notes", password: "of the server", senderName: "Notes", senderEmail: "notes@example.com" });
+
+test("a test email is sent through the given mail server", async (t) => {
+  const { port, received, logins } = await startMailServer(t, certificate);
+  const recipientEmail = newAddress();
+  ok(await w.admin().sendTestEmail({ recipientEmail, emailConfig: through(port) }));
+  assert.deepEqual(logins, [["notes", "of the server"]]);
+  const [text, ...others] = received;
+  assert.equal(others.length, 0);
+  assert.match(text, /^From: Notes <notes@example\.com>$/m);
+  assert.ok(text.includes(`To: ${recipientEmail}`), text);
+});
+
+test("the password does not go to a mail server with another certificate", async (t) => {
+  const { port, received, logins } = await startMailServer(t, newCertificate());
+  const result = await w.admin().sendTestEmail({ recipientEmail: newAddress(), emailConfig: through(port) });
+  assert.equal(result.status, "error");
+  assert.match(result.error.errorMessage, /certificate/);
+  assert.deepEqual([received, logins], [[], []]);
+});
