@@ -9,9 +9,12 @@ use std::sync::Arc;
 use expect_test::expect_file;
 use infra::operations;
 use model::limit::{Limits, Subject};
+use support::authenticator::Ceremony;
 use support::{Consumed, ROUND_TRIP, TestApp};
 use tokio::time::Instant;
 
+use crate::auth::mfa_recovery_codes::codes;
+use crate::auth::mfa_sign_in::{attempt, user_with_app};
 use crate::events::{PROJECT, World, events};
 
 /// Dollars per million units on demand, us-east-1 (AWS's price list, 2026).
@@ -88,6 +91,8 @@ async fn measured(app: &TestApp, name: &str, memory: u16, work: impl Future<Outp
 async fn every_operation_costs_what_the_cost_table_says() {
     let all = operations::all();
     let mut costs = Vec::new();
+    // These hash codes, so they come before the operation that needs a connection, too.
+    let second_factors = costs_of_other_second_factors().await;
     // The operation that needs a connection comes last: while another one hashes a password, paused
     // time would pass at once until the connection is closed as idle.
     let (last, first): (Vec<_>, Vec<_>) = events().into_iter().partition(|(name, _)| name == WITH_KEYS);
@@ -116,6 +121,8 @@ async fn every_operation_costs_what_the_cost_table_says() {
     costs.push(cost_of_a_deletion().await);
     costs.push(cost_of_a_link().await);
     costs.push(cost_of_a_first_refresh().await);
+    costs.push(cost_of_a_later_check().await);
+    costs.extend(second_factors);
     let text = costs.iter().fold(HEAD.to_owned(), |mut text, cost| {
         let _ = text.write_str(&cost.row());
         text
@@ -173,6 +180,37 @@ async fn cost_of_a_first_refresh() -> Cost {
     let caller = app.client().with("x-stack-refresh-token", &ada.refresh_token);
     let refresh = async { assert_eq!(caller.post("/api/v1/auth/sessions/current/refresh", serde_json::json!({})).await.status(), 200) };
     measured(&app, "auth-session-refresh, first of a day", 256, refresh).await
+}
+
+/// A check of a user's API key whose use was recorded within the hour.
+async fn cost_of_a_later_check() -> Cost {
+    let world = World::new(Limits::standard()).await;
+    let check = async || assert_eq!(world.send("keys/user-key-check").await.status(), 200);
+    check().await;
+    let cost = measured(&world.app, "keys-user-key-check, used within the hour", 256, check()).await;
+    assert_eq!(cost.round_trips, 1);
+    cost
+}
+
+/// Sign-ins with the second factors that the event does not have.
+async fn costs_of_other_second_factors() -> [Cost; 2] {
+    let app = TestApp::start_with(Limits::standard()).await;
+    app.offer_passkeys().await;
+    let ada = user_with_app(&app, "ada@example.com").await;
+    let passkey = app.add_passkey(&ada, 1).await;
+    let codes = codes(&app, &ada).await;
+    let sign_in = async |name: &str, body: serde_json::Value| {
+        let answer = async { assert_eq!(app.client().post("/api/v1/auth/mfa/sign-in", body).await.status(), 200) };
+        measured(&app, name, 1769, answer).await
+    };
+    let waiting = attempt(&app, "ada@example.com").await;
+    let Ceremony { options, code } = app.start_second_factor(&waiting).await;
+    let proof = serde_json::json!({ "code": code, "authentication_response": passkey.assertion(&options) });
+    let body = serde_json::json!({ "code": waiting, "type": "passkey", "passkey": proof });
+    let by_passkey = sign_in("auth-mfa-sign-in, with a passkey", body).await;
+    let waiting = attempt(&app, "ada@example.com").await;
+    let body = serde_json::json!({ "code": waiting, "type": "recovery-code", "recovery_code": codes[0] });
+    [by_passkey, sign_in("auth-mfa-sign-in, with a recovery code", body).await]
 }
 
 #[tokio::test]

@@ -281,9 +281,15 @@ impl TestApp {
     pub async fn record_webhooks(&self) -> usize {
         let mut recorded = 0;
         while let Some(batch) = self.engine.changes().await.unwrap() {
-            recorded += workers::webhooks::record(&self.app, &batch.event).await.unwrap();
-            self.engine.finish(batch).await.unwrap();
+            recorded += self.record_batch(batch).await;
         }
+        recorded
+    }
+
+    /// Records the events of a batch of changes; returns the number of new deliveries.
+    pub async fn record_batch(&self, batch: gateway::engine::Batch) -> usize {
+        let recorded = workers::webhooks::record(&self.app, &batch.event).await.unwrap();
+        self.engine.finish(batch).await.unwrap();
         recorded
     }
 

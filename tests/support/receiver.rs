@@ -1,5 +1,6 @@
 //! A receiver of webhooks: an HTTP server that keeps what it receives and answers as a test says.
 
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -58,10 +59,13 @@ pub enum Reply {
     Endless,
 }
 
-#[derive(Clone)]
+#[derive(Clone, Default)]
 struct Shared {
     received: Arc<Mutex<Vec<Received>>>,
     replies: Arc<Mutex<Vec<Reply>>>,
+    /// The number of requests that are being answered, and the highest so far.
+    at_once: Arc<AtomicUsize>,
+    most_at_once: Arc<AtomicUsize>,
 }
 
 /// A server that receives webhooks.
@@ -78,7 +82,7 @@ impl Receiver {
 
     /// A receiver with these replies, one after another; the last one is repeated.
     pub async fn answering(replies: Vec<Reply>) -> Self {
-        let shared = Shared { received: Arc::default(), replies: Arc::new(Mutex::new(replies)) };
+        let shared = Shared { replies: Arc::new(Mutex::new(replies)), ..Shared::default() };
         let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
         let url = format!("http://{}/hooks", listener.local_addr().unwrap());
         let router = Router::new().fallback(receive).with_state(shared.clone());
@@ -96,6 +100,11 @@ impl Receiver {
         self.received().iter().map(Received::event_type).collect()
     }
 
+    /// The highest number of requests that were being answered at the same time.
+    pub fn most_at_once(&self) -> usize {
+        self.shared.most_at_once.load(Ordering::SeqCst)
+    }
+
     /// Answers from now on with this.
     pub fn reply(&self, reply: Reply) {
         *self.shared.replies.lock().unwrap() = vec![reply];
@@ -103,6 +112,14 @@ impl Receiver {
 }
 
 async fn receive(State(shared): State<Shared>, headers: HeaderMap, body: Bytes) -> Response {
+    let at_once = shared.at_once.fetch_add(1, Ordering::SeqCst) + 1;
+    shared.most_at_once.fetch_max(at_once, Ordering::SeqCst);
+    let answer = answer(&shared, headers, body).await;
+    shared.at_once.fetch_sub(1, Ordering::SeqCst);
+    answer
+}
+
+async fn answer(shared: &Shared, headers: HeaderMap, body: Bytes) -> Response {
     shared.received.lock().unwrap().push(Received { headers, body: String::from_utf8(body.to_vec()).unwrap() });
     let reply = {
         let mut replies = shared.replies.lock().unwrap();

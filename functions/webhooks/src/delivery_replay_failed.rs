@@ -1,5 +1,5 @@
 //! `POST /api/v1/internal/webhook-endpoints/{id}/replay-failed`: delivers once more what failed for
-//! good since a time, at most a thousand events per request.
+//! good since a time, about a thousand events per request at most.
 
 use api::http::TableAction::{BatchGetItem, ConditionCheckItem, GetItem, PutItem, Query, UpdateItem};
 use api::http::{Json, Route};

@@ -177,6 +177,19 @@ async fn linked_provider_accounts_are_always_notified() {
 }
 
 #[tokio::test]
+async fn passkeys_are_notified_unless_the_project_disables_it() {
+    let app = TestApp::start().await;
+    app.offer_passkeys().await;
+    let ada = verified(&app, ADA).await;
+    app.add_passkey(&ada, 1).await;
+    assert_eq!(told(&app, ADA, 1).await, ["A passkey was added."]);
+    app.configure(json!({ "config": { "disabled_notices": ["passkey"] } })).await;
+    app.add_passkey(&ada, 2).await;
+    let none = app.signed_in(&ada).patch("/api/v1/users/me", json!({ "passkey_auth_enabled": false })).await;
+    assert_eq!((none.status(), notices(&app, ADA).await.len()), (200, 1));
+}
+
+#[tokio::test]
 async fn a_project_can_disable_single_notices() {
     let app = TestApp::start().await;
     let ada = verified(&app, ADA).await;

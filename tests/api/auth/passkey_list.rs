@@ -2,6 +2,7 @@
 
 use serde_json::json;
 use support::TestApp;
+use support::authenticator::{Ceremony, Page, SoftPasskey, VERIFIED};
 
 use super::{assert_error, assert_takes_client_access, problems};
 
@@ -32,4 +33,28 @@ async fn a_user_lists_own_passkeys_and_a_server_everybodys() {
     assert_error(&app.signed_in(&bob).get(PATH).await, 403, "FORBIDDEN");
     assert_eq!(problems(&app.server().get(PATH).await), ["query.user_id is required"]);
     assert_eq!(app.signed_in(&bob).get(&format!("{PATH}?user_id=me")).await.json()["items"], json!([]));
+}
+
+#[tokio::test]
+async fn the_backup_state_is_kept_and_updated_with_each_use() {
+    const ELIGIBLE: u8 = 0b1000;
+    const BACKED_UP: u8 = 0b1_0000;
+    let app = TestApp::start().await;
+    app.offer_passkeys().await;
+    let ada = app.sign_up("ada@example.com").await;
+    let Ceremony { options, code } = app.start_registration(&ada).await;
+    let synced = VERIFIED | ELIGIBLE | BACKED_UP;
+    let mut passkey = SoftPasskey { flags: synced, ..SoftPasskey::create(&options, Page::default(), 1) };
+    assert_eq!(app.register(&ada, &code, &passkey.registration(&options)).await.status(), 200);
+    let backed_up = async || app.server().get(&format!("{PATH}?user_id={}", ada.user_id)).await.json()["items"][0]["backed_up"].clone();
+    assert_eq!(backed_up().await, true);
+    for (flags, expected) in [(VERIFIED | ELIGIBLE, false), (synced, true)] {
+        passkey.flags = flags;
+        assert_eq!(app.sign_in_with(&passkey).await.status(), 200);
+        assert_eq!(backed_up().await, expected);
+    }
+    // Whether a passkey can be backed up never changes.
+    passkey.flags = VERIFIED;
+    assert_error(&app.sign_in_with(&passkey).await, 400, "PASSKEY_AUTHENTICATION_FAILED");
+    assert_eq!(backed_up().await, true);
 }

@@ -2,9 +2,11 @@
 
 use jiff::SignedDuration;
 use serde_json::{Value, json};
+use support::authenticator::{Ceremony, Page, SoftPasskey};
 use support::{Answer, SignedIn, TestApp, authenticator_code};
 
 use super::mfa_recovery_codes::codes;
+use super::oauth_authorize::{self, authorize, parameters_with};
 use super::{assert_error, problems};
 
 const PATH: &str = "/api/v1/auth/sessions/current/reauthenticate";
@@ -28,16 +30,25 @@ async fn change(app: &TestApp, user: &SignedIn) -> Answer {
 /// A user whose session is older than the project allows for such changes.
 async fn stale(app: &TestApp) -> SignedIn {
     let ada = app.sign_up("ada@example.com").await;
+    make_stale(app).await;
+    ada
+}
+
+async fn make_stale(app: &TestApp) {
     configure(app, 60).await;
     app.advance(SignedDuration::from_secs(60));
-    ada
 }
 
 #[tokio::test]
 async fn every_credential_change_requires_recent_authentication() {
     let app = TestApp::start().await;
-    let ada = stale(&app).await;
+    app.offer_passkeys().await;
+    let ada = app.sign_up("ada@example.com").await;
+    app.add_passkey(&ada, 1).await;
+    make_stale(&app).await;
     let own = app.signed_in(&ada);
+    let passkeys = own.get("/api/v1/passkeys?user_id=me").await.json();
+    let passkey = format!("/api/v1/passkeys/me/{}", passkeys["items"][0]["id"].as_str().unwrap());
     let list = own.get("/api/v1/contact-channels?user_id=me").await.json();
     let channel = format!("/api/v1/contact-channels/me/{}", list["items"][0]["id"].as_str().unwrap());
     let email = json!({ "user_id": "me", "value": "a@example.com", "type": "email", "used_for_auth": true });
@@ -52,6 +63,9 @@ async fn every_credential_change_requires_recent_authentication() {
         ("PATCH", "/api/v1/users/me", json!({ "totp_secret_base64": SECRET })),
         ("PATCH", "/api/v1/users/me", json!({ "totp_secret_base64": null })),
         ("PATCH", "/api/v1/users/me", json!({ "primary_email": "a@example.com" })),
+        ("PATCH", "/api/v1/users/me", json!({ "passkey_auth_enabled": false })),
+        ("DELETE", &passkey, json!({})),
+        ("POST", "/api/v1/auth/passkey/initiate-passkey-registration", json!({})),
         ("POST", "/api/v1/auth/mfa/recovery-codes", json!({})),
         ("POST", "/api/v1/auth/mfa/authenticators", json!({})),
         ("POST", "/api/v1/auth/mfa/authenticators/verify", json!({ "code": "a".repeat(45), "totp": "000000" })),
@@ -69,6 +83,24 @@ async fn every_credential_change_requires_recent_authentication() {
     assert_eq!(own.patch("/api/v1/users/me", json!({ "display_name": "Ada" })).await.status(), 200);
     let server = app.server().with("x-stack-access-token", &ada.access_token);
     assert_eq!(server.patch("/api/v1/users/me", json!({ "primary_email": "b@example.com" })).await.status(), 200);
+}
+
+#[tokio::test]
+async fn a_passkey_begun_and_a_link_require_recent_authentication() {
+    let app = oauth_authorize::start().await;
+    app.offer_passkeys().await;
+    let ada = app.sign_up("ada@example.com").await;
+    let Ceremony { options, code } = app.start_registration(&ada).await;
+    let credential = SoftPasskey::create(&options, Page::default(), 1).registration(&options);
+    make_stale(&app).await;
+    let link = parameters_with(&app, &[("type", "link"), ("token", &ada.access_token)]);
+    let table = app.table();
+    assert_error(&app.register(&ada, &code, &credential).await, 403, "REAUTHENTICATION_REQUIRED");
+    assert_error(&authorize(&app, "github", &link).await, 403, "REAUTHENTICATION_REQUIRED");
+    assert_eq!(app.table(), table);
+    assert_eq!(prove(&app, &ada, json!({ "password": PASSWORD })).await.status(), 200);
+    assert_eq!(app.register(&ada, &code, &credential).await.status(), 200);
+    assert_eq!(authorize(&app, "github", &link).await.status(), 307);
 }
 
 #[tokio::test]

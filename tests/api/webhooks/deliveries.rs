@@ -1,10 +1,13 @@
 //! Recording and listing deliveries.
 
 use std::collections::BTreeSet;
+use std::time::Duration;
 
+use jiff::Timestamp;
 use serde_json::json;
 use support::receiver::{Receiver, Reply};
 use support::{Fault, TestApp};
+use workers::webhooks::Courier;
 
 use super::{create_user, deliveries, endpoint_at, path};
 
@@ -26,6 +29,22 @@ async fn a_batch_that_is_read_twice_makes_one_delivery() {
     app.deliver_webhooks().await;
     let ids: BTreeSet<String> = receiver.received().iter().map(|it| it.header("webhook-id").to_owned()).collect();
     assert_eq!((receiver.received().len(), ids.len(), deliveries(&app, &created).await.len()), (60, 60, 60));
+}
+
+#[tokio::test]
+async fn an_endpoint_gets_at_most_eight_requests_at_a_time() {
+    let app = TestApp::start().await;
+    let receiver = Receiver::answering(vec![Reply::Late(Duration::from_millis(200))]).await;
+    endpoint_at(&app, &receiver, &["user.created"]).await;
+    for number in 0..40 {
+        create_user(&app, &number.to_string()).await;
+    }
+    assert_eq!(app.record_webhooks().await, 40);
+    // Two workers at the same time send no more than one.
+    let mut couriers = [Courier::default(), Courier::default()];
+    let [first, second] = couriers.each_mut().map(|courier| courier.drain(&app.app, Timestamp::MAX));
+    futures_util::try_join!(first, second).unwrap();
+    assert_eq!((receiver.received().len(), receiver.most_at_once()), (40, 8));
 }
 
 #[tokio::test]

@@ -139,6 +139,30 @@ async fn sign_ins_emails_keys_and_the_audit_log_have_events() {
 }
 
 #[tokio::test]
+async fn the_end_of_a_session_and_a_changed_key_have_events() {
+    let (app, receiver) = (TestApp::start().await, Receiver::start().await);
+    let ada = app.sign_up("ada@example.com").await;
+    let session = app.signed_in(&ada).get("/api/v1/auth/sessions").await.json()["items"][0].clone();
+    let expires = app.now().as_millisecond() + 1000;
+    let body = json!({ "description": "x", "expires_at_millis": expires, "has_publishable_client_key": true, "has_secret_server_key": false, "has_super_secret_admin_key": false });
+    let key = app.admin().post("/api/v1/internal/api-keys", body).await.json();
+    let path = format!("/api/v1/internal/api-keys/{}", key["id"].as_str().unwrap());
+    endpoint_at(&app, &receiver, &["session.created", "session.deleted", "api_key.created", "api_key.updated"]).await;
+    let ended = events(&app, &receiver, async {
+        assert_eq!(app.signed_in(&ada).delete("/api/v1/auth/sessions/current").await.status(), 200);
+    });
+    let ended = ended.await;
+    let (data, created_at) = (&ended[0]["data"], &session["created_at"]);
+    assert_eq!((types(&ended), &data["id"], &data["user_id"]), (vec!["session.deleted"], &session["id"], &json!(ada.user_id)));
+    assert_eq!((&data["created_at_millis"], &data["is_impersonation"]), (created_at, &json!(false)));
+    for change in [json!({ "description": "CI" }), json!({ "revoked": true })] {
+        let mut set = Value::Null;
+        let changed = events(&app, &receiver, async { set = app.admin().patch(&path, change).await.json() }).await;
+        assert_eq!((types(&changed), &changed[0]["data"]), (vec!["api_key.updated"], &set));
+    }
+}
+
+#[tokio::test]
 async fn a_project_permission_of_a_user_has_events() {
     let (app, receiver) = (TestApp::start().await, Receiver::start().await);
     let ada = create_user(&app, "Ada").await;

@@ -5,6 +5,7 @@ mod endpoints;
 mod events;
 mod hostile;
 mod retries;
+mod stream_filters;
 
 use serde_json::{Value, json};
 use support::TestApp;

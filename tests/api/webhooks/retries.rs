@@ -79,6 +79,55 @@ async fn after_eight_attempts_a_delivery_has_failed_and_can_be_replayed() {
     assert_eq!(receiver.received().len(), 10);
 }
 
+/// Creates users whose events happen at a second, and are larger than a page if there are 40.
+async fn create_users_at(app: &TestApp, second: i64, names: &[String]) {
+    let large = json!({ "text": "x".repeat(32_000) });
+    for name in names {
+        let body = json!({ "display_name": name, "client_metadata": large, "client_read_only_metadata": large, "server_metadata": large });
+        assert_eq!(app.server().post("/api/v1/users", body).await.status(), 201);
+    }
+    let mut batch = app.changes().await.unwrap();
+    for record in batch.event["Records"].as_array_mut().unwrap() {
+        record["dynamodb"]["ApproximateCreationDateTime"] = json!(second);
+    }
+    assert_eq!(app.record_batch(batch).await, names.len());
+}
+
+#[tokio::test]
+async fn failed_deliveries_are_replayed_in_pages_from_a_time_on() {
+    let (app, receiver) = (TestApp::start().await, Receiver::answering(vec![Reply::Status(503)]).await);
+    let created = endpoint_at(&app, &receiver, &["user.created"]).await;
+    app.record_webhooks().await;
+    let names: Vec<String> = (0..40).map(|number| format!("{number:02}")).collect();
+    let start = app.now().as_second();
+    for (names, second) in names.chunks(4).zip(start..) {
+        create_users_at(&app, second, names).await;
+    }
+    for _ in 0..8 {
+        app.deliver_webhooks().await;
+        app.advance(SignedDuration::from_hours(13));
+    }
+    receiver.reply(Reply::Status(204));
+    let replay = async |since: i64| app.admin().post(&path(&created, "/replay-failed"), json!({ "since_millis": since })).await.json();
+    let delivered = async || {
+        let before = receiver.received().len();
+        app.deliver_webhooks().await;
+        let received = receiver.received();
+        let name = |event: &Received| event.json()["data"]["display_name"].as_str().unwrap().to_owned();
+        let mut names: Vec<String> = received[before..].iter().map(name).collect();
+        names.sort();
+        names
+    };
+    assert_eq!(replay((start + 8) * 1000 + 1).await, json!({ "count": 4, "next_since_millis": null }));
+    assert_eq!(delivered().await, names[36..]);
+
+    // The first page ends between two seconds, so the second one repeats nothing.
+    assert_eq!(replay(0).await, json!({ "count": 36, "next_since_millis": (start + 9) * 1000 }));
+    assert_eq!(delivered().await, names[..36]);
+    assert_eq!(replay((start + 9) * 1000).await, json!({ "count": 4, "next_since_millis": null }));
+    assert_eq!(delivered().await, names[36..]);
+}
+
 #[tokio::test]
 async fn an_endpoint_that_is_gone_is_switched_off() {
     let (app, receiver) = (TestApp::start().await, Receiver::answering(vec![Reply::Status(410)]).await);

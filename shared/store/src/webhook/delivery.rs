@@ -255,7 +255,8 @@ impl Store {
     }
 
     /// Deliveries that failed for good since a time, oldest first, and the time from which to
-    /// continue. At most a thousand are returned.
+    /// continue. About a thousand are returned at most: those of the same time stay together, so
+    /// that nothing is repeated or left out, and the times of events are whole seconds.
     pub async fn failed_webhooks(&self, (project, endpoint): &Lane, since: Timestamp) -> Result<(Vec<Delivery>, Option<Timestamp>), Error> {
         let millis = u64::try_from(since.as_millisecond()).unwrap_or_default();
         let first = uuid::Builder::from_unix_timestamp_millis(millis, &[0; 10]).into_uuid();
@@ -275,7 +276,8 @@ impl Store {
             let (items, next) = self.query_page(query).await?;
             for item in items {
                 let delivery: Delivery = entity(item)?;
-                if failed.len() == MOST_REPLAYED || bytes > MAX_PAGE_BYTES {
+                let is_full = failed.len() >= MOST_REPLAYED || bytes > MAX_PAGE_BYTES;
+                if is_full && failed.last().is_some_and(|last: &Delivery| last.created_at < delivery.created_at) {
                     return Ok((failed, Some(delivery.created_at)));
                 }
                 bytes += delivery.body.len();

@@ -1,0 +1,93 @@
+//! The filters of the stream in the workers' stack. On AWS, only changes that match one of them
+//! reach the worker, so each change that makes an event must match.
+
+use std::collections::BTreeSet;
+
+use infra::checked_in::root;
+use model::webhook::event::EventType;
+use serde_json::{Value, json};
+use store::webhook::changes;
+use store::webhook::stream::records;
+use support::TestApp;
+use support::receiver::Receiver;
+
+use super::{create_user, endpoint_at};
+
+/// The patterns of the mapping that invokes the worker.
+fn filters() -> Vec<Value> {
+    let text = std::fs::read_to_string(root().join("infra/stacks/workers.yaml")).unwrap();
+    let stack: Value = serde_saphyr::from_str(&text).unwrap();
+    let filters = &stack["Resources"]["WorkersOutboxStream"]["Properties"]["FilterCriteria"]["Filters"];
+    let pattern = |filter: &Value| serde_json::from_str(filter["Pattern"].as_str().unwrap()).unwrap();
+    filters.as_array().unwrap().iter().map(pattern).collect()
+}
+
+/// Whether a value matches a pattern: all fields of an object, and one of the rules of an array.
+fn matches(pattern: &Value, found: &Value) -> bool {
+    match pattern {
+        Value::Object(fields) => fields.iter().all(|(name, pattern)| matches(pattern, &found[name])),
+        Value::Array(rules) => rules.iter().any(|rule| follows(rule, found)),
+        other => panic!("{other} is no pattern"),
+    }
+}
+
+/// Whether a value follows a rule: it exists, has a prefix, or is equal.
+fn follows(rule: &Value, found: &Value) -> bool {
+    match (rule["exists"].as_bool(), rule["prefix"].as_str()) {
+        (Some(exists), _) => exists != found.is_null(),
+        (None, Some(prefix)) => found.as_str().is_some_and(|found| found.starts_with(prefix)),
+        (None, None) if rule.is_string() => rule == found,
+        (None, None) => panic!("{rule} is no known rule"),
+    }
+}
+
+/// Makes changes of every kind that makes events.
+async fn make_changes(app: &TestApp) {
+    let (server, admin) = (app.server(), app.admin());
+    let user = create_user(app, "Ada").await["id"].as_str().unwrap().to_owned();
+    let team = server.post("/api/v1/teams", json!({ "display_name": "Team" })).await.json()["id"].as_str().unwrap().to_owned();
+    let body = json!({ "user_ids": [user], "subject": "Hello", "html": "<p>Hello</p>" });
+    assert_eq!(server.post("/api/v1/emails/send-email", body).await.status(), 200);
+    app.deliver().await;
+    let ends = app.now().as_millisecond() + 1000;
+    let body = json!({ "description": "x", "expires_at_millis": ends, "has_publishable_client_key": true, "has_secret_server_key": false, "has_super_secret_admin_key": false });
+    let key = admin.post("/api/v1/internal/api-keys", body).await.json()["id"].as_str().unwrap().to_owned();
+    assert_eq!(admin.patch(&format!("/api/v1/internal/api-keys/{key}"), json!({ "revoked": true })).await.status(), 200);
+    assert_eq!(admin.post("/api/v1/project-permission-definitions", json!({ "id": "audit" })).await.status(), 201);
+    let eve = app.sign_up("eve@example.com").await;
+    assert_eq!(app.signed_in(&eve).delete("/api/v1/auth/sessions/current").await.status(), 200);
+
+    let (of_user, of_team) = (format!("/api/v1/users/{user}"), format!("/api/v1/teams/{team}"));
+    let membership = format!("/api/v1/team-memberships/{team}/{user}");
+    let in_team = format!("/api/v1/team-permissions/{team}/{user}/$update_team");
+    let in_project = format!("/api/v1/project-permissions/{user}/audit");
+    for path in [&membership, &in_team, &in_project] {
+        assert_eq!(server.post(path, json!({})).await.status(), 201, "{path}");
+    }
+    for path in [&of_user, &of_team] {
+        assert_eq!(server.patch(path, json!({ "display_name": "Other" })).await.status(), 200, "{path}");
+    }
+    for path in [&in_project, &in_team, &membership, &of_team, &of_user] {
+        assert_eq!(server.delete(path).await.status(), 200, "{path}");
+    }
+}
+
+#[tokio::test]
+async fn every_change_that_makes_an_event_passes_the_filters() {
+    let (app, receiver, filters) = (TestApp::start().await, Receiver::start().await, filters());
+    endpoint_at(&app, &receiver, &[]).await;
+    make_changes(&app).await;
+    while let Some(batch) = app.changes().await {
+        for record in batch.event["Records"].as_array().unwrap() {
+            let found = records(&json!({ "Records": [record] })).remove(0);
+            let means_something = changes::of(found).unwrap().is_some();
+            assert!(!means_something || filters.iter().any(|filter| matches(filter, record)), "{record}");
+        }
+        app.record_batch(batch).await;
+    }
+    // The changes above are of every kind: they make events of every type.
+    app.deliver_webhooks().await;
+    let mut types: BTreeSet<String> = EventType::ALL.iter().map(|it| it.name().to_owned()).collect();
+    types.remove(EventType::EndpointTest.name());
+    assert_eq!(receiver.types().into_iter().collect::<BTreeSet<_>>(), types);
+}
