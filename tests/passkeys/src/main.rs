@@ -1,5 +1,5 @@
-//! Passkeys of a browser and a device that are not ours: those of the crate `passkey`. They read our
-//! options as they are, and we read their responses as they are.
+//! Passkeys of a browser and a device that are not ours: those of the crate `passkey`. They read
+//! our options as they are, and we read their responses as they are.
 
 mod browser;
 mod gateway;
