@@ -23,6 +23,8 @@ CHECKS = [
     "not_a_server_error", "status_code_conformance", "content_type_conformance", "response_headers_conformance", "response_schema_conformance",
     "negative_data_rejection", "unsupported_method", "allow_header_conformance", "ensure_resource_availability", "use_after_free",
 ]
+# JSON-RPC over HTTP reports errors in the body, with status 200.
+RPC, RPC_CHECKS = "/a2a", [check for check in CHECKS if check != "negative_data_rejection"]
 # Operations that delete the users on whom other requests rely are tested last, separately.
 ENDING = "users-(me|user)-delete"
 CALLBACK = "http://localhost:3000/callback"
@@ -87,14 +89,12 @@ def configuration(known):
     """The configuration of schemathesis: half of the values of the parameters in `KNOWN_AT` are
     known ones, the others are arbitrary."""
     lines = [f"[dictionaries.{name}]\nvalues = {json.dumps(values)}" for name, values in known.items()]
-    # JSON-RPC over HTTP reports errors in the body, with status 200.
-    lines += ['[[operations]]\ninclude-path = "/a2a"\nchecks.negative_data_rejection.enabled = false']
     lines += ["[parameters]"]
     lines += [f'"{place}" = {{ dictionary = "{name}", probability = 0.5 }}' for place, name in KNOWN_AT.items()]
     return "\n".join(lines)
 
 
-def conforms(gateway, title, headers, known, *filters):
+def conforms(gateway, title, headers, known, *filters, checks=CHECKS):
     """Whether the responses to all of schemathesis's requests match the document.
 
     There is one worker, because CPython before 3.12 counts the depth of a syntax tree across
@@ -106,7 +106,7 @@ def conforms(gateway, title, headers, known, *filters):
         config = pathlib.Path(folder, "schemathesis.toml")
         config.write_text(configuration(known))
         command = ["schemathesis", "--config-file", config, "run", f"{gateway.url}/openapi.json", "--url", gateway.url]
-        command += ["--phases", "examples,coverage,fuzzing", "--checks", ",".join(CHECKS), "--max-examples", str(EXAMPLES), "--seed", str(SEED)]
+        command += ["--phases", "examples,coverage,fuzzing", "--checks", ",".join(checks), "--max-examples", str(EXAMPLES), "--seed", str(SEED)]
         command += ["--workers", "1", "--warnings", "off", "--continue-on-failure", *filters]
         for name, value in headers.items():
             command += ["--header", f"{name}: {value}"]
@@ -119,10 +119,11 @@ def main():
     with Gateway() as gateway:
         known, token = gateway.inhabit()
         user = {"X-Service-Access-Token": token, "X-Service-Allow-Restricted-User": "true"}
-        product = ["--exclude-operation-id-regex", ENDING, "--exclude-path-regex", "/internal/"]
+        product = ["--exclude-operation-id-regex", ENDING, "--exclude-path-regex", f"/internal/|^{RPC}$"]
         runs = [("as a server, for a user", "server"), ("as the client of a user", "client")]
         with ThreadPoolExecutor() as pool:
             passed = list(pool.map(lambda run: conforms(gateway, run[0], gateway.headers(run[1]) | user, known, *product), runs))
+        passed.append(conforms(gateway, "as an agent", {}, known, "--include-path", RPC, checks=RPC_CHECKS))
         # If the project were deleted, no further requests would be possible.
         settings = ["--include-path-regex", "/internal/", "--exclude-operation-id", "projects-internal-current-delete"]
         passed.append(conforms(gateway, "as an admin", gateway.headers("admin") | user, known, *settings))
