@@ -3,5 +3,5 @@ use content_functions::mcp::{ROUTE, handle};
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), lambda_http::Error> {
-    api::http::run(ROUTE, handle).await
+    api::http::run_for_agents(ROUTE, handle).await
 }

@@ -7,6 +7,7 @@ use std::pin::Pin;
 use axum::Router;
 use axum::handler::Handler;
 use axum::response::IntoResponse as _;
+use axum::routing::{MethodRouter, on};
 use errors::KnownError;
 use flows::App;
 use http::{HeaderValue, Response, StatusCode, header};
@@ -21,30 +22,61 @@ use crate::http::client::{PeerAddress, went_past_distribution};
 use crate::http::log::{self, Asked};
 use crate::http::request_id::RequestId;
 use crate::http::route::{Interface, Route};
-use crate::http::router::{fallback_router, router};
+use crate::http::router::{behind_content, behind_product, of_agents, of_content, of_product};
 use crate::http::version::resolved;
 
 /// The value of `Strict-Transport-Security`: for a year, browsers use only TLS for the host of the
 /// API (RFC 6797). Subdomains are excluded, because they may not belong to the API.
 const TRANSPORT_SECURITY: HeaderValue = HeaderValue::from_static("max-age=31536000");
 
-/// Runs the Lambda of an operation: builds the app at a cold start, then handles events until the
-/// instance ends. Fails if the environment lacks a setting.
+/// Runs the Lambda of an operation of the product API: builds the app at a cold start, then handles
+/// events until the instance ends. Fails if the environment lacks a setting, and panics if the
+/// operation belongs to another interface.
+///
+/// Each interface has a function of its own, so that a Lambda contains no layers of others.
 pub async fn run<H, T>(route: Route, handler: H) -> Result<(), Error>
 where
     H: Handler<T, App>,
     T: 'static,
 {
+    assert_eq!(route.interface, Interface::Product, "{}", route.name);
     // API Gateway matched the route to the decoded path, but the router matches the path as sent,
     // which may match no route.
-    let unmatched = move || async move {
-        match route.interface {
-            Interface::Content | Interface::Agents => Problem::RouteNotFound.into_response(),
-            Interface::Product => KnownError::RouteNotFound.into_response(),
-        }
-    };
-    let app = if route.uses_secret { App::from_env } else { App::without_secret };
-    run_router(route.name, app, |app| router(app, route, handler).merge(fallback_router(app, route.interface, unmatched))).await
+    let unmatched = Router::new().fallback(async || KnownError::RouteNotFound);
+    let build = |app: &App| of_route(route, of_product(app, route, on(route.verb.filter(), handler))).merge(behind_product(app, unmatched));
+    run_router(route.name, if route.uses_secret { App::from_env } else { App::without_secret }, build).await
+}
+
+/// Like [`run`], for an operation of the public content.
+pub async fn run_content<H, T>(route: Route, handler: H) -> Result<(), Error>
+where
+    H: Handler<T, App>,
+    T: 'static,
+{
+    assert_eq!(route.interface, Interface::Content, "{}", route.name);
+    run_public(route, on(route.verb.filter(), handler), of_content).await
+}
+
+/// Like [`run`], for an operation that agents call.
+pub async fn run_for_agents<H, T>(route: Route, handler: H) -> Result<(), Error>
+where
+    H: Handler<T, App>,
+    T: 'static,
+{
+    assert_eq!(route.interface, Interface::Agents, "{}", route.name);
+    run_public(route, on(route.verb.filter(), handler), of_agents).await
+}
+
+type Layered = fn(&App, Route, MethodRouter<App>) -> MethodRouter<App>;
+
+async fn run_public(route: Route, methods: MethodRouter<App>, layered: Layered) -> Result<(), Error> {
+    let unmatched = Router::new().fallback(async || Problem::RouteNotFound);
+    let build = |app: &App| of_route(route, layered(app, route, methods)).merge(behind_content(app, unmatched));
+    run_router(route.name, App::without_secret, build).await
+}
+
+fn of_route(route: Route, methods: MethodRouter<App>) -> Router<App> {
+    Router::new().route(route.path, methods)
 }
 
 /// Runs a router as the Lambda of this name, with the app of its environment ([`App::from_env`] or
@@ -133,6 +165,7 @@ fn as_received(mut request: lambda_http::Request) -> lambda_http::Request {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::http::router::router;
 
     #[test]
     fn an_event_of_the_latest_version_has_the_current_path() {

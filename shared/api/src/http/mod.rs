@@ -17,7 +17,7 @@ pub mod version;
 pub use crate::http::describe::{Describe, Description, Signature};
 pub use crate::http::json::{Created, Json};
 pub use crate::http::json_lines::JsonLines;
-pub use crate::http::lambda::{run, run_router};
+pub use crate::http::lambda::{run, run_content, run_for_agents, run_router};
 pub use crate::http::needs::{Named, TableAction, Trail};
 pub use crate::http::request_id::RequestId;
 pub use crate::http::route::{HASHING_MEMORY, Interface, MEMORY, Route};

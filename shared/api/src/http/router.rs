@@ -61,17 +61,33 @@ where
 
 /// A method router behind the layer of its interface.
 pub fn layered(app: &App, route: Route, methods: MethodRouter<App>) -> MethodRouter<App> {
-    let methods: MethodRouter<App> = match route.interface {
-        Interface::Content => {
-            methods.layer(CatchPanicLayer::custom(content::layer::panicked)).layer(from_fn_with_state(app.clone(), content::layer))
-        }
-        Interface::Product => {
-            methods.layer(CatchPanicLayer::custom(product::layer::panicked)).layer(from_fn_with_state(app.clone(), product::layer))
-        }
-        Interface::Agents => methods.layer(CatchPanicLayer::custom(rpc::layer::panicked)).layer(from_fn(rpc::layer)),
-    };
-    // The route is added last, and is thus outermost: the layers need its properties, and
-    // authentication needs the limit that the request counts against.
+    match route.interface {
+        Interface::Content => of_content(app, route, methods),
+        Interface::Product => of_product(app, route, methods),
+        Interface::Agents => of_agents(app, route, methods),
+    }
+}
+
+// The route is added last, and is thus outermost: the layers need its properties, and
+// authentication needs the limit that the request counts against.
+
+/// A method router behind the layer of the public content.
+pub(super) fn of_content(app: &App, route: Route, methods: MethodRouter<App>) -> MethodRouter<App> {
+    let layer = from_fn_with_state(app.clone(), content::layer);
+    let methods: MethodRouter<App> = methods.layer(CatchPanicLayer::custom(content::layer::panicked)).layer(layer);
+    methods.layer(Extension(route))
+}
+
+/// A method router behind the layer of the product API.
+pub(super) fn of_product(app: &App, route: Route, methods: MethodRouter<App>) -> MethodRouter<App> {
+    let layer = from_fn_with_state(app.clone(), product::layer);
+    let methods: MethodRouter<App> = methods.layer(CatchPanicLayer::custom(product::layer::panicked)).layer(layer);
+    methods.layer(Extension(route))
+}
+
+/// A method router behind the layer of agents.
+pub(super) fn of_agents(_: &App, route: Route, methods: MethodRouter<App>) -> MethodRouter<App> {
+    let methods: MethodRouter<App> = methods.layer(CatchPanicLayer::custom(rpc::layer::panicked)).layer(from_fn(rpc::layer));
     methods.layer(Extension(route))
 }
 
@@ -83,7 +99,17 @@ where
 {
     let router = Router::new().fallback(handler);
     match interface {
-        Interface::Content | Interface::Agents => router.layer(from_fn_with_state(app.clone(), content::layer)),
-        Interface::Product => router.layer(from_fn_with_state(app.clone(), product::layer::fallback_layer)),
+        Interface::Content | Interface::Agents => behind_content(app, router),
+        Interface::Product => behind_product(app, router),
     }
+}
+
+/// A router for requests that match no route, behind the layer of the public content.
+pub(super) fn behind_content(app: &App, fallback: Router<App>) -> Router<App> {
+    fallback.layer(from_fn_with_state(app.clone(), content::layer))
+}
+
+/// A router for requests that match no route, behind the layer of the product API.
+pub(super) fn behind_product(app: &App, fallback: Router<App>) -> Router<App> {
+    fallback.layer(from_fn_with_state(app.clone(), product::layer::fallback_layer))
 }
