@@ -55,13 +55,13 @@ impl App {
 
     /// Builds the app of a Lambda function from its environment.
     pub fn from_env() -> Result<Self, environment::Error> {
-        Self::with_secret(settings::secret_from_env()?)
+        Self::with_settings(Settings::from_env(settings::secret_from_env()?)?)
     }
 
     /// Builds the app of a function that derives no keys. The template gives such a function no
     /// secret, and a secret in its environment is ignored.
     pub fn without_secret() -> Result<Self, environment::Error> {
-        Self::with_secret(DeploymentSecret::absent())
+        Self::with_settings(Settings::from_env(DeploymentSecret::absent())?.with_security_contact()?)
     }
 
     /// The parts of the app with which project settings are validated and sealed.
@@ -69,8 +69,7 @@ impl App {
         Deployment { sealer: &self.sealer, entropy: &self.entropy, senders: &self.settings.senders, shared: &self.settings.shared_clients }
     }
 
-    fn with_secret(secret: DeploymentSecret) -> Result<Self, environment::Error> {
-        let settings = Settings::from_env(secret)?;
+    fn with_settings(settings: Settings) -> Result<Self, environment::Error> {
         let store = Store::from_env()?;
         Ok(Self::new(settings, store, Clock::system(), Entropy::system(), Hasher::default()))
     }
