@@ -1,5 +1,5 @@
 //! `/console`: the console, to which `/` leads on the gateway's machine. Programs that ask for `/`
-//! get the API's response for an unknown path instead.
+//! get the public start page of the site instead.
 //!
 //! The page and its modules contain no data. What the console shows comes from the API, for which
 //! it takes the admin key of the gateway's first project from `/console/session`. This response
