@@ -4,11 +4,11 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use api::http::TableAction::{DeleteItem, PutItem, UpdateItem};
 use api::http::needs::READS;
-use api::http::{Trail, Verb};
+use api::http::{Interface, Trail, Verb};
 use api::product::trail::{parameters, target_kind};
 use infra::checked_in::root;
 use infra::openapi::common;
-use infra::{operations, workers};
+use infra::{Operation, operations, workers};
 
 use crate::tree;
 
@@ -101,6 +101,21 @@ fn every_function_has_a_binary_and_every_binary_a_function() {
     let (missing, unknown): (Vec<_>, Vec<_>) = (known.difference(&found).collect(), found.difference(&known).collect());
     assert!(missing.is_empty(), "without a binary functions/<area>/src/bin/<name>.rs: {missing:?}");
     assert!(unknown.is_empty(), "binaries without an operation (is it in its area's list?) or worker: {unknown:?}");
+}
+
+/// A function panics at its start if it is run as one of another interface.
+#[test]
+fn every_binary_runs_its_operation_as_one_of_its_interface() {
+    for Operation { route, .. } in operations::all() {
+        let area = route.name.split('-').next().unwrap();
+        let text = std::fs::read_to_string(root().join(format!("functions/{area}/src/bin/{}.rs", route.name))).unwrap();
+        let run = match route.interface {
+            Interface::Content => "run_content",
+            Interface::Product => "run",
+            Interface::Agents => "run_for_agents",
+        };
+        assert!(text.contains(&format!("api::http::{run}(ROUTE, handle).await")), "{}.rs must call {run}", route.name);
+    }
 }
 
 #[test]

@@ -8,11 +8,11 @@ use axum::response::{IntoResponse, Response};
 use flows::App;
 use http::{HeaderValue, header};
 use serde::Deserialize;
-use site::{catalog, text};
-use store::content::{Dated, PostText};
+use site::text;
+use store::content::PostText;
 use utoipa::ToSchema;
 
-use crate::published::newest;
+use crate::published::{self, newest};
 
 pub const ROUTE: Route = Route::get("content-get-document", "/{document}")
     .content()
@@ -55,7 +55,5 @@ async fn document(app: &App, name: &str) -> Result<Served, Problem> {
         return Ok(Served::from(text::llms_full(&content.value, &texts)).since(content.since));
     }
     let render = site::renderer(name).ok_or(Problem::RouteNotFound)?;
-    let Dated { value, since } = newest(app, site::most_posts(name)).await?;
-    let document = Served::from(render(&value, site_url)).since(since);
-    Ok(if name == "docs" { document.with_links(catalog::links(site_url)) } else { document })
+    published::document(app, name, render).await
 }

@@ -5,10 +5,9 @@ use api::content::{Problem, Served};
 use api::http::{Route, TableAction};
 use axum::extract::State;
 use flows::App;
-use site::{catalog, page};
-use store::content::Dated;
+use site::page;
 
-use crate::published::newest;
+use crate::published::{START_PAGE, document};
 
 pub const ROUTE: Route = Route::get("content-get-home", "/")
     .content()
@@ -16,7 +15,5 @@ pub const ROUTE: Route = Route::get("content-get-home", "/")
     .table(&[TableAction::BatchGetItem]);
 
 pub async fn handle(State(app): State<App>) -> Result<Served, Problem> {
-    let site_url = &app.settings.site_url;
-    let Dated { value, since } = newest(&app, site::most_posts("docs")).await?;
-    Ok(Served::from(page::docs(&value, site_url)).since(since).with_links(catalog::links(site_url)))
+    document(&app, START_PAGE, page::docs).await
 }

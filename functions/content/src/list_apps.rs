@@ -6,10 +6,11 @@ use axum::extract::State;
 use flows::App;
 use model::content;
 
+use crate::published::apps;
+
 pub const ROUTE: Route =
     Route::get("content-list-apps", "/api/v1/apps").content().summary("Lists the public apps").table(&[TableAction::GetItem]);
 
 pub async fn handle(State(app): State<App>) -> Result<Json<Data<Vec<content::App>>>, Problem> {
-    let data = app.store.apps().await?.into_iter().map(|one| one.at(&app.settings.site_url)).collect();
-    Ok(Json(Data { data }))
+    Ok(Json(Data { data: apps(&app).await? }))
 }

@@ -1,10 +1,14 @@
 //! The published content, with absolute URLs, and when it last changed.
 
-use api::content::Problem;
+use api::content::{Problem, Served};
 use flows::App;
 use jiff::Timestamp;
-use model::content::{BlogPost, Content, Site};
+use model::content::{self, BlogPost, Content, Site};
+use site::{Renderer, catalog};
 use store::content::Dated;
+
+/// The name of the document that is the start page.
+pub(crate) const START_PAGE: &str = "docs";
 
 /// The content of the site without the texts of its posts, as it is public now.
 pub(crate) async fn content(app: &App) -> Result<Content, Problem> {
@@ -19,6 +23,19 @@ pub(crate) async fn newest(app: &App, posts: usize) -> Result<Dated<Content>, Pr
         || Dated { value: Content::unpublished(site_url), since: None },
         |Dated { value, since }| Dated { since: with_post(since, value.blog_posts.first()), value: value.at(site_url) },
     ))
+}
+
+/// The public apps.
+pub(crate) async fn apps(app: &App) -> Result<Vec<content::App>, Problem> {
+    Ok(app.store.apps().await?.into_iter().map(|one| one.at(&app.settings.site_url)).collect())
+}
+
+/// The document with this name, made from the content. The start page links to all catalogs.
+pub(crate) async fn document(app: &App, name: &str, render: Renderer) -> Result<Served, Problem> {
+    let site_url = &app.settings.site_url;
+    let Dated { value, since } = newest(app, site::most_posts(name)).await?;
+    let document = Served::from(render(&value, site_url)).since(since);
+    Ok(if name == START_PAGE { document.with_links(catalog::links(site_url)) } else { document })
 }
 
 /// The identity of the site.

@@ -5,7 +5,7 @@ use serde_json::{Map, Value, json};
 use site::search;
 
 use super::refusal::Refusal;
-use crate::published::{content, site};
+use crate::published::{apps, content, site};
 
 /// How many posts a call lists.
 const POSTS: usize = 200;
@@ -102,7 +102,7 @@ pub(super) async fn call(app: &App, name: &str, arguments: &Map<String, Value>) 
         return Err(Refusal::misused("The tool takes no arguments."));
     }
     let data = match name {
-        "list_apps" => json!(content(app).await?.apps),
+        "list_apps" => json!(apps(app).await?),
         "list_blog_posts" => {
             let first = offset(arguments)?;
             let posts = content(app).await?.blog_posts;

@@ -3,14 +3,14 @@
 
 import { confirm, showOnce } from "../components/dialog.js";
 import { form } from "../components/form.js";
-import { list, table } from "../components/list.js";
-import { button, code, failure, head, heading, link, shown, tag, time } from "../components/parts.js";
+import { table } from "../components/list.js";
+import { button, code, failure, head, heading, link, shown, time } from "../components/parts.js";
 import { path } from "../core/api.js";
 import { fill, h } from "../core/dom.js";
 import { create, isSupported } from "../core/passkeys.js";
 import { url } from "../core/router.js";
 import { texts as t } from "../texts.js";
-import { placeOf } from "./user-sessions.js";
+import { liveSessions } from "./user-sessions.js";
 
 export async function view(context) {
   const { session, router } = context;
@@ -159,37 +159,16 @@ function password({ session, refresh }) {
 }
 
 function sessions({ api, refresh }) {
-  const end = async (session) => {
-    const act = () => api.delete(path`/auth/sessions/${session.id}`);
-    if (await confirm({ title: t.sessions.end, text: t.sessions.endText, verb: t.sessions.end, act })) await refresh();
-  };
   return h(
     "section",
     {},
     heading(t.sessions.title),
-    list({
+    liveSessions({
       api,
-      path: "/auth/sessions",
-      query: { user_id: "me" },
-      label: t.sessions.title,
-      columns: [
-        {
-          label: t.sessions.place,
-          class: "wide",
-          cell: (session) => [
-            shown(placeOf(session.last_used_at_end_user_ip_info), { most: 80 }),
-            session.is_current_session && [" ", tag(t.account.current)],
-          ],
-        },
-        { label: t.sessions.started, class: "fit", cell: (session) => time(session.created_at) },
-        { label: t.lastUsed, class: "fit", cell: (session) => time(session.last_used_at) },
-        {
-          label: "",
-          class: "end actions",
-          cell: (session) => !session.is_current_session && button(t.sessions.end, () => end(session), { class: "small-button" }),
-        },
-      ],
-      none: t.sessions.none,
+      refresh,
+      user: "me",
+      mark: (session) => session.is_current_session && t.account.current,
+      canEnd: (session) => !session.is_current_session,
     }),
   );
 }

@@ -14,12 +14,40 @@ export function placeOf(place) {
   return [place.ip, [place.cityName, place.countryCode].filter(Boolean).join(", ")].filter(Boolean).join(" · ");
 }
 
-export function part({ api, user, refresh }) {
-  const name = user.primary_email ?? user.display_name ?? user.id;
+/**
+ * The live sessions of a user, whose id may be `me`. `mark` is the tag of a session, if it has one,
+ * `canEnd` says which sessions have the button that ends them, and `query` is sent with it.
+ */
+export function liveSessions({ api, refresh, user, query, mark, canEnd = () => true }) {
   const end = async (session) => {
-    const act = () => api.delete(path`/auth/sessions/${session.id}`, { user_id: user.id });
+    const act = () => api.delete(path`/auth/sessions/${session.id}`, query);
     if (await confirm({ title: t.sessions.end, text: t.sessions.endText, verb: t.sessions.end, act })) await refresh();
   };
+  const place = (session) => {
+    const name = mark(session);
+    return [shown(placeOf(session.last_used_at_end_user_ip_info), { most: 80 }), name && [" ", tag(name)]];
+  };
+  return list({
+    api,
+    path: "/auth/sessions",
+    query: { user_id: user },
+    label: t.sessions.title,
+    columns: [
+      { label: t.sessions.place, class: "wide", cell: place },
+      { label: t.sessions.started, class: "fit", cell: (session) => time(session.created_at) },
+      { label: t.lastUsed, class: "fit", cell: (session) => time(session.last_used_at) },
+      {
+        label: "",
+        class: "end actions",
+        cell: (session) => canEnd(session) && button(t.sessions.end, () => end(session), { class: "small-button" }),
+      },
+    ],
+    none: t.sessions.none,
+  });
+}
+
+export function part({ api, user, refresh }) {
+  const name = user.primary_email ?? user.display_name ?? user.id;
   const endAll = async () => {
     const act = () => api.delete("/auth/sessions", { user_id: user.id, include_current: true });
     if (await confirm({ title: t.sessions.endAll, text: t.sessions.endAllText, verb: t.sessions.endAll, name, act })) await refresh();
@@ -29,25 +57,12 @@ export function part({ api, user, refresh }) {
     "div",
     {},
     heading(t.sessions.title, { actions: [button(t.sessions.endAll, endAll, { class: "danger" })] }),
-    list({
+    liveSessions({
       api,
-      path: "/auth/sessions",
+      refresh,
+      user: user.id,
       query: { user_id: user.id },
-      label: t.sessions.title,
-      columns: [
-        {
-          label: t.sessions.place,
-          class: "wide",
-          cell: (session) => [
-            shown(placeOf(session.last_used_at_end_user_ip_info), { most: 80 }),
-            session.is_impersonation && [" ", tag(t.sessions.impersonation)],
-          ],
-        },
-        { label: t.sessions.started, class: "fit", cell: (session) => time(session.created_at) },
-        { label: t.lastUsed, class: "fit", cell: (session) => time(session.last_used_at) },
-        { label: "", class: "end actions", cell: (session) => button(t.sessions.end, () => end(session), { class: "small-button" }) },
-      ],
-      none: t.sessions.none,
+      mark: (session) => session.is_impersonation && t.sessions.impersonation,
     }),
     heading(t.sessions.impersonate),
     h("p", { class: "muted" }, t.sessions.impersonateText),
