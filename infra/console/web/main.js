@@ -10,11 +10,13 @@ import { Session, takeToken } from "./core/session.js";
 import { routes } from "./routes.js";
 import { texts as t } from "./texts.js";
 
+// Before anything is awaited, so that the token is kept even if the page is left at once.
+takeToken(location, history, storage("localStorage"));
+
 const place = document.querySelector("#console");
 // The features of every page, by the URL under which the frame has loaded them.
 const { showTimes } = await import(document.querySelector('script[src*="/page.js"]').src);
 
-takeToken(location, history, storage("localStorage"));
 const session = new Session({ localStorage: storage("localStorage"), sessionStorage: storage("sessionStorage") });
 const projects = new Map();
 let shows = 0;

@@ -93,6 +93,7 @@ for (const [width, colorScheme] of [
     // A team with this member, and an invitation.
     await go(page, "Teams");
     await page.getByRole("link", { name: "Create team" }).first().click();
+    await heading(page, "Create team");
     await page.getByLabel("Name").fill("Engines");
     await page.getByLabel("Creator").fill("ada@example.com");
     await page.getByRole("button", { name: "Create team" }).click();

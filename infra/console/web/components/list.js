@@ -189,7 +189,8 @@ class List {
     const typed = (event) => {
       this.#chosen.q = event.target.value.trim();
       clearTimeout(typing);
-      typing = setTimeout(() => this.#changed(), TYPING_MILLIS);
+      // The URL may belong to another page by then.
+      typing = setTimeout(() => this.element.isConnected && this.#changed(), TYPING_MILLIS);
     };
     const attributes = { placeholder: searchLabel, "aria-label": searchLabel, spellcheck: "false", autocomplete: "off" };
     return h("input", { type: "search", value: this.#chosen.q, oninput: typed, ...attributes });
