@@ -58,6 +58,30 @@ async fn a_push_cannot_switch_off_a_way_to_sign_in_of_another_level() {
 }
 
 #[tokio::test]
+async fn a_push_changes_nothing_that_an_operation_has_set() {
+    let app = TestApp::start().await;
+    push(&app, json!({ "teams.allowClientTeamCreation": true })).await;
+    app.configure(json!({ "config": {
+        "sign_up_enabled": false, "credential_enabled": false, "magic_link_enabled": true, "passkey_enabled": true,
+        "passkey_rp_ids": ["example.com"], "passkey_user_verification": "required", "passkey_replaces_second_factor": true,
+        "client_team_creation_enabled": false, "member_invitations_enabled": false, "client_user_deletion_enabled": true,
+        "allow_user_api_keys": true, "allow_team_api_keys": true, "allow_localhost": false, "create_team_on_sign_up": true,
+        "require_email_verification": true, "require_publishable_client_key": true, "new_sign_in_mails": false,
+        "disabled_notices": ["password"], "password_min_length": 12, "session_max_age_seconds": 7200, "session_max_idle_seconds": 3600,
+        "reauthentication_max_age_seconds": 600, "second_factor": { "remember_device_days": 30, "required_of_everyone": true },
+        "audit_log_retention_days": 30, "bot_challenge_usual_requests_per_hour": 7, "oauth_account_merge_strategy": "raise_error",
+        "sign_up_rules": [{ "id": "a", "condition": "true", "action": { "type": "log" } }], "sign_up_rules_default_action": "reject",
+        "domains": [{ "domain": "https://web.example.com" }],
+        "oauth_providers": [{ "id": "github", "client_id": "an-id", "client_secret": "a-secret" }],
+        "team_creator_default_permissions": [], "team_member_default_permissions": [],
+    } }))
+    .await;
+    let before = settings(&app).await;
+    push(&app, json!({ "auth": { "allowSignUp": true, "passkey": { "allowSignIn": false } }, "apiKeys.enabled.user": false })).await;
+    assert_eq!(settings(&app).await, before);
+}
+
+#[tokio::test]
 async fn levels_are_read_as_they_were_written() {
     let app = TestApp::start().await;
     let admin = app.admin();

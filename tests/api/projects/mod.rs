@@ -4,6 +4,7 @@ mod api_keys;
 mod config;
 mod config_levels;
 mod config_permissions;
+mod config_schema;
 mod config_source_delete;
 mod config_source_read;
 mod current_read;

@@ -11,3 +11,12 @@ const FLAGS = [
 export function launch(flags = []) {
   return chromium.launch({ executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium", args: [...FLAGS, ...flags] });
 }
+
+/**
+ * The status of a response. The SDK requests errors with status 200, so that browsers do not log
+ * them; a header has the real status.
+ */
+export function statusOf(response) {
+  const headers = response.headers();
+  return Number(headers["x-stack-actual-status"] ?? headers["x-hexclave-actual-status"] ?? response.status());
+}

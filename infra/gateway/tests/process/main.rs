@@ -17,6 +17,7 @@ mod health;
 mod inbox;
 mod limits;
 mod mail_server;
+mod older;
 mod page_key;
 mod pages;
 mod proxies;

@@ -8,6 +8,8 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 
+import { statusOf } from "../../browser/chromium.js";
+
 const PICTURES = process.env.PICTURES;
 const PATIENCE_MILLIS = 15_000;
 const WIDTHS = [360, 1280];
@@ -256,15 +258,6 @@ export class Person {
     }
     await page.emulateMedia({ colorScheme: "light" });
   }
-}
-
-/**
- * The status of a response. The SDK requests errors with status 200, so that browsers do not log
- * them; a header has the real status.
- */
-function statusOf(response) {
-  const headers = response.headers();
-  return Number(headers["x-stack-actual-status"] ?? headers["x-hexclave-actual-status"] ?? response.status());
 }
 
 /**

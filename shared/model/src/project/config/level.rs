@@ -54,7 +54,7 @@ pub(crate) fn areas_without_effect() -> impl Iterator<Item = (String, serde_json
 fn is_of_environment(path: &str) -> bool {
     let names: Vec<&str> = path.split('.').collect();
     match names.as_slice() {
-        ["domains", "trustedDomains", ..] | ["emails", "server", ..] => true,
+        ["domains", "allowLocalhost" | "trustedDomains", ..] | ["emails", "server", ..] => true,
         ["analytics" | "customDashboards", ..] | ["payments", "testMode", ..] => true,
         ["auth", "passkey", "rpIds", ..] => true,
         ["auth", "botChallenge", "provider" | "siteKey" | "secretKey", ..] => true,

@@ -17,6 +17,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use wire::problem::Problems;
 
+use crate::passkey::settings::PasskeySettings;
 use crate::permission::PermissionId;
 use crate::project::Project;
 use crate::project::config::documents::MailDocuments;
@@ -31,6 +32,7 @@ use crate::project::setting::HIDDEN_SECRET;
 /// The longest JSON text of all levels together, in bytes: they are one item of the table, which
 /// can have 400 KB.
 pub const MAX_BYTES: usize = 300_000;
+const PASSKEYS: &str = "auth.passkey";
 /// The maximum number of keys that one request can reset.
 const MAX_KEYS: usize = 1000;
 
@@ -59,14 +61,19 @@ impl Levels {
         Self { project: own(Level::Project), branch: Values::new(), environment: own(Level::Environment), has_permissions: true }
     }
 
-    /// The levels with the permissions of the project: if they were stored before a configuration
-    /// could define permissions, the permissions belong to the environment.
+    /// The levels with what the project has and they lack, as part of the environment: permissions,
+    /// if the levels were stored before a configuration could define them, and settings of passkeys,
+    /// which operations on the project once changed without changing the levels.
     #[must_use]
     pub fn completed(mut self, project: &Project) -> Self {
         if !self.has_permissions {
             let own = permissions::of(&project.config.rbac).into_iter().map(|(id, value)| (format!("{PERMISSIONS}.{id}"), value));
             self.environment.extend(own);
             self.has_permissions = true;
+        }
+        let has_passkeys = self.rendered().keys().any(|path| flat::is_at_or_below(path, PASSKEYS));
+        if !has_passkeys && project.config.passkeys != PasskeySettings::default() {
+            self = self.noted(project, &[PASSKEYS]);
         }
         self
     }

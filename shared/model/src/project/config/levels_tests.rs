@@ -150,6 +150,20 @@ fn settings_changed_by_other_operations_belong_to_the_environment() {
 }
 
 #[test]
+fn a_project_whose_levels_lack_its_passkeys_keeps_them() {
+    let State(mut project, levels) = State::new().push(json!({}));
+    project.config.passkeys.enabled = true;
+    project.config.passkeys.rp_ids = vec!["example.com".to_owned()];
+    let levels = levels.completed(&project);
+    let state = State(project.clone(), levels).push(json!({ "auth.passkey.allowSignIn": false }));
+    assert_eq!(state.0.config.passkeys, project.config.passkeys);
+    // A value that a level sets is not replaced.
+    let state = state.merge(Level::Environment, json!({ "auth.passkey": { "allowSignIn": false } }));
+    let State(project, levels) = state;
+    assert!(!State(project.clone(), levels.completed(&project)).push(json!({})).0.config.passkeys.enabled);
+}
+
+#[test]
 fn default_permissions_follow_a_permission_with_a_new_id() {
     let id = |text: &str| PermissionId::parse(text).expect("an id");
     let levels = State::new().push(json!({ "rbac": { "defaultPermissions": { "teamMember": { "team_member": true } } } })).1;

@@ -4,40 +4,56 @@ use wire::change::Change;
 
 use crate::project::config_patch::ConfigPatch;
 
+/// The key of each of these fields that has a value. The fields that have none of their own here
+/// follow after `;`: without `..`, the compiler names a setting that is missing.
+macro_rules! keys_of {
+    ($patch:expr, { $($field:ident: $key:literal,)* } ; $($other:ident),*) => {{
+        let ConfigPatch { $($field,)* $($other: _),* } = $patch;
+        [$($field.is_some().then_some($key)),*]
+    }};
+}
+
 impl ConfigPatch {
-    /// The configuration keys whose values the patch sets.
+    /// The configuration keys whose values the patch sets. The minimum length of passwords is not
+    /// part of a configuration.
     pub fn keys(&self) -> Vec<&'static str> {
-        let given = [
-            (self.sign_up_enabled.is_some(), "auth.allowSignUp"),
-            (self.credential_enabled.is_some(), "auth.password.allowSignIn"),
-            (self.magic_link_enabled.is_some(), "auth.otp.allowSignIn"),
-            (self.client_team_creation_enabled.is_some(), "teams.allowClientTeamCreation"),
-            (self.member_invitations_enabled.is_some(), "teams.allowMemberInvitations"),
-            (self.client_user_deletion_enabled.is_some(), "users.allowClientUserDeletion"),
-            (self.allow_user_api_keys.is_some(), "apiKeys.enabled.user"),
-            (self.allow_team_api_keys.is_some(), "apiKeys.enabled.team"),
-            (self.allow_localhost.is_some(), "domains.allowLocalhost"),
-            (self.create_team_on_sign_up.is_some(), "teams.createPersonalTeamOnSignUp"),
-            (self.require_email_verification.is_some(), "onboarding.requireEmailVerification"),
-            (self.require_publishable_client_key.is_some(), "project.requirePublishableClientKey"),
-            (self.new_sign_in_mails.is_some() || self.disabled_notices.is_some(), "emails.notices"),
-            (self.session_max_age_seconds.is_some(), "auth.sessions.maxAgeSeconds"),
-            (self.session_max_idle_seconds.is_some(), "auth.sessions.maxIdleSeconds"),
-            (self.reauthentication_max_age_seconds.is_some(), "auth.reauthentication.maxAgeSeconds"),
-            (self.second_factor.is_some(), "auth.secondFactor"),
-            (self.audit_log_retention_days.is_some(), "auditLog.retentionDays"),
-            (self.bot_challenge.is_some() || self.bot_challenge_usual_requests_per_hour.is_some(), "auth.botChallenge"),
-            (self.oauth_account_merge_strategy.is_some(), "auth.oauth.accountMergeStrategy"),
-            (self.oauth_providers.is_some(), "auth.oauth.providers"),
-            (self.sign_up_rules.is_some(), "auth.signUpRules"),
-            (self.sign_up_rules_default_action.is_some(), "auth.signUpRulesDefaultAction"),
-            (self.domains.is_some(), "domains.trustedDomains"),
-            (self.email_config.is_some(), "emails.server"),
-            (!matches!(self.email_theme, Change::Keep), "emails.selectedThemeId"),
-            (self.team_creator_default_permissions.is_some(), "rbac.defaultPermissions.teamCreator"),
-            (self.team_member_default_permissions.is_some(), "rbac.defaultPermissions.teamMember"),
-            (self.user_default_permissions.is_some(), "rbac.defaultPermissions.signUp"),
-        ];
-        given.into_iter().filter_map(|(is_given, key)| is_given.then_some(key)).collect()
+        let keys = keys_of!(self, {
+            sign_up_enabled: "auth.allowSignUp",
+            credential_enabled: "auth.password.allowSignIn",
+            magic_link_enabled: "auth.otp.allowSignIn",
+            passkey_enabled: "auth.passkey.allowSignIn",
+            passkey_rp_ids: "auth.passkey.rpIds",
+            passkey_user_verification: "auth.passkey.userVerification",
+            passkey_replaces_second_factor: "auth.passkey.replacesSecondFactor",
+            client_team_creation_enabled: "teams.allowClientTeamCreation",
+            member_invitations_enabled: "teams.allowMemberInvitations",
+            client_user_deletion_enabled: "users.allowClientUserDeletion",
+            allow_user_api_keys: "apiKeys.enabled.user",
+            allow_team_api_keys: "apiKeys.enabled.team",
+            allow_localhost: "domains.allowLocalhost",
+            create_team_on_sign_up: "teams.createPersonalTeamOnSignUp",
+            require_email_verification: "onboarding.requireEmailVerification",
+            require_publishable_client_key: "project.requirePublishableClientKey",
+            new_sign_in_mails: "emails.notices",
+            disabled_notices: "emails.notices",
+            session_max_age_seconds: "auth.sessions.maxAgeSeconds",
+            session_max_idle_seconds: "auth.sessions.maxIdleSeconds",
+            reauthentication_max_age_seconds: "auth.reauthentication.maxAgeSeconds",
+            second_factor: "auth.secondFactor",
+            audit_log_retention_days: "auditLog.retentionDays",
+            bot_challenge: "auth.botChallenge",
+            bot_challenge_usual_requests_per_hour: "auth.botChallenge",
+            oauth_account_merge_strategy: "auth.oauth.accountMergeStrategy",
+            oauth_providers: "auth.oauth.providers",
+            sign_up_rules: "auth.signUpRules",
+            sign_up_rules_default_action: "auth.signUpRulesDefaultAction",
+            domains: "domains.trustedDomains",
+            email_config: "emails.server",
+            team_creator_default_permissions: "rbac.defaultPermissions.teamCreator",
+            team_member_default_permissions: "rbac.defaultPermissions.teamMember",
+            user_default_permissions: "rbac.defaultPermissions.signUp",
+        }; password_min_length, email_theme);
+        let theme = (!matches!(self.email_theme, Change::Keep)).then_some("emails.selectedThemeId");
+        keys.into_iter().chain([theme]).flatten().collect()
     }
 }

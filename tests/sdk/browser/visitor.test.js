@@ -1,0 +1,49 @@
+// A visitor's page with the defaults of the SDK: nothing it sends on its own fails.
+
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+
+import { version, world } from "../support/world.js";
+import { launch, statusOf } from "./chromium.js";
+import { startSite } from "./site.js";
+
+const w = world();
+let site;
+let browser;
+
+before(async () => {
+  await w.started;
+  const { url: baseUrl, projectId, publishableClientKey } = w.gateway;
+  site = await startSite(version, { baseUrl, projectId, publishableClientKey }, new URL("visitor/", import.meta.url));
+  browser = await launch();
+});
+after(async () => {
+  await browser?.close();
+  await site?.stop();
+});
+
+test("a page with the SDK's defaults makes no failing request", { timeout: 120_000 }, async (t) => {
+  const context = await browser.newContext();
+  t.after(() => context.close());
+  const page = await context.newPage();
+  const [answers, complaints] = [[], []];
+  page.on("pageerror", (error) => complaints.push(`${error}`));
+  page.on("console", (message) => message.type() === "error" && complaints.push(message.text()));
+  page.on("requestfailed", (request) => request.failure()?.errorText !== "net::ERR_ABORTED" && complaints.push(`${request.method()} ${request.url()} failed`));
+  page.on("response", (response) => {
+    const what = `${statusOf(response)} ${response.request().method()} ${new URL(response.url()).pathname.replace("/api/v1", "")}`;
+    answers.push(what);
+    if (statusOf(response) >= 400) complaints.push(what);
+  });
+  await page.goto(site.url);
+  await page.waitForSelector("body[data-ready]");
+  assert.equal(await page.textContent("#who"), "nobody");
+  await page.getByRole("button", { name: "Something to click" }).click();
+  // Events of a visitor are sent in the name of an anonymous user, some ten seconds after loading.
+  await page.waitForResponse((response) => new URL(response.url()).pathname.endsWith("/analytics/events/batch"), { timeout: 60_000 });
+  await page.waitForTimeout(300);
+  for (const expected of ["200 POST /auth/anonymous/sign-up", "200 POST /analytics/events/batch"]) assert.ok(answers.includes(expected), `${answers}`);
+  await page.goto("about:blank");
+  await page.waitForTimeout(300);
+  assert.deepEqual(complaints, []);
+});
