@@ -95,8 +95,8 @@ impl Code {
         self.text().chars().skip(TYPED).collect()
     }
 
-    /// The digest of the whole code: a stored code contains this digest, for comparison, and a link
-    /// is stored under it.
+    /// The digest of the whole code. The table's item for a code contains this digest, for
+    /// comparison; the item for a link has this digest in its key.
     pub fn digest(&self) -> Digest {
         Digest::of(self.text())
     }

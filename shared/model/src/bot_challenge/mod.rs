@@ -61,9 +61,10 @@ pub enum Guarded {
     /// Starting an OAuth flow to sign in.
     OAuth,
     /// Every other operation that makes the project email a possibly unverified address: address
-    /// verification and invitations. They have no policy of their own: with a provider, suspicious
-    /// requests require a challenge unless the policies of `SignUp` and `SendSignInCode` are both
-    /// off. Otherwise these operations could be used to bypass those two policies.
+    /// verification and invitations. They have no policy of their own: suspicious requests and all
+    /// requests of anonymous users require a challenge, unless the provider is off, or the policies
+    /// of `SignUp` and `SendSignInCode` are both off. Otherwise these operations could be used to
+    /// bypass those two policies.
     Email,
 }
 
@@ -136,8 +137,8 @@ impl BotChallenge {
             (_, Guarded::SendSignInCode) => self.send_sign_in_code,
             (_, Guarded::OAuth) => self.oauth,
             (_, Guarded::Email) if self.sign_up == Policy::Off && self.send_sign_in_code == Policy::Off => Policy::Off,
-            // Not `Always`: only users who have already signed up verify addresses or invite
-            // others.
+            // Not `Always`: most users who verify addresses or invite others have already signed
+            // up. For anonymous users, who have not, the caller applies `Always`.
             (_, Guarded::Email) => Policy::WhenSuspicious,
         }
     }
