@@ -155,7 +155,7 @@ impl Rule {
     }
 
     /// The environment variable that sets the rule's rate: `GATELET_LIMIT_` and the name in
-    /// capitals.
+    /// capitals, with `_` in place of `-`.
     pub fn variable(self) -> String {
         format!("GATELET_LIMIT_{}", self.name().replace('-', "_").to_uppercase())
     }

@@ -1,12 +1,15 @@
-//! On which days (UTC) users and teams are active. Each user counts once a day, by how long ago the
-//! user was last active before. From these counts follows how many different users were active in
-//! any window: those whose first day of activity in the window is at least as far from the day
-//! before as from the beginning of the window.
+//! On which days (UTC) users and teams are active. A user who is active on a day is counted once
+//! for that day, under the number of days since the user's previous active day (the gap).
+//!
+//! These counts suffice to tell how many different users were active in a window of at most
+//! [`WINDOW`] days. A user's first active day in the window is the only one whose gap reaches back
+//! to before the window. [`distinct`] therefore adds up the counts with such gaps.
 
 use std::collections::BTreeMap;
 
 use jiff::Timestamp;
 
+/// The length of a day in seconds.
 const SECONDS: i64 = 24 * 60 * 60;
 /// The number of days in the longest window.
 pub const WINDOW: i64 = 30;
@@ -35,7 +38,7 @@ pub enum Kind {
     Team,
 }
 
-/// How long ago somebody who is active on a day was last active before.
+/// The time between a day on which a user or team is active and the previous such day.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Gap {
     /// The user signed up, or the team was created, on this day.
@@ -89,7 +92,8 @@ impl Split {
     }
 }
 
-/// How many different users of these kinds were active in the [`WINDOW`] that ends with `today`.
+/// How many different users of these kinds were active in the [`WINDOW`] days that end with
+/// `today`.
 pub fn distinct(days: &BTreeMap<Day, Counts>, today: Day, kinds: &[Kind]) -> u64 {
     let first = today - WINDOW + 1;
     let mut sum = 0;
@@ -146,6 +150,6 @@ mod tests {
         assert_eq!(Gap::of(10, 3, Some(9)), Gap::Days(1));
         assert_eq!(Gap::of(10, 3, Some(3)), Gap::Days(7));
         assert_eq!(Gap::of(100, 3, Some(3)), Gap::Days(30));
-        assert_eq!(Gap::of(100, 3, None), Gap::Days(30), "nobody knows");
+        assert_eq!(Gap::of(100, 3, None), Gap::Days(30), "the last active day is unknown");
     }
 }

@@ -1,5 +1,5 @@
-//! The figures about a project that its administrators see: how many users and teams there are, who
-//! was active when, and which sign-up rules matched.
+//! The figures about a project that its administrators see: how many users and teams there are
+//! ([`tally`]), and how many were active when ([`activity`]).
 
 pub mod activity;
 pub mod tally;

@@ -105,7 +105,8 @@ impl FromIterator<(String, i64)> for Tally {
     }
 }
 
-/// The ways in which a user can sign in; a provider counts once.
+/// The ways to sign in that are counted for a user: a password, codes by email, and each provider
+/// once. Passkeys are not counted.
 fn methods(user: &User) -> Vec<&str> {
     let own = [("password", user.password.is_some()), ("otp", user.otp_enabled)];
     let own = own.into_iter().filter(|(_, is_set)| *is_set).map(|(name, _)| name);
