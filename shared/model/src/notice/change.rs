@@ -29,7 +29,9 @@ impl Change {
     }
 }
 
-/// The changes to how a user signs in.
+/// The changes to how a user signs in. A new password is reported as [`Kind::PasswordSet`] or
+/// [`Kind::PasswordChanged`]; if it was reset, the caller replaces the kind
+/// with [`Kind::PasswordReset`].
 pub fn changes(before: &User, after: &User) -> Vec<Change> {
     let mut changes = Vec::new();
     changes.extend(match (&before.password, &after.password) {
@@ -73,7 +75,8 @@ fn key_changes(before: &User, after: &User) -> impl Iterator<Item = Change> {
     after.api_keys.iter().filter_map(move |key| Some(Change::about(kind(key)?, &key.last_four)))
 }
 
-/// The changes to the passkeys. Their names are left out for the same reason as those of apps.
+/// The changes to the passkeys. Their names are omitted for the same reason as the names of
+/// authenticator apps, see `authenticator_change`.
 fn passkey_changes(before: &User, after: &User) -> impl Iterator<Item = Change> {
     let of = |user: &User, passkey: &Passkey| user.passkeys.iter().find(|own| own.is_same(passkey)).cloned();
     let added = after.passkeys.iter().filter(move |passkey| of(before, passkey).is_none());
@@ -88,7 +91,8 @@ fn passkey_changes(before: &User, after: &User) -> impl Iterator<Item = Change> 
 }
 
 /// A change to the authenticator apps. If one app replaces another, only the new one is reported.
-/// The name of an app is not, because it could make the email say whatever an intruder wants.
+/// The name of an app is omitted, because an intruder could choose a name that puts misleading text
+/// into the email.
 fn authenticator_change(before: &User, after: &User) -> Option<Change> {
     let has = |user: &User, app: &Authenticator| user.apps().any(|own| own.secret == app.secret);
     let Some(left) = &after.totp else { return before.totp.as_ref().map(|_| Change::of(Kind::AuthenticatorRemoved)) };
@@ -99,8 +103,8 @@ fn authenticator_change(before: &User, after: &User) -> Option<Change> {
     is_fewer.then(|| Change::of(Kind::OneAuthenticatorRemoved))
 }
 
-/// A change to the recovery codes. `None` if they were removed with the authenticator app: that is
-/// reported as a change to the app.
+/// A change to the recovery codes. Also `None` if they were removed with the authenticator app,
+/// which is reported as a change to the app.
 fn recovery_change(before: &User, after: &User) -> Option<Change> {
     let (old, new) = (before.recovery_codes(), after.recovery_codes()?);
     match old {

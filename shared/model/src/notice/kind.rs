@@ -39,7 +39,7 @@ pub enum Kind {
     PasswordReset,
     /// The password was removed.
     PasswordRemoved,
-    /// An address was added that the user can sign in with.
+    /// The user can now sign in with an address.
     AddressAdded,
     /// The user can no longer sign in with the address.
     AddressRemoved,

@@ -184,8 +184,8 @@ impl User {
     }
 
     /// Undoes the change that a link refers to and all later ones, without restoring sign-in with
-    /// the addresses and provider accounts in `taken`. A link without a snapshot restores nothing:
-    /// it only locks intruders out.
+    /// the addresses, provider accounts and passkeys in `taken`. A link without a snapshot restores
+    /// nothing: it only locks intruders out.
     pub fn undo(&mut self, link: &NotMe, taken: &Taken) -> Result<(), Ended> {
         if self.notices.is_undone(link.since) {
             return Err(Ended);
@@ -202,9 +202,9 @@ impl User {
         Ok(())
     }
 
-    /// Removes the addresses and provider accounts added since the change that `link` refers to,
-    /// and locks intruders out, but restores nothing. Used if removing and restoring together would
-    /// exceed the maximum size of a transaction.
+    /// Removes the addresses, provider accounts, passkeys and API keys added since the change that
+    /// `link` refers to, and locks intruders out, but restores nothing. Used if removing and
+    /// restoring together would exceed the maximum size of a transaction.
     pub fn undo_additions(&mut self, link: &NotMe) -> Result<(), Ended> {
         if self.notices.is_undone(link.since) {
             return Err(Ended);
@@ -253,8 +253,8 @@ impl User {
         self.notices.joined.clone_from(&before.joined);
     }
 
-    /// The passkeys from before a change. What was learnt of them since then stays: a count of
-    /// signatures that was already received cannot be received again.
+    /// The passkeys from before a change. A passkey that the user still has keeps its current
+    /// state, so that a count of signatures received since then is not accepted again.
     fn restored_passkeys(&self, before: &Snapshot, taken: &Taken) -> Vec<Passkey> {
         let free = before.passkeys.iter().filter(|passkey| !taken.passkeys.iter().any(|taken| taken.is_same(passkey)));
         free.map(|passkey| self.passkeys.iter().find(|own| own.is_same(passkey)).unwrap_or(passkey).clone()).collect()

@@ -48,7 +48,7 @@ fn link(user: &User, address: &str) -> NotMe {
     NotMe { email: email(address), since: user.notices.next(), before: may_undo.then(|| user.snapshot()) }
 }
 
-/// Counts a change that users are notified of.
+/// Counts a notice about a change in this minute, and returns when to send the notice.
 fn told_change(user: &mut User, minute: i64) -> Option<Timestamp> {
     user.notices.admit(&[Kind::AddressAdded], at(minute))
 }
@@ -154,7 +154,7 @@ fn links_to_later_addresses_restore_nothing_and_end_with_the_address() {
     let mut removed = user.clone();
     removed.channels.pop();
     assert_eq!(removed.undo(&links[1], &Taken::default()), Err(Ended));
-    assert_eq!(inside.undo(&links[0], &Taken::default()), Ok(()), "which does not end the links of senior addresses");
+    assert_eq!(inside.undo(&links[0], &Taken::default()), Ok(()), "a lock by a junior address does not end the links of senior addresses");
 }
 
 #[test]
