@@ -131,8 +131,9 @@ pub struct DeliveryCapacity {
 pub const BASE_PER_HOUR: u32 = 200;
 
 impl DeliveryCapacity {
-    /// `base` emails per hour plus four times the project's hourly average, reduced by the worst
-    /// penalty, but at least a quarter of the base.
+    /// `base` emails per hour plus four times the project's hourly average of the last 30 days,
+    /// multiplied by the lowest penalty factor of the last hour, day and week, but at least a
+    /// quarter of `base`.
     #[expect(clippy::cast_precision_loss, reason = "no project has sent 2^52 emails")]
     pub fn of(stats: &DeliveryStats, base: u32) -> Self {
         let base = f64::from(base);

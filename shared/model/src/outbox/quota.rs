@@ -7,7 +7,8 @@
 //!
 //! Anybody can make a project email a code to an unverified address. Such an email takes a second
 //! token, from a bucket that refills half as fast and holds what is added to it in half an hour. So
-//! half of the rate is reserved for known recipients, and a flood of such emails is sent slowly.
+//! half of the rate is reserved for known recipients, and a flood of emails to unverified addresses
+//! is sent slowly.
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -17,6 +18,7 @@ use crate::outbox::OutboxEntry;
 
 /// How long a rate is used before it is recomputed. Recomputing it reads a month of counters.
 const RATE_LIFE: Millis = 60_000;
+/// An hour in milliseconds.
 const HOUR: f64 = 3_600_000.0;
 
 /// The share of a project's rate that emails to strangers may use.
@@ -167,7 +169,7 @@ mod tests {
     }
 
     #[test]
-    fn a_small_project_reaches_strangers_also_with_an_old_bucket() {
+    fn strangers_get_at_least_one_token_and_old_buckets_start_full() {
         assert_eq!(Bucket::full(2.0, at(0)).take(Audience::Strangers, 9, at(0)).1, 1);
         let before = r#"{"tokens":200.0,"filled_at":1000000000000,"per_hour":240.0,"rated_at":1000000000000}"#;
         let bucket: Bucket = serde_json::from_str(before).expect("a bucket");

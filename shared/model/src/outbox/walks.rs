@@ -26,6 +26,7 @@ enum Step {
     Send {
         worker: u128,
     },
+    /// The worker learns the outcome of its attempt: 0 and 1 are sent, 2 is retryable, 3 is final.
     Told {
         worker: u128,
         outcome: u8,
