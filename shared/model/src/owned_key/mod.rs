@@ -3,7 +3,7 @@
 //!
 //! A key is part of its owner's item: it is deleted with the owner, a change to it is one
 //! conditional write, and one read checks the key and its owner together. Ended keys stay visible
-//! for [`ENDED_FOR`].
+//! until a later key is added, which drops those that ended longer ago than [`ENDED_FOR`].
 
 pub mod owner;
 pub mod text;
@@ -22,9 +22,11 @@ use crate::owned_key::text::KeyText;
 /// The maximum number of keys of an owner that have not ended. Every request of a user reads the
 /// user's item, so it must stay small.
 pub const MAX_KEYS: usize = 25;
-/// The maximum number of ended keys of an owner; the oldest are dropped first.
+/// The maximum number of ended keys that stay when a key is added; those created first are dropped
+/// first.
 const MAX_ENDED: usize = 25;
-/// How long a revoked or expired key is still listed.
+/// After this time, a revoked or expired key is dropped when another key is added. Until then, it
+/// is listed, unless it is dropped because too many newer keys have ended.
 pub const ENDED_FOR: SignedDuration = SignedDuration::from_hours(30 * 24);
 /// The longest description, in characters.
 pub const MAX_DESCRIPTION: usize = 256;
@@ -116,7 +118,8 @@ impl OwnedKey {
         self.revoked_at = self.revoked_at.or(Some(now));
     }
 
-    /// Whether a use of the key is to be recorded: the recorded one is an hour old.
+    /// Whether a use of the key must be recorded: no use is recorded, or the recorded one is at
+    /// least [`USE_PRECISION`] old.
     pub fn is_use_news(&self, now: Timestamp) -> bool {
         self.last_used_at.is_none_or(|last| now.duration_since(last) >= USE_PRECISION)
     }
@@ -158,7 +161,8 @@ impl OwnedKeys {
         self.0.iter().find(|key| key.digest == digest)
     }
 
-    /// Adds a key, and drops keys that ended long ago.
+    /// Adds a key, and drops keys that ended longer ago than [`ENDED_FOR`] or exceed the maximum
+    /// number of ended keys.
     pub fn add(&mut self, key: OwnedKey, now: Timestamp) -> Result<(), TooManyKeys> {
         self.0.retain(|key| key.ended_at(now).is_none_or(|ended| now < after(ended, ENDED_FOR)));
         let ended = self.0.iter().filter(|key| key.ended_at(now).is_some()).count();

@@ -7,7 +7,7 @@
 //! | project | 32 | the UUID of the project in hexadecimal; zeros for the project `internal` |
 //! | owner | 32 | the UUID of the user or team in hexadecimal |
 //! | type | 4 | `user` or `team` |
-//! | flags | 1 | bit 0: issued by a deployment of one's own (always set), bit 1: public |
+//! | flags | 1 | bit 0: issued by a self-hosted deployment (always set), bit 1: public |
 //! | marker | 9 | [`MARKER`], by which secret scanners recognise a key |
 //! | checksum | 8 | CRC-32 (ISO-HDLC) of all of the above, in hexadecimal |
 //!
@@ -36,7 +36,7 @@ const PUBLIC: u8 = 2;
 #[error("is not an API key of a user or team")]
 pub struct NotAKey;
 
-/// A plaintext key, with what its text says. Whether the key exists is not known.
+/// A plaintext key, with the data that its text contains. The key need not exist.
 pub struct KeyText {
     /// The project that the key names.
     pub project: ProjectId,
@@ -102,7 +102,7 @@ impl KeyText {
         Digest::of(self.text())
     }
 
-    /// The secret, by which uses of the key are counted.
+    /// The plaintext as a secret, under whose digest rate limits count the uses of the key.
     pub fn secret(&self) -> &SecretString {
         &self.text
     }
