@@ -18,24 +18,25 @@ use crate::project::Project;
 use crate::text::bytes::Bytes;
 use crate::user::User;
 
-/// How many transports of a passkey are kept, and how long they may be: those of the standard are
-/// six, with at most ten characters.
+/// The maximum number of transports that are stored with a passkey; the standard has six.
 const MAX_TRANSPORTS: usize = 8;
+/// The longest transport, in bytes; longer ones are left out. The standard's have at most ten.
 const MAX_TRANSPORT: usize = 32;
 
 /// Why a response is refused; the text is for the app's developers and users.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum Failed {
-    /// The response is not an object with the fields of a response.
+    /// The response lacks a field, is not of a public-key credential, or contains different
+    /// credential ids.
     #[error("the response is malformed")]
     Malformed,
     /// The verification failed.
     #[error("{0}")]
     Refused(#[from] Refused),
-    /// The page is not one of the project's.
+    /// The page's origin is not trusted by the project.
     #[error("{0}")]
     Origin(#[from] UntrustedOrigin),
-    /// No user has the passkey.
+    /// The user does not exist, or does not have this passkey.
     #[error("this passkey is not registered")]
     Unknown,
 }
@@ -87,7 +88,7 @@ pub fn claimed_user(response: &Value) -> Option<UserId> {
     UserId::parse(std::str::from_utf8(&handle.0).ok()?).ok()
 }
 
-/// The relying party of a response on a page with this origin.
+/// Checks the flags, and returns the relying party id of a response on a page with this origin.
 fn relying_party(project: &Project, origin: &str, data: &AuthenticatorData) -> Result<String, Failed> {
     data.check_flags(project.config.passkeys.user_verification == UserVerification::Required)?;
     Ok(data.relying_party(&project.relying_parties(origin)?)?.to_owned())

@@ -11,9 +11,10 @@ use crate::code::{Code, Rejected};
 use crate::text::bytes::Bytes;
 use crate::user::User;
 
-/// How long a challenge is valid: as long as the browser asks, and five seconds for the way.
+/// How long a challenge is valid: the 60 seconds for which the browser asks the user, and five more
+/// for the requests.
 const LIFE: SignedDuration = SignedDuration::from_secs(65);
-/// How long a challenge is valid that waits in the autofill of a form until the user picks a
+/// How long a challenge for autofill is valid, which waits in a form until the user picks a
 /// passkey.
 const AUTOFILL_LIFE: SignedDuration = SignedDuration::from_mins(10);
 
@@ -60,13 +61,15 @@ impl Challenge {
         Self { bytes, registrant: None, attempt: None, expires_at: after(now, life), used: false }
     }
 
-    /// The challenge, for the second factor of the sign-in with this attempt code only.
+    /// Restricts the challenge to the second factor of the sign-in with this attempt code; with
+    /// `None`, the challenge is not for a second factor.
     #[must_use]
     pub fn for_attempt(self, attempt: Option<&Code>) -> Self {
         Self { attempt: attempt.map(Code::digest), ..self }
     }
 
-    /// Whether the challenge was made for the sign-in with this attempt code, or for none.
+    /// Whether the challenge was made for the second factor of the sign-in with this attempt code;
+    /// with `None`, whether it was made for no second factor.
     pub fn is_for_attempt(&self, attempt: Option<&Code>) -> bool {
         self.attempt == attempt.map(Code::digest)
     }
@@ -77,7 +80,8 @@ impl Challenge {
         Rejected::of(challenge.expires_at, challenge.used, 0, now).map_or(Ok(challenge), Err)
     }
 
-    /// Whether `user` may register a passkey with this challenge.
+    /// Whether `user` may register a passkey with this challenge: it was made for this user, whose
+    /// credential epoch has not changed since.
     pub fn is_of(&self, user: &User) -> bool {
         self.registrant == Some(Registrant { user_id: user.id, epoch: user.credential_epoch })
     }

@@ -18,7 +18,8 @@ const TIMEOUT: u32 = 60_000;
 /// The name of an account that has neither a name nor an address.
 const NAMELESS: &str = "Account";
 
-/// The options of a registration. `rp_id` must be one that the project configures.
+/// The options of a registration. `rp_id` must be one that the project configures; without it, the
+/// options contain [`RP_ID_PLACEHOLDER`].
 pub fn of_registration(project: &Project, user: &User, challenge: &Challenge, rp_id: Option<&str>) -> Value {
     let address = user.primary().map(|channel| channel.value.as_str());
     let display_name = user.display_name.as_deref().filter(|name| !name.is_empty());
@@ -33,7 +34,7 @@ pub fn of_registration(project: &Project, user: &User, challenge: &Challenge, rp
         "rp": { "name": project.display_name, "id": rp_id.unwrap_or(RP_ID_PLACEHOLDER) },
         "user": {
             "id": URL_SAFE_NO_PAD.encode(user.id.to_string()),
-            // Password managers tell accounts apart by the first.
+            // Password managers tell accounts apart by `name`.
             "name": address.or(display_name).unwrap_or(NAMELESS),
             "displayName": display_name.or(address).unwrap_or(NAMELESS),
         },

@@ -2,9 +2,9 @@
 //! the relying party ids that the project configures.
 //!
 //! A browser lets a page use the passkeys of its own host and of its parent domains, and those of
-//! another domain that lists the page's origin (related origins, §5.11). What a client says is
-//! never enough: the origin must be one that redirect URLs may have, and a relying party id other
-//! than its host must be configured.
+//! another domain that lists the page's origin (related origins, §5.11). A client's statements are
+//! always checked: the origin must be permitted for redirect URLs, and a relying party id other
+//! than the host of the origin must be configured.
 
 use url::{Host, Url};
 
@@ -18,7 +18,8 @@ pub struct UntrustedOrigin;
 
 impl Project {
     /// The relying party ids of passkeys that may be used on this origin: the page's host, and
-    /// those that the project configures.
+    /// those that the project configures. Fails if the origin is not trusted, or if its host is an
+    /// IP address.
     pub fn relying_parties<'a>(&'a self, origin: &'a str) -> Result<Vec<&'a str>, UntrustedOrigin> {
         let url = RedirectUrl::parse(origin).map_err(|_| UntrustedOrigin)?;
         // Text that only begins with an origin is not one.
@@ -34,7 +35,7 @@ impl Project {
 }
 
 impl ProjectConfig {
-    /// The origins of the project's trusted domains without wildcards, for the file
+    /// The https origins of the project's trusted domains without wildcards, for the file
     /// `/.well-known/webauthn` of a relying party (§5.11).
     pub fn related_origins(&self) -> Vec<String> {
         let exact = self.domains.iter().map(|domain| &domain.domain).filter(|domain| !domain.contains('*'));

@@ -23,7 +23,8 @@ pub struct PasskeySettings {
 }
 
 impl PasskeySettings {
-    /// Whether a passkey counts as two factors, if its authenticator has verified the user or not.
+    /// Whether the use of a passkey counts as two factors; `is_user_verified` says whether the
+    /// authenticator verified the user.
     pub fn is_two_factors(&self, is_user_verified: bool) -> bool {
         self.enabled && self.replaces_second_factor && is_user_verified
     }

@@ -117,7 +117,7 @@ fn a_key_of_one_vector_does_not_verify_another() {
 }
 
 #[test]
-fn a_stored_passkey_is_read_again_and_users_without_passkeys_as_before() {
+fn a_stored_passkey_is_read_back_and_users_may_have_no_passkeys() {
     let (user, _) = supported().remove(0);
     let stored = serde_json::to_value(&user).expect("JSON");
     assert_eq!(serde_json::from_value::<User>(stored.clone()).expect("a user"), user);
@@ -127,7 +127,7 @@ fn a_stored_passkey_is_read_again_and_users_without_passkeys_as_before() {
 }
 
 #[test]
-fn a_count_of_signatures_must_grow_unless_it_is_not_counted() {
+fn a_count_of_signatures_must_grow_once_it_is_above_zero() {
     let (mut user, _) = supported().remove(0);
     let credential_id = user.passkeys[0].credential_id.clone();
     let mut uses = |sign_count| {
