@@ -131,14 +131,15 @@ impl Upload {
         }
     }
 
-    /// The digest of the file, which is the last segment of the image's URL. The content at that
-    /// URL therefore never changes and can be cached.
+    /// The digest of the file. The URL of an image ends with its digest, so the content at a URL
+    /// never changes and can be cached.
     pub fn digest(&self) -> Digest {
         Digest::of_bytes(&self.bytes)
     }
 
-    /// The digest of the file and the id of its owner, a team member. Two members with the same
-    /// image have separate copies, so that each copy can be deleted separately.
+    /// The digest for the image of a team member, computed from the member's user id and the file.
+    /// Two members with the same file have separate copies, so that each copy can be deleted
+    /// separately.
     pub fn digest_of_member(&self, user: UserId) -> Digest {
         Digest::of_bytes(&[user.uuid().as_bytes(), self.bytes.as_slice()].concat())
     }

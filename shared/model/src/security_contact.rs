@@ -4,7 +4,7 @@ use std::fmt;
 
 use jiff::{SignedDuration, Timestamp};
 
-/// The contacts of a deployment and the day on which they must have been checked again.
+/// The contacts of a deployment, and the time when they expire.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SecurityContact {
     /// URIs with the schemes `mailto`, `https` or `tel`, the preferred one first.
@@ -22,7 +22,7 @@ pub enum Invalid {
          mailto:security@example.com, https://example.com/report or tel:+1-201-555-0123"
     )]
     Contact(String),
-    /// The time is not RFC 3339.
+    /// The time is not a date-time of RFC 3339.
     #[error("{0:?} is not a time: expected a date-time of RFC 3339 less than a year ahead, such as 2027-01-31T00:00:00Z")]
     Expiry(String),
 }
@@ -36,11 +36,12 @@ pub enum Stale {
     Distant,
 }
 
+/// Formats the end of a sentence that begins with the name of the setting.
 impl fmt::Display for Stale {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Expired => "has passed, so security.txt is no longer valid: check the contacts and set a new time",
-            Self::Distant => "is more than a year ahead: RFC 9116 recommends less, so that contacts are checked",
+            Self::Distant => "is more than a year ahead: set an earlier time, because RFC 9116 recommends less than a year",
         })
     }
 }
@@ -73,7 +74,8 @@ impl SecurityContact {
     }
 }
 
-/// Whether a text is a URI that stays within its line of the document.
+/// Whether a text is a URI with a permitted scheme, at most [`LONGEST_CONTACT`] bytes long. It must
+/// consist of printable ASCII characters, so that it cannot begin a new line of the document.
 fn is_contact(text: &str) -> bool {
     let is_plain = text.len() <= LONGEST_CONTACT && text.bytes().all(|byte| byte.is_ascii_graphic());
     let Ok(url) = url::Url::parse(text) else { return false };

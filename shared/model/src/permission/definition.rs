@@ -157,8 +157,8 @@ pub struct Described {
     pub contains: BTreeSet<PermissionId>,
 }
 
-/// A permission that the configuration no longer defines. If it defines the permission again, those
-/// to whom it was granted hold it again.
+/// A permission that the configuration no longer defines. If the configuration defines the
+/// permission again, its former holders hold it again.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Idle {
     pub(crate) key: u32,

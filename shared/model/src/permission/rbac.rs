@@ -184,7 +184,8 @@ impl Rbac {
         System::ALL.into_iter().map(System::permission)
     }
 
-    /// Changes a definition. Holders of the permission keep it, even if its id changes.
+    /// Changes a definition; `None` keeps a value, and `Some(None)` removes the description.
+    /// Holders of the permission keep it, even if its id changes.
     pub fn update(
         &mut self,
         id: &PermissionId,
@@ -216,8 +217,8 @@ impl Rbac {
         Ok(())
     }
 
-    /// Deletes a definition: holders lose the permission for good, and other permissions no longer
-    /// contain it.
+    /// Deletes a definition, or a permission that the configuration no longer defines: holders lose
+    /// the permission for good, and other permissions no longer contain it.
     pub fn delete(&mut self, id: &PermissionId, scope: Scope) -> Result<(), Refused> {
         if self.idle.get(id).is_some_and(|idle| idle.scope == scope) {
             self.idle.remove(id);
