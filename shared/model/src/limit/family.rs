@@ -5,11 +5,13 @@
 pub enum Limit {
     /// Signing up.
     SignUp,
-    /// Signing in with a password.
+    /// Signing in with a password, a passkey or a second factor, reauthentication, and changes to
+    /// the second factor.
     SignIn,
-    /// Operations that email a code.
+    /// Operations that email a code or an invitation.
     SendCode,
-    /// Operations that check or redeem a code.
+    /// Operations that check or redeem a code, complete an OAuth flow, or start the sign-in of a
+    /// command-line tool or device.
     Code,
     /// Refreshing and exchanging tokens.
     Token,

@@ -55,6 +55,7 @@ pub enum By {
     /// The API key of a user or team that the request names. A request that names none is not
     /// counted.
     ApiKey,
-    /// The client's user, or the server's key; for a client without a user, the IP address.
+    /// The client's user, the administrator, or the server's key; for a client without a user, the
+    /// IP address.
     Caller,
 }

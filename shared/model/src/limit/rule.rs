@@ -3,7 +3,7 @@
 use crate::limit::family::Limit;
 use crate::limit::rate::Rate;
 
-/// One rule of the deployment's limits; [`Self::summary`] says what it counts.
+/// One rule of the deployment's limits; [`Self::summary`] is a shorter text for operators.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Rule {
     /// Sign-ups from an IP address.
@@ -12,9 +12,10 @@ pub enum Rule {
     SignUpNetwork,
     /// Sign-ups by a project's servers.
     SignUpServer,
-    /// Sign-ins with a password from an IP address.
+    /// Sign-ins with a password or passkey, second factors, reauthentications and changes to the
+    /// second factor, from an IP address.
     SignIn,
-    /// Wrong passwords for an account.
+    /// Wrong passwords for an account, and wrong codes of its second factor.
     SignInFailures,
     /// Emails with a code, requested from an IP address.
     SendCode,
@@ -22,20 +23,22 @@ pub enum Rule {
     SendCodeNetwork,
     /// Emails with a code to one recipient, requested by clients.
     SendCodeRecipient,
-    /// Emails with a code to one recipient, requested by servers.
+    /// Emails with a code, invitations and test emails to one recipient, requested by servers or
+    /// administrators.
     SendCodeRecipientServer,
     /// Emails with a code to unverified email addresses, requested by a user, in projects that
     /// require bot challenges.
     SendCodeUser,
-    /// Codes checked or redeemed from an IP address.
+    /// Codes checked or redeemed, OAuth callbacks, and starts of sign-ins of command-line tools and
+    /// devices, from an IP address; also uses of one link in an email.
     Code,
     /// Codes checked or redeemed by a project's servers.
     CodeServer,
-    /// Uses of a refresh token.
+    /// Uses of one refresh token, authorization code or server key to get tokens.
     Token,
-    /// Unknown refresh tokens and authorization codes from an IP address.
+    /// Unknown refresh tokens, authorization codes and polling codes from an IP address.
     TokenUnknown,
-    /// Polls of one sign-in of a command-line tool.
+    /// Polls of one sign-in of a command-line tool or device.
     CliPoll,
     /// OAuth flows started from an IP address.
     Authorize,
@@ -61,7 +64,7 @@ pub enum Rule {
     /// Writes by a user, or from the IP address of a client without a user, if no other rule
     /// counts them.
     Write,
-    /// Writes with a server's key, if no other rule counts them.
+    /// Writes with a server's key or by an administrator, if no other rule counts them.
     WriteServer,
     /// Wrong keys and unknown projects from an IP address.
     Unproved,

@@ -60,12 +60,12 @@ impl Subject {
         Self(id.to_string())
     }
 
-    /// A key or refresh token. All requests with it count together.
+    /// A key, token, code or link. All requests with it count together.
     pub fn secret(secret: &SecretString) -> Self {
         Self::digest(&Digest::of(secret.expose_secret()))
     }
 
-    /// The key or refresh token with this digest.
+    /// The key, token, code or link with this digest.
     pub fn digest(digest: &Digest) -> Self {
         Self(digest.to_string())
     }
