@@ -32,7 +32,7 @@ pub enum Purpose {
 }
 
 impl Purpose {
-    /// The name of the purpose in the table's keys and in logs.
+    /// The name of the purpose in the table's keys.
     pub fn name(self) -> &'static str {
         match self {
             Self::SignIn => "sign-in",

@@ -1,6 +1,6 @@
 //! The bodies of emails that have ended: they were sent, skipped or given up. The bodies are kept
-//! for a day so that operators can see what was sent, and then erased; the rest of the entry is
-//! kept.
+//! for a day so that administrators can see what was sent, and then erased; the rest of the entry
+//! is kept.
 //!
 //! Until an email ends, its entry contains the bodies, where the worker reads them. Then they move
 //! to an item of their own with a TTL: DynamoDB deletes that item free of charge, and the entry is

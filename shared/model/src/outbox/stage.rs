@@ -23,8 +23,8 @@ pub enum Stage {
         /// When rendering began.
         started_at: Millis,
     },
-    /// The sources could not be rendered, or the email is too large; an edit of the content starts
-    /// rendering again.
+    /// Rendering failed, for example because the sources have an error, the theme does not exist or
+    /// the email is too large. An edit of the content starts rendering again.
     RenderError {
         /// When rendering began.
         started_at: Millis,

@@ -70,7 +70,7 @@ pub enum Move {
     BeginRendering,
     /// The worker has rendered the entry.
     FinishRendering,
-    /// The sources cannot be rendered, or the email is too large.
+    /// Rendering fails; see [`Stage::RenderError`](crate::outbox::Stage::RenderError).
     FailRendering,
     /// The scheduled time has come.
     Enqueue,
