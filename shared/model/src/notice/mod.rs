@@ -7,11 +7,11 @@
 //! intruder receives notices too. These rules decide who may undo what:
 //!
 //! 1. **Seniority.** Only the address that has been verified in the account for longest (or
-//!    several, if none was first) gets a link that restores the account. The others get a link that
-//!    locks intruders out: it ends sessions and codes and removes the password. Such a link works
-//!    only while its address is still verified in the account: whoever reads that address could
-//!    reset the password anyway. So an intruder whose address has been removed cannot return
-//!    through an earlier notice.
+//!    several, if none was first) gets a link that restores the account; if no address is verified,
+//!    the only recipient does. The others get a link that locks intruders out: it ends sessions and
+//!    codes and removes the password. Such a link works only while its address is still verified in
+//!    the account: whoever reads that address could reset the password anyway. So an intruder whose
+//!    address has been removed cannot return through an earlier notice.
 //! 2. **Undo goes backwards.** The notices of an account are numbered. Undoing number n ends the
 //!    links of n and all later notices; earlier ones still work, because they restore an earlier
 //!    state. So nothing that an intruder does after the first change can invalidate the first

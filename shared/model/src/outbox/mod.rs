@@ -160,8 +160,8 @@ pub struct Source {
     /// in or `html` is set, text derived from the HTML.
     #[serde(default, skip_serializing_if = "Option::is_none", with = "crate::text::packed")]
     pub text: Option<String>,
-    /// The theme around the email; if absent, there is none. For a built-in email, the default theme
-    /// stands for the project's theme, which the worker looks up.
+    /// The theme around the email; if absent, there is none. For a built-in email, the default
+    /// theme stands for the project's theme, which the worker looks up.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub theme_id: Option<Uuid>,
     /// The template that the sources were copied from.
