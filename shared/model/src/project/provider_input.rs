@@ -150,7 +150,8 @@ impl ProviderInput {
         })
     }
 
-    /// A provider with the deployment's client, which decides everything but the provider.
+    /// A provider that uses the deployment's client. Fails if the deployment has no client of the
+    /// provider, or if a field other than the id and the type is set.
     fn check_shared(self, deployment: &Deployment<'_>, path: &impl Fn(&str) -> String) -> Result<OAuthProvider, InvalidSetting> {
         let Some(shared) = shareable(&self.id) else {
             return Err(invalid(path("type"), "cannot be shared: only google, github, microsoft and spotify can"));

@@ -74,7 +74,7 @@ pub(crate) struct ThemeInput {
 }
 
 impl MailDocuments {
-    /// The documents and the built-in ones, by path.
+    /// The documents, and the built-in ones that they do not override, by path.
     pub(crate) fn flat(&self) -> Flat {
         let mut all = Flat::new();
         flatten("emails".to_owned(), json!({ "templates": self.templates(), "themes": self.themes() }), &mut all);
@@ -117,7 +117,8 @@ pub(crate) fn of_template(document: MailDocument) -> Value {
     value
 }
 
-/// The path of the document that the key at `path` belongs to, with a trailing dot.
+/// The path of the document that the key at `path` belongs to, with a trailing dot; `None` if the
+/// key is not below a document.
 pub(crate) fn document_of(path: &str) -> Option<&str> {
     let parent = [TEMPLATES, THEMES].into_iter().find(|parent| path.strip_prefix(parent).is_some_and(|rest| rest.starts_with('.')))?;
     let id = path[parent.len() + 1..].find('.')?;

@@ -64,7 +64,8 @@ fn field_name(field: &str) -> String {
     let field = match field {
         ".domain" => ".base_url",
         ".apple_bundle_ids" => ".apple_bundles",
-        // The type of a provider is its id in a configuration.
+        // A configuration selects the deployment's client by `isShared`; its `type` has another
+        // meaning.
         ".type" => ".is_shared",
         field => field,
     };
