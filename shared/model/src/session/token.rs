@@ -244,9 +244,9 @@ impl Signer {
     }
 
     /// The public keys of a project (RFC 7517) in the order normal, restricted, anonymous,
-    /// machines; then the keys derived from the previous secret. The key for anonymous
-    /// users is included if `anonymous` is set, the key for restricted users if `restricted` or
-    /// `anonymous` is set, and the key for machines if `machines` is set.
+    /// machines; then the keys derived from the previous secret. The key for anonymous users is
+    /// included if `anonymous` is set, the key for restricted users if `restricted` or `anonymous`
+    /// is set, and the key for machines if `machines` is set.
     pub fn jwks(&self, project: &ProjectId, restricted: bool, anonymous: bool, machines: bool) -> Value {
         let wanted = [(Audience::Normal, true), (Audience::Restricted, restricted || anonymous), (Audience::Anonymous, anonymous)];
         let audiences = wanted.into_iter().filter(|(_, wanted)| *wanted).map(|(audience, _)| audience.name(project));
