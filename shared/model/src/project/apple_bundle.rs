@@ -33,7 +33,7 @@ pub(crate) fn named(
     old: &BTreeMap<String, String>,
 ) -> Result<BTreeMap<String, String>, &'static str> {
     if provider_id != APPLE && !bundles.is_empty() {
-        return Err("is for the provider apple");
+        return Err("must be absent, because only the provider apple has bundle ids");
     }
     if bundles.len() > MAX_BUNDLES {
         return Err("must have at most 20 bundle ids");

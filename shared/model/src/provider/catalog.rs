@@ -54,7 +54,7 @@ pub enum Identity {
 pub struct Api {
     /// The URL that returns the account.
     pub url: &'static str,
-    /// The header in which the API expects the client id, if it needs the id.
+    /// The header in which the API expects the client id, if the API requires it.
     pub client_id_header: Option<&'static str>,
     /// Where the response contains the fields.
     pub fields: Fields,

@@ -60,7 +60,7 @@ event_types! {
     ProjectPermissionCreated = "project_permission.created",
     /// A project permission was revoked from a user.
     ProjectPermissionDeleted = "project_permission.deleted",
-    /// A user signed in.
+    /// A user signed in, or a server created a session for a user.
     SessionCreated = "session.created",
     /// A session was deleted or expired.
     SessionDeleted = "session.deleted",

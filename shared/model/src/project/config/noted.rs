@@ -4,9 +4,9 @@ use wire::change::Change;
 
 use crate::project::config_patch::ConfigPatch;
 
-/// An array with, for each field of the first list, its key if the patch sets the field. Fields
-/// without such a key follow after `;`. The pattern has no `..`, so a field of [`ConfigPatch`] that
-/// is in neither list is a compile error.
+/// For each field in braces, the field's key if the patch sets the field. The fields after the `;`
+/// are ignored. The pattern has no `..`, so a field of [`ConfigPatch`] that is in neither list is a
+/// compile error.
 macro_rules! keys_of {
     ($patch:expr, { $($field:ident: $key:literal,)* } ; $($other:ident),*) => {{
         let ConfigPatch { $($field,)* $($other: _),* } = $patch;
