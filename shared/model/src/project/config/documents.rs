@@ -33,11 +33,11 @@ pub struct MailDocuments {
 /// The effect of a change of a level on the documents of that level.
 #[derive(Debug, Clone, PartialEq)]
 pub enum DocumentChange {
-    /// Creates a document, or overrides a built-in one.
+    /// Creates a document. It may override a built-in one, or one of the level below.
     Create(DocumentKind, MailDocument),
-    /// Replaces a document of the project.
+    /// Replaces a document of the level.
     Replace(DocumentKind, MailDocument),
-    /// Deletes a document of the project.
+    /// Deletes a document of the level.
     Delete(DocumentKind, DocumentId),
 }
 

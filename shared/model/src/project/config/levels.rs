@@ -130,7 +130,7 @@ impl Levels {
             if is_secret(key) {
                 return Err(Problems::one(
                     key,
-                    "cannot be reset, because the provider or mail server would have no secret: set a new one, or remove the whole entry",
+                    "cannot be reset, because its provider or server would have no secret: set a new one, or remove the whole entry",
                 ));
             }
         }
