@@ -24,9 +24,9 @@ const KNOWN_SECRETS: [&str; 2] = ["change-me-change-me-change-me-change-me", "00
 /// The operator's settings of a deployment.
 #[derive(Clone)]
 pub struct Settings {
-    /// Base URL of interface B and issuer of tokens, without a trailing slash.
+    /// Base URL of the product API and of the issuers of tokens, without a trailing slash.
     pub api_url: String,
-    /// Base URL of interface A, without a trailing slash.
+    /// Base URL of the public content, without a trailing slash.
     pub site_url: String,
     /// The deployment secret, from which all other keys are derived.
     pub secret: DeploymentSecret,
@@ -44,7 +44,8 @@ pub struct Settings {
     /// Emails that a project may send per hour as long as it has no sending history; absent for no
     /// limit.
     pub mails_per_hour: Option<u32>,
-    /// Whether viewer headers are trusted even without an origin secret: for the gateway in tests.
+    /// Whether viewer headers (`cloudfront-viewer-…`) are trusted if there is no origin secret: for
+    /// tests.
     pub trust_viewer_headers: bool,
     /// Whether this is a development environment, whose API URL uses plain HTTP. The OAuth cookie
     /// may then be sent without TLS.
@@ -92,8 +93,9 @@ impl Settings {
         Ok(settings)
     }
 
-    /// Adds the security contact of the environment, which only functions without a secret show:
-    /// the parser of times would make every function larger.
+    /// Adds the security contact from the environment. Only functions without a deployment secret
+    /// show the contact. [`Self::from_env`] leaves it out, because the parser of its expiry would
+    /// make every function larger.
     pub fn with_security_contact(self) -> Result<Self, Error> {
         Ok(Self { security_contact: security_contact(variable)?, ..self })
     }

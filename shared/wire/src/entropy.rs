@@ -12,11 +12,12 @@ use uuid::Uuid;
 /// typed.
 const CROCKFORD: &[u8; 32] = b"0123456789abcdefghjkmnpqrstvwxyz";
 
-/// The letters of codes that people type from another screen (RFC 8628 §6.1): no vowels, so that
-/// codes are no words, and no digits.
+/// The letters of codes that people type from another screen (RFC 8628 §6.1). There are no vowels,
+/// so that a code does not spell a word, and no digits.
 pub const TYPED_LETTERS: &[u8; 20] = b"BCDFGHJKLMNPQRSTVWXZ";
 
-/// One character of Crockford base32 for each byte, of which the lowest five bits count.
+/// One character of lower-case Crockford base32 for each byte. Only the lowest five bits of a byte
+/// count.
 pub fn crockford(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| char::from(CROCKFORD[usize::from(byte & 31)])).collect()
 }
@@ -72,7 +73,7 @@ impl Entropy {
         crockford(&self.bytes::<16>())
     }
 
-    /// Eight of [`TYPED_LETTERS`], some 34 random bits, for a code that lives for minutes.
+    /// Eight of [`TYPED_LETTERS`], about 34 random bits, for codes that expire within minutes.
     pub fn typed_code(&self) -> String {
         let mut code = String::new();
         while code.len() < 8 {

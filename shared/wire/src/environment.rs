@@ -27,7 +27,7 @@ pub enum Error {
     /// There is no set of rate limits with the given name.
     #[error("GATELET_LIMITS must be `standard`, `generous` or `off`")]
     InvalidLimits,
-    /// What `security.txt` says is malformed.
+    /// The contacts or the expiry of `security.txt` are malformed.
     #[error("{0}: {1}")]
     InvalidSecurityText(&'static str, String),
     /// The certificate file cannot be read or is not PEM.
@@ -38,7 +38,7 @@ pub enum Error {
     InvalidLimit(String),
 }
 
-/// Reads a variable; an empty one counts as absent.
+/// Reads a variable; `None` if it is absent, empty or not UTF-8.
 pub fn variable(name: &str) -> Option<String> {
     std::env::var(name).ok().filter(|value| !value.is_empty())
 }

@@ -6,7 +6,7 @@ use serde::Serialize;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Level {
-    /// A browser or app, with the publishable client key.
+    /// A browser or app, with the publishable client key if the project requires it.
     Client,
     /// A backend, with the secret server key.
     Server,

@@ -1,5 +1,5 @@
 //! The vocabulary that every other crate uses: ids, changes to fields, invalid values, access
-//! levels, time and randomness.
+//! levels, environment variables, time and randomness.
 
 #![warn(missing_docs)]
 

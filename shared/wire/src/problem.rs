@@ -19,8 +19,8 @@ struct Problem {
 pub struct Problems(Vec<Problem>);
 
 impl Problems {
-    /// A single problem found after the schema check. `path` includes the request part, as in
-    /// `body.user_ids`.
+    /// A single problem found after the schema check. `path` includes the part of the request, as
+    /// in `body.user_ids`, unless [`Self::within`] or [`Self::of_body`] adds the part later.
     pub fn one(path: &str, message: impl Display) -> Self {
         Self(vec![Problem { path: path.to_owned(), message: message.to_string() }])
     }

@@ -7,13 +7,13 @@ use deserr::{DeserializeError, Deserr, IntoValue, Value, ValuePointerRef};
 /// The id of the provider in the catalog.
 pub const APPLE: &str = "apple";
 
-/// The characters and length that Apple permits in a bundle id (`CFBundleIdentifier`).
+/// The longest bundle id (`CFBundleIdentifier`) that Apple permits, in bytes.
 const MAX_LENGTH: usize = 155;
 const MAX_BUNDLES: usize = 20;
 
 /// An app, as an administrator names it.
 pub struct AppleBundle {
-    /// The name in the configuration; absent in a list of ids.
+    /// The name in the configuration; absent if the request lists only ids (`apple_bundle_ids`).
     pub name: Option<String>,
     /// The bundle id.
     pub id: String,
@@ -33,7 +33,7 @@ pub(crate) fn named(
     old: &BTreeMap<String, String>,
 ) -> Result<BTreeMap<String, String>, &'static str> {
     if provider_id != APPLE && !bundles.is_empty() {
-        return Err("is for the provider apple");
+        return Err("must be absent, because only the provider apple has bundle ids");
     }
     if bundles.len() > MAX_BUNDLES {
         return Err("must have at most 20 bundle ids");

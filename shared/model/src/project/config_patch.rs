@@ -252,7 +252,7 @@ impl ConfigPatch {
             config
                 .rbac
                 .set_defaults(occasion, ids)
-                .map_err(|_| invalid(path, "must be permissions that the project defines, with the matching scope"))?;
+                .map_err(|_| invalid(path, "must be permissions with the scope team (members and creators) or project (users)"))?;
         }
         Ok(())
     }

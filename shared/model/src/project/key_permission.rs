@@ -11,7 +11,8 @@ use wire::problem::rejected;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct KeyPermission {
-    /// The area of the operation, with which its name begins.
+    /// The area of the API: the first part of an operation's name, such as `projects` in
+    /// `projects-current-read`.
     pub area: KeyArea,
     /// Whether the operation reads or writes.
     pub action: KeyAction,
@@ -23,7 +24,7 @@ pub struct KeyPermission {
 pub enum KeyArea {
     /// Sign-in, sessions and OAuth.
     Auth,
-    /// The welcome page and other operations at the edge of the API.
+    /// The welcome page, the health check and other operations that belong to no other area.
     Edge,
     /// Emails.
     Emails,
@@ -45,7 +46,7 @@ pub enum KeyArea {
 pub enum KeyAction {
     /// Operations with the method GET.
     Read,
-    /// All others.
+    /// Operations with any other method.
     Write,
 }
 

@@ -57,7 +57,8 @@ pub struct KeyMark {
     pub last_four: String,
 }
 
-/// A new set with its keys in plaintext, which are available only now.
+/// A new set together with its keys in plaintext. The plaintext is not stored, so it must be shown
+/// at once.
 pub struct NewKeys {
     /// The set to store.
     pub set: KeySet,
@@ -102,8 +103,9 @@ impl KeySet {
     }
 }
 
-/// When the keys of a new set expire; `None` is never. On the wire, it is a time in milliseconds
-/// since the Unix epoch; the time by which responses say "never" and all later ones are never.
+/// When the keys of a new set expire; `None` for never. A request gives the time in milliseconds
+/// since the Unix epoch. The end of the year 9999 (the value for "never" in responses) and all
+/// later times also mean never.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Expiry(pub Option<Timestamp>);
 

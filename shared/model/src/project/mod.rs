@@ -115,8 +115,8 @@ pub struct ProjectConfig {
     pub require_publishable_client_key: bool,
     /// Whether users receive an email about sign-ins from new places.
     pub new_sign_in_mails: bool,
-    /// The topics that users are not notified of; they are notified of all others
-    /// ([`notice`](crate::notice)).
+    /// The topics of changes that users are not notified of. Users are notified of changes of all
+    /// other topics ([`notice`](crate::notice)).
     #[serde(skip_serializing_if = "BTreeSet::is_empty")]
     pub disabled_notices: BTreeSet<Topic>,
     /// The minimum length of passwords in characters, from 8 to 128.
@@ -128,8 +128,9 @@ pub struct ProjectConfig {
     pub domain_names: BTreeMap<String, String>,
     /// The providers that users can sign in with.
     pub oauth_providers: Vec<OAuthProvider>,
-    /// Providers of the configuration that users cannot sign in with, because a level disables them
-    /// or does not name them. They keep their secrets for as long as a level has settings for them.
+    /// Providers of the configuration that users cannot sign in with, because `allowSignIn` is
+    /// false or no level sets their `type`. They keep their secrets for as long as a level sets
+    /// their client id.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub idle_oauth_providers: Vec<OAuthProvider>,
     /// What happens when a provider reports the address of an existing account.

@@ -150,7 +150,8 @@ impl ProviderInput {
         })
     }
 
-    /// A provider with the deployment's client, which decides everything but the provider.
+    /// A provider that uses the deployment's client. Fails if the deployment has no client of the
+    /// provider, or if a field other than the id and the type is set.
     fn check_shared(self, deployment: &Deployment<'_>, path: &impl Fn(&str) -> String) -> Result<OAuthProvider, InvalidSetting> {
         let Some(shared) = shareable(&self.id) else {
             return Err(invalid(path("type"), "cannot be shared: only google, github, microsoft and spotify can"));
@@ -168,7 +169,7 @@ impl ProviderInput {
             ("microsoft_tenant_id", self.microsoft_tenant_id),
         ];
         if self.apple_bundle_ids.is_some_and(|bundles| !bundles.is_empty()) {
-            return Err(invalid(path("apple_bundle_ids"), "is for the provider apple"));
+            return Err(invalid(path("apple_bundle_ids"), "must be absent, because only the provider apple has bundle ids"));
         }
         if let Some((name, _)) = others.into_iter().find(|(_, value)| value.as_ref().is_some_and(|text| !text.is_empty())) {
             return Err(invalid(path(name), "must be absent, because the deployment's client is used"));

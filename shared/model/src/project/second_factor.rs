@@ -11,8 +11,8 @@ use wire::id::TeamId;
 use crate::permission::{Grant, PermissionId, Rbac, Scope};
 use crate::project::setting::{InvalidSetting, invalid, set};
 
-/// The maximum number of teams, and of permissions, whose holders need a second factor. Every
-/// sign-in and refresh of a user without one reads a membership for each of these teams.
+/// The maximum number of entries in `required_of_teams`, and in `required_of_permissions`. Every
+/// sign-in and refresh of a user without a second factor reads a membership for each of the teams.
 const MOST: usize = 20;
 /// The longest time for which a device may be remembered, in days.
 const MOST_DAYS: u16 = 90;
@@ -25,10 +25,10 @@ pub struct SecondFactorSettings {
     pub remember_device_days: u16,
     /// Whether all users are restricted until they have a second factor.
     pub required_of_everyone: bool,
-    /// The teams whose members are.
+    /// The teams whose members are restricted until they have a second factor.
     #[serde(skip_serializing_if = "BTreeSet::is_empty")]
     pub required_of_teams: BTreeSet<TeamId>,
-    /// The permissions in the project whose holders are.
+    /// The permissions in the project whose holders are restricted until they have a second factor.
     #[serde(skip_serializing_if = "BTreeSet::is_empty")]
     pub required_of_permissions: BTreeSet<Grant>,
 }

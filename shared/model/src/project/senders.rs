@@ -18,8 +18,8 @@ enum Others {
 }
 
 impl Senders {
-    /// Parses a comma-separated list such as `example.com, notes@example.org`; `*` permits every
-    /// address.
+    /// Parses a comma-separated list such as `example.com, notes@example.org`; a list of `*` alone
+    /// permits every address. Fails if an entry is neither an email address nor a domain.
     pub fn new(own: String, list: &str) -> Result<Self, InvalidEmail> {
         let mut entries = list.split(',').map(str::trim).filter(|entry| !entry.is_empty());
         let others = match list.trim() {

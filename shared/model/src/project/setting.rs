@@ -56,5 +56,5 @@ pub(crate) fn set_url(path: &str, new: Change<String>, field: &mut Option<String
 
 pub(crate) fn check_url(path: &str, text: &str) -> Result<(), InvalidSetting> {
     let url = Url::parse(text).ok().filter(|url| matches!(url.scheme(), "http" | "https") && text.len() <= 2048);
-    url.map(drop).ok_or_else(|| invalid(path, "must be an http or https URL"))
+    url.map(drop).ok_or_else(|| invalid(path, "must be an http or https URL of at most 2048 bytes"))
 }

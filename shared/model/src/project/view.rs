@@ -1,6 +1,5 @@
 //! A project in the forms for clients and administrators. Only administrators can read providers'
-//! client ids; providers' client secrets and the password of a mail server can be written but
-//! never read.
+//! client ids. Secrets, such as the password of a mail server, can be written but never read.
 
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -17,7 +16,7 @@ use crate::project::setting::HIDDEN_SECRET;
 use crate::project::{EmailConfig, MergeStrategy, OAuthProvider, Project, ProjectConfig};
 use crate::sign_up::rule::{DefaultAction, SignUpRule};
 
-/// A project, as anybody who knows its id may read it.
+/// A project, as clients read it.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct ClientProject {
     /// The id.
@@ -86,7 +85,7 @@ pub struct AdminProject {
     pub created_at_millis: i64,
     /// Stored for published SDKs; it changes nothing in the service.
     pub is_production_mode: bool,
-    /// Whether this is a local gateway.
+    /// Whether the public URL of the API uses plain HTTP, as a local gateway does.
     pub is_development_environment: bool,
     /// The team of the internal project that owns this project.
     pub owner_team_id: Option<String>,

@@ -40,8 +40,8 @@ pub enum ResponseMode {
     Redirect,
 }
 
-/// The data of a flow, stored until the provider redirects the user back. The key contains the
-/// digest of the inner state, which is the `state` parameter sent to the provider.
+/// The data of a flow, stored until the provider redirects the user back. The key of the item
+/// contains the digest of the inner state: the `state` parameter that is sent to the provider.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Authorization {
     /// The project.
@@ -106,7 +106,7 @@ pub fn is_challenge(text: &str) -> bool {
 #[error("the provider's authorization endpoint is not a URL")]
 pub struct InvalidEndpoint;
 
-/// The parameters of a request to a provider's authorization endpoint. They differ between flows.
+/// What the URL of a request to a provider's authorization endpoint is made from.
 pub struct ProviderRequest<'a> {
     /// The provider's configuration.
     pub provider: &'a OAuthProvider,
@@ -127,7 +127,8 @@ pub struct ProviderRequest<'a> {
     pub extra_scope: Option<&'a str>,
 }
 
-/// The provider's authorization endpoint, if it is known without discovery.
+/// The provider's authorization endpoint: the configured one, or the one in the catalog. `None` if
+/// it must be discovered from the issuer's metadata.
 pub fn known_endpoint(provider: &OAuthProvider) -> Option<&str> {
     let known = || catalog::find(&provider.id).map(|known| known.authorization_endpoint);
     provider.authorization_endpoint.as_deref().or_else(known)

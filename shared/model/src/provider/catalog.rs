@@ -17,7 +17,8 @@ pub struct Provider {
     /// The scopes that sign-in needs: to read the account's id and, if the provider reports one,
     /// its email address.
     pub scope: &'static str,
-    /// Parameters that the provider requires beyond those of RFC 6749.
+    /// Parameters for the authorization endpoint beyond those of RFC 6749, such as those that ask
+    /// for a refresh token.
     pub extra: &'static [(&'static str, &'static str)],
     /// How the client authenticates at the token endpoint.
     pub client_auth: ClientAuth,
@@ -53,7 +54,7 @@ pub enum Identity {
 pub struct Api {
     /// The URL that returns the account.
     pub url: &'static str,
-    /// The header in which the API expects the client id.
+    /// The header in which the API expects the client id, if the API requires it.
     pub client_id_header: Option<&'static str>,
     /// Where the response contains the fields.
     pub fields: Fields,

@@ -41,7 +41,7 @@ pub struct Fields {
 pub enum Verified {
     /// The provider only reports verified addresses.
     Always,
-    /// The provider does not say, so the address counts as unverified.
+    /// The provider does not vouch for the address, so the address counts as unverified.
     Never,
     /// The address is verified if this field is true.
     If(&'static str),
@@ -128,7 +128,8 @@ fn is_true(value: &Value) -> bool {
 }
 
 impl Addresses {
-    /// The primary address, and whether it is verified.
+    /// The primary address, and whether it is verified. `None` if the answer is not such a list, or
+    /// no entry is primary, or the primary address is not valid.
     pub fn primary(&self, answer: &Value) -> Option<(Email, bool)> {
         let list = answer.pointer(self.list)?.as_array()?;
         let primary = list.iter().find(|entry| entry.pointer(self.primary).is_some_and(is_true))?;

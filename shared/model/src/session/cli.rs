@@ -16,7 +16,8 @@ use crate::place::Place;
 use crate::session::Session;
 use crate::user::User;
 
-/// How long a sign-in waits to be confirmed unless the tool requests another time.
+/// How long a sign-in waits to be confirmed unless the tool requests a shorter time; longer times
+/// are reduced to it.
 pub const DEFAULT_LIFE: SignedDuration = SignedDuration::from_mins(15);
 /// The shortest time that a tool can request; shorter ones are raised to it.
 pub const MIN_LIFE: SignedDuration = SignedDuration::from_secs(30);
@@ -32,7 +33,8 @@ pub struct CliSignIn {
     pub expires_at: Timestamp,
     /// Where the tool runs, for the user who confirms.
     pub place: Place,
-    /// The session of the anonymous user that the tool has, until a browser takes the user over.
+    /// The session of the tool's anonymous user; absent if the tool has none, and once a user has
+    /// decided or a browser has taken over the anonymous user.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub anonymous: Option<SessionOf>,
     /// The decision of a user; absent while the sign-in waits.
@@ -49,7 +51,7 @@ pub struct SessionOf {
     pub user_id: UserId,
     /// The session.
     pub session_id: SessionId,
-    /// The user's `credential_epoch`. A change of credentials ends a decision made before it.
+    /// The user's `credential_epoch`. A change of credentials invalidates an earlier decision.
     pub epoch: u64,
 }
 
@@ -68,13 +70,13 @@ pub enum Decision {
 pub enum State {
     /// Nobody has decided yet.
     Waiting,
-    /// This session confirmed.
+    /// The user of this session confirmed.
     Confirmed(SessionOf),
     /// Somebody refused.
     Denied,
-    /// The session was fetched before.
+    /// The tool has fetched its session already.
     Used,
-    /// The time has passed.
+    /// The sign-in has expired.
     Expired,
 }
 
@@ -105,8 +107,8 @@ impl CliSignIn {
 }
 
 impl Session {
-    /// A session for a tool, which this session of `user` has confirmed. It proves no more than the
-    /// session that confirmed it, and does not outlive it.
+    /// The session of a tool whose sign-in was confirmed in this session: `started`, but with the
+    /// authentication of this session, and ending no later than this session.
     pub fn for_tool(&self, started: Self) -> Self {
         Self {
             expires_at: started.expires_at.min(self.expires_at),
@@ -127,7 +129,8 @@ impl UserCode {
         Self(code)
     }
 
-    /// Parses what a person typed: case, spaces and dashes do not matter.
+    /// Parses what a person typed: case, spaces and dashes do not matter. `None` if the rest is not
+    /// eight of [`TYPED_LETTERS`].
     pub fn parse(text: &str) -> Option<Self> {
         let code: String = text.chars().filter(|c| !matches!(c, ' ' | '-')).map(|c| c.to_ascii_uppercase()).collect();
         (code.len() == 8 && code.bytes().all(|byte| TYPED_LETTERS.contains(&byte))).then_some(Self(code))

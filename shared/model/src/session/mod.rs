@@ -97,14 +97,14 @@ impl Session {
         since.is_none_or(|since| since <= self.authenticated_at.unwrap_or(self.created_at))
     }
 
-    /// Whether the user proved one factor only. A session in which the user proved nothing, such as
-    /// one that a server created, is as good as the server's word.
+    /// Whether the user proved one factor only. False for a session in which the user proved
+    /// nothing, such as a session that a server created: there, the server vouches for the user.
     pub fn proved_one_factor(&self) -> bool {
         !self.amr.is_empty() && !self.amr.contains(&Amr::Mfa)
     }
 
-    /// How the user authenticated, after proving `amr` in addition. A session in which two factors
-    /// were proved stays one.
+    /// The authentication methods of the session after the user proved `amr` as well. These replace
+    /// the earlier methods, except [`Amr::Mfa`], which a session keeps.
     #[must_use]
     pub fn proved_again(&self, amr: &[Amr]) -> Vec<Amr> {
         let kept = self.amr.iter().filter(|old| **old == Amr::Mfa && !amr.contains(old));
@@ -117,7 +117,7 @@ impl Session {
         self.epoch == user.session_epoch || user.kept_session == Some(self.id)
     }
 
-    /// The time after which a session must have been used to be live at `now`.
+    /// A session is live at `now` only if it was last used after this time.
     pub fn idle_since(settings: &SessionSettings, now: Timestamp) -> Timestamp {
         now.checked_sub(settings.idle()).unwrap_or(Timestamp::MIN)
     }

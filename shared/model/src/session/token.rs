@@ -17,7 +17,7 @@ use crate::session::Session;
 use crate::user::User;
 use crate::user::restriction::RestrictedReason;
 
-/// The audience of a token; each project has three audiences.
+/// The audience of a user's token. A project has these three, and one for machines ([`machine`]).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Audience {
     /// Users without restrictions.
@@ -54,7 +54,7 @@ fn machine_audience(project: &ProjectId) -> String {
     format!("{project}:machine")
 }
 
-/// The payload of an access token. Access tokens contain exactly these claims.
+/// The payload of a user's access token, which contains exactly these claims.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Claims {
     /// The user.
@@ -244,9 +244,9 @@ impl Signer {
     }
 
     /// The public keys of a project (RFC 7517) in the order normal, restricted, anonymous,
-    /// followed by the keys derived from the previous secret. The key for anonymous users is
-    /// included if `anonymous` is set, the key for restricted users if either flag is set, and the
-    /// key for machines if `machines` is set.
+    /// machines; then the keys derived from the previous secret. The key for anonymous users is
+    /// included if `anonymous` is set, the key for restricted users if `restricted` or `anonymous`
+    /// is set, and the key for machines if `machines` is set.
     pub fn jwks(&self, project: &ProjectId, restricted: bool, anonymous: bool, machines: bool) -> Value {
         let wanted = [(Audience::Normal, true), (Audience::Restricted, restricted || anonymous), (Audience::Anonymous, anonymous)];
         let audiences = wanted.into_iter().filter(|(_, wanted)| *wanted).map(|(audience, _)| audience.name(project));

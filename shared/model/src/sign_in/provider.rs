@@ -61,7 +61,8 @@ pub enum Refusal {
     NotForSignIn,
     /// Another user signs in with the address of the account.
     EmailTaken {
-        /// Whether sign-in would succeed if the address were verified here.
+        /// Whether the other user has not verified the address, and the strategy is
+        /// [`MergeStrategy::LinkMethod`]. Published SDKs then suggest verifying the address.
         would_work_if_verified: bool,
     },
     /// The project does not let users sign up with client access.

@@ -197,8 +197,8 @@ fn conditions() -> impl Strategy<Value = String> {
 
 proptest! {
     /// The hand-written parser accepts the same conditions as the parser generated from the
-    /// language's grammar, and they get the same values. In addition, the hand-written parser
-    /// accepts alternating unary operators (`-!!0`).
+    /// language's grammar, and the results of both have the same values. In addition, the
+    /// hand-written parser accepts alternating unary operators (`-!!0`).
     #[test]
     fn both_parsers_agree(condition in conditions()) {
         let mut context = Context::default();

@@ -185,7 +185,7 @@ pub fn plain(text: &str) -> String {
 /// divides the parts of an email address or URL, unless a space or nothing follows.
 pub fn unlinked(name: &str) -> String {
     let mut unlinked = String::with_capacity(name.len());
-    // Names stored before this validation existed may contain other characters.
+    // Names stored before this validation existed may contain characters that it rejects.
     let mut characters = fitting(name).peekable();
     while let Some(character) = characters.next() {
         unlinked.push(character);

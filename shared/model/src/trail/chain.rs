@@ -25,7 +25,7 @@ use wire::id::ProjectId;
 
 /// How far before the last link the worker still looks for new entries: longer than the longest
 /// request, than the largest difference between the clocks of instances, and than the minute over
-/// which wrong passwords and codes are counted.
+/// which wrong passwords and codes and rejected sign-ups are counted.
 pub const OVERLAP: SignedDuration = SignedDuration::from_mins(5);
 /// The maximum number of entries in a link. A link with that many entries has about 13 KB.
 pub const MOST_ENTRIES: usize = 100;

@@ -1,6 +1,6 @@
 //! The audit trail: what happened to a project and its accounts, who caused it, and from where.
-//! Entries are never changed, except for the count of repeated wrong passwords and codes, and they
-//! expire.
+//! Entries expire. They are never changed, except for the count of events that are counted per
+//! minute: wrong passwords and codes, and rejected sign-ups.
 //!
 //! An entry contains names and ids: of the operation, the caller, the targets, and the fields that
 //! were sent. It never contains a value that was sent, since the value may be a secret.
@@ -69,7 +69,7 @@ pub struct Entry {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub targets: Vec<Target>,
     /// The names of the fields in the request; settings are dotted paths, such as
-    /// `sessions.maxAgeSeconds`.
+    /// `auth.sessions.maxAgeSeconds`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub fields: Vec<String>,
     /// Where the request came from.

@@ -15,8 +15,8 @@ use crate::trail::{Access, Actor, Entry, Event, Target};
 pub struct AuditEntry {
     /// The id of the entry.
     pub id: TrailEntryId,
-    /// When the event happened (RFC 3339, UTC); for wrong passwords and codes, which are counted
-    /// per minute, when the minute began.
+    /// When the event happened (RFC 3339, UTC); for wrong passwords and codes and for rejected
+    /// sign-ups, which are counted per minute, when the minute began.
     #[schema(format = DateTime, example = "2026-01-01T12:00:00.000Z")]
     pub at: String,
     /// The name of the operation.
@@ -39,7 +39,8 @@ pub struct AuditEntry {
     pub fields: Vec<String>,
     /// Where the request came from.
     pub place: Option<Place>,
-    /// How often the event happened; above 1 only for wrong passwords and codes.
+    /// How often the event happened; above 1 only for wrong passwords and codes and for rejected
+    /// sign-ups.
     pub count: u32,
 }
 

@@ -1,11 +1,11 @@
 //! Remembered devices: after a second factor, a device can get a token that replaces the second
 //! factor in later sign-ins, in projects that permit it.
 //!
-//! A device is remembered for a person who proved the second factor on it, so anything that
-//! changes who that person is ends it: the epochs of the account (a password change, a reset, the
-//! end of all sessions, a new owner, "This wasn't me") and every change of the authenticator apps.
-//! A device replaces the second factor only. It never makes a sign-in more recent: a session that
-//! begins on it counts as proved when the device was.
+//! A device is forgotten when somebody else may have got access to the account: when an epoch of
+//! the account is raised (by a password change or reset, the end of all sessions, a new owner, or
+//! "This wasn't me"), and whenever the authenticator apps change. A device replaces only the second
+//! factor. The session of a sign-in in which it did so counts as authenticated at the time when the
+//! second factor was proved on the device.
 
 use crypto::digest::Digest;
 use jiff::Timestamp;
@@ -109,8 +109,8 @@ impl Device {
         })
     }
 
-    /// Whether the device replaces the second factor of `user` as both are now. A project that
-    /// shortens the time does so for the devices that it has, too.
+    /// Whether the device replaces the second factor of `user` at `now`. If the project has
+    /// shortened the time, the shorter time applies to devices remembered before as well.
     pub fn is_remembered(&self, user: &User, settings: &SecondFactorSettings, now: Timestamp) -> bool {
         let is_in_time = settings.memory().is_some_and(|memory| now < self.expires_at && now < after(self.created_at, memory));
         let epochs = (self.session_epoch, self.credential_epoch) == (user.session_epoch, user.credential_epoch);

@@ -23,7 +23,8 @@ const LIFE: SignedDuration = SignedDuration::from_mins(10);
 /// Permitted lengths of the name of an app, in characters.
 const NAME: RangeInclusive<usize> = 1..=64;
 
-/// An authenticator app that is being set up, stored under the digest of its code.
+/// An authenticator app that is being set up, stored under the digest of the code that identifies
+/// the setup. (The user also sends a code of the app itself.)
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Enrolment {
     /// The user who sets up the app.
@@ -34,7 +35,7 @@ pub struct Enrolment {
     pub session_epoch: u64,
     /// The user's `credential_epoch` when the secret was made.
     pub credential_epoch: u64,
-    /// When the code expires.
+    /// When the setup expires.
     #[serde(with = "jiff::fmt::serde::timestamp::millisecond::required")]
     pub expires_at: Timestamp,
     /// Whether the app has been set up.
@@ -83,7 +84,8 @@ impl Enrolment {
         self.user_id == user.id && (self.session_epoch, self.credential_epoch) == (user.session_epoch, user.credential_epoch)
     }
 
-    /// Returns the app if its code is valid; `attempts` includes the current attempt.
+    /// Returns the setup if it exists, has not expired, is unused, and was not tried with too many
+    /// codes of an app; `attempts` is the number of those codes, including the current one.
     pub fn check(enrolment: Option<Self>, attempts: u32, now: Timestamp) -> Result<Self, Rejected> {
         let enrolment = enrolment.ok_or(Rejected::NotFound)?;
         Rejected::of(enrolment.expires_at, enrolment.used, attempts, now).map_or(Ok(enrolment), Err)

@@ -47,8 +47,8 @@ pub struct UserInput {
     #[schema(value_type = Option<uuid::Uuid>)]
     pub selected_team_id: Change<TeamId>,
     /// The secret of an authenticator app (TOTP with SHA-1, 30 seconds, 6 digits), 10 to 64 bytes
-    /// in base64. Every sign-in then requires a code of the app. `null` removes the authenticator
-    /// app.
+    /// in base64. The app replaces all authenticator apps and recovery codes of the user, and
+    /// sign-ins require a code of the app. `null` removes all apps and recovery codes.
     #[deserr(default)]
     #[schema(value_type = Option<String>, format = Byte)]
     pub totp_secret_base64: Change<TotpSecret>,

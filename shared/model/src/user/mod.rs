@@ -100,7 +100,8 @@ pub struct User {
     /// them again.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub otp_refused: bool,
-    /// The second factor, if the user has one; every sign-in requires it.
+    /// The second factor, if the user has one. Sign-ins require it unless a remembered device or a
+    /// passkey replaces it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub totp: Option<Totp>,
     /// The accounts at providers.
@@ -277,8 +278,8 @@ impl User {
         self.wrong_passwords >= MAX_WRONG_PASSWORDS
     }
 
-    /// Whether a signed-in user gave so many wrong old passwords that the password can only be
-    /// reset.
+    /// Whether the old password is no longer accepted from a signed-in user, after too many wrong
+    /// ones. [`Self::forget_wrong_passwords`] ends this.
     pub fn is_closed_to_old_passwords(&self) -> bool {
         self.wrong_old_passwords >= MAX_WRONG_PASSWORDS
     }

@@ -12,8 +12,8 @@ pub const AT_ONCE: u32 = 4;
 
 const WINDOW: SignedDuration = SignedDuration::from_hours(1);
 
-/// The maximum number of ranges of undone notices in an account. Beyond this number, the two oldest
-/// ranges are merged, which may also invalidate the links between them.
+/// The maximum number of ranges of undone changes in an account. Beyond this number, the two oldest
+/// ranges are merged, which also invalidates the links of the changes between the two.
 const MAX_UNDONE: usize = 20;
 
 /// The state of an account's change notices.
@@ -106,7 +106,8 @@ impl Notices {
         self.joined.clear();
     }
 
-    /// When the address was verified; `None` if the account was created with it.
+    /// When the address was verified; `None` if the account was created with it, or it is not
+    /// verified.
     pub fn joined_at(&self, email: &Email) -> Option<Timestamp> {
         self.joined.iter().find(|joined| joined.email == *email).map(|joined| joined.at)
     }

@@ -167,8 +167,8 @@ impl User {
         }
     }
 
-    /// Whether this is the unverified address that the account was created with. If the address had
-    /// been replaced, the epoch would have been raised.
+    /// Whether an unverified channel is the address that the account was created with. If the
+    /// address had been replaced, the epoch would have been raised.
     pub fn began_with(&self, channel: &Channel) -> bool {
         self.credential_epoch == 0 && channel.signs_in() && channel.standing == Standing::Provisional
     }

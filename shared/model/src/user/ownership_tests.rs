@@ -20,8 +20,8 @@ fn channel(value: &str, is_verified: bool, standing: Standing) -> Channel {
     Channel { id: id(), value: email(value), used_for_auth: true, is_verified, is_primary: false, standing }
 }
 
-/// An account with the unverified address `ada@example.com`, and all credentials that an attacker
-/// can add to it.
+/// An account with the unverified address `ada@example.com`, to which an attacker has added other
+/// addresses, emailed codes and a provider account.
 fn prepared() -> User {
     let mut user = User::new(&Entropy::system(), Timestamp::UNIX_EPOCH);
     user.add_primary_email(&Entropy::system(), email("ada@example.com"), false);

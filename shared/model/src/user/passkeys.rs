@@ -37,7 +37,8 @@ impl User {
         Ok(())
     }
 
-    /// Removes a passkey. Codes made so far are invalidated, as for every way to sign in that goes.
+    /// Removes a passkey. All codes made so far become invalid, as whenever a user loses a way to
+    /// sign in.
     pub fn remove_passkey(&mut self, id: PasskeyId) -> Result<(), Refused> {
         self.passkey(id).ok_or(Refused::NotFound)?;
         self.passkeys.retain(|passkey| passkey.id != id);

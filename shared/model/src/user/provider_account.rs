@@ -1,9 +1,10 @@
 //! A user's provider accounts: the effects of adding, changing and removing them.
 //!
 //! An account belongs to one user of a project, whether it is used to sign in or only to get access
-//! tokens. A user who links accounts may sign in with several of a provider, but apps and servers
-//! can enable only one. Users must not lock themselves out, so a user's own change must leave a way
-//! to sign in. A server may remove the last way, since it can also add another.
+//! tokens. A user who links accounts may sign in with several accounts of one provider, but apps
+//! and servers can enable only one of them. Users must not lock themselves out, so a user's own
+//! change must leave a way to sign in. A server may remove the last way, since it can also add
+//! another.
 
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -150,7 +151,8 @@ impl User {
         Ok(())
     }
 
-    /// Refuses a change to `before` that makes a further account of a provider sign the user in.
+    /// Refuses a change to `before` that lets the user sign in with a second account of a provider,
+    /// or with yet another one.
     pub fn keeps_one_sign_in(&self, before: &Self) -> Result<(), Refused> {
         let count = |user: &Self, provider: &str| {
             user.provider_accounts.iter().filter(|account| account.allow_sign_in && account.provider_id == provider).count()

@@ -1,4 +1,4 @@
-//! The second factor: the secret of an authenticator app, and sign-ins that wait for its code.
+//! The second factor: sign-ins that wait for it, and whether a user has one or must have one.
 
 use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};
@@ -83,8 +83,8 @@ impl User {
         self.totp.is_some()
     }
 
-    /// Whether the user has what it takes to prove two factors: an app, or a passkey whose
-    /// authenticator verified the user, in a project in which such a passkey counts as both.
+    /// Whether the user can prove two factors: with an app in addition to the first factor, or with
+    /// a passkey whose authenticator verified the user, if the project accepts it as both factors.
     pub fn can_prove_two_factors(&self, config: &ProjectConfig) -> bool {
         let is_both = |passkey: &Passkey| config.passkeys.is_two_factors(passkey.was_user_verified);
         self.has_second_factor() || self.passkeys.iter().any(is_both)
@@ -104,8 +104,8 @@ impl User {
         })
     }
 
-    /// Whether the user is restricted in this session only, and could prove the factor that it
-    /// lacks.
+    /// Whether the user is restricted only in this session, because it lacks a second factor that
+    /// the user could prove.
     pub fn owes_second_factor(&self, session: &Session, config: &ProjectConfig) -> bool {
         self.restricted_reason(config).is_none() && self.restricted_reason_in(session, config).is_some()
     }

@@ -12,7 +12,8 @@ use crate::webhook::event::{EventType, Message};
 
 /// How long a delivery is kept, whatever its outcome.
 pub const KEPT: SignedDuration = SignedDuration::from_hours(30 * 24);
-/// The waits after each failed attempt; after the last one, the delivery has failed for good.
+/// The wait after each failed attempt. If the attempt after the last wait fails, too, the delivery
+/// has failed for good.
 const WAITS: [SignedDuration; 7] = [
     SignedDuration::from_secs(5),
     SignedDuration::from_mins(5),
@@ -22,8 +23,8 @@ const WAITS: [SignedDuration; 7] = [
     SignedDuration::from_hours(10),
     SignedDuration::from_hours(10),
 ];
-/// The part of a wait by which chance may prolong it, so that the retries after an outage do not
-/// arrive all at once.
+/// The largest random extension of a wait, as a fraction of the wait. It spreads the retries after
+/// an outage.
 const JITTER: f64 = 0.2;
 
 /// The status of a delivery or of an attempt.
@@ -66,13 +67,13 @@ pub struct Delivery {
 /// An attempt to deliver an event.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Attempt {
-    /// When it began.
+    /// When the attempt began.
     #[serde(with = "jiff::fmt::serde::timestamp::millisecond::required")]
     pub at: Timestamp,
-    /// The status of the answer.
+    /// The HTTP status of the answer; absent if no answer arrived.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub response_status: Option<u16>,
-    /// How long it took.
+    /// How long the attempt took, in milliseconds.
     pub duration_millis: u32,
     /// Why there was no answer.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -114,7 +115,8 @@ impl Delivery {
         Self::new(id, Message { id: message_id, event_type, at: now, body }, now)
     }
 
-    /// Adds an attempt. `fraction`, in [0, 1), is the jitter.
+    /// Adds an attempt, and sets the status and the time of the next attempt. `fraction`, a random
+    /// number in [0, 1), determines the jitter.
     pub fn attempted(&mut self, attempt: Attempt, fraction: f64) {
         let wait = WAITS.get(self.attempts.len()).map(|wait| *wait + wait.mul_f64(JITTER * fraction));
         let ended_at = after(attempt.at, SignedDuration::from_millis(i64::from(attempt.duration_millis)));
@@ -205,7 +207,7 @@ mod tests {
     }
 
     #[test]
-    fn a_failing_delivery_is_tried_eight_times_in_a_day() {
+    fn a_failing_delivery_is_tried_eight_times_within_34_hours() {
         let start = Timestamp::UNIX_EPOCH;
         for fraction in [0.0, 0.999] {
             let message = Message { id: "msg_1".to_owned(), event_type: EventType::EndpointTest, at: start, body: "{}".to_owned() };

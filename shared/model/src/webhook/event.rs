@@ -1,4 +1,4 @@
-//! The types of events, and the messages that tell of them.
+//! The types of events, and the messages that report events to endpoints.
 
 use deserr::Deserr;
 use jiff::Timestamp;
@@ -6,7 +6,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use utoipa::ToSchema;
 
-// A name is a `tt`, because `ToSchema` does not see the text inside of a `literal`.
+// A name is a `tt` fragment, because the derive macro of `ToSchema` cannot read the text in a
+// `literal` fragment.
 macro_rules! event_types {
     ($($(#[doc = $doc:literal])* $variant:ident = $name:tt,)*) => {
         /// The type of an event.
@@ -59,7 +60,7 @@ event_types! {
     ProjectPermissionCreated = "project_permission.created",
     /// A project permission was revoked from a user.
     ProjectPermissionDeleted = "project_permission.deleted",
-    /// A user signed in.
+    /// A user signed in, or a server created a session for a user.
     SessionCreated = "session.created",
     /// A session was deleted or expired.
     SessionDeleted = "session.deleted",

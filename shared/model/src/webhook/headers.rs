@@ -2,15 +2,15 @@
 
 use std::collections::BTreeMap;
 
-/// What a response shows in place of a value. In a request, it keeps the value.
+/// Stands in place of a header's value in responses. In a request, it means "unchanged".
 pub const HIDDEN: &str = "********";
 /// The maximum number of headers.
 pub const MAX_HEADERS: usize = 10;
 const MAX_NAME: usize = 64;
 const MAX_VALUE: usize = 1024;
 
-/// Names that the sender sets, and those that describe one connection (RFC 9110 §7.6.1), which no
-/// project may set.
+/// Names that no project may set: the service sets them itself, or they describe a single
+/// connection (RFC 9110 §7.6.1).
 const RESERVED: [&str; 17] = [
     "accept-encoding",
     "connection",

@@ -8,9 +8,9 @@ use crate::webhook::delivery::{Attempt, DeliveryStatus};
 
 /// An endpoint that has only failed for this long is switched off.
 pub const PATIENCE: SignedDuration = SignedDuration::from_hours(5 * 24);
-/// Failures that are further apart than this are not one failure that lasts.
+/// Failures that are further apart than this do not belong to the same series of failures.
 const APART: SignedDuration = SignedDuration::from_hours(24);
-/// The status with which a receiver says that it does not exist any more.
+/// The status with which a receiver says that it no longer exists (RFC 9110 §15.5.11).
 const GONE: u16 = 410;
 
 /// Why an endpoint receives nothing.
@@ -28,13 +28,14 @@ pub enum DisabledReason {
 /// The state of an endpoint, as its last attempts show it.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Health {
-    /// When the failures began that no success has ended.
+    /// When the current series of failures began; absent if the last attempt succeeded, or there
+    /// was none.
     #[serde(default, with = "jiff::fmt::serde::timestamp::millisecond::optional", skip_serializing_if = "Option::is_none")]
     pub failing_since: Option<Timestamp>,
-    /// The last of these failures.
+    /// When the last failure of this series happened.
     #[serde(default, with = "jiff::fmt::serde::timestamp::millisecond::optional", skip_serializing_if = "Option::is_none")]
     pub failed_at: Option<Timestamp>,
-    /// The last attempt.
+    /// The last attempt; absent if there was none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub last: Option<LastDelivery>,
 }

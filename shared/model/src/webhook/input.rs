@@ -1,4 +1,4 @@
-//! What requests say about endpoints.
+//! Endpoints, as requests create and change them.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -81,7 +81,7 @@ impl From<Error> for Rejected {
 /// Seals the secrets of one endpoint.
 #[derive(Clone, Copy)]
 pub struct Sealing<'a> {
-    /// Seals.
+    /// Encrypts the secrets.
     pub sealer: &'a Sealer,
     /// The source of randomness.
     pub entropy: &'a Entropy,
@@ -168,7 +168,7 @@ impl EndpointPatch {
         endpoint.event_types = self.event_types.map_or(endpoint.event_types, types);
         match self.enabled {
             Some(true) => endpoint.disabled = None,
-            // The reason for which it was switched off before stays.
+            // An endpoint that is already switched off keeps its reason.
             Some(false) => endpoint.disabled = endpoint.disabled.or(disabled(false)),
             None => {}
         }

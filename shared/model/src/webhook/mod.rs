@@ -1,7 +1,7 @@
 //! Webhooks: the endpoints of a project, which receive an event for each change.
 //!
-//! A secret must be readable to sign with it, so it is stored sealed; so are the values of custom
-//! headers, which often authenticate the sender.
+//! Secrets are stored sealed, not as digests, because the service needs them to sign. The values of
+//! custom headers are sealed, too: they often authenticate the sender.
 
 pub mod delivery;
 pub mod event;
@@ -33,23 +33,24 @@ pub struct Endpoint {
     pub url: String,
     /// What the endpoint is for.
     pub description: String,
-    /// The types of events that it receives; all of them if empty.
+    /// The types of events that the endpoint receives; all types if empty.
     pub event_types: Vec<EventType>,
-    /// Why it receives nothing; `None` if it is switched on.
+    /// Why the endpoint receives nothing; `None` if it is switched on.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub disabled: Option<DisabledReason>,
-    /// The secret that signs its events.
+    /// The secret that signs the endpoint's events.
     pub secret: SigningSecret,
-    /// The secret before, which signs as well until its receiver has the new one.
+    /// The replaced secret. For some time, it signs in addition to `secret`, so that the receiver
+    /// can change to the new one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub previous: Option<PreviousSecret>,
     /// The headers that are added to each request.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub headers: Vec<CustomHeader>,
-    /// When it was created.
+    /// When the endpoint was created.
     #[serde(with = "jiff::fmt::serde::timestamp::millisecond::required")]
     pub created_at: Timestamp,
-    /// When it was last changed.
+    /// When the endpoint was last changed.
     #[serde(with = "jiff::fmt::serde::timestamp::millisecond::required")]
     pub updated_at: Timestamp,
 }
@@ -59,7 +60,7 @@ pub struct Endpoint {
 pub struct SigningSecret {
     /// The secret, sealed for [`secret_owner`].
     pub sealed: Sealed,
-    /// The last four characters of its key, by which people recognise it.
+    /// The last four characters of the secret, by which people recognise the secret.
     pub last_four: String,
 }
 
@@ -68,7 +69,7 @@ pub struct SigningSecret {
 pub struct PreviousSecret {
     /// The secret, sealed for [`secret_owner`].
     pub sealed: Sealed,
-    /// Until when it signs.
+    /// Until when the secret signs.
     #[serde(with = "jiff::fmt::serde::timestamp::millisecond::required")]
     pub until: Timestamp,
 }
@@ -104,7 +105,7 @@ impl Endpoint {
         [&self.secret.sealed].into_iter().chain(previous.map(|previous| &previous.sealed))
     }
 
-    /// Replaces the secret; the one before signs as well until `until`.
+    /// Replaces the secret. The old secret also signs until `until`, if that is after `now`.
     pub fn rotate(&mut self, secret: SigningSecret, until: Timestamp, now: Timestamp) {
         let old = std::mem::replace(&mut self.secret, secret);
         self.previous = (until > now).then_some(PreviousSecret { sealed: old.sealed, until });
@@ -156,5 +157,5 @@ impl EndpointView {
     }
 }
 
-/// The project and the endpoint: everything that is kept for an endpoint is found by them.
+/// A project and an endpoint of the project. Together, they are the key of the endpoint's items.
 pub type Lane = (ProjectId, WebhookEndpointId);

@@ -1,5 +1,4 @@
-//! A whole configuration, as parsed: its types, its default values, and the settings that it
-//! describes.
+//! The types as which a whole configuration is parsed. A missing key gets its default.
 
 use deserr::Deserr;
 

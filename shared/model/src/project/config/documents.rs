@@ -33,11 +33,11 @@ pub struct MailDocuments {
 /// The effect of a change of a level on the documents of that level.
 #[derive(Debug, Clone, PartialEq)]
 pub enum DocumentChange {
-    /// Creates a document, or overrides a built-in one.
+    /// Creates a document. It may override a built-in one, or one of the level below.
     Create(DocumentKind, MailDocument),
-    /// Replaces a document of the project.
+    /// Replaces a document of the level.
     Replace(DocumentKind, MailDocument),
-    /// Deletes a document of the project.
+    /// Deletes a document of the level.
     Delete(DocumentKind, DocumentId),
 }
 
@@ -74,7 +74,7 @@ pub(crate) struct ThemeInput {
 }
 
 impl MailDocuments {
-    /// The documents and the built-in ones, by path.
+    /// The documents, and the built-in ones that they do not override, by path.
     pub(crate) fn flat(&self) -> Flat {
         let mut all = Flat::new();
         flatten("emails".to_owned(), json!({ "templates": self.templates(), "themes": self.themes() }), &mut all);
@@ -117,7 +117,8 @@ pub(crate) fn of_template(document: MailDocument) -> Value {
     value
 }
 
-/// The path of the document that the key at `path` belongs to, with a trailing dot.
+/// The path of the document that the key at `path` belongs to, with a trailing dot; `None` if the
+/// key is not below a document.
 pub(crate) fn document_of(path: &str) -> Option<&str> {
     let parent = [TEMPLATES, THEMES].into_iter().find(|parent| path.strip_prefix(parent).is_some_and(|rest| rest.starts_with('.')))?;
     let id = path[parent.len() + 1..].find('.')?;

@@ -71,8 +71,8 @@ fn new_templates_and_themes_have_their_defaults() {
 fn documents_survive_serialisation() {
     for own in [MailDocuments::default(), own_documents()] {
         assert_eq!(documents_after(&own, json!({})), Ok(vec![]));
-        // Overrides that are read from a level, and written back as its only content, restore the
-        // same documents.
+        // Reading the overrides of a level, and writing them back as its only content, changes
+        // nothing.
         let documents = LevelDocuments { environment: own.clone(), ..LevelDocuments::default() };
         let overrides = object(json!({ "emails": documents.overrides(Level::Environment) }));
         assert_eq!(after(&own, &LevelChange::Replace(overrides)), Ok(vec![]));

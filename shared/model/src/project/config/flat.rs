@@ -73,8 +73,8 @@ pub(crate) fn remove(values: &mut Map<String, Value>, keys: &BTreeSet<&str>) {
     values.retain(|path, value| !with_parents(path).any(|path| keys.contains(path)) && !is_emptied(path, value, keys));
 }
 
-/// Removes keys from the members of the value at `path`. Whether the value is an object that became
-/// empty.
+/// Removes keys from the members of the value at `path`. Returns whether the value is an object
+/// that became empty.
 fn is_emptied(path: &str, value: &mut Value, keys: &BTreeSet<&str>) -> bool {
     let Value::Object(members) = value else { return false };
     let below = format!("{path}.");

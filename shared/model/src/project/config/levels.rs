@@ -61,9 +61,9 @@ impl Levels {
         Self { project: own(Level::Project), branch: Values::new(), environment: own(Level::Environment), has_permissions: true }
     }
 
-    /// The levels with what the project has and they lack, as part of the environment: permissions,
-    /// if the levels were stored before a configuration could define them, and settings of passkeys,
-    /// which operations on the project once changed without changing the levels.
+    /// Adds settings of the project that levels of older versions lack, as part of the environment:
+    /// permissions, if the levels were stored before a configuration could define them, and the
+    /// settings for passkeys, which operations of older versions changed only in the project.
     #[must_use]
     pub fn completed(mut self, project: &Project) -> Self {
         if !self.has_permissions {
@@ -130,7 +130,7 @@ impl Levels {
             if is_secret(key) {
                 return Err(Problems::one(
                     key,
-                    "cannot be reset, because the provider or mail server would have no secret: set a new one, or remove the whole entry",
+                    "cannot be reset, because its provider or server would have no secret: set a new one, or remove the whole entry",
                 ));
             }
         }
@@ -154,8 +154,9 @@ impl Levels {
         self
     }
 
-    /// The levels after a permission got the id `new` or, if that is `None`, was deleted: its
-    /// definition is removed, and references to it are changed to match.
+    /// The levels after a permission got the id `new` or, if that is `None`, was deleted: the
+    /// definition with the id `old` and all references to it are removed, and references to `new`
+    /// take their place. The definition of `new` is not added ([`Self::noted`] does that).
     #[must_use]
     pub fn with_permission(mut self, old: &PermissionId, new: Option<&PermissionId>) -> Self {
         let definition = definition_path(old);

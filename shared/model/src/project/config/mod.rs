@@ -10,9 +10,10 @@
 //! Names stored before hidden characters were refused are serialised without those characters, so
 //! that such names do not block other changes.
 //!
-//! Secrets of providers and the password of the mail server can be written but are never returned.
-//! A provider or mail server that is written without its secret keeps the previous one, but only
-//! if the secret would be sent to the same place.
+//! The secrets of providers, of the mail server and of bot challenges can be written but are never
+//! returned. A provider or mail server that is written without its secret keeps the previous one,
+//! but only if the secret would be sent to the same place. A bot challenge keeps its secret key for
+//! as long as its site key stays the same.
 
 pub mod change;
 pub mod defaults;

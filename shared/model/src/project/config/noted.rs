@@ -4,8 +4,9 @@ use wire::change::Change;
 
 use crate::project::config_patch::ConfigPatch;
 
-/// The key of each of these fields that has a value. The fields that have none of their own here
-/// follow after `;`: without `..`, the compiler names a setting that is missing.
+/// For each field in braces, the field's key if the patch sets the field. The fields after the `;`
+/// are ignored. The pattern has no `..`, so a field of [`ConfigPatch`] that is in neither list is a
+/// compile error.
 macro_rules! keys_of {
     ($patch:expr, { $($field:ident: $key:literal,)* } ; $($other:ident),*) => {{
         let ConfigPatch { $($field,)* $($other: _),* } = $patch;

@@ -97,7 +97,8 @@ impl Provider {
             return wrong("allowConnectedAccounts", "must be true: to disable the provider, set allowSignIn to false");
         }
         if self.is_shared == Some(true) {
-            // The levels may keep a client of the project for later.
+            // The levels may keep a client of the project's own, which is ignored while `isShared`
+            // is true.
             return Ok(ProviderInput { id, r#type: Some(ProviderKind::Shared), ..ProviderInput::default() });
         }
         let bundles = format!("{PROVIDERS}.{id}.appleBundles");

@@ -1,8 +1,8 @@
 //! The permissions that a configuration defines (`rbac.permissions`), and references to them.
 //!
 //! A permission that the configuration no longer defines is only set aside ([`Rbac::configured`]):
-//! a file that lacks it takes nothing away for good. Only the operations on definitions delete a
-//! permission together with its grants.
+//! if it is defined again, the users who were granted it have it again. Only the operations on
+//! definitions delete a permission together with its grants.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -55,7 +55,7 @@ pub(crate) fn of(rbac: &Rbac) -> Map<String, Value> {
     definition(Scope::Team).chain(definition(Scope::Project)).collect()
 }
 
-/// The permissions of a project after a configuration has defined these.
+/// The permissions of a project after a configuration has defined `permissions`, and no others.
 pub(crate) fn configured(rbac: Rbac, permissions: Entries<Permission>) -> Result<Rbac, Problems> {
     let mut described = BTreeMap::new();
     for (text, permission) in permissions.0 {
@@ -66,8 +66,8 @@ pub(crate) fn configured(rbac: Rbac, permissions: Entries<Permission>) -> Result
     let rbac = rbac.configured(described).map_err(|(id, refused)| problem(&id, &refused))?;
     if let Some(id) = rbac.idle().nth(MAX_IDLE) {
         let message = format!(
-            "must not leave out more permissions: {MAX_IDLE} are kept for users who were granted them. Define some again, or delete \
-             some for good by the operations on permission definitions, such as {id}"
+            "must not leave out more permissions: at most {MAX_IDLE} are kept for users who were granted them. Define some of these \
+             again, such as {id}, or delete some with the operations on permission definitions"
         );
         return Err(Problems::one(PERMISSIONS, message));
     }
@@ -135,8 +135,8 @@ pub(crate) fn drop_references(all: &mut Flat, written: &Flat) {
     all.retain(|path, _| written.contains_key(path) || is_fit(path));
 }
 
-/// Every path of a level's values that refers to a permission as a member of an object, with the
-/// path of that object.
+/// The references to a permission among a level's values, each of which is a member of an object
+/// with the permission's id as its name: the path of that object, and the value of the member.
 pub(crate) fn references(values: &Flat, id: &PermissionId) -> Vec<(String, Value)> {
     let end = format!(".{id}");
     let is_reference = |object: &str| {

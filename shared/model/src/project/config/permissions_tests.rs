@@ -33,7 +33,7 @@ fn a_permission_that_is_pushed_again_has_its_grants_of_before() {
     assert!(grant(&state, "team_admin").is_some(), "the environment defines it");
     let state = state.push(reader());
     assert_eq!(grant(&state, "read"), Some(first.clone()));
-    // Only deleting it ends the grants.
+    // Only deleting the permission ends its grants.
     let State(mut project, levels) = state.push(json!({}));
     project.config.rbac.delete(&id("read"), Scope::Team).expect("deleted");
     let state = State(project, levels).push(reader());

@@ -54,7 +54,7 @@ pub(super) fn project() -> Project {
     Project::new(ProjectId::internal(), "Notes", Timestamp::UNIX_EPOCH)
 }
 
-/// A project with a value for every setting.
+/// A project with providers, a sign-up rule, domains, a mail server and default permissions.
 fn furnished() -> Project {
     let values = json!({
         "auth.otp.allowSignIn": true,

@@ -28,8 +28,8 @@ pub struct MachineClaims {
     pub exp: i64,
     /// The OAuth client, which is the project.
     pub client_id: ProjectId,
-    /// The digest of the key, under which requests look it up: a token is worth as much as its key
-    /// is at the time of the request.
+    /// The digest of the key. Requests look up the key by it, so that a token has the rights that
+    /// the key has at the time of the request.
     pub key: Digest,
     /// The permissions of the key when the token was issued, separated by spaces; `server` for a
     /// key without limits.
@@ -62,7 +62,8 @@ impl Signer {
         jsonwebtoken::encode(&header, &claims, &key.encoding).expect("a token can be signed")
     }
 
-    /// Verifies a machine's token for this project.
+    /// Verifies a machine's token for this project. Every failure is [`Error::Unparsable`], even
+    /// that of an expired token.
     pub fn verify_machine(&self, token: &str, project: &ProjectId, now: Timestamp) -> Result<MachineClaims, Error> {
         let header = jsonwebtoken::decode_header(token).map_err(|_| Error::Unparsable)?;
         if !header.typ.is_some_and(|typ| is_access_token(Some(&typ))) {
