@@ -265,8 +265,9 @@ impl Route {
         Self { ignores_body: true, ignores_unknown_fields: true, ..self }
     }
 
-    /// For operations that hash passwords. Argon2 takes 19 MiB and as much CPU as it gets. With the
-    /// memory for a whole core, a hash is four times as fast and costs the same.
+    /// For operations that hash passwords. Argon2 takes 19 MiB and as much CPU as it gets. CPU and
+    /// price are both proportional to the function's memory, so with the memory for a whole core a
+    /// hash takes a fraction of the time and costs about the same.
     pub const fn hashes_passwords(self) -> Self {
         Self { memory: HASHING_MEMORY, ..self }
     }
