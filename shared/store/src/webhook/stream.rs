@@ -53,7 +53,11 @@ fn item(image: &Value) -> Result<Item, Error> {
 /// skipped, because retrying would fail as well.
 pub fn records(event: &Value) -> Vec<Record> {
     let parsed = |record: &Value| {
-        Record::of(record).inspect_err(|error| tracing::error!(%error, "no webhook event is sent for a change, because its stream record cannot be parsed")).ok()
+        Record::of(record)
+            .inspect_err(
+                |error| tracing::error!(%error, "no webhook event is sent for a change, because its stream record cannot be parsed"),
+            )
+            .ok()
     };
     event["Records"].as_array().into_iter().flatten().filter_map(parsed).collect()
 }
