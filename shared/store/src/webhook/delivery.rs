@@ -303,6 +303,6 @@ impl Store {
     }
 }
 
-/// A full transaction also writes the states of the endpoints: at most those of one project. It has
-/// no trail entry, so it may have one write more than [`MAX_WRITES`].
+/// A full transaction also writes the states of the endpoints; there is room for those of one
+/// project. It has no trail entry, so it may have one write more than [`MAX_WRITES`].
 const _: () = assert!(AT_ONCE * 2 + model::webhook::MAX_ENDPOINTS - 1 <= MAX_WRITES);
