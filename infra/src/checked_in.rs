@@ -87,7 +87,8 @@ pub fn operations_file() -> anyhow::Result<File> {
     Ok(File { path, found, wanted: all_operations::document(&operations::all()) })
 }
 
-/// `functions/content/src/openapi.json`, at URLs that its function replaces.
+/// `functions/content/src/openapi.json`, with placeholder URLs, which the function that serves the
+/// document replaces.
 pub fn openapi_file() -> anyhow::Result<File> {
     let path = root().join("functions/content/src/openapi.json");
     let found = std::fs::read_to_string(&path).with_context(|| format!("cannot read {}", path.display()))?;

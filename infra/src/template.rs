@@ -305,7 +305,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_logical_id_is_the_name_in_capitals() {
+    fn a_logical_id_is_the_name_with_each_word_capitalised() {
         assert_eq!(logical_id("auth-password-sign-up"), "AuthPasswordSignUp");
     }
 

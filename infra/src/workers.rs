@@ -41,7 +41,7 @@ pub const OUTBOX: Worker = Worker {
         TableAction::UpdateItem,
     ],
     mail: &[MailAction::SendEmail],
-    // The passwords of mail servers are sealed with the secret.
+    // The passwords of mail servers are sealed with a key derived from the deployment secret.
     uses_secret: true,
     memory: 512,
     timeout: 120,
@@ -91,7 +91,7 @@ pub const WEBHOOKS: Worker = Worker {
         TableAction::UpdateItem,
     ],
     mail: &[],
-    // The secrets that sign events are sealed with the secret.
+    // The secrets that sign events are sealed with a key derived from the deployment secret.
     uses_secret: true,
     memory: 256,
     timeout: 120,

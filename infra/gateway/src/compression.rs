@@ -14,7 +14,8 @@ use flate2::write::GzEncoder;
 use http::{HeaderMap, HeaderValue, Method, StatusCode, header};
 use http_body_util::BodyExt as _;
 
-/// The least size of an answer that is compressed, in bytes: less fits into a packet anyway.
+/// The least size of an answer that is compressed, in bytes: a smaller one fits into a packet
+/// anyway.
 const LEAST: u64 = 1024;
 
 /// Compresses the answer if it is public and its reader accepts gzip. The reader gets a weak
@@ -62,8 +63,8 @@ async fn gzip(response: Response) -> Response {
     Response::from_parts(parts, Body::from(smaller))
 }
 
-/// The same bytes in gzip, without a time. The fastest level already takes nine tenths of the
-/// description of the API.
+/// The bytes in gzip, without a time, so that the result is always the same. The fastest level
+/// already makes the API's OpenAPI document nine tenths smaller.
 fn smaller(body: &Bytes) -> std::io::Result<Vec<u8>> {
     let mut encoder = GzEncoder::new(Vec::new(), Compression::fast());
     encoder.write_all(body)?;
@@ -104,7 +105,7 @@ fn is_text(headers: &HeaderMap) -> bool {
     media_type.starts_with("text/") || ["json", "xml", "javascript"].iter().any(|kind| media_type.ends_with(kind))
 }
 
-/// The size of the answer in bytes; the answer to HEAD only states it.
+/// The size of the answer in bytes. The answer to HEAD has no body, but states the size.
 fn length(response: &Response) -> u64 {
     let stated = text(response.headers(), header::CONTENT_LENGTH).and_then(|length| length.parse().ok());
     stated.unwrap_or_else(|| response.body().size_hint().lower())

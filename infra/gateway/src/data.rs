@@ -114,7 +114,7 @@ impl Data {
         }
     }
 
-    /// The gateway that serves a folder now, if any.
+    /// The gateway that is serving a folder, if any.
     pub fn holder(folder: &Path) -> Option<Holder> {
         let file = File::open(folder.join(LOCK)).ok()?;
         matches!(file.try_lock_shared(), Err(TryLockError::WouldBlock)).then(|| Holder::read(file))

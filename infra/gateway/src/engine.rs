@@ -182,15 +182,16 @@ impl Engine {
         self.outbox_changed.notified().await;
     }
 
-    /// Reads the stream from now on, if a project has a webhook endpoint or will have one. With a
-    /// file, records that were read are deleted from it.
+    /// Turns the stream on if a project has a webhook endpoint; otherwise, the first call that
+    /// writes an endpoint turns it on. With a file, finished changes are deleted from the file.
     pub async fn open_feed(&self, file: Option<&Path>) -> Result<(), store::Error> {
         let is_on = self.store.has_webhooks().await?;
         self.feed.open(&self.database, file, is_on).map_err(store::Error::Refused)
     }
 
     /// Notes whether the engine is shared with other processes, and returns what was noted before.
-    /// A stream that is on says so only if no project has a webhook endpoint.
+    /// The state of the stream does not tell this, because the stream is also on if a project has a
+    /// webhook endpoint.
     pub fn share(&self, is_shared: bool) -> Result<bool, store::Error> {
         note_shared(&self.database, is_shared).map_err(store::Error::Refused)
     }
@@ -200,14 +201,15 @@ impl Engine {
         self.feed.changed().await;
     }
 
-    /// The next changes; `None` if there are none. They are read again until they are finished.
+    /// The next changes; `None` if there are none. Until [`Self::finish`] is called, the same
+    /// changes are returned again.
     pub async fn changes(&self) -> Result<Option<Batch>, store::Error> {
         let (database, feed) = (self.database.clone(), Arc::clone(&self.feed));
         let read = tokio::task::spawn_blocking(move || feed.read(&database)).await;
         read.map_err(|error| store::Error::Refused(error.to_string()))?.map_err(store::Error::Refused)
     }
 
-    /// Goes on behind these changes.
+    /// Marks these changes as processed: the next read begins after them.
     pub async fn finish(&self, batch: Batch) -> Result<(), store::Error> {
         let feed = Arc::clone(&self.feed);
         let finished = tokio::task::spawn_blocking(move || feed.finish(batch)).await;

@@ -65,7 +65,7 @@ impl Service {
         Self::build(parts, Extent::Console)
     }
 
-    /// Has the private pages, or else those of `otherwise`.
+    /// A gateway with the private pages or, if there are none, with the pages of `otherwise`.
     fn build(parts: Parts, otherwise: Extent) -> Self {
         let Parts { settings, engine, inbox, clock, entropy, hasher, private_pages } = parts;
         let app = App::new(settings, engine.store(), clock, entropy, hasher);
@@ -239,9 +239,9 @@ async fn link(app: &App, projects: BTreeSet<ProjectId>) -> BTreeSet<ProjectId> {
 }
 
 impl Service {
-    /// Starts the worker of webhooks: it records the events of what changes, and delivers them.
-    /// Once `stop` changes, the worker begins no more deliveries, and stops after those that are
-    /// under way. With `works_alone` (no other process delivers events), the worker first frees the
+    /// Starts the worker of webhooks, which records the events of changes and delivers them. Once
+    /// `stop` changes, the worker begins no more deliveries, and stops after those that are under
+    /// way. With `works_alone` (no other process delivers events), the worker first frees the
     /// endpoints that a killed worker had claimed.
     pub fn spawn_webhooks(&self, works_alone: bool, mut stop: watch::Receiver<bool>) -> JoinHandle<()> {
         let (app, engine) = (self.app.clone(), self.engine.clone());

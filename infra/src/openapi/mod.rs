@@ -88,8 +88,8 @@ pub fn document_of(operations: &[Operation], api_url: &str, site_url: &str) -> O
         .build()
 }
 
-/// The document as text, with a line for each path and each schema, so that a change is a change of
-/// few lines.
+/// The document as text, with a line for each path and each schema, so that a change of the
+/// document changes few lines.
 pub fn lines(document: &Value) -> String {
     let mut text = String::new();
     write_lines(document, &["paths", "components", "schemas"], &mut text);

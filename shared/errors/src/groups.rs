@@ -83,7 +83,7 @@ pub const USER_REFERENCE_ERRORS: &[ErrorCode] = &[ErrorCode::CannotGetOwnUserWit
 pub const SIGN_IN_CHANGE_ERRORS: &[ErrorCode] =
     &[ErrorCode::CannotGetOwnUserWithoutUser, ErrorCode::Forbidden, ErrorCode::ReauthenticationRequired];
 
-/// The errors of naming a member of a team that the caller may not know or manage.
+/// The errors of naming a member of a team, if the caller may not see or manage the team.
 pub const TEAM_MEMBER_ERRORS: &[ErrorCode] = &[
     ErrorCode::UserAuthenticationRequired,
     ErrorCode::CannotGetOwnUserWithoutUser,

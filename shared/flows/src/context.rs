@@ -102,7 +102,8 @@ impl Context {
         if is_own { Prover::Creator } else { Prover::Stranger }
     }
 
-    /// Why `user` is restricted: for the user of the request, in the session.
+    /// Why `user` is restricted; `None` if the user is not. For the user of the request, the answer
+    /// also depends on what the session has proved.
     pub fn restricted_reason(&self, user: &User) -> Option<RestrictedReason> {
         let config = &self.project.config;
         match &self.user {

@@ -34,9 +34,9 @@ pub struct CurrentUser {
 
 impl CurrentUser {
     /// Fails with `REAUTHENTICATION_REQUIRED` if the project requires a recent sign-in and this
-    /// session's last sign-in is older than the project's maximum age or `limit`. Also if the
-    /// project requires two factors and the session proved one, although the user could prove both:
-    /// whoever knows only a password must not add a factor of their own.
+    /// session's last sign-in is older than the project's maximum age or `limit`. Also fails if the
+    /// project requires two factors and the session proved only one, although the user could prove
+    /// both: whoever knows only a password must not add a factor of their own.
     pub fn check_fresh(&self, project: &Project, limit: Option<SignedDuration>, app: &App) -> Result<(), KnownError> {
         let seconds = project.config.reauthentication_max_age_seconds;
         let age = SignedDuration::from_secs(seconds.into());

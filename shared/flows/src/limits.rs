@@ -178,8 +178,8 @@ impl<'a> Counting<'a> {
     }
 }
 
-/// Counts a request by the secret that it contains. The secret must exist, so that only its owner
-/// can use up the limit.
+/// Counts a request by the secret that it contains. The caller must have checked that the secret is
+/// valid, so that only its owner can use up the limit.
 pub async fn by_secret(app: &App, project: &ProjectId, rule: Rule, secret: &SecretString) -> Result<(), store::Error> {
     match app.settings.limits.counter(rule, &Subject::secret(secret), app.clock.now()) {
         Some(counter) => app.store.count(project, &counter).await,

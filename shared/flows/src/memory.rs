@@ -10,8 +10,8 @@ use model::limit::{Counter, Refused};
 use wire::clock::after;
 use wire::id::ProjectId;
 
-/// Maximum number of remembered facts of each kind. When it is reached, all facts of the kind are
-/// forgotten, so that a flood cannot fill the memory.
+/// The maximum number of remembered facts of each kind. When it is reached, all facts of the kind
+/// are forgotten, so that a flood cannot fill the memory.
 const MOST: usize = 10_000;
 
 /// The facts that the process remembers.
@@ -26,7 +26,7 @@ struct Learnt {
     refused: HashMap<String, (Timestamp, Refused)>,
     /// Counters that are not stored in the table, by name.
     counters: HashMap<String, u32>,
-    /// The entries of rejected sign-ups that count no more of them.
+    /// The names of trail entries that count rejected sign-ups and have reached the maximum.
     full: HashSet<String>,
 }
 
@@ -74,14 +74,14 @@ impl Memory {
         Ok(())
     }
 
-    /// Remembers that an entry of rejected sign-ups counts no more of them.
+    /// Remembers that a trail entry of rejected sign-ups has reached the maximum count.
     pub fn fill(&self, entry: String) {
         let mut learnt = self.learnt();
         make_room(learnt.full.len(), || learnt.full.clear());
         learnt.full.insert(entry);
     }
 
-    /// Whether an entry of rejected sign-ups is remembered to count no more of them.
+    /// Whether a trail entry of rejected sign-ups is remembered to have reached the maximum count.
     pub fn is_full(&self, entry: &str) -> bool {
         self.learnt().full.contains(entry)
     }

@@ -1,4 +1,5 @@
-//! One attempt to deliver an event to an endpoint: signed, bounded, and recorded whatever happens.
+//! One attempt to deliver an event to an endpoint. The request is signed, its duration is limited,
+//! and every outcome, also a failure, becomes an [`Attempt`].
 
 use crypto::webhook::sign;
 use jiff::Timestamp;
@@ -20,7 +21,7 @@ const FAMILIES: [[&str; 3]; 2] =
 /// Names and values of headers.
 type Headers = Vec<(String, String)>;
 
-/// How the reason of a fault begins if the endpoint took too long.
+/// The text in a fault's reason if the endpoint took too long; the rest says how long.
 const LATE: &str = "no answer within";
 
 /// Sends a delivery to its endpoint.
@@ -37,8 +38,8 @@ pub async fn attempt(app: &App, project: &ProjectId, endpoint: &Endpoint, delive
     }
 }
 
-/// What a project's administrators learn about a failure. Neither addresses that a name resolved to
-/// nor the details of a refusal are told, because they would reveal the deployment's network.
+/// What a project's administrators learn about a failure: neither the addresses that a name
+/// resolved to nor the details of a refusal, because they would reveal the deployment's network.
 fn told(fault: &Fault) -> String {
     let reason = fault.to_string();
     if matches!(fault, Fault::Private(_)) {
@@ -57,7 +58,10 @@ fn headers(app: &App, project: &ProjectId, endpoint: &Endpoint, delivery: &Deliv
     let mut headers = Headers::new();
     for header in &endpoint.headers {
         let owner = header_owner(project.as_str(), endpoint.id, &header.name);
-        let value = app.sealer.open(&owner, &header.value).map_err(|_| "a custom header was sealed with another deployment secret")?;
+        let value = app
+            .sealer
+            .open(&owner, &header.value)
+            .map_err(|_| "a custom header was sealed with another deployment secret: set it again")?;
         headers.push((header.name.clone(), value.expose_secret().to_owned()));
     }
     let mut signatures = Vec::new();

@@ -44,7 +44,7 @@ pub enum Fault {
     /// The provider refused the request.
     #[error("the provider refused the request: {0}")]
     Refused(String),
-    /// It does not accept the access token of the request (status 401).
+    /// The provider does not accept the access token of the request (status 401).
     #[error("the provider does not accept the access token")]
     Unauthorized,
     /// The provider's answer violates the protocol, or a request to it cannot be built.
@@ -71,7 +71,8 @@ impl<'a> Outgoing<'a> {
         Self { allow_private: settings.allow_private_issuers, stand_in: settings.provider_stand_in.as_deref() }
     }
 
-    /// A client with the same rules that no server stands in for.
+    /// A client with the same rules, whose requests never go to the server that stands in for
+    /// providers.
     pub(crate) fn direct(settings: &Settings) -> Outgoing<'static> {
         Outgoing { allow_private: settings.allow_private_issuers, stand_in: None }
     }

@@ -88,6 +88,6 @@ async fn beginning(mut body: Incoming) -> String {
         bytes.extend_from_slice(frame.data_ref().map(|data| &data[..data.len().min(KEPT)]).unwrap_or_default());
     }
     bytes.truncate(KEPT);
-    // A character may be cut in two, and a control character may not be what it seems.
+    // The end may cut a character in two. Control characters could mislead whoever reads the text.
     String::from_utf8_lossy(&bytes).chars().filter(|letter| !letter.is_control() || letter.is_whitespace()).collect()
 }

@@ -63,13 +63,13 @@ pub struct Grant<'a> {
 /// Why a provider issued no new access token.
 #[derive(Debug, thiserror::Error)]
 pub enum NotRefreshed {
-    /// It no longer accepts the refresh token.
+    /// The provider no longer accepts the refresh token.
     #[error("the provider no longer accepts the refresh token: {0}")]
     Revoked(String),
-    /// It does not accept the project's client id or secret.
+    /// The provider does not accept the project's client id or secret.
     #[error("the provider does not accept the client: {0}")]
     Client(String),
-    /// It gave no usable answer, or refused the request for another reason.
+    /// The provider gave no usable answer, or refused the request for another reason.
     #[error(transparent)]
     Fault(Fault),
 }
@@ -155,7 +155,8 @@ impl<'a> Peer<'a> {
         Ok(self.tokens(&endpoints, &form).await?)
     }
 
-    /// Whether the provider still accepts an access token, if it has an API that tells.
+    /// Whether the provider still accepts an access token; always `true` for a provider without an
+    /// API that tells.
     pub async fn accepts(&self, access_token: &SecretString) -> Result<bool, Fault> {
         let Some(Identity::Api(api)) = catalog::find(&self.provider.id).map(|known| known.identity) else { return Ok(true) };
         let header = api.client_id_header.map(|name| (name, self.client.id.as_str()));

@@ -15,8 +15,8 @@ const MOST: usize = 25;
 const AT_ONCE: usize = 8;
 
 impl Store {
-    /// Puts and deletes items in no particular order: one unit for each KB of each item. If it
-    /// fails, some may have been written. Their conditions are ignored.
+    /// Puts and deletes items in no particular order: one unit for each KB of each item. If this
+    /// fails, some items may have been written. The conditions of the writes are ignored.
     pub(crate) async fn write_many(&self, writes: Vec<Write>) -> Result<(), Error> {
         let requests: Vec<WriteRequest> = writes.into_iter().map(Write::request).collect::<Result<_, _>>()?;
         for some in requests.chunks(MOST * AT_ONCE) {

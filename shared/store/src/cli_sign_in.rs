@@ -21,10 +21,11 @@ use crate::item::{Key, entity, integer};
 use crate::label::Label;
 use crate::write::Write;
 
-/// How long a sign-in is kept after its time, so that the tool learns that it has expired.
+/// How long a sign-in is kept after its expiry, so that the tool learns that it has expired.
 const MEMORY: SignedDuration = SignedDuration::from_hours(1);
 
-/// The condition that a sign-in waits at `:now`.
+/// The condition that a sign-in waits for a decision: it exists, nobody has decided about it, its
+/// tool has not fetched a session, and it has not expired at `:now`.
 const WAITS: &str = "attribute_exists(pk) AND attribute_not_exists(d.decision) AND d.used = :no AND d.expires_at > :now";
 
 /// The key of a sign-in, from the digest of its login code.
@@ -36,12 +37,13 @@ fn user_code_key(project: &ProjectId, user_code: &UserCode) -> Key {
     Key::new(format!("CLI#{project}#{}", user_code.digest()), "USER_CODE")
 }
 
-/// Decides about a sign-in that waits. The anonymous session is no longer attached to it.
+/// Stores the decision about a sign-in that waits for one, and detaches the anonymous session.
 pub fn decide(project: &ProjectId, login: &Digest, decision: Decision, now: Timestamp) -> Result<Write, Error> {
     waiting(project, login, "SET d.decision = :decision REMOVE d.anonymous", now).entity(":decision", &decision)
 }
 
-/// Detaches the anonymous session from a sign-in that waits and has one.
+/// Detaches the anonymous session from a sign-in that waits for a decision; the condition fails if
+/// the sign-in has no anonymous session.
 pub fn detach(project: &ProjectId, login: &Digest, now: Timestamp) -> Write {
     waiting(project, login, "REMOVE d.anonymous", now).on(format!("{WAITS} AND attribute_exists(d.anonymous)"))
 }
@@ -54,7 +56,8 @@ fn waiting(project: &ProjectId, login: &Digest, expression: &str, now: Timestamp
         .value(":now", integer(now.as_millisecond()))
 }
 
-/// Spends a sign-in for the session that its tool fetches.
+/// Marks a sign-in as used by its tool, which then gets a session: of concurrent attempts, only one
+/// succeeds.
 pub fn spend(project: &ProjectId, login: &Digest) -> Write {
     Write::update(sign_in_key(project, login), "SET d.used = :yes")
         .labelled(Label::Code)
@@ -70,7 +73,7 @@ impl Store {
         self.write_unrecorded(create.expires(after(sign_in.expires_at, MEMORY))).await
     }
 
-    /// Stores a new sign-in that people may also decide by a code that they type.
+    /// Stores a new sign-in that a person can also find by typing a code.
     pub async fn begin_device_sign_in(
         &self,
         project: &ProjectId,
@@ -83,13 +86,14 @@ impl Store {
         self.transact_unrecorded(vec![create, typed]).await
     }
 
-    /// The digest of the login code for which a person types this code. Whether the sign-in has
-    /// expired must be checked.
+    /// The digest of the login code of the sign-in that a person finds by typing this code; `None`
+    /// if the code is unknown. The caller must check whether the sign-in has expired.
     pub async fn login_of_user_code(&self, project: &ProjectId, user_code: &UserCode) -> Result<Option<Digest>, Error> {
         self.get(&user_code_key(project, user_code)).await?.map(entity).transpose()
     }
 
-    /// Records a poll; `false` if the last one was after `before`.
+    /// Records a poll; `false` if the last one was after `before`, or if there is no sign-in with
+    /// this login code.
     pub async fn note_poll(&self, project: &ProjectId, login: &Digest, before: Timestamp, now: Timestamp) -> Result<bool, Error> {
         let poll = Write::update(sign_in_key(project, login), "SET polled_at = :polled")
             .on("attribute_exists(pk) AND (attribute_not_exists(polled_at) OR polled_at <= :before)")
@@ -102,7 +106,7 @@ impl Store {
         }
     }
 
-    /// The sign-in with this login code.
+    /// The sign-in with this login code. It may have expired.
     pub async fn cli_sign_in(&self, project: &ProjectId, login: &Digest) -> Result<Option<CliSignIn>, Error> {
         self.get(&sign_in_key(project, login)).await?.map(entity).transpose()
     }

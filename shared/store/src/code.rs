@@ -144,7 +144,7 @@ impl Store {
     }
 
     /// Counts an attempt. Returns the stored entity if the code is right, and the number of
-    /// attempts.
+    /// attempts; `(None, 0)` if no code has this nonce.
     async fn try_at<T: DeserializeOwned>(&self, key: Key, code: &Code) -> Result<(Option<T>, u32), Error> {
         let update = Write::update(key, "ADD attempts :one").on("attribute_exists(pk)").value(":one", integer(1));
         let item = match update.send_returning(&self.client, &self.table).await {

@@ -6,11 +6,11 @@ use std::time::Duration;
 use crate::error::Error;
 use crate::label::Conflict;
 
-/// Waits before every round except the first: 5 ms, doubled each time up to 80 ms, so that writers
-/// who met get out of each other's way.
+/// Waits before every round except the first: 5 ms, doubled each time up to 80 ms, so that the
+/// conflicting write can finish.
 pub async fn pause(round: u32) {
     if round > 0 {
-        // Boxed, as every change would be larger by a timer otherwise.
+        // Boxed; otherwise the future of every change would contain a timer.
         Box::pin(tokio::time::sleep(Duration::from_millis(5 << (round - 1).min(4)))).await;
     }
 }

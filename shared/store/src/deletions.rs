@@ -70,13 +70,13 @@ impl Ending {
 }
 
 impl Store {
-    /// All deletions that were started and are not yet noted as complete.
+    /// All deletions that were started and whose notes have not been deleted yet.
     pub async fn endings(&self) -> Result<Vec<Ending>, Error> {
         self.endings_from("").await
     }
 
-    /// The teams of a project that are being deleted: the deletion was started and is not yet noted
-    /// as complete.
+    /// The teams of a project that are being deleted: the deletion was started, and its note has
+    /// not been deleted yet.
     pub(crate) async fn ending_teams(&self, project: &ProjectId) -> Result<Vec<TeamId>, Error> {
         let endings = self.endings_from(&format!("TEAM#{project}#")).await?;
         let team = |ending: &Ending| match ending.what {
@@ -98,7 +98,7 @@ impl Store {
         Ok(endings)
     }
 
-    /// Notes that a deletion is complete.
+    /// Deletes the note of a deletion that is complete.
     pub async fn forget_ending(&self, ending: &Ending) -> Result<(), Error> {
         self.write(Write::delete(ending.key())).await
     }

@@ -258,7 +258,7 @@ pub(crate) fn failure(user: Option<UserId>, event: Event) -> Result<Option<Write
 
 /// The write that counts a sign-up that the project's rules rejected, with the name of the entry:
 /// one entry per minute, operation and combination of rules, whoever signs up. `None` if the
-/// request was not rejected.
+/// request was not rejected, or if no trail records it.
 pub(crate) fn rejection() -> Result<Option<(String, Write)>, Error> {
     let Ok(record) = RECORD.try_with(Record::clone) else { return Ok(None) };
     let state = record.state();

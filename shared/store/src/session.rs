@@ -70,8 +70,8 @@ pub fn reauthenticate(project: &ProjectId, session: &Session, amr: &[Amr], now: 
         .entity(":amr", &session.proved_again(amr))
 }
 
-/// Records that the user proved a second factor in a session by setting it up. The session is as
-/// old as before for changes that require a recent proof.
+/// Records that the user proved a second factor in a session by setting it up. This does not count
+/// as reauthentication for changes that require a recent one.
 pub fn gain_factor(project: &ProjectId, session: &Session) -> Result<Write, Error> {
     Write::update(session_key(project, session.user_id, session.id), "SET d.amr = :amr")
         .on("attribute_exists(pk)")

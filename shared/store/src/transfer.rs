@@ -35,7 +35,7 @@ pub enum Put {
     Written,
     /// The table already had exactly this item.
     Identical,
-    /// The table already had a different item with this key, which was kept.
+    /// The table already had a different item with this key (`<pk> / <sk>`), which was kept.
     Differs(String),
 }
 

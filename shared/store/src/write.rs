@@ -191,7 +191,8 @@ impl Write {
         self
     }
 
-    /// Sets when DynamoDB may delete the item (TTL, in seconds; the deletion may be hours late).
+    /// Sets when DynamoDB may delete the item that is put (TTL, in seconds; the deletion may be
+    /// hours late). Has no effect on an update, which must set the attribute itself.
     pub(crate) fn expires(self, time: jiff::Timestamp) -> Self {
         self.attribute("ttl", integer(time.as_second()))
     }
@@ -233,7 +234,7 @@ impl Write {
         Ok(item.build())
     }
 
-    /// Makes a put or an update store an id in the item, which later shows whether the write was
+    /// Makes a put or an update store `mark` in the item, which later shows whether the write was
     /// executed. Has no effect on other writes.
     pub(crate) fn marked(mut self, mark: &str) -> Self {
         match &mut self.kind {

@@ -61,7 +61,7 @@ impl Command {
                 if let Some(session) = Session::chosen(target).await? {
                     return api::export(session, project.as_deref(), from, until).await;
                 }
-                let project = project.context("--project ID names the project")?;
+                let project = project.context("which project? Name it with --project ID")?;
                 export(&Tools::open(target).await?, &project_id(&project)?, from, until).await
             }
             Self::Verify { project, expect } => {

@@ -4,7 +4,8 @@ use std::io::{IsTerminal as _, stdin};
 
 use anyhow::{Context as _, bail};
 
-/// Asks for the id of the thing that a command is to delete, unless `given` repeats it already.
+/// Asks for the id of the thing that a command is to delete, unless `given` repeats the id already.
+/// Fails if the answer is another text.
 pub(super) fn deletion(kind: &str, what: &str, id: &str, given: Option<String>) -> anyhow::Result<()> {
     let confirmed = match given {
         Some(again) => again,

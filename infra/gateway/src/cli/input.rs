@@ -31,7 +31,7 @@ pub(super) fn patch(settings: &[String]) -> anyhow::Result<Value> {
     Ok(patch)
 }
 
-/// A new password: read from standard input, or made up.
+/// A new password: read from standard input, or generated.
 pub(super) fn new_password(entropy: &Entropy, is_read: bool) -> anyhow::Result<String> {
     if is_read { line() } else { Ok(entropy.code().expose_secret().to_owned()) }
 }

@@ -48,7 +48,8 @@ impl Target {
     }
 }
 
-/// What the commands `project`, `user`, `content`, `audit` and `reseal` need to work on the data.
+/// What the commands `project`, `user`, `content`, `audit`, `metrics` and `reseal` need to work on
+/// the data.
 pub(super) struct Tools {
     pub(super) store: Store,
     pub(super) sealer: Sealer,

@@ -52,8 +52,9 @@ fn parameter(segment: &str) -> Option<&str> {
     segment.strip_prefix('{')?.strip_suffix('}')
 }
 
-/// A value for a parameter of a path. Documents of a site have an example of their name, as a name
-/// that no document has gets the same response as a path that is not connected.
+/// A value for a parameter of a path: the example in the schema, if there is one, else [`NOBODY`].
+/// The names of the site's documents have examples, because a name that no document has gets the
+/// same response as a path that is not connected.
 fn stand_in(operation: &Operation, name: &str) -> String {
     let schema = operation.description.path.as_ref().and_then(|path| serde_json::to_value(&path.schema).ok());
     let example = schema.and_then(|schema| schema["properties"][name]["example"].as_str().map(str::to_owned));

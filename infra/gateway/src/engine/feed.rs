@@ -1,11 +1,12 @@
-//! The table's stream, from which webhooks follow.
+//! The table's stream, from which the events of webhooks are made.
 //!
-//! The stream is off until a project has an endpoint, as each write adds to it. It is switched on
-//! before the endpoint is written, so no change after the endpoint is missed. Records that were
-//! read are deleted, unless other processes read the stream, too: the engine keeps them for ever,
-//! and searches all of them for the last number at each write. What is not deleted is what the next
-//! process has to read. A second connection to the file deletes them, as the engine has no call for
-//! it.
+//! The stream is off until a project has a webhook endpoint, because it makes each write more
+//! expensive. It is switched on before the endpoint is written, so no change after the endpoint is
+//! missed. Records are deleted once they are processed, unless other processes read the stream,
+//! too: the engine itself keeps records for ever, and searches all of them for the last number at
+//! each write. The records that remain when this process ends are those that the next process has
+//! to read. Records are deleted through a second connection to the file, because the engine has no
+//! call that deletes them.
 
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, OnceLock, PoisonError};
@@ -21,7 +22,7 @@ pub const TABLE: &str = "gatelet";
 const SHARED: &str = "shared";
 /// The number of records that are read at once.
 const READ: usize = 200;
-/// The part of a call that creates an endpoint.
+/// A text that occurs in every call that writes a webhook endpoint.
 const ENDPOINT: &[u8] = b"\"WEBHOOK#";
 
 /// The state of the feed, shared with the connector.
@@ -31,7 +32,8 @@ pub(super) struct Feed {
     changed: Notify,
     /// The iterator of the next read.
     next: Mutex<Option<String>>,
-    /// The file whose records are deleted.
+    /// The database file from which processed records are deleted; unset if other processes read
+    /// the stream.
     file: OnceLock<PathBuf>,
 }
 
@@ -47,7 +49,8 @@ impl Feed {
         Ok(())
     }
 
-    /// Switches the stream on, if it is off. With a file, records that were read are deleted.
+    /// Switches the stream on if `is_on` is set. With a file, processed records are deleted from
+    /// it.
     pub(super) fn open(&self, database: &Database, file: Option<&Path>, is_on: bool) -> Result<(), String> {
         if let Some(file) = file {
             // The first call decides; there is only one file.
@@ -72,7 +75,8 @@ impl Feed {
         }
     }
 
-    /// The next records; `None` if there are none. They are read again until they are finished.
+    /// The next records; `None` if there are none. Until [`Self::finish`] is called, the same
+    /// records are returned again.
     pub(super) fn read(&self, database: &Database) -> Result<Option<Batch>, String> {
         if self.is_on.get().is_none() {
             return Ok(None);
@@ -90,7 +94,7 @@ impl Feed {
         Ok(Some(Batch { event: json!({ "Records": answer["Records"] }), next, last }))
     }
 
-    /// Goes on behind these records.
+    /// Marks these records as processed: the next read begins after them.
     pub(super) fn finish(&self, batch: Batch) -> rusqlite::Result<()> {
         let Batch { next, last, .. } = batch;
         if let Some(file) = self.file.get() {
@@ -149,7 +153,8 @@ pub(super) fn note_shared(database: &Database, is_shared: bool) -> Result<bool, 
     Ok(was_shared)
 }
 
-/// The engine adds 10^20 to the numbers that it stores.
+/// The number of a record as the engine stores it, without the 10^20 that the engine adds in its
+/// responses; `None` if `public` is malformed.
 fn stored_number(public: &str) -> Option<i64> {
     let number: u128 = public.parse().ok()?;
     i64::try_from(number.checked_sub(100_000_000_000_000_000_000)?).ok()
@@ -168,7 +173,7 @@ fn first_iterator(database: &Database) -> Result<String, String> {
 fn forget(file: &Path, last: i64) -> rusqlite::Result<()> {
     let connection = Connection::open(file)?;
     connection.busy_timeout(std::time::Duration::from_secs(5))?;
-    // A deletion that is lost with the machine is harmless: the records are read again.
+    // A deletion that is lost in a crash of the machine is harmless: the records are read again.
     connection.pragma_update(None, "synchronous", "NORMAL")?;
     let delete = "DELETE FROM _stream_records WHERE table_name = ?1 AND CAST(sequence_number AS INTEGER) <= ?2";
     connection.execute(delete, rusqlite::params![TABLE, last]).map(drop)

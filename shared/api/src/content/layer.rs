@@ -58,7 +58,7 @@ async fn answer(response: Response, wanted: &Wanted, site_url: &str) -> Response
     }
 }
 
-/// Keeps the methods of a path that the fallback has named.
+/// Copies the header `Allow` of the fallback's response, if there is one.
 fn with_methods(mut response: Response, allowed: Option<&HeaderValue>) -> Response {
     if let Some(allowed) = allowed {
         response.headers_mut().insert(header::ALLOW, allowed.clone());
@@ -91,7 +91,7 @@ fn set_cache(headers: &mut HeaderMap, etag: &str) {
     }
 }
 
-/// What the caller has already.
+/// The validators of the response that the caller has cached.
 #[derive(Debug, Default)]
 struct Wanted {
     /// The validators in `If-None-Match`; repeated headers form one list (RFC 9110 §5.3).

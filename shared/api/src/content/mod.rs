@@ -1,4 +1,4 @@
-//! Code shared by the operations of interface A. Their content is public and cacheable.
+//! Code shared by the operations of interface A, the public content, which is cacheable.
 //!
 //! A handler returns `Result<Json<Data<T>>, Problem>` or, if it serves a document, `Result<Served,
 //! Problem>`; the [`layer()`] around it writes errors, validators and cache rules.

@@ -33,7 +33,8 @@ const TRANSPORT_SECURITY: HeaderValue = HeaderValue::from_static("max-age=315360
 /// events until the instance ends. Fails if the environment lacks a setting, and panics if the
 /// operation belongs to another interface.
 ///
-/// Each interface has a function of its own, so that a Lambda contains no layers of others.
+/// There is one `run` function for each interface, so that a Lambda does not contain the layers of
+/// the other interfaces.
 pub async fn run<H, T>(route: Route, handler: H) -> Result<(), Error>
 where
     H: Handler<T, App>,

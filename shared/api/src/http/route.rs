@@ -1,4 +1,5 @@
-//! The route of an operation: the only place with its method and path. All else derives from it.
+//! The route of an operation: the only place with its method and path. Everything else that depends
+//! on them is derived from the route.
 
 use errors::{ErrorCode, KnownError};
 use model::limit::Limit;
@@ -189,7 +190,7 @@ impl Route {
         self.errors.into_iter().flatten().map(|code| code.name()).chain(self.problems.iter().copied())
     }
 
-    /// Replaces the default rate limit, [`Limit::Write`].
+    /// Sets the rate limit, instead of the default: [`Limit::Write`], or none for a GET.
     pub const fn limit(self, limit: Limit) -> Self {
         Self { limit: Some(limit), ..self }
     }
@@ -264,8 +265,9 @@ impl Route {
         Self { ignores_body: true, ignores_unknown_fields: true, ..self }
     }
 
-    /// For operations that hash passwords. Argon2 takes 19 MiB and as much CPU as it gets. With the
-    /// memory for a whole core, a hash is four times as fast and costs the same.
+    /// For operations that hash passwords. Argon2 takes 19 MiB and as much CPU as it gets. CPU and
+    /// price are both proportional to the function's memory, so with the memory for a whole core a
+    /// hash takes a fraction of the time and costs about the same.
     pub const fn hashes_passwords(self) -> Self {
         Self { memory: HASHING_MEMORY, ..self }
     }
@@ -276,8 +278,8 @@ impl Route {
     }
 
     /// Whether an anonymous caller can make the operation hash a password, send a code, or call a
-    /// tool, whose answer no cache has. If so, its route in API Gateway has its own throttle, so a
-    /// flood of such requests costs little and leaves the rest of the API usable.
+    /// tool, whose answers are not cached. If so, its route in API Gateway has its own throttle, so
+    /// a flood of such requests costs little and leaves the rest of the API usable.
     pub const fn is_costly(&self) -> bool {
         self.hashes() || matches!(self.limit, Some(Limit::SendCode)) || matches!(self.interface, Interface::Agents)
     }

@@ -37,7 +37,7 @@ pub fn names(suffix: &str) -> impl Iterator<Item = String> + '_ {
 }
 
 /// The value of a header in any family; an empty value counts as absent. Fails if several families
-/// or repeated headers contain different values.
+/// or repeated headers contain different values, or if a value is not ASCII text.
 pub fn header<'a>(headers: &'a HeaderMap, suffix: &str) -> Result<Option<&'a str>, KnownError> {
     let mut found = None;
     for name in names(suffix) {

@@ -6,11 +6,12 @@
 //! | last day of a team | `T#<P>#<team>` | `ACTIVE` | `day` |
 //! | activities of a day | `F#<P>#<shard>` | `DAY#<day>` | how many were active, by kind and gap: `un` new users, `u1` users who were also active on the day before, `a7` anonymous users who were last active seven days before, `t30` teams after thirty days or more |
 //!
-//! A transaction advances last days and counts them, so each user and team is counted once a day,
-//! however many requests do so at once. It takes two units for the user, two for the counter, and
-//! two for the team that the user has selected; it happens on the first activity of the day. To see
-//! that, every refresh of a session reads the last day (one unit), beside its other calls. The
-//! counters of a day are spread over [`SHARDS`] items. Last days expire when they no longer matter.
+//! A transaction advances the last days and increments the counters, so each user and team is
+//! counted once a day, even if many requests arrive at once. It takes two units for the user, two
+//! for the counter, and two for the team that the user has selected, and is made on the first
+//! activity of the day. To detect the first activity, every refresh of a session reads the last day
+//! (one unit) concurrently with its other reads. The counters of a day are spread over [`SHARDS`]
+//! items. A last day expires [`WINDOW`] + 2 days later.
 
 use std::collections::{BTreeMap, HashSet};
 
@@ -33,7 +34,7 @@ use crate::{keys, optimistic, table};
 pub const SHARDS: u8 = 8;
 /// How many users are counted in one transaction. For each of them, up to three items are read.
 const AT_ONCE: usize = BATCH / 3;
-/// How often counting is repeated when others count the same users or teams.
+/// The maximum number of attempts to count, while other requests count the same users or teams.
 const ROUNDS: u32 = 5;
 
 /// The last day on which a user or team was counted.
@@ -67,7 +68,7 @@ pub(crate) fn team_key(project: &ProjectId, team: TeamId) -> Key {
     Key::new(item_of_team(project, team).pk, "ACTIVE")
 }
 
-/// Somebody to count.
+/// A user or team to count.
 struct Active {
     key: Key,
     kind: Kind,
@@ -84,7 +85,7 @@ impl Active {
         Some(Self { key, kind, gap: Gap::of(today, day(since), last) })
     }
 
-    /// Advances the last day, unless somebody else has done so.
+    /// Advances the last day; the condition fails if another request has done so.
     fn advance(&self, today: Day) -> Write {
         let is_anonymous = self.kind == Kind::Anonymous;
         let (set, is_due) = if is_anonymous {
@@ -110,7 +111,7 @@ impl Active {
     }
 }
 
-/// The kind and gap of a counter.
+/// The kind and gap of the counter with this name; `None` if no counter has such a name.
 fn of_counter(name: &str) -> Option<(Kind, Gap)> {
     let (kind, gap) = name.split_at_checked(1)?;
     let kind = match kind {
@@ -174,8 +175,8 @@ impl Store {
         self.transact_unrecorded(writes.collect()).await
     }
 
-    /// The users among these who are not yet counted on the day of `now`, or may have to be counted
-    /// again.
+    /// Those of these users who have not been counted on the day of `now`, or were counted as
+    /// anonymous users and may have signed up since.
     pub async fn not_yet_active(&self, project: &ProjectId, users: &[UserId], now: Timestamp) -> Result<Vec<UserId>, Error> {
         let mut left = Vec::new();
         for users in users.chunks(BATCH) {
@@ -189,8 +190,8 @@ impl Store {
         Ok(left)
     }
 
-    /// The activities of the last [`KEPT_DAYS`] days: one query for each shard, at once, half a
-    /// unit for each 4 KB.
+    /// The activities of this day and the [`WINDOW`] days before: one query for each shard, all at
+    /// once, at half a unit for each 4 KB.
     pub async fn activities(&self, project: &ProjectId, now: Timestamp) -> Result<BTreeMap<Day, Counts>, Error> {
         let shards = try_join_all((0..SHARDS).map(|shard| self.activities_of_shard(project, shard, now))).await?;
         let mut days: BTreeMap<Day, Counts> = BTreeMap::new();

@@ -1,4 +1,4 @@
-//! What the entries of an audit trail count, and the writes that add it up.
+//! What the entries of an audit trail add to a project's figures, and the writes that add it.
 
 use std::collections::BTreeMap;
 
@@ -14,7 +14,7 @@ use crate::metrics::{
 use crate::table;
 use crate::write::Write;
 
-/// What entries count together.
+/// What several entries add to the figures, summed up.
 #[derive(Debug, Clone, Default)]
 pub struct Counters {
     totals: Tally,
@@ -35,7 +35,8 @@ impl Sums {
 }
 
 impl Counters {
-    /// Counts an entry, whose event happened this many times more than when it was last counted.
+    /// Counts an entry whose event has happened `times` more often since it was last counted.
+    /// `times` applies to the sign-up rules only.
     pub fn add(&mut self, entry: &Entry, times: u64) {
         self.totals.merge(&entry.tally, 1);
         let [users, anonymous] = [USERS, ANONYMOUS].map(|name| entry.tally.get(name));
@@ -45,7 +46,8 @@ impl Counters {
                 sums.add(name, by);
             }
         }
-        // Rules are also evaluated before a sign-up, and again when it takes place.
+        // Rules are also evaluated before a sign-up, and again when it takes place. Only the latter
+        // counts.
         if users > 0 || entry.events.contains(&Event::SignUpRejected) {
             self.add_rules(entry, i64::try_from(times).unwrap_or(i64::MAX));
         }
@@ -68,7 +70,7 @@ impl Counters {
         sums
     }
 
-    /// The number of items to write.
+    /// The maximum number of items to write: totals are in up to three items.
     pub fn len(&self) -> usize {
         self.items.len() + if self.totals.is_empty() { 0 } else { 3 }
     }

@@ -12,10 +12,10 @@
 //!
 //! Days and hours are counted from the Unix epoch. All but the activities are written by the worker
 //! that links the audit trail, in the transaction of the link ([`counters`]): an entry is counted
-//! when it is linked, and therefore once, whatever fails or runs twice. Nothing contends, because
-//! one link follows another. Counting takes two units for each item, shared by all entries of the
-//! link, and requests write nothing more than before. Days expire after [`KEPT_DAYS`] days, hours
-//! after [`KEPT_HOURS`].
+//! when it is linked, and therefore exactly once, even if a worker fails or two workers run. There
+//! is no contention, because links are written one after another. Counting takes two units for each
+//! item, shared by all entries of the link; requests themselves write no counters. Days expire
+//! after [`KEPT_DAYS`] days, hours after [`KEPT_HOURS`] hours.
 
 pub mod activity;
 pub mod counters;
@@ -57,7 +57,7 @@ fn day_position(day: Day) -> String {
     format!("DAY#{day:07}")
 }
 
-/// The attribute of the totals once all users have a place in the list by activity.
+/// The attribute that the totals get once all users have a place in the list by activity.
 const LISTS_ACTIVITY: &str = "lists_activity";
 
 /// The hour of a time, counted from the Unix epoch.
@@ -95,7 +95,7 @@ pub fn action_name(action: ActionType) -> &'static str {
 /// The totals of a project.
 #[derive(Debug, Clone, Default)]
 pub struct Totals {
-    /// The totals; differences since the audit trail began if they were never counted.
+    /// The totals; only the changes since the audit trail began, if `counted_at` is `None`.
     pub tally: Tally,
     /// The number of links that altered a total.
     pub changes: u64,
@@ -108,7 +108,7 @@ pub struct Totals {
 /// The sign-ups of a day.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct SignUps {
-    /// Users who signed up, and anonymous users who did later.
+    /// Users who signed up, including those who were anonymous before.
     pub users: u64,
     /// Users who began as anonymous users.
     pub anonymous: u64,
@@ -119,7 +119,7 @@ pub struct SignUps {
 pub struct Figures {
     /// The totals.
     pub totals: Totals,
-    /// The sign-ups of days with sign-ups.
+    /// The sign-ups of each day; days without sign-ups are absent.
     pub sign_ups: BTreeMap<Day, SignUps>,
 }
 

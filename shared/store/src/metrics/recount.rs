@@ -1,8 +1,9 @@
 //! Counts the totals of a project anew from its users and teams, while requests change them.
 //!
-//! The result is written on the condition that no link has altered a total since the last account
-//! was read. Entries of changes are linked before that, so a change either was read, or is in an
-//! entry that a later link counts.
+//! All entries of the trail are linked before the result is written. The write fails if a link has
+//! altered a total since before the accounts were read; the changed accounts are then read again.
+//! So every change is either in the accounts that were read, or in an entry that a later link adds
+//! to the result.
 
 use std::collections::HashMap;
 
@@ -19,7 +20,7 @@ use crate::team::{self, TEAM_SHARDS};
 use crate::user::{self, USER_SHARDS};
 use crate::write::Write;
 
-/// The users of a project, with the totals that each is a part of.
+/// The users of a project, with what each adds to the totals.
 pub type Users = HashMap<UserId, Tally>;
 
 impl Store {
@@ -47,7 +48,7 @@ impl Store {
         Ok(Some(users))
     }
 
-    /// Reads these users again.
+    /// Reads the `changed` users again and updates `users`; deleted users are removed.
     pub async fn tally_again(&self, project: &ProjectId, users: &mut Users, changed: &[UserId]) -> Result<(), Error> {
         let found = self.users_by_id(project, changed).await?;
         for id in changed {
@@ -83,8 +84,9 @@ impl Store {
         self.query_page(query).await
     }
 
-    /// Replaces the totals, once all users have a place in the list by activity;
-    /// [`Error::Conflict`] if a link has altered the totals since `before` was read.
+    /// Replaces the totals, and records that all users have a place in the list by activity, which
+    /// the caller ensures. [`Error::Conflict`] if a link has altered the totals since `before` was
+    /// read.
     pub async fn set_totals(
         &self,
         project: &ProjectId,

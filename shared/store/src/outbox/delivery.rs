@@ -68,7 +68,7 @@ fn count(project: &ProjectId, shard: u8, minute: i64, fates: &BTreeMap<char, u32
     fates.iter().fold(write, |write, (letter, count)| write.value(&format!(":{letter}"), integer(count)))
 }
 
-/// The counts of an item, by minute.
+/// The counts of an item, each with its minute since the Unix epoch.
 fn counts(item: &Item) -> impl Iterator<Item = (i64, Fate, u64)> + '_ {
     let hour: Option<i64> = item.get("sk").and_then(|sk| sk.as_s().ok()?.strip_prefix("HOUR#")?.parse().ok());
     item.iter().filter_map(move |(name, value)| {
@@ -84,7 +84,7 @@ fn counts(item: &Item) -> impl Iterator<Item = (i64, Fate, u64)> + '_ {
 }
 
 impl Store {
-    /// The outcomes of a project's emails in the last month, by minute.
+    /// The outcomes of a project's emails in the last month, by minute since the Unix epoch.
     pub async fn deliveries(&self, project: &ProjectId, now: Timestamp) -> Result<BTreeMap<i64, DeliveryCounts>, Error> {
         let shards = (0..COUNT_SHARDS).map(|shard| self.deliveries_of_shard(project, shard, now));
         let mut by_minute: BTreeMap<i64, DeliveryCounts> = BTreeMap::new();

@@ -41,7 +41,7 @@ pub struct OutboxListing<'a> {
     pub oldest: Timestamp,
     /// The maximum number of entries in the page.
     pub limit: usize,
-    /// How many entries are read at once.
+    /// The maximum number of entries that one query reads.
     pub read: usize,
     /// The current time.
     pub now: Timestamp,

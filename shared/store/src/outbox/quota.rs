@@ -1,4 +1,4 @@
-//! The token buckets of projects' emails.
+//! Token buckets, which limit how fast each project sends emails.
 //!
 //! | item | pk | sk | cost |
 //! |---|---|---|---|

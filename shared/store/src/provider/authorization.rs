@@ -159,8 +159,9 @@ impl Store {
         self.write_unrecorded(Write::create(state_key(state), authorization)?.expires(authorization.expires_at)).await
     }
 
-    /// Takes an authorization, which works once. The item is marked rather than deleted, so that
-    /// the store can repeat a call whose answer was lost.
+    /// Takes an authorization, which works once; `None` if it does not exist or was taken before.
+    /// The item is marked rather than deleted, so that the store can repeat a call whose answer was
+    /// lost.
     pub async fn take_authorization(&self, state: &SecretString) -> Result<Option<Authorization>, Error> {
         let update = Write::update(state_key(state), "SET taken_by = :mark")
             .on("attribute_exists(pk) AND (attribute_not_exists(taken_by) OR taken_by = :mark)")

@@ -120,7 +120,7 @@ impl Store {
         made(self.write_unrecorded(unchanged(write, old, is_free)?).await)
     }
 
-    /// Gives back the right to refresh.
+    /// Gives back the right to refresh. Has no effect if the tokens are no longer those of `old`.
     pub async fn end_refresh(&self, of: Of<'_>, old: &ProviderTokens) -> Result<(), Error> {
         let write = Write::update(of.key(), "REMOVE d.refreshing_until");
         made(self.write_unrecorded(unchanged(write, old, "")?).await).map(drop)

@@ -158,7 +158,7 @@ pub fn select(project: &ProjectId, team: TeamId, user: UserId) -> Write {
     write.value(":yes", AttributeValue::Bool(true)).labelled(Label::Member)
 }
 
-/// Records that a user no longer has this team selected.
+/// Records that a user has deselected a team; fails unless the user is a member.
 pub fn deselect(project: &ProjectId, team: TeamId, user: UserId) -> Write {
     Write::update(member_key(project, team, user), "REMOVE selected").on("attribute_exists(pk)")
 }
@@ -185,7 +185,7 @@ impl Store {
         Ok((team, members))
     }
 
-    /// Those of these teams that a user is a member of. Half a unit for each of them.
+    /// Those of these teams that a user is a member of. Costs one unit for each of `teams`.
     pub async fn memberships_among(&self, project: &ProjectId, user: UserId, teams: &BTreeSet<TeamId>) -> Result<BTreeSet<TeamId>, Error> {
         let key = |team: &TeamId| membership_key(project, user, *team);
         let items = self.get_many(teams.iter().map(key)).await?;

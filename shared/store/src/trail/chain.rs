@@ -135,7 +135,7 @@ impl Store {
     }
 
     /// Adds the link that follows `head`; [`Error::Conflict`] if another link already follows it.
-    /// The transaction adds up what the entries of the link count.
+    /// The same transaction adds `counters` to the project's figures.
     pub async fn add_link(&self, of: &Chain<'_>, link: Link, head: Option<&Head>, counters: &Counters) -> Result<Head, Error> {
         let Chain { project, keys } = *of;
         let next = Head::of(&link);

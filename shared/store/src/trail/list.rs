@@ -45,7 +45,7 @@ pub struct TrailListing<'a> {
     pub after: Option<&'a str>,
     /// The maximum number of entries in the page.
     pub limit: usize,
-    /// How many entries of a day are read at once.
+    /// The maximum number of entries that one query reads.
     pub read: usize,
     /// The current time.
     pub now: Timestamp,

@@ -130,8 +130,8 @@ fn release(project: &ProjectId, user: &User, email: &Email) -> Write {
 pub struct Taken<'a> {
     /// The address.
     pub email: &'a Email,
-    /// The user who loses the address, as this transaction writes the user. When the claim was
-    /// read, this user had not verified the address.
+    /// The user who loses the address: the state that this transaction writes, with the version
+    /// that was read. When the claim was read, this user had not verified the address.
     pub holder: &'a UserRow,
 }
 

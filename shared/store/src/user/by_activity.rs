@@ -6,7 +6,7 @@
 //!
 //! The write that records an activity sets the position, so it costs no further call; the index is
 //! written only when the hour changes (two units). The index has only keys, so a page costs one
-//! unit for each 4 KB of each user besides.
+//! unit for each 4 KB of each user, besides the queries.
 //!
 //! Users whom a version without this list stored have no position until they are active or
 //! [`Store::place_users`] has run for their project. Until then the list takes them from `gsi1`, at
@@ -64,8 +64,8 @@ impl Store {
         }
     }
 
-    /// Gives all users of a project a place in the list who have none. Half a unit for each 4 KB of
-    /// all users, and three units for each user without a place.
+    /// Gives a place in the list to all users of a project who have none. Half a unit for each 4 KB
+    /// of all users, and three units for each user without a place.
     pub async fn place_users(&self, project: &ProjectId) -> Result<(), Error> {
         for shard in 0..USER_SHARDS {
             let mut from: Option<Item> = None;

@@ -4,7 +4,8 @@
 //! |---|---|---|---|
 //! | device | `U#<P>#<user>` | `DEVICE#<uuid v7>` | 1 unit to read with its user, 2 to use in a transaction |
 //!
-//! The item expires by TTL. What ends a device earlier is in the user's item, so it costs nothing.
+//! The item expires by TTL. A device may end earlier, for example by a change of the password; this
+//! follows from the user's item, so no further read is needed.
 
 use aws_sdk_dynamodb::types::AttributeValue;
 use jiff::Timestamp;
@@ -55,8 +56,8 @@ impl Store {
         }
     }
 
-    /// The devices of a user, newest first, including those that are no longer remembered. One unit
-    /// for each 4 KB.
+    /// The newest devices of a user, at most `LISTED`, newest first, including those that are no
+    /// longer remembered. One unit for each 4 KB.
     pub async fn devices(&self, project: &ProjectId, user: UserId) -> Result<Vec<Device>, Error> {
         let query = self
             .query()

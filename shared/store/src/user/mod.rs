@@ -271,7 +271,8 @@ impl Store {
     }
 
     /// These projects, in the form that sending emails needs, and these users, in one round trip;
-    /// at most 100 together. Projects that do not exist are left out.
+    /// at most 100 together. Projects that do not exist are left out; users who do not exist are
+    /// `None`.
     pub async fn parties(
         &self,
         projects: HashSet<ProjectId>,

@@ -1,5 +1,5 @@
-//! What the changes of items mean. This file knows which items the table has; the worker makes
-//! events of what it finds here.
+//! Interprets changes to items of the table. This file knows the keys and formats of the items; the
+//! worker makes webhook events of the [`Change`]s.
 
 use std::collections::BTreeSet;
 
@@ -21,22 +21,22 @@ use crate::trail;
 use crate::user::UserRow;
 use crate::webhook::stream::Record;
 
-/// A change of something that has events.
+/// A change to an entity for which there are webhook events.
 #[derive(Debug, Clone)]
 pub struct Change {
     /// The project.
     pub project: ProjectId,
-    /// The item that changed.
+    /// The key of the item that changed, as `<pk>|<sk>`.
     pub object: String,
-    /// The position of the change.
+    /// The position of the change in the table's stream.
     pub position: String,
-    /// When it happened.
+    /// When the item changed.
     pub at: Timestamp,
     /// What changed.
     pub subject: Subject,
 }
 
-/// Something before and after a change; `None` if it does not exist.
+/// An entity before and after a change; `None` if it did not exist, or does not exist any more.
 #[derive(Debug, Clone)]
 pub struct Pair<T> {
     /// Before the change.
@@ -72,7 +72,7 @@ impl<T> Pair<T> {
         Ok(Self { old: read(&record.old)?, new: read(&record.new)? })
     }
 
-    /// The thing itself, as it is or was.
+    /// The entity after the change or, if the change deleted it, before.
     pub fn any(&self) -> Option<&T> {
         self.new.as_ref().or(self.old.as_ref())
     }
@@ -87,7 +87,7 @@ fn grants(item: &Item) -> BTreeSet<Grant> {
     grants.into_iter().flatten().cloned().map(Grant).collect()
 }
 
-/// What a record means; `None` if nothing that has events changed.
+/// The change that a record describes; `None` if the item is of no kind that has events.
 pub fn of(record: Record) -> Result<Option<Change>, Error> {
     let mut parts = record.key.pk.split('#');
     let (kind, Some(Ok(project))) = (parts.next().unwrap_or_default(), parts.next().map(ProjectId::parse)) else { return Ok(None) };
@@ -124,7 +124,7 @@ pub fn of(record: Record) -> Result<Option<Change>, Error> {
     Ok(subject.map(|subject| Change { project, object, position: record.position.clone(), at: record.at, subject }))
 }
 
-/// Whether an item is an entry of the trail, and no link.
+/// Whether an item is an entry of the trail, as opposed to a link of its chain.
 fn is_entry(item: &Item) -> bool {
     item.get("d").and_then(|value| value.as_m().ok()).is_some_and(|entity| entity.contains_key("operation"))
 }

@@ -1,4 +1,5 @@
-//! Deliveries: recorded with their places, settled after each attempt, and listed.
+//! Records deliveries with their places in the queue, updates them after each attempt, and lists
+//! them.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 
@@ -17,14 +18,16 @@ use crate::webhook::keys::{endpoint_key, partition};
 use crate::webhook::queue::{Place, place, place_key, wake};
 use crate::write::Write;
 
-/// The number of deliveries that are recorded or settled in one transaction. Each takes two writes.
+/// The maximum number of deliveries that are recorded or updated in one transaction. Each takes two
+/// writes.
 pub const AT_ONCE: usize = 40;
-/// The total size of the bodies that are written in one transaction, whose limit is 4 MB.
+/// The maximum total size, in bytes, of the bodies in one transaction; DynamoDB permits 4 MB.
 const MAX_BYTES: usize = 1 << 20;
-/// How many deliveries a search reads at once, and how often.
+/// The maximum number of deliveries that one query reads.
 const READ: i32 = 100;
+/// The maximum number of queries for a page.
 const ROUNDS: usize = 5;
-/// How many failed deliveries are replayed at once.
+/// About how many failed deliveries one call returns at most.
 const MOST_REPLAYED: usize = 1000;
 
 /// A delivery to record.
@@ -34,9 +37,9 @@ pub struct NewDelivery {
     pub lane: Lane,
     /// The delivery.
     pub delivery: Delivery,
-    /// The position of the change.
+    /// The position of the change in the table's stream.
     pub position: String,
-    /// The item that changed.
+    /// The key of the item that changed.
     pub object: String,
 }
 
@@ -67,7 +70,8 @@ fn delivery_key(project: &ProjectId, endpoint: WebhookEndpointId, id: WebhookDel
 }
 
 impl NewDelivery {
-    /// A delivery that an administrator requested: behind what is pending, and waiting for nothing.
+    /// A delivery that an administrator requested. Its place is behind all pending deliveries; no
+    /// earlier delivery about the same item delays it.
     pub fn replay(lane: Lane, delivery: Delivery, now: Timestamp) -> Self {
         let position = format!("REPLAY#{}#{}", sortable(now), delivery.id);
         let object = format!("REPLAY#{}", delivery.id);
@@ -86,7 +90,7 @@ impl NewDelivery {
     }
 }
 
-/// Parts of a list that each fit into one transaction.
+/// Divides a list into parts that each fit into one transaction.
 fn parts<T>(all: Vec<T>, bytes: impl Fn(&T) -> usize) -> Vec<Vec<T>> {
     let mut parts: Vec<(usize, Vec<T>)> = Vec::new();
     for one in all {
@@ -103,8 +107,8 @@ fn parts<T>(all: Vec<T>, bytes: impl Fn(&T) -> usize) -> Vec<Vec<T>> {
 }
 
 impl Store {
-    /// Records deliveries, in order, and makes their endpoints due. Those that are recorded already
-    /// are left alone.
+    /// Records deliveries, in order, and makes their endpoints due. Deliveries that are recorded
+    /// already stay as they are.
     pub async fn record_webhooks(&self, new: Vec<NewDelivery>, now: Timestamp) -> Result<(), Error> {
         for part in parts(new, |new| new.delivery.body.len()) {
             match self.record_part(&part, now).await {
@@ -149,7 +153,7 @@ impl Store {
         Ok(pending)
     }
 
-    /// Writes deliveries after their attempts. A delivery that has ended loses its place.
+    /// Updates deliveries after their attempts. A delivery without a next attempt loses its place.
     pub async fn settle_webhooks(&self, (project, endpoint): &Lane, settled: Vec<PendingDelivery>) -> Result<(), Error> {
         // With the attempts, a delivery is at most ten KB larger than its body.
         for part in parts(settled, |pending| pending.delivery.body.len() + (10 << 10)) {
@@ -183,14 +187,15 @@ impl Store {
         self.write(put).await
     }
 
-    /// Records deliveries that an administrator requested.
+    /// Records deliveries that an administrator requested, all to the same endpoint;
+    /// [`Error::Conflict`] if the endpoint does not exist.
     pub async fn replay_webhooks(&self, new: Vec<NewDelivery>, now: Timestamp) -> Result<(), Error> {
         let mut endpoint_exists = None;
         for part in parts(new, |new| new.delivery.body.len()) {
             let Some(NewDelivery { lane: (project, endpoint), .. }) = part.first() else { continue };
             let mut writes = vec![wake(project, *endpoint, now)];
-            // Only the first transaction needs to know that the endpoint exists; the worker sees to
-            // the rest.
+            // Only the first transaction checks that the endpoint exists. If it is deleted
+            // afterwards, the worker deletes the deliveries.
             if endpoint_exists.is_none() {
                 writes.push(Write::check(endpoint_key(project, *endpoint), "attribute_exists(pk)"));
                 endpoint_exists = Some(());
@@ -254,9 +259,10 @@ impl Store {
         Ok((rows, Some(before)))
     }
 
-    /// Deliveries that failed for good since a time, oldest first, and the time from which to
-    /// continue. About a thousand are returned at most: those of the same time stay together, so
-    /// that nothing is repeated or left out, and the times of events are whole seconds.
+    /// Deliveries created since a time whose last attempt failed, oldest first, and the time from
+    /// which to continue; `None` if there are no more. About a thousand are returned at most:
+    /// deliveries with the same time of creation are never divided between two calls, so that none
+    /// is repeated or left out. Many can have the same time, because it is in whole seconds.
     pub async fn failed_webhooks(&self, (project, endpoint): &Lane, since: Timestamp) -> Result<(Vec<Delivery>, Option<Timestamp>), Error> {
         let millis = u64::try_from(since.as_millisecond()).unwrap_or_default();
         let first = uuid::Builder::from_unix_timestamp_millis(millis, &[0; 10]).into_uuid();
@@ -297,5 +303,6 @@ impl Store {
     }
 }
 
-/// The number of writes of a full transaction leaves room for the states of the endpoints.
+/// A full transaction also writes the states of the endpoints; there is room for those of one
+/// project. It has no trail entry, so it may have one write more than [`MAX_WRITES`].
 const _: () = assert!(AT_ONCE * 2 + model::webhook::MAX_ENDPOINTS - 1 <= MAX_WRITES);

@@ -65,7 +65,7 @@ impl Store {
         self.get(&endpoint_key(project, id)).await?.map(EndpointRow::of).transpose()
     }
 
-    /// The endpoint with this id, and what is known of its last attempts, in one round trip.
+    /// The endpoint with this id, and its health, in one round trip.
     pub async fn webhook_endpoint_and_health(
         &self,
         project: &ProjectId,

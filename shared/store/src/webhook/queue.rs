@@ -1,10 +1,12 @@
-//! What is pending for an endpoint, and which endpoints have something to do.
+//! The queue of each endpoint's pending deliveries, and the list of endpoints that are due.
 //!
-//! A worker claims an endpoint for the time of a lease, so only one worker sends to it: this keeps
-//! the order, and a slow endpoint occupies one worker. The due time of the endpoint's state is when
-//! the next worker should look: now, when something was recorded; the end of the lease, while a
-//! worker is at work; else the next retry. Whatever is recorded during a lease raises the version
-//! of the state, so the worker that ends its lease looks again.
+//! A worker claims an endpoint for the time of a lease, so only one worker sends to the endpoint:
+//! this keeps the order of deliveries, and a slow endpoint occupies at most one worker. The due
+//! time in the endpoint's state says when a worker should next look at the queue: at once, if a
+//! delivery was recorded; at the end of the lease, while a worker holds one; otherwise when the
+//! next retry is due. Recording a delivery increments the version of the state. So the worker that
+//! ends its lease notices deliveries that were recorded during the lease, and makes the endpoint
+//! due at once.
 
 use jiff::{SignedDuration, Timestamp};
 use model::webhook::health::Health;
@@ -28,9 +30,9 @@ const READ: i32 = 1000;
 /// The place of a pending delivery.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Place {
-    /// The position, which is that of the change.
+    /// The position in the queue, which is that of the change in the table's stream.
     pub position: String,
-    /// The item that changed. Its events are delivered one after another.
+    /// The key of the item that changed. The events of an item are delivered one after another.
     pub object: String,
     /// The delivery.
     pub delivery: WebhookDeliveryId,
@@ -43,7 +45,7 @@ pub struct Place {
 pub struct Claimed {
     /// The project and the endpoint.
     pub lane: Lane,
-    /// The state of the endpoint.
+    /// The health of the endpoint, as its last attempts show it.
     pub health: Health,
     version: u64,
     until: Timestamp,
@@ -76,8 +78,8 @@ pub(super) fn wake(project: &ProjectId, endpoint: WebhookEndpointId, now: Timest
     due(wake, (project, endpoint), now).value(":one", integer(1))
 }
 
-/// Makes an endpoint that is switched on again due, with all that is pending, and forgets its
-/// failures.
+/// Makes an endpoint due that has been enabled again, so that its pending deliveries are sent, and
+/// resets its failures.
 pub fn fresh_start(project: &ProjectId, endpoint: WebhookEndpointId, now: Timestamp) -> Write {
     wake(project, endpoint, now)
         .expression("SET gsi2pk = :gsi2pk, gsi2sk = :gsi2sk REMOVE failing_since, failed_at ADD version :one".to_owned())
@@ -135,7 +137,8 @@ fn released(claimed: &Claimed, next: Option<Timestamp>) -> Result<Write, Error> 
 }
 
 impl Store {
-    /// The endpoints with something to do, the most urgent first; at most `limit` of each shard.
+    /// The endpoints that are due, those that have been due longest first; at most `limit` of each
+    /// shard.
     pub async fn due_webhooks(&self, now: Timestamp, limit: i32) -> Result<Vec<Lane>, Error> {
         let until = format!("{}#~", sortable(now));
         let read = (0..SHARDS).map(|shard| self.keys_between(shard_partition(shard), "0".to_owned(), until.clone(), limit));
@@ -150,7 +153,8 @@ impl Store {
         Ok(items.iter().filter_map(lane).collect())
     }
 
-    /// Claims an endpoint; `None` if another worker has claimed it.
+    /// Claims an endpoint; `None` if another worker has claimed it, or if it has no state because
+    /// nothing was ever recorded for it.
     pub async fn claim_webhook(&self, (project, endpoint): &Lane, now: Timestamp) -> Result<Option<Claimed>, Error> {
         let until = after(now, LEASE);
         let claim = Write::update(state_key(project, *endpoint), "SET lease = :until, gsi2pk = :gsi2pk, gsi2sk = :gsi2sk")
@@ -167,8 +171,9 @@ impl Store {
         }
     }
 
-    /// Ends a claim: the endpoint is due again at `next`, or at once if something was recorded
-    /// meanwhile. Does nothing if the lease has passed to another worker.
+    /// Ends a claim: the endpoint is due again at `next` (`None`: once something is recorded), or
+    /// at once if something was recorded meanwhile. Does nothing if the lease has passed to another
+    /// worker.
     pub async fn release_webhook(&self, claimed: &Claimed, next: Option<Timestamp>, now: Timestamp) -> Result<(), Error> {
         let unchanged = released(claimed, next)?.on("lease = :until AND version = :version").value(":version", integer(claimed.version));
         match self.write_unrecorded(unchanged).await {
@@ -180,7 +185,8 @@ impl Store {
         }
     }
 
-    /// Ends all leases, whose workers have ended with the process that ran them.
+    /// Ends all leases. Only for a process that runs all workers, before it starts them: the leases
+    /// are then those of workers that have ended.
     pub async fn free_webhooks(&self, now: Timestamp) -> Result<(), Error> {
         for (project, endpoint) in self.due_webhooks(after(now, LEASE), READ).await? {
             let free = Write::update(state_key(&project, endpoint), "SET gsi2pk = :gsi2pk, gsi2sk = :gsi2sk REMOVE lease");
@@ -206,7 +212,7 @@ impl Store {
         Ok((items.iter().filter_map(Place::of).collect(), next))
     }
 
-    /// What is known of these endpoints, in their order.
+    /// The health of these endpoints, in the same order.
     pub async fn webhook_health(&self, project: &ProjectId, endpoints: &[WebhookEndpointId]) -> Result<Vec<Health>, Error> {
         let keys: Vec<Key> = endpoints.iter().map(|endpoint| state_key(project, *endpoint)).collect();
         if keys.is_empty() {
@@ -228,7 +234,7 @@ impl Store {
             self.transact_unrecorded(keys.iter().cloned().map(Write::delete).collect()).await?;
         }
         if next.is_none() {
-            // By this item, the endpoint is found, so it is the last one.
+            // This item makes the endpoint due, so it is deleted last.
             self.write_unrecorded(Write::delete(state)).await?;
         }
         Ok(next.is_none())

@@ -20,7 +20,7 @@ pub struct Record {
     pub key: Key,
     /// The position of the change, which sorts in the order of changes to the same item.
     pub position: String,
-    /// When the item changed, to the second or so.
+    /// When the item changed, to about a second.
     pub at: Timestamp,
     /// The item before; `None` if it did not exist.
     pub old: Option<Item>,
@@ -49,11 +49,15 @@ fn item(image: &Value) -> Result<Item, Error> {
     image.into_iter().map(|(name, value)| Ok((name, crate::transfer::attribute(value)?))).collect()
 }
 
-/// The records of an event of the stream, in order. One that cannot be parsed is skipped and
-/// logged, as a repetition could not be parsed either.
+/// The records of an event of the stream, in order. A record that cannot be parsed is logged and
+/// skipped, because retrying would fail as well.
 pub fn records(event: &Value) -> Vec<Record> {
     let parsed = |record: &Value| {
-        Record::of(record).inspect_err(|error| tracing::error!(%error, "a change makes no event, because its record cannot be parsed")).ok()
+        Record::of(record)
+            .inspect_err(
+                |error| tracing::error!(%error, "no webhook event is sent for a change, because its stream record cannot be parsed"),
+            )
+            .ok()
     };
     event["Records"].as_array().into_iter().flatten().filter_map(parsed).collect()
 }

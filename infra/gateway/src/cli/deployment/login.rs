@@ -107,8 +107,8 @@ impl Login {
     }
 }
 
-/// Whether the deployment has a console. On its own machine, the console asks this request for a
-/// key, which the browser has.
+/// Whether the deployment has a console. The console of a gateway on this machine answers 403,
+/// because this request lacks the key of its pages, which the user's browser has.
 async fn has_console(api: &Api) -> anyhow::Result<bool> {
     let (status, _) = api.text(api.at(Method::GET, "/console")).await?;
     Ok(matches!(status, 200 | 403))
@@ -135,8 +135,8 @@ async fn ask<'a>(api: &Api, operation: &str, fields: impl IntoIterator<Item = (&
     api.json(request.header("content-type", "application/x-www-form-urlencoded").body(form.finish())).await
 }
 
-/// Opens a link in the browser of this machine, if somebody sits before it. The link is printed in
-/// any case, so a failure is of no importance.
+/// Opens a link in the browser of this machine, if the command runs in a local terminal. The link
+/// is printed in any case, so a failure does not matter.
 fn open(link: &Url) {
     let is_remote = variable("SSH_CONNECTION").is_some();
     if is_remote || !std::io::stdout().is_terminal() || !matches!(link.scheme(), "http" | "https") {

@@ -26,7 +26,8 @@ pub(super) struct Logins {
 }
 
 impl Logins {
-    /// The folder of the user's settings; `None` if the environment names no home.
+    /// The path of the file, in the folder of the user's settings; `None` if neither
+    /// `XDG_CONFIG_HOME` nor `HOME` is set.
     fn file() -> Option<PathBuf> {
         let settings = variable("XDG_CONFIG_HOME").map(PathBuf::from).filter(|folder| folder.is_absolute());
         let settings = settings.or_else(|| Some(Path::new(&variable("HOME")?).join(".config")))?;
