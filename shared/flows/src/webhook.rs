@@ -57,7 +57,7 @@ fn headers(app: &App, project: &ProjectId, endpoint: &Endpoint, delivery: &Deliv
     let mut headers = Headers::new();
     for header in &endpoint.headers {
         let owner = header_owner(project.as_str(), endpoint.id, &header.name);
-        let value = app.sealer.open(&owner, &header.value).map_err(|_| "a custom header was sealed with another deployment secret")?;
+        let value = app.sealer.open(&owner, &header.value).map_err(|_| "a custom header was sealed with another secret: set it again")?;
         headers.push((header.name.clone(), value.expose_secret().to_owned()));
     }
     let mut signatures = Vec::new();

@@ -83,7 +83,7 @@ impl Command {
         let tools = &Tools::open(target).await?;
         match self {
             Self::Create { team: Some(_), .. } => {
-                bail!("--team names the owner of a project of a deployment: `gateway login URL` signs in")
+                bail!("--team works over the API, not on the data: sign in with `gateway login URL`, or leave out --team")
             }
             Self::Create { name, internal: true, .. } => create_internal(tools, name).await,
             Self::Create { name, id, .. } => create(tools, &name.unwrap_or_default(), id).await,
@@ -98,7 +98,7 @@ impl Command {
     async fn over_the_api(self, session: Session) -> anyhow::Result<()> {
         match self {
             Self::Create { internal: true, .. } | Self::Create { id: Some(_), .. } => {
-                bail!("--internal and --id work on the data, not over the API: name it with --table NAME or --data DIR")
+                bail!("--internal and --id work on the data, not over the API: name the data with --table NAME or --data DIR")
             }
             Self::Create { name, team, .. } => api::create(session, &name.unwrap_or_default(), team.as_deref()).await,
             Self::Delete { id, confirm } => api::delete(session, &id, confirm).await,
