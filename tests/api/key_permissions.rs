@@ -99,7 +99,7 @@ async fn a_key_with_permissions_reads_and_does_not_write() {
 }
 
 #[tokio::test]
-async fn permissions_need_a_server_key_alone_and_must_exist() {
+async fn permissions_require_a_set_with_only_a_server_key_and_must_exist() {
     let app = TestApp::start().await;
     for wrong in [json!([]), json!(["users"]), json!(["users:delete"]), json!(["nothing:read"]), json!("users:read"), json!(["*:read"])] {
         let answer = app.admin().post(PATH, wanted(&app, &wrong)).await;

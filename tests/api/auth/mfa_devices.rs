@@ -69,7 +69,7 @@ async fn listed(app: &TestApp, user: &SignedIn, token: &str) -> Vec<Value> {
 }
 
 #[tokio::test]
-async fn a_device_replaces_the_second_factor_until_its_time_is_over() {
+async fn a_device_replaces_the_second_factor_until_it_expires() {
     let (app, ada, phone) = world().await;
     let answer = complete(&app, &attempt(&app, ADA).await, &phone).await.json();
     let token = answer["device_token"].as_str().unwrap();

@@ -186,7 +186,7 @@ async fn a_recount_is_exact_while_users_sign_up_and_are_deleted() {
 }
 
 #[tokio::test]
-async fn a_user_in_very_many_teams_is_uncounted_once() {
+async fn a_deleted_user_of_very_many_teams_is_subtracted_from_the_totals_once() {
     let app = TestApp::start().await;
     let (ada, _) = (app.sign_up("ada@example.com").await, app.sign_up("bob@example.com").await);
     for number in 0..60 {
