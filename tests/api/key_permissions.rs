@@ -47,8 +47,8 @@ async fn send(world: &World, operation: &Operation, key: &str) -> Answer {
     let mut request = world.request(&name(operation));
     let value = |text: &str| text.parse::<HeaderValue>().unwrap();
     let headers = request.headers_mut();
-    // The token of an event for `internal` is of a user of `internal`, and invalid in the project of
-    // the key.
+    // The token of an event for `internal` is of a user of `internal`, and is invalid in the
+    // project of the key.
     if headers.get("x-service-project-id").is_some_and(|project| project == INTERNAL) {
         headers.remove("x-service-access-token");
     }
