@@ -103,7 +103,7 @@ async fn every_operation_costs_what_the_cost_table_says() {
         if name == WITH_KEYS {
             assert_eq!(World::new(Limits::standard()).await.send(&event).await.status(), 200);
         } else {
-            // Time that is paused does not wait for sockets.
+            // A paused clock jumps ahead while a socket is awaited, so no provider may be called.
             world.app = Arc::new(world.app.redeployed(|settings| settings.provider_stand_in = None));
         }
         warm(&world, &event);

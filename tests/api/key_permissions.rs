@@ -47,7 +47,8 @@ async fn send(world: &World, operation: &Operation, key: &str) -> Answer {
     let mut request = world.request(&name(operation));
     let value = |text: &str| text.parse::<HeaderValue>().unwrap();
     let headers = request.headers_mut();
-    // The key is of another project than the user of an event for the project `internal`.
+    // The token of an event for `internal` is of a user of `internal`, and is invalid in the
+    // project of the key.
     if headers.get("x-service-project-id").is_some_and(|project| project == INTERNAL) {
         headers.remove("x-service-access-token");
     }
@@ -99,7 +100,7 @@ async fn a_key_with_permissions_reads_and_does_not_write() {
 }
 
 #[tokio::test]
-async fn permissions_need_a_server_key_alone_and_must_exist() {
+async fn permissions_require_a_set_with_only_a_server_key_and_must_exist() {
     let app = TestApp::start().await;
     for wrong in [json!([]), json!(["users"]), json!(["users:delete"]), json!(["nothing:read"]), json!("users:read"), json!(["*:read"])] {
         let answer = app.admin().post(PATH, wanted(&app, &wrong)).await;

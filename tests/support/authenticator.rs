@@ -44,9 +44,9 @@ pub struct SoftPasskey {
     pub credential_id: Vec<u8>,
     pub user_handle: String,
     pub page: Page,
-    /// The flags of the next response, without those that announce data.
+    /// The flags of the next response. A registration adds the flag for attested credential data.
     pub flags: u8,
-    /// The count of the next response.
+    /// The signature count of the next response.
     pub sign_count: u32,
     pub key: Arc<SigningKey>,
 }

@@ -11,8 +11,8 @@ use tokio::net::{TcpListener, TcpStream};
 pub enum Behaviour {
     /// Accepts the email.
     Well,
-    /// Answers a command (by its first four letters; `.` for the end of the message) with this
-    /// line.
+    /// Answers a command with this line. The command is named by its first four letters; `220`
+    /// stands for the greeting, and `.` for the end of the message.
     Answers(&'static str, &'static str),
     /// Closes the connection instead of answering this command.
     Cuts(&'static str),

@@ -4,9 +4,9 @@
 //! Whoever opens the link may have been sent it by a stranger whose tool is waiting. So the mode
 //! `check` says where and when the tool began, for the page to show, and only `complete`, which the
 //! page sends after a click, gives the tool a session. In the mode `claim-anon-session`, the
-//! browser takes over the anonymous user of the tool: every other session of that user ends, or
-//! else the tool would be signed in to the account that the browser makes of it, without a
-//! confirmation.
+//! browser takes over the anonymous user of the tool. Every other session of that user ends:
+//! otherwise, when the user signs up in the browser, the tool would be signed in to the new account
+//! without a confirmation.
 
 use api::http::TableAction::{BatchGetItem, ConditionCheckItem, GetItem, PutItem, UpdateItem};
 use api::http::{Describe, Description, Json, Named, Route};
@@ -140,7 +140,8 @@ pub async fn handle(
     }
 }
 
-/// The digest of a login code, or of the one for which a person typed a user code.
+/// The digest of the login code that `text` contains, or that belongs to the user code in `text`.
+/// `None` if `text` is neither code, or the user code is unknown.
 async fn login_digest(access: &Access<Client>, text: &str) -> Result<Option<Digest>, Error> {
     match UserCode::parse(text) {
         Some(user_code) => Ok(access.app.store.login_of_user_code(&access.project.id, &user_code).await?),

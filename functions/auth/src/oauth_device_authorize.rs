@@ -81,7 +81,7 @@ fn page(project: &Project, wanted: Option<RedirectUrl>) -> Result<RedirectUrl, K
     match wanted {
         Some(url) => project.redirects().check(&url).map(|()| url).map_err(Into::into),
         None => project.config.handler_page("cli-auth-confirm").ok_or_else(|| {
-            ROUTE.schema_error(&Problems::one("body.verification_uri", "is required, because the project has no trusted domain"))
+            ROUTE.schema_error(&Problems::one("body.verification_uri", "is required: the project has no trusted domain without a wildcard"))
         }),
     }
 }

@@ -147,7 +147,8 @@ async fn sign_in(access: &Access<Client>, code: &Code, stored: &StoredCode, acco
             (proved(access, stored, row, &mut writes)?, Some(row))
         }
     };
-    // A proof that changes hands has removed the factor, and with it the device.
+    // If the account has a new owner, `proved` has removed the second factor of the old one, so the
+    // device has nothing to replace.
     let device = account.device.clone().filter(|_| user.has_second_factor());
     if device.is_none()
         && let Some((attempt, required)) = second_factor::required(&access.app, &access.project, &user, is_new_user, Amr::Otp)?

@@ -54,8 +54,8 @@ pub async fn handle(
         created_with: CreatedWith::ProgrammaticCall,
         scheduled_at: None,
     };
-    // An entry whose codes are known, even if there are none, shares the capacity for addresses
-    // that nobody has verified.
+    // Nobody has verified the address. An entry that is created with a set of codes, even an empty
+    // one, uses the part of the capacity that such addresses share.
     let entry = sealed::entry(&app, project, new, [], app.clock.now())?;
     app.store.transact([outbox::create(project, &entry)?].into_iter().chain(recipient)).await?;
     Ok(Json(SUCCESS))

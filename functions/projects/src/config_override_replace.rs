@@ -39,10 +39,10 @@ pub async fn handle(
     let source = body.source.filter(|_| path.level == Level::Branch);
     match &source {
         None if path.level == Level::Branch => {
-            return Err(ROUTE.schema_error(&Problems::one("body.source", "is required for the branch")).into());
+            return Err(ROUTE.schema_error(&Problems::one("body.source", "is required for the level branch")).into());
         }
         Some(source) if !source.is_short() => {
-            return Err(ROUTE.schema_error(&Problems::one("body.source", "must have fields of at most 1024 bytes")).into());
+            return Err(ROUTE.schema_error(&Problems::one("body.source", "must not have a field longer than 1024 bytes")).into());
         }
         _ => {}
     }

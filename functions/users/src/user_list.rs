@@ -87,11 +87,11 @@ pub async fn handle(
     let limit = page::limit(query.limit, DEFAULT_LIMIT, MAX_LIMIT, &ROUTE)?;
     let filter = filter(&query);
     if filter.only_anonymous && !filter.includes_anonymous {
-        return Err(ROUTE.schema_error(&Problems::one("query.only_anonymous", "requires include_anonymous")).into());
+        return Err(ROUTE.schema_error(&Problems::one("query.only_anonymous", "requires include_anonymous=true")).into());
     }
     let by_activity = query.order_by == Some(UserOrder::LastActiveAt);
     if by_activity && query.team_id.is_some() {
-        return Err(ROUTE.schema_error(&Problems::one("query.order_by", "must be signed_up_at with team_id")).into());
+        return Err(ROUTE.schema_error(&Problems::one("query.order_by", "must be signed_up_at if team_id is sent")).into());
     }
     let project = &access.project;
     let descending = query.desc.is_some_and(|desc| desc.0);

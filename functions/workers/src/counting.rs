@@ -1,4 +1,4 @@
-//! What the entries of an audit trail count.
+//! Counts users, teams and sign-up rules by the entries of an audit trail.
 //!
 //! An entry is counted in the transaction of the link that covers it. Two things happen before, as
 //! they can be repeated: active users are counted, once a day each, and their sign-ins are noted in

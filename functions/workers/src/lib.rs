@@ -3,7 +3,7 @@
 //! The outbox worker runs in steps, which anything may start: the table's stream and a schedule on
 //! AWS, a task in the gateway. Steps may run in parallel, twice or not at all; conditional writes
 //! make that harmless. Separate functions handle the reports of SES, deletions that take longer
-//! than their request, and the chains of audit trails.
+//! than their request, the chains of audit trails, and webhooks.
 
 mod broadcast;
 mod chain;

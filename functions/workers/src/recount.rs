@@ -1,5 +1,5 @@
-//! Counts the users and teams of a project one by one: of a project that existed before they were
-//! counted, or to repair its totals. Users without a place in the list by activity get one.
+//! Counts the users and teams of a project one by one, if the project is older than its counters or
+//! its totals are wrong. Users without a place in the list by activity get one.
 
 use std::collections::BTreeSet;
 
@@ -20,7 +20,8 @@ pub const MOST_USERS: usize = 2000;
 const ROUNDS: u32 = 10;
 /// How many entries of the trail are read at once.
 const READ: usize = 500;
-/// More than the longest request takes, plus the difference between the clocks of two instances.
+/// Changes that began up to this long before the list of users was read may be missing in the list:
+/// more than the longest request takes, plus the difference between the clocks of two instances.
 const BEFORE: SignedDuration = SignedDuration::from_mins(2);
 
 /// Counts the users and teams of a project anew, at most `most` users; `None` if there are more.
@@ -43,7 +44,7 @@ pub async fn totals(app: &App, project: &ProjectId, most: usize) -> Result<Optio
     Ok(Some(tally))
 }
 
-/// The users whom entries since a time are about.
+/// The users of those entries since a time that change a total.
 async fn changed_since(app: &App, project: &ProjectId, since: Timestamp) -> Result<Vec<UserId>, store::Error> {
     let (mut users, mut after) = (BTreeSet::new(), None::<String>);
     loop {

@@ -22,8 +22,9 @@ pub fn projects(event: &Value) -> BTreeSet<ProjectId> {
 /// Adds links for all entries of a project's trail that no link covers yet, and returns the number
 /// of these entries. Does nothing for a deleted project.
 ///
-/// Adds up the figures that the entries count (`crate::counting`). The users of a project that was
-/// never counted are counted, unless there are too many.
+/// Adds what the entries count to the project's figures (`crate::counting`). If the project was
+/// never counted, all its users are counted, unless there are more than
+/// [`MOST_USERS`](recount::MOST_USERS).
 pub async fn link(app: &App, project: &ProjectId) -> Result<usize, store::Error> {
     let linked = chain::link(app, project).await?;
     if linked > 0 && !app.store.totals(project).await?.is_complete() {

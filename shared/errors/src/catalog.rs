@@ -116,11 +116,11 @@ catalog! {
         "Let the user try again, or reset the password by email.";
     RedirectUrlNotWhitelisted: "The project does not trust the domain of a redirect or callback URL.",
         "Add the origin that the error names to the project's trusted domains, `config.domains`.";
-    VerificationCodeNotFound: "The code does not exist.",
+    VerificationCodeNotFound: "The code or invitation does not exist.",
         "Check that the code is complete, or have a new email sent; for an `attempt_code`, start the sign-in again.";
     VerificationCodeExpired: "The code has expired.",
         "Have a new email sent to the user; for an `attempt_code`, start the sign-in again.";
-    VerificationCodeAlreadyUsed: "The code was used before.",
+    VerificationCodeAlreadyUsed: "The code or invitation was used before.",
         "If it did its work, nothing is needed; otherwise send a new email or, for an `attempt_code`, sign in again.";
     VerificationCodeMaxAttemptsReached: "The code was tried too many times.",
         "Have a new email sent to the user; for an `attempt_code`, start the sign-in again.";
@@ -137,15 +137,15 @@ catalog! {
         "Ask for the next code; check the clock of the user's device.";
     InvalidPollingCode: "The polling code of a command-line tool does not exist.",
         "Start the sign-in again with `POST /api/v1/auth/cli`.";
-    AuthorizationPending: "Nobody has decided about the sign-in of the device yet.",
+    AuthorizationPending: "The user has neither confirmed nor refused the sign-in of the device yet.",
         "Poll again after the `interval`.";
     SlowDown: "The device polls too often.",
         "Wait five seconds longer between polls.";
-    DeviceCodeExpired: "The time to confirm the sign-in of the device has passed, or the confirmation no longer counts.",
+    DeviceCodeExpired: "Nobody confirmed the sign-in of the device in time, or the confirmation is no longer valid.",
         "Start again with `POST /api/v1/auth/oauth/device_authorization`.";
     DeviceDenied: "The sign-in of the device was refused.",
         "Tell the user; start again if the user wants to.";
-    InvalidLoginCode: "The login code of a command-line tool does not exist, or its sign-in has expired or is decided.",
+    InvalidLoginCode: "The login code does not exist, or its sign-in has expired or was already confirmed or refused.",
         "Run the tool's sign-in again and open the new link.";
     NoAnonymousSession: "The sign-in of the command-line tool has no anonymous session, or another browser took it over.",
         "Sign in in the browser, and confirm with the refresh token.";
@@ -162,9 +162,9 @@ catalog! {
         "Let the user try again with new options, or another way to sign in; the message says why.";
 
     InvalidOauthClientIdOrSecret: "The OAuth client id or secret is wrong.",
-        "The client id is the project's id, and the client secret is the project's `pck_` key.";
-    InvalidScope: "The scope cannot be requested.",
-        "Request a scope that the provider and the project offer.";
+        "Send the project's id, and its `pck_` key, or for `client_credentials` an `ssk_` key.";
+    InvalidScope: "The parameter `scope` is not `legacy`.",
+        "Send `scope=legacy`, and name scopes of the provider in `provider_scope`.";
     InvalidAuthorizationCode: "The authorization code, its PKCE verifier or its redirect URI is not valid.",
         "Start the sign-in again; a code works once, for the flow that requested it.";
     OauthProviderNotFoundOrNotEnabled: "The project has not set up this provider.",
@@ -179,7 +179,7 @@ catalog! {
         "Sign in with the provider, or unlink the account from the other user first.";
     OauthConnectionNotConnectedToUser: "The user has no account at this provider.",
         "Have the user link an account first.";
-    OauthConnectionDoesNotHaveRequiredScope: "The user has not granted the requested scope.",
+    OauthConnectionDoesNotHaveRequiredScope: "The user has not granted the requested scope or, for older SDKs, there is no usable token.",
         "Have the user link the account again with this scope.";
     OauthAccessTokenNotAvailable: "The provider has issued no access token, or does not renew it.",
         "Have the user link the account again.";
@@ -187,7 +187,7 @@ catalog! {
         "Link another account, or unlink this one from its user first.";
     AnotherProviderAccountSignsIn: "The user already signs in with another account of the provider.",
         "Add the account with `allow_sign_in: false`, or turn off `allow_sign_in` of the other account first.";
-    InvalidSharedOauthProviderId: "A provider of type `shared` is not one whose client a deployment can share.",
+    InvalidSharedOauthProviderId: "The provider cannot have the type `shared`.",
         "Use `standard` with a client of your own; google, github, microsoft and spotify can be shared.";
     OauthExtraScopeNotAvailableWithSharedOauthKeys: "The provider has the type `shared`, which allows only the scopes for signing in.",
         "Register a client of your own at the provider, and set the type `standard`.";
@@ -216,7 +216,7 @@ catalog! {
         "Resolve the reason in `details` first.";
     TeamInvitationEmailMismatch: "The invitation was sent to an address that the user has not verified.",
         "Sign in with the invited address, or verify it for this user.";
-    PermissionNotFound: "The permission does not exist.",
+    PermissionNotFound: "The permission does not exist, or the user whose permission is to be revoked does not have it.",
         "Check its id, or define it first.";
     WrongPermissionScope: "The permission is for another scope: a team permission instead of a project permission, or the reverse.",
         "Use the operation for the permission's scope, which is in `details`.";
@@ -264,7 +264,7 @@ catalog! {
         "Unlink one first.";
     ApiKeysNotEnabled: "The project does not permit API keys of this type of owner.",
         "Set `config.allow_user_api_keys` or `config.allow_team_api_keys` of the project to `true`.";
-    TooManyApiKeys: "The user or team has the maximum number of API keys that have not ended.",
+    TooManyApiKeys: "The user or team has the maximum number of active API keys.",
         "Revoke one that is not in use.";
     PasskeyNotFound: "The user does not have this passkey.",
         "List the user's passkeys.";
@@ -286,7 +286,7 @@ catalog! {
         "Start at the first page, and pass `next_cursor` on unchanged.";
     ConflictingHeaders: "A header was sent twice with different values, or is not text.",
         "Send the header once; `X-Stack-…` and `X-Hexclave-…` are synonyms of `X-Service-…`.";
-    PreconditionFailed: "The entry has changed since it was read.",
+    PreconditionFailed: "The resource has changed since it was read.",
         "Read it again and repeat the change with its new `ETag`.";
     MagicLinkNotEnabled: "The project does not offer sign-in by email.",
         "Turn on `auth.otp.allowSignIn`.";

@@ -114,9 +114,9 @@ pub enum KnownError {
     #[error("the user has no password")] UserDoesNotHavePassword,
     #[error("the old password is wrong")] PasswordConfirmationMismatch,
     #[error("{0}")] RedirectUrlNotWhitelisted(#[serde(skip)] String),
-    #[error("the code does not exist")] VerificationCodeNotFound,
+    #[error("the code or invitation does not exist")] VerificationCodeNotFound,
     #[error("the code has expired")] VerificationCodeExpired,
-    #[error("the code has been used")] VerificationCodeAlreadyUsed,
+    #[error("the code or invitation has been used")] VerificationCodeAlreadyUsed,
     #[error("the code was tried too many times")] VerificationCodeMaxAttemptsReached,
     #[error("the address is already verified")] EmailAlreadyVerified,
     #[error("{email} is not the user's primary address")]
@@ -132,11 +132,13 @@ pub enum KnownError {
     MultiFactorAuthenticationRequired { attempt_code: String, factors: Vec<&'static str> },
     #[error("the code from the authenticator app is wrong or was used before")] InvalidTotpCode,
     #[error("the polling code does not exist")] InvalidPollingCode,
-    #[error("nobody has decided about the sign-in yet")] AuthorizationPending,
+    #[error("the user has neither confirmed nor refused the sign-in yet")] AuthorizationPending,
     #[error("the device polls too often; wait five seconds longer between polls")] SlowDown,
-    #[error("the device code has expired; start again")] DeviceCodeExpired,
+    #[error("the device code has expired, or its confirmation is no longer valid; start again")]
+    DeviceCodeExpired,
     #[error("the sign-in of the device was refused")] DeviceDenied,
-    #[error("the login code does not exist, or its sign-in has expired or is decided")] InvalidLoginCode,
+    #[error("the login code does not exist, or its sign-in has expired or was already confirmed or refused")]
+    InvalidLoginCode,
     #[error("no anonymous session is attached to the sign-in")] NoAnonymousSession,
     #[error("the user of the session is not anonymous")] CliSessionNotAnonymous,
     #[error("the refresh token does not exist, or its session has ended")] InvalidRefreshToken,
@@ -146,7 +148,8 @@ pub enum KnownError {
     #[error("the passkey was not accepted: {message}")] PasskeyAuthenticationFailed { message: String },
 
     #[error("the client id or secret is wrong")] InvalidOauthClientIdOrSecret { client_id: Option<String> },
-    #[error("the scope cannot be requested")] InvalidScope,
+    #[error("the scope must be `legacy`; name the scopes of the provider in provider_scope")]
+    InvalidScope,
     #[error("the authorization code is not valid")] InvalidAuthorizationCode,
     #[error("the project has not set up this provider")] OauthProviderNotFoundOrNotEnabled,
     #[error("the provider did not answer, or its answer was invalid")] OauthProviderTemporarilyUnavailable,
@@ -162,11 +165,11 @@ pub enum KnownError {
     #[error("a user of the project already has this provider account")]
     OauthProviderAccountIdAlreadyUsedForSignIn,
     #[error("the user already signs in with another account of this provider")] AnotherProviderAccountSignsIn,
-    #[error("no deployment can share a client of {provider_id}")]
+    #[error("the provider {provider_id} cannot have the type shared")]
     InvalidSharedOauthProviderId { provider_id: String },
-    #[error("the deployment's client of the provider allows no further scopes")]
+    #[error("the provider has the type shared, which allows only the scopes for signing in")]
     OauthExtraScopeNotAvailableWithSharedOauthKeys,
-    #[error("the deployment's client of the provider gives no access tokens")]
+    #[error("the provider has the type shared, which gives apps no access tokens")]
     OauthAccessTokenNotAvailableWithSharedOauthKeys,
     #[error("the refresh token does not belong to the session of the access token, or the session has ended")]
     CrossDomainSessionMismatch,
@@ -186,7 +189,8 @@ pub enum KnownError {
     TeamInvitationRestrictedUserNotAllowed { restricted_reason: RestrictedReason },
     #[error("the invitation was sent to an address that this user has not verified")]
     TeamInvitationEmailMismatch,
-    #[error("the permission {permission_id} does not exist")] PermissionNotFound { permission_id: String },
+    #[error("the permission {permission_id} does not exist, or the user does not have it")]
+    PermissionNotFound { permission_id: String },
     #[error("the permission {permission_id} has the scope {actual_scope}, not {expected_scope}")]
     WrongPermissionScope { permission_id: String, expected_scope: String, actual_scope: String },
     #[error("the contained permission {permission_id} does not exist")]
@@ -222,7 +226,7 @@ pub enum KnownError {
     TooManyProviderAccounts { max: usize },
     #[error("API keys of a {type} are not enabled in this project")]
     ApiKeysNotEnabled { r#type: &'static str },
-    #[error("a {type} can have at most {max} open API keys: revoke one first")]
+    #[error("a {type} can have at most {max} active API keys: revoke one first")]
     TooManyApiKeys { r#type: &'static str, max: usize },
     #[error("the user does not have this passkey")] PasskeyNotFound,
     #[error("a user can have at most {limit} passkeys: delete one first")] TooManyPasskeys { limit: usize },
@@ -235,7 +239,7 @@ pub enum KnownError {
     #[error("the cursor does not belong to this list")] InvalidCursor,
     #[error("the header {header} was sent twice with different values, or is not text")]
     ConflictingHeaders { header: String },
-    #[error("the entry has changed since it was read: read it again")] PreconditionFailed,
+    #[error("the resource has changed since it was read: read it again")] PreconditionFailed,
     #[error("the project does not offer sign-in with an emailed code or link")] MagicLinkNotEnabled,
     #[error("the project does not use proof of work as its bot challenge")] BotChallengeNotEnabled,
     #[error("the admin access token's user no longer exists")] AdminAccessTokenUserNotFound,
@@ -258,7 +262,7 @@ pub enum KnownError {
     TooManyPermissions { max: usize },
     #[error("a project can have at most {max} templates, themes and drafts each: delete one that is no longer used")]
     TooManyEmailDocuments { max: usize },
-    #[error("the project has the maximum number of webhook endpoints, {limit}")]
+    #[error("a project can have at most {limit} webhook endpoints: delete one first")]
     TooManyWebhookEndpoints { limit: usize },
     #[error("the webhook endpoint does not exist")] WebhookEndpointNotFound,
     #[error("the delivery does not exist, or was deleted after 30 days")] WebhookDeliveryNotFound,

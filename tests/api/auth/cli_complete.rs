@@ -107,7 +107,7 @@ async fn the_first_factor_alone_confirms_nothing() {
 }
 
 #[tokio::test]
-async fn a_refused_sign_in_is_over_for_the_tool() {
+async fn a_refused_sign_in_has_expired_for_the_tool() {
     let app = TestApp::start().await;
     let ada = app.sign_up("ada@example.com").await;
     let (polling, login) = start(&app, json!({})).await;

@@ -144,7 +144,7 @@ async fn the_session_of_a_tool_ends_with_all_sessions() {
 }
 
 #[tokio::test]
-async fn an_impersonation_gives_a_tool_no_longer_session() {
+async fn the_session_of_a_tool_lasts_no_longer_than_a_confirming_impersonation() {
     let app = TestApp::start().await;
     let ada = app.sign_up("ada@example.com").await;
     let short = json!({ "user_id": ada.user_id, "expires_in_millis": 120_000, "is_impersonation": true });

@@ -18,7 +18,7 @@ const VERIFY: &str = "/api/v1/auth/mfa/authenticators/verify";
 const ME: &str = "/api/v1/users/me";
 const ADA: &str = "ada@example.com";
 
-/// An authenticator app that is being set up, or that was.
+/// An authenticator app that is being set up or has been set up.
 pub(crate) struct Phone {
     pub(crate) code: String,
     secret: Vec<u8>,
@@ -201,7 +201,7 @@ async fn removing_an_app_leaves_the_others_and_the_last_one_ends_the_factor() {
 }
 
 #[tokio::test]
-async fn the_reference_operation_replaces_all_apps_or_removes_them() {
+async fn updating_the_user_as_the_sdk_does_replaces_or_removes_all_apps() {
     let app = TestApp::start().await;
     let ada = app.sign_up(ADA).await;
     let (first, _) = set_up(&app, &ada).await;

@@ -69,7 +69,7 @@ async fn listed(app: &TestApp, user: &SignedIn, token: &str) -> Vec<Value> {
 }
 
 #[tokio::test]
-async fn a_device_replaces_the_second_factor_until_its_time_is_over() {
+async fn a_device_replaces_the_second_factor_until_it_expires() {
     let (app, ada, phone) = world().await;
     let answer = complete(&app, &attempt(&app, ADA).await, &phone).await.json();
     let token = answer["device_token"].as_str().unwrap();
@@ -239,7 +239,7 @@ async fn the_device_of_one_user_replaces_no_factor_of_another() {
     set_up(&app, &bob).await;
     let body = json!({ "email": "bob@example.com", "password": PASSWORD });
     assert_error(&on(&app, &token).post(PASSWORD_SIGN_IN, body).await, 400, "MULTI_FACTOR_AUTHENTICATION_REQUIRED");
-    // A wrong password stays wrong.
+    // A remembered device does not replace the password.
     let wrong = on(&app, &token).post(PASSWORD_SIGN_IN, json!({ "email": ADA, "password": "a wrong horse battery" })).await;
     assert_error(&wrong, 400, "EMAIL_PASSWORD_MISMATCH");
 }

@@ -255,7 +255,7 @@ async fn an_app_that_was_stored_before_there_were_codes_gets_some() {
 }
 
 #[tokio::test]
-async fn a_set_takes_the_fresh_proof_that_removing_the_app_takes() {
+async fn a_new_set_requires_as_recent_a_proof_as_removing_the_app() {
     let app = TestApp::start().await;
     let ada = user_with_app(&app, ADA).await;
     app.configure(json!({ "config": { "reauthentication_max_age_seconds": 86_400 } })).await;

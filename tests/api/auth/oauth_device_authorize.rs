@@ -128,7 +128,7 @@ async fn codes_of_devices_belong_to_their_project() {
     assert_eq!(app.anonymous().post(TOKEN, elsewhere).await.json()["error"], "invalid_grant");
     decide(&app, started["user_code"].as_str().unwrap(), "complete", &ada).await;
     let by_user_code = json!({ "device_code": started["user_code"] });
-    assert_eq!(refusal(&app, &by_user_code).await, "invalid_grant", "the user code is no secret");
+    assert_eq!(refusal(&app, &by_user_code).await, "invalid_grant", "a user code gets no tokens");
     assert_eq!(poll(&app, &started).await.status(), 200);
 }
 

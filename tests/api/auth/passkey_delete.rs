@@ -51,7 +51,7 @@ async fn a_user_keeps_the_last_way_to_sign_in() {
 }
 
 #[tokio::test]
-async fn false_removes_all_passkeys_and_true_is_refused() {
+async fn passkey_auth_enabled_false_removes_all_passkeys_and_true_is_refused() {
     let app = TestApp::start().await;
     app.offer_passkeys().await;
     let ada = app.sign_up("ada@example.com").await;

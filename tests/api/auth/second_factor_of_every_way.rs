@@ -120,7 +120,7 @@ fn methods(way: Way, proof: Proof) -> Value {
 }
 
 async fn walk(world: &mut World, way: Way, proof: Proof) {
-    // A code of the app works once, and entries of the log are ordered by time.
+    // Each code of the app works once, and entries of the log are ordered by time.
     world.app.advance(SignedDuration::from_secs(30));
     let before = world.sessions().await;
     let details = assert_error(&world.first(way).await, 400, "MULTI_FACTOR_AUTHENTICATION_REQUIRED");

@@ -113,11 +113,11 @@ async fn members_of_a_team_are_restricted_when_they_join_sign_in_or_refresh() {
     let membership = |user: &SignedIn| format!("/api/v1/team-memberships/{}/{}", team.as_str().unwrap(), user.user_id);
     assert_eq!(app.server().post(&membership(&ada), json!({})).await.status(), 201);
     require(&app, json!({ "required_of_teams": [team] })).await;
-    // Who was a member before falls under the rule with the next access token.
+    // A user who was a member before is restricted from the next access token on.
     assert_eq!(reason_of(&app, &ada).await, Value::Null);
     assert_eq!(refreshed(&app, &ada).await["restricted_reason"], reason());
     assert_eq!(reason_of(&app, &ada).await, reason());
-    // Who joins falls under it at once.
+    // A user who joins is restricted at once.
     assert_eq!((reason_of(&app, &bob).await, refreshed(&app, &bob).await["is_restricted"].clone()), (Value::Null, json!(false)));
     assert_eq!(app.server().post(&membership(&bob), json!({})).await.status(), 201);
     assert_eq!(reason_of(&app, &bob).await, reason());

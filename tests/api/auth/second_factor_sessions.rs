@@ -65,7 +65,7 @@ async fn a_verified_passkey_counts_as_both_factors_where_it_was_used() {
     let ada = app.sign_up(ADA).await;
     assert_eq!(reason_of(&app, &ada).await, reason());
     let mut passkey = add_passkey(&app, &ada, None).await;
-    assert_eq!(reason_of(&app, &ada).await, Value::Null, "setting it up proved it");
+    assert_eq!(reason_of(&app, &ada).await, Value::Null, "the registration proved the passkey");
     assert_eq!(refreshed(&app, &ada).await["is_restricted"], false);
     let user = app.server().get(&format!("/api/v1/users/{}", ada.user_id)).await.json();
     assert_eq!(user["is_restricted"], false);
@@ -96,7 +96,7 @@ async fn a_verified_passkey_counts_as_both_factors_where_it_was_used() {
 }
 
 #[tokio::test]
-async fn who_knows_only_the_password_adds_no_factor_beside_the_passkey() {
+async fn a_session_with_only_the_password_adds_no_factor_to_a_passkey_account() {
     let app = project().await;
     let ada = app.sign_up(ADA).await;
     let passkey = add_passkey(&app, &ada, None).await;
@@ -114,7 +114,7 @@ async fn who_knows_only_the_password_adds_no_factor_beside_the_passkey() {
     assert_eq!(reauthenticate(&app, &thief, json!({ "password": "correct horse battery" })).await.status(), 200);
     assert_eq!(reason_of(&app, &thief).await, reason(), "the password is one factor, however often it is proved");
     assert_error(&own.patch("/api/v1/users/me", secret.clone()).await, 403, "REAUTHENTICATION_REQUIRED");
-    // The owner proves the passkey in the same session, and a later proof takes nothing away.
+    // Once the passkey is proved in the same session, a later proof of one factor changes nothing.
     prove(&app, &thief, &passkey).await;
     assert_eq!(reason_of(&app, &thief).await, Value::Null);
     assert_eq!(reauthenticate(&app, &thief, json!({ "password": "correct horse battery" })).await.status(), 200);
@@ -129,7 +129,7 @@ async fn a_passkey_that_did_not_verify_its_user_is_one_factor() {
     let key = add_passkey(&app, &ada, Some(PRESENT)).await;
     assert_eq!(reason_of(&app, &ada).await, reason());
     assert_eq!(reason_of(&app, &passkey_session(&app, &key).await).await, reason());
-    // An app makes two factors of it, and every session has both.
+    // With an authenticator app, no session is restricted, and the passkey needs a second factor.
     enrol(&app, &ada).await;
     assert_eq!(reason_of(&app, &ada).await, Value::Null);
     assert_error(&app.sign_in_with(&key).await, 400, "MULTI_FACTOR_AUTHENTICATION_REQUIRED");
@@ -143,7 +143,7 @@ async fn a_session_has_as_many_factors_on_another_domain() {
     let by_passkey = passkey_session(&app, &passkey).await;
     let there = exchange(&app, &code(&app, &by_passkey).await).await.json();
     assert_eq!(claims(&there["access_token"])["is_restricted"], false);
-    // A team that came to require a second factor is noted there, too.
+    // The exchange also notes the teams that have come to require a second factor.
     require(&app, json!({ "required_of_everyone": false })).await;
     let bob = app.sign_up("bob@example.com").await;
     let team = app.server().post("/api/v1/teams", json!({ "display_name": "Engines" })).await.json()["id"].clone();
@@ -171,7 +171,8 @@ async fn a_tool_gets_the_session_of_a_user_with_both_factors_only() {
     let tool = fetch(&app, &polling).await;
     assert_eq!(app.signed_in(&tool).get("/api/v1/users/me").await.json()["id"], json!(ada.user_id));
 
-    // A session that no longer counts as two factors when the tool comes gives it nothing.
+    // If the confirming session counts as one factor by the time the tool polls, the tool gets
+    // no session.
     let (polling, login) = start(&app, json!({})).await;
     assert_eq!(complete(&app, &login, &by_passkey.refresh_token).await.status(), 200);
     app.configure(json!({ "config": { "passkey_replaces_second_factor": false } })).await;
@@ -205,7 +206,7 @@ async fn machines_and_sessions_that_a_server_creates_need_no_second_factor() {
     add_passkey(&app, &ada, None).await;
     let created = app.server().post("/api/v1/auth/sessions", json!({ "user_id": ada.user_id })).await.json();
     assert_eq!(claims(&created["access_token"])["is_restricted"], false);
-    // The server's word replaces no factor that the user does not have.
+    // A server's session does not replace a second factor that the user has not set up.
     let bob = app.sign_up("bob@example.com").await;
     let created = app.server().post("/api/v1/auth/sessions", json!({ "user_id": bob.user_id })).await.json();
     assert_eq!(claims(&created["access_token"])["restricted_reason"], reason());

@@ -86,7 +86,7 @@ async fn every_credential_change_requires_recent_authentication() {
 }
 
 #[tokio::test]
-async fn a_passkey_begun_and_a_link_require_recent_authentication() {
+async fn completing_a_registration_or_starting_a_link_requires_recent_authentication() {
     let app = oauth_authorize::start().await;
     app.offer_passkeys().await;
     let ada = app.sign_up("ada@example.com").await;

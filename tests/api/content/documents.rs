@@ -294,7 +294,7 @@ async fn readers_of_a_post_never_miss_its_text_during_publications() {
     tokio::join!(publish(0), publish(1), read);
 }
 
-/// An item of the public content as versions wrote it that did not keep the texts of posts.
+/// An item of the public content in the form of versions that did not keep the texts of posts.
 fn earlier(sk: &str, entity: &str) -> String {
     format!(r#"{{"Item":{{"pk":{{"S":"CONTENT"}},"sk":{{"S":"{sk}"}},"version":{{"S":"v"}},"post_items":{{"N":"1"}},"d":{entity}}}}}"#)
 }

@@ -77,7 +77,7 @@ async fn content_of_the_version_before_is_shown_with_its_texts() {
 }
 
 #[tokio::test]
-async fn content_of_the_version_before_is_replaced_without_a_rest() {
+async fn content_of_the_version_before_is_replaced_completely() {
     let app = published_before().await;
     app.publish(&sample(None)).await;
     for path in PATHS {

@@ -10,7 +10,7 @@ use super::documents::published;
 
 #[tokio::test]
 async fn the_rust_client_of_the_protocol_uses_tools_and_resources() {
-    // The client uses the provider of the process. Another test may have installed it.
+    // The client uses the crypto provider of the process, which another test may have installed.
     let _ = rustls::crypto::ring::default_provider().install_default();
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
     let url = format!("http://{}", listener.local_addr().unwrap());

@@ -29,7 +29,7 @@ async fn a_key_is_shown_once_and_then_by_its_last_four_characters() {
 }
 
 #[tokio::test]
-async fn keys_are_listed_newest_first_and_named_in_the_user_by_nobody() {
+async fn keys_are_listed_newest_first_and_are_not_fields_of_the_user() {
     let app = started().await;
     let ada = app.sign_up(ADA).await;
     let first = user_key(&app, &ada).await;

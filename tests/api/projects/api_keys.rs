@@ -164,7 +164,7 @@ async fn sets_of_another_project_are_not_found() {
 }
 
 #[tokio::test]
-async fn the_time_that_means_never_is_accepted_as_it_was_said() {
+async fn the_time_that_means_never_is_accepted_as_responses_show_it() {
     let app = TestApp::start().await;
     let create = async |expires: &Value| {
         let mut wanted = new_set(&app);

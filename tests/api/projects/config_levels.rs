@@ -156,7 +156,7 @@ async fn a_provider_of_the_branch_keeps_the_secret_of_the_environment() {
     push(&app, json!({})).await;
     assert_eq!(offered().await, json!([]));
     push(&app, google).await;
-    assert_eq!(offered().await, json!([{ "id": "google" }]), "with the secret of before");
+    assert_eq!(offered().await, json!([{ "id": "google" }]), "with the earlier secret");
     assert!(!format!("{:?}", app.table()).contains("a-secret"));
     let moved = patch(&admin, "environment", json!({ "auth.oauth.providers.google.clientId": "other" })).await;
     assert_refused(&moved, "auth.oauth.providers.google.clientSecret is required");

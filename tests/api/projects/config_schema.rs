@@ -127,7 +127,7 @@ async fn reset(app: &TestApp, keys: &[&str]) {
 #[tokio::test]
 async fn every_value_has_its_level_and_its_default() {
     let app = TestApp::start().await;
-    // What a new project sets.
+    // Resets what a new project sets.
     reset(&app, &["auth", "domains", "teams", "rbac"]).await;
     for (key, own, value, default) in values() {
         assert_eq!(at(&read(&app.admin(), CONFIG).await, key), default, "{key}");

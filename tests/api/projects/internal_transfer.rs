@@ -51,7 +51,7 @@ async fn a_project_moves_to_another_team_with_all_it_has() {
 }
 
 #[tokio::test]
-async fn only_who_may_delete_the_owning_team_gives_a_project_away() {
+async fn only_users_who_may_delete_the_owning_team_can_give_a_project_away() {
     let app = TestApp::start().await;
     let internal = app.internal_project().await;
     let ada = Owner::sign_up(&app, &internal, "ada@example.com").await;

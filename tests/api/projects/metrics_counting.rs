@@ -87,7 +87,7 @@ async fn a_refresh_succeeds_when_counting_fails_and_the_next_one_counts() {
         let caller = app.client().with("x-stack-refresh-token", &ada.refresh_token);
         caller.post("/api/v1/auth/sessions/current/refresh", json!({})).await.status()
     };
-    // The session and the user are written first.
+    // The first two writes are those of the session and of the user; those that count follow.
     app.recorder.break_writes(2, 100, Fault::NotMade);
     assert_eq!(refresh().await, 200);
     app.recorder.clear();
@@ -186,7 +186,7 @@ async fn a_recount_is_exact_while_users_sign_up_and_are_deleted() {
 }
 
 #[tokio::test]
-async fn a_user_in_very_many_teams_is_uncounted_once() {
+async fn a_deleted_user_of_very_many_teams_is_subtracted_from_the_totals_once() {
     let app = TestApp::start().await;
     let (ada, _) = (app.sign_up("ada@example.com").await, app.sign_up("bob@example.com").await);
     for number in 0..60 {

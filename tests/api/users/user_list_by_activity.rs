@@ -202,7 +202,7 @@ async fn a_sign_in_counts_as_activity_once_an_hour_and_never_backwards() {
     link(&app).await;
     assert_eq!(at(&ada).await, first);
 
-    // A refresh after the sign-in, and before the entry of that is linked, is not undone.
+    // Linking the entry of a sign-in does not undo a refresh after the sign-in.
     app.advance(HOUR);
     let again = app.sign_in("bob@example.com").await;
     app.advance(SignedDuration::from_secs(1));

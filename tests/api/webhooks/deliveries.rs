@@ -40,7 +40,7 @@ async fn an_endpoint_gets_at_most_eight_requests_at_a_time() {
         create_user(&app, &number.to_string()).await;
     }
     assert_eq!(app.record_webhooks().await, 40);
-    // Two workers at the same time send no more than one.
+    // Two workers at the same time send no more requests at once than one worker.
     let mut couriers = [Courier::default(), Courier::default()];
     let [first, second] = couriers.each_mut().map(|courier| courier.drain(&app.app, Timestamp::MAX));
     futures_util::try_join!(first, second).unwrap();

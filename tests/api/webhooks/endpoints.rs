@@ -52,7 +52,7 @@ async fn a_url_must_be_a_public_one() {
     let created = endpoint(&strict, json!({ "url": "https://example.com/" })).await;
     let moved = strict.admin().patch(&path(&created, ""), json!({ "url": "https://192.168.0.1/" })).await;
     assert_eq!(moved.code(), "WEBHOOK_URL_NOT_ALLOWED");
-    // For development, an endpoint may be on this machine, but plain HTTP goes nowhere else.
+    // In development, an endpoint may be on this machine; plain HTTP is allowed for no other host.
     assert_eq!(app.admin().post(ENDPOINTS, json!({ "url": "http://localhost:3000/" })).await.status(), 201);
     assert_eq!(app.admin().post(ENDPOINTS, json!({ "url": "http://example.com/" })).await.code(), "WEBHOOK_URL_NOT_ALLOWED");
 }

@@ -1,9 +1,10 @@
 //! Access tokens of connected accounts (OpenID Connect Core §12, RFC 6749 §6): the stored token,
 //! or a new one from the provider if the stored one has expired or is about to expire.
 //!
-//! One request at a time refreshes the tokens of an account; others wait for its result. Only a
-//! provider that refuses the refresh token for good makes the service give up the tokens. Any other
-//! failure leaves them as they are.
+//! One request at a time refreshes the tokens of an account. Meanwhile, others return the stored
+//! token, or wait for the result if it has expired. Tokens are given up only if the provider
+//! refuses the refresh token for good, or no longer accepts an access token that has no expiry. Any
+//! other failure leaves them as they are.
 
 use std::time::Duration;
 
@@ -28,7 +29,7 @@ use wire::id::UserId;
 
 use crate::oauth::provider_client;
 
-/// A token that expires earlier is refreshed before it is returned.
+/// A token that expires within this time is refreshed before it is returned.
 const LEAST_LEFT: SignedDuration = SignedDuration::from_mins(5);
 /// How long a request has the sole right to refresh: longer than its calls to the provider take.
 const LEASE: SignedDuration = SignedDuration::from_secs(10);
@@ -114,7 +115,7 @@ impl Connection<'_> {
             if store.begin_refresh(self.of(), &tokens, now, after(now, LEASE)).await? {
                 let refresh = self.access.app.sealer.open(&self.owner(), refresh)?;
                 return match self.refreshed(&tokens, &refresh).await {
-                    // The stored token is still good for a while.
+                    // The stored token has not expired yet.
                     Err(Error::Known(KnownError::OauthProviderTemporarilyUnavailable)) if lives(SignedDuration::ZERO) => self.open(&tokens),
                     refreshed => refreshed,
                 };
@@ -143,8 +144,9 @@ impl Connection<'_> {
         provider_client::peer(&self.access.app, &self.access.project, self.provider)
     }
 
-    /// The error for an account without a usable token. Older SDKs pass on the other code as an
-    /// exception, although it means the same to the app: the user has to link the account again.
+    /// The error for an account without a usable token. Older SDKs get another code than newer
+    /// ones, because they throw an exception for `OAUTH_ACCESS_TOKEN_NOT_AVAILABLE`. Both codes
+    /// mean that the user has to link the account again.
     fn unavailable(&self, reason: &str) -> KnownError {
         if self.is_for_older_sdk {
             return KnownError::OauthConnectionDoesNotHaveRequiredScope;

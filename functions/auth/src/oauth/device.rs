@@ -45,8 +45,8 @@ impl Poll {
             Polled::Waiting => {
                 let now = app.clock.now();
                 let before = now.checked_sub(AT_LEAST).unwrap_or(now);
-                let is_slow = app.store.note_poll(&project.id, &login_code(&self.0).digest(), before, now).await?;
-                Err(if is_slow { KnownError::AuthorizationPending } else { KnownError::SlowDown }.into())
+                let is_slow_enough = app.store.note_poll(&project.id, &login_code(&self.0).digest(), before, now).await?;
+                Err(if is_slow_enough { KnownError::AuthorizationPending } else { KnownError::SlowDown }.into())
             }
         }
     }

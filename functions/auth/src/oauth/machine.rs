@@ -1,4 +1,4 @@
-//! The grant of machines (RFC 6749 §4.4): a server key becomes an access token of ten minutes.
+//! The grant of machines (RFC 6749 §4.4): a server key is exchanged for an access token.
 
 use crypto::digest::Digest;
 use errors::{Error, KnownError};

@@ -102,7 +102,7 @@ impl Native<'_> {
         let (before, (after, writes)) = match decision {
             Decision::SignIn(user) => {
                 let row = self.user(user).await?;
-                // The claim may be older than the user.
+                // The claim was read before the user, who may have changed in between.
                 if !row.user.provider_accounts.iter().any(|own| own.is_same(account) && own.allow_sign_in) {
                     return Err(Error::conflict());
                 }

@@ -25,7 +25,7 @@ use store::{Contention as _, Store, Write, passkey};
 use utoipa::ToSchema;
 use wire::id::UserId;
 
-/// How many times a use is decided when the account changes concurrently.
+/// Maximum number of attempts when the account changes concurrently.
 pub(crate) const ROUNDS: u32 = 5;
 
 /// The response of a passkey, beside other proofs in a request.
@@ -39,7 +39,7 @@ pub(crate) struct PasskeyResponse {
     pub(crate) authentication_response: Value,
 }
 
-/// The response of a passkey, which is yet to be checked.
+/// The response of a passkey before it is checked.
 pub(crate) struct PasskeyProof<'a> {
     pub(crate) access: &'a Access<Client>,
     pub(crate) code: &'a Code,
@@ -51,7 +51,7 @@ pub(crate) struct PasskeyProof<'a> {
     pub(crate) failed: Event,
 }
 
-/// A right response, whose use is yet to be written.
+/// A correct response before the use of the passkey is written.
 pub(crate) struct Proved {
     /// The user as read.
     row: UserRow,
@@ -109,12 +109,12 @@ impl PasskeyProof<'_> {
     }
 
     /// Records that there may be a copy of the authenticator, and tells the owner once. `user` is
-    /// the user of `row` with the suspicion.
+    /// the user of `row` with the suspicion recorded.
     async fn suspect(&self, row: &UserRow, user: User) -> Error {
         let refused = || KnownError::PasskeyAuthenticationFailed { message: Refused::Cloned.to_string() }.into();
         let told = async {
-            // If this response has just been used by another request, its count is old for that
-            // reason alone.
+            // If another request has just used this response, its signature count did not increase
+            // for that reason alone. The challenge is then redeemed, and this read fails.
             self.challenge(&self.access.app.store).await?;
             if user == row.user {
                 let store = &self.access.app.store;

@@ -4,8 +4,9 @@ use api::product::{Access, Client};
 use errors::KnownError;
 use model::user::User;
 
-/// Refuses a sign-in that is too old to add an app. To add one to others is as sensitive as to
-/// replace them: the new app signs in as they do.
+/// Fails with `REAUTHENTICATION_REQUIRED` if the session's last proof is too old to add an app. For
+/// a user who already has an app, the limit is that for replacing it: the new app completes
+/// sign-ins just as well.
 pub(crate) fn check_proof(access: &Access<Client>, user: &User) -> Result<(), KnownError> {
     if user.totp.is_some() { access.check_just_proved() } else { access.check_fresh() }
 }

@@ -1,5 +1,6 @@
-//! Remembered devices in sign-ins. The token is in the header `device-token` of any family, so that
-//! it reaches every way to sign in, also through published SDKs, which can add headers.
+//! Remembered devices in sign-ins. The token is in the header `X-Service-Device-Token` or one of
+//! its synonyms, so that it reaches every way to sign in, also through published SDKs, which can
+//! add headers.
 
 use flows::App;
 use model::project::Project;

@@ -44,7 +44,8 @@ pub(crate) enum Right<'a> {
 }
 
 impl Right<'_> {
-    /// When the app of the code was added, if that is known.
+    /// When the app that shows the code was added; `None` if that is unknown, and for a recovery
+    /// code.
     pub(crate) fn since(&self) -> Option<Timestamp> {
         match self {
             Self::App(app, _) => app.set_at,

@@ -41,7 +41,7 @@ impl Origin {
             (Some(html), None, None) => Ok(Self::Html(html.clone())),
             (None, Some(id), None) => Ok(Self::Template(id)),
             (None, None, Some(id)) => Ok(Self::Draft(id)),
-            _ => Err(invalid(route, "body", "must have one of html, template_id and draft_id")),
+            _ => Err(invalid(route, "body", "must have exactly one of html, template_id and draft_id")),
         }
     }
 

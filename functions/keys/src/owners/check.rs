@@ -1,4 +1,4 @@
-//! Checking a key: whether it is open, and whose it is.
+//! Checks a key: whether it is valid, and whose it is.
 
 use api::product::{Access, Server};
 use deserr::Deserr;
@@ -28,8 +28,8 @@ pub struct KeyBody {
     pub(crate) api_key: String,
 }
 
-/// The key and its owner, if the key is open. The owner may be restricted or anonymous: the app
-/// decides what that means for the key.
+/// The key and its owner, if the key is neither revoked nor expired. The owner may be restricted or
+/// anonymous: the app decides what that means for the key. Also records the use of the key.
 pub(crate) async fn check(access: &Access<Server>, body: &KeyBody, kind: OwnerKind) -> Result<OwnedKeyView, Error> {
     let (project, now) = (&access.project.id, access.app.clock.now());
     check_enabled(&access.project.config, kind)?;

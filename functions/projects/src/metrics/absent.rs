@@ -1,5 +1,5 @@
-//! The figures about payments and page views, which are not a part of the service: zeros and empty
-//! lists, as a project without any has them.
+//! The figures about payments and page views. The service records neither, so they are zeros and
+//! empty lists, like those of a project without payments and page views.
 
 use std::collections::BTreeMap;
 

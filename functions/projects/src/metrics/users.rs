@@ -16,7 +16,8 @@ use wire::id::{TeamId, UserId};
 
 /// How many users are shown.
 const SHOWN: usize = 5;
-/// How many users of the newest entries of the audit log are read; anonymous ones may be left out.
+/// How many of the users in the newest entries of the audit log are read: more than are shown,
+/// because anonymous ones may be left out.
 const READ: usize = 25;
 /// How many entries of the audit log are looked at.
 const ENTRIES: usize = 100;

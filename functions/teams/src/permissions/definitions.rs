@@ -158,8 +158,9 @@ pub(crate) async fn delete(access: Access<Admin>, scope: Scope, id: PermissionId
 /// Changes the permissions of the project, and tries again if the project changes concurrently.
 ///
 /// `old` and `new` are the ids of the permission before and after the change. The levels of the
-/// configuration follow: the definition belongs to the environment, and references to another id
-/// are changed in every level.
+/// configuration change with it: the definition is stored in the level `environment`, and if the id
+/// changes or the permission is deleted, the references to `old` are changed or removed in every
+/// level.
 async fn change<T>(
     access: Access<Admin>,
     (old, new): (Option<&PermissionId>, Option<&PermissionId>),

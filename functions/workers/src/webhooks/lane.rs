@@ -20,8 +20,8 @@ const CONCURRENCY: usize = 8;
 /// The number of deliveries between two looks at the queue. Even if each takes as long as it may,
 /// they end within the lease of the endpoint.
 const CHUNK: usize = CONCURRENCY * 4;
-/// The number of parts of a queue, of a thousand places each, that are searched for due ones. In a
-/// longer queue, the places behind them are found when some of these have ended.
+/// The number of parts of a queue, of a thousand places each, that are searched for due places.
+/// Places further back are found once places before them have been removed.
 const PARTS: usize = 10;
 /// How often a change to an endpoint is attempted.
 const ROUNDS: u32 = 5;

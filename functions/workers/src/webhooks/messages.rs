@@ -132,7 +132,8 @@ fn session(pair: &Pair<Session>) -> Events {
     data.map(|data| (event_type, data)).into_iter().collect()
 }
 
-/// Emails are told without recipients, texts and codes: their id and status say what to read.
+/// The events of an email contain no recipients, texts or codes: only its id, status and time of
+/// creation.
 fn email(pair: &Pair<OutboxEntry>) -> Events {
     let data =
         |entry: &OutboxEntry| json!({ "id": entry.id, "status": entry.status(), "created_at_millis": entry.created_at.as_millisecond() });

@@ -15,7 +15,7 @@ const SUBJECT: &str = "Webhooks of {{ variables.project }} are switched off";
 const HTML: &str = r#"<h1>Webhooks are switched off</h1>
 <p>An endpoint of the project {{ variables.project }} no longer receives events:</p>
 <p class="facts">{{ variables.url }}<br>{{ variables.time }}</p>
-<p>{% if variables.is_gone %}It answered with status 410, which says that it does not exist any more.{% else %}It has only failed for five days.{% endif %} Events that happen from now on are not kept for it.</p>
+<p>{% if variables.is_gone %}It answered with status 410, which says that it does not exist any more.{% else %}Every delivery to it has failed for five days.{% endif %} Events that happen from now on are not kept for it.</p>
 <p>When it works again, switch it on in the project's settings. Events that are still pending are then delivered.</p>"#;
 
 /// The emails to the owners. A project without owners in `internal` has nobody to tell.

@@ -72,8 +72,9 @@ fn message(change: &Change, index: usize, event_type: EventType, data: &Value) -
     Message::new(format!("msg_{}", Digest::of(&seed)), event_type, change.at, data)
 }
 
-/// The deliveries of an event. Events of one change keep their order, and those of changes with the
-/// same number, which different parts of the stream may give, have places of their own.
+/// The deliveries of an event. Events of one change keep their order. Different shards of the
+/// stream may give two changes the same number; the digest of the changed object keeps their places
+/// apart.
 fn deliveries<'a>(
     change: &'a Change,
     (index, message): (usize, &'a Message),

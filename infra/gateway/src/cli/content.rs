@@ -76,7 +76,7 @@ async fn roll_back(tools: &Tools, to: Option<u64>) -> anyhow::Result<()> {
             say!("Publication {} of {} is shown again", kept.number, kept.at.strftime("%Y-%m-%d %H:%M:%S UTC"));
             Ok(())
         }
-        (None, Some(number)) => bail!("publication {number} is not kept: `gateway content history` lists those that are, at most {KEPT}"),
+        (None, Some(number)) => bail!("publication {number} does not exist any more: `gateway content history` lists at most {KEPT}"),
         (None, None) => bail!("there is no earlier publication to return to: publish the content that should be shown"),
     }
 }

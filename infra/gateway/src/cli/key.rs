@@ -108,7 +108,7 @@ impl Create {
             self.client || has_server || self.admin,
             "name the keys to create: --client, --server, --admin or --permission AREA:ACCESS"
         );
-        ensure!(!self.server || self.permission.is_empty(), "--server is a key for every operation, and --permission limits it: name one");
+        ensure!(!self.server || self.permission.is_empty(), "--server creates an unlimited key, --permission a limited one: use only one");
         let life = SignedDuration::from_hours(24 * i64::from(self.days));
         let expires_at = Clock::system().now().checked_add(life).context("--days is too large")?;
         let mut body = json!({

@@ -11,7 +11,7 @@ use crate::say::say;
 
 pub(super) fn run(folder: &Path) -> anyhow::Result<()> {
     let data = Data::existing(folder)?;
-    let Some(holder) = Data::holder(folder) else { bail!("no gateway is serving {}: start it", folder.display()) };
+    let Some(holder) = Data::holder(folder) else { bail!("no gateway is serving {}: start the gateway first", folder.display()) };
     let Some(url) = &holder.pages else {
         bail!("{holder} does not show its pages at localhost: see --no-pages, --trusted-proxy and --listen")
     };

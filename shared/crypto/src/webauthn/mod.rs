@@ -22,10 +22,10 @@ pub enum Refused {
     #[error("{0} is malformed")]
     Malformed(&'static str),
     /// The response belongs to the other ceremony.
-    #[error("the response is of another kind")]
+    #[error("the response has the wrong type: use webauthn.create to register, webauthn.get to sign in")]
     WrongType,
     /// The response answers another challenge.
-    #[error("the response is to another challenge")]
+    #[error("the response is for another challenge")]
     WrongChallenge,
     /// The page was in a frame of another site.
     #[error("the page is in a frame of another site")]
@@ -40,7 +40,7 @@ pub enum Refused {
     #[error("the device did not verify the user, which is required")]
     UserNotVerified,
     /// The backup flags contradict each other or an earlier response.
-    #[error("the backup state of the passkey is impossible")]
+    #[error("the backup flags of the passkey contradict each other or an earlier response")]
     BackupFlags,
     /// The key is of an algorithm that was not offered, or is not a valid key.
     #[error("the key of the passkey is not supported")]

@@ -100,7 +100,7 @@ pub enum Refused {
     #[error("the user has reached the maximum of {MAX_PASSKEYS} passkeys")]
     TooMany,
     /// The count of signatures did not grow, so there may be a copy of the authenticator.
-    #[error("the count of signatures did not grow")]
+    #[error("the signature counter of the passkey did not increase, so there may be a copy of it")]
     Cloned,
 }
 

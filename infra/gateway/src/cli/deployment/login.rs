@@ -162,12 +162,12 @@ async fn wait(api: &Api, started: &Started) -> anyhow::Result<Tokens> {
         match body["error"].as_str() {
             Some("authorization_pending") => {}
             Some("slow_down" | "temporarily_unavailable") => interval += SLOWER,
-            Some("access_denied") => bail!("the sign-in was refused"),
-            Some("expired_token") => bail!("nobody confirmed in time"),
+            Some("access_denied") => bail!("the sign-in was refused in the browser"),
+            Some("expired_token") => bail!("nobody confirmed the sign-in in time: run `gateway login` again"),
             _ => return Err(api.refusal(status, &body)),
         }
     }
-    bail!("nobody confirmed in time")
+    bail!("nobody confirmed the sign-in in time: run `gateway login` again")
 }
 
 impl Logout {
@@ -176,11 +176,11 @@ impl Logout {
         let url = self.url.as_ref().or(target.api.as_ref()).map(|url| deployment_url(url)).transpose()?;
         let url = match url {
             Some(url) => url,
-            None => Logins::read()?.current().context("not signed in")?.to_owned(),
+            None => Logins::read()?.current().context("not signed in, so there is nothing to sign out of")?.to_owned(),
         };
         let login = saved(&url)?;
         if !self.forget {
-            end(login).await.context("the session was not ended; --forget only forgets it")?;
+            end(login).await.context("the session could not be ended; --forget removes it from this machine without ending it")?;
         }
         let rest = Logins::forget(&url)?;
         let next = rest.current().map_or_else(String::new, |url| format!("; commands now use {url}"));

@@ -44,7 +44,7 @@ async fn own_team(session: &mut Session) -> anyhow::Result<String> {
     let teams = session.own(Method::GET, "/teams?user_id=me", None).await?;
     match teams["items"].as_array().map_or(&[][..], Vec::as_slice) {
         [team] => Ok(text(&team["id"])),
-        [] => bail!("you are in no team of the project `internal`, and only teams own projects"),
+        [] => bail!("only teams own projects, and you are in no team of the project `internal`: ask a member to add you to one"),
         more => {
             let teams: Vec<String> = more.iter().map(|team| format!("{} ({})", text(&team["id"]), text(&team["display_name"]))).collect();
             bail!("you are in several teams: name one with --team ID: {}", plain(&teams.join(", ")))
