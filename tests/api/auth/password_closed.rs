@@ -121,7 +121,17 @@ async fn a_provider_sign_in_unlocks_the_account() {
     guess(&app, ADA, 100).await;
     assert_error(&sign_in(&app, ADA, RIGHT).await, 400, "EMAIL_PASSWORD_MISMATCH");
     sign_in_there().await;
-    app.sign_in(ADA).await;
+    let ada = app.sign_in(ADA).await;
+
+    // The same holds for the old password, which is counted separately.
+    let change = |old: &str| json!({ "old_password": old, "new_password": NEW });
+    for _ in 0..100 {
+        let refused = app.signed_in(&ada).post(UPDATE, change("wrong horse battery")).await;
+        assert_error(&refused, 400, "PASSWORD_CONFIRMATION_MISMATCH");
+    }
+    assert_error(&app.signed_in(&ada).post(UPDATE, change(RIGHT)).await, 400, "PASSWORD_CONFIRMATION_MISMATCH");
+    sign_in_there().await;
+    assert_eq!(app.signed_in(&ada).post(UPDATE, change(RIGHT)).await.status(), 200);
 }
 
 #[tokio::test]

@@ -79,6 +79,23 @@ async fn an_expired_key_is_refused_and_listed() {
 }
 
 #[tokio::test]
+async fn a_key_that_ended_is_listed_for_thirty_days() {
+    let app = started().await;
+    let ada = app.sign_up(ADA).await;
+    let key = app.signed_in(&ada).post(USER_KEYS, json!({ "user_id": "me", "description": "CI" })).await.json();
+    let path = format!("{USER_KEYS}/{}", text(&key["id"]));
+    assert_eq!(app.signed_in(&ada).patch(&path, json!({ "revoked": true })).await.status(), 200);
+    let listed = async || {
+        let ada = app.sign_in(ADA).await;
+        app.signed_in(&ada).get(&format!("{USER_KEYS}?user_id=me")).await.json()["items"].as_array().unwrap().len()
+    };
+    app.advance(jiff::SignedDuration::from_hours(30 * 24 - 1));
+    assert_eq!(listed().await, 1);
+    app.advance(jiff::SignedDuration::from_hours(1));
+    assert_eq!(listed().await, 0);
+}
+
+#[tokio::test]
 async fn zero_null_and_nothing_mean_that_a_key_never_expires() {
     let app = started().await;
     let ada = app.sign_up(ADA).await;

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use jiff::SignedDuration;
 use serde_json::{Value, json};
+use support::authenticator::{Page, SoftPasskey};
 use support::{Caller, SignedIn, TestApp};
 use wire::id::ProjectId;
 
@@ -69,6 +70,21 @@ async fn a_project_without_users_has_zeros_for_thirty_days() {
     assert_eq!(figures["payments_overview"]["daily_subscriptions"], json!([]));
     assert_eq!(figures["analytics_overview"]["top_region"], Value::Null);
     assert_eq!(figures["email_overview"]["deliverability_rate"], 0.0);
+}
+
+#[tokio::test]
+async fn users_with_a_passkey_are_counted_once() {
+    let app = TestApp::start().await;
+    app.offer_passkeys().await;
+    let ada = app.sign_up("ada@example.com").await;
+    for number in [1, 2] {
+        let started = app.start_registration(&ada).await;
+        let passkey = SoftPasskey::create(&started.options, Page::default(), number);
+        assert_eq!(app.register(&ada, &started.code, &passkey.registration(&started.options)).await.status(), 200);
+    }
+    app.link_trail().await;
+    let expected = json!([{ "method": "passkey", "count": 1 }, { "method": "password", "count": 1 }]);
+    assert_eq!(metrics(&app, "").await["login_methods"], expected);
 }
 
 #[tokio::test]

@@ -189,3 +189,20 @@ async fn events_of_a_project_reach_its_own_endpoints_alone() {
     app.deliver_webhooks().await;
     assert_eq!((own.types(), other.received().len()), (vec!["user.created".to_owned()], before));
 }
+
+#[tokio::test]
+async fn changes_of_two_projects_with_all_their_endpoints_are_recorded_together() {
+    let (app, receiver) = (TestApp::start().await, Receiver::start().await);
+    let keys = app.another_project().await;
+    for admin in [app.admin(), app.admin_of(&keys)] {
+        for _ in 0..20 {
+            let answer = admin.post(super::ENDPOINTS, json!({ "url": receiver.url, "event_types": ["user.created"] })).await;
+            assert_eq!(answer.status(), 201, "{}", answer.text());
+        }
+    }
+    app.deliver_webhooks().await;
+    create_user(&app, "Ada").await;
+    assert_eq!(app.server_of(&keys).post("/api/v1/users", json!({ "display_name": "Bob" })).await.status(), 201);
+    app.deliver_webhooks().await;
+    assert_eq!(receiver.types(), vec!["user.created"; 40]);
+}

@@ -173,7 +173,7 @@ impl Redemption {
         let mut writes = vec![authorization::redeem_code(id, &self.code, session.id())];
         writes.extend(stored.begun_in.map(|begun| session::lives(project, after.id, begun, app.clock.now())));
         match &stored.pending {
-            None if row.user.wrong_passwords > 0 => writes.push(user::reopen(id, after.id, stored.epoch)),
+            None if row.user.has_wrong_passwords() => writes.push(user::reopen(id, after.id, stored.epoch)),
             None => writes.push(user::at_epoch(id, after.id, stored.epoch)),
             Some(Pending { account, tokens, .. }) => {
                 writes.extend(tokens.as_ref().map(|tokens| keep_tokens(id, after.id, account, tokens)).transpose()?);

@@ -54,10 +54,11 @@ pub(crate) async fn create(access: &Access<Client>, owner: Owner, new: NewKey) -
     Ok(OwnedKeyView::new(owner, &key, &text))
 }
 
-/// All keys of an owner, newest first.
+/// The keys of an owner, newest first, without those that ended long ago.
 pub(crate) async fn list(access: &Access<Client>, owner: Owner) -> Result<List<OwnedKeyView>, Error> {
     let row = open(access, owner, 0).await?;
-    Ok(List::whole(row.keys().iter().rev().map(|key| OwnedKeyView::of(owner, key)).collect()))
+    let now = access.app.clock.now();
+    Ok(List::whole(row.keys().listed(now).rev().map(|key| OwnedKeyView::of(owner, key)).collect()))
 }
 
 pub(crate) async fn find(access: &Access<Client>, owner: Owner, id: OwnedKeyId) -> Result<OwnedKeyView, Error> {

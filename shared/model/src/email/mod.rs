@@ -19,8 +19,10 @@ pub struct Email(String);
 #[error("must be an email address")]
 pub struct InvalidEmail;
 
-/// The longest accepted address, in characters.
+/// The longest accepted address, in characters: as it is written, and in its normal form.
 const MAX_LENGTH: usize = 256;
+/// The longest host name, in characters (RFC 1035 §2.3.4, without the length octets of the labels).
+const MAX_DOMAIN: usize = 253;
 
 impl Email {
     /// Normalises and validates an address.
@@ -32,6 +34,10 @@ impl Email {
         let (local, domain) = text.rsplit_once('@').ok_or(InvalidEmail)?;
         let domain = idna::domain_to_ascii(domain).map_err(|_| InvalidEmail)?;
         if !is_local_part(local) || !is_domain(&domain) {
+            return Err(InvalidEmail);
+        }
+        // The ASCII form of a domain may be longer than what was written.
+        if local.len() + 1 + domain.len() > MAX_LENGTH {
             return Err(InvalidEmail);
         }
         Ok(Self(format!("{}@{domain}", local.to_ascii_lowercase())))
@@ -67,8 +73,8 @@ fn is_local_part(text: &str) -> bool {
     text.len() <= 64 && text.split('.').all(|atom| !atom.is_empty() && atom.chars().all(is_atext))
 }
 
-/// Whether the text is a host name of at least two labels, the last of which consists of at least
-/// two letters or begins with `xn--`.
+/// Whether the text is a host name of at most [`MAX_DOMAIN`] characters and at least two labels, the
+/// last of which consists of at least two letters or begins with `xn--`.
 fn is_domain(text: &str) -> bool {
     let is_label = |label: &str| {
         (1..=63).contains(&label.len())
@@ -78,7 +84,7 @@ fn is_domain(text: &str) -> bool {
     };
     let Some((_, top)) = text.rsplit_once('.') else { return false };
     let top_is_name = top.len() >= 2 && (top.starts_with("xn--") || top.chars().all(|c| c.is_ascii_alphabetic()));
-    top_is_name && text.split('.').all(is_label)
+    top_is_name && text.len() <= MAX_DOMAIN && text.split('.').all(is_label)
 }
 
 impl fmt::Display for Email {
@@ -120,6 +126,8 @@ mod tests {
     #[test]
     fn an_invalid_address_is_rejected() {
         let long = format!("{}@example.com", "a".repeat(250));
+        // 87 characters; the domain alone has 319 in its ASCII form.
+        let long_in_ascii = format!("a@{}example", "ü.".repeat(39));
         let wrong = [
             "",
             "ada",
@@ -136,6 +144,7 @@ mod tests {
             "ada@127.0.0.1",
             "\"a\"@example.com",
             &long,
+            &long_in_ascii,
         ];
         for text in wrong {
             assert_eq!(Email::parse(text), Err(InvalidEmail), "{text}");

@@ -82,7 +82,7 @@ proptest::proptest! {
         }
         for &begin in &passed {
             let in_span = |length: i64| passed.iter().filter(|time| (begin..begin + length).contains(*time)).count();
-            proptest::prop_assert!(in_span(60_000) <= 12 && in_span(600_000) <= 21, "after {begin}: {passed:?}");
+            proptest::prop_assert!(in_span(60_000) <= 11 && in_span(600_000) <= 20, "after {begin}: {passed:?}");
         }
     }
 }

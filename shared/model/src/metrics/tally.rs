@@ -20,7 +20,7 @@ pub const TEAMS: &str = "teams";
 pub const COUNTRY: &str = "c.";
 /// Prefix of the anonymous users of a country.
 pub const ANONYMOUS_COUNTRY: &str = "a.";
-/// Prefix of the users who can sign in with a method: `password`, `otp`, or a provider's id.
+/// Prefix of the users who can sign in with a method: `password`, `otp`, `passkey`, or a provider's id.
 pub const METHOD: &str = "m.";
 
 /// Differences by the name of the total; a difference is never zero.
@@ -106,9 +106,9 @@ impl FromIterator<(String, i64)> for Tally {
 }
 
 /// The ways to sign in that are counted for a user: a password, codes by email, and each provider
-/// once. Passkeys are not counted.
+/// once, and passkeys.
 fn methods(user: &User) -> Vec<&str> {
-    let own = [("password", user.password.is_some()), ("otp", user.otp_enabled)];
+    let own = [("password", user.password.is_some()), ("otp", user.otp_enabled), ("passkey", !user.passkeys.is_empty())];
     let own = own.into_iter().filter(|(_, is_set)| *is_set).map(|(name, _)| name);
     let providers = user.provider_accounts.iter().filter(|account| account.allow_sign_in).map(|account| account.provider_id.as_str());
     let mut methods: Vec<&str> = own.chain(providers).collect();

@@ -3,7 +3,7 @@
 //!
 //! A key is part of its owner's item: it is deleted with the owner, a change to it is one
 //! conditional write, and one read checks the key and its owner together. Ended keys stay visible
-//! until a later key is added, which drops those that ended longer ago than [`ENDED_FOR`].
+//! for [`ENDED_FOR`]; they are dropped when a later key is added.
 
 pub mod owner;
 pub mod text;
@@ -19,14 +19,14 @@ use wire::id::OwnedKeyId;
 pub use crate::owned_key::owner::{Owner, OwnerKind};
 use crate::owned_key::text::KeyText;
 
-/// The maximum number of keys of an owner that have not ended. Every request of a user reads the
-/// user's item, so it must stay small.
+/// The maximum number of active keys of an owner: those that were not revoked and have not expired.
+/// Every request of a user reads the user's item, so it must stay small.
 pub const MAX_KEYS: usize = 25;
 /// The maximum number of ended keys that stay when a key is added; those created first are dropped
 /// first.
 const MAX_ENDED: usize = 25;
-/// After this time, a revoked or expired key is dropped when another key is added. Until then, it
-/// is listed, unless it is dropped because too many newer keys have ended.
+/// After this time, a revoked or expired key is no longer listed, and is dropped when another key is
+/// added. It is dropped earlier if too many newer keys have ended.
 pub const ENDED_FOR: SignedDuration = SignedDuration::from_hours(30 * 24);
 /// The longest description, in characters.
 pub const MAX_DESCRIPTION: usize = 256;
@@ -113,6 +113,11 @@ impl OwnedKey {
         self.revoked_at.into_iter().chain(expired_at).min()
     }
 
+    /// Whether the key can be used, or ended less than [`ENDED_FOR`] ago.
+    fn is_listed(&self, now: Timestamp) -> bool {
+        self.ended_at(now).is_none_or(|ended| now < after(ended, ENDED_FOR))
+    }
+
     /// Revokes the key. A key that was revoked before keeps the time of its revocation.
     pub fn revoke(&mut self, now: Timestamp) {
         self.revoked_at = self.revoked_at.or(Some(now));
@@ -125,7 +130,7 @@ impl OwnedKey {
     }
 }
 
-/// The owner has [`MAX_KEYS`] keys that have not ended.
+/// The owner has [`MAX_KEYS`] active keys.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TooManyKeys;
 
@@ -138,6 +143,12 @@ impl OwnedKeys {
     /// Whether the owner has no keys.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
+    }
+
+    /// The keys that an owner sees, oldest first: those that can be used, and those that ended less
+    /// than [`ENDED_FOR`] ago.
+    pub fn listed(&self, now: Timestamp) -> impl DoubleEndedIterator<Item = &OwnedKey> {
+        self.0.iter().filter(move |key| key.is_listed(now))
     }
 
     /// All keys, oldest first.
@@ -164,7 +175,7 @@ impl OwnedKeys {
     /// Adds a key, and drops keys that ended longer ago than [`ENDED_FOR`] or exceed the maximum
     /// number of ended keys.
     pub fn add(&mut self, key: OwnedKey, now: Timestamp) -> Result<(), TooManyKeys> {
-        self.0.retain(|key| key.ended_at(now).is_none_or(|ended| now < after(ended, ENDED_FOR)));
+        self.0.retain(|key| key.is_listed(now));
         let ended = self.0.iter().filter(|key| key.ended_at(now).is_some()).count();
         if self.0.len() - ended >= MAX_KEYS {
             return Err(TooManyKeys);

@@ -52,7 +52,7 @@ pub struct ProjectPatch {
 pub struct NewProject {
     /// The name that users see, one line of 1 to 256 characters.
     pub display_name: String,
-    /// A team of the user, which will own the project.
+    /// The team that owns the project; the user must be a member of it.
     pub owner_team_id: TeamId,
     /// The purpose of the project, in at most 4096 characters.
     #[deserr(default)]

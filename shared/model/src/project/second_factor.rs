@@ -61,9 +61,9 @@ pub struct SecondFactorView {
     pub remember_device_days: u16,
     /// Whether all users are restricted until they have a second factor.
     pub required_of_everyone: bool,
-    /// The teams whose members are.
+    /// The teams whose members are restricted until they have a second factor.
     pub required_of_teams: BTreeSet<TeamId>,
-    /// The permissions in the project whose holders are.
+    /// The permissions in the project whose holders are restricted until they have a second factor.
     pub required_of_permissions: BTreeSet<PermissionId>,
 }
 

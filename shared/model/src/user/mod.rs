@@ -284,6 +284,11 @@ impl User {
         self.wrong_old_passwords >= MAX_WRONG_PASSWORDS
     }
 
+    /// Whether a wrong password has been counted since [`Self::forget_wrong_passwords`].
+    pub fn has_wrong_passwords(&self) -> bool {
+        self.wrong_passwords > 0 || self.wrong_old_passwords > 0
+    }
+
     /// Resets the counts of wrong passwords, after the owner proved their presence or the password
     /// was replaced or removed.
     pub fn forget_wrong_passwords(&mut self) {

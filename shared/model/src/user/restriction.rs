@@ -31,8 +31,10 @@ pub enum RestrictedReason {
     SecondFactorRequired,
 }
 
-/// The reason on the wire. Published SDKs discard an access token that names a type which they do
-/// not know, so a second factor that is missing is a case of a type that they know.
+/// Why a user is restricted.
+//
+// Published SDKs discard an access token that names a type which they do not know, so a missing
+// second factor has a type that they know.
 #[derive(Serialize, Deserialize, ToSchema)]
 struct Wire {
     r#type: Type,

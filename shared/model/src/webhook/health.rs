@@ -13,15 +13,15 @@ const APART: SignedDuration = SignedDuration::from_hours(24);
 /// The status with which a receiver says that it no longer exists (RFC 9110 §15.5.11).
 const GONE: u16 = 410;
 
-/// Why an endpoint receives nothing.
+/// Why nothing is sent to an endpoint.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum DisabledReason {
-    /// An administrator switched it off.
+    /// An administrator switched the endpoint off.
     Manual,
-    /// It failed for five days.
+    /// Every delivery failed for five days.
     Failing,
-    /// It answered with status 410.
+    /// The endpoint answered with status 410 (Gone).
     Gone,
 }
 

@@ -120,13 +120,13 @@ pub struct EndpointView {
     #[schema(example = "https://example.com/webhooks")]
     url: String,
     description: String,
-    /// Empty for all types.
+    /// The types of events that are sent; empty for all types.
     event_types: Vec<EventType>,
     /// The names of the headers that are added to each request; the values are never shown.
     #[schema(value_type = std::collections::HashMap<String, String>)]
     custom_headers: serde_json::Map<String, serde_json::Value>,
     enabled: bool,
-    /// Why it receives nothing; `null` if it is switched on.
+    /// Why nothing is sent to the endpoint; `null` if it is switched on.
     disabled_reason: Option<DisabledReason>,
     /// Milliseconds since the Unix epoch.
     created_at_millis: i64,

@@ -204,19 +204,21 @@ impl Guess {
 /// count of zero is not serialised.
 pub fn forget_wrong_passwords(project: &ProjectId, user: UserId) -> Write {
     let open = "attribute_exists(pk) AND (attribute_not_exists(d.wrong_passwords) OR d.wrong_passwords < :most)";
-    count_anew(project, user).on(open).value(":most", integer(MAX_WRONG_PASSWORDS))
+    count_anew(project, user, "SET d.wrong_passwords = :none, version = version + :one")
+        .on(open)
+        .value(":most", integer(MAX_WRONG_PASSWORDS))
 }
 
-/// Resets the count of wrong passwords after the owner signed in by other means; fails unless the
-/// user is in this credential epoch.
+/// Resets the counts of wrong passwords, at sign-in and as old passwords, after the owner signed in
+/// by other means; fails unless the user is in this credential epoch.
 pub fn reopen(project: &ProjectId, user: UserId, epoch: u64) -> Write {
-    count_anew(project, user).on(in_epoch(epoch)).value(":credentials", integer(epoch))
+    count_anew(project, user, "SET d.wrong_passwords = :none, d.wrong_old_passwords = :none, version = version + :one")
+        .on(in_epoch(epoch))
+        .value(":credentials", integer(epoch))
 }
 
-fn count_anew(project: &ProjectId, user: UserId) -> Write {
-    Write::update(user_key(project, user), "SET d.wrong_passwords = :none, version = version + :one")
-        .value(":none", integer(0))
-        .value(":one", integer(1))
+fn count_anew(project: &ProjectId, user: UserId, update: &'static str) -> Write {
+    Write::update(user_key(project, user), update).value(":none", integer(0)).value(":one", integer(1))
 }
 
 /// Sets whether a user is unsubscribed from a category; fails if the user does not exist. The

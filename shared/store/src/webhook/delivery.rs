@@ -1,7 +1,7 @@
 //! Records deliveries with their places in the queue, updates them after each attempt, and lists
 //! them.
 
-use std::collections::{BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use futures_util::future::try_join_all;
 use jiff::Timestamp;
@@ -110,7 +110,13 @@ impl Store {
     /// Records deliveries, in order, and makes their endpoints due. Deliveries that are recorded
     /// already stay as they are.
     pub async fn record_webhooks(&self, new: Vec<NewDelivery>, now: Timestamp) -> Result<(), Error> {
-        for part in parts(new, |new| new.delivery.body.len()) {
+        // A transaction also writes the state of each endpoint, and has room for those of one
+        // project.
+        let mut by_project: BTreeMap<ProjectId, Vec<NewDelivery>> = BTreeMap::new();
+        for new in new {
+            by_project.entry(new.lane.0.clone()).or_default().push(new);
+        }
+        for part in by_project.into_values().flat_map(|new| parts(new, |new| new.delivery.body.len())) {
             match self.record_part(&part, now).await {
                 Err(Error::Conflict(_)) => {
                     let keys: Vec<Key> = part.iter().map(NewDelivery::key).collect();
