@@ -8,6 +8,12 @@ import urllib.error
 import urllib.request
 
 PASSWORD = "correct horse battery"
+#: The header and the key of each access level.
+KEYS = {
+    "client": ("publishable-client-key", "GATELET_PUBLISHABLE_CLIENT_KEY"),
+    "server": ("secret-server-key", "GATELET_SECRET_SERVER_KEY"),
+    "admin": ("super-secret-admin-key", "GATELET_SUPER_SECRET_ADMIN_KEY"),
+}
 
 
 def claims(token):
@@ -20,8 +26,7 @@ class Client:
         self.stack, self.keys = stack, keys
 
     def send(self, method, path, body=None, access="client", **headers):
-        names = {"client": ("publishable-client-key", "GATELET_PUBLISHABLE_CLIENT_KEY"), "server": ("secret-server-key", "GATELET_SECRET_SERVER_KEY")}
-        header, key = names[access]
+        header, key = KEYS[access]
         headers = {f"x-service-{name.replace('_', '-')}": value for name, value in headers.items()}
         headers |= {"x-service-access-type": access, "x-service-project-id": self.keys["GATELET_PROJECT_ID"], f"x-service-{header}": self.keys[key]}
         data = None if body is None else json.dumps(body).encode()

@@ -15,6 +15,7 @@ import urllib.request
 
 import content
 import older
+import webhook
 from client import Client
 from runbook import Shell, blocks
 from stack import Emulator, Stack
@@ -206,6 +207,8 @@ def main():
             internal(stack)
             site(stack)
             doctor(stack)
+            step("a webhook, with a retry")
+            webhook.is_delivered(stack, client)
             sdk(stack)
             with Shell(stack, folder / "new", folder, TARGET / "debug" / "gateway") as shell:
                 for block in blocks("Deploying"):

@@ -23,7 +23,8 @@ pub const ROUTE: Route = Route::post("webhooks-delivery-replay-failed", "/api/v1
 #[derive(Deserr, ToSchema)]
 #[deserr(deny_unknown_fields)]
 pub struct ReplayFailed {
-    /// Only events since this time, in milliseconds since the epoch.
+    /// Only events since this time, in milliseconds since the epoch. It is rounded down to a whole
+    /// second, as the times of events are.
     #[schema(value_type = i64)]
     since_millis: AtMillis,
 }
@@ -41,7 +42,8 @@ pub async fn handle(
     Input { body, path, .. }: Input<ReplayFailed, Nothing, EndpointPath>,
 ) -> Result<Json<Replayed>, Error> {
     let (app, lane, now) = (&access.app, lane(&access, path.id), access.app.clock.now());
-    let (failed, next) = app.store.failed_webhooks(&lane, body.since_millis.0).await?;
+    let since = Timestamp::from_second(body.since_millis.0.as_second()).unwrap_or_default();
+    let (failed, next) = app.store.failed_webhooks(&lane, since).await?;
     if failed.is_empty() {
         found(&access, path.id).await?;
     }

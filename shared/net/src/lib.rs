@@ -5,5 +5,6 @@
 
 pub mod outgoing;
 pub mod public_address;
+mod resolver;
 pub mod tls;
 pub mod webhook;

@@ -1,14 +1,12 @@
 //! Requests to OAuth providers, and to Turnstile. A project's administrators choose issuers, so
 //! the target of a request is untrusted: no redirects, no proxies, a timeout of two seconds,
-//! bounded answers, and only public IP addresses ([`public_address`]) unless the deployment allows
-//! others.
+//! bounded answers, and only public IP addresses ([`crate::public_address`]) unless the deployment
+//! allows others.
 
 use std::borrow::Cow;
 use std::error::Error as StdError;
 use std::net::{IpAddr, SocketAddr};
-use std::pin::Pin;
 use std::sync::OnceLock;
-use std::task::{Context, Poll};
 use std::time::Duration;
 
 use base64::Engine as _;
@@ -20,14 +18,15 @@ use http_body_util::{BodyExt as _, Full, LengthLimitError, Limited};
 use hyper_rustls::{HttpsConnector, HttpsConnectorBuilder};
 use hyper_util::client::legacy;
 use hyper_util::client::legacy::connect::HttpConnector;
-use hyper_util::client::legacy::connect::dns::Name;
+use hyper_util::client::legacy::connect::dns::{GaiResolver, Name};
 use hyper_util::rt::{TokioExecutor, TokioTimer};
 use serde_json::Value;
 use settings::Settings;
 use tower::Service;
 use url::{Host, Url};
 
-use crate::public_address::{self, NotPublic, is_public};
+use crate::public_address::{NotPublic, is_public};
+use crate::resolver::{BoxError, PublicResolver};
 use crate::tls;
 
 /// How long a call may take, from resolving the name to the last byte.
@@ -147,14 +146,19 @@ impl<'a> Outgoing<'a> {
 
     pub(crate) fn client(self) -> &'static Client {
         static CLIENTS: [OnceLock<Client>; 2] = [OnceLock::new(), OnceLock::new()];
-        CLIENTS[usize::from(self.allow_private)].get_or_init(|| client(self.allow_private))
+        CLIENTS[usize::from(self.allow_private)].get_or_init(|| client(PublicResolver::new(self.allow_private)))
     }
 }
 
-pub(crate) type Client = legacy::Client<HttpsConnector<HttpConnector<PublicResolver>>, Full<Bytes>>;
+pub(crate) type Client<R = GaiResolver> = legacy::Client<HttpsConnector<HttpConnector<PublicResolver<R>>>, Full<Bytes>>;
 
-fn client(allow_private: bool) -> Client {
-    let mut tcp = HttpConnector::new_with_resolver(PublicResolver { allow_private });
+/// A client whose connections go only to the addresses that the resolver returns.
+pub(crate) fn client<R>(resolver: PublicResolver<R>) -> Client<R>
+where
+    PublicResolver<R>:
+        Service<Name, Response = std::vec::IntoIter<SocketAddr>, Error = BoxError, Future: Send> + Clone + Send + Sync + 'static,
+{
+    let mut tcp = HttpConnector::new_with_resolver(resolver);
     tcp.enforce_http(false);
     let tls = tls::client(tls::public_roots());
     let connector = HttpsConnectorBuilder::new().with_tls_config(tls).https_or_http().enable_http1().wrap_connector(tcp);
@@ -197,27 +201,6 @@ pub(crate) fn unavailable(error: &(dyn StdError + 'static)) -> Fault {
         source = cause.source();
     }
     Fault::Unavailable(text)
-}
-
-/// Resolves names to IP addresses that may be called.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct PublicResolver {
-    allow_private: bool,
-}
-
-impl Service<Name> for PublicResolver {
-    type Response = std::vec::IntoIter<SocketAddr>;
-    type Error = Box<dyn StdError + Send + Sync>;
-    type Future = Pin<Box<dyn Future<Output = Result<Self::Response, Self::Error>> + Send>>;
-
-    fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), Self::Error>> {
-        Poll::Ready(Ok(()))
-    }
-
-    fn call(&mut self, name: Name) -> Self::Future {
-        let allow_private = self.allow_private;
-        Box::pin(async move { Ok(public_address::resolve(name.as_str(), 0, allow_private).await?.into_iter()) })
-    }
 }
 
 #[cfg(test)]

@@ -14,8 +14,22 @@ pub struct NotPublic(pub String);
 /// [`NotPublic`] if none may be called, and with an I/O error if the name does not resolve.
 pub async fn resolve(host: &str, port: u16, allow_private: bool) -> Result<Vec<SocketAddr>, Box<dyn std::error::Error + Send + Sync>> {
     let found = tokio::net::lookup_host((host, port)).await?;
-    let fit: Vec<SocketAddr> = found.filter(|address| allow_private || is_public(address.ip())).collect();
-    if fit.is_empty() { Err(NotPublic(host.to_owned()).into()) } else { Ok(fit) }
+    Ok(among(host, found, rule(allow_private))?)
+}
+
+/// The rule for the addresses that may be called.
+pub(crate) fn rule(allow_private: bool) -> fn(IpAddr) -> bool {
+    if allow_private { |_| true } else { is_public }
+}
+
+/// Those of a host's addresses that may be called, at least one.
+pub(crate) fn among(
+    host: &str,
+    found: impl Iterator<Item = SocketAddr>,
+    may_call: fn(IpAddr) -> bool,
+) -> Result<Vec<SocketAddr>, NotPublic> {
+    let fit: Vec<SocketAddr> = found.filter(|address| may_call(address.ip())).collect();
+    if fit.is_empty() { Err(NotPublic(host.to_owned())) } else { Ok(fit) }
 }
 
 /// Whether an IP address belongs to the public internet (special-purpose address registries, RFC

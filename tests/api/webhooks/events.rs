@@ -163,6 +163,42 @@ async fn the_end_of_a_session_and_a_changed_key_have_events() {
 }
 
 #[tokio::test]
+async fn api_keys_of_users_and_teams_have_events() {
+    let (app, receiver) = (TestApp::start().await, Receiver::start().await);
+    app.configure(json!({ "config": { "allow_user_api_keys": true, "allow_team_api_keys": true } })).await;
+    let (ada, team) = (create_user(&app, "Ada").await, app.server().post("/api/v1/teams", json!({ "display_name": "Team" })).await.json());
+    let all = ["user.updated", "team.updated"].into_iter().map(str::to_owned);
+    let all =
+        all.chain(["user", "team"].into_iter().flat_map(|kind| ["created", "updated", "deleted"].map(|it| format!("{kind}_api_key.{it}"))));
+    endpoint_at(&app, &receiver, &all.collect::<Vec<_>>().iter().map(String::as_str).collect::<Vec<_>>()).await;
+    for (kind, owner, id) in [("user", "user_id", &ada["id"]), ("team", "team_id", &team["id"])] {
+        let (path, body) = (format!("/api/v1/{kind}-api-keys"), json!({ owner: id, "description": "CI", "expires_at_millis": null }));
+        let [is_created, is_updated, is_deleted] = ["created", "updated", "deleted"].map(|it| format!("{kind}_api_key.{it}"));
+        let mut key = Value::Null;
+        let created = events(&app, &receiver, async { key = app.server().post(&path, body.clone()).await.json() }).await;
+        let of_key = format!("{path}/{}?{owner}={}", key["id"].as_str().unwrap(), id.as_str().unwrap());
+        let listed = app.server().get(&of_key).await.json();
+        assert_eq!((types(&created), &created[0]["data"]), (vec![&*is_created], &listed));
+
+        let check = json!({ "api_key": key["value"] });
+        let used = events(&app, &receiver, async { assert_eq!(app.server().post(&format!("{path}/check"), check).await.status(), 200) });
+        assert_eq!(used.await, Vec::<Value>::new(), "the use of a key is no change");
+        assert!(app.server().get(&of_key).await.json()["last_used_at_millis"].is_i64());
+
+        let mut set = Value::Null;
+        let revoked = events(&app, &receiver, async { set = app.server().patch(&of_key, json!({ "revoked": true })).await.json() }).await;
+        assert_eq!((types(&revoked), &revoked[0]["data"]), (vec![&*is_updated], &set));
+        assert!(!json!([created, revoked]).to_string().contains(key["value"].as_str().unwrap()), "an event reveals a key");
+
+        // A key that ended a month ago is dropped when another one is created.
+        app.advance(jiff::SignedDuration::from_hours(31 * 24));
+        let dropped = events(&app, &receiver, async { assert_eq!(app.server().post(&path, body).await.status(), 200) }).await;
+        assert_eq!(types(&dropped), [&*is_created, &*is_deleted]);
+        assert_eq!(dropped[1]["data"], json!({ "id": key["id"], owner: id }));
+    }
+}
+
+#[tokio::test]
 async fn a_project_permission_of_a_user_has_events() {
     let (app, receiver) = (TestApp::start().await, Receiver::start().await);
     let ada = create_user(&app, "Ada").await;

@@ -1,11 +1,13 @@
 //! Retries, and endpoints that are switched off.
 
+use gateway::engine::Batch;
 use jiff::SignedDuration;
+use model::webhook::{DisabledReason, Endpoint};
 use serde_json::json;
 use support::TestApp;
 use support::receiver::{Received, Receiver, Reply};
 
-use wire::id::ProjectId;
+use wire::id::{ProjectId, WebhookEndpointId};
 
 use super::{create_user, deliveries, endpoint_at, path};
 use crate::owners::Owner;
@@ -79,6 +81,15 @@ async fn after_eight_attempts_a_delivery_has_failed_and_can_be_replayed() {
     assert_eq!(receiver.received().len(), 10);
 }
 
+/// What has changed, as if it had happened at this second.
+async fn changes_at(app: &TestApp, second: i64) -> Batch {
+    let mut batch = app.changes().await.unwrap();
+    for record in batch.event["Records"].as_array_mut().unwrap() {
+        record["dynamodb"]["ApproximateCreationDateTime"] = json!(second);
+    }
+    batch
+}
+
 /// Creates users whose events happen at a second, and are larger than a page if there are 40.
 async fn create_users_at(app: &TestApp, second: i64, names: &[String]) {
     let large = json!({ "text": "x".repeat(32_000) });
@@ -86,11 +97,7 @@ async fn create_users_at(app: &TestApp, second: i64, names: &[String]) {
         let body = json!({ "display_name": name, "client_metadata": large, "client_read_only_metadata": large, "server_metadata": large });
         assert_eq!(app.server().post("/api/v1/users", body).await.status(), 201);
     }
-    let mut batch = app.changes().await.unwrap();
-    for record in batch.event["Records"].as_array_mut().unwrap() {
-        record["dynamodb"]["ApproximateCreationDateTime"] = json!(second);
-    }
-    assert_eq!(app.record_batch(batch).await, names.len());
+    assert_eq!(app.record_batch(changes_at(app, second).await).await, names.len());
 }
 
 #[tokio::test]
@@ -118,7 +125,8 @@ async fn failed_deliveries_are_replayed_in_pages_from_a_time_on() {
         names.sort();
         names
     };
-    assert_eq!(replay((start + 8) * 1000 + 1).await, json!({ "count": 4, "next_since_millis": null }));
+    // Events have whole seconds as their times, so this means the whole of its second.
+    assert_eq!(replay((start + 9) * 1000 + 999).await, json!({ "count": 4, "next_since_millis": null }));
     assert_eq!(delivered().await, names[36..]);
 
     // The first page ends between two seconds, so the second one repeats nothing.
@@ -185,4 +193,41 @@ async fn an_endpoint_that_was_switched_off_by_hand_stays_off() {
     create_user(&app, "Ada").await;
     app.deliver_webhooks().await;
     assert!(receiver.received().is_empty());
+}
+
+#[tokio::test]
+async fn what_happened_before_an_endpoint_was_switched_off_is_delivered_afterwards() {
+    let (app, receiver) = (TestApp::start().await, Receiver::start().await);
+    let created = endpoint_at(&app, &receiver, &["user.created"]).await;
+    app.record_webhooks().await;
+    create_user(&app, "Before").await;
+    let before = changes_at(&app, app.now().as_second()).await;
+    assert_eq!(app.admin().patch(&path(&created, ""), json!({ "enabled": false })).await.status(), 200);
+    assert_eq!(app.record_batch(before).await, 1, "the change was read late");
+    app.deliver_webhooks().await;
+    assert!(receiver.received().is_empty());
+    app.advance(SignedDuration::from_secs(5));
+    create_user(&app, "After").await;
+    // A repetition does not make it off since later.
+    assert_eq!(app.admin().patch(&path(&created, ""), json!({ "enabled": false })).await.status(), 200);
+    assert_eq!(app.record_batch(changes_at(&app, app.now().as_second()).await).await, 0);
+    assert_eq!(app.admin().patch(&path(&created, ""), json!({ "enabled": true })).await.status(), 200);
+    app.deliver_webhooks().await;
+    let names: Vec<_> = receiver.received().iter().map(|event| event.json()["data"]["display_name"].clone()).collect();
+    assert_eq!(names, ["Before"]);
+}
+
+#[tokio::test]
+async fn an_endpoint_that_an_older_version_switched_off_stays_off() {
+    let (app, receiver) = (TestApp::start().await, Receiver::start().await);
+    let created = endpoint_at(&app, &receiver, &["user.created"]).await;
+    app.record_webhooks().await;
+    let (store, id) = (&app.app.store, WebhookEndpointId::parse(created["id"].as_str().unwrap()).unwrap());
+    let row = store.webhook_endpoint(app.project_id(), id).await.unwrap().unwrap();
+    let off = Endpoint { disabled: Some(DisabledReason::Gone), disabled_at: None, ..row.endpoint.clone() };
+    store.replace_webhook_endpoint(app.project_id(), &row, &off, Vec::new()).await.unwrap();
+    create_user(&app, "Ada").await;
+    assert_eq!(app.record_batch(changes_at(&app, app.now().as_second() - 60).await).await, 0);
+    let read = app.admin().get(&path(&created, "")).await.json();
+    assert_eq!((&read["enabled"], &read["disabled_reason"]), (&json!(false), &json!("gone")));
 }

@@ -67,9 +67,22 @@ async fn make_changes(app: &TestApp) {
     for path in [&of_user, &of_team] {
         assert_eq!(server.patch(path, json!({ "display_name": "Other" })).await.status(), 200, "{path}");
     }
+    change_owned_keys(app, "/api/v1/user-api-keys", ("user_id", &user)).await;
+    change_owned_keys(app, "/api/v1/team-api-keys", ("team_id", &team)).await;
     for path in [&in_project, &in_team, &membership, &of_team, &of_user] {
         assert_eq!(server.delete(path).await.status(), 200, "{path}");
     }
+}
+
+/// Creates and revokes an API key of a user or team, which is dropped a month later.
+async fn change_owned_keys(app: &TestApp, path: &str, (owner, id): (&str, &str)) {
+    app.configure(json!({ "config": { "allow_user_api_keys": true, "allow_team_api_keys": true } })).await;
+    let body = json!({ owner: id, "description": "CI", "expires_at_millis": null });
+    let key = app.server().post(path, body.clone()).await.json();
+    let of_key = format!("{path}/{}?{owner}={id}", key["id"].as_str().unwrap());
+    assert_eq!(app.server().patch(&of_key, json!({ "revoked": true })).await.status(), 200);
+    app.advance(jiff::SignedDuration::from_hours(31 * 24));
+    assert_eq!(app.server().post(path, body).await.status(), 200);
 }
 
 #[tokio::test]

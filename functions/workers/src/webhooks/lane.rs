@@ -137,7 +137,8 @@ async fn switch_off(app: &App, (project, endpoint): &Lane, reason: DisabledReaso
         if row.endpoint.disabled.is_some() {
             return Ok(());
         }
-        let next = Endpoint { disabled: Some(reason), updated_at: app.clock.now(), ..row.endpoint.clone() };
+        let mut next = row.endpoint.clone();
+        next.switch_off(reason, app.clock.now());
         let told = notice::writes(app, project, &next, reason).await?;
         app.store.replace_webhook_endpoint(project, &row, &next, told).await
     })

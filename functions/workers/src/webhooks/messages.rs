@@ -6,6 +6,8 @@ use flows::App;
 use flows::accounts::selected_team;
 use jiff::Timestamp;
 use model::outbox::OutboxEntry;
+use model::owned_key::view::OwnedKeyView;
+use model::owned_key::{OwnedKey, OwnedKeys, Owner};
 use model::permission::{Grant, PermissionId, Scope};
 use model::project::Project;
 use model::project::key_set::KeySetRead;
@@ -66,6 +68,7 @@ async fn user(known: &Known<'_>, pair: &Pair<(User, Timestamp)>) -> Result<Event
             let data = |id: &PermissionId| json!({ "id": id, "user_id": new.id });
             let types = [EventType::ProjectPermissionCreated, EventType::ProjectPermissionDeleted];
             events.extend(permissions(project, Scope::Project, [&old.permissions, &new.permissions], types, data));
+            events.extend(owned_keys(Owner::User(new.id), [&old.api_keys, &new.api_keys]));
             events
         }
         (Some((old, _)), None) => {
@@ -81,10 +84,36 @@ fn team(pair: &Pair<Team>) -> Events {
     let view = |team: &Team| json!(TeamView::of(team, Level::Server));
     match (&pair.old, &pair.new) {
         (None, Some(new)) => vec![(EventType::TeamCreated, view(new))],
-        (Some(old), Some(new)) if view(old) != view(new) => vec![(EventType::TeamUpdated, view(new))],
+        (Some(old), Some(new)) => {
+            let updated = (view(old) != view(new)).then(|| (EventType::TeamUpdated, view(new)));
+            updated.into_iter().chain(owned_keys(Owner::Team(new.id), [&old.api_keys, &new.api_keys])).collect()
+        }
         (Some(old), None) => vec![(EventType::TeamDeleted, json!({ "id": old.id }))],
-        _ => Vec::new(),
+        (None, None) => Vec::new(),
     }
+}
+
+/// The events of the API keys of a user or team, which are part of its item. The use of a key is no
+/// change, and the end of its owner is that of its keys.
+fn owned_keys(owner: Owner, [old, new]: [&OwnedKeys; 2]) -> Events {
+    let [created, updated, deleted] = match owner {
+        Owner::User(_) => [EventType::UserApiKeyCreated, EventType::UserApiKeyUpdated, EventType::UserApiKeyDeleted],
+        Owner::Team(_) => [EventType::TeamApiKeyCreated, EventType::TeamApiKeyUpdated, EventType::TeamApiKeyDeleted],
+    };
+    let unused = |key: &OwnedKey| OwnedKey { last_used_at: None, ..key.clone() };
+    let view = |key: &OwnedKey| json!(OwnedKeyView::of(owner, key));
+    let changed = new.iter().filter_map(|key| match old.get(key.id) {
+        None => Some((created, view(key))),
+        Some(before) => (unused(before) != unused(key)).then(|| (updated, view(key))),
+    });
+    let gone = old.iter().filter(|key| new.get(key.id).is_none()).map(|key| {
+        let data = match owner {
+            Owner::User(id) => json!({ "id": key.id, "user_id": id }),
+            Owner::Team(id) => json!({ "id": key.id, "team_id": id }),
+        };
+        (deleted, data)
+    });
+    changed.chain(gone).collect()
 }
 
 fn member(project: &Project, team: TeamId, user: UserId, pair: &Pair<BTreeSet<Grant>>) -> Events {

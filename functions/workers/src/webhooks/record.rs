@@ -82,7 +82,7 @@ fn deliveries<'a>(
     endpoints: &'a [Endpoint],
 ) -> impl Iterator<Item = NewDelivery> {
     let position = format!("{}#{}#{index:04}", change.position, Digest::of(&change.object));
-    endpoints.iter().filter(|endpoint| endpoint.receives(message.event_type)).map(move |endpoint| NewDelivery {
+    endpoints.iter().filter(|endpoint| endpoint.receives(message.event_type, message.at)).map(move |endpoint| NewDelivery {
         lane: (change.project.clone(), endpoint.id),
         delivery: Delivery::of(message.clone(), endpoint.id, now),
         position: position.clone(),

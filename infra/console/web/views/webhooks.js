@@ -27,6 +27,12 @@ export const EVENTS = [
   "email.updated",
   "api_key.created",
   "api_key.updated",
+  "user_api_key.created",
+  "user_api_key.updated",
+  "user_api_key.deleted",
+  "team_api_key.created",
+  "team_api_key.updated",
+  "team_api_key.deleted",
   "audit_entry.created",
 ];
 const TONES = { succeeded: "done", failed: "failed", pending: "waiting" };

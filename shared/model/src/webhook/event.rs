@@ -68,10 +68,22 @@ event_types! {
     EmailCreated = "email.created",
     /// The status of an email changed.
     EmailUpdated = "email.updated",
-    /// A set of API keys was created.
+    /// A set of API keys of the project was created.
     ApiKeyCreated = "api_key.created",
-    /// A set of API keys was changed or revoked.
+    /// A set of API keys of the project was changed or revoked.
     ApiKeyUpdated = "api_key.updated",
+    /// An API key of a user was created.
+    UserApiKeyCreated = "user_api_key.created",
+    /// An API key of a user was changed or revoked.
+    UserApiKeyUpdated = "user_api_key.updated",
+    /// An API key of a user was removed.
+    UserApiKeyDeleted = "user_api_key.deleted",
+    /// An API key of a team was created.
+    TeamApiKeyCreated = "team_api_key.created",
+    /// An API key of a team was changed or revoked.
+    TeamApiKeyUpdated = "team_api_key.updated",
+    /// An API key of a team was removed.
+    TeamApiKeyDeleted = "team_api_key.deleted",
     /// An entry was added to the audit log.
     AuditEntryCreated = "audit_entry.created",
     /// A test that an administrator requested.

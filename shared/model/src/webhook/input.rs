@@ -134,10 +134,6 @@ fn types(given: Vec<EventType>) -> Vec<EventType> {
     BTreeSet::from_iter(given).into_iter().collect()
 }
 
-fn disabled(is_enabled: bool) -> Option<DisabledReason> {
-    (!is_enabled).then_some(DisabledReason::Manual)
-}
-
 impl NewEndpoint {
     /// The new endpoint with its secret in plain text. The caller has checked the URL.
     pub fn into_endpoint(self, id: WebhookEndpointId, sealing: Sealing<'_>, now: Timestamp) -> Result<(Endpoint, SecretString), Rejected> {
@@ -147,7 +143,9 @@ impl NewEndpoint {
             url: self.url,
             description: description(self.description.unwrap_or_default())?,
             event_types: types(self.event_types.unwrap_or_default()),
-            disabled: disabled(self.enabled.unwrap_or(true)),
+            disabled: (self.enabled == Some(false)).then_some(DisabledReason::Manual),
+            // Nothing happened before that it would have to receive.
+            disabled_at: None,
             secret,
             previous: None,
             headers: sealing.headers(id, self.custom_headers.unwrap_or_default(), &[])?,
@@ -167,9 +165,8 @@ impl EndpointPatch {
         }
         endpoint.event_types = self.event_types.map_or(endpoint.event_types, types);
         match self.enabled {
-            Some(true) => endpoint.disabled = None,
-            // An endpoint that is already switched off keeps its reason.
-            Some(false) => endpoint.disabled = endpoint.disabled.or(disabled(false)),
+            Some(true) => endpoint.switch_on(),
+            Some(false) => endpoint.switch_off(DisabledReason::Manual, now),
             None => {}
         }
         if let Some(headers) = self.custom_headers {

@@ -38,6 +38,9 @@ pub struct Endpoint {
     /// Why the endpoint receives nothing; `None` if it is switched on.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub disabled: Option<DisabledReason>,
+    /// When the endpoint was switched off; absent for endpoints that were switched off by older versions.
+    #[serde(default, with = "jiff::fmt::serde::timestamp::millisecond::optional", skip_serializing_if = "Option::is_none")]
+    pub disabled_at: Option<Timestamp>,
     /// The secret that signs the endpoint's events.
     pub secret: SigningSecret,
     /// The replaced secret. For some time, it signs in addition to `secret`, so that the receiver
@@ -94,9 +97,25 @@ pub fn header_owner(project: &str, endpoint: WebhookEndpointId, name: &str) -> S
 }
 
 impl Endpoint {
-    /// Whether the endpoint receives events of this type now.
-    pub fn receives(&self, event_type: EventType) -> bool {
-        self.disabled.is_none() && (self.event_types.is_empty() || self.event_types.contains(&event_type))
+    /// Whether the endpoint receives events of this type that happened at this time. An endpoint
+    /// that is off still receives what happened before, as a change may be read long after it was
+    /// made. Times of changes are rounded down to seconds, so those of that second are received.
+    pub fn receives(&self, event_type: EventType, at: Timestamp) -> bool {
+        let was_on = self.disabled.is_none() || self.disabled_at.is_some_and(|off| at <= off);
+        was_on && (self.event_types.is_empty() || self.event_types.contains(&event_type))
+    }
+
+    /// Switches it off. If it is off already, the reason and the time stay.
+    pub fn switch_off(&mut self, reason: DisabledReason, now: Timestamp) {
+        if self.disabled.is_none() {
+            (self.disabled, self.disabled_at) = (Some(reason), Some(now));
+        }
+        self.updated_at = now;
+    }
+
+    /// Switches it on.
+    pub fn switch_on(&mut self) {
+        (self.disabled, self.disabled_at) = (None, None);
     }
 
     /// The secrets that sign an event, the current one first.

@@ -1,0 +1,101 @@
+"""A webhook of a deployment: the table's stream, the worker that records, the one that delivers,
+and a retry by the schedule."""
+
+import contextlib
+import queue
+import threading
+import time
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+from standardwebhooks.webhooks import Webhook
+
+ENDPOINTS = "/api/v1/internal/webhook-endpoints"
+
+
+class Receiver:
+    """A receiver on this machine, which refuses the first request and accepts the others."""
+
+    def __enter__(self):
+        self.received = received = queue.Queue()
+        statuses = iter([503])
+
+        class Handler(BaseHTTPRequestHandler):
+            def do_POST(self):
+                received.put((dict(self.headers), self.rfile.read(int(self.headers["content-length"]))))
+                self.send_response(next(statuses, 204))
+                self.end_headers()
+
+            def log_message(self, *_):
+                pass
+
+        self.server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self.url = f"http://127.0.0.1:{self.server.server_port}/"
+        threading.Thread(target=self.server.serve_forever, daemon=True).start()
+        return self
+
+    def __exit__(self, *_):
+        self.server.shutdown()
+        self.server.server_close()
+
+    def next(self, secret, seconds):
+        """The id and the event of the next message. Fails if none arrives, or if its signature is
+        wrong."""
+        headers, body = self.received.get(timeout=seconds)
+        headers = {name.lower(): value for name, value in headers.items()}
+        return headers["webhook-id"], Webhook(secret).verify(body, headers)
+
+
+@contextlib.contextmanager
+def private_addresses(stack, *functions):
+    """Lets these functions call this machine, by the setting that a gateway on a laptop has. The
+    templates have no parameter for it, so only an operator can do this, function by function."""
+    aws, before = stack.aws("lambda"), {}
+    for function in functions:
+        name = f"gatelet-prod-{function}"
+        before[name] = aws.get_function_configuration(FunctionName=name)["Environment"]["Variables"]
+        more = {**before[name], "GATELET_ALLOW_PRIVATE_ISSUERS": "1"}
+        aws.update_function_configuration(FunctionName=name, Environment={"Variables": more})
+    try:
+        yield
+    finally:
+        for name, variables in before.items():
+            aws.update_function_configuration(FunctionName=name, Environment={"Variables": variables})
+
+
+def settled(client, place):
+    """The only delivery to an endpoint, once its outcome is written, which takes a moment."""
+    for _ in range(100):
+        (delivery,) = client.ok("GET", f"{place}/deliveries", access="admin")["items"]
+        if delivery["status"] != "pending":
+            break
+        time.sleep(0.1)
+    return delivery
+
+
+def is_delivered(stack, client):
+    """Asserts that a change reaches a receiver, signed, and again after a failure; and that a
+    deployment as it is calls no private address."""
+    with Receiver() as receiver:
+        wanted = {"url": receiver.url, "event_types": ["user.updated"]}
+        status, refused = client.send("POST", ENDPOINTS, wanted, access="admin")
+        assert (status, refused["code"]) == (400, "WEBHOOK_URL_NOT_ALLOWED"), f"{status} {refused}"
+        with private_addresses(stack, "webhooks-endpoint-create", "workers-webhooks"):
+            status, endpoint = client.send("POST", ENDPOINTS, wanted, access="admin")
+            assert status == 201, f"{status} {endpoint}"
+            user = client.sign_in("ada@example.com")
+            client.ok("PATCH", "/api/v1/users/me", {"display_name": "Ada Lovelace"}, access_token=user["access_token"])
+            first = receiver.next(endpoint["secret"], 30)
+            # The schedule looks for retries once a minute.
+            again = receiver.next(endpoint["secret"], 90)
+            place = f"{ENDPOINTS}/{endpoint['id']}"
+            delivery = settled(client, place)
+    assert first == again, f"{first} {again}"
+    _, event = first
+    data = event["data"]
+    assert (event["type"], data["id"], data["display_name"]) == ("user.updated", user["user_id"], "Ada Lovelace"), event
+    statuses = [attempt["response_status"] for attempt in delivery["attempts"]]
+    assert (delivery["status"], statuses) == ("succeeded", [503, 204]), delivery
+    # As it is, the deployment does not call what was allowed a moment ago.
+    status, tested = client.send("POST", "/api/v1/internal/send-test-webhook", {"endpoint_id": endpoint["id"]}, access="admin")
+    assert (status, tested) == (200, {"success": False, "error_message": "the URL's address is not public"}), f"{status} {tested}"
+    client.ok("DELETE", place, access="admin")
