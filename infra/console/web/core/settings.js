@@ -83,7 +83,7 @@ export const AREAS = {
     number("email_config.port", { min: 1, max: 65_535 }),
     text("config.email_config.username"),
     text("config.email_config.password", { input: "password" }),
-    text("config.email_theme"),
+    { name: "config.email_theme", type: "choice", nullable: true },
   ],
   bots: [
     choice("bot_challenge.provider", ["off", "turnstile", "altcha"]),
