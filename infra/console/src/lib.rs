@@ -32,6 +32,7 @@ const FILES: &[(&str, &str)] = files![
     "components/list.js",
     "components/parts.js",
     "components/preview.js",
+    "components/progress.js",
     "components/shell.js",
     "console.css",
     "core/api.js",

@@ -38,7 +38,7 @@ async function show() {
   const isSignIn = location.pathname.startsWith(url("/sign-in"));
   if (!session.isOpen && !isSignIn) return router.go(url("/sign-in", { next: location.pathname + location.search }));
   const found = resolve(routes, location.pathname);
-  if (!found) return draw(null, h("div", {}, h("h1", { tabindex: "-1" }, t.notFound.title), h("p", {}, t.notFound.text)));
+  if (!found) return draw(null, h("div", {}, h("h1", { tabindex: "-1" }, t.notFound.title), h("p", {}, t.notFound.text), h("p", {}, h("a", { href: url("/projects") }, t.notFound.back))));
   const { route, parameters } = found;
   const projectId = parameters.project;
   const context = {

@@ -6,6 +6,7 @@ import { test } from "node:test";
 import { exampleOf, operations, resolved } from "../../../infra/console/web/core/openapi.js";
 import { AREAS, bodyOf, described, domainLines, domainsOf, valuesOf } from "../../../infra/console/web/core/settings.js";
 import { changed } from "../../../infra/console/web/core/values.js";
+import { texts as t } from "../../../infra/console/web/texts.js";
 import { headerLines, headersOf } from "../../../infra/console/web/views/webhooks.js";
 
 const change = (area, before, now) => bodyOf(AREAS[area], now, changed(before, now));
@@ -25,6 +26,23 @@ test("only changed settings are sent, in the form of the API", () => {
   });
   assert.deepEqual(change("domains", before, { ...before, "config.allow_localhost": false }), { config: { allow_localhost: false } });
   assert.deepEqual(change("domains", before, before), {});
+});
+
+test("every option has words that say what it does, and every text belongs to a setting", () => {
+  const fields = Object.values(AREAS).flat();
+  const names = fields.map(({ name }) => name);
+  const { labels, help, options } = t.settings;
+  assert.deepEqual(
+    [labels, help, options].flatMap(Object.keys).filter((name) => !names.includes(name)),
+    [],
+  );
+  for (const field of fields.filter(({ type, options: values }) => type === "choice" && values)) {
+    assert.deepEqual(Object.keys(options[field.name] ?? {}), field.options, field.name);
+  }
+  assert.deepEqual(
+    names.filter((name) => !labels[name]),
+    [],
+  );
 });
 
 test("domains and headers survive being edited as lines", () => {

@@ -138,7 +138,8 @@ class Field {
 /**
  * A form.
  *
- * - `fields` have a name (the path in the request's body), label, help and type;
+ * - `fields` have a name (the path in the request's body), label, help and type; a field with
+ *   `when(values)` is shown only while that is true of the values in the form;
  * - `values` are those of something that exists; without them, the form creates something;
  * - `reread()` returns the current values, with which the form is compared before it is saved;
  * - `send(body, values, changes)` makes the change, where `values` and `changes` have the paths of
@@ -149,12 +150,21 @@ export function form({ fields, values, reread, send, request, done, verb, cancel
   const isChange = values !== undefined;
   let baseline = values ?? {};
   const parts = new Map(fields.map((field) => [field.name, new Field(field, isChange ? baseline[field.name] : field.initial)]));
+  const boxes = new Map([...parts].map(([name, part]) => [name, part.element]));
   let initial = snapshot();
+  reveal();
   const problem = h("div");
   const submit = h("button", { class: "main" }, verb);
 
   function snapshot() {
     return JSON.stringify([...parts.values()].map((part) => (part.type ? part.control.value : part.value)));
+  }
+
+  /** Shows the fields that matter with the current values. */
+  function reveal() {
+    const plain = [...parts].filter(([, part]) => part.field.type !== "json");
+    const values = Object.fromEntries(plain.map(([name, part]) => [name, part.value]));
+    for (const [name, part] of parts) boxes.get(name).hidden = Boolean(part.field.when && !part.field.when(values));
   }
 
   /** The values to send; `null` if a field has no valid value. */
@@ -179,6 +189,7 @@ export function form({ fields, values, reread, send, request, done, verb, cancel
     Object.fromEntries(
       Object.entries(found).filter(([name, value]) => {
         const { field } = parts.get(name);
+        if (boxes.get(name).hidden) return false;
         return field.isSent ?? (value !== null && value !== "" && !(Array.isArray(value) && !value.length));
       }),
     );
@@ -194,6 +205,7 @@ export function form({ fields, values, reread, send, request, done, verb, cancel
       part.complain(key && unknown[key]);
       if (key) {
         delete unknown[key];
+        boxes.get(name).hidden = false;
         first ??= part;
       }
     }
@@ -253,13 +265,14 @@ export function form({ fields, values, reread, send, request, done, verb, cancel
   }
 
   function marked() {
+    reveal();
     element.toggleAttribute("data-dirty", snapshot() !== initial);
   }
 
   const element = h(
     "form",
     { class: "form", novalidate: true, onsubmit: save, oninput: marked },
-    [...parts.values()].map((part) => part.element),
+    [...boxes.values()],
     extra,
     problem,
     h(

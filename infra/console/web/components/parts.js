@@ -7,7 +7,7 @@ import { texts as t } from "../texts.js";
 
 /** A text from the API: isolated from the direction of its surroundings, with nothing invisible. */
 export function shown(text, { most } = {}) {
-  if (text === null || text === undefined || text === "") return h("span", { class: "muted" }, t.none);
+  if (text === null || text === undefined || text === "") return h("span", { class: "muted none" }, t.none);
   const whole = visible(text);
   const cut = most ? clipped(whole, most) : whole;
   return h("bdi", { title: cut === whole ? null : clipped(whole, 1000) }, cut);
@@ -45,7 +45,7 @@ export function secret(value) {
 
 /** A time in milliseconds or as text: relative, with the absolute one on hover. */
 export function time(value, { isLong = false } = {}) {
-  if (value === null || value === undefined) return h("span", { class: "muted" }, t.never);
+  if (value === null || value === undefined) return h("span", { class: "muted never" }, t.never);
   const date = new Date(value);
   return h("time", { datetime: date.toISOString().replace(/\.\d+Z$/, "Z"), class: isLong ? null : "ago" }, date.toISOString());
 }

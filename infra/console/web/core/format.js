@@ -54,8 +54,12 @@ export function words(name) {
   return String(name).replace(/[-_]/g, " ").toLowerCase();
 }
 
-/** Words that begin with a capital letter. */
-export function title(name) {
-  const text = words(name);
+/** A text that begins with a capital letter. */
+export function capital(text) {
   return text.charAt(0).toUpperCase() + text.slice(1);
+}
+
+/** Words from an identifier that begin with a capital letter. */
+export function title(name) {
+  return capital(words(name));
 }

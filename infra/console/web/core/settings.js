@@ -18,6 +18,9 @@ export const domainsOf = (text) =>
 const flag = (name) => ({ name: `config.${name}`, type: "switch" });
 const number = (name, more) => ({ name: `config.${name}`, type: "number", ...more });
 const list = (name, more) => ({ name: `config.${name}`, type: "lines", ...more });
+const withMail = (field) => ({ ...field, when: (values) => values["config.email_config.type"] !== "shared" });
+const withTurnstile = (field) => ({ ...field, when: (values) => values["config.bot_challenge.provider"] === "turnstile" });
+const withChallenge = (field) => ({ ...field, when: (values) => values["config.bot_challenge.provider"] !== "off" });
 const choice = (name, options) => ({ name: `config.${name}`, type: "choice", options });
 const text = (name, more) => ({ name, type: "text", ...more });
 const permissions = (name) => list(name, { from: idsOf, into: withIds });
@@ -77,21 +80,22 @@ export const AREAS = {
   "api-keys": [flag("allow_user_api_keys"), flag("allow_team_api_keys")],
   emails: [
     choice("email_config.type", ["shared", "standard"]),
-    text("config.email_config.sender_name"),
-    text("config.email_config.sender_email", { input: "email" }),
-    text("config.email_config.host"),
-    number("email_config.port", { min: 1, max: 65_535 }),
-    text("config.email_config.username"),
-    text("config.email_config.password", { input: "password" }),
-    text("config.email_theme"),
+    ...[
+      text("config.email_config.sender_name"),
+      text("config.email_config.sender_email", { input: "email" }),
+      text("config.email_config.host"),
+      number("email_config.port", { min: 1, max: 65_535 }),
+      text("config.email_config.username"),
+      text("config.email_config.password", { input: "password" }),
+    ].map(withMail),
+    { name: "config.email_theme", type: "choice", nullable: true },
   ],
   bots: [
     choice("bot_challenge.provider", ["off", "turnstile", "altcha"]),
-    text("config.bot_challenge.site_key", { nullable: true }),
-    text("config.bot_challenge.secret_key", { input: "password" }),
-    choice("bot_challenge.sign_up", policies),
-    choice("bot_challenge.send_sign_in_code", policies),
-    choice("bot_challenge.oauth", policies),
+    ...[text("config.bot_challenge.site_key", { nullable: true }), text("config.bot_challenge.secret_key", { input: "password" })].map(
+      withTurnstile,
+    ),
+    ...["sign_up", "send_sign_in_code", "oauth"].map((name) => withChallenge(choice(`bot_challenge.${name}`, policies))),
     number("bot_challenge_usual_requests_per_hour", { min: 1, max: 1_000_000 }),
   ],
   audit: [number("audit_log_retention_days", { min: 1, max: 400 })],

@@ -3,7 +3,8 @@
 import { list } from "../components/list.js";
 import { head, link, shown, tag, time } from "../components/parts.js";
 import { h } from "../core/dom.js";
-import { shortened, title, words } from "../core/format.js";
+import { capital, shortened, title, words } from "../core/format.js";
+import { document, operations } from "../core/openapi.js";
 import { texts as t } from "../texts.js";
 import { placeOf } from "./user-sessions.js";
 
@@ -31,11 +32,21 @@ const EVENTS = [
 ];
 
 export async function view(context) {
-  return h("div", {}, head(t.audit.title, { lead: t.audit.lead }), entries(context, {}));
+  return h("div", {}, head(t.audit.title, { lead: t.audit.lead }), await entries(context, {}));
+}
+
+/** What operations do, by their names; nothing if the description of the API cannot be read. */
+async function summaries() {
+  try {
+    return new Map(operations(await document()).map(({ id, summary }) => [id, summary]));
+  } catch {
+    return new Map();
+  }
 }
 
 /** The entries that match a query. */
-export function entries({ api, router, to }, query) {
+export async function entries({ api, router, to }, query) {
+  const summaryOf = await summaries();
   return list({
     api,
     router: query.user_id ? null : router,
@@ -43,10 +54,10 @@ export function entries({ api, router, to }, query) {
     query,
     label: t.audit.title,
     choices: [
-      { name: "event", label: t.audit.event, options: [["", t.audit.everything], ...EVENTS.map((event) => [event, words(event)])] },
+      { name: "event", label: t.audit.event, options: [["", t.audit.everything], ...EVENTS.map((event) => [event, capital(t.audit.events[event] ?? words(event))])] },
     ],
     columns: [
-      { label: t.audit.what, class: "wide", cell: (entry) => what(entry) },
+      { label: t.audit.what, class: "wide", cell: (entry) => what(entry, summaryOf) },
       { label: t.audit.who, class: "wide actions", cell: (entry) => actor(entry.actor, to) },
       { label: t.audit.target, class: "wide actions", cell: (entry) => targets(entry, to) },
       { label: t.sessions.place, class: "place", cell: (entry) => shown(placeOf(entry.place), { most: 60 }) },
@@ -56,8 +67,9 @@ export function entries({ api, router, to }, query) {
   });
 }
 
-function what(entry) {
-  const events = title(entry.events.join(", ") || entry.operation);
+function what(entry, summaryOf) {
+  const names = entry.events.map((event) => t.audit.events[event] ?? words(event));
+  const events = capital(names.join(", ")) || (summaryOf.get(entry.operation) ?? title(entry.operation));
   const fields = entry.fields.length ? t.audit.fields(entry.fields.join(", ")) : "";
   return [
     shown(events, { most: 120 }),

@@ -64,7 +64,7 @@ export async function view(context) {
         {
           label: t.expires,
           class: "fit",
-          cell: (set) => (set.expires_at_millis >= FAR ? h("span", { class: "muted" }, t.never) : time(set.expires_at_millis)),
+          cell: (set) => time(set.expires_at_millis >= FAR ? null : set.expires_at_millis),
         },
         {
           label: "",

@@ -48,6 +48,13 @@ function changes({ api, place, email, etag, refresh }) {
     if (await confirm({ title, text, verb: title, act: () => change(body) })) await refresh();
   };
   const isPaused = email.is_paused;
+  // Who edits has seen what this reads: either nothing has changed, or the difference.
+  let seen = etag;
+  const reread = async () => {
+    const now = await api.answer("GET", place);
+    seen = now.etag;
+    return now.body;
+  };
   return h(
     "section",
     {},
@@ -68,8 +75,9 @@ function changes({ api, place, email, etag, refresh }) {
         ],
         values: email,
         verb: t.save,
-        send: change,
-        request: (body) => api.request("PATCH", place, { body, ifMatch: etag }),
+        reread,
+        send: (body) => api.patch(place, body, { ifMatch: seen }),
+        request: (body) => api.request("PATCH", place, { body, ifMatch: seen }),
         done: refresh,
       }),
   );

@@ -8,21 +8,11 @@ import { h } from "../core/dom.js";
 import { texts as t } from "../texts.js";
 
 const PATH = "/internal/projects/current";
-const KNOWN = [
-  "google",
-  "github",
-  "microsoft",
-  "apple",
-  "facebook",
-  "spotify",
-  "discord",
-  "gitlab",
-  "bitbucket",
-  "linkedin",
-  "x",
-  "twitch",
-];
+/** In place of the id, for a provider that is not known by name. */
+const OTHER = "+";
 const FIELDS = ["type", "client_id", "issuer", "microsoft_tenant_id", "facebook_config_id", "authorization_endpoint", "apple_bundle_ids"];
+
+const nameOf = (id) => t.providers.names[id] ?? id;
 
 /** A provider as it is sent back: without the secret, which the API then keeps. */
 const kept = (provider) =>
@@ -38,7 +28,7 @@ export async function view(context) {
   if (edited !== null)
     return edit({ ...context, providers, read, provider: providers.find((one) => one.id === edited), isNew: edited === "+" });
   const columns = [
-    { label: t.providers.provider, class: "wide", cell: (provider) => shown(provider.id) },
+    { label: t.providers.provider, class: "wide", cell: (provider) => shown(nameOf(provider.id)) },
     {
       label: t.providers.clientId,
       class: "wide",
@@ -74,13 +64,23 @@ async function edit({ api, to, router, providers, read, provider, isNew }) {
       await back();
   };
   const values = isNew ? undefined : { ...provider };
-  const merged = (given, list) => {
+  const merged = ({ known, ...rest }, list) => {
+    const given = known && known !== OTHER ? { ...rest, id: known } : rest;
     const mine = { ...kept(list.find((one) => one.id === (provider?.id ?? given.id)) ?? { id: given.id, type: "standard" }), ...given };
     return [...list.filter((one) => one.id !== mine.id), mine];
   };
+  const chosen = (known) => (isNew ? known : provider.id);
+  const isOwn = ({ type }) => type !== "shared";
   const element = form({
     fields: [
-      isNew && { name: "id", label: t.providers.provider, required: true, help: t.providers.idHelp(KNOWN.join(", ")), initial: "google" },
+      isNew && {
+        name: "known",
+        label: t.providers.provider,
+        type: "choice",
+        initial: "google",
+        options: [...Object.entries(t.providers.names), [OTHER, t.providers.other]],
+      },
+      isNew && { name: "id", label: t.id, help: t.providers.idHelp, when: ({ known }) => known === OTHER },
       {
         name: "type",
         label: t.providers.type,
@@ -92,16 +92,34 @@ async function edit({ api, to, router, providers, read, provider, isNew }) {
         ],
         help: t.providers.typeHelp,
       },
-      { name: "client_id", label: t.providers.clientId },
+      { name: "client_id", label: t.providers.clientId, when: isOwn },
       {
         name: "client_secret",
         label: t.providers.secret,
         input: "password",
+        when: isOwn,
         help: isNew ? t.providers.newSecretHelp : t.providers.secretHelp,
       },
-      { name: "issuer", label: t.providers.issuer, input: "url", help: t.providers.issuerHelp },
-      { name: "microsoft_tenant_id", label: t.providers.tenant, help: t.providers.tenantHelp },
-      { name: "apple_bundle_ids", label: t.providers.bundles, type: "lines", help: t.providers.bundlesHelp },
+      {
+        name: "issuer",
+        label: t.providers.issuer,
+        input: "url",
+        help: t.providers.issuerHelp,
+        when: ({ known }) => !Object.hasOwn(t.providers.names, chosen(known)),
+      },
+      {
+        name: "microsoft_tenant_id",
+        label: t.providers.tenant,
+        help: t.providers.tenantHelp,
+        when: ({ known }) => chosen(known) === "microsoft",
+      },
+      {
+        name: "apple_bundle_ids",
+        label: t.providers.bundles,
+        type: "lines",
+        help: t.providers.bundlesHelp,
+        when: ({ known }) => chosen(known) === "apple",
+      },
     ].filter(Boolean),
     values: values && { ...values, client_secret: "" },
     verb: isNew ? t.providers.add : t.save,
@@ -109,18 +127,20 @@ async function edit({ api, to, router, providers, read, provider, isNew }) {
     reread: isNew ? undefined : async () => ({ ...(await read()).find((one) => one.id === provider.id), client_secret: "" }),
     send: (given) =>
       replaced((list) => {
-        if (isNew && list.some((one) => one.id === given.id)) throw new Error(t.providers.exists);
+        if (isNew && list.some((one) => one.id === (given.known === OTHER ? given.id : given.known))) throw new Error(t.providers.exists);
         return merged(given, list);
       }),
     request: (given) => api.request("PATCH", PATH, { body: write(merged(given, providers.map(kept))) }),
     done: back,
   });
-  const name = isNew && element.querySelector("input");
-  if (name) name.addEventListener("input", () => showRedirect(name.value.trim()));
+  if (isNew) {
+    const [known, id] = element.querySelectorAll("select, input");
+    element.addEventListener("input", () => showRedirect(known.value === OTHER ? id.value.trim() : known.value));
+  }
   return h(
     "div",
     { class: "narrow" },
-    head(isNew ? t.providers.add : shown(provider.id)),
+    head(isNew ? t.providers.add : shown(nameOf(provider.id))),
     place,
     h("p", { class: "muted" }, t.providers.guide, " ", link("/docs/guides/google-and-github", t.providers.guideLink)),
     element,

@@ -64,13 +64,12 @@ async function all({ api, to, config, read }) {
       fields: [
         {
           name: "config.sign_up_rules_default_action",
-          label: t.rules.otherwise,
+          label: t.rules.otherwiseAction,
           type: "choice",
           options: [
             ["allow", title("allow")],
             ["reject", title("reject")],
           ],
-          help: t.rules.otherwiseHelp,
         },
       ],
       values,

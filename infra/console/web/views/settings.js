@@ -8,16 +8,26 @@ import { title } from "../core/format.js";
 import { document, operations } from "../core/openapi.js";
 import { url } from "../core/router.js";
 import { AREAS, bodyOf, described, valuesOf } from "../core/settings.js";
+import { at } from "../core/values.js";
 import { texts as t } from "../texts.js";
 
 const PATH = "/internal/projects/current";
+const THEME = "config.email_theme";
 
-/** A field with its label and, as help, what the API says about it. */
-function labelled(field, api, operation) {
-  const options = field.options?.map((value) => [value, title(value)]);
+/** A field with its label, its options in words, and as help what the API says about it. */
+function labelled(field, api, operation, themes) {
+  const named = t.settings.options[field.name] ?? {};
+  const options = field.name === THEME ? themes : field.options?.map((value) => [value, named[value] ?? title(value)]);
   const label = t.settings.labels[field.name] ?? title(field.name.split(".").pop());
-  const more = t.settings.more[field.name];
-  return { ...field, options, label, help: [described(api, operation, field.name), more].filter(Boolean).join(" ") };
+  return { ...field, options, label, help: t.settings.help[field.name] ?? described(api, operation, field.name) };
+}
+
+/** The themes to choose from. One that is set but gone stays visible. */
+async function themesOf(api, chosen) {
+  const { themes } = await api.get("/internal/email-themes");
+  const known = themes.map(({ id, display_name: name }) => [id, name]);
+  const gone = chosen && !known.some(([id]) => id === chosen) ? [[chosen, chosen]] : [];
+  return [["", t.settings.builtInTheme], ...known, ...gone];
 }
 
 export async function view(context) {
@@ -31,7 +41,8 @@ export async function view(context) {
   if (!Object.hasOwn(AREAS, area)) return page(h("p", {}, t.notFound.text));
   const [project, openapi] = await Promise.all([api.get(PATH), document()]);
   const operation = operations(openapi).find(({ id }) => id === "projects-internal-current-update");
-  const fields = AREAS[area].map((field) => labelled(field, openapi, operation));
+  const themes = area === "emails" ? await themesOf(api, at(project, THEME)) : [];
+  const fields = AREAS[area].map((field) => labelled(field, openapi, operation, themes));
   const read = async () => valuesOf(fields, await api.get(PATH));
   return page(
     h(

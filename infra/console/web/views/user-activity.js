@@ -3,6 +3,6 @@
 import { h } from "../core/dom.js";
 import { entries } from "./audit-log.js";
 
-export function part(context) {
-  return h("div", {}, entries(context, { user_id: context.user.id }));
+export async function part(context) {
+  return h("div", {}, await entries(context, { user_id: context.user.id }));
 }

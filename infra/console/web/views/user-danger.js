@@ -12,6 +12,9 @@ export function part({ api, user, place, router, to, refresh }) {
     if (await confirm({ title: t.user.delete, text: t.user.deleteText, verb: t.user.delete, name, act: () => api.delete(place) }))
       await router.go(to("/users"));
   };
+  const isRestricted = ({ restricted_by_admin: is }) => is;
+  // The API takes reason and details only together with the restriction.
+  const whole = (body, found) => (isRestricted(found) ? { ...body, restricted_by_admin: true } : body);
   return h(
     "div",
     {},
@@ -20,7 +23,7 @@ export function part({ api, user, place, router, to, refresh }) {
     form({
       fields: [
         { name: "restricted_by_admin", label: t.user.isRestricted, type: "switch" },
-        { name: "restricted_by_admin_reason", label: t.user.reason, nullable: true, help: t.user.reasonHelp },
+        { name: "restricted_by_admin_reason", label: t.user.reason, nullable: true, help: t.user.reasonHelp, when: isRestricted },
         {
           name: "restricted_by_admin_private_details",
           label: t.user.privateDetails,
@@ -28,13 +31,14 @@ export function part({ api, user, place, router, to, refresh }) {
           isProse: true,
           nullable: true,
           help: t.user.privateDetailsHelp,
+          when: isRestricted,
         },
       ],
       values: user,
       verb: t.save,
       reread: () => api.get(place),
-      send: (body) => api.patch(place, body),
-      request: (body) => api.request("PATCH", place, { body }),
+      send: (body, found) => api.patch(place, whole(body, found)),
+      request: (body, found) => api.request("PATCH", place, { body: whole(body, found ?? {}) }),
       done: refresh,
     }),
     h(

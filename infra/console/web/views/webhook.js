@@ -3,9 +3,10 @@
 import { confirm, showOnce } from "../components/dialog.js";
 import { form } from "../components/form.js";
 import { list } from "../components/list.js";
+import { work } from "../components/progress.js";
 import { button, code, curlButton, facts, failure, head, heading, id, note, shown, tabs, time } from "../components/parts.js";
 import { path } from "../core/api.js";
-import { fill, h } from "../core/dom.js";
+import { fill, h, newId } from "../core/dom.js";
 import { printed } from "../core/values.js";
 import { texts as t } from "../texts.js";
 import { EVENTS, fields, headerLines, sent, stateOf, stateOfDelivery } from "./webhooks.js";
@@ -45,9 +46,7 @@ function deliveries({ api, router, endpoint, place, refresh }) {
     if (await confirm({ title: t.webhooks.replay, text: t.webhooks.replayText, verb: t.webhooks.replay, act })) all.reload();
   };
   const replayFailed = async () => {
-    const act = () => api.post(`${place}/replay-failed`, { since_millis: Date.now() - DAY });
-    if (await confirm({ title: t.webhooks.replayFailed, text: t.webhooks.replayFailedText, verb: t.webhooks.replayFailed, act }))
-      await refresh();
+    if (await replayAllFailed(api, `${place}/replay-failed`)) await refresh();
   };
   const all = list({
     api,
@@ -82,6 +81,36 @@ function deliveries({ api, router, endpoint, place, refresh }) {
     answer,
     all,
   );
+}
+
+/**
+ * Delivers again what failed, page by page. Returns whether anything may have been delivered. What
+ * is delivered while this goes on is left alone, even if it fails, so the work ends.
+ */
+function replayAllFailed(api, place) {
+  const period = h(
+    "select",
+    { id: newId("period") },
+    t.webhooks.periods.map(([days, text]) => h("option", { value: days }, text)),
+  );
+  const begun = Date.now();
+  let since = null;
+  let total = 0;
+  return work({
+    title: t.webhooks.replayFailed,
+    text: t.webhooks.replayFailedText,
+    verb: t.webhooks.replayFailed,
+    begin: h("div", { class: "field" }, h("label", { for: period.id }, t.webhooks.period), period),
+    step: async () => {
+      since ??= begun - period.value * DAY;
+      const { count, next_since_millis: next } = await api.post(place, { since_millis: since });
+      total += count;
+      since = next;
+      return next !== null && next < begun;
+    },
+    progress: () => t.webhooks.replayed(total),
+    finished: () => t.webhooks.replayedAll(total),
+  });
 }
 
 /** The payload and the attempts of a delivery. */

@@ -95,8 +95,7 @@ export async function view(context) {
         {
           label: t.webhooks.last,
           class: "fit end",
-          cell: ({ last_delivery: last }) =>
-            last ? [stateOfDelivery(last.status), h("small", {}, time(last.at_millis))] : h("span", { class: "muted" }, t.never),
+          cell: ({ last_delivery: last }) => (last ? [stateOfDelivery(last.status), h("small", {}, time(last.at_millis))] : time(null)),
         },
       ],
       none: { ...t.webhooks.none, action: create("button") },

@@ -1,0 +1,71 @@
+// Long work in steps: started in a dialog, with a count of what is done, and stoppable.
+
+import { fill, h, say } from "../core/dom.js";
+import { texts as t } from "../texts.js";
+import { open } from "./dialog.js";
+import { button, failure, note } from "./parts.js";
+
+/**
+ * Opens a dialog for work in steps.
+ *
+ * - `begin` is a form's content, shown before the work starts;
+ * - `step()` makes the next step and returns whether another one follows; after a failure, it is
+ *   called again to try the same step again;
+ * - `progress()` says how much is done, `finished()` what has been done in the end.
+ *
+ * Returns whether at least one step was made. Closing the dialog stops the work, too: a step that
+ * was begun is completed, and no other one follows.
+ */
+export async function work({ title, text, verb, begin, step, progress, finished }) {
+  let isStopped = false;
+  let steps = 0;
+  await open(title, (close) => {
+    const said = h("div");
+    const buttons = h("div", { class: "buttons" });
+    const fields = h("fieldset", { class: "plain" }, begin);
+    const go = (label) => h("button", { class: "main" }, label);
+    const shut = (label) => button(label, () => close());
+    const stop = button(t.work.stop, () => {
+      isStopped = true;
+      stop.disabled = true;
+    });
+    const show = (...content) => {
+      const hadFocus = buttons.contains(document.activeElement);
+      fill(buttons, content);
+      if (hadFocus || document.activeElement === document.body) buttons.querySelector("button")?.focus();
+    };
+
+    async function run(event) {
+      event.preventDefault();
+      isStopped = false;
+      stop.disabled = false;
+      fields.disabled = true;
+      const count = h("p", { role: "status" }, progress());
+      fill(said, h("progress", { "aria-label": title }), count);
+      show(stop);
+      try {
+        for (let isMore = true; isMore; ) {
+          isMore = await step();
+          steps += 1;
+          count.textContent = progress();
+          if (isMore && isStopped) {
+            fill(said, note("waiting", `${t.work.stopped} ${progress()}`));
+            show(go(t.work.goOn), shut(t.work.close));
+            return;
+          }
+        }
+        fill(said, note("done", finished()));
+        say(finished());
+        show(shut(t.work.close));
+      } catch (error) {
+        fill(said, failure(error), h("p", {}, `${progress()} ${t.work.failed}`));
+        show(go(t.again), shut(t.work.close));
+      }
+    }
+
+    show(go(verb), shut(t.cancel));
+    return h("form", { onsubmit: run }, h("p", {}, text), fields, said, buttons);
+  });
+  isStopped = true;
+  return steps > 0;
+}

@@ -1,0 +1,135 @@
+// Two administrators: every form that changes something refuses to overwrite, unseen, what somebody
+// else has saved since it was opened.
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import { consoleOf } from "../support/console.js";
+
+const it = consoleOf();
+const PROJECT = "/internal/projects/current";
+
+/** A form of a page: its field, what somebody else saves meanwhile, and how it is read again. */
+function forms({ user, team, webhook, template, theme, draft, email }) {
+  const project = (config) => () => it.call("PATCH", PROJECT, { config });
+  const config = async () => (await it.call("GET", PROJECT)).config;
+  const rule = (name) => ({ id: "r", display_name: name, enabled: true, priority: 0, condition: "true", action: { type: "log" } });
+  const named = (path) => ({
+    field: "Name",
+    theirs: () => it.call("PATCH", path, { display_name: "Theirs" }),
+    read: async () => (await it.call("GET", path)).display_name,
+  });
+  return [
+    { page: `/users/${user.id}`, ...named(`/users/${user.id}`) },
+    {
+      page: `/users/${user.id}?part=danger`,
+      field: "Reason",
+      first: (page) => page.getByLabel("Restricted by an administrator").check(),
+      theirs: () => it.call("PATCH", `/users/${user.id}`, { restricted_by_admin: true, restricted_by_admin_reason: "Theirs" }),
+      read: async () => (await it.call("GET", `/users/${user.id}`)).restricted_by_admin_reason,
+    },
+    { page: `/teams/${team.id}?part=profile`, ...named(`/teams/${team.id}`) },
+    {
+      page: "/permissions?scope=project&edit=reports",
+      field: "Description",
+      theirs: () => it.call("PATCH", "/project-permission-definitions/reports", { description: "Theirs" }),
+      read: async () => (await it.call("GET", "/project-permission-definitions")).items.find(({ id }) => id === "reports").description,
+    },
+    {
+      page: "/providers?edit=github",
+      field: "Client id",
+      // Another client has another secret.
+      first: (page) => page.getByLabel("Client secret").fill("z"),
+      theirs: project({ oauth_providers: [{ id: "github", client_id: "Theirs", client_secret: "y" }] }),
+      read: async () => (await config()).oauth_providers[0].client_id,
+    },
+    {
+      page: "/sign-up-rules?edit=r",
+      field: "Name",
+      theirs: project({ sign_up_rules: [rule("Theirs")] }),
+      read: async () => (await config()).sign_up_rules[0].display_name,
+    },
+    {
+      page: `/webhooks/${webhook.id}?part=settings`,
+      field: "Description",
+      theirs: () => it.call("PATCH", `/internal/webhook-endpoints/${webhook.id}`, { description: "Theirs" }),
+      read: async () => (await it.call("GET", `/internal/webhook-endpoints/${webhook.id}`)).description,
+    },
+    { page: `/templates/${template.id}`, ...named(`/internal/email-templates/${template.id}`) },
+    { page: `/themes/${theme.id}`, ...named(`/internal/email-themes/${theme.id}`) },
+    { page: `/drafts/${draft.id}`, ...named(`/internal/email-drafts/${draft.id}`) },
+    {
+      page: `/outbox/${email.id}`,
+      field: "Subject",
+      theirs: () => it.call("PATCH", `/emails/outbox/${email.id}`, { subject_source: "Theirs" }),
+      read: async () => (await it.call("GET", `/emails/outbox/${email.id}`)).subject_source,
+    },
+    {
+      page: "/settings",
+      field: "Description",
+      theirs: () => it.call("PATCH", PROJECT, { description: "Theirs" }),
+      read: async () => (await it.call("GET", PROJECT)).description,
+    },
+    {
+      page: "/settings/domains",
+      field: "Trusted domains",
+      mine: "https://mine.example.com",
+      theirs: project({ domains: [{ domain: "https://theirs.example.com" }] }),
+      read: async () => (await config()).domains.map(({ domain }) => domain).join(),
+      kept: "https://theirs.example.com",
+    },
+    {
+      page: "/settings/sessions",
+      field: "Unused sessions end after (seconds)",
+      mine: "700000",
+      theirs: project({ session_max_idle_seconds: 800_000 }),
+      read: async () => String((await config()).session_max_idle_seconds),
+      kept: "800000",
+    },
+  ];
+}
+
+test("every form shows the difference instead of overwriting what somebody else has saved", { timeout: 120_000 }, async (t) => {
+  await it.started;
+  const user = await it.newUser();
+  const team = await it.call("POST", "/teams", { display_name: "Before", creator_user_id: user.id });
+  const webhook = await it.call("POST", "/internal/webhook-endpoints", { url: "https://hooks.example.com/x" });
+  const source = { display_name: "Before", html_source: "<p>x</p>" };
+  const template = await it.call("POST", "/internal/email-templates", { ...source, subject_source: "x" });
+  const theme = await it.call("POST", "/internal/email-themes", { ...source, html_source: "<p>{{ content }}</p>" });
+  const draft = await it.call("POST", "/internal/email-drafts", { ...source, subject_source: "x" });
+  await it.call("POST", "/project-permission-definitions", { id: "reports", description: "Before" });
+  await it.call("PATCH", PROJECT, {
+    config: {
+      oauth_providers: [{ id: "github", client_id: "Before", client_secret: "y" }],
+      sign_up_rules: [{ id: "r", display_name: "Before", enabled: true, priority: 0, condition: "true", action: { type: "log" } }],
+    },
+  });
+  const { page } = await it.open(t, it.home);
+  await it.call("POST", "/emails/send-email", { user_ids: [user.id], subject: "x", html: "x", scheduled_at_millis: Date.now() + 9e7 });
+  const email = (await it.call("GET", "/emails/outbox")).items.find(({ subject_source: subject }) => subject === "x");
+  await it.call("PATCH", `/emails/outbox/${email.id}`, { is_paused: true });
+  const all = forms({ user, team, webhook, template, theme, draft, email });
+  for (const { page: path, field, first, mine = "Mine", theirs, read, kept = "Theirs" } of all) {
+    await page.goto(`${it.gateway.url}${it.home}${path}`);
+    const input = page.getByLabel(field, { exact: true }).first();
+    await first?.(page);
+    await input.waitFor();
+    await theirs();
+    await input.fill(mine);
+    await page.getByRole("button", { name: "Save changes" }).click();
+    const dialog = page.getByRole("dialog", { name: "Somebody else saved first" });
+    await dialog.waitFor();
+    assert.ok((await dialog.innerText()).includes(kept) && (await dialog.innerText()).includes(mine), `${path} shows both values`);
+    assert.equal(await read(), kept, `${path} has saved nothing`);
+    await dialog.getByRole("button", { name: "Cancel" }).click();
+    assert.equal(await input.inputValue(), mine, `${path} keeps what was typed`);
+    await page.getByRole("button", { name: "Save changes" }).click();
+    await dialog.getByRole("button", { name: "Save mine anyway" }).click();
+    await dialog.waitFor({ state: "detached" });
+    for (let wait = 0; (await read()) !== mine; wait += 50) {
+      assert.ok(wait < 5_000, `${path} saves after the question`);
+      await new Promise((resolve) => setTimeout(resolve, 50));
+    }
+  }
+});
