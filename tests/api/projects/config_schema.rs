@@ -80,6 +80,13 @@ fn entries() -> Vec<(String, &'static str, Value)> {
         entry("analytics.queryFolders.a", "environment", json!({ "displayName": "Ours", "sortOrder": 0, "queries": {} })),
         entry("customDashboards.0d4f1f3a-5e0c-4a65-9f2f-6c1d2b3a4e5f.displayName", "environment", json!("Ours")),
     ];
+    entries.extend(providers());
+    entries
+}
+
+/// The providers, each with what the branch has of it, and with what the environment has.
+fn providers() -> Vec<(String, &'static str, Value)> {
+    let mut entries = Vec::new();
     for kind in
         ["google", "github", "microsoft", "spotify", "facebook", "discord", "gitlab", "bitbucket", "linkedin", "apple", "x", "twitch"]
     {

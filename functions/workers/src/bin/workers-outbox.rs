@@ -1,8 +1,8 @@
 //! Lambda of [`workers::outbox`], run by the table's stream and by a schedule every minute.
 //!
-//! It also records the events of webhooks ([`workers::webhooks`]): a stream should have no more than
-//! two readers, and the other reader, the worker of the audit trail, waits for up to a minute to get
-//! larger batches.
+//! It also records the events of webhooks ([`workers::webhooks`]): a stream should have no more
+//! than two readers, and the other reader, the worker of the audit trail, waits for up to a minute
+//! to get larger batches.
 
 use email::sandbox;
 use email::ses::Ses;

@@ -20,7 +20,8 @@ pub const TEAMS: &str = "teams";
 pub const COUNTRY: &str = "c.";
 /// Prefix of the anonymous users of a country.
 pub const ANONYMOUS_COUNTRY: &str = "a.";
-/// Prefix of the users who can sign in with a method: `password`, `otp`, `passkey`, or a provider's id.
+/// Prefix of the users who can sign in with a method: `password`, `otp`, `passkey`, or a provider's
+/// id.
 pub const METHOD: &str = "m.";
 
 /// Differences by the name of the total; a difference is never zero.

@@ -25,8 +25,8 @@ pub const MAX_KEYS: usize = 25;
 /// The maximum number of ended keys that stay when a key is added; those created first are dropped
 /// first.
 const MAX_ENDED: usize = 25;
-/// After this time, a revoked or expired key is no longer listed, and is dropped when another key is
-/// added. It is dropped earlier if too many newer keys have ended.
+/// After this time, a revoked or expired key is no longer listed, and is dropped when another key
+/// is added. It is dropped earlier if too many newer keys have ended.
 pub const ENDED_FOR: SignedDuration = SignedDuration::from_hours(30 * 24);
 /// The longest description, in characters.
 pub const MAX_DESCRIPTION: usize = 256;
