@@ -34,7 +34,7 @@ export const REFUSED = [
 /** Members that the suite does not call. */
 export const ELSEWHERE = [
   { why: "belongs to an item that was bought, and nothing can be bought", members: [/^ServerItem\./] },
-  { why: "need a browser: browser/passkeys.test.js calls them", members: [/\.(signInWithPasskey|registerPasskey)$/] },
+  { why: "need a browser: browser/passkeys.test.js and browser/passkey-devices.test.js call them", members: [/\.(signInWithPasskey|registerPasskey)$/] },
   { why: "needs a token of a provider: tests/oidc/browser.test.js reads one", members: [/^DeprecatedOAuthConnection\.getAccessToken$/] },
   { why: "need a browser: browser/redirects.test.js calls each", members: [/^StackClientApp\.redirectTo\w+$/] },
   {

@@ -1,18 +1,21 @@
-//! A gateway that is killed while it records and delivers the events of webhooks: each event
-//! arrives at least once, and those of a user arrive in order.
+//! A gateway that is killed while it records and delivers the events of webhooks, while a retry
+//! waits, and while an endpoint is off: each event arrives at least once, and those of a user
+//! arrive in order.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use axum::Router;
 use axum::body::Bytes;
 use axum::extract::State;
+use axum::http::{HeaderMap, StatusCode};
 use reqwest::Method;
 use serde_json::{Value, json};
 
 use crate::support::{Folder, Gateway, gateway, variable};
 
+const ENDPOINTS: &str = "/api/v1/internal/webhook-endpoints";
 /// The number of users that are created, renamed and deleted.
 const USERS: usize = 408;
 /// Where the gateway is killed, one place after another, while it works on the same changes.
@@ -31,19 +34,62 @@ const PLACES: [&str; 12] = [
     "claimed-endpoint:2",
 ];
 
-type Arrived = Arc<Mutex<Vec<Value>>>;
+/// A receiver that keeps the events that it accepts.
+#[derive(Clone, Default)]
+struct Receiver {
+    arrived: Arc<Mutex<Vec<Value>>>,
+    /// The ids of the messages that were refused, each of them once.
+    refused: Arc<Mutex<BTreeSet<String>>>,
+    /// Whether each message is refused when it arrives for the first time.
+    refuses_first: bool,
+}
 
-/// A receiver that keeps the events and accepts all of them.
-async fn receiver() -> (String, Arrived) {
-    let arrived = Arrived::default();
-    let receive = async |State(arrived): State<Arrived>, body: Bytes| {
-        arrived.lock().unwrap().push(serde_json::from_slice(&body).unwrap());
-    };
-    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
-    let url = format!("http://{}/", listener.local_addr().unwrap());
-    let router = Router::new().fallback(receive).with_state(Arc::clone(&arrived));
-    tokio::spawn(async move { axum::serve(listener, router).await });
-    (url, arrived)
+impl Receiver {
+    /// Starts a receiver; returns its URL.
+    async fn start(refuses_first: bool) -> (String, Self) {
+        let receiver = Self { refuses_first, ..Self::default() };
+        let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let url = format!("http://{}/", listener.local_addr().unwrap());
+        let router = Router::new().fallback(Self::receive).with_state(receiver.clone());
+        tokio::spawn(async move { axum::serve(listener, router).await });
+        (url, receiver)
+    }
+
+    async fn receive(State(receiver): State<Self>, headers: HeaderMap, body: Bytes) -> StatusCode {
+        let id = headers["webhook-id"].to_str().unwrap().to_owned();
+        if receiver.refuses_first && receiver.refused.lock().unwrap().insert(id) {
+            return StatusCode::SERVICE_UNAVAILABLE;
+        }
+        receiver.arrived.lock().unwrap().push(serde_json::from_slice(&body).unwrap());
+        StatusCode::NO_CONTENT
+    }
+
+    /// The types of the events of each user, in the order of their first arrivals.
+    fn by_user(&self) -> BTreeMap<String, Vec<String>> {
+        let mut by_user: BTreeMap<String, Vec<String>> = BTreeMap::new();
+        for event in self.arrived.lock().unwrap().iter() {
+            let types = by_user.entry(event["data"]["id"].as_str().unwrap().to_owned()).or_default();
+            let kind = event["type"].as_str().unwrap().to_owned();
+            if !types.contains(&kind) {
+                types.push(kind);
+            }
+        }
+        by_user
+    }
+
+    fn refused(&self) -> usize {
+        self.refused.lock().unwrap().len()
+    }
+}
+
+/// Waits until something holds, for two minutes at most.
+async fn until(holds: impl AsyncFn() -> bool) {
+    for _ in 0..600 {
+        if holds().await {
+            return;
+        }
+        tokio::time::sleep(Duration::from_millis(200)).await;
+    }
 }
 
 struct Service {
@@ -54,8 +100,8 @@ struct Service {
 }
 
 impl Service {
-    fn new() -> Self {
-        let folder = Folder::new("webhooks");
+    fn new(name: &str) -> Self {
+        let folder = Folder::new(name);
         drop(Gateway::start(&folder.data()));
         let saved = std::fs::read_to_string(folder.path("data/keys.env")).unwrap();
         let value = |name: &str| variable(&saved, name);
@@ -80,14 +126,34 @@ impl Service {
         assert!(answer.status().is_success(), "{path} {}", answer.status());
         answer.json().await.unwrap()
     }
+
+    /// Creates an endpoint for the events of users; returns its path.
+    async fn endpoint(&self, gateway: &Gateway, url: &str) -> String {
+        let wanted = json!({ "url": url, "event_types": ["user.created", "user.updated", "user.deleted"] });
+        let created = self.call(gateway, Method::POST, ENDPOINTS, wanted).await;
+        format!("{ENDPOINTS}/{}", created["id"].as_str().unwrap())
+    }
+
+    /// Creates a user and renames it; returns the user's id.
+    async fn user(&self, gateway: &Gateway, name: &str) -> String {
+        let user = self.call(gateway, Method::POST, "/api/v1/users", json!({ "display_name": name })).await;
+        let id = user["id"].as_str().unwrap().to_owned();
+        self.call(gateway, Method::PATCH, &format!("/api/v1/users/{id}"), json!({ "display_name": "renamed" })).await;
+        id
+    }
+
+    /// The number of deliveries that wait.
+    async fn pending(&self, gateway: &Gateway, endpoint: &str) -> usize {
+        let path = format!("{endpoint}/deliveries?status=pending&limit=100");
+        self.call(gateway, Method::GET, &path, json!({})).await["items"].as_array().unwrap().len()
+    }
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_gateway_killed_at_every_step_loses_no_event_of_a_thousand_changes() {
-    let (service, (url, arrived)) = (Service::new(), receiver().await);
+    let (service, (url, receiver)) = (Service::new("webhooks"), Receiver::start(false).await);
     let first = service.start(None);
-    let wanted = json!({ "url": url, "event_types": ["user.created", "user.updated", "user.deleted"] });
-    service.call(&first, Method::POST, "/api/v1/internal/webhook-endpoints", wanted).await;
+    service.endpoint(&first, &url).await;
     let mut users = Vec::new();
     drop(first);
     for (round, place) in PLACES.iter().enumerate() {
@@ -95,44 +161,66 @@ async fn a_gateway_killed_at_every_step_loses_no_event_of_a_thousand_changes() {
         // While the worker is stopped at its place, requests go on.
         for number in 0..USERS / PLACES.len() {
             let is_deleted = number % 2 == 0;
-            let user = service.call(&gateway, Method::POST, "/api/v1/users", json!({ "display_name": format!("{round} {number}") })).await;
-            let path = format!("/api/v1/users/{}", user["id"].as_str().unwrap());
-            service.call(&gateway, Method::PATCH, &path, json!({ "display_name": "renamed" })).await;
+            let id = service.user(&gateway, &format!("{round} {number}")).await;
             if is_deleted {
-                service.call(&gateway, Method::DELETE, &path, json!({})).await;
+                service.call(&gateway, Method::DELETE, &format!("/api/v1/users/{id}"), json!({})).await;
             }
-            users.push((user["id"].as_str().unwrap().to_owned(), is_deleted));
+            users.push((id, is_deleted));
         }
         gateway.killed_where_it_stops(place.split_once(':').unwrap().0).await;
     }
     let last = service.start(None);
-    let complete = || {
-        let events = arrived.lock().unwrap().clone();
-        let mut of_user: BTreeMap<String, Vec<String>> = BTreeMap::new();
-        for event in events {
-            let types = of_user.entry(event["data"]["id"].as_str().unwrap().to_owned()).or_default();
-            let kind = event["type"].as_str().unwrap().to_owned();
-            // A repetition does not count: the order is that of the first arrivals.
-            if !types.contains(&kind) {
-                types.push(kind);
-            }
-        }
-        of_user
-    };
     let expected = |is_deleted: bool| {
         let all = ["user.created", "user.updated", "user.deleted"];
         all[..if is_deleted { 3 } else { 2 }].to_vec()
     };
-    for _ in 0..240 {
-        let found = complete();
-        if users.iter().all(|(id, is_deleted)| found.get(id).is_some_and(|types| types.len() == expected(*is_deleted).len())) {
-            break;
-        }
-        tokio::time::sleep(Duration::from_millis(500)).await;
-    }
-    let found = complete();
+    until(async || {
+        let found = receiver.by_user();
+        users.iter().all(|(id, is_deleted)| found.get(id).is_some_and(|types| types.len() == expected(*is_deleted).len()))
+    })
+    .await;
+    let found = receiver.by_user();
     for (id, is_deleted) in &users {
         assert_eq!(found.get(id).map(|types| types.iter().map(String::as_str).collect()), Some(expected(*is_deleted)), "{id}");
     }
+    drop(last);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn retries_that_wait_and_an_endpoint_that_is_off_outlast_a_kill() {
+    let (service, (url, receiver)) = (Service::new("webhook-retries"), Receiver::start(true).await);
+    let mut users = Vec::new();
+    // The events of five users are recorded, and the first of each is refused. Those of five other
+    // users are still unrecorded when the endpoint is switched off and the gateway is killed.
+    let first = service.start(Some("recording:11"));
+    let endpoint = service.endpoint(&first, &url).await;
+    for number in 0..5 {
+        users.push(service.user(&first, &number.to_string()).await);
+    }
+    until(async || receiver.refused() == 5 && service.pending(&first, &endpoint).await == 10).await;
+    for number in 5..10 {
+        users.push(service.user(&first, &number.to_string()).await);
+    }
+    service.call(&first, Method::PATCH, &endpoint, json!({ "enabled": false })).await;
+    first.killed_where_it_stops("recording").await;
+
+    // Killed again, once everything is recorded and waits for the endpoint.
+    let second = service.start(None);
+    until(async || service.pending(&second, &endpoint).await == 20).await;
+    assert_eq!((service.pending(&second, &endpoint).await, receiver.by_user()), (20, BTreeMap::new()));
+    drop(second);
+
+    // Killed while a retry waits: the first events of the other users have been refused, too.
+    let third = service.start(None);
+    service.call(&third, Method::PATCH, &endpoint, json!({ "enabled": true })).await;
+    until(async || receiver.refused() >= 10).await;
+    drop(third);
+
+    let last = service.start(None);
+    until(async || users.iter().all(|id| receiver.by_user().get(id).is_some_and(|types| types.len() == 2))).await;
+    let expected: BTreeMap<String, Vec<String>> =
+        users.into_iter().map(|id| (id, ["user.created", "user.updated"].map(str::to_owned).to_vec())).collect();
+    assert_eq!(receiver.by_user(), expected);
+    assert_eq!(receiver.refused(), 20, "each message was refused once, and then accepted");
     drop(last);
 }

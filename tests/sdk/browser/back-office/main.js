@@ -1,0 +1,14 @@
+// A back office on a desk where users register their keys: a page with the server's key, which
+// nobody else can open.
+
+import { StackServerApp } from "sdk";
+
+const config = await (await fetch("/config.json")).json();
+const app = new StackServerApp({ ...config, tokenStore: "memory", redirectMethod: "window", devTool: false, analytics: { enabled: false } });
+
+window.registerPasskey = async (id, options) => {
+  const user = await app.getUser(id);
+  const { status, error } = await user.registerPasskey(options);
+  return { status, code: error?.errorCode, hasPasskey: (await app.getUser(id)).passkeyAuthEnabled };
+};
+document.documentElement.dataset.ready = "yes";
