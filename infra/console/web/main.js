@@ -95,5 +95,9 @@ function draw(context, content, name) {
 new MutationObserver(() => showTimes(place)).observe(place, { childList: true, subtree: true });
 addEventListener("beforeunload", (event) => hasUnsaved() && event.preventDefault());
 
+// The page's module loads while the gateway is asked who is here.
+resolve(routes, location.pathname)
+  ?.route.load()
+  .catch(() => {});
 await session.open();
 await show();

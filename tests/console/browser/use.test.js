@@ -154,7 +154,7 @@ test("keyboard only: the list of pages, a row, tabs, a form", async (t) => {
   while ((await focused()) !== "Restrict or delete") await page.keyboard.press("Tab");
   assert.equal(await page.evaluate(() => getComputedStyle(document.activeElement).outlineStyle), "solid");
   await page.keyboard.press("Enter");
-  await page.getByLabel("Reason").waitFor();
+  await page.getByLabel("Restricted by an administrator").waitFor();
   await page.getByLabel("Restricted by an administrator").focus();
   await page.keyboard.press("Space");
   await page.keyboard.press("Tab");

@@ -6,7 +6,7 @@ import { test } from "node:test";
 import { exampleOf, operations, resolved } from "../../../infra/console/web/core/openapi.js";
 import { AREAS, bodyOf, described, domainLines, domainsOf, valuesOf } from "../../../infra/console/web/core/settings.js";
 import { changed } from "../../../infra/console/web/core/values.js";
-import { texts as t } from "../../../infra/console/web/texts.js";
+import { settings as words } from "../../../infra/console/web/texts-settings.js";
 import { headerLines, headersOf } from "../../../infra/console/web/views/webhooks.js";
 
 const change = (area, before, now) => bodyOf(AREAS[area], now, changed(before, now));
@@ -31,7 +31,7 @@ test("only changed settings are sent, in the form of the API", () => {
 test("every option has words that say what it does, and every text belongs to a setting", () => {
   const fields = Object.values(AREAS).flat();
   const names = fields.map(({ name }) => name);
-  const { labels, help, options } = t.settings;
+  const { labels, help, options } = words;
   assert.deepEqual(
     [labels, help, options].flatMap(Object.keys).filter((name) => !names.includes(name)),
     [],

@@ -10,16 +10,17 @@ import { url } from "../core/router.js";
 import { AREAS, bodyOf, described, valuesOf } from "../core/settings.js";
 import { at } from "../core/values.js";
 import { texts as t } from "../texts.js";
+import { settings as words } from "../texts-settings.js";
 
 const PATH = "/internal/projects/current";
 const THEME = "config.email_theme";
 
 /** A field with its label, its options in words, and as help what the API says about it. */
 function labelled(field, api, operation, themes) {
-  const named = t.settings.options[field.name] ?? {};
+  const named = words.options[field.name] ?? {};
   const options = field.name === THEME ? themes : field.options?.map((value) => [value, named[value] ?? title(value)]);
-  const label = t.settings.labels[field.name] ?? title(field.name.split(".").pop());
-  return { ...field, options, label, help: t.settings.help[field.name] ?? described(api, operation, field.name) };
+  const label = words.labels[field.name] ?? title(field.name.split(".").pop());
+  return { ...field, options, label, help: words.help[field.name] ?? described(api, operation, field.name) };
 }
 
 /** The themes to choose from. One that is set but gone stays visible. */
@@ -27,16 +28,16 @@ async function themesOf(api, chosen) {
   const { themes } = await api.get("/internal/email-themes");
   const known = themes.map(({ id, display_name: name }) => [id, name]);
   const gone = chosen && !known.some(([id]) => id === chosen) ? [[chosen, chosen]] : [];
-  return [["", t.settings.builtInTheme], ...known, ...gone];
+  return [["", words.builtInTheme], ...known, ...gone];
 }
 
 export async function view(context) {
   const { api, to, parameters, refresh, forgetProjects } = context;
   const area = parameters.area ?? "general";
   const names = [...Object.keys(AREAS), "danger"];
-  const tab = (name) => [to(name === "general" ? "/settings" : `/settings/${name}`), t.settings.areas[name] ?? title(name), name];
+  const tab = (name) => [to(name === "general" ? "/settings" : `/settings/${name}`), words.areas[name] ?? title(name), name];
   const page = (content) =>
-    h("div", {}, head(t.settings.title, { lead: t.settings.lead }), tabs(names.map(tab), area, t.settings.title), content);
+    h("div", {}, head(words.title, { lead: words.lead }), tabs(names.map(tab), area, words.title), content);
   if (area === "danger") return page(await danger(context));
   if (!Object.hasOwn(AREAS, area)) return page(h("p", {}, t.notFound.text));
   const [project, openapi] = await Promise.all([api.get(PATH), document()]);
@@ -48,7 +49,7 @@ export async function view(context) {
     h(
       "div",
       { class: "narrow" },
-      h("p", { class: "muted" }, t.settings.about[area] ?? ""),
+      h("p", { class: "muted" }, words.about[area] ?? ""),
       form({
         fields,
         values: valuesOf(fields, project),
@@ -73,24 +74,24 @@ function testMail(api) {
   return h(
     "details",
     { class: "fold" },
-    h("summary", {}, t.settings.test),
+    h("summary", {}, words.test),
     h(
       "div",
       {},
-      h("p", { class: "muted" }, t.settings.testText),
+      h("p", { class: "muted" }, words.testText),
       form({
         fields: ["recipient_email", "host", "port", "username", "password", "sender_email", "sender_name"].map((name) => ({
           name,
-          label: t.settings.testFields[name],
+          label: words.testFields[name],
           type: name === "port" ? "number" : "text",
           input: name === "password" ? "password" : name.endsWith("email") ? "email" : "text",
           required: name !== "username" && name !== "password",
         })),
-        verb: t.settings.test,
+        verb: words.test,
         send: (given) => api.post("/internal/send-test-email", body(given)),
         request: (given) => api.request("POST", "/internal/send-test-email", { body: body(given) }),
         done: ({ success, error_message: text }) =>
-          answer.replaceChildren(success ? note("done", t.settings.testSent) : note("failed", text ?? t.settings.testFailed)),
+          answer.replaceChildren(success ? note("done", words.testSent) : note("failed", text ?? words.testFailed)),
       }),
       answer,
     ),
@@ -106,9 +107,9 @@ async function danger(context) {
       () => null,
     );
     const done = await confirm({
-      title: t.settings.delete,
-      text: t.settings.deleteText(users),
-      verb: t.settings.delete,
+      title: words.delete,
+      text: words.deleteText(users),
+      verb: words.delete,
       name,
       act: () => api.delete(PATH),
     });
@@ -120,9 +121,9 @@ async function danger(context) {
     return h(
       "section",
       { class: "danger-area" },
-      heading(t.settings.delete),
-      h("p", {}, t.settings.deleteLocal),
-      link("/docs/gateway", t.settings.gatewayDocs),
+      heading(words.delete),
+      h("p", {}, words.deleteLocal),
+      link("/docs/gateway", words.gatewayDocs),
     );
   return h(
     "div",
@@ -131,9 +132,9 @@ async function danger(context) {
     h(
       "section",
       { class: "danger-area" },
-      heading(t.settings.delete),
-      h("p", {}, t.settings.deleteText(null)),
-      button(t.settings.delete, remove, { class: "danger" }),
+      heading(words.delete),
+      h("p", {}, words.deleteText(null)),
+      button(words.delete, remove, { class: "danger" }),
     ),
   );
 }
@@ -148,19 +149,19 @@ async function transfer({ session, projects, projectId, refresh, forgetProjects 
   return h(
     "section",
     {},
-    heading(t.settings.transfer),
-    h("p", { class: "muted" }, t.settings.transferText),
+    heading(words.transfer),
+    h("p", { class: "muted" }, words.transferText),
     form({
       fields: [
         {
           name: "new_team_id",
-          label: t.settings.newOwner,
+          label: words.newOwner,
           type: "choice",
           initial: others[0].id,
           options: others.map((team) => [team.id, team.display_name]),
         },
       ],
-      verb: t.settings.transfer,
+      verb: words.transfer,
       send: (given) => session.internal.post("/internal/projects/transfer", body(given)),
       request: (given) => session.internal.request("POST", "/internal/projects/transfer", { body: body(given) }),
       done: () => {
