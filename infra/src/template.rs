@@ -10,6 +10,7 @@ use std::path::PathBuf;
 
 use api::http::version::gateway_path;
 use api::http::{HASHING_MEMORY, Interface, MEMORY, Route, TableAction, Verb};
+use model::content::image;
 use model::limit::Rule;
 use serde::Serialize;
 use store::{content, table};
@@ -24,6 +25,8 @@ const AREA: Source = ("area.yaml", include_str!("../template/area.yaml.j2"));
 const WORKERS: Source = ("workers.yaml", include_str!("../template/workers.yaml.j2"));
 /// The name of the workers' stack in the root stack.
 pub const WORKERS_STACK: &str = "Workers";
+/// The method of a route that gets all methods.
+pub const ANY: &str = "ANY";
 /// The timeout of a function, in seconds. API Gateway would wait for 30 seconds, but an operation
 /// that takes longer than ten is broken.
 const TIMEOUT: u16 = 10;
@@ -34,6 +37,8 @@ struct Context {
     areas: Vec<Area>,
     /// The paths that a distribution may cache.
     content_paths: Vec<String>,
+    /// The paths of images, which a distribution takes from their bucket.
+    image_paths: String,
     /// The partition of the public content, which only the functions that serve this content may
     /// use.
     content_partition: &'static str,
@@ -68,6 +73,7 @@ struct Needs {
     renews_sessions: bool,
     calls_providers: bool,
     serves_content: bool,
+    serves_images: bool,
     shows_console: bool,
 }
 
@@ -79,6 +85,7 @@ impl Needs {
             renews_sessions: any(|function| function.renews_sessions),
             calls_providers: any(|function| function.calls_providers),
             serves_content: any(|function| function.serves_content),
+            serves_images: any(|function| function.serves_images),
             shows_console: any(|function| function.shows_console),
         }
     }
@@ -136,6 +143,7 @@ struct Function {
     renews_sessions: bool,
     calls_providers: bool,
     serves_content: bool,
+    serves_images: bool,
     shows_console: bool,
     memory: u16,
     timeout: u16,
@@ -174,6 +182,12 @@ pub fn route_key(method: &str, route: &Route) -> String {
     format!("{method} {}", gateway_path(route.path))
 }
 
+/// The method in the key of an operation's first route. The function of images gets all methods and
+/// refuses others than GET and HEAD itself, as an API has at most 300 routes by default.
+fn main_method(route: &Route) -> &'static str {
+    if route.serves_images { ANY } else { route.verb.name() }
+}
+
 fn actions(service: &str, names: impl IntoIterator<Item = impl std::fmt::Debug>) -> Vec<String> {
     let mut names: Vec<String> = names.into_iter().map(|action| format!("{service}:{action:?}")).collect();
     names.sort();
@@ -185,10 +199,10 @@ impl Function {
     fn of_operation(operation: &Operation) -> Self {
         let route = &operation.route;
         let id = logical_id(route.name);
-        let mut routes = vec![RouteKey { id: format!("{id}Route"), key: route_key(route.verb.name(), route) }];
+        let mut routes = vec![RouteKey { id: format!("{id}Route"), key: route_key(main_method(route), route) }];
         // API Gateway does not send HEAD requests to a GET route, although every GET handler
         // answers them.
-        if route.verb == Verb::Get {
+        if main_method(route) == Verb::Get.name() {
             routes.push(RouteKey { id: format!("{id}HeadRoute"), key: route_key("HEAD", route) });
         }
         Self {
@@ -200,6 +214,7 @@ impl Function {
             renews_sessions: route.renews_sessions(),
             calls_providers: route.calls_providers,
             serves_content: route.interface == Interface::Content,
+            serves_images: route.serves_images,
             shows_console: false,
             memory: route.memory,
             timeout: TIMEOUT,
@@ -225,6 +240,7 @@ impl Function {
             renews_sessions: false,
             calls_providers: false,
             serves_content: false,
+            serves_images: false,
             shows_console: worker.name == FALLBACK.name,
             memory: worker.memory,
             timeout: worker.timeout,
@@ -248,7 +264,7 @@ fn areas(operations: &[Operation]) -> BTreeMap<String, Vec<Function>> {
 }
 
 fn context(operations: &[Operation], areas: &BTreeMap<String, Vec<Function>>) -> Context {
-    let content = operations.iter().filter(|operation| operation.route.interface == Interface::Content);
+    let content = operations.iter().filter(|operation| operation.route.interface == Interface::Content && !operation.route.serves_images);
     // A `*` matches slashes too, so it is only used at the end of a path, and not for the documents
     // at the root.
     let content_paths = content.flat_map(|operation| match operation.route.path.split_once('{') {
@@ -267,6 +283,7 @@ fn context(operations: &[Operation], areas: &BTreeMap<String, Vec<Function>>) ->
             .map(|((name, functions), after)| Area { name: name.clone(), id: logical_id(name), needs: Needs::of(functions), after })
             .collect(),
         content_paths: content_paths.collect(),
+        image_paths: format!("{}*", image::PATH),
         content_partition: content::PARTITION,
         costly: costly.map(|route| route_key(route.verb.name(), route)).collect(),
         indexes: table::INDEXES,
@@ -294,7 +311,14 @@ pub fn render(operations: &[Operation]) -> anyhow::Result<BTreeMap<PathBuf, Stri
     let trail = Function::of_worker(&TRAIL, "Links new entries into the chains of audit trails", None);
     let webhooks = Function::of_worker(&WEBHOOKS, "Delivers the events of webhooks", None);
     // The workers' stack has the secret as a parameter, as some of the workers need it.
-    let needs = Needs { uses_secret: true, renews_sessions: false, calls_providers: false, serves_content: false, shows_console: false };
+    let needs = Needs {
+        uses_secret: true,
+        renews_sessions: false,
+        calls_providers: false,
+        serves_content: false,
+        serves_images: false,
+        shows_console: false,
+    };
     let workers = WorkersContext { all: &context, needs, outbox, reports, endings, trail, webhooks };
     files.insert("stacks/workers.yaml".into(), render::render_with(WORKERS, &[SHARED], workers)?);
     Ok(files)

@@ -1,12 +1,15 @@
 //! The public content over HTTP, as visitors, caches and agents read it.
 
 mod a2a;
+mod bucket;
 mod compression;
 mod documents;
 mod earlier;
+mod images;
 mod many_posts;
 mod mcp;
 mod mcp_resources;
+mod previews;
 mod publications;
 mod rust_client;
 mod security_text;

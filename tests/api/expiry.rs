@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 
 use aws_sdk_dynamodb::operation::delete_item::DeleteItemInput;
 use aws_sdk_dynamodb::types::AttributeValue;
+use model::content::Content;
 use model::email::category::Category;
 use model::limit::Limits;
 use model::outbox::status::Status;
@@ -44,6 +45,9 @@ const KINDS: &[(&str, &str, Life)] = &[
     ("CONTENT", "POSTS", Lasts),
     ("CONTENT", "SLUGS", Lasts),
     ("CONTENT", "TEXT", Lasts),
+    ("CONTENT", "IMAGES", Lasts),
+    ("CONTENT", "IMAGE", Lasts),
+    ("CONTENT", "~IMAGE", Lasts),
     ("PROJECTS", "", Lasts),
     ("P", "PROJECT", Lasts),
     ("P", "CONFIG", Lasts),
@@ -145,9 +149,11 @@ fn check(what: &str, items: &Items, seen: &mut BTreeSet<(String, String)>) {
 
 /// Checks a project with an email quota, keys that expire, a sent email, a reset for an unknown
 /// user, an authorization code, an unfinished broadcast, a linked trail with a sign-up rule that
-/// matched, and a solved bot challenge.
+/// matched, a solved bot challenge, and content with images.
 async fn others(seen: &mut BTreeSet<(String, String)>) {
     let app = TestApp::start_sending(1000).await;
+    let images = BTreeSet::from(["an image".to_owned()]);
+    app.publish(&Content { images, ..gateway::content::sample(None) }).await;
     let keys = json!({
         "description": "", "expires_at_millis": app.now().as_millisecond() + HOUR, "has_publishable_client_key": true,
         "has_secret_server_key": true, "has_super_secret_admin_key": true,

@@ -1,5 +1,6 @@
 // Every page of a site in a browser: axe-core finds nothing, nothing is wider than a phone, no page
-// runs scripts, fails its content security policy or contacts another host.
+// runs scripts, fails its content security policy or contacts another host. Images are shown at the
+// sizes that pages state, and every page has a picture for previews of links.
 import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import { createRequire } from "node:module";
@@ -13,6 +14,20 @@ const { data } = await (await fetch(`${site}/api/v1/site`)).json();
 const urls = [...listed, data.url, data.resources.docsApiReference];
 assert.ok(urls.length > 5);
 
+/** Asserts that previews of links show a picture for a page. */
+async function hasPicture(page) {
+  const property = (name) => page.locator(`meta[property="og:image${name}"]`).getAttribute("content");
+  const [url, width, height, alt] = await Promise.all(["", ":width", ":height", ":alt"].map(property));
+  const shown = await page.evaluate(async (src) => {
+    const image = Object.assign(new Image(), { src });
+    await image.decode();
+    return [image.naturalWidth, image.naturalHeight];
+  }, url);
+  assert.deepEqual([shown.map(String), shown], [[width, height], [1200, 630]], url);
+  assert.ok(alt && url.startsWith(`${site}/images/`), url);
+}
+
+let images = 0;
 const executablePath = process.env.CHROMIUM ?? "/usr/bin/chromium";
 const browser = await chromium.launch({ executablePath, args: ["--no-sandbox", "--disable-gpu"] });
 for (const colorScheme of ["light", "dark"]) {
@@ -35,6 +50,15 @@ for (const colorScheme of ["light", "dark"]) {
     await page.evaluate(axe);
     const { violations } = await page.evaluate(() => globalThis.axe.run(document, { resultTypes: ["violations"] }));
     complaints.push(...violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html, failureSummary }) => `${html} ${failureSummary}`).join("\n")}`));
+    // At `/docs`, a gateway shows its own documentation.
+    if (!new URL(url).pathname.startsWith("/docs")) await hasPicture(page);
+    for (const image of await page.locator("main img").all()) {
+      await image.scrollIntoViewIfNeeded();
+      await image.evaluate((element) => element.decode());
+      const [stated, real] = await image.evaluate((one) => [[one.width, one.height], [one.naturalWidth, one.naturalHeight]]);
+      assert.deepEqual(stated, real, url);
+      images += 1;
+    }
     const width = await page.evaluate(() => document.documentElement.scrollWidth);
     if (width > 360) complaints.push(`${width} px wide`);
     assert.deepEqual(complaints, [], `${url}, ${colorScheme}`);
@@ -43,4 +67,5 @@ for (const colorScheme of ["light", "dark"]) {
   await context.close();
 }
 await browser.close();
+assert.equal(images, 2, "one image in each colour scheme");
 console.log(`${urls.length} pages: no findings`);

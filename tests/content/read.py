@@ -1,5 +1,5 @@
 """Reads the documents of a gateway's site with the programs for which they are made, and calls its
-endpoints for agents with their clients. The gateway has its sample content."""
+endpoints for agents with their clients. The gateway has its sample content, with an image."""
 
 import datetime
 import os
@@ -14,7 +14,8 @@ import discover
 import documents
 
 FOLDER = pathlib.Path(__file__).parent
-sys.path.insert(0, str(FOLDER.parent / "abuse"))
+sys.path[:0] = [str(FOLDER.parent / "abuse"), str(FOLDER.parent / "support")]
+from pictures import with_image  # noqa: E402
 from service import Service  # noqa: E402
 
 # The pages of a gateway that show keys and emails; they need the page key.
@@ -41,11 +42,19 @@ def refuse(site):
         assert done.returncode == status and done.stderr, f"{words}: {done}"
 
 
+def publish(service):
+    """Replaces the sample content by the same with an image."""
+    with tempfile.TemporaryDirectory() as folder:
+        site = with_image(FOLDER.parents[1] / "infra/gateway/sample", folder)
+        run(service.gateway, "content", "publish", site, "--data", service.data)
+
+
 def main(gateway):
     expires = datetime.datetime.now(datetime.timezone.utc) + datetime.timedelta(days=180)
     contact = {"GATELET_SECURITY_CONTACT": "mailto:security@example.com", "GATELET_SECURITY_EXPIRES": expires.strftime("%Y-%m-%dT%H:%M:%SZ")}
     with Service(gateway, environment=contact) as service:
         site = f"http://localhost:{service.port}"
+        publish(service)
         documents.main(site)
         lint(site)
         for script in ("documents.mjs", "clients.mjs", "pages.mjs"):

@@ -1,6 +1,7 @@
 """The site of a deployment: its documents, and the endpoints for agents."""
 
 import json
+import re
 import urllib.error
 import urllib.request
 
@@ -79,3 +80,17 @@ def answers(api):
     status, _, body = send(f"{api}/a2a", "POST", {"method": "SendMessage", "params": {"message": message}}, a2a_version="1.0")
     assert status == 200 and "codes-that-survive" in str(json.loads(body)["result"]["message"]), body
     return len(documents) + 1
+
+
+def has_images(stack):
+    """Asserts that the function serves the images of a post and of its preview from the bucket."""
+    page = send(f"{stack.url}/blog/hello")[2].decode()
+    shown = re.search(r'<img width="64" height="48" [^>]*src="(/images/[^"]+)"', page)[1]
+    preview = re.search(r'property="og:image" content="[^"]*(/images/[^"]+)"', page)[1]
+    for path in (shown, preview):
+        stored = stack.aws("s3").get_object(Bucket=stack.output("ImagesBucket"), Key=path.removeprefix("/"))
+        status, headers, body = send(stack.url + path)
+        assert (status, body) == (200, stored["Body"].read()), f"{path}: {status}"
+        assert (headers["content-type"], headers["cache-control"]) == (stored["ContentType"], stored["CacheControl"]) == ("image/png", "public, max-age=31536000, immutable")
+    status, _, body = send(f"{stack.url}{shown.replace('64x48', '64x49')}")
+    assert (status, json.loads(body)["error"]["code"]) == (404, "route_not_found"), status

@@ -21,6 +21,9 @@ from runbook import Shell, blocks
 from stack import Emulator, Stack
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "tests" / "support"))
+from pictures import with_image  # noqa: E402
+
 TARGET, TOOLS = pathlib.Path(sys.argv[1]), pathlib.Path(sys.argv[2])
 #: A domain that SES has verified.
 SENDER = "gatelet.example"
@@ -163,8 +166,15 @@ def internal(stack):
 
 def site(stack):
     step("the site")
-    gateway(stack, "content", "publish", ROOT / "infra/gateway/sample")
+    with tempfile.TemporaryDirectory() as folder:
+        sample = with_image(ROOT / "infra/gateway/sample", pathlib.Path(folder))
+        done = gateway(stack, "content", "publish", sample, check=False)
+        assert done.returncode == 1 and "--images" in done.stderr, f"images need a bucket: {done}"
+        publish = ["content", "publish", sample, "--images", stack.output("ImagesBucket")]
+        assert " images stored, 0 deleted" in gateway(stack, *publish).stdout
+        assert "Nothing has changed" in gateway(stack, *publish).stdout
     assert content.answers(stack.url) == 11
+    content.has_images(stack)
 
 
 def doctor(stack):

@@ -333,6 +333,7 @@ fn settings(limits: Limits) -> Settings {
         provider_stand_in: None,
         shared_clients: model::provider::shared::SharedClients::default(),
         security_contact: None,
+        images_bucket: None,
     }
 }
 

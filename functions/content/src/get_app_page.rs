@@ -8,7 +8,7 @@ use serde::Deserialize;
 use site::page;
 use utoipa::ToSchema;
 
-use crate::published::dated_site;
+use crate::published::front;
 
 pub const ROUTE: Route = Route::get("content-get-app-page", "/apps/{app_id}")
     .content()
@@ -29,7 +29,7 @@ impl Missing for AppPagePath {
 
 pub async fn handle(State(app): State<App>, ContentPath(path): ContentPath<AppPagePath>) -> Result<Served, Problem> {
     let site_url = &app.settings.site_url;
-    let (site, apps) = futures_util::try_join!(dated_site(&app), async { Ok(app.store.apps().await?) })?;
+    let (front, apps) = futures_util::try_join!(front(&app), async { Ok(app.store.apps().await?) })?;
     let found = apps.into_iter().find(|one| one.id == path.app_id).ok_or(Problem::AppNotFound)?;
-    Ok(Served::from(page::app(&site.value, &found.at(site_url), site_url)).since(site.since))
+    Ok(Served::from(page::app(&front.value, &found.at(site_url), site_url)).since(front.since))
 }

@@ -9,7 +9,6 @@ use flows::App;
 use http::{HeaderValue, header};
 use serde::Deserialize;
 use site::text;
-use store::content::PostText;
 use utoipa::ToSchema;
 
 use crate::published::{self, newest};
@@ -51,7 +50,7 @@ async fn document(app: &App, name: &str) -> Result<Served, Problem> {
     if name == site::FULL {
         let texts = async { Ok(app.store.post_texts(app.clock.now(), text::MOST_BYTES).await?) };
         let (content, texts) = futures_util::try_join!(newest(app, usize::MAX), texts)?;
-        let texts = texts.into_iter().map(|PostText { post, text }| (post.at(site_url), text)).collect::<Vec<_>>();
+        let texts = texts.into_iter().map(|found| published::portable(found, site_url)).collect::<Vec<_>>();
         return Ok(Served::from(text::llms_full(&content.value, &texts)).since(content.since));
     }
     let render = site::renderer(name).ok_or(Problem::RouteNotFound)?;

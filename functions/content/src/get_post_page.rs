@@ -9,7 +9,7 @@ use site::{page, text};
 use store::content::PostText;
 use utoipa::ToSchema;
 
-use crate::published::{dated_site, with_post};
+use crate::published::{front, portable, with_post};
 
 pub const ROUTE: Route = Route::get("content-get-post-page", "/blog/{slug}")
     .content()
@@ -36,9 +36,15 @@ pub async fn handle(State(app): State<App>, ContentPath(path): ContentPath<PostP
         None => (path.slug.as_str(), false),
     };
     let found = async { Ok(app.store.post_text(slug, app.clock.now()).await?) };
-    let (site, found) = futures_util::try_join!(dated_site(&app), found)?;
-    let PostText { post, text } = found.ok_or(Problem::PostNotFound)?;
-    let (since, post) = (with_post(site.since, Some(&post)), post.at(site_url));
-    let document = if is_markdown { text::post(&post, &text) } else { page::post(&site.value, &post, &text, site_url) };
+    let (front, found) = futures_util::try_join!(front(&app), found)?;
+    let found = found.ok_or(Problem::PostNotFound)?;
+    let since = with_post(front.since, Some(&found.post));
+    let document = if is_markdown {
+        let (post, text) = portable(found, site_url);
+        text::post(&post, &text)
+    } else {
+        let PostText { post, text, picture } = found;
+        page::post(&front.value.site, &post.at(site_url), &text, picture.as_deref(), site_url)
+    };
     Ok(Served::from(document).since(since))
 }

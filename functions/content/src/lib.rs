@@ -13,6 +13,7 @@ pub mod get_app_page;
 pub mod get_cli;
 pub mod get_document;
 pub mod get_home;
+pub mod get_image;
 pub mod get_openapi;
 pub mod get_post_page;
 pub mod get_server_card;
@@ -35,6 +36,7 @@ pub fn operations(register: &mut impl Register) {
     register.operation(get_document::ROUTE, get_document::handle);
     register.operation(get_post_page::ROUTE, get_post_page::handle);
     register.operation(get_app_page::ROUTE, get_app_page::handle);
+    register.operation(get_image::ROUTE, get_image::handle);
     register.operation(get_well_known::ROUTE, get_well_known::handle);
     register.operation(get_openapi::ROUTE, get_openapi::handle);
     register.operation(get_api_reference::ROUTE, get_api_reference::handle);

@@ -4,8 +4,8 @@ use api::content::{Problem, Served};
 use flows::App;
 use jiff::Timestamp;
 use model::content::{self, BlogPost, Content, Site};
-use site::{Renderer, catalog};
-use store::content::Dated;
+use site::{Renderer, catalog, images};
+use store::content::{Dated, PostText};
 
 /// The name of the document that is the start page.
 pub(crate) const START_PAGE: &str = "docs";
@@ -40,17 +40,29 @@ pub(crate) async fn document(app: &App, name: &str, render: Renderer) -> Result<
 
 /// The identity of the site.
 pub(crate) async fn site(app: &App) -> Result<Site, Problem> {
-    Ok(dated_site(app).await?.value)
+    Ok(front(app).await?.value.site)
 }
 
-/// Like [`site`], with the time since which it is shown.
-pub(crate) async fn dated_site(app: &App) -> Result<Dated<Site>, Problem> {
+/// The site with the pictures of its pages, without apps and posts; and since when it is shown.
+pub(crate) async fn front(app: &App) -> Result<Dated<Content>, Problem> {
     let site_url = &app.settings.site_url;
-    let published = app.store.site().await?;
+    let published = app.store.front().await?;
     Ok(published.map_or_else(
-        || Dated { value: Site::unpublished(site_url), since: None },
+        || Dated { value: Content::unpublished(site_url), since: None },
         |Dated { value, since }| Dated { value: value.at(site_url), since },
     ))
+}
+
+/// The post with this slug for readers elsewhere: the URLs of the post and of its images are
+/// absolute. `None` if there is no such post, or if its time has not come.
+pub(crate) async fn portable_post(app: &App, slug: &str) -> Result<Option<(BlogPost, String)>, Problem> {
+    let found = app.store.post_text(slug, app.clock.now()).await?;
+    Ok(found.map(|found| portable(found, &app.settings.site_url)))
+}
+
+/// A post and its text with absolute URLs of the post and of its images.
+pub(crate) fn portable(found: PostText, site_url: &str) -> (BlogPost, String) {
+    (found.post.at(site_url), images::absolute(&found.text, site_url))
 }
 
 /// The time of the last change of a document that shows this post as its newest: a post changes

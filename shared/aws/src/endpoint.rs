@@ -13,6 +13,8 @@ pub enum Service {
     DynamoDb,
     /// AWS Lambda.
     Lambda,
+    /// Amazon S3.
+    S3,
     /// Amazon SES, version 2 of its API.
     Ses,
 }
@@ -23,6 +25,7 @@ impl Service {
         match self {
             Self::DynamoDb => "dynamodb",
             Self::Lambda => "lambda",
+            Self::S3 => "s3",
             Self::Ses => "ses",
         }
     }
@@ -32,6 +35,7 @@ impl Service {
         let host = match self {
             Self::DynamoDb => "dynamodb",
             Self::Lambda => "lambda",
+            Self::S3 => "s3",
             Self::Ses => "email",
         };
         let suffix = SUFFIXES.iter().find(|(prefix, _)| region.starts_with(prefix)).map_or("amazonaws.com", |(_, suffix)| suffix);
@@ -44,6 +48,7 @@ impl Service {
         let own = match self {
             Self::DynamoDb => "AWS_ENDPOINT_URL_DYNAMODB",
             Self::Lambda => "AWS_ENDPOINT_URL_LAMBDA",
+            Self::S3 => "AWS_ENDPOINT_URL_S3",
             Self::Ses => "AWS_ENDPOINT_URL_SESV2",
         };
         variable(own).or_else(|| variable("AWS_ENDPOINT_URL"))
@@ -80,10 +85,7 @@ impl Endpoint {
     /// the credentials that Lambda sets for the function's role. Fails if `AWS_REGION` or a
     /// credential is missing.
     pub fn from_env(service: Service) -> Result<Self, Error> {
-        let region = required("AWS_REGION")?;
-        let (key, secret) = (required("AWS_ACCESS_KEY_ID")?, required("AWS_SECRET_ACCESS_KEY")?);
-        let credentials = Credentials::new(key, secret, variable("AWS_SESSION_TOKEN"), None, "environment");
-        Ok(Self::in_region(service, &region, credentials))
+        Ok(Self::in_region(service, &required("AWS_REGION")?, credentials_from_env()?))
     }
 
     /// The service in a region, or at the URL that the environment sets instead.
@@ -92,8 +94,27 @@ impl Endpoint {
         Self::new(service, &url, region, credentials)
     }
 
+    /// A bucket in a region: at a host of its own or, if the environment sets a URL for S3, at a
+    /// path of that URL.
+    pub fn of_bucket(bucket: &str, region: &str, credentials: Credentials) -> Self {
+        let own = || Service::S3.url(region).replacen("https://", &format!("https://{bucket}."), 1);
+        let url = Service::S3.url_from_env().map_or_else(own, |url| format!("{}/{bucket}", url.trim_end_matches('/')));
+        Self::new(Service::S3, &url, region, credentials)
+    }
+
+    /// Like [`Self::of_bucket`], in the function's region and with the credentials of its role.
+    pub fn of_bucket_from_env(bucket: &str) -> Result<Self, Error> {
+        Ok(Self::of_bucket(bucket, &required("AWS_REGION")?, credentials_from_env()?))
+    }
+
     /// A service in this process or on this machine, which does not check credentials.
     pub fn local(service: Service, url: &str) -> Self {
         Self::new(service, url, "local", Credentials::new("local", "local", None, None, "local"))
     }
+}
+
+/// The credentials that Lambda sets for the function's role.
+fn credentials_from_env() -> Result<Credentials, Error> {
+    let (key, secret) = (required("AWS_ACCESS_KEY_ID")?, required("AWS_SECRET_ACCESS_KEY")?);
+    Ok(Credentials::new(key, secret, variable("AWS_SESSION_TOKEN"), None, "environment"))
 }

@@ -9,6 +9,7 @@
 
 #![warn(missing_docs)]
 
+pub mod bucket;
 pub mod endpoint;
 #[cfg(test)]
 mod tests;
@@ -20,7 +21,9 @@ use std::error::Error as StdError;
 use std::fmt::Debug;
 use std::sync::Arc;
 
-use aws_sigv4::http_request::{SignableBody, SignableRequest, SigningSettings, sign};
+use aws_sigv4::http_request::{
+    PayloadChecksumKind, PercentEncodingMode, SignableBody, SignableRequest, SigningSettings, UriPathNormalizationMode, sign,
+};
 use aws_sigv4::sign::v4;
 use aws_smithy_runtime_api::client::http::{HttpConnector, SharedHttpConnector};
 use aws_smithy_runtime_api::client::interceptors::context::{self, Input, Output};
@@ -173,7 +176,7 @@ impl Client {
             .name(service.signing_name())
             // The system's clock, not the app's: AWS refuses a signature whose time is minutes off.
             .time(Clock::system().now().into())
-            .settings(SigningSettings::default())
+            .settings(settings(*service))
             .build()?;
         let body = SignableBody::Bytes(request.body().bytes().unwrap_or_default());
         let signable = SignableRequest::new(request.method(), request.uri(), request.headers().iter(), body)?;
@@ -183,6 +186,18 @@ impl Client {
         }
         Ok(request)
     }
+}
+
+/// How requests of a service are signed: S3 takes paths as they are, and wants the digest of the
+/// body in a header.
+fn settings(service: Service) -> SigningSettings {
+    let mut settings = SigningSettings::default();
+    if let Service::S3 = service {
+        settings.percent_encoding_mode = PercentEncodingMode::Single;
+        settings.uri_path_normalization_mode = UriPathNormalizationMode::Disabled;
+        settings.payload_checksum_kind = PayloadChecksumKind::XAmzSha256;
+    }
+    settings
 }
 
 /// Downcasts what an operation returned to the operation's own type.

@@ -14,6 +14,7 @@ use aws_smithy_runtime_api::client::orchestrator::{HttpRequest, HttpResponse};
 use aws_smithy_types::body::SdkBody;
 use ring::{digest, hmac};
 
+use crate::bucket::{self, Bucket};
 use crate::{Client, Endpoint, Request, Service};
 
 const REGION: &str = "eu-central-1";
@@ -124,6 +125,43 @@ async fn calls_to_ses_are_signed() {
     let request = kept.request();
     assert_eq!(request.uri(), "https://email.eu-central-1.amazonaws.com/v2/email/account");
     assert_signed(&request, "ses", &["host", "x-amz-date", "x-amz-security-token"]);
+}
+
+#[tokio::test]
+async fn an_object_of_a_bucket_is_put_by_a_signed_request_with_the_digest_of_its_bytes() {
+    let kept = Kept::default();
+    let bucket = Bucket::new(Client::new(Endpoint::of_bucket("pictures", REGION, credentials()), kept.clone()));
+    bucket.put("images/a_-b.png", "image/png", "public", b"bytes".to_vec()).await.expect("an answer");
+    let request = kept.request();
+    assert_eq!((request.method(), request.uri()), ("PUT", "https://pictures.s3.eu-central-1.amazonaws.com/images/a_-b.png"));
+    let digest = base16ct::lower::encode_string(digest::digest(&digest::SHA256, b"bytes").as_ref());
+    assert_eq!(header(&request, "x-amz-content-sha256"), digest);
+    let signed = ["cache-control", "content-type", "host", "x-amz-content-sha256", "x-amz-date", "x-amz-security-token"];
+    assert_signed(&request, "s3", &signed);
+}
+
+/// A connector that answers every request in the same way.
+#[derive(Debug, Clone)]
+struct Answering(u16, &'static str);
+
+impl HttpConnector for Answering {
+    fn call(&self, _: HttpRequest) -> HttpConnectorFuture {
+        HttpConnectorFuture::ready(Ok(HttpResponse::new(self.0.try_into().expect("a status"), SdkBody::from(self.1))))
+    }
+}
+
+#[tokio::test]
+async fn an_object_that_is_missing_is_told_from_a_bucket_that_fails() {
+    let read = async |status, body| {
+        Bucket::new(Client::new(Endpoint::of_bucket("pictures", REGION, credentials()), Answering(status, body))).get("images/a.png").await
+    };
+    assert_eq!(read(200, "bytes").await.expect("an object"), Some(b"bytes".to_vec()));
+    for (status, code) in [(404, "<Error><Code>NoSuchKey</Code></Error>"), (403, "<Error><Code>AccessDenied</Code></Error>")] {
+        assert_eq!(read(status, code).await.expect("an answer"), None);
+    }
+    let refused = read(403, "<Error><Code>SignatureDoesNotMatch</Code></Error>").await.expect_err("a refusal");
+    assert!(matches!(&refused, bucket::Error::Refused(message) if message.contains("SignatureDoesNotMatch")), "{refused:?}");
+    assert!(matches!(read(503, "").await, Err(bucket::Error::Unavailable(_))));
 }
 
 const REGIONS: [&str; 10] = [

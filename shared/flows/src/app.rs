@@ -1,7 +1,7 @@
 //! The parts of the service that are built at a cold start and shared by all requests of the
 //! instance.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use crypto::challenge_key::ChallengeKey;
 use crypto::deployment_secret::DeploymentSecret;
@@ -11,6 +11,7 @@ use model::project::setting::Deployment;
 use model::session::token::Signer;
 use settings::Settings;
 use store::Store;
+use store::content::images::Shelf;
 use wire::clock::Clock;
 use wire::entropy::Entropy;
 use wire::environment;
@@ -41,6 +42,8 @@ pub struct Parts {
     pub memory: Memory,
     /// Signs proof-of-work challenges.
     pub challenge_key: ChallengeKey,
+    /// Where the images of the content are, once they have been asked for.
+    shelf: OnceLock<Shelf>,
 }
 
 impl App {
@@ -49,8 +52,8 @@ impl App {
         let signer = Signer::new(&settings.secret, &settings.api_url);
         let sealer = Sealer::new(&settings.secret);
         let challenge_key = ChallengeKey::new(&settings.secret);
-        let memory = Memory::default();
-        Self(Arc::new(Parts { settings, store, clock, entropy, hasher, signer, sealer, memory, challenge_key }))
+        let (memory, shelf) = (Memory::default(), OnceLock::new());
+        Self(Arc::new(Parts { settings, store, clock, entropy, hasher, signer, sealer, memory, challenge_key, shelf }))
     }
 
     /// Builds the app of a Lambda function from its environment.
@@ -67,6 +70,19 @@ impl App {
     /// The parts of the app with which project settings are validated and sealed.
     pub fn deployment(&self) -> Deployment<'_> {
         Deployment { sealer: &self.sealer, entropy: &self.entropy, senders: &self.settings.senders, shared: &self.settings.shared_clients }
+    }
+
+    /// Where the images of the content are: in the bucket of the settings, or in the table. Fails
+    /// if there is a bucket, but no region or credentials for it.
+    pub fn shelf(&self) -> Result<&Shelf, environment::Error> {
+        if let Some(shelf) = self.shelf.get() {
+            return Ok(shelf);
+        }
+        let shelf = match &self.settings.images_bucket {
+            Some(bucket) => Shelf::bucket_from_env(bucket, &self.entropy)?,
+            None => Shelf::Table(self.store.clone()),
+        };
+        Ok(self.shelf.get_or_init(|| shelf))
     }
 
     fn with_settings(settings: Settings) -> Result<Self, environment::Error> {

@@ -1,10 +1,12 @@
 //! The public content of a site. The API returns exactly these fields.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
+
+pub mod image;
 
 /// A public app in the directory.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
@@ -208,12 +210,28 @@ pub struct Content {
     /// The texts of posts by their slugs, in Markdown. A post that is missing here has no text.
     #[serde(default)]
     pub texts: BTreeMap<String, String>,
+    /// The pictures that previews of links show, by the paths of the pages: paths of images.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub pictures: BTreeMap<String, String>,
+    /// The names of all images that texts and pages refer to.
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    pub images: BTreeSet<String>,
 }
 
 impl Content {
     /// The content of a site before anything is published.
     pub fn unpublished(site_url: &str) -> Self {
-        Self { site: Site::unpublished(site_url), apps: Vec::new(), blog_posts: Vec::new(), texts: BTreeMap::new() }
+        Self::of_site(Site::unpublished(site_url))
+    }
+
+    /// The content of a site without apps, posts and images.
+    pub fn of_site(site: Site) -> Self {
+        Self { site, apps: Vec::new(), blog_posts: Vec::new(), texts: BTreeMap::new(), pictures: BTreeMap::new(), images: BTreeSet::new() }
+    }
+
+    /// The picture of the page at a path, as a path of an image.
+    pub fn picture(&self, page: &str) -> Option<&str> {
+        self.pictures.get(page).map(String::as_str)
     }
 
     /// Makes all URLs absolute, below `site_url`, which must not end with a slash.

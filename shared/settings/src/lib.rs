@@ -61,6 +61,8 @@ pub struct Settings {
     pub shared_clients: SharedClients,
     /// Where to report vulnerabilities; absent for a site without `security.txt`.
     pub security_contact: Option<SecurityContact>,
+    /// The name of the S3 bucket with the images of the content; absent if they are in the table.
+    pub images_bucket: Option<String>,
 }
 
 impl Settings {
@@ -82,6 +84,7 @@ impl Settings {
             provider_stand_in: provider_stand_in()?,
             shared_clients: shared_clients(variable),
             security_contact: None,
+            images_bucket: variable("GATELET_IMAGES"),
             api_url,
             site_url,
             secret,

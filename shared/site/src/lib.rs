@@ -10,6 +10,7 @@ pub mod catalog;
 mod document;
 pub mod escape;
 pub mod feed;
+pub mod images;
 pub mod look;
 pub mod markdown;
 pub mod package;

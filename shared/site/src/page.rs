@@ -1,12 +1,13 @@
 //! Pages about the content. They need no scripts, load only the stylesheet and the icon, and show
 //! all times in UTC.
 
+use model::content::image::ImageName;
 use model::content::{App, BlogPost, Content, Site};
 
 use crate::document::{Document, HTML};
 use crate::escape::markup;
 use crate::look::style_version;
-use crate::markdown;
+use crate::{images, markdown};
 
 /// The content security policy of these pages: a stylesheet and pictures of the site, no scripts.
 pub const POLICY: &str =
@@ -29,6 +30,8 @@ struct Page<'a> {
     kind: &'a str,
     /// The path of the page's entry in the navigation.
     here: &'a str,
+    /// The path of the image that previews of links show.
+    picture: Option<&'a str>,
     /// Markup that follows the metadata.
     head: String,
     /// The main part, as HTML.
@@ -60,18 +63,36 @@ impl Page<'_> {
              <link rel=\"alternate\" type=\"application/atom+xml\" title=\"{name}\" href=\"{root}/feed.xml\">\n\
              <meta property=\"og:type\" content=\"{kind}\">\n<meta property=\"og:title\" content=\"{title}\">\n\
              <meta property=\"og:description\" content=\"{description}\">\n<meta property=\"og:url\" content=\"{canonical}\">\n\
-             <meta property=\"og:site_name\" content=\"{name}\">\n{head}</head>\n<body>\n\
+             <meta property=\"og:site_name\" content=\"{name}\">\n{preview}{head}</head>\n<body>\n\
              <a class=\"skip\" href=\"#main\">Skip to content</a>\n<header class=\"bar\"><div>\n\
              <a class=\"brand\" href=\"{root}/docs\">{LOGO}{name}</a>\n<nav aria-label=\"Main\">\n{links}</nav>\n</div></header>\n\
              <main id=\"main\" tabindex=\"-1\">\n{main}</main>\n</body>\n</html>\n",
             version = style_version(),
             kind = self.kind,
+            preview = preview(self.picture, self.title, site_url),
             head = self.head,
             links = links.concat(),
             main = self.main,
         );
         Document::of_content(HTML, body)
     }
+}
+
+/// The metadata of the image that previews of a link to a page show, or that there is none.
+fn preview(picture: Option<&str>, title: &str, site_url: &str) -> String {
+    let Some((path, name)) = picture.and_then(|path| Some((path, ImageName::of_path(path)?))) else {
+        return "<meta name=\"twitter:card\" content=\"summary\">\n".to_owned();
+    };
+    format!(
+        "<meta property=\"og:image\" content=\"{}\">\n<meta property=\"og:image:type\" content=\"{}\">\n\
+         <meta property=\"og:image:width\" content=\"{}\">\n<meta property=\"og:image:height\" content=\"{}\">\n\
+         <meta property=\"og:image:alt\" content=\"{}\">\n<meta name=\"twitter:card\" content=\"summary_large_image\">\n",
+        markup(&format!("{site_url}{path}")),
+        name.format.media_type(),
+        name.width,
+        name.height,
+        markup(title),
+    )
 }
 
 /// A time as an element; the content has times in UTC.
@@ -110,6 +131,7 @@ pub fn blog(content: &Content, site_url: &str) -> Document {
         canonical: &format!("{site_url}/blog"),
         kind: "website",
         here: "/blog",
+        picture: content.picture("/blog"),
         head: String::new(),
         main: format!("<h1>Blog</h1>\n{}", post_cards(&content.blog_posts)),
     }
@@ -124,6 +146,7 @@ pub fn apps(content: &Content, site_url: &str) -> Document {
         canonical: &format!("{site_url}/apps"),
         kind: "website",
         here: "/apps",
+        picture: content.picture("/apps"),
         head: String::new(),
         main: format!("<h1>Apps</h1>\n{}", app_cards(&content.apps)),
     }
@@ -148,6 +171,7 @@ pub fn docs(content: &Content, site_url: &str) -> Document {
         canonical: &format!("{site_url}/docs"),
         kind: "website",
         here: "/docs",
+        picture: content.picture("/docs"),
         head: String::new(),
         main: format!(
             "<h1>{}</h1>\n<p class=\"lead\">{}</p>\n<h2 id=\"apps\">Apps</h2>\n{}<h2 id=\"posts\">Recent posts</h2>\n{}\
@@ -162,9 +186,10 @@ pub fn docs(content: &Content, site_url: &str) -> Document {
     .document(site, site_url)
 }
 
-/// `/apps/{app_id}`: an app.
-pub fn app(site: &Site, app: &App, site_url: &str) -> Document {
-    let own = format!("{site_url}/apps/{}", app.id);
+/// `/apps/{app_id}`: an app of the site whose front is given.
+pub fn app(front: &Content, app: &App, site_url: &str) -> Document {
+    let path = format!("/apps/{}", app.id);
+    let own = format!("{site_url}{path}");
     let elsewhere = if app.url == own {
         String::new()
     } else {
@@ -176,6 +201,7 @@ pub fn app(site: &Site, app: &App, site_url: &str) -> Document {
         canonical: &app.url,
         kind: "website",
         here: "/apps",
+        picture: front.picture(&path),
         head: String::new(),
         main: format!(
             "<div class=\"narrow\">\n<h1>{}</h1>\n<p class=\"lead\">{}</p>\n{elsewhere}</div>\n",
@@ -183,11 +209,11 @@ pub fn app(site: &Site, app: &App, site_url: &str) -> Document {
             markup(&app.subtitle)
         ),
     }
-    .document(site, site_url)
+    .document(&front.site, site_url)
 }
 
 /// `/blog/{slug}`: a post with its text, which is Markdown.
-pub fn post(site: &Site, post: &BlogPost, text: &str, site_url: &str) -> Document {
+pub fn post(site: &Site, post: &BlogPost, text: &str, picture: Option<&str>, site_url: &str) -> Document {
     let (slug, published) = (markup(&post.slug), markup(&post.published_at));
     Page {
         title: &post.title,
@@ -195,6 +221,7 @@ pub fn post(site: &Site, post: &BlogPost, text: &str, site_url: &str) -> Documen
         canonical: &post.url,
         kind: "article",
         here: "/blog",
+        picture,
         head: format!(
             "<link rel=\"alternate\" type=\"text/markdown\" href=\"{}/blog/{slug}.md\">\n\
              <meta property=\"article:published_time\" content=\"{published}\">\n",
@@ -204,7 +231,7 @@ pub fn post(site: &Site, post: &BlogPost, text: &str, site_url: &str) -> Documen
             "<article class=\"prose\">\n<h1>{}</h1>\n<p class=\"muted\">{}</p>\n{}</article>\n",
             markup(&post.title),
             time(&post.published_at),
-            markdown::html(text, &post.title)
+            images::placed(&markdown::html(text, &post.title), &markup(root(site_url)))
         ),
     }
     .document(site, site_url)
@@ -220,6 +247,7 @@ pub fn reference(site: &Site, operations: &str, site_url: &str) -> Document {
         canonical: &format!("{site_url}/docs/api"),
         kind: "website",
         here: "/docs",
+        picture: None,
         head: format!("<link rel=\"service-desc\" type=\"application/json\" href=\"{root}/openapi.json\">\n"),
         main: format!(
             "<h1>API reference</h1>\n<p>Fields, answers and errors of each operation are in the <a href=\"{root}/openapi.json\">OpenAPI \

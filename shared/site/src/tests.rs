@@ -32,7 +32,7 @@ fn content() -> Content {
                 url: format!("{SITE}/blog/first"),
             },
         ],
-        texts: std::collections::BTreeMap::default(),
+        ..Content::unpublished(SITE)
     }
 }
 
@@ -41,8 +41,8 @@ fn all() -> Vec<Document> {
     let (site, texts) = (&content.site, [(content.blog_posts[0].clone(), "# Evil\n\n```\n".to_owned())]);
     let rendered = |name: &&str| fixed(name, SITE).or_else(|| Some(renderer(name)?(&content, SITE)));
     let mut all: Vec<Document> = NAMES.iter().filter(|name| **name != FULL).map(|name| rendered(name).unwrap()).collect();
-    all.push(page::post(site, &content.blog_posts[0], "# Evil", SITE));
-    all.push(page::app(site, &content.apps[0], SITE));
+    all.push(page::post(site, &content.blog_posts[0], "# Evil", None, SITE));
+    all.push(page::app(&content, &content.apps[0], SITE));
     all.push(text::llms_full(&content, &texts));
     all.push(text::post(&content.blog_posts[0], "# Evil"));
     all

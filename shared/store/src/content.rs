@@ -9,6 +9,9 @@
 //! | page of posts, newest first, without texts | `CONTENT` | `POSTS#<digest>#<number>` | about 8 units (64 posts) |
 //! | where the texts of posts are: a part of an index by slug | `CONTENT` | `SLUGS#<digest>#<number>` | 1 unit for each 4 KB (about 60 posts) |
 //! | text of a post | `CONTENT` | `TEXT#<digest>#<number>` | 1 unit for each 4 KB |
+//! | names of images of a publication | `CONTENT` | `IMAGES#<digest>#<number>` | read only by the command line |
+//! | that an image is stored, and since when | `CONTENT` | `IMAGE#<name>` | read only by the command line |
+//! | part of an image, in a table without a bucket | `CONTENT` | `~IMAGE#<name>#<number>` | about 85 units |
 //!
 //! A publication writes the pages, parts and texts that the previous one does not have under keys
 //! with its own number, and then site, apps and its record in one transaction, on the condition
@@ -22,13 +25,14 @@
 //! Publishing reads the keys of all items (1 unit for each 4 KB of all content) and takes 1 write
 //! unit for each KB of what is new, and 2 for each KB of site, apps and record. Readers take one
 //! round trip for the site and one for the pages. Visitors' caches keep reads rare.
-
-use std::collections::BTreeMap;
+//!
+//! Images are stored before the publication that refers to them ([`images`]).
 
 use jiff::Timestamp;
 use model::content::{App, BlogPost, Content, Site};
 
 mod head;
+pub mod images;
 mod layout;
 mod posts;
 mod publish;
@@ -64,10 +68,21 @@ impl<T> Dated<T> {
     }
 }
 
+/// The content that the head has: the site, and the pictures of all pages except those of posts.
+fn front_of(head: &Head) -> Content {
+    Content { pictures: head.publication.pictures.clone(), ..Content::of_site(head.site.clone()) }
+}
+
 impl Store {
     /// The site; `None` before the first publication.
     pub async fn site(&self) -> Result<Option<Dated<Site>>, Error> {
         Ok(self.head().await?.map(|head| Dated::of(&head, head.site.clone())))
+    }
+
+    /// The site with the pictures of its pages, without apps and posts; `None` before the first
+    /// publication.
+    pub async fn front(&self) -> Result<Option<Dated<Content>>, Error> {
+        Ok(self.head().await?.map(|head| Dated::of(&head, front_of(&head))))
     }
 
     /// All published apps, in the order of the content file.
@@ -92,7 +107,7 @@ impl Store {
             let Some((head, apps)) = self.head_with_apps().await? else { return Ok(None) };
             let blog_posts = self.posts_of(&head, now, most).await?;
             let apps = apps.map(entity).transpose()?.unwrap_or_default();
-            let content = Content { site: head.site.clone(), apps, blog_posts, texts: BTreeMap::new() };
+            let content = Content { apps, blog_posts, ..front_of(&head) };
             Ok(Some(Dated::of(&head, content)))
         })
     }

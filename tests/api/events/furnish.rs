@@ -5,10 +5,12 @@ use std::net::Ipv4Addr;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
+use crypto::digest::Digest;
 use crypto::totp::TotpSecret;
 use gateway::keys::Keys;
 use jiff::Timestamp;
 use model::code::{Code, Purpose, StoredCode};
+use model::content::image::{Format, ImageName};
 use model::document::{DocumentKind, MailDocument};
 use model::email::Email;
 use model::email::category::Category;
@@ -36,6 +38,7 @@ use model::user::second_factor::MfaAttempt;
 use model::user::totp::{self, Authenticator};
 use model::user::{ProviderAccount, User};
 use serde_json::json;
+use store::content::images::Shelf;
 use store::document::DocumentRow;
 use store::link::{Link, Release, Unsubscribe};
 use store::project::key_set;
@@ -67,6 +70,9 @@ pub(crate) const CODE: &str = "2h7bkqm4x8r1tz6w0c5vjn9pd3yfgs2a7hekb4mq8xr1t";
 const REFRESH_TOKEN: &str = "7c2v9xq4hb1mz8tk5wr0ydn3gjp6sfea7c2v9xq4hb1mz";
 const USER: &str = "0f9b6c1e-2f4b-4d7a-8a34-5b9f0c6d7e81";
 const MAIL: &str = "3b1f5a52-8f0e-4b57-9d2c-7c8d9e0f1a2b";
+
+/// An image of the site, in base64.
+const SITE_IMAGE: &str = "iVBORw0KGgoAAAANSUhEUgAAAAIAAAABCAIAAAB7QOjdAAAADUlEQVR42mNgaKgAIgAF3wHxuofCmwAAAABJRU5ErkJggg==";
 
 /// A template, a theme and a draft.
 const DOCUMENTS: [(DocumentKind, &str); 3] = [
@@ -107,6 +113,7 @@ pub(super) async fn furnish(app: &TestApp, id: &str, key: &str) -> Placeholders 
     let [client, server, admin] = ["pck_", "ssk_", "sak_"].map(|prefix| format!("{prefix}{key}").into());
     let keys = Keys { project_id: project.clone(), client, server, admin };
     keys.install(&app.app.store, &app.app.clock, &app.app.entropy).await.unwrap();
+    write_image(app).await;
     let (user, session) = write_account(app, &project).await;
     let (bare, bare_session) = write_bare_account(app, &project).await;
     write_settings(app, &project, key).await;
@@ -136,6 +143,13 @@ pub(super) async fn furnish(app: &TestApp, id: &str, key: &str) -> Placeholders 
         ("<identity token of Apple>", apple_token(app)),
         (AUTHENTICATOR_CODE, code),
     ]
+}
+
+/// Stores the image of the site that an event asks for.
+async fn write_image(app: &TestApp) {
+    let bytes = STANDARD.decode(SITE_IMAGE).unwrap();
+    let name = ImageName { digest: Digest::of_bytes(&bytes), width: 2, height: 1, format: Format::Png };
+    app.app.store.store_image(&Shelf::Table(app.app.store.clone()), &name, bytes, app.now()).await.unwrap();
 }
 
 fn tokens_of(app: &TestApp, project: &ProjectId, account: &ProviderAccount) -> ProviderTokens {

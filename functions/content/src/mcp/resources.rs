@@ -6,10 +6,9 @@ use flows::App;
 use model::content::{BlogPost, Content};
 use serde_json::{Map, Value, json};
 use site::{Document, Renderer, text};
-use store::content::PostText;
 
 use super::refusal::Refusal;
-use crate::published::content;
+use crate::published::{content, portable_post};
 
 /// How many posts a page of the list has.
 const POSTS: usize = 100;
@@ -85,8 +84,7 @@ async fn document(app: &App, uri: &str) -> Result<Option<Document>, Problem> {
         return Ok(Some(render(&content(app).await?, site_url)));
     }
     let Some(slug) = path.strip_prefix("blog/").and_then(|name| name.strip_suffix(".md")) else { return Ok(None) };
-    let found = app.store.post_text(slug, app.clock.now()).await.map_err(Problem::from)?;
-    Ok(found.map(|PostText { post, text }| text::post(&post.at(site_url), &text)))
+    Ok(portable_post(app, slug).await?.map(|(post, text)| text::post(&post, &text)))
 }
 
 #[cfg(test)]

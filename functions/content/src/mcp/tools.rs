@@ -5,7 +5,7 @@ use serde_json::{Map, Value, json};
 use site::search;
 
 use super::refusal::Refusal;
-use crate::published::{apps, content, site};
+use crate::published::{apps, content, portable_post, site};
 
 /// How many posts a call lists.
 const POSTS: usize = 200;
@@ -117,10 +117,10 @@ pub(super) async fn call(app: &App, name: &str, arguments: &Map<String, Value>) 
             json!(found.at(site_url))
         }
         "get_blog_post" => {
-            let found = app.store.post_text(argument("slug", arguments)?, app.clock.now()).await?;
-            let found = found.ok_or(Refusal::Advice("There is no such post; list_blog_posts returns the slugs of all."))?;
-            let mut post = json!(found.post.at(site_url));
-            post["text"] = found.text.into();
+            let found = portable_post(app, argument("slug", arguments)?).await?;
+            let (post, text) = found.ok_or(Refusal::Advice("There is no such post; list_blog_posts returns the slugs of all."))?;
+            let mut post = json!(post);
+            post["text"] = text.into();
             post
         }
         "search" => {

@@ -22,6 +22,7 @@ mod profile;
 use std::process::{Command, Stdio};
 
 use anyhow::{Context as _, bail};
+use aws::bucket::Bucket;
 use aws::connector::AwsHttp;
 use aws::{Client, Credentials, Endpoint, Service};
 use found::Found;
@@ -57,6 +58,11 @@ impl Aws {
 
     pub fn store(&self, table: &str) -> anyhow::Result<Store> {
         Ok(Store::at(self.endpoint(Service::DynamoDb), AwsHttp::from_env()?, table, Entropy::system()))
+    }
+
+    pub fn bucket(&self, name: &str) -> anyhow::Result<Bucket> {
+        let endpoint = Endpoint::of_bucket(name, &self.region, self.credentials.clone());
+        Ok(Bucket::new(Client::new(endpoint, AwsHttp::from_env()?)))
     }
 
     fn endpoint(&self, service: Service) -> Endpoint {

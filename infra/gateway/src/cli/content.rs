@@ -5,23 +5,28 @@ use std::path::{Path, PathBuf};
 use anyhow::bail;
 use clap::Subcommand;
 use store::Store;
+use store::content::images::Shelf;
 use store::content::{KEPT, Published};
 
 use super::tools::{Target, Tools};
-use crate::content;
+use crate::aws::Aws;
+use crate::content::{self, Done};
 use crate::say::say;
 
 #[derive(Subcommand)]
 pub(super) enum Command {
-    /// Replace all content with that of a folder: site.toml, apps.toml, blog/*.md. Only what has
-    /// changed is written. Posts with `draft = true` are checked, but not published; a post whose
-    /// time has not come appears by itself
+    /// Replace all content with that of a folder: site.toml, apps.toml, blog/*.md, and the images
+    /// that they refer to. Only what has changed is written. Posts with `draft = true` are checked,
+    /// but not published; a post whose time has not come appears by itself
     Publish {
         folder: PathBuf,
         /// The site's URL, which is the base of the URLs in its content. Default: the URL at which
         /// the content is served
         #[arg(long, env = "GATELET_SITE_URL", value_name = "URL")]
         site_url: Option<String>,
+        /// The S3 bucket for the images of an AWS table: the output ImagesBucket of the stack
+        #[arg(long, env = "GATELET_IMAGES", value_name = "BUCKET")]
+        images: Option<String>,
     },
     /// List the publications that are kept, the newest first
     History,
@@ -36,29 +41,41 @@ pub(super) enum Command {
 impl Command {
     pub(super) async fn run(self, target: &Target) -> anyhow::Result<()> {
         match self {
-            Self::Publish { folder, site_url } => publish(target, &folder, site_url).await,
+            Self::Publish { folder, site_url, images } => publish(target, &folder, site_url, images).await,
             Self::History => history(&Tools::open(target).await?.store).await,
             Self::Rollback { to } => roll_back(&Tools::open(target).await?, to).await,
         }
     }
 }
 
-async fn publish(target: &Target, folder: &Path, site_url: Option<String>) -> anyhow::Result<()> {
+async fn publish(target: &Target, folder: &Path, site_url: Option<String>, bucket: Option<String>) -> anyhow::Result<()> {
     let site_url = site_url.filter(|url| !url.is_empty());
     let site_url = site_url.map(|url| settings::base_url("GATELET_SITE_URL", &url)).transpose()?;
-    let content = content::read_directory(folder, site_url.as_deref())?;
+    let folder = content::read_directory(folder, site_url.as_deref())?;
+    for warning in &folder.warnings {
+        say!("Warning: {warning}");
+    }
     let tools = Tools::open(target).await?;
     let now = tools.clock.now();
-    let Published { number, written } = tools.store.publish(&content, now).await?;
+    let shelf = match (&target.table, bucket.filter(|bucket| !bucket.is_empty())) {
+        (None, _) => Some(Shelf::Table(tools.store.clone())),
+        (Some(_), Some(bucket)) => Some(Shelf::Bucket(Aws::find().await?.bucket(&bucket)?)),
+        (Some(_), None) => None,
+    };
+    let Done { published: Published { number, written }, stored, deleted } = folder.publish(&tools.store, shelf.as_ref(), now).await?;
+    if shelf.is_none() {
+        say!("Without --images, previews of links have no pictures: name the bucket, the output ImagesBucket of the stack");
+    }
     let Some(written) = written else {
         say!("Nothing has changed since publication {number}");
         return Ok(());
     };
     let place = site_url.map_or_else(|| "at the URL from which it is served".to_owned(), |url| format!("at {url}"));
-    let later = content.blog_posts.iter().filter(|post| !post.is_public(now)).count();
+    let later = folder.content.blog_posts.iter().filter(|post| !post.is_public(now)).count();
     let later = if later == 0 { String::new() } else { format!(" ({later} of them will appear later)") };
-    let (apps, posts) = (content.apps.len(), content.blog_posts.len());
-    say!("Published {apps} apps and {posts} posts {place}{later}: publication {number}, {written} items written");
+    let (apps, posts) = (folder.content.apps.len(), folder.content.blog_posts.len());
+    let images = format!("{stored} images stored, {deleted} deleted");
+    say!("Published {apps} apps and {posts} posts {place}{later}: publication {number}, {written} items written, {images}");
     Ok(())
 }
 

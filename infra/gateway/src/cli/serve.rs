@@ -282,6 +282,7 @@ fn settings(address: SocketAddr, secret: DeploymentSecret, options: &Options) ->
         provider_stand_in: settings::provider_stand_in()?,
         shared_clients: settings::whole_shared_clients(variable)?,
         security_contact: settings::security_contact(variable)?,
+        images_bucket: None,
         access_token_life: settings::access_token_life()?,
         stage: None,
     })

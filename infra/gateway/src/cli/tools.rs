@@ -109,6 +109,7 @@ impl Tools {
             provider_stand_in: None,
             shared_clients: settings::shared_clients(variable),
             security_contact: None,
+            images_bucket: None,
         };
         Ok(App::new(settings, self.store.clone(), self.clock.clone(), self.entropy.clone(), Hasher::default()))
     }

@@ -7,6 +7,7 @@ use model::content::App;
 use serde::Deserialize;
 use toml::Spanned;
 
+use super::illustrations::Illustrations;
 use super::links::{Links, segment};
 use super::source::{Place, PublishError, Source};
 
@@ -24,6 +25,7 @@ struct Entry {
     display_name: Option<Spanned<String>>,
     subtitle: Option<Spanned<String>>,
     url: Option<Spanned<String>>,
+    image: Option<Spanned<String>>,
     #[serde(default = "visible")]
     visible: bool,
 }
@@ -32,7 +34,7 @@ fn visible() -> bool {
     true
 }
 
-pub(super) fn parse(source: &Source, links: &Links) -> Result<Vec<App>, PublishError> {
+pub(super) fn parse(source: &Source, links: &Links, illustrations: &mut Illustrations) -> Result<Vec<App>, PublishError> {
     let file: AppsFile = source.toml(0..source.text.len())?;
     let place = Place { source, start: 0 };
     let (mut apps, mut ids) = (Vec::new(), HashSet::new());
@@ -44,7 +46,9 @@ pub(super) fn parse(source: &Source, links: &Links) -> Result<Vec<App>, PublishE
             let at = entry.id.as_ref().map_or(table, |id| id.span().start);
             return Err(source.error(at, format!("the app `{}` already exists", app.id)));
         }
+        let image = illustrations.find(&place, entry.image.as_ref())?;
         if entry.visible {
+            illustrations.show_at(&format!("/apps/{}", app.id), image);
             apps.push(app);
         }
     }

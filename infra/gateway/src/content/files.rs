@@ -1,7 +1,12 @@
 //! Reads all files of a site.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use model::content::Content;
 
+use super::folder::Folder;
+use super::gallery::Gallery;
+use super::illustrations::Illustrations;
 use super::links::Links;
 use super::source::{PublishError, Source};
 use super::{apps, posts, site};
@@ -14,13 +19,13 @@ pub(super) struct Files {
     pub(super) posts: Vec<Source>,
 }
 
-pub(super) fn parse(files: &Files, site_url: Option<&str>) -> Result<Content, PublishError> {
+pub(super) fn parse(files: &Files, gallery: Gallery, site_url: Option<&str>) -> Result<Folder, PublishError> {
+    let mut illustrations = Illustrations { gallery, pictures: BTreeMap::new(), images: BTreeSet::new(), warnings: Vec::new() };
     let links = Links::of(site_url)?;
-    let (blog_posts, texts) = posts::parse_all(&files.posts, &links)?;
-    Ok(Content {
-        site: site::parse(&files.site, &links)?,
-        apps: files.apps.as_ref().map(|source| apps::parse(source, &links)).transpose()?.unwrap_or_default(),
-        blog_posts,
-        texts,
-    })
+    let (blog_posts, texts) = posts::parse_all(&files.posts, &links, &mut illustrations)?;
+    let site = site::parse(&files.site, &links, &mut illustrations)?;
+    let apps = files.apps.as_ref().map(|source| apps::parse(source, &links, &mut illustrations)).transpose()?.unwrap_or_default();
+    let Illustrations { gallery, pictures, images, warnings } = illustrations;
+    let content = Content { site, apps, blog_posts, texts, pictures, images };
+    Ok(Folder { content, warnings, files: gallery.into_files() })
 }

@@ -2,18 +2,26 @@
 //!
 //! | file | contents |
 //! |---|---|
-//! | `site.toml` | `name`, `description`; in `[resources]` the URLs that differ from their defaults |
-//! | `apps.toml` | `[[apps]]` with `id`, `display_name`, `subtitle`, `url` (default `/apps/<id>`), `visible` (default true), in display order |
-//! | `blog/*.md` | TOML between two lines `+++`, then Markdown; the TOML has `title`, `published_at`, and optionally `slug` (default: the file's name), `url` (default `/blog/<slug>`), `excerpt` (default: the beginning of the text), `draft` |
+//! | `site.toml` | `name`, `description`, optionally `image`; in `[resources]` the URLs that differ from their defaults |
+//! | `apps.toml` | `[[apps]]` with `id`, `display_name`, `subtitle`, `url` (default `/apps/<id>`), `visible` (default true), `image`, in display order |
+//! | `blog/*.md` | TOML between two lines `+++`, then Markdown; the TOML has `title`, `published_at`, and optionally `slug` (default: the file's name), `url` (default `/blog/<slug>`), `excerpt` (default: the beginning of the text), `draft`, `image` |
+//! | images | PNG, JPEG, GIF, WebP or AVIF by their content, anywhere in the folder, referred to by relative paths |
 //!
 //! `site.toml` is required, so that a wrong directory does not empty a site. A URL is absolute, or
 //! a path that begins with `/` and is relative to the site's URL. Everything is validated before
 //! anything is written; the first error is reported with its file and line.
+//!
+//! `image` is the picture that previews of links show: of the start page and the lists, of an app,
+//! of a post. Pages without one get a picture with their title.
 
 mod apps;
 mod dates;
+mod drawing;
 mod excerpt;
 mod files;
+mod folder;
+mod gallery;
+mod illustrations;
 mod links;
 mod posts;
 mod sample;
@@ -23,18 +31,19 @@ mod source;
 use std::path::Path;
 
 use files::{Files, parse};
-use model::content::Content;
+use gallery::Gallery;
 use source::Source;
 
+pub use folder::{Done, Folder};
 pub use sample::{publish_sample_once, sample};
 pub use source::PublishError;
 
 /// Reads the content of a site from a directory. Without the site's public URL, URLs stay paths,
 /// relative to whatever URL the site is served at.
-pub fn read_directory(dir: &Path, site_url: Option<&str>) -> Result<Content, PublishError> {
+pub fn read_directory(dir: &Path, site_url: Option<&str>) -> Result<Folder, PublishError> {
     let site = Source::read(dir, "site.toml")?.ok_or_else(|| PublishError::of_file("site.toml", "the file does not exist"))?;
     let files = Files { site, apps: Source::read(dir, "apps.toml")?, posts: posts::read_all(dir)? };
-    parse(&files, site_url)
+    parse(&files, Gallery::of(dir)?, site_url)
 }
 
 #[cfg(test)]

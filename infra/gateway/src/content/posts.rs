@@ -8,6 +8,7 @@ use model::content::BlogPost;
 use serde::Deserialize;
 use toml::{Spanned, Value};
 
+use super::illustrations::Illustrations;
 use super::links::{Links, segment};
 use super::source::{Place, PublishError, Source, collapsed};
 use super::{dates, excerpt};
@@ -24,6 +25,7 @@ struct FrontMatter {
     published_at: Option<Spanned<Value>>,
     url: Option<Spanned<String>>,
     excerpt: Option<Spanned<String>>,
+    image: Option<Spanned<String>>,
     #[serde(default)]
     draft: bool,
 }
@@ -53,23 +55,32 @@ pub(super) fn read_all(dir: &Path) -> Result<Vec<Source>, PublishError> {
 
 /// Parses the posts, newest first, and their texts by slug. Drafts are validated like the others,
 /// but not published.
-pub(super) fn parse_all(sources: &[Source], links: &Links) -> Result<(Vec<BlogPost>, BTreeMap<String, String>), PublishError> {
+pub(super) fn parse_all(
+    sources: &[Source],
+    links: &Links,
+    illustrations: &mut Illustrations,
+) -> Result<(Vec<BlogPost>, BTreeMap<String, String>), PublishError> {
     let (mut posts, mut texts, mut slugs) = (Vec::new(), BTreeMap::new(), HashMap::new());
     for source in sources {
         let (range, body) = divide(source)?;
         let start = range.start;
         let matter: FrontMatter = source.toml(range)?;
-        let post = parse(&matter, &Place { source, start }, links, body)?;
-        if body.len() > MAX_TEXT {
-            let message = format!("the text has {} bytes; at most {MAX_TEXT} can be published", body.len());
-            return Err(source.error(source.text.len() - body.len(), message));
+        let (place, start_of_body) = (Place { source, start }, source.text.len() - body.len());
+        let post = parse(&matter, &place, links, body)?;
+        let picture = illustrations.find(&place, matter.image.as_ref())?;
+        let (text, images) = illustrations.of_text(source, start_of_body, body)?;
+        if text.len() > MAX_TEXT {
+            let message = format!("the text has {} bytes; at most {MAX_TEXT} can be published", text.len());
+            return Err(source.error(start_of_body, message));
         }
         if let Some(other) = slugs.insert(post.slug.clone(), &source.name) {
             let at = matter.slug.as_ref().map_or(0, |slug| start + slug.span().start);
             return Err(source.error(at, format!("the slug `{}` is already used by {other}", post.slug)));
         }
         if !matter.draft {
-            texts.insert(post.slug.clone(), body.to_owned());
+            illustrations.show(&images);
+            illustrations.show_at(&format!("/blog/{}", post.slug), picture);
+            texts.insert(post.slug.clone(), text);
             posts.push(post);
         }
     }

@@ -4,8 +4,11 @@
 use jiff::Timestamp;
 use model::content::Content;
 use store::Store;
+use store::content::images::Shelf;
 
 use super::files::{Files, parse};
+use super::folder::Folder;
+use super::gallery::Gallery;
 use super::source::Source;
 
 macro_rules! file {
@@ -21,19 +24,24 @@ macro_rules! file {
 ///
 /// If `site_url` is not such a URL; the settings reject it earlier.
 pub fn sample(site_url: Option<&str>) -> Content {
+    folder(site_url).content
+}
+
+/// The sample content as it is published.
+pub(super) fn folder(site_url: Option<&str>) -> Folder {
     let files = Files {
         site: file!("site.toml"),
         apps: Some(file!("apps.toml")),
         posts: vec![file!("blog/codes-that-survive-a-mail-scanner.md"), file!("blog/hello.md"), file!("blog/one-table.md")],
     };
     #[expect(clippy::expect_used, reason = "the files are part of the program, and a test parses them")]
-    parse(&files, site_url).expect("the sample content is valid")
+    parse(&files, Gallery::empty(), site_url).expect("the sample content is valid")
 }
 
 /// Publishes the sample content to a table that has never had content.
-pub async fn publish_sample_once(store: &Store, now: Timestamp) -> Result<(), store::Error> {
+pub async fn publish_sample_once(store: &Store, now: Timestamp) -> anyhow::Result<()> {
     if store.site().await?.is_none() {
-        store.publish(&sample(None), now).await?;
+        folder(None).publish(store, Some(&Shelf::Table(store.clone())), now).await?;
     }
     Ok(())
 }

@@ -4,6 +4,7 @@ use model::content::{Resources, Site};
 use serde::Deserialize;
 use toml::Spanned;
 
+use super::illustrations::Illustrations;
 use super::links::Links;
 use super::source::{Place, PublishError, Source};
 
@@ -12,6 +13,7 @@ use super::source::{Place, PublishError, Source};
 struct SiteFile {
     name: Option<Spanned<String>>,
     description: Option<Spanned<String>>,
+    image: Option<Spanned<String>>,
     #[serde(default)]
     resources: ResourcesTable,
 }
@@ -32,9 +34,13 @@ struct ResourcesTable {
     openapi: Option<Spanned<String>>,
 }
 
-pub(super) fn parse(source: &Source, links: &Links) -> Result<Site, PublishError> {
+pub(super) fn parse(source: &Source, links: &Links, illustrations: &mut Illustrations) -> Result<Site, PublishError> {
     let file: SiteFile = source.toml(0..source.text.len())?;
     let place = Place { source, start: 0 };
+    let image = illustrations.find(&place, file.image.as_ref())?;
+    for page in ["/docs", "/blog", "/apps"] {
+        illustrations.show_at(page, image.clone());
+    }
     Ok(Site {
         name: place.required(file.name.as_ref(), "name", 0)?,
         description: place.required(file.description.as_ref(), "description", 0)?,

@@ -3,24 +3,29 @@
 use model::content::Content;
 
 use super::files::{Files, parse};
+use super::gallery::Gallery;
 use super::source::Source;
-use super::{PublishError, read_directory, sample};
+use super::{PublishError, read_directory};
 
 const URL: &str = "https://example.com";
 const SITE: &str = "name = \"Example\"\ndescription = \"An example\"\n";
 const POST: &str = "+++\ntitle = \"Hello\"\npublished_at = 2026-01-02\n+++\nText.\n";
 
+fn content(files: &Files, site_url: Option<&str>) -> Result<Content, PublishError> {
+    parse(files, Gallery::empty(), site_url).map(|folder| folder.content)
+}
+
 fn site(text: &str) -> Result<Content, PublishError> {
-    parse(&Files { site: Source::new("site.toml", text), apps: None, posts: Vec::new() }, Some(URL))
+    content(&Files { site: Source::new("site.toml", text), apps: None, posts: Vec::new() }, Some(URL))
 }
 
 fn apps(text: &str) -> Result<Content, PublishError> {
-    parse(&Files { site: Source::new("site.toml", SITE), apps: Some(Source::new("apps.toml", text)), posts: Vec::new() }, Some(URL))
+    content(&Files { site: Source::new("site.toml", SITE), apps: Some(Source::new("apps.toml", text)), posts: Vec::new() }, Some(URL))
 }
 
 fn posts(posts: &[(&str, &str)]) -> Result<Content, PublishError> {
     let posts = posts.iter().map(|(name, text)| Source::new(name, text)).collect();
-    parse(&Files { site: Source::new("site.toml", SITE), apps: None, posts }, Some(URL))
+    content(&Files { site: Source::new("site.toml", SITE), apps: None, posts }, Some(URL))
 }
 
 /// A post whose front matter is `lines`.
@@ -37,7 +42,7 @@ fn assert_refused(outcome: Result<Content, PublishError>, place: &str, part: &st
 #[test]
 fn urls_are_relative_to_the_site_unless_absolute() {
     let text = format!("{SITE}[resources]\ndocs = \"https://docs.example.net/\"\nmcp = \"/agents?x=1\"\n");
-    let site = parse(&Files { site: Source::new("site.toml", &text), apps: None, posts: Vec::new() }, Some("https://example.com/base/"))
+    let site = content(&Files { site: Source::new("site.toml", &text), apps: None, posts: Vec::new() }, Some("https://example.com/base/"))
         .unwrap()
         .site;
     assert_eq!(site.url, "https://example.com/base");
@@ -49,7 +54,7 @@ fn urls_are_relative_to_the_site_unless_absolute() {
 #[test]
 fn urls_stay_paths_while_the_site_url_is_unknown() {
     let text = format!("{SITE}[resources]\ndocs = \"https://docs.example.net/\"\nmcp = \"/agents?x=1\"\n");
-    let site = parse(&Files { site: Source::new("site.toml", &text), apps: None, posts: Vec::new() }, None).unwrap().site;
+    let site = content(&Files { site: Source::new("site.toml", &text), apps: None, posts: Vec::new() }, None).unwrap().site;
     assert_eq!((&*site.url, &*site.resources.docs, &*site.resources.mcp), ("", "https://docs.example.net/", "/agents?x=1"));
     assert_eq!(site.resources.agent_card, "/.well-known/agent-card.json");
 }
@@ -196,11 +201,11 @@ fn a_byte_order_mark_is_ignored() {
 fn a_directory_without_site_toml_is_rejected() {
     let dir = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
     assert_eq!(read_directory(&dir, Some(URL)).unwrap_err().to_string(), "site.toml: the file does not exist");
-    assert!(parse(&Files { site: Source::new("site.toml", SITE), apps: None, posts: Vec::new() }, Some("example.com")).is_err());
+    assert!(content(&Files { site: Source::new("site.toml", SITE), apps: None, posts: Vec::new() }, Some("example.com")).is_err());
 }
 
 #[test]
 fn every_file_of_the_sample_directory_is_embedded() {
     let dir = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("sample");
-    assert_eq!(read_directory(&dir, None), Ok(sample(None)));
+    assert_eq!(read_directory(&dir, None), Ok(super::sample::folder(None)));
 }

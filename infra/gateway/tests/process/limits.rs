@@ -52,6 +52,7 @@ fn function(first: &Gateway) -> Router {
         provider_stand_in: None,
         shared_clients: model::provider::shared::SharedClients::default(),
         security_contact: None,
+        images_bucket: None,
     };
     let credentials = Credentials::new(first.line("AWS key ID"), first.line("AWS secret key"), None, None, "test");
     let endpoint = Endpoint::new(Service::DynamoDb, &first.line("DynamoDB"), "local", credentials);

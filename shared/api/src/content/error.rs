@@ -7,6 +7,7 @@
 use axum::response::{IntoResponse, Response};
 use http::{HeaderValue, StatusCode, header};
 use serde_json::json;
+use wire::environment;
 
 use crate::http::json::Json;
 
@@ -100,6 +101,14 @@ impl IntoResponse for Problem {
         let mut response = self.status().into_response();
         response.extensions_mut().insert(self);
         response
+    }
+}
+
+/// A missing setting, which is logged here, is an internal error to the caller.
+impl From<environment::Error> for Problem {
+    fn from(error: environment::Error) -> Self {
+        tracing::error!(%error, "the function lacks a setting");
+        Self::InternalError
     }
 }
 

@@ -5,6 +5,7 @@ use http::{HeaderName, HeaderValue, header};
 use jiff::Timestamp;
 use jiff::fmt::rfc2822::DateTimePrinter;
 use site::{Document, HTML, RELEASE_AGE, page};
+use store::content::images;
 
 use crate::http::describe::{Describe, Description};
 
@@ -13,7 +14,7 @@ use crate::http::describe::{Describe, Description};
 pub struct Served {
     media_type: &'static str,
     body: Vec<u8>,
-    max_age: u32,
+    cache: String,
     links: Option<String>,
     since: Option<Timestamp>,
 }
@@ -21,7 +22,12 @@ pub struct Served {
 impl Served {
     /// A response with a compressed archive.
     pub fn archive(body: Vec<u8>) -> Self {
-        Self { media_type: "application/gzip", body, max_age: RELEASE_AGE, links: None, since: None }
+        Self { media_type: "application/gzip", body, cache: reusable(RELEASE_AGE), links: None, since: None }
+    }
+
+    /// A response with an image, which never changes.
+    pub fn image(media_type: &'static str, body: Vec<u8>) -> Self {
+        Self { media_type, body, cache: images::CACHE.to_owned(), links: None, since: None }
     }
 
     /// Adds the header `Link` (RFC 8288).
@@ -35,10 +41,15 @@ impl Served {
     }
 }
 
+/// The cache rule of a document that may be reused for this many seconds.
+fn reusable(max_age: u32) -> String {
+    format!("public, max-age={max_age}")
+}
+
 impl From<Document> for Served {
     fn from(document: Document) -> Self {
         let Document { media_type, body, max_age } = document;
-        Self { media_type, body: body.into_bytes(), max_age, links: None, since: None }
+        Self { media_type, body: body.into_bytes(), cache: reusable(max_age), links: None, since: None }
     }
 }
 
@@ -47,7 +58,7 @@ impl IntoResponse for Served {
         let mut response = self.body.into_response();
         let headers = response.headers_mut();
         headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(self.media_type));
-        if let Ok(value) = HeaderValue::from_str(&format!("public, max-age={}", self.max_age)) {
+        if let Ok(value) = HeaderValue::try_from(self.cache) {
             headers.insert(header::CACHE_CONTROL, value);
         }
         if self.media_type == HTML {

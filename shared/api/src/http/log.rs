@@ -202,6 +202,7 @@ pub(crate) mod tests {
             provider_stand_in: None,
             shared_clients: model::provider::shared::SharedClients::default(),
             security_contact: None,
+            images_bucket: None,
             mails_per_hour: None,
         }
     }

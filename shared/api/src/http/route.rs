@@ -54,6 +54,8 @@ pub struct Route {
     pub uses_secret: bool,
     /// Whether the operation calls OAuth providers, and thus needs the secrets of shared clients.
     pub calls_providers: bool,
+    /// Whether the operation serves images of the content, and thus may read their bucket.
+    pub serves_images: bool,
     /// Whether its changes are recorded in the trail.
     pub trail: Trail,
     /// If the operation writes: whether users whom an administrator has restricted may call it.
@@ -101,6 +103,7 @@ impl Route {
             hides_accounts: false,
             uses_secret: true,
             calls_providers: false,
+            serves_images: false,
             trail,
             is_open_to_restricted: false,
             partitions: &[],
@@ -158,6 +161,12 @@ impl Route {
     /// deployment's own clients.
     pub const fn calls_providers(self) -> Self {
         Self { calls_providers: true, ..self }
+    }
+
+    /// For operations that serve images of the content. Only their functions may read the bucket of
+    /// these images.
+    pub const fn serves_images(self) -> Self {
+        Self { serves_images: true, ..self }
     }
 
     /// Restricts the function to the partitions of the table that match these patterns.

@@ -1,5 +1,7 @@
 //! The item that readers read first: the site, and where the rest of its publication is.
 
+use std::collections::BTreeMap;
+
 use jiff::Timestamp;
 use model::content::Site;
 use serde::{Deserialize, Serialize};
@@ -33,6 +35,12 @@ pub(super) struct Publication {
     pub(super) pages: Vec<String>,
     /// The sort keys of the parts of the index, in order.
     pub(super) parts: Vec<String>,
+    /// The sort keys of the lists of its images, in order.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(super) images: Vec<String>,
+    /// The pictures of all pages except those of posts, by the paths of the pages.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub(super) pictures: BTreeMap<String, String>,
 }
 
 /// The state of the switch between publications.
@@ -85,6 +93,8 @@ impl Head {
                 previous: None,
                 pages: (0..pages).map(|page| format!("POSTS#{page:04}")).collect(),
                 parts: (0..parts).map(|part| format!("SLUGS#{part:02}")).collect(),
+                images: Vec::new(),
+                pictures: BTreeMap::new(),
             },
             turn: Turn { latest, kept: Vec::new(), since: Timestamp::UNIX_EPOCH },
             earlier: Some(version),

@@ -16,6 +16,9 @@ pub const PARTITION: &str = "CONTENT";
 pub(super) const SITE: &str = "SITE";
 pub(super) const APPS: &str = "APPS";
 pub(super) const RECORD: &str = "PUBLICATION#";
+/// The beginning of the sort keys of images' bytes. They come after all others, so that a query for
+/// keys need not read them.
+pub(super) const BYTES: &str = "~";
 /// DynamoDB permits 400 KB per item; this lower maximum leaves room for keys and overhead.
 pub(super) const MAX_ITEM_BYTES: usize = 380_000;
 /// How often a read or a publication is attempted while other publications interfere with it.
@@ -58,10 +61,17 @@ pub(super) fn put<T: Serialize>(sk: &str, entity: &T, what: &str) -> Result<Writ
 }
 
 impl Store {
-    /// Starts a query for the keys of all content.
+    /// Starts a query for the keys of all content except for the bytes of images.
     pub(super) fn content_keys(&self) -> QueryInputBuilder {
-        let query = self.query().consistent_read(true).key_condition_expression("pk = :pk").projection_expression("pk, sk");
-        query.expression_attribute_values(":pk", string(PARTITION))
+        let query = self.query().consistent_read(true).key_condition_expression("pk = :pk AND sk < :bytes");
+        let query = query.projection_expression("pk, sk").expression_attribute_values(":pk", string(PARTITION));
+        query.expression_attribute_values(":bytes", string(BYTES))
+    }
+
+    /// Starts a query for the content whose sort keys begin with this text.
+    pub(super) fn content_below(&self, start: &str) -> QueryInputBuilder {
+        let query = self.query().consistent_read(true).key_condition_expression("pk = :pk AND begins_with(sk, :start)");
+        query.expression_attribute_values(":pk", string(PARTITION)).expression_attribute_values(":start", string(start))
     }
 }
 

@@ -8,9 +8,10 @@ use serde::Serialize;
 
 use crate::client::Store;
 use crate::content::head::{Head, PUBLICATION, Publication, Turn, marked};
+use crate::content::images;
 use crate::content::layout::{APPS, MAX_ITEM_BYTES, RECORD, ROUNDS, SITE, key, number_of, put, record_key, size_of, stem};
 use crate::content::posts::{self, part};
-use crate::content::texts::PostText;
+use crate::content::texts::{PostText, page_of};
 use crate::error::Error;
 use crate::item::{Item, key_of};
 use crate::optimistic;
@@ -111,7 +112,7 @@ impl Store {
         })
     }
 
-    async fn records(&self, numbers: &[u64]) -> Result<Vec<Publication>, Error> {
+    pub(super) async fn records(&self, numbers: &[u64]) -> Result<Vec<Publication>, Error> {
         let mut items = self.get_many(numbers.iter().map(|number| record_key(*number))).await?;
         let records = numbers.iter().filter_map(|number| items.take(&record_key(*number)));
         records.map(|mut record| attribute(&mut record, PUBLICATION)).collect()
@@ -124,6 +125,7 @@ impl Store {
         for publication in self.records(&head.turn.kept).await? {
             needed.extend(publication.pages);
             needed.extend(publication.parts);
+            needed.extend(publication.images);
         }
         let parts: Vec<String> = needed.iter().filter(|sk| sk.starts_with("SLUGS#")).cloned().collect();
         for item in self.content_items(&parts).await? {
@@ -134,7 +136,7 @@ impl Store {
         let found = self.query_all(self.content_keys()).await?;
         let unneeded = found.iter().filter_map(key_of).filter(|key| {
             let number = key.sk.strip_prefix(RECORD).map_or_else(|| number_of(&key.sk), |number| number.parse().unwrap_or(0));
-            number <= head.turn.latest && !needed.contains(&key.sk)
+            number <= head.turn.latest && !needed.contains(&key.sk) && !key.sk.starts_with(images::STORED)
         });
         self.write_many(unneeded.map(Write::delete).collect()).await
     }
@@ -166,8 +168,8 @@ fn draft(content: &Content, digest: String, old: Option<&Head>, index: &BTreeMap
         posts.push((post.clone(), sk));
     }
     let none = Vec::new();
-    let known = old.map_or((&none, &none), |old| (&old.publication.pages, &old.publication.parts));
-    let (mut pages, mut parts) = (Vec::new(), Vec::new());
+    let known = old.map_or((&none, &none, &none), |Head { publication: old, .. }| (&old.pages, &old.parts, &old.images));
+    let (mut pages, mut parts, mut images) = (Vec::new(), Vec::new(), Vec::new());
     for page in posts::pages(&posts)? {
         let (sk, is_new) = named(stem("POSTS", &page)?, known.0);
         if is_new {
@@ -182,13 +184,29 @@ fn draft(content: &Content, digest: String, old: Option<&Head>, index: &BTreeMap
         }
         parts.push(sk);
     }
+    for list in images::lists(&content.images) {
+        let (sk, is_new) = named(stem("IMAGES", &list)?, known.2);
+        if is_new {
+            writes.push(put(&sk, &list, "a list of images")?);
+        }
+        images.push(sk);
+    }
     // Two parts without slugs are the same item.
     let mut keys = BTreeSet::new();
     writes.retain(|write| keys.insert(write.key().sk.clone()));
     let previous = old.filter(|old| old.earlier.is_none()).map(|old| old.publication.number);
-    let publication = Publication { number, digest, at: now, previous, pages, parts };
+    let publication = Publication { number, digest, at: now, previous, pages, parts, images, pictures: pictures_without_posts(content) };
     let head = Head { site: content.site.clone(), publication, turn, earlier: None };
     Ok(Draft { head, writes })
+}
+
+/// The pictures of all pages except those of posts, which are stored with their texts.
+fn pictures_without_posts(content: &Content) -> BTreeMap<String, String> {
+    let mut pictures = content.pictures.clone();
+    for post in &content.blog_posts {
+        pictures.remove(&page_of(&post.slug));
+    }
+    pictures
 }
 
 /// The state of the switch after a publication that follows `old`: the newest publications are
@@ -226,7 +244,16 @@ mod tests {
         let (digest, at) = ("x".to_owned(), Timestamp::UNIX_EPOCH);
         Head {
             site: Site::unpublished("https://example.com"),
-            publication: Publication { number, digest, at, previous: None, pages: Vec::new(), parts: Vec::new() },
+            publication: Publication {
+                number,
+                digest,
+                at,
+                previous: None,
+                pages: Vec::new(),
+                parts: Vec::new(),
+                images: Vec::new(),
+                pictures: BTreeMap::new(),
+            },
             turn: Turn { latest, kept: kept.to_vec(), since: at },
             earlier: None,
         }
@@ -246,7 +273,7 @@ mod tests {
     fn a_site_larger_than_its_record_is_rejected() {
         let app = App { id: "a".repeat(400_000), display_name: String::new(), subtitle: String::new(), url: String::new() };
         let site = Site::unpublished("https://example.com");
-        let content = Content { site, apps: vec![app], blog_posts: Vec::new(), texts: BTreeMap::new() };
+        let content = Content { apps: vec![app], ..Content::of_site(site) };
         let draft = draft(&content, "x".to_owned(), None, &BTreeMap::new(), Timestamp::UNIX_EPOCH).unwrap();
         assert!(record(&content, &draft.head).unwrap_err().to_string().contains("together"));
     }
@@ -261,7 +288,7 @@ mod tests {
             url: "/blog/long".to_owned(),
         };
         let texts = BTreeMap::from([("long".to_owned(), "x".repeat(400_000))]);
-        let content = Content { site: Site::unpublished(""), apps: Vec::new(), blog_posts: vec![post], texts };
+        let content = Content { blog_posts: vec![post], texts, ..Content::unpublished("") };
         let error = draft(&content, "x".to_owned(), None, &BTreeMap::new(), Timestamp::UNIX_EPOCH).err().unwrap();
         assert!(error.to_string().contains("the text of long"), "{error}");
     }

@@ -20,12 +20,21 @@ pub struct PostText {
     pub post: BlogPost,
     /// The text, in Markdown.
     pub text: String,
+    /// The path of the picture that previews of links show.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub picture: Option<String>,
 }
 
 impl PostText {
     pub(super) fn of(content: &Content, post: &BlogPost) -> Self {
-        Self { post: post.clone(), text: content.texts.get(&post.slug).cloned().unwrap_or_default() }
+        let picture = content.picture(&page_of(&post.slug)).map(str::to_owned);
+        Self { post: post.clone(), text: content.texts.get(&post.slug).cloned().unwrap_or_default(), picture }
     }
+}
+
+/// The path of the page of a post, under which its picture is in the content.
+pub(super) fn page_of(slug: &str) -> String {
+    format!("/blog/{slug}")
 }
 
 fn text(item: Option<Item>) -> Result<PostText, Error> {
@@ -57,7 +66,7 @@ impl Store {
     async fn post_without_text(&self, head: &Head, slug: &str) -> Result<Option<PostText>, Error> {
         let pages = self.pages(head, &head.publication.pages).await?;
         let found = pages.into_iter().flat_map(|page| page.posts).find(|post| post.slug == slug);
-        Ok(found.map(|post| PostText { post, text: String::new() }))
+        Ok(found.map(|post| PostText { post, text: String::new(), picture: None }))
     }
 
     /// The posts that are public at this time with their texts, newest first, until the texts have

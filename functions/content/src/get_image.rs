@@ -1,0 +1,37 @@
+//! `GET /images/{image}`: returns an image of a post or of a page.
+//!
+//! An image has the name of what it is, and never changes. With a distribution, AWS serves it from
+//! the bucket, and this function answers only for images that are not there.
+
+use api::content::{ContentPath, Missing, Problem, Served};
+use api::http::{Route, TableAction};
+use axum::extract::State;
+use flows::App;
+use model::content::image::ImageName;
+use serde::Deserialize;
+use utoipa::ToSchema;
+
+pub const ROUTE: Route = Route::get("content-get-image", "/images/{image}")
+    .content()
+    .summary("Returns an image of a post or of a page")
+    .table(&[TableAction::Query])
+    .serves_images()
+    .problems(&["route_not_found"]);
+
+/// The requested image.
+#[derive(Debug, Deserialize, ToSchema)]
+pub struct ImagePath {
+    /// The name of the image: its digest, its size in pixels and its format.
+    #[schema(example = "xyHJLoy5B2_7R8KcBuNvRl-k37BTDDdh2kbivw4_PGM-2x1.png")]
+    image: String,
+}
+
+impl Missing for ImagePath {
+    const PROBLEM: Problem = Problem::RouteNotFound;
+}
+
+pub async fn handle(State(app): State<App>, ContentPath(path): ContentPath<ImagePath>) -> Result<Served, Problem> {
+    let name: ImageName = path.image.parse().map_err(|_| Problem::RouteNotFound)?;
+    let bytes = app.shelf()?.get(&name).await?.ok_or(Problem::RouteNotFound)?;
+    Ok(Served::image(name.format.media_type(), bytes))
+}

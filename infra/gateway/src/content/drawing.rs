@@ -1,0 +1,279 @@
+//! The pictures that previews of links show for pages without an image of their own: the title of
+//! the page and the name of the site, in the colours of all pages.
+//!
+//! The name of a picture is the digest of what is drawn, so whether it is stored already is known
+//! without drawing it.
+
+use std::borrow::Cow;
+use std::sync::LazyLock;
+
+use ab_glyph::{Font as _, FontRef, Glyph, GlyphId, PxScale, ScaleFont as _, point};
+use anyhow::Context as _;
+use crypto::digest::Digest;
+use model::content::image::{Format, ImageName};
+
+const WIDTH: u16 = 1200;
+const HEIGHT: u16 = 630;
+/// The distance of everything from the edges.
+const MARGIN: f32 = 80.0;
+/// The sizes of the title, and how many lines it may have at each of them.
+const SIZES: [(f32, usize); 3] = [(92.0, 2), (76.0, 3), (62.0, 4)];
+const SMALL: f32 = 38.0;
+/// How many shades there are between the background and a colour.
+const SHADES: u8 = 16;
+/// The light colours of the pages: background, text, muted text and accent.
+const BACK: [u8; 3] = [0xff, 0xff, 0xff];
+const COLOURS: [[u8; 3]; 3] = [[0x1a, 0x1f, 0x24], [0x56, 0x61, 0x6b], [0x0a, 0x5c, 0x5a]];
+const TEXT: u8 = 0;
+const MUTED: u8 = 1;
+const ACCENT: u8 = 2;
+/// Changes with the appearance of the pictures, which gives all of them other names.
+const VERSION: u8 = 1;
+
+#[expect(clippy::expect_used, reason = "the font is part of the program, and tests use it")]
+static FONT: LazyLock<FontRef<'static>> =
+    LazyLock::new(|| FontRef::try_from_slice(include_bytes!("../../assets/Inter-SemiBold-subset.otf")).expect("the font is valid"));
+
+/// What a picture shows.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Drawing {
+    title: String,
+    site: String,
+}
+
+impl Drawing {
+    /// The picture of a page with this title.
+    pub(super) fn of(title: &str, site: &str) -> Self {
+        Self { title: title.to_owned(), site: site.to_owned() }
+    }
+
+    /// The name of the picture.
+    pub(super) fn name(&self) -> ImageName {
+        let digest = Digest::of(&format!("{VERSION}\n{}\n{}", self.title, self.site));
+        ImageName { digest, width: WIDTH.into(), height: HEIGHT.into(), format: Format::Png }
+    }
+
+    /// The picture as PNG.
+    pub(super) fn png(&self) -> anyhow::Result<Vec<u8>> {
+        let mut canvas = Canvas::new();
+        canvas.gate(MARGIN, MARGIN, 56.0);
+        canvas.bar();
+        let site = line_within(&words(&self.site), SMALL, 900.0);
+        canvas.text(&site, MARGIN + 80.0, MARGIN + 42.0, SMALL, MUTED);
+        let words = words(&self.title);
+        if is_drawable(&self.title) {
+            let width = f32::from(WIDTH) - 2.0 * MARGIN;
+            let fitting = SIZES.iter().map(|(size, most)| (*size, *most, lines(&words, *size, width)));
+            let (size, most, mut all) = fitting.clone().find(|(_, most, all)| all.len() <= *most).or(fitting.last()).unwrap_or_default();
+            if all.len() > most {
+                let rest = all.drain(most - 1..).collect::<Vec<_>>().join(" ");
+                all.push(line_within(&rest, size, width));
+            }
+            for (number, line) in all.iter().enumerate() {
+                canvas.text(line, MARGIN, 270.0 + size * 0.35 + size * 1.18 * as_f32(number), size, TEXT);
+            }
+        }
+        canvas.encoded()
+    }
+}
+
+#[expect(clippy::cast_precision_loss, reason = "the numbers are those of lines and pixels")]
+fn as_f32(number: usize) -> f32 {
+    number as f32
+}
+
+fn glyph(character: char) -> Option<GlyphId> {
+    Some(FONT.glyph_id(character)).filter(|id| id.0 != 0)
+}
+
+/// Whether the font has most of the characters of a text.
+fn is_drawable(text: &str) -> bool {
+    let visible = text.chars().filter(|character| !character.is_whitespace());
+    let (known, all) = visible.fold((0, 0), |(known, all), character| (known + usize::from(glyph(character).is_some()), all + 1));
+    known > 0 && known * 4 >= all * 3
+}
+
+/// The text on one line, without the characters that the font lacks.
+fn words(text: &str) -> String {
+    let known: String = text.chars().filter(|character| character.is_whitespace() || glyph(*character).is_some()).collect();
+    known.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// The glyphs of a line, and its width.
+fn glyphs(line: &str, size: f32) -> (Vec<(GlyphId, f32)>, f32) {
+    let font = FONT.as_scaled(PxScale::from(size));
+    let mut x = 0.0;
+    let placed = line.chars().filter_map(glyph).map(|id| {
+        let here = x;
+        x += font.h_advance(id);
+        (id, here)
+    });
+    let placed = placed.collect();
+    (placed, x)
+}
+
+fn is_within(line: &str, size: f32, width: f32) -> bool {
+    glyphs(line, size).1 <= width
+}
+
+/// Breaks a text between words and, where a word is too long for a line, within it.
+fn lines(text: &str, size: f32, width: f32) -> Vec<String> {
+    let (mut lines, mut line) = (Vec::new(), String::new());
+    for word in text.split(' ') {
+        let longer = if line.is_empty() { Cow::Borrowed(word) } else { Cow::Owned(format!("{line} {word}")) };
+        if is_within(&longer, size, width) {
+            line = longer.into_owned();
+            continue;
+        }
+        lines.extend(Some(std::mem::take(&mut line)).filter(|line| !line.is_empty()));
+        for character in word.chars() {
+            if !is_within(&format!("{line}{character}"), size, width) {
+                lines.push(std::mem::take(&mut line));
+            }
+            line.push(character);
+        }
+    }
+    lines.push(line);
+    lines
+}
+
+/// As much of a text as fits into a line, with an ellipsis if that is not all of it.
+fn line_within(text: &str, size: f32, width: f32) -> String {
+    if is_within(text, size, width) {
+        return text.to_owned();
+    }
+    let mut kept = text.to_owned();
+    while kept.pop().is_some() && !is_within(&format!("{}…", kept.trim_end()), size, width) {}
+    format!("{}…", kept.trim_end())
+}
+
+/// The pixels, as places in a palette: for each colour, its shades on the background.
+struct Canvas(Vec<u8>);
+
+impl Canvas {
+    fn new() -> Self {
+        Self(vec![0; usize::from(WIDTH) * usize::from(HEIGHT)])
+    }
+
+    /// Covers a part of a pixel with a colour.
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a share of the shades, and a place on the canvas")]
+    fn cover(&mut self, x: f32, y: f32, share: f32, colour: u8) {
+        let shade = (share.clamp(0.0, 1.0) * f32::from(SHADES - 1)).round() as u8;
+        let is_on_canvas = x >= 0.0 && y >= 0.0 && x < f32::from(WIDTH) && y < f32::from(HEIGHT);
+        if shade > 0 && is_on_canvas {
+            let pixel = &mut self.0[y as usize * usize::from(WIDTH) + x as usize];
+            *pixel = (*pixel).max(colour * SHADES + shade);
+        }
+    }
+
+    /// Draws a line of text; `y` is its base line.
+    fn text(&mut self, line: &str, x: f32, y: f32, size: f32, colour: u8) {
+        for (id, advance) in glyphs(line, size).0 {
+            let glyph = Glyph { id, scale: PxScale::from(size), position: point(x + advance, y) };
+            let Some(outline) = FONT.outline_glyph(glyph) else { continue };
+            let bounds = outline.px_bounds();
+            outline.draw(|column, row, share| {
+                let place = |start: f32, offset: u32| start + as_f32(usize::try_from(offset).unwrap_or_default());
+                self.cover(place(bounds.min.x, column), place(bounds.min.y, row), share, colour);
+            });
+        }
+    }
+
+    /// Draws the logo, which is that of the pages: two posts, an arch and two bars.
+    fn gate(&mut self, left: f32, top: f32, side: f32) {
+        let unit = side / 24.0;
+        // Vertical strokes: the middle of each, its upper and its lower end.
+        let strokes = [(4.0, 11.0, 22.25), (20.0, 11.0, 22.25), (9.0, 10.75, 22.25), (15.0, 10.75, 22.25)];
+        for row in 0..64_u16 {
+            for column in 0..64_u16 {
+                let (x, y) = (f32::from(column) / unit, f32::from(row) / unit);
+                let arch = if y <= 11.0 { ((x - 12.0).hypot(y - 11.0) - 8.0).abs() } else { f32::MAX };
+                let stroke = |(middle, upper, lower): &(f32, f32, f32)| {
+                    let beyond = (upper - y).max(y - lower).max(0.0);
+                    (x - middle).abs().max(if beyond > 0.0 { 1.25 + beyond } else { 0.0 })
+                };
+                let distance = strokes.iter().map(stroke).fold(arch, f32::min);
+                self.cover(left + f32::from(column), top + f32::from(row), (1.25 - distance) * unit + 0.5, ACCENT);
+            }
+        }
+    }
+
+    /// Draws the bar at the bottom.
+    fn bar(&mut self) {
+        for row in 0..14 {
+            for column in 0..WIDTH {
+                self.cover(f32::from(column), f32::from(HEIGHT - 1 - row), 1.0, ACCENT);
+            }
+        }
+    }
+
+    fn encoded(&self) -> anyhow::Result<Vec<u8>> {
+        let mut bytes = Vec::new();
+        let mut encoder = png::Encoder::new(&mut bytes, WIDTH.into(), HEIGHT.into());
+        encoder.set_color(png::ColorType::Indexed);
+        encoder.set_depth(png::BitDepth::Eight);
+        encoder.set_palette(palette());
+        encoder.set_filter(png::Filter::NoFilter);
+        encoder.set_compression(png::Compression::Balanced);
+        let mut writer = encoder.write_header().context("cannot begin a picture")?;
+        writer.write_image_data(&self.0).context("cannot write a picture")?;
+        writer.finish().context("cannot end a picture")?;
+        Ok(bytes)
+    }
+}
+
+fn palette() -> Vec<u8> {
+    let mixed = |colour: [u8; 3], shade: u8| {
+        [0, 1, 2].map(|channel: usize| {
+            let (back, front) = (u16::from(BACK[channel]), u16::from(colour[channel]));
+            let (share, most) = (u16::from(shade), u16::from(SHADES - 1));
+            u8::try_from((back * (most - share) + front * share) / most).unwrap_or(u8::MAX)
+        })
+    };
+    COLOURS.iter().flat_map(|colour| (0..SHADES).flat_map(move |shade| mixed(*colour, shade))).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_picture_is_a_small_png_and_always_the_same() {
+        for title in ["Hello", "", "语言", "🎉", "Ein sehr langer Titel ".repeat(20).as_str(), "x".repeat(300).as_str()] {
+            let drawing = Drawing::of(title, "Example");
+            let png = drawing.png().unwrap();
+            let size = imagesize::blob_size(&png).unwrap();
+            assert_eq!((size.width, size.height), (1200, 630), "{title}");
+            assert!(png.len() < 40_000 && png == drawing.png().unwrap(), "{title}: {}", png.len());
+        }
+    }
+
+    #[test]
+    fn a_picture_differs_with_its_title_and_its_site() {
+        let one = Drawing::of("Hello", "Example");
+        for other in [Drawing::of("Hello!", "Example"), Drawing::of("Hello", "Other")] {
+            assert!(one.name() != other.name() && one.png().unwrap() != other.png().unwrap());
+        }
+    }
+
+    #[test]
+    fn a_title_is_broken_into_lines_that_fit() {
+        let text = "One table is enough for everything that a service of this kind has to remember";
+        for (size, _) in SIZES {
+            let lines = lines(text, size, 1040.0);
+            assert!(lines.len() > 1 && lines.iter().all(|line| is_within(line, size, 1040.0)), "{lines:?}");
+            assert_eq!(lines.join(" "), text);
+        }
+        let cut = line_within(text, 92.0, 500.0);
+        assert!(cut.ends_with('…') && is_within(&cut, 92.0, 500.0) && text.starts_with(cut.trim_end_matches('…')), "{cut}");
+    }
+
+    #[test]
+    fn the_colours_are_those_of_the_pages() {
+        let hex = |colour: [u8; 3]| format!("light-dark(#{:02x}{:02x}{:02x},", colour[0], colour[1], colour[2]);
+        let names = ["text", "muted", "accent"].into_iter().zip(COLOURS).chain([("back", BACK)]);
+        for (name, colour) in names {
+            assert!(site::look::TOKENS.contains(&format!("--{name}: {}", hex(colour))), "{name}");
+        }
+    }
+}

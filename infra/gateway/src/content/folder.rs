@@ -1,0 +1,125 @@
+//! Content with its images, and how both are published.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use anyhow::{Context as _, bail};
+use futures_util::stream::{self, StreamExt as _, TryStreamExt as _};
+use jiff::Timestamp;
+use model::content::Content;
+use model::content::image::ImageName;
+use store::Store;
+use store::content::Published;
+use store::content::images::Shelf;
+
+use super::drawing::Drawing;
+use super::gallery;
+
+/// How many images are stored at once.
+const AT_ONCE: usize = 8;
+/// How often storing an image is attempted, and the wait between the attempts.
+const TRIES: u32 = 4;
+const WAIT: Duration = Duration::from_millis(500);
+
+/// Content that was read and checked, with the files of its images.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Folder {
+    /// The content.
+    pub content: Content,
+    /// What authors may want to improve, each with its file and line.
+    pub warnings: Vec<String>,
+    /// The files of the images, by their names.
+    pub(super) files: BTreeMap<String, PathBuf>,
+}
+
+/// What [`Folder::publish`] did.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Done {
+    /// The publication.
+    pub published: Published,
+    /// How many images were stored.
+    pub stored: usize,
+    /// How many images were deleted.
+    pub deleted: usize,
+}
+
+/// Where an image comes from.
+enum Origin<'a> {
+    File(&'a PathBuf),
+    Drawn(&'a Drawing),
+}
+
+impl Folder {
+    /// Stores the images that are not stored yet, switches readers to the content, and deletes the
+    /// images that no kept publication needs. Without a shelf, the content may have no images, and
+    /// its pages get no pictures.
+    pub async fn publish(&self, store: &Store, shelf: Option<&Shelf>, now: Timestamp) -> anyhow::Result<Done> {
+        let Some(shelf) = shelf else {
+            if !self.content.images.is_empty() {
+                bail!(
+                    "the content has {} images: name the bucket for them with --images (the output ImagesBucket of the stack)",
+                    self.content.images.len()
+                );
+            }
+            return Ok(Done { published: store.publish(&self.content, now).await?, stored: 0, deleted: 0 });
+        };
+        let (content, drawings) = self.illustrated();
+        let missing = store.missing_images(&content.images, now).await?;
+        let stored = missing.len();
+        let origin = |name: &String| match drawings.get(name) {
+            Some(drawing) => Some(Origin::Drawn(drawing)),
+            None => self.files.get(name).map(Origin::File),
+        };
+        let storing = missing.iter().map(|name| {
+            let origin = origin(name);
+            async move { put(store, shelf, name, origin.context("an image has no file")?, now).await }
+        });
+        stream::iter(storing).buffer_unordered(AT_ONCE).try_collect::<()>().await?;
+        let published = store.publish(&content, now).await?;
+        let deleted = store.delete_unneeded_images(shelf, now).await?;
+        Ok(Done { published, stored, deleted })
+    }
+
+    /// The content with a picture for each page that has none, and these pictures by their names.
+    fn illustrated(&self) -> (Content, BTreeMap<String, Drawing>) {
+        let mut content = self.content.clone();
+        let site = &self.content.site.name;
+        let lists = [("/docs", site.as_str()), ("/blog", "Blog"), ("/apps", "Apps")].map(|(page, title)| (page.to_owned(), title));
+        let apps = self.content.apps.iter().map(|app| (format!("/apps/{}", app.id), app.display_name.as_str()));
+        let posts = self.content.blog_posts.iter().map(|post| (format!("/blog/{}", post.slug), post.title.as_str()));
+        let mut drawings = BTreeMap::new();
+        for (page, title) in lists.into_iter().chain(apps).chain(posts) {
+            content.pictures.entry(page).or_insert_with(|| {
+                let drawing = Drawing::of(title, site);
+                let name = drawing.name();
+                drawings.insert(name.to_string(), drawing);
+                name.path()
+            });
+        }
+        content.images.extend(drawings.keys().cloned());
+        (content, drawings)
+    }
+}
+
+async fn put(store: &Store, shelf: &Shelf, text: &str, origin: Origin<'_>, now: Timestamp) -> anyhow::Result<()> {
+    let name: ImageName = text.parse().map_err(|_| anyhow::anyhow!("`{text}` is not the name of an image"))?;
+    let bytes = match origin {
+        Origin::Drawn(drawing) => drawing.png()?,
+        Origin::File(path) => {
+            let changed = || format!("{} has changed while it was being published: publish again", path.display());
+            let bytes = gallery::read(path).map_err(anyhow::Error::msg).with_context(changed)?;
+            if crypto::digest::Digest::of_bytes(&bytes) != name.digest {
+                bail!(changed());
+            }
+            bytes
+        }
+    };
+    for attempt in 1.. {
+        match store.store_image(shelf, &name, bytes.clone(), now).await {
+            Err(store::Error::Unavailable(_)) if attempt < TRIES => tokio::time::sleep(WAIT * attempt).await,
+            done => return done.with_context(|| format!("cannot store the image {name}")),
+        }
+    }
+    Ok(())
+}

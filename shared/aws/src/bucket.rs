@@ -1,0 +1,84 @@
+//! A bucket of S3: objects are put, read and deleted by single requests.
+
+use aws_smithy_runtime_api::client::orchestrator::{HttpRequest, HttpResponse};
+use aws_smithy_types::body::SdkBody;
+
+use crate::{Client, ExchangeError};
+
+/// A bucket; clones share its connections.
+#[derive(Debug, Clone)]
+pub struct Bucket(Client);
+
+/// Why a request was not executed.
+#[derive(Debug)]
+pub enum Error {
+    /// S3 did not answer, or answered with a failure of its own; the request may be repeated.
+    Unavailable(String),
+    /// S3 refused the request, or the request is invalid.
+    Refused(String),
+}
+
+impl Bucket {
+    /// The bucket at the endpoint of the client ([`crate::Endpoint::of_bucket`]).
+    pub fn new(client: Client) -> Self {
+        Self(client)
+    }
+
+    /// Puts an object, replacing any existing one. Readers get its media type and cache rule with
+    /// it.
+    pub async fn put(&self, key: &str, media_type: &'static str, cache: &'static str, bytes: Vec<u8>) -> Result<(), Error> {
+        let mut request = request("PUT", key, SdkBody::from(bytes))?;
+        request.headers_mut().insert("content-type", media_type);
+        request.headers_mut().insert("cache-control", cache);
+        succeeded(&self.send(request).await?, "put", key)
+    }
+
+    /// The bytes of an object; `None` if it does not exist. Without permission to list objects, S3
+    /// answers 403 for one that does not exist.
+    pub async fn get(&self, key: &str) -> Result<Option<Vec<u8>>, Error> {
+        let answer = self.send(request("GET", key, SdkBody::empty())?).await?;
+        if answer.status().as_u16() == 404 || code(&answer) == Some("AccessDenied") {
+            return Ok(None);
+        }
+        succeeded(&answer, "read", key)?;
+        Ok(answer.body().bytes().map(<[u8]>::to_vec))
+    }
+
+    /// Deletes an object, which need not exist.
+    pub async fn delete(&self, key: &str) -> Result<(), Error> {
+        succeeded(&self.send(request("DELETE", key, SdkBody::empty())?).await?, "deleted", key)
+    }
+
+    async fn send(&self, request: HttpRequest) -> Result<HttpResponse, Error> {
+        self.0.exchange(request).await.map_err(|error| match error {
+            ExchangeError::Request(error) => Error::Refused(error.to_string()),
+            ExchangeError::Connector(error) => Error::Unavailable(format!("{error:?}")),
+            ExchangeError::Body(error, _) => Error::Unavailable(error.to_string()),
+        })
+    }
+}
+
+/// A request for an object, whose key consists of characters that need no encoding.
+fn request(method: &str, key: &str, body: SdkBody) -> Result<HttpRequest, Error> {
+    let mut request = HttpRequest::new(body);
+    let invalid = |error: &dyn std::fmt::Display| Error::Refused(error.to_string());
+    request.set_method(method).map_err(|error| invalid(&error))?;
+    request.set_uri(format!("/{key}")).map_err(|error| invalid(&error))?;
+    Ok(request)
+}
+
+/// The code in the body of an error.
+fn code(answer: &HttpResponse) -> Option<&str> {
+    let body = std::str::from_utf8(answer.body().bytes()?).ok()?;
+    Some(body.split_once("<Code>")?.1.split_once("</Code>")?.0)
+}
+
+fn succeeded(answer: &HttpResponse, done: &str, key: &str) -> Result<(), Error> {
+    let status = answer.status().as_u16();
+    let message = || format!("{key} was not {done}: {status} {}", code(answer).unwrap_or_default());
+    match status {
+        200..=299 => Ok(()),
+        429 | 500..=599 => Err(Error::Unavailable(message())),
+        _ => Err(Error::Refused(message())),
+    }
+}

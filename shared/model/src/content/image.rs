@@ -1,0 +1,119 @@
+//! The names of the site's images. A name tells what the image is: its digest, its size and its
+//! format. So a page knows the size without reading the image, and caches may keep it forever.
+
+use std::fmt;
+use std::str::FromStr;
+
+use crypto::digest::Digest;
+
+/// The path below which images are served.
+pub const PATH: &str = "/images/";
+/// The largest image, in bytes; a Lambda's answer is limited to 6 MB, of which base64 takes a
+/// third.
+pub const MOST_BYTES: usize = 4 * 1024 * 1024;
+/// The longest side of an image, in pixels.
+pub const LONGEST_SIDE: u32 = 16_384;
+
+/// Formats that every browser displays and that cannot contain scripts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Format {
+    /// AVIF.
+    Avif,
+    /// GIF.
+    Gif,
+    /// JPEG.
+    Jpeg,
+    /// PNG.
+    Png,
+    /// WebP.
+    Webp,
+}
+
+impl Format {
+    const ALL: [Self; 5] = [Self::Avif, Self::Gif, Self::Jpeg, Self::Png, Self::Webp];
+
+    /// The media type.
+    pub fn media_type(self) -> &'static str {
+        match self {
+            Self::Avif => "image/avif",
+            Self::Gif => "image/gif",
+            Self::Jpeg => "image/jpeg",
+            Self::Png => "image/png",
+            Self::Webp => "image/webp",
+        }
+    }
+
+    /// The end of the name.
+    fn extension(self) -> &'static str {
+        self.media_type().strip_prefix("image/").unwrap_or_default()
+    }
+}
+
+/// The name of an image, such as `<digest>-1200x630.png`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ImageName {
+    /// The digest of the image or, for a picture that is drawn, of all that determines it.
+    pub digest: Digest,
+    /// The width in pixels.
+    pub width: u32,
+    /// The height in pixels.
+    pub height: u32,
+    /// The format.
+    pub format: Format,
+}
+
+impl ImageName {
+    /// The name in the path of an image.
+    pub fn of_path(path: &str) -> Option<Self> {
+        path.strip_prefix(PATH)?.parse().ok()
+    }
+
+    /// The path of the image, below the URL of the site.
+    pub fn path(&self) -> String {
+        format!("{PATH}{self}")
+    }
+}
+
+impl fmt::Display for ImageName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}-{}x{}.{}", self.digest, self.width, self.height, self.format.extension())
+    }
+}
+
+/// The text is not the name of an image.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct NotAnImage;
+
+impl FromStr for ImageName {
+    type Err = NotAnImage;
+
+    fn from_str(text: &str) -> Result<Self, NotAnImage> {
+        let parsed = || {
+            let (rest, extension) = text.rsplit_once('.')?;
+            let (digest, size) = rest.rsplit_once('-')?;
+            let (width, height) = size.split_once('x')?;
+            let format = Format::ALL.into_iter().find(|format| format.extension() == extension)?;
+            Some(Self { digest: Digest::parse(digest)?, width: width.parse().ok()?, height: height.parse().ok()?, format })
+        };
+        // Each image has one name, and other spellings of its numbers are none.
+        parsed().filter(|name| name.to_string() == text).ok_or(NotAnImage)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_is_read_as_it_was_written_and_others_are_none() {
+        let digest = Digest::of("x");
+        for format in Format::ALL {
+            let name = ImageName { digest: digest.clone(), width: 1200, height: 630, format };
+            assert_eq!(ImageName::of_path(&name.path()), Some(name));
+        }
+        for text in ["", "x.png", "-1x1.png", &format!("{digest}-1x1.svg"), &format!("{digest}-01x1.png"), &format!("{digest}-+1x1.png")] {
+            assert_eq!(text.parse::<ImageName>(), Err(NotAnImage), "{text}");
+        }
+        assert_eq!(ImageName::of_path(&format!("/images/../{digest}-1x1.png")), None);
+    }
+}

@@ -1,0 +1,208 @@
+//! The images in the Markdown of posts, and in the HTML that is made of it.
+
+use std::fmt::Write as _;
+use std::ops::Range;
+
+use model::content::image::{ImageName, PATH};
+use pulldown_cmark::{Event, LinkType, OffsetIter, Parser, Tag, TagEnd};
+
+use crate::markdown::OPTIONS;
+
+/// A picture or a link in Markdown, with the place of its destination.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Reference {
+    /// The destination, without the escapes of Markdown.
+    pub destination: String,
+    /// Where the destination is written: in the picture or, if it is defined elsewhere, in its
+    /// definition.
+    pub range: Range<usize>,
+    /// Where the picture or the link begins.
+    pub start: usize,
+    /// The description of a picture; `None` for a link.
+    pub alt: Option<String>,
+}
+
+/// A picture or a link that has begun.
+struct Open {
+    reference: Reference,
+    /// Whether the destination is in the picture or the link itself.
+    is_inline: bool,
+    /// Where its content ends.
+    inner: usize,
+}
+
+/// The pictures and links of a Markdown text, in order.
+pub fn references(text: &str) -> Vec<Reference> {
+    let (mut found, mut open): (Vec<Reference>, Vec<Open>) = (Vec::new(), Vec::new());
+    let mut events = Parser::new_ext(text, OPTIONS).into_offset_iter();
+    while let Some((event, range)) = events.next() {
+        match event {
+            Event::Start(tag @ (Tag::Image { .. } | Tag::Link { .. })) => {
+                open.extend(Open::of(&tag, range.start, |id| defined(text, &events, id)));
+            }
+            Event::End(TagEnd::Image | TagEnd::Link) => {
+                found.extend(open.pop().and_then(|ended| ended.end(text, range.end)));
+                within(&mut open, range.end);
+            }
+            Event::Text(ref part) | Event::Code(ref part) => {
+                open.iter_mut().filter_map(|one| one.reference.alt.as_mut()).for_each(|alt| alt.push_str(part));
+                within(&mut open, range.end);
+            }
+            _ => within(&mut open, range.end),
+        }
+    }
+    found.sort_by_key(|reference| reference.start);
+    found
+}
+
+/// Notes that the content of the innermost picture or link reaches to this place.
+fn within(open: &mut [Open], end: usize) {
+    if let Some(last) = open.last_mut() {
+        last.inner = last.inner.max(end);
+    }
+}
+
+/// The destination in the definition with this id.
+fn defined(text: &str, events: &OffsetIter<'_>, id: &str) -> Option<Range<usize>> {
+    let span = events.reference_definitions().get(id)?.span.clone();
+    let end = span.start + text[span].find("]:")? + "]:".len();
+    destination_after(text, end)
+}
+
+impl Open {
+    /// A picture or a link that begins at `start`; `defined` is the destination with an id.
+    fn of(tag: &Tag<'_>, start: usize, defined: impl Fn(&str) -> Option<Range<usize>>) -> Option<Self> {
+        let (Tag::Image { link_type, dest_url, id, .. } | Tag::Link { link_type, dest_url, id, .. }) = tag else { return None };
+        let is_inline = *link_type == LinkType::Inline;
+        let range = if is_inline { None } else { defined(id) };
+        let alt = matches!(tag, Tag::Image { .. }).then(String::new);
+        let reference = Reference { destination: dest_url.to_string(), range: range.unwrap_or_default(), start, alt };
+        Some(Self { reference, is_inline, inner: start + 1 })
+    }
+
+    /// The reference, if the place of its destination is known: automatic links have none.
+    fn end(mut self, text: &str, end: usize) -> Option<Reference> {
+        if self.is_inline {
+            let after = self.inner + text.get(self.inner..end)?.find("](")? + "](".len();
+            self.reference.range = destination_after(text, after)?;
+        }
+        Some(self.reference).filter(|reference| !reference.range.is_empty())
+    }
+}
+
+/// The range of the destination that follows this place: up to white space or to a parenthesis that
+/// was not opened, or between angle brackets.
+fn destination_after(text: &str, place: usize) -> Option<Range<usize>> {
+    let start = place + text.get(place..)?.find(|character: char| !character.is_whitespace())?;
+    let rest = &text[start..];
+    let (is_bracketed, mut depth, mut is_escaped) = (rest.starts_with('<'), 0_usize, false);
+    for (at, character) in rest.char_indices() {
+        match character {
+            _ if is_escaped => is_escaped = false,
+            '\\' => is_escaped = true,
+            '>' if is_bracketed => return Some(start..start + at + 1),
+            _ if is_bracketed => {}
+            '(' => depth += 1,
+            ')' if depth == 0 => return Some(start..start + at),
+            ')' => depth -= 1,
+            character if character.is_whitespace() => return Some(start..start + at),
+            _ => {}
+        }
+    }
+    Some(start..text.len()).filter(|_| !is_bracketed)
+}
+
+/// The text with other destinations in these ranges; a range that occurs twice is one definition.
+pub fn redirected(text: &str, mut changes: Vec<(Range<usize>, String)>) -> String {
+    changes.sort_by_key(|(range, _)| range.start);
+    changes.dedup_by_key(|(range, _)| range.start);
+    let mut result = text.to_owned();
+    for (range, destination) in changes.into_iter().rev() {
+        result.replace_range(range, &destination);
+    }
+    result
+}
+
+/// The Markdown with absolute URLs of the site's own images, for readers elsewhere.
+pub fn absolute(text: &str, site_url: &str) -> String {
+    if !text.contains(PATH) {
+        return text.to_owned();
+    }
+    let own = references(text).into_iter().filter(|reference| ImageName::of_path(&reference.destination).is_some());
+    redirected(text, own.map(|reference| (reference.range, format!("{site_url}{}", reference.destination))).collect())
+}
+
+/// The HTML of a post with the sizes of the site's own images, so that nothing moves when they are
+/// loaded, and with their paths below `root`, the path of the site.
+pub(crate) fn placed(html: &str, root: &str) -> String {
+    let mut parts = html.split("=\"/images/");
+    let mut placed = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        let name = part.split_once('"').and_then(|(name, _)| name.parse::<ImageName>().ok());
+        // Markup that is shown as text has no `<`.
+        match name {
+            Some(ImageName { width, height, .. }) if placed.ends_with("<img src") => {
+                placed.truncate(placed.len() - "src".len());
+                let _ = write!(placed, "width=\"{width}\" height=\"{height}\" loading=\"lazy\" decoding=\"async\" src=\"{root}{PATH}");
+            }
+            Some(_) if placed.ends_with("<a href") => {
+                let _ = write!(placed, "=\"{root}{PATH}");
+            }
+            _ => placed.push_str("=\"/images/"),
+        }
+        placed.push_str(part);
+    }
+    placed
+}
+
+#[cfg(test)]
+mod tests {
+    use crypto::digest::Digest;
+
+    use super::*;
+
+    fn path() -> String {
+        format!("/images/{}-30x20.png", Digest::of("x"))
+    }
+
+    #[test]
+    fn pictures_and_links_are_found_where_their_destinations_are_written() {
+        let text = "# A\n\n![a *b* (c)](one.png \"title\") and [![x](two(1).png)](<big one.png>)\n\n![d][ref] ![d] [ref]\n\n\
+            [d]: four.png\n[ref]:\n  five.png 'x'\n\n<https://example.com> `![e](no.png)`\n\n    ![e](no.png)\n\n![](a\\)b.png)\n";
+        let found = references(text);
+        let written: Vec<_> = found.iter().map(|one| (&text[one.range.clone()], one.alt.as_deref())).collect();
+        let expected = [
+            ("one.png", Some("a b (c)")),
+            ("<big one.png>", None),
+            ("two(1).png", Some("x")),
+            ("five.png", Some("d")),
+            ("four.png", Some("d")),
+            ("five.png", None),
+            ("a\\)b.png", Some("")),
+        ];
+        assert_eq!(written, expected);
+        assert_eq!(found[1].destination, "big one.png");
+        assert_eq!(found.last().unwrap().destination, "a)b.png");
+        let other = redirected(text, found.into_iter().map(|one| (one.range, "/x".to_owned())).collect());
+        assert!(references(&other).iter().all(|one| one.destination == "/x"), "{other}");
+        assert_eq!(other.matches("/x").count(), 6, "{other}");
+    }
+
+    #[test]
+    fn own_images_are_absolute_for_readers_elsewhere() {
+        let text = format!("![a]({0}) ![b](/other.png) `{0}` ![c][c]\n\n[c]: {0}\n", path());
+        let url = format!("https://example.com/base{}", path());
+        let expected = format!("![a]({url}) ![b](/other.png) `{0}` ![c][c]\n\n[c]: {url}\n", path());
+        assert_eq!(absolute(&text, "https://example.com/base"), expected);
+    }
+
+    #[test]
+    fn own_images_have_their_sizes_and_the_path_of_the_site() {
+        let html = crate::markdown::html(&format!("[![a]({0})]({0}) x=\"{0}\" ![b](/b.png)", path()), "");
+        let placed = placed(&html, "/base");
+        let image =
+            format!("<a href=\"/base{0}\"><img width=\"30\" height=\"20\" loading=\"lazy\" decoding=\"async\" src=\"/base{0}\"", path());
+        assert!(placed.contains(&image), "{placed}");
+        assert!(placed.contains("<img src=\"/b.png\"") && placed.matches("/base").count() == 2, "{placed}");
+    }
+}

@@ -1,0 +1,206 @@
+//! The images of publications: in a bucket of S3 or, without one, in the table.
+//!
+//! An image has the name of what it is ([`model::content::image`]), and is never changed. It is
+//! stored before the publication that refers to it is switched to; an item, which is written after
+//! its bytes, says that it is stored. What is stored already is not stored again.
+//!
+//! An image that none of the kept publications refers to is deleted after a publication, unless it
+//! was stored within the last hour: a publication that is about to refer to it may be under way.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use aws::bucket::Bucket;
+use aws::connector::AwsHttp;
+use aws::{Client, Endpoint};
+use aws_sdk_dynamodb::primitives::Blob;
+use aws_sdk_dynamodb::types::AttributeValue;
+use jiff::{SignedDuration, Timestamp};
+use model::content::image::{ImageName, PATH};
+use serde::{Deserialize, Serialize};
+use wire::entropy::Entropy;
+use wire::environment;
+
+use crate::client::Store;
+use crate::content::layout::{BYTES, key};
+use crate::error::Error;
+use crate::item::{entity, key_of};
+use crate::retry::Retrying;
+use crate::write::Write;
+
+/// The beginning of the sort keys of the items that say which images are stored.
+pub(super) const STORED: &str = "IMAGE#";
+/// How many names an item lists at most.
+const LIST: usize = 4_000;
+/// How many bytes of an image an item has at most.
+const PART: usize = 350_000;
+/// For how long an image stays that no publication refers to.
+const GRACE: SignedDuration = SignedDuration::from_hours(1);
+/// What caches may do with an image: keep it for a year without asking.
+pub const CACHE: &str = "public, max-age=31536000, immutable";
+
+/// Where the bytes of images are.
+#[derive(Clone)]
+pub enum Shelf {
+    /// In the table.
+    Table(Store),
+    /// In a bucket of S3.
+    Bucket(Bucket),
+}
+
+/// What an item says about an image.
+#[derive(Serialize, Deserialize)]
+struct Stored {
+    at: Timestamp,
+}
+
+/// What an item with a part of an image says about the whole.
+#[derive(Serialize, Deserialize)]
+struct Part {
+    parts: usize,
+}
+
+/// The names as the entities of items.
+pub(super) fn lists(names: &BTreeSet<String>) -> Vec<Vec<&String>> {
+    names.iter().collect::<Vec<_>>().chunks(LIST).map(<[_]>::to_vec).collect()
+}
+
+/// The object of an image: its path, so that a distribution finds it by the path of a request.
+fn object(name: &ImageName) -> String {
+    format!("{PATH}{name}").trim_start_matches('/').to_owned()
+}
+
+fn parts_of(name: &ImageName) -> String {
+    format!("{BYTES}{STORED}{name}#")
+}
+
+impl Shelf {
+    /// A bucket in the function's region, with the credentials of its role. Failed calls are
+    /// retried.
+    pub fn bucket_from_env(bucket: &str, entropy: &Entropy) -> Result<Self, environment::Error> {
+        let http = Retrying::new(AwsHttp::from_env()?, entropy.clone());
+        Ok(Self::Bucket(Bucket::new(Client::new(Endpoint::of_bucket_from_env(bucket)?, http))))
+    }
+
+    /// The bytes of an image; `None` if it is not stored.
+    pub async fn get(&self, name: &ImageName) -> Result<Option<Vec<u8>>, Error> {
+        match self {
+            Self::Table(store) => store.image_bytes(name).await,
+            Self::Bucket(bucket) => bucket.get(&object(name)).await.map_err(failed),
+        }
+    }
+
+    async fn put(&self, name: &ImageName, bytes: Vec<u8>) -> Result<(), Error> {
+        match self {
+            Self::Table(store) => store.put_image_bytes(name, &bytes).await,
+            Self::Bucket(bucket) => bucket.put(&object(name), name.format.media_type(), CACHE, bytes).await.map_err(failed),
+        }
+    }
+
+    async fn delete(&self, name: &ImageName) -> Result<(), Error> {
+        match self {
+            Self::Table(store) => store.delete_image_bytes(name).await,
+            Self::Bucket(bucket) => bucket.delete(&object(name)).await.map_err(failed),
+        }
+    }
+}
+
+fn failed(error: aws::bucket::Error) -> Error {
+    match error {
+        aws::bucket::Error::Unavailable(message) => Error::Unavailable(message),
+        aws::bucket::Error::Refused(message) => Error::Refused(message),
+    }
+}
+
+impl Store {
+    /// Those of the names that have to be stored before a publication may refer to them. An image
+    /// that only an earlier publication refers to counts as missing, as another publication may be
+    /// deleting it.
+    pub async fn missing_images(&self, names: &BTreeSet<String>, now: Timestamp) -> Result<Vec<String>, Error> {
+        if names.is_empty() {
+            return Ok(Vec::new());
+        }
+        let stored = self.stored_images().await?;
+        let shown = match self.head().await? {
+            Some(head) => self.image_names(&head.publication.images).await?,
+            None => BTreeSet::new(),
+        };
+        let is_safe = |name: &str| {
+            let at = stored.get(name);
+            at.is_some_and(|at| shown.contains(name) || *at + GRACE / 2 > now)
+        };
+        Ok(names.iter().filter(|name| !is_safe(name)).cloned().collect())
+    }
+
+    /// Stores an image.
+    pub async fn store_image(&self, shelf: &Shelf, name: &ImageName, bytes: Vec<u8>, now: Timestamp) -> Result<(), Error> {
+        shelf.put(name, bytes).await?;
+        self.write_many(vec![Write::put(key(format!("{STORED}{name}")), &Stored { at: now })?]).await
+    }
+
+    /// Deletes the images that none of the kept publications refers to; returns their number.
+    pub async fn delete_unneeded_images(&self, shelf: &Shelf, now: Timestamp) -> Result<usize, Error> {
+        let stored = self.stored_images().await?;
+        let Some(head) = self.head().await?.filter(|_| !stored.is_empty()) else { return Ok(0) };
+        let kept = self.records(&head.turn.kept).await?;
+        let lists: Vec<String> = kept.into_iter().flat_map(|publication| publication.images).collect();
+        let needed = self.image_names(&lists).await?;
+        let unneeded = stored.into_iter().filter(|(name, at)| !needed.contains(name) && *at + GRACE <= now);
+        let mut deleted = 0;
+        for (name, _) in unneeded {
+            // The item goes first: an image without it is stored again if it is needed.
+            self.write_many(vec![Write::delete(key(format!("{STORED}{name}")))]).await?;
+            if let Ok(name) = name.parse() {
+                shelf.delete(&name).await?;
+            }
+            deleted += 1;
+        }
+        Ok(deleted)
+    }
+
+    /// The images that are stored, and when each was.
+    async fn stored_images(&self) -> Result<BTreeMap<String, Timestamp>, Error> {
+        let items = self.query_all(self.content_below(STORED)).await?;
+        let each = items.into_iter().filter_map(|item| {
+            let name = key_of(&item)?.sk.strip_prefix(STORED)?.to_owned();
+            Some(entity(item).map(|Stored { at }| (name, at)))
+        });
+        each.collect()
+    }
+
+    /// The names in the lists with these sort keys.
+    async fn image_names(&self, lists: &[String]) -> Result<BTreeSet<String>, Error> {
+        let mut names = BTreeSet::new();
+        for item in self.content_items(lists).await?.into_iter().flatten() {
+            names.extend(entity::<Vec<String>>(item)?);
+        }
+        Ok(names)
+    }
+
+    async fn put_image_bytes(&self, name: &ImageName, bytes: &[u8]) -> Result<(), Error> {
+        let start = parts_of(name);
+        let whole = Part { parts: bytes.chunks(PART).count() };
+        for (number, part) in bytes.chunks(PART).enumerate() {
+            let write = Write::put(key(format!("{start}{number:02}")), &whole)?;
+            self.write_many(vec![write.attribute("bytes", AttributeValue::B(Blob::new(part)))]).await?;
+        }
+        Ok(())
+    }
+
+    /// The bytes of an image in the table; `None` if one of its parts is missing.
+    async fn image_bytes(&self, name: &ImageName) -> Result<Option<Vec<u8>>, Error> {
+        let mut parts = self.query_all(self.content_below(&parts_of(name))).await?;
+        let (count, mut bytes) = (parts.len(), Vec::new());
+        for part in &mut parts {
+            if let Some(AttributeValue::B(part)) = part.remove("bytes") {
+                bytes.extend(part.into_inner());
+            }
+        }
+        let Some(first) = parts.into_iter().next() else { return Ok(None) };
+        Ok(Some(bytes).filter(|_| entity::<Part>(first).is_ok_and(|whole| whole.parts == count)))
+    }
+
+    async fn delete_image_bytes(&self, name: &ImageName) -> Result<(), Error> {
+        let parts = self.query_all(self.content_below(&parts_of(name)).projection_expression("pk, sk")).await?;
+        self.write_many(parts.iter().filter_map(key_of).map(Write::delete).collect()).await
+    }
+}
