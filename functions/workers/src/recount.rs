@@ -1,5 +1,6 @@
 //! Counts the users and teams of a project one by one, if the project is older than its counters or
-//! its totals are wrong. Users without a place in the list by activity get one.
+//! its totals are wrong. Users without a place in the list by activity get one, and each user's
+//! words are added to the index of beginnings.
 
 use std::collections::BTreeSet;
 
@@ -31,6 +32,7 @@ pub async fn totals(app: &App, project: &ProjectId, most: usize) -> Result<Optio
     let since = after(app.clock.now(), -BEFORE);
     let Some(mut users) = app.store.tallies_of_users(project, most).await? else { return Ok(None) };
     app.store.place_users(project).await?;
+    app.store.index_words(project).await?;
     // Only accounts that changed since the list was read are read again, so each round is short.
     let tally = optimistic!(ROUNDS, |_| {
         chain::link(app, project).await?;
