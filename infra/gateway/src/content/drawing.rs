@@ -63,8 +63,9 @@ impl Drawing {
         let words = words(&self.title);
         if is_drawable(&self.title) {
             let width = f32::from(WIDTH) - 2.0 * MARGIN;
-            let fitting = SIZES.iter().map(|(size, most)| (*size, *most, lines(&words, *size, width)));
-            let (size, most, mut all) = fitting.clone().find(|(_, most, all)| all.len() <= *most).or(fitting.last()).unwrap_or_default();
+            let mut fitting = SIZES.iter().map(|(size, most)| (*size, *most, lines(&words, *size, width)));
+            let (size, most, mut all) =
+                fitting.clone().find(|(_, most, all)| all.len() <= *most).or_else(|| fitting.next_back()).unwrap_or_default();
             if all.len() > most {
                 let rest = all.drain(most - 1..).collect::<Vec<_>>().join(" ");
                 all.push(line_within(&rest, size, width));
