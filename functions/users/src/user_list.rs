@@ -1,9 +1,10 @@
 //! `GET /api/v1/users`: lists the users of the project by the time of their sign-up or of
 //! their last activity, page by page.
 //!
-//! There is no full-text index, so a search scans the list. It reads a bounded number of users per
-//! page. A page may therefore be short or empty and still have a `next_cursor`; following it finds
-//! every match.
+//! `starts_with` is answered from an index of names and addresses by their beginning, so it is
+//! quick however many users there are. A `query` may match in the middle of a word, for which no
+//! index helps: it scans the list, and reads a bounded number of users per page. A page may
+//! therefore be short or empty and still have a `next_cursor`; following it finds every match.
 
 use std::collections::BTreeSet;
 
@@ -20,6 +21,7 @@ use flows::App;
 use model::project::Project;
 use model::user::User;
 use model::user::filter::UserFilter;
+use model::user::search::folded;
 use model::user::view::ServerUser;
 use store::sharded::Listing;
 use store::user::UserRow;
@@ -57,6 +59,11 @@ pub struct ListQuery {
     /// search may be short.
     #[deserr(default)]
     query: Option<String>,
+    /// The beginning of an email address or of one of the first three words of a display name, in
+    /// any case, or a user's id. Found in an index, in the order of the words; not with `query`,
+    /// `order_by`, `desc` or `team_id`.
+    #[deserr(default)]
+    starts_with: Option<String>,
     /// Only members of this team.
     #[deserr(default)]
     team_id: Option<TeamId>,
@@ -78,6 +85,8 @@ const DEFAULT_LIMIT: usize = 100;
 const MAX_LIMIT: usize = 200;
 /// Number of users that a search reads at once; it reads up to three times as many per page.
 const SEARCHED: usize = 1000;
+/// Number of matches that a page of the index reads besides a quarter more than its limit.
+const REPEATED: usize = 10;
 
 pub async fn handle(
     State(app): State<App>,
@@ -86,28 +95,36 @@ pub async fn handle(
 ) -> Result<Json<Page<ServerUser>>, Error> {
     let limit = page::limit(query.limit, DEFAULT_LIMIT, MAX_LIMIT, &ROUTE)?;
     let filter = filter(&query);
-    if filter.only_anonymous && !filter.includes_anonymous {
-        return Err(ROUTE.schema_error(&Problems::one("query.only_anonymous", "requires include_anonymous")).into());
-    }
     let by_activity = query.order_by == Some(UserOrder::LastActiveAt);
-    if by_activity && query.team_id.is_some() {
-        return Err(ROUTE.schema_error(&Problems::one("query.order_by", "must be signed_up_at with team_id")).into());
-    }
+    check(&query, &filter, by_activity)?;
     let project = &access.project;
+    let is_indexed = filter.beginning.is_some() && app.store.totals(&project.id).await?.lists_words;
     let descending = query.desc.is_some_and(|desc| desc.0);
     let order = if descending { "desc" } else { "asc" };
-    let list = match query.team_id {
-        Some(team) => format!("users/{team}/{order}"),
-        None if by_activity => format!("users/active/{order}"),
-        None => format!("users/{order}"),
+    let list = match (query.team_id, &filter.beginning) {
+        (Some(team), _) => format!("users/{team}/{order}"),
+        (None, Some(beginning)) if is_indexed => format!("users/starting/{beginning}"),
+        (None, _) if by_activity => format!("users/active/{order}"),
+        (None, _) => format!("users/{order}"),
     };
     let cursors = Cursors::of(&access, list);
     let after: Option<String> = cursors.position(query.cursor.as_deref())?;
-    let read = if filter.words.is_some() { SEARCHED } else { limit + 1 };
+    let is_scan = filter.words.is_some() || filter.beginning.is_some() && !is_indexed;
+    let read = match (is_scan, is_indexed) {
+        (true, _) => SEARCHED,
+        // Some matches are of users whom another word has shown.
+        (false, true) => limit + limit / 4 + REPEATED,
+        (false, false) => limit + 1,
+    };
     let listing = Listing { after: after.as_deref(), descending, limit, read };
-    let page = match query.team_id {
-        Some(team) => app.store.users_of_team(&project.id, team, listing, |user| filter.takes(user, &project.config)).await?,
-        None => find(&app, project, &filter, (listing, by_activity)).await?,
+    let takes = |user: &User| filter.takes(user, &project.config);
+    let known = if query.team_id.is_none() { by_id(&app, project, &filter).await? } else { None };
+    let page = match (query.team_id, &filter.beginning) {
+        _ if known.is_some() => UserPage { rows: known.into_iter().collect(), next: None },
+        (Some(team), _) => app.store.users_of_team(&project.id, team, listing, takes).await?,
+        (None, Some(beginning)) if is_indexed => app.store.users_by_word(&project.id, beginning, listing, takes).await?,
+        (None, _) if by_activity => app.store.users_by_activity(&project.id, listing, takes).await?,
+        (None, _) => app.store.users(&project.id, listing, takes).await?,
     };
     let next_cursor = cursors.next(page.next.as_ref())?;
     let selected: BTreeSet<TeamId> = page.rows.iter().filter_map(|row| row.user.selected_team_id).collect();
@@ -122,26 +139,32 @@ fn filter(query: &ListQuery) -> UserFilter {
     let includes_anonymous = is_set(&query.include_anonymous);
     UserFilter {
         words: query.query.as_deref().map(str::to_lowercase).filter(|words| !words.is_empty()),
+        beginning: query.starts_with.as_deref().map(folded).filter(|beginning| !beginning.is_empty()),
         includes_restricted: includes_anonymous || is_set(&query.include_restricted),
         includes_anonymous,
         only_anonymous: is_set(&query.only_anonymous),
     }
 }
 
-/// Finds users. If the search is for a user's id, that user is read directly. Otherwise, or if
-/// there is no such user, the list is read.
-async fn find(app: &App, project: &Project, filter: &UserFilter, (listing, by_activity): (Listing<'_>, bool)) -> Result<UserPage, Error> {
-    if let Some(id) = filter.id() {
-        let row = app.store.user(&project.id, id).await?.filter(|row| filter.shows(&row.user, &project.config));
-        if let Some(row) = row {
-            return Ok(UserPage { rows: vec![row], next: None });
-        }
+/// Refuses parameters that contradict each other.
+fn check(query: &ListQuery, filter: &UserFilter, by_activity: bool) -> Result<(), Error> {
+    let refused = |field: &str, problem: &str| Err(ROUTE.schema_error(&Problems::one(field, problem)).into());
+    if filter.only_anonymous && !filter.includes_anonymous {
+        return refused("query.only_anonymous", "requires include_anonymous");
     }
-    let takes = |user: &User| filter.takes(user, &project.config);
-    let store = &app.store;
-    Ok(if by_activity {
-        store.users_by_activity(&project.id, listing, takes).await?
-    } else {
-        store.users(&project.id, listing, takes).await?
-    })
+    if by_activity && query.team_id.is_some() {
+        return refused("query.order_by", "must be signed_up_at with team_id");
+    }
+    let others = query.query.is_some() || query.order_by.is_some() || query.desc.is_some() || query.team_id.is_some();
+    if filter.beginning.is_some() && others {
+        return refused("query.starts_with", "must be without query, order_by, desc and team_id");
+    }
+    Ok(())
+}
+
+/// The user whose id is searched for, if it is one and the list shows that user.
+async fn by_id(app: &App, project: &Project, filter: &UserFilter) -> Result<Option<UserRow>, Error> {
+    let Some(id) = filter.id() else { return Ok(None) };
+    let row = app.store.user(&project.id, id).await?;
+    Ok(row.filter(|row| filter.shows(&row.user, &project.config)))
 }

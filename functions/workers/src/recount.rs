@@ -1,5 +1,6 @@
 //! Counts the users and teams of a project one by one: of a project that existed before they were
-//! counted, or to repair its totals. Users without a place in the list by activity get one.
+//! counted, or to repair its totals. Users without a place in the list by activity get one, and all
+//! are found by their words.
 
 use std::collections::BTreeSet;
 
@@ -30,6 +31,7 @@ pub async fn totals(app: &App, project: &ProjectId, most: usize) -> Result<Optio
     let since = after(app.clock.now(), -BEFORE);
     let Some(mut users) = app.store.tallies_of_users(project, most).await? else { return Ok(None) };
     app.store.place_users(project).await?;
+    app.store.index_words(project).await?;
     // Only accounts that changed since the list was read are read again, so each round is short.
     let tally = optimistic!(ROUNDS, |_| {
         chain::link(app, project).await?;

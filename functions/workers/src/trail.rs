@@ -26,8 +26,12 @@ pub fn projects(event: &Value) -> BTreeSet<ProjectId> {
 /// never counted are counted, unless there are too many.
 pub async fn link(app: &App, project: &ProjectId) -> Result<usize, store::Error> {
     let linked = chain::link(app, project).await?;
-    if linked > 0 && !app.store.totals(project).await?.is_complete() {
-        match recount::totals(app, project, recount::MOST_USERS).await {
+    let totals = if linked > 0 { Some(app.store.totals(project).await?) } else { None };
+    if let Some(totals) = totals.filter(|totals| !totals.is_complete()) {
+        // A project that was counted need not be read to know that it is too large.
+        let is_large = totals.counted_at.is_some() && totals.users() > recount::MOST_USERS;
+        let counted = if is_large { Ok(None) } else { recount::totals(app, project, recount::MOST_USERS).await };
+        match counted {
             // Figures must not keep entries from being linked. The next link counts again.
             Err(error) => tracing::warn!(%error, %project, "the users of a project were not counted"),
             Ok(None) => tracing::warn!(%project, "a project has too many users to be counted here: run `gateway metrics recount`"),

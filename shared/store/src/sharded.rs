@@ -1,4 +1,5 @@
-//! Lists spread over several partitions of the indexes, read in parallel and merged by position.
+//! Lists spread over several partitions of the table or its indexes, read in parallel and merged by
+//! position.
 //!
 //! A list costs half a unit for each 4 KB that is read and, like all reads of an index, is
 //! eventually consistent: new items may be missing for a moment.
@@ -45,21 +46,52 @@ pub struct Page<T> {
     pub next: Option<String>,
 }
 
-/// A partition of an index.
+/// The greatest character: nothing that begins with a text sorts after the text with it.
+const LAST: char = char::MAX;
+/// What makes the least key that sorts after another one. No position has it.
+const NEXT: char = '\u{1}';
+
+/// A partition of the table or an index, or the part of it whose positions begin with a text.
 pub(crate) struct Partition {
-    index: &'static str,
+    index: Option<&'static str>,
     key: String,
+    beginning: Option<String>,
 }
 
 impl Partition {
     /// A partition of the index with whole items.
     pub(crate) fn gsi1(key: String) -> Self {
-        Self { index: "gsi1", key }
+        Self { index: Some("gsi1"), key, beginning: None }
     }
 
     /// A partition of the index with only keys.
     pub(crate) fn gsi2(key: String) -> Self {
-        Self { index: "gsi2", key }
+        Self { index: Some("gsi2"), key, beginning: None }
+    }
+
+    /// A partition of the table.
+    pub(crate) fn of_table(key: String) -> Self {
+        Self { index: None, key, beginning: None }
+    }
+
+    /// Only positions that begin with a text, in ascending order.
+    pub(crate) fn beginning_with(self, text: &str) -> Self {
+        Self { beginning: Some(text.to_owned()), ..self }
+    }
+
+    /// The attribute of the table or of the index with this name.
+    fn attribute(&self, name: &str) -> String {
+        format!("{}{name}", self.index.unwrap_or_default())
+    }
+
+    /// Where reading begins, given the position after which the page begins.
+    fn start(&self, listing: &Listing<'_>) -> String {
+        match (&self.beginning, listing.after) {
+            (Some(beginning), None) => beginning.clone(),
+            (Some(_), Some(after)) => format!("{after}{NEXT}"),
+            // Positions begin with a digit, which sorts after `!` and before `~`.
+            (None, after) => after.unwrap_or(if listing.descending { "~" } else { "!" }).to_owned(),
+        }
     }
 }
 
@@ -68,8 +100,8 @@ struct Shard {
     partition: Partition,
     /// Items that were read and not yet examined.
     waiting: VecDeque<(String, Item)>,
-    /// The position of the last item that was read.
-    after: String,
+    /// Where to read on.
+    from: String,
     is_done: bool,
 }
 
@@ -92,9 +124,10 @@ impl Store {
         listing: Listing<'_>,
         read: impl Fn(&str, Item) -> Result<Option<(T, usize)>, Error>,
     ) -> Result<Page<T>, Error> {
-        // Positions begin with a digit, which sorts after `!` and before `~`.
-        let start = listing.after.unwrap_or(if listing.descending { "~" } else { "!" });
-        let shard = |partition| Shard { partition, waiting: VecDeque::new(), after: start.to_owned(), is_done: false };
+        let shard = |partition: Partition| {
+            let from = partition.start(&listing);
+            Shard { partition, waiting: VecDeque::new(), from, is_done: false }
+        };
         let mut shards: Vec<Shard> = partitions.into_iter().map(shard).collect();
         let (mut rows, mut bytes, mut last) = (Vec::new(), 0, None);
         for _ in 0..ROUNDS {
@@ -126,22 +159,29 @@ impl Store {
         if shard.is_done || shard.waiting.len() > count / 2 {
             return Ok(());
         }
-        let order = if listing.descending { "<" } else { ">" };
-        let Partition { index, key } = &shard.partition;
-        let query = self
+        let partition = &shard.partition;
+        let [pk, sk] = ["pk", "sk"].map(|name| partition.attribute(name));
+        let order = match (&partition.beginning, listing.descending) {
+            (Some(_), _) => "BETWEEN :from AND :last",
+            (None, true) => "< :from",
+            (None, false) => "> :from",
+        };
+        let mut query = self
             .query()
-            .index_name(*index)
-            .key_condition_expression(format!("{index}pk = :pk AND {index}sk {order} :after"))
-            .expression_attribute_values(":pk", string(key))
-            .expression_attribute_values(":after", string(&shard.after))
+            .set_index_name(partition.index.map(str::to_owned))
+            .key_condition_expression(format!("{pk} = :pk AND {sk} {order}"))
+            .expression_attribute_values(":pk", string(&partition.key))
+            .expression_attribute_values(":from", string(&shard.from))
             .scan_index_forward(!listing.descending)
             .limit(i32::try_from(count).unwrap_or(i32::MAX));
+        if let Some(beginning) = &partition.beginning {
+            query = query.expression_attribute_values(":last", string(format!("{beginning}{LAST}")));
+        }
         let (items, next) = self.query_page(query).await?;
         shard.is_done = next.is_none();
         for item in items {
-            let position =
-                item.get(&format!("{}sk", shard.partition.index)).and_then(|value| value.as_s().ok()).cloned().unwrap_or_default();
-            shard.after.clone_from(&position);
+            let position = item.get(&sk).and_then(|value| value.as_s().ok()).cloned().unwrap_or_default();
+            shard.from = shard.partition.start(&Listing { after: Some(&position), ..*listing });
             shard.waiting.push_back((position, item));
         }
         Ok(())

@@ -16,6 +16,7 @@ mod user_list;
 mod user_list_by_activity;
 mod user_list_pages;
 mod user_password;
+mod user_search;
 mod user_update;
 
 use serde_json::{Value, json};

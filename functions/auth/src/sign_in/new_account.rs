@@ -7,6 +7,7 @@ use model::metrics::tally::Tally;
 use model::trail::account::events;
 use model::user::User;
 use store::Write;
+use store::user::by_word::words;
 use store::user::{self, EmailClaim};
 
 /// The user who signs up: a new one, or the anonymous user who is signed in, with the version of
@@ -29,10 +30,11 @@ pub(crate) fn account_writes<L>(access: &Access<L>, user: &mut User, version: Op
     let claim = user.primary().map(|channel| user::claim_email(project, &channel.value, &EmailClaim::of(user, channel))).transpose()?;
     let Some(version) = version else {
         let gifts = welcome(&access.app, &access.project, user)?;
-        return Ok(claim.into_iter().chain([user::create(project, user)?]).chain(gifts).collect());
+        let words = words(project, None, user)?;
+        return Ok(claim.into_iter().chain([user::create(project, user)?]).chain(words).chain(gifts).collect());
     };
     let before = access.user.as_ref().map(|before| &before.row.user);
     let told = before.map(|before| events(before, user)).unwrap_or_default();
     let upgrade = user::replace(project, user, version)?.tells(told).tallies(&Tally::change(before, Some(user)));
-    Ok(claim.into_iter().chain([upgrade]).collect())
+    Ok(claim.into_iter().chain([upgrade]).chain(words(project, before, user)?).collect())
 }

@@ -46,6 +46,9 @@ pub struct IgnoredFilters {
     pub query: Option<String>,
     /// Accepted, but has no effect on a single user.
     #[deserr(default)]
+    pub starts_with: Option<String>,
+    /// Accepted, but has no effect on a single user.
+    #[deserr(default)]
     pub team_id: Option<TeamId>,
     /// Accepted, but has no effect on a single user.
     #[schema(value_type = Option<u8>)]

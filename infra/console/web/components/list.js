@@ -54,6 +54,8 @@ function tableRow(columns, row, href) {
  * - `path` and `query` name the operation, `items` the field with its rows;
  * - `columns`, `href`: see `table`;
  * - `search` is the name of the query parameter of a search, `choices` are orders and filters;
+ * - `index` is the name of the query parameter of a quicker search, which finds only a part: it
+ *   comes first, unless an order is chosen, and the rest is searched on demand;
  * - `none` is what the list shows without rows;
  * - with `isLive`, changes of the first page appear by themselves.
  */
@@ -72,6 +74,10 @@ class List {
   /** All rows that are shown, and where the next page begins. */
   #rows = [];
   #cursor = null;
+  /** Names the order, which is another one while searching. */
+  #named = () => {};
+  /** Whether the quicker search is under way. */
+  #isIndexed = false;
 
   constructor(options) {
     this.#options = { query: {}, items: "items", choices: [], isPaged: true, ...options };
@@ -89,28 +95,48 @@ class List {
   #query() {
     const { query, search, choices, isPaged } = this.#options;
     const wanted = { ...query, ...(isPaged && { limit: LIMIT }) };
-    if (search && this.#chosen.q) wanted[search] = this.#chosen.q;
+    if (search && this.#chosen.q) wanted[this.#isIndexed ? this.#options.index : search] = this.#chosen.q;
     for (const { name, query: queryOf } of choices) {
       const value = this.#chosen[name];
-      Object.assign(wanted, queryOf ? queryOf(value) : { [name]: value });
+      Object.assign(wanted, queryOf ? queryOf(value, { isIndexed: this.#isIndexed }) : { [name]: value });
     }
     return wanted;
   }
 
-  #read(cursor, signal) {
-    const { api, path, items } = this.#options;
-    return nextRows(api, path, this.#query(), cursor, { signal, items });
+  /** Whether the quicker search serves what is chosen. */
+  get #mayUseIndex() {
+    const { index, choices } = this.#options;
+    return Boolean(index && this.#chosen.q && choices.every((choice) => !choice.isOrder || this.#chosen[choice.name] === defaultOf(choice)));
   }
 
-  /** Reads and shows the first page, or with a cursor the next one. */
+  /** The next rows. Where the quicker search ends without any, the other one begins. */
+  async #read(cursor, signal) {
+    const { api, path, items } = this.#options;
+    const found = await nextRows(api, path, this.#query(), cursor, { signal, items });
+    if (!this.#isIndexed || found.cursor || found.rows.length || this.#rows.length) return found;
+    this.#isIndexed = false;
+    return nextRows(api, path, this.#query(), undefined, { signal, items });
+  }
+
+  /** Searches what the quicker search has not found. */
+  #searchAll() {
+    this.#isIndexed = false;
+    return this.#load(null);
+  }
+
+  /** Reads and shows the first page, or with a cursor the next one; `null` adds a new search. */
   async #load(cursor) {
     this.#running.abort();
     this.#running = new AbortController();
     const { signal } = this.#running;
     const isFirst = cursor === undefined;
+    if (isFirst) {
+      this.#isIndexed = this.#mayUseIndex;
+      this.#rows = [];
+    }
     fill(this.#more, h("span", { class: "muted", role: "status" }, t.loading));
     try {
-      const found = await this.#read(cursor, signal);
+      const found = await this.#read(cursor ?? undefined, signal);
       if (signal.aborted) return;
       if (isFirst) this.#showFirst(found);
       else this.#showNext(found);
@@ -131,10 +157,13 @@ class List {
   }
 
   #showNext({ rows, cursor }) {
-    this.#rows = [...this.#rows, ...rows];
-    if (this.#table) this.#table.add(rows);
-    else if (rows.length) fill(this.#body, (this.#table = table({ ...this.#options, rows })));
-    this.#showEnd(rows, cursor);
+    const { index } = this.#options;
+    const known = new Set(index ? this.#rows.map(({ id }) => id) : []);
+    const added = rows.filter(({ id }) => !known.has(id));
+    this.#rows = [...this.#rows, ...added];
+    if (this.#table) this.#table.add(added);
+    else if (added.length) fill(this.#body, (this.#table = table({ ...this.#options, rows: added })));
+    this.#showEnd(added, cursor);
     say(this.#counted.textContent);
   }
 
@@ -144,9 +173,12 @@ class List {
     this.#cursor = cursor;
     this.#counted.textContent = cursor ? t.rowsAndMore(count(shown)) : shown ? t.rows(shown) : "";
     const isSearching = cursor && !found.length;
+    const isPart = this.#isIndexed && !cursor;
     fill(
       this.#more,
-      isSearching && h("span", { class: "muted" }, t.searchedPart),
+      isSearching && h("span", { class: "muted" }, shown ? t.searchedMore : t.searchedPart),
+      isPart && h("span", { class: "muted" }, t.searchedBeginnings),
+      isPart && button(t.searchInside, () => this.#searchAll()),
       cursor && button(isSearching ? t.searchOn : t.loadMore, () => this.#load(cursor)),
     );
   }
@@ -179,6 +211,7 @@ class List {
   #changed() {
     const { router, choices } = this.#options;
     const different = choices.filter((choice) => this.#chosen[choice.name] !== defaultOf(choice));
+    this.#named();
     router?.replace({ q: this.#chosen.q, ...Object.fromEntries(different.map(({ name }) => [name, this.#chosen[name]])) });
     this.#load();
   }
@@ -198,11 +231,14 @@ class List {
 
   #choice(choice) {
     const id = newId("choice");
+    const { index } = this.#options;
     const chosen = (event) => {
       this.#chosen[choice.name] = event.target.value;
       this.#changed();
     };
     const options = choice.options.map(([value, text]) => h("option", { value, selected: value === this.#chosen[choice.name] }, text));
+    if (index && choice.isOrder) this.#named = () => fill(options[0], this.#chosen.q ? t.bestFirst : choice.options[0][1]);
+    this.#named();
     return [h("label", { class: "label", for: id }, choice.label), h("select", { id, onchange: chosen }, options)];
   }
 

@@ -148,7 +148,7 @@ export class Api {
 export async function userId(api, text) {
   const wanted = text.trim();
   if (!wanted.includes("@")) return wanted;
-  const found = await nextRows(api, "/users", { query: wanted, include_anonymous: true, limit: 100 });
+  const found = await nextRows(api, "/users", { starts_with: wanted, include_anonymous: true, limit: 100 });
   const user = found.rows.find(({ primary_email: address }) => address?.toLowerCase() === wanted.toLowerCase());
   return user?.id ?? wanted;
 }

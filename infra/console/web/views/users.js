@@ -27,6 +27,7 @@ export async function view(context) {
       path: "/users",
       label: t.users.title,
       search: "query",
+      index: "starts_with",
       searchLabel: t.users.search,
       choices: [
         {
@@ -42,8 +43,9 @@ export async function view(context) {
         {
           name: "order",
           label: t.order,
+          isOrder: true,
           options: t.users.orders,
-          query: (order) => ({ order_by: order.replace(/-.*/, ""), desc: order.endsWith("-desc") || null }),
+          query: (order, { isIndexed }) => !isIndexed && { order_by: order.replace(/-.*/, ""), desc: order.endsWith("-desc") || null },
         },
       ],
       href: (user) => to(`/users/${user.id}`),
@@ -51,7 +53,7 @@ export async function view(context) {
         { label: t.users.user, class: "wide", cell: (user) => shown(user.primary_email ?? user.display_name ?? user.id, { most: 80 }) },
         { label: t.users.name, class: "wide", cell: (user) => shown(user.display_name, { most: 60 }) },
         { label: t.state, class: "fit", cell: (user) => state(...stateOf(user)) },
-        { label: t.users.signedUp, class: "fit", cell: (user) => time(user.signed_up_at_millis) },
+        { label: t.users.signedUp, class: "fit roomy", cell: (user) => time(user.signed_up_at_millis) },
         { label: t.users.lastActive, class: "fit end", cell: (user) => time(user.last_active_at_millis) },
       ],
       none: { ...t.users.none, action: h("a", { class: "button", href: to("/users", { new: "1" }) }, t.users.create) },

@@ -11,6 +11,8 @@ use crate::user::restriction::RestrictedReason;
 pub struct UserFilter {
     /// The words to search for, in lower case.
     pub words: Option<String>,
+    /// The beginning of a word to search for, folded ([`crate::user::search`]).
+    pub beginning: Option<String>,
     /// Whether restricted users who are not anonymous are included.
     pub includes_restricted: bool,
     /// Whether anonymous users are included.
@@ -22,7 +24,7 @@ pub struct UserFilter {
 impl UserFilter {
     /// The user id to search for, if the words are a user id.
     pub fn id(&self) -> Option<UserId> {
-        self.words.as_deref().and_then(|words| UserId::parse(words).ok())
+        self.words.as_deref().or(self.beginning.as_deref()).and_then(|words| UserId::parse(words).ok())
     }
 
     /// Whether the list includes users like this one, regardless of the words.
@@ -37,7 +39,10 @@ impl UserFilter {
 
     /// Whether the list includes this user.
     pub fn takes(&self, user: &User, config: &ProjectConfig) -> bool {
-        self.shows(user, config) && self.words.as_deref().is_none_or(|words| has_words(user, words))
+        let begins = |beginning| user.first_word(beginning).is_some();
+        self.shows(user, config)
+            && self.words.as_deref().is_none_or(|words| has_words(user, words))
+            && self.beginning.as_deref().is_none_or(begins)
     }
 }
 

@@ -20,6 +20,7 @@ mod provider_account_tests;
 pub mod recovery;
 pub mod reference;
 pub mod restriction;
+pub mod search;
 pub mod second_factor;
 pub mod standing;
 #[cfg(test)]

@@ -25,7 +25,7 @@ use std::collections::BTreeMap;
 
 use jiff::{SignedDuration, Timestamp};
 use model::metrics::activity::{Day, WINDOW, day};
-use model::metrics::tally::Tally;
+use model::metrics::tally::{ANONYMOUS, Tally, USERS};
 use model::sign_up::rule::ActionType;
 use wire::id::ProjectId;
 
@@ -59,6 +59,8 @@ fn day_position(day: Day) -> String {
 
 /// The attribute of the totals once all users have a place in the list by activity.
 const LISTS_ACTIVITY: &str = "lists_activity";
+/// The attribute of the totals once all users are found by their words.
+const LISTS_WORDS: &str = "lists_words";
 
 /// The hour of a time, counted from the Unix epoch.
 pub fn hour(time: Timestamp) -> i64 {
@@ -103,6 +105,8 @@ pub struct Totals {
     pub counted_at: Option<Timestamp>,
     /// Whether all users have a place in the list by activity ([`crate::user::by_activity`]).
     pub lists_activity: bool,
+    /// Whether all users are found by their words ([`crate::user::by_word`]).
+    pub lists_words: bool,
 }
 
 /// The sign-ups of a day.
@@ -144,12 +148,17 @@ fn numbers(item: &Item) -> impl Iterator<Item = (&str, i64)> {
 impl Totals {
     /// Whether everything was counted and listed.
     pub fn is_complete(&self) -> bool {
-        self.counted_at.is_some() && self.lists_activity
+        self.counted_at.is_some() && self.lists_activity && self.lists_words
+    }
+
+    /// The number of users, with anonymous ones.
+    pub fn users(&self) -> usize {
+        usize::try_from(self.tally.get(USERS) + self.tally.get(ANONYMOUS)).unwrap_or_default()
     }
 
     fn of(items: &[Item]) -> Self {
         let mut totals = Self::default();
-        let is_total = |name: &str| !matches!(name, "changes" | "counted_at" | LISTS_ACTIVITY);
+        let is_total = |name: &str| !matches!(name, "changes" | "counted_at" | LISTS_ACTIVITY | LISTS_WORDS);
         for item in items.iter().filter(|item| position_of(item, "TOTAL#").is_some()) {
             let of_item = numbers(item).filter(|(name, _)| is_total(name)).map(|(name, count)| (name.to_owned(), count)).collect();
             totals.tally.merge(&of_item, 1);
@@ -157,6 +166,7 @@ impl Totals {
             let counted = number(item, "counted_at").and_then(|millis| Timestamp::from_millisecond(millis).ok());
             totals.counted_at = counted.or(totals.counted_at);
             totals.lists_activity |= item.contains_key(LISTS_ACTIVITY);
+            totals.lists_words |= item.contains_key(LISTS_WORDS);
         }
         totals
     }

@@ -14,7 +14,7 @@ use crate::client::Store;
 use crate::error::Error;
 use crate::item::{Item, entity, integer, string};
 use crate::metrics::counters::item_of;
-use crate::metrics::{ALL, COUNTRIES, LISTS_ACTIVITY, METHODS, Totals, key};
+use crate::metrics::{ALL, COUNTRIES, LISTS_ACTIVITY, LISTS_WORDS, METHODS, Totals, key};
 use crate::team::{self, TEAM_SHARDS};
 use crate::user::{self, USER_SHARDS};
 use crate::write::Write;
@@ -83,7 +83,7 @@ impl Store {
         self.query_page(query).await
     }
 
-    /// Replaces the totals, once all users have a place in the list by activity;
+    /// Replaces the totals, once all users have a place in the list by activity, and words;
     /// [`Error::Conflict`] if a link has altered the totals since `before` was read.
     pub async fn set_totals(
         &self,
@@ -107,7 +107,8 @@ impl Store {
         }
         if let Some(all) = writes.remove(ALL) {
             let unchanged = if before.changes == 0 { "attribute_not_exists(changes)" } else { "changes = :changes" };
-            let all = all.attribute("counted_at", integer(now.as_millisecond())).attribute(LISTS_ACTIVITY, integer(1)).on(unchanged);
+            let all = all.attribute("counted_at", integer(now.as_millisecond())).attribute(LISTS_ACTIVITY, integer(1));
+            let all = all.attribute(LISTS_WORDS, integer(1)).on(unchanged);
             let all = match before.changes {
                 0 => all,
                 changes => all.attribute("changes", integer(changes)).value(":changes", integer(changes)),

@@ -38,6 +38,7 @@ use crate::passkey::passkey_claim_key;
 use crate::project::{line_key, owned_key};
 use crate::team::{self, TEAM_SHARDS, invitation};
 use crate::trail::{self, chain};
+use crate::user::by_word;
 use crate::user::provider_account::account_claim_key;
 use crate::user::{self, USER_SHARDS, email_claim_key};
 use crate::webhook::keys::partition;
@@ -262,8 +263,8 @@ impl Purger<'_> {
     }
 
     /// Deletes the project's partitions that have fixed names: keys, email documents, quotas,
-    /// delivery counters, figures, the links of the trail, and webhook endpoints with their
-    /// deliveries.
+    /// delivery counters, figures, the words of users, the links of the trail, and webhook
+    /// endpoints with their deliveries.
     async fn fixed_partitions(&self) -> Result<(), Error> {
         // The deliveries of webhooks are found by the endpoints, which are deleted last.
         for endpoint in self.store.webhook_endpoints(self.project).await? {
@@ -272,9 +273,10 @@ impl Purger<'_> {
         let counters = (0..COUNT_SHARDS).map(|shard| delivery::partition(self.project, shard));
         let active = (0..activity::SHARDS).map(|shard| activity::partition(self.project, shard));
         let others = ["P", "T", "Q", "F"].map(|kind| format!("{kind}#{}", self.project));
+        let words = (0..USER_SHARDS).map(|shard| by_word::partition(self.project, shard));
         let delete = async |partition: String| self.delete(self.keys_of(&partition).await?).await;
         let links = [chain::partition(self.project)];
-        let deleted = try_join_all(counters.chain(active).chain(others).chain(links).map(delete)).await?;
+        let deleted = try_join_all(counters.chain(active).chain(words).chain(others).chain(links).map(delete)).await?;
         self.count(deleted.into_iter().sum());
         Ok(())
     }

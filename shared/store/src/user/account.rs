@@ -28,6 +28,7 @@ use crate::passkey;
 use crate::profile_image;
 use crate::provider::tokens::drop_tokens;
 use crate::team::membership::remove_deleted;
+use crate::user::by_word::{no_words, unclaimed, words};
 use crate::user::{
     EmailClaim, UserRow, claim_email, create, email_claim_key, provider_account, renew_email_claim, replace, take_email_claim,
 };
@@ -151,7 +152,8 @@ impl Store {
     pub async fn create_account(&self, project: &ProjectId, user: &User, others: Vec<Write>) -> Result<Outcome, Error> {
         let nothing = User { channels: Vec::new(), provider_accounts: Vec::new(), passkeys: Vec::new(), ..user.clone() };
         let (mut claimed, claims) = labelled(claim_writes(project, &nothing, user)?);
-        match self.transact(claims.into_iter().chain([create(project, user)?]).chain(others)).await {
+        let words = words(project, None, user)?;
+        match self.transact(claims.into_iter().chain([create(project, user)?]).chain(words).chain(others)).await {
             Ok(()) => Ok(Outcome::Done),
             Err(Error::Conflict(conflict)) => match conflict.claim() {
                 Some(number) => Ok(claimed.swap_remove(number).into()),
@@ -189,6 +191,7 @@ impl Store {
             }
         }
         others.push(replace(project, &holder.user, holder.version)?);
+        others.extend(unclaimed(project, &holder.user, email)?);
         self.write_account(project, row, after, claims, others).await
     }
 
@@ -205,6 +208,7 @@ impl Store {
         mut others: Vec<Write>,
     ) -> Result<Outcome, Error> {
         let (mut claimed, claims) = labelled(claims);
+        others.extend(words(project, Some(&row.user), after)?);
         let room = MAX_WRITES.saturating_sub(1 + claims.len() + others.len());
         others.extend(passkey::releases(project, &row.user, &after.passkeys).into_iter().take(room));
         let user = replace(project, after, row.version)?.labelled(Label::Account);
@@ -279,7 +283,8 @@ impl Store {
         let accounts = account_writes(project, &row.user, &User { provider_accounts: Vec::new(), ..row.user.clone() })?;
         let accounts = accounts.into_iter().map(|(_, write)| write);
         let image = row.user.uploaded_image.as_ref().map(|image| profile_image::delete(project, id, image));
-        let all: Vec<Write> = [user].into_iter().chain(emails).chain(accounts).chain(image).chain([active]).collect();
+        let words = no_words(project, &row.user);
+        let all: Vec<Write> = [user].into_iter().chain(emails).chain(accounts).chain(words).chain(image).chain([active]).collect();
         if teams.len() > MAX_WRITES.saturating_sub(all.len()) / 2 {
             let ending = Ending { project: project.clone(), what: Ended::User { id }, begun_at: now }.note()?;
             if !is_ending {

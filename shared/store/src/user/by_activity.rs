@@ -49,7 +49,7 @@ impl Store {
         if !self.totals(project).await?.lists_activity {
             partitions.extend((0..USER_SHARDS).map(|shard| Partition::gsi1(list_partition(project, shard))));
         }
-        self.users_at(project, partitions, listing, is_placed, keep).await
+        self.users_at(project, partitions, listing, is_placed, |_, user| keep(user)).await
     }
 
     /// Records that a user was active at `at`, unless activity in that hour or later is recorded

@@ -40,18 +40,19 @@ impl Store {
         keep: impl Fn(&User) -> bool,
     ) -> Result<UserPage, Error> {
         let members = vec![Partition::gsi1(sign_up_partition(project, team))];
-        self.users_at(project, members, listing, |_| false, keep).await
+        self.users_at(project, members, listing, |_| false, |_, user| keep(user)).await
     }
 
-    /// The users that `keep` accepts, whose ids are in the positions of these partitions; items for
-    /// which `skip` is true are left out. At most `listing.read` users are examined.
+    /// The users that `keep` accepts at their positions in these partitions, which end with their
+    /// ids; items for which `skip` is true are left out. At most `listing.read` users are examined,
+    /// and each is returned once.
     pub(super) async fn users_at(
         &self,
         project: &ProjectId,
         partitions: Vec<Partition>,
         listing: Listing<'_>,
         skip: impl Fn(&Item) -> bool,
-        keep: impl Fn(&User) -> bool,
+        keep: impl Fn(&str, &User) -> bool,
     ) -> Result<UserPage, Error> {
         let limit = listing.limit;
         let listing = Listing { limit: listing.read, ..listing };
@@ -64,11 +65,11 @@ impl Store {
         let mut users = self.users_by_id(project, &ids).await?;
         let (mut rows, mut last) = (Vec::new(), None);
         for (position, id) in members.rows {
-            if let Some(row) = users.remove(&id).filter(|row| keep(&row.user)) {
+            if users.get(&id).is_some_and(|row| keep(&position, &row.user)) {
                 if rows.len() == limit {
                     return Ok(Page { rows, next: last });
                 }
-                rows.push(row);
+                rows.extend(users.remove(&id));
             }
             last = Some(position);
         }
@@ -88,5 +89,5 @@ impl Store {
 }
 
 fn user_of_position(position: &str) -> Option<UserId> {
-    position.split_once('#').and_then(|(_, id)| UserId::parse(id).ok())
+    position.rsplit_once('#').and_then(|(_, id)| UserId::parse(id).ok())
 }

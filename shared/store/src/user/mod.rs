@@ -5,7 +5,8 @@
 //! |---|---|---|---|
 //! | user | `U#<P>#<user>` | `USER` | gsi1 `P#<P>#USERS#<shard>` / sign-up time, id; gsi2, see [`by_activity`] |
 //! | last day of activity | `U#<P>#<user>` | `ACTIVE`, see [`crate::metrics::activity`] | |
-//! | claim of an address | `E#<P>#<email address>` | `CLAIM` | |
+//! | claim of an address | `E#<P>#<email address>` | `CLAIM` | gsi2, see [`by_word`] |
+//! | words | see [`by_word`] | | |
 //!
 //! Writing a user is conditional on its version. A claim exists if and only if a user can sign in
 //! with the email address, and is written in the same transaction as the user. The claim repeats
@@ -15,6 +16,7 @@
 
 pub mod account;
 pub mod by_activity;
+pub mod by_word;
 pub mod device;
 pub mod list;
 mod place;
@@ -95,7 +97,7 @@ impl UserRow {
     }
 }
 
-/// Writes a new user.
+/// Writes a new user; [`by_word::words`] has the writes by which the user is found.
 pub fn create(project: &ProjectId, user: &User) -> Result<Write, Error> {
     let (active, hour) = place::by_activity(project, user.id, user.signed_up_at);
     Ok(Write::create(user_key(project, user.id), user)?
@@ -110,7 +112,8 @@ pub fn create(project: &ProjectId, user: &User) -> Result<Write, Error> {
         .attribute("gsi2sk", string(hour)))
 }
 
-/// Replaces a user who has not changed since `version`.
+/// Replaces a user who has not changed since `version`. If name or addresses change,
+/// [`by_word::words`] has the writes that go with it.
 pub fn replace(project: &ProjectId, user: &User, version: u64) -> Result<Write, Error> {
     Ok(Write::update(user_key(project, user.id), "SET d = :d, version = :new, gsi1sk = :position")
         .on("version = :old")
@@ -244,20 +247,26 @@ fn list_position(user: &User) -> String {
     position(user.signed_up_at, user.id)
 }
 
+/// The claim with its place among the addresses of the project.
+fn listed(write: Write, project: &ProjectId, email: &Email, claim: &EmailClaim) -> Write {
+    let (pk, sk) = by_word::address_place(project, claim.user_id, email);
+    write.attribute("gsi2pk", string(pk)).attribute("gsi2sk", string(sk))
+}
+
 /// Claims an email address that no user signs in with.
 pub fn claim_email(project: &ProjectId, email: &Email, claim: &EmailClaim) -> Result<Write, Error> {
-    Ok(Write::create(email_claim_key(project, email), claim)?.labelled(Label::Claim(0)))
+    Ok(listed(Write::create(email_claim_key(project, email), claim)?, project, email, claim).labelled(Label::Claim(0)))
 }
 
 /// Renews this user's claim to an email address, or claims the address if no user has claimed it.
 pub fn renew_email_claim(project: &ProjectId, email: &Email, claim: &EmailClaim) -> Result<Write, Error> {
-    let write = Write::put(email_claim_key(project, email), claim)?;
+    let write = listed(Write::put(email_claim_key(project, email), claim)?, project, email, claim);
     Ok(write.on("attribute_not_exists(pk) OR d.user_id = :user").value(":user", string(claim.user_id.to_string())))
 }
 
 /// Takes over the claim to an email address from a user who has not verified the address.
 pub(crate) fn take_email_claim(project: &ProjectId, email: &Email, claim: &EmailClaim, from: UserId) -> Result<Write, Error> {
-    let write = Write::put(email_claim_key(project, email), claim)?;
+    let write = listed(Write::put(email_claim_key(project, email), claim)?, project, email, claim);
     Ok(write
         .on("d.user_id = :from AND d.is_verified = :no")
         .value(":from", string(from.to_string()))

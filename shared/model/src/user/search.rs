@@ -1,0 +1,97 @@
+//! The words by which users are found from their beginning: display names, from each of their first
+//! words on, and email addresses.
+//!
+//! Words are compared in a folded form, so that people find what they see, however it was typed:
+//! full-width letters, ligatures and composed accents are those that a keyboard has.
+
+use std::collections::BTreeSet;
+
+use icu_normalizer::ComposingNormalizerBorrowed;
+
+use crate::user::{Channel, User};
+
+/// From how many of its words on a display name is found.
+pub const NAME_WORDS: usize = 3;
+/// The length in bytes at which words in keys are cut: DynamoDB permits keys of 1 KB.
+const MOST_BYTES: usize = 128;
+
+/// The form in which texts are compared: compatibility composition (NFKC, UAX #15), lower case, and
+/// one space between words.
+pub fn folded(text: &str) -> String {
+    let normalizer = ComposingNormalizerBorrowed::new_nfkc();
+    let lower = normalizer.normalize(text).to_lowercase();
+    let words: Vec<&str> = lower.split_whitespace().collect();
+    normalizer.normalize(&words.join(" ")).into_owned()
+}
+
+/// The part of a folded text that is in keys.
+pub fn cut(text: &str) -> &str {
+    let end = (0..=text.len().min(MOST_BYTES)).rev().find(|end| text.is_char_boundary(*end));
+    end.and_then(|end| text.get(..end)).unwrap_or_default()
+}
+
+/// A display name from each of its first words on: `ada lovelace` and `lovelace`.
+fn words_of(name: &str) -> Vec<String> {
+    let words = folded(name);
+    let starts = words.match_indices(' ').map(|(space, _)| space + 1);
+    let starts = [0].into_iter().chain(starts).take(NAME_WORDS);
+    starts.filter_map(|start| words.get(start..)).filter(|word| !word.is_empty()).map(str::to_owned).collect()
+}
+
+impl User {
+    fn name_words(&self) -> impl Iterator<Item = String> {
+        self.display_name.as_deref().map(words_of).into_iter().flatten()
+    }
+
+    /// The words, as they are in keys, that no claim of an address stands for: those of the name,
+    /// and the primary address unless the user signs in with it.
+    pub fn unclaimed_words(&self) -> BTreeSet<String> {
+        let primary = self.primary().filter(|channel| !channel.signs_in()).map(|channel| folded(channel.value.as_str()));
+        self.name_words().chain(primary).map(|word| cut(&word).to_owned()).collect()
+    }
+
+    /// The first word, as it is in keys, that begins with a folded text.
+    pub fn first_word(&self, beginning: &str) -> Option<String> {
+        let found = |channel: &&Channel| channel.is_primary || channel.signs_in();
+        let addresses = self.channels.iter().filter(found).map(|channel| folded(channel.value.as_str()));
+        let words = self.name_words().chain(addresses).filter(|word| word.starts_with(beginning));
+        words.map(|word| cut(&word).to_owned()).min()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_are_folded_as_people_read_them() {
+        for (text, expected) in [
+            ("  Ada \t Lovelace ", "ada lovelace"),
+            ("ＡＤＡ", "ada"),
+            ("ﬁn", "fin"),
+            ("E\u{301}mile", "\u{e9}mile"),
+            ("\u{c9}MILE", "\u{e9}mile"),
+            ("a\u{a0}b", "a b"),
+            ("李小龍", "李小龍"),
+            ("", ""),
+        ] {
+            assert_eq!(folded(text), expected, "{text:?}");
+            assert_eq!(folded(&folded(text)), folded(text), "folding twice changes nothing: {text:?}");
+        }
+    }
+
+    #[test]
+    fn a_name_is_found_from_its_first_words_on() {
+        assert_eq!(words_of("Augusta Ada King Lovelace"), ["augusta ada king lovelace", "ada king lovelace", "king lovelace"]);
+        assert_eq!(words_of("Ada"), ["ada"]);
+        assert!(words_of(" \u{3000} ").is_empty());
+    }
+
+    #[test]
+    fn long_words_are_cut_between_characters() {
+        let long = "é".repeat(100);
+        assert_eq!(cut(&long).len(), MOST_BYTES);
+        assert_eq!(cut(&format!("x{long}")).len(), MOST_BYTES - 1);
+        assert_eq!(cut("ada"), "ada");
+    }
+}

@@ -1,0 +1,164 @@
+//! The users whose name or address begins with a text.
+//!
+//! | item | pk | sk | index |
+//! |---|---|---|---|
+//! | word of a user | `W#<P>#<shard>` | word, id | |
+//! | claim of an address | see [`crate::user`] | | gsi2 `P#<P>#ADDRESSES#<shard>` / address, id |
+//!
+//! Both are written in the transaction of the user's change. A sign-up with an address costs one
+//! unit more, because the claim exists anyway and `gsi2` has only keys; each word of a name costs
+//! two, and a name that changes two for each old and new word. A search costs half a unit for each
+//! partition and half a unit for each 4 KB of what it finds, and one unit for each 4 KB of each
+//! user, whatever the number of users.
+//!
+//! A user is shown at the first word that matches, so once. An item that the user no longer has
+//! (an index may lag behind) shows nobody.
+//!
+//! Users whom a version without these words stored have none until [`Store::index_words`] has run
+//! for their project; until then, the list of users is searched instead.
+
+use std::collections::BTreeSet;
+
+use futures_util::future::try_join_all;
+use model::email::Email;
+use model::user::User;
+use model::user::search::{cut, folded};
+use wire::id::{ProjectId, UserId};
+
+use crate::client::Store;
+use crate::error::Error;
+use crate::item::{Item, Key, string};
+use crate::optimistic;
+use crate::sharded::{Listing, Partition};
+use crate::user::list::UserPage;
+use crate::user::place::{USER_SHARDS, shard};
+use crate::user::{UserRow, email_claim_key, list_partition, unchanged};
+use crate::write::Write;
+
+/// How many users are indexed at once.
+const AT_ONCE: usize = 25;
+/// How often a user who changes meanwhile is read again.
+const ROUNDS: u32 = 5;
+
+/// The partition of the words of a shard's users.
+pub(crate) fn partition(project: &ProjectId, shard: u8) -> String {
+    format!("W#{project}#{shard}")
+}
+
+fn key(project: &ProjectId, user: UserId, word: &str) -> Key {
+    Key::new(partition(project, shard(user)), position(word, user))
+}
+
+fn position(word: &str, user: UserId) -> String {
+    format!("{word}#{user}")
+}
+
+/// The place of a claimed address among the addresses of the project.
+pub(super) fn address_place(project: &ProjectId, user: UserId, email: &Email) -> (String, String) {
+    (addresses(project, shard(user)), position(cut(&folded(email.as_str())), user))
+}
+
+fn addresses(project: &ProjectId, shard: u8) -> String {
+    format!("P#{project}#ADDRESSES#{shard}")
+}
+
+fn put(project: &ProjectId, user: UserId, word: &str) -> Result<Write, Error> {
+    Write::put(key(project, user, word), &())
+}
+
+/// The writes by which the words of a user follow a change; without `before`, those of a new user.
+pub fn words(project: &ProjectId, before: Option<&User>, after: &User) -> Result<Vec<Write>, Error> {
+    let (old, new) = (before.map(User::unclaimed_words).unwrap_or_default(), after.unclaimed_words());
+    let gone = old.difference(&new).map(|word| Ok(Write::delete(key(project, after.id, word))));
+    let added = new.difference(&old).map(|word| put(project, after.id, word));
+    gone.chain(added).collect()
+}
+
+/// The writes that remove the words of a deleted user.
+pub(super) fn no_words(project: &ProjectId, user: &User) -> impl Iterator<Item = Write> {
+    user.unclaimed_words().into_iter().map(|word| Write::delete(key(project, user.id, &word)))
+}
+
+/// The write of the word of a user who keeps an address that another user now claims.
+pub(super) fn unclaimed(project: &ProjectId, user: &User, email: &Email) -> Result<Option<Write>, Error> {
+    let word = cut(&folded(email.as_str())).to_owned();
+    user.unclaimed_words().contains(&word).then(|| put(project, user.id, &word)).transpose()
+}
+
+impl Store {
+    /// The users with a word that begins with a folded text and whom `keep` accepts, in the order
+    /// of their words, if the words of the project are complete
+    /// ([`crate::metrics::Totals::lists_words`]). At most `listing.read` matches are examined.
+    pub async fn users_by_word(
+        &self,
+        project: &ProjectId,
+        beginning: &str,
+        listing: Listing<'_>,
+        keep: impl Fn(&User) -> bool,
+    ) -> Result<UserPage, Error> {
+        let from = cut(beginning);
+        let own = (0..USER_SHARDS).map(|shard| Partition::of_table(partition(project, shard)).beginning_with(from));
+        let claimed = (0..USER_SHARDS).map(|shard| Partition::gsi2(addresses(project, shard)).beginning_with(from));
+        let is_first = |position: &str, user: &User| {
+            let first = user.first_word(beginning);
+            first.is_some_and(|word| position.rsplit_once('#').is_some_and(|(found, _)| found == word)) && keep(user)
+        };
+        let partitions = own.chain(claimed).collect();
+        self.users_at(project, partitions, Listing { descending: false, ..listing }, |_| false, is_first).await
+    }
+
+    /// Writes the words of all users of a project, and the places of their claimed addresses. Half
+    /// a unit for each 4 KB of all users, two units for each user and for each word, and two for
+    /// each claim without a place.
+    pub async fn index_words(&self, project: &ProjectId) -> Result<(), Error> {
+        for shard in 0..USER_SHARDS {
+            let mut from: Option<Item> = None;
+            loop {
+                let (items, next) = self.listed(&list_partition(project, shard), from).await?;
+                let rows = items.into_iter().map(UserRow::of).collect::<Result<Vec<_>, _>>()?;
+                for rows in rows.chunks(AT_ONCE) {
+                    try_join_all(rows.iter().map(|row| self.index_user(project, row))).await?;
+                }
+                from = next;
+                if from.is_none() {
+                    break;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    async fn index_user(&self, project: &ProjectId, row: &UserRow) -> Result<(), Error> {
+        let id = row.user.id;
+        let mut row = row.clone();
+        optimistic!(ROUNDS, |round| {
+            if round > 0 {
+                let Some(again) = self.user(project, id).await? else { return Ok(()) };
+                row = again;
+            }
+            let words = words(project, None, &row.user)?;
+            if words.is_empty() {
+                return Ok(());
+            }
+            // A word that the user has meanwhile lost would stay.
+            self.transact_unrecorded(words.into_iter().chain([unchanged(project, id, row.version)]).collect()).await
+        })?;
+        let claimed: BTreeSet<&Email> =
+            row.user.channels.iter().filter(|channel| channel.signs_in()).map(|channel| &channel.value).collect();
+        try_join_all(claimed.into_iter().map(|email| self.place_address(project, id, email))).await.map(drop)
+    }
+
+    async fn place_address(&self, project: &ProjectId, user: UserId, email: &Email) -> Result<(), Error> {
+        let (pk, sk) = address_place(project, user, email);
+        let write = Write::update(email_claim_key(project, email), "SET gsi2pk = :pk, gsi2sk = :sk")
+            .on("d.user_id = :user AND attribute_not_exists(gsi2pk)")
+            .value(":user", string(user.to_string()))
+            .value(":pk", string(pk))
+            .value(":sk", string(sk));
+        match self.write_unrecorded(write).await {
+            // The claim is released, has passed to another user, or has a place.
+            Err(Error::Conflict(_)) => Ok(()),
+            result => result,
+        }
+    }
+}

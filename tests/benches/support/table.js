@@ -1,0 +1,97 @@
+// Writes many users straight into the table of a gateway, as a hundred thousand requests would take
+// much longer: copies of users that the API has created, with ids, names and addresses of their own.
+
+import { createHash, createHmac, randomUUID } from "node:crypto";
+
+const REGION = "us-east-1";
+const BATCH = 25;
+const SHARDS = 4;
+/** What the names and addresses of the copied users contain, and nothing else does. */
+const MARKS = { first: "qqfirst", last: "qqlast", address: "qqaddress" };
+
+export const CREDENTIALS = { GATELET_DYNAMODB_ACCESS_KEY_ID: "bench", GATELET_DYNAMODB_SECRET_ACCESS_KEY: "bench-secret-key" };
+
+const digest = (text) => createHash("sha256").update(text).digest("hex");
+const mac = (key, text) => createHmac("sha256", key).update(text).digest();
+
+/** Calls DynamoDB's API, signed with Signature Version 4. */
+async function ask(url, operation, input) {
+  const body = JSON.stringify(input);
+  const time = new Date().toISOString().replace(/[-:]|\.\d+/g, "");
+  const scope = [time.slice(0, 8), REGION, "dynamodb", "aws4_request"];
+  const headers = { "content-type": "application/x-amz-json-1.0", host: new URL(url).host, "x-amz-date": time, "x-amz-target": `DynamoDB_20120810.${operation}` };
+  const signed = Object.keys(headers).join(";");
+  const lines = Object.entries(headers).map(([name, value]) => `${name}:${value}\n`);
+  const request = ["POST", "/", "", lines.join(""), signed, digest(body)].join("\n");
+  const text = ["AWS4-HMAC-SHA256", time, scope.join("/"), digest(request)].join("\n");
+  const key = scope.reduce(mac, `AWS4${CREDENTIALS.GATELET_DYNAMODB_SECRET_ACCESS_KEY}`);
+  const credential = `${CREDENTIALS.GATELET_DYNAMODB_ACCESS_KEY_ID}/${scope.join("/")}`;
+  headers.authorization = `AWS4-HMAC-SHA256 Credential=${credential}, SignedHeaders=${signed}, Signature=${mac(key, text).toString("hex")}`;
+  const answer = await fetch(url, { method: "POST", headers, body });
+  if (!answer.ok) throw new Error(`${operation}: ${answer.status} ${await answer.text()}`);
+  return answer.json();
+}
+
+/** The items of a user, as text; entries of the audit log are not among them. */
+async function itemsOf(url, table, id) {
+  const found = [];
+  let from;
+  do {
+    const page = await ask(url, "Scan", { TableName: table, ExclusiveStartKey: from });
+    found.push(...page.Items.map((item) => [item.pk.S, JSON.stringify(item)]));
+    from = page.LastEvaluatedKey;
+  } while (from);
+  return found.filter(([pk, text]) => text.includes(id) && !/TRAIL|LINKS/.test(pk)).map(([, text]) => text);
+}
+
+const shardOf = (id) => Number.parseInt(id.slice(-2), 16) % SHARDS;
+
+function idLike(id) {
+  const made = randomUUID();
+  // The last byte chooses the partitions, which the copied items name.
+  return made.slice(0, -2) + id.slice(-2);
+}
+
+/**
+ * Adds `count` users, of whom every second one signs in with an address. `create(body)` creates a
+ * user by the API, and `personOf(number)` names the first name, the last name and the part of the
+ * address before the @ of each, without capitals in the address.
+ */
+export async function fill({ url, table, count, create, personOf }) {
+  const models = [[], []];
+  for (let made = 0; models.some((shards) => shards.filter(Boolean).length < SHARDS); made += 1) {
+    const kind = made % 2;
+    const primary_email = `${MARKS.address}${made}@example.com`;
+    const { id } = await create({
+      display_name: `${MARKS.first} ${MARKS.last}`,
+      primary_email,
+      primary_email_verified: true,
+      primary_email_auth_enabled: kind === 0,
+    });
+    models[kind][shardOf(id)] ??= { id, made, items: await itemsOf(url, table, id) };
+  }
+  let batch = [];
+  const flush = async () => {
+    for (let at = 0; at < batch.length; at += BATCH)
+      await ask(url, "BatchWriteItem", { RequestItems: { [table]: batch.slice(at, at + BATCH).map((Item) => ({ PutRequest: { Item } })) } });
+    batch = [];
+  };
+  for (let number = 0; number < count; number += 1) {
+    const { id, made, items } = models[number % 2][(number >> 1) % SHARDS];
+    const [first, last, address] = personOf(number);
+    const own = idLike(id);
+    for (const text of items) {
+      const copy = text
+        .replaceAll(id, own)
+        .replaceAll(`${MARKS.address}${made}@`, `${address}@`)
+        // A name as it is shown stands in the user alone; words are in lower case.
+        .replaceAll(`"${MARKS.first} ${MARKS.last}"`, `"${first} ${last}"`)
+        .replaceAll(MARKS.first, first.toLowerCase())
+        .replaceAll(MARKS.last, last.toLowerCase());
+      batch.push(JSON.parse(copy));
+    }
+    if (batch.length >= BATCH * 4) await flush();
+    if (number % 10_000 === 0) console.error(`${number} users`);
+  }
+  await flush();
+}
