@@ -65,6 +65,30 @@ test("users are searched and ordered, page by page, and the URL keeps it", async
   visited.check();
 });
 
+test("a search shows what begins with it at once, and what contains it on demand", async (t) => {
+  await it.started;
+  for (const name of ["Zebra One", "Azebra", "Giraffe"]) await it.newUser({ display_name: name });
+  const { page } = await it.open(t, `${it.home}/users`);
+  const names = async () => (await page.locator(".rows tbody tr").allInnerTexts()).map((text) => text.match(/A?zebra( One)?/i)?.[0]);
+  await page.getByRole("searchbox").fill("ZEBRA");
+  await page.getByRole("button", { name: "Search inside of them, too" }).waitFor();
+  assert.deepEqual(await names(), ["Zebra One"]);
+  assert.equal(await page.getByLabel("Order").locator("option:checked").innerText(), "Best match first");
+  await page.getByRole("button", { name: "Search inside of them, too" }).click();
+  await page.locator(".rows tr", { hasText: "Azebra" }).waitFor();
+  assert.deepEqual(await names(), ["Zebra One", "Azebra"], "nobody twice");
+  // What nothing begins with is searched inside of names at once.
+  await page.getByRole("searchbox").fill("ebra o");
+  await page.waitForFunction(() => document.querySelectorAll(".rows tbody tr").length === 1);
+  assert.deepEqual(await names(), ["Zebra One"]);
+  await page.getByRole("searchbox").fill("zebra");
+  await page.getByLabel("Order").selectOption("Oldest first");
+  await page.waitForFunction(() => document.querySelectorAll(".rows tbody tr").length === 2);
+  assert.deepEqual(await names(), ["Zebra One", "Azebra"]);
+  await page.getByRole("searchbox").fill("");
+  await page.waitForFunction(() => document.querySelectorAll(".rows tbody tr").length > 2);
+});
+
 test("an email appears in the outbox without a reload, and the focus stays", async (t) => {
   await it.started;
   const user = await it.newUser();
