@@ -5,6 +5,8 @@
 
 pub mod outgoing;
 pub mod public_address;
+#[cfg(test)]
+mod rebinding;
 mod resolver;
 pub mod tls;
 pub mod webhook;

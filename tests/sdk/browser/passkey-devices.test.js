@@ -27,7 +27,7 @@ async function answered(it, kind, path, token) {
   return { code, options: options_json, response: await ceremony(it.page, kind, options_json) };
 }
 
-test("a device that cannot verify its user registers and signs in, as verification is preferred", async (t) => {
+test("a device that cannot verify its user signs in if that is only preferred", async (t) => {
   const it = await member(t, { first: WITHOUT_LOCK });
   assert.equal((await it.credentials()).length, 1);
   const { code, options, response } = await answered(it, "get", "/auth/passkey/initiate-passkey-authentication");
