@@ -7,6 +7,7 @@ use model::content::{App, BlogPost, Content, Site};
 use serde::Serialize;
 
 use crate::client::Store;
+use crate::content::chunks;
 use crate::content::head::{Head, PUBLICATION, Publication, Turn, marked};
 use crate::content::layout::{APPS, MAX_ITEM_BYTES, RECORD, ROUNDS, SITE, key, number_of, put, record_key, size_of, stem};
 use crate::content::posts::{self, part};
@@ -62,7 +63,7 @@ impl Store {
         let digest = stem("CONTENT", content)?;
         let published: Result<(Published, Head), Error> = optimistic!(ROUNDS, |_| {
             let old = self.head().await?;
-            if let Some(old) = old.as_ref().filter(|old| old.publication.digest == digest) {
+            if let Some(old) = old.as_ref().filter(|old| old.is_of(&digest)) {
                 return Ok((Published { number: old.publication.number, written: None }, old.clone()));
             }
             let index = match &old {
@@ -124,6 +125,7 @@ impl Store {
         for publication in self.records(&head.turn.kept).await? {
             needed.extend(publication.pages);
             needed.extend(publication.parts);
+            needed.extend(publication.chunks.unwrap_or_default());
         }
         let parts: Vec<String> = needed.iter().filter(|sk| sk.starts_with("SLUGS#")).cloned().collect();
         for item in self.content_items(&parts).await? {
@@ -165,28 +167,35 @@ fn draft(content: &Content, digest: String, old: Option<&Head>, index: &BTreeMap
         }
         posts.push((post.clone(), sk));
     }
-    let none = Vec::new();
-    let known = old.map_or((&none, &none), |old| (&old.publication.pages, &old.publication.parts));
-    let (mut pages, mut parts) = (Vec::new(), Vec::new());
+    let known = old.map(|old| old.publication.clone()).unwrap_or_default();
+    let (mut pages, mut counts, mut parts, mut chunks) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
     for page in posts::pages(&posts)? {
-        let (sk, is_new) = named(stem("POSTS", &page)?, known.0);
+        counts.push(page.posts.len());
+        let (sk, is_new) = named(stem("POSTS", &page)?, &known.pages);
         if is_new {
             writes.push(put(&sk, &page, "a page of posts")?);
         }
         pages.push(sk);
     }
     for part in posts::index(&posts) {
-        let (sk, is_new) = named(stem("SLUGS", &part)?, known.1);
+        let (sk, is_new) = named(stem("SLUGS", &part)?, &known.parts);
         if is_new {
             writes.push(put(&sk, &part, "a part of the index")?);
         }
         parts.push(sk);
     }
+    for chunk in chunks::of(content, now) {
+        let (sk, is_new) = named(stem("FULL", &chunk)?, known.chunks.as_deref().unwrap_or_default());
+        if is_new {
+            writes.push(chunks::put(&sk, &chunk)?);
+        }
+        chunks.push(sk);
+    }
     // Two parts without slugs are the same item.
     let mut keys = BTreeSet::new();
     writes.retain(|write| keys.insert(write.key().sk.clone()));
     let previous = old.filter(|old| old.earlier.is_none()).map(|old| old.publication.number);
-    let publication = Publication { number, digest, at: now, previous, pages, parts };
+    let publication = Publication { number, digest, at: now, previous, pages, counts, parts, chunks: Some(chunks) };
     let head = Head { site: content.site.clone(), publication, turn, earlier: None };
     Ok(Draft { head, writes })
 }
@@ -226,7 +235,7 @@ mod tests {
         let (digest, at) = ("x".to_owned(), Timestamp::UNIX_EPOCH);
         Head {
             site: Site::unpublished("https://example.com"),
-            publication: Publication { number, digest, at, previous: None, pages: Vec::new(), parts: Vec::new() },
+            publication: Publication { number, digest, at, ..Publication::default() },
             turn: Turn { latest, kept: kept.to_vec(), since: at },
             earlier: None,
         }

@@ -1,0 +1,119 @@
+//! Code blocks with their syntax highlighted: markup whose colours come from the stylesheet, so
+//! pages need no script.
+//!
+//! This is our own code because pages are rendered for each request, by functions whose size and
+//! start count. `infra/README.md` has the figures of a crate for the same task. A scanner that
+//! knows comments, texts, numbers, keywords and names is enough to make code readable; where it
+//! errs, a colour is wrong, but never the text.
+
+mod languages;
+mod markup;
+mod scanner;
+
+use pulldown_cmark::CodeBlockKind;
+
+use crate::escape;
+
+/// A part of code that has a colour.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Comment,
+    Keyword,
+    /// A text or a number.
+    Value,
+    /// A type, a key, an attribute or a variable.
+    Name,
+    /// A line that a difference adds.
+    Added,
+    /// A line that a difference removes.
+    Removed,
+}
+
+impl Kind {
+    /// The class of its elements.
+    fn class(self) -> &'static str {
+        match self {
+            Self::Comment => "c",
+            Self::Keyword => "k",
+            Self::Value => "v",
+            Self::Name => "n",
+            Self::Added => "a",
+            Self::Removed => "r",
+        }
+    }
+}
+
+/// Highlighted code as HTML.
+#[derive(Default)]
+struct Html(String);
+
+impl Html {
+    /// Adds a part of the code.
+    fn push(&mut self, kind: Option<Kind>, text: &str) {
+        let escaped = escape::markup(text);
+        match kind.filter(|_| !text.is_empty()) {
+            Some(kind) => {
+                for part in ["<span class=\"", kind.class(), "\">", &escaped, "</span>"] {
+                    self.0.push_str(part);
+                }
+            }
+            None => self.0.push_str(&escaped),
+        }
+    }
+}
+
+/// The most that markup makes of code, as a multiple of its length. Code consists of many short
+/// parts only if it is made to grow; it stays without colours.
+const MOST_GROWTH: usize = 8;
+
+/// The code as HTML. Code of an unknown language is only escaped.
+pub fn highlighted(language: &str, code: &str) -> String {
+    let mut html = Html::default();
+    match language {
+        "diff" | "patch" => markup::difference(code, &mut html),
+        "html" | "svg" | "xml" => markup::elements(code, &mut html),
+        _ => match languages::find(language) {
+            Some(language) => scanner::scan(language, code, &mut html),
+            None => html.push(None, code),
+        },
+    }
+    if html.0.len() <= MOST_GROWTH * code.len() + 1024 { html.0 } else { escape::markup(code) }
+}
+
+/// A code block whose text is being read.
+#[derive(Debug, Default)]
+pub struct Block {
+    /// The first word after the fence.
+    language: String,
+    code: String,
+}
+
+impl Block {
+    /// An empty block.
+    pub fn new(kind: &CodeBlockKind<'_>) -> Self {
+        let language = match kind {
+            CodeBlockKind::Fenced(info) => info.split_whitespace().next().unwrap_or_default(),
+            CodeBlockKind::Indented => "",
+        };
+        Self { language: language.to_owned(), code: String::new() }
+    }
+
+    /// Adds a part of its text.
+    pub fn push(&mut self, part: &str) {
+        self.code.push_str(part);
+    }
+
+    /// The element of the block; `tools` is markup that follows the code.
+    pub fn html(&self, tools: &str) -> String {
+        // Some writers add options to the language, as in `rust,ignore`.
+        let language = self.language.split(',').next().unwrap_or_default().to_ascii_lowercase();
+        format!(
+            "<div class=\"code\"><pre tabindex=\"0\"><code data-language=\"{}\">{}</code></pre>{tools}</div>\n",
+            escape::markup(&self.language),
+            highlighted(&language, &self.code)
+        )
+    }
+}
+
+#[cfg(test)]
+mod tests;
