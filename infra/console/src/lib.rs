@@ -3,8 +3,8 @@
 //! It consists of the ES modules and the stylesheet in `web/`, which a browser runs as they are:
 //! `web/core` has what knows nothing of the page (client of the API, router, formatting, comparison
 //! of values), `web/components` the parts that pages are built from, `web/views` one module per
-//! page, and `web/texts.js` and `web/texts-settings.js` every text. The modules import each other by
-//! relative URLs, so all of them are below one path that contains the version of the whole.
+//! page, and `web/texts.js` and `web/texts-settings.js` every text. The modules import each other
+//! by relative URLs, so all of them are below one path that contains the version of the whole.
 //!
 //! The front end uses the API alone. The gateway adds the page's frame and, on the machine it runs
 //! on, the keys of its first project. A deployment serves the same files with the frame in

@@ -1,5 +1,6 @@
 // Writes many users straight into the table of a gateway, as a hundred thousand requests would take
-// much longer: copies of users that the API has created, with ids, names and addresses of their own.
+// much longer: copies of users that the API has created, with ids, names and addresses of their
+// own.
 
 import { createHash, createHmac, randomUUID } from "node:crypto";
 

@@ -75,7 +75,7 @@ test("replaying stops on demand after the page that is under way, and can contin
   assert.deepEqual(asked, [asked[0], asked[0] + 1]);
 });
 
-test("closing the dialog stops replaying, and what fails meanwhile is not replayed again", async (t) => {
+test("closing the dialog stops replaying; later failures are not replayed", async (t) => {
   let release;
   const wait = new Promise((resolve) => {
     release = resolve;

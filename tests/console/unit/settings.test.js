@@ -28,7 +28,7 @@ test("only changed settings are sent, in the form of the API", () => {
   assert.deepEqual(change("domains", before, before), {});
 });
 
-test("every option has words that say what it does, and every text belongs to a setting", () => {
+test("every option says what it does, and every text belongs to a setting", () => {
   const fields = Object.values(AREAS).flat();
   const names = fields.map(({ name }) => name);
   const { labels, help, options } = words;

@@ -1,5 +1,5 @@
-//! The table of an older version, as its `gateway export` wrote it: from before there were levels of
-//! a configuration, passkeys and webhooks. `tests/older` has it, with its deployment secret.
+//! The table of an older version, as its `gateway export` wrote it: from before there were levels
+//! of a configuration, passkeys and webhooks. `tests/older` has it, with its deployment secret.
 
 use std::path::Path;
 

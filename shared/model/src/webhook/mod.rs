@@ -38,7 +38,8 @@ pub struct Endpoint {
     /// Why the endpoint receives nothing; `None` if it is switched on.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub disabled: Option<DisabledReason>,
-    /// When the endpoint was switched off; absent for endpoints that were switched off by older versions.
+    /// When the endpoint was switched off; absent for endpoints that were switched off by older
+    /// versions.
     #[serde(default, with = "jiff::fmt::serde::timestamp::millisecond::optional", skip_serializing_if = "Option::is_none")]
     pub disabled_at: Option<Timestamp>,
     /// The secret that signs the endpoint's events.

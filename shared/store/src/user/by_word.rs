@@ -31,7 +31,7 @@ use crate::item::{Item, Key, string};
 use crate::optimistic;
 use crate::sharded::{Listing, Partition};
 use crate::user::list::UserPage;
-use crate::user::place::{USER_SHARDS, shard};
+use crate::user::place::{USER_SHARDS, addresses, by_address, shard, word_position};
 use crate::user::{UserRow, email_claim_key, list_partition, unchanged};
 use crate::write::Write;
 
@@ -46,20 +46,7 @@ pub(crate) fn partition(project: &ProjectId, shard: u8) -> String {
 }
 
 fn key(project: &ProjectId, user: UserId, word: &str) -> Key {
-    Key::new(partition(project, shard(user)), position(word, user))
-}
-
-fn position(word: &str, user: UserId) -> String {
-    format!("{word}#{user}")
-}
-
-/// The place of a claimed address among the addresses of the project.
-pub(super) fn address_place(project: &ProjectId, user: UserId, email: &Email) -> (String, String) {
-    (addresses(project, shard(user)), position(cut(&folded(email.as_str())), user))
-}
-
-fn addresses(project: &ProjectId, shard: u8) -> String {
-    format!("P#{project}#ADDRESSES#{shard}")
+    Key::new(partition(project, shard(user)), word_position(word, user))
 }
 
 fn put(project: &ProjectId, user: UserId, word: &str) -> Result<Write, Error> {
@@ -149,7 +136,7 @@ impl Store {
     }
 
     async fn place_address(&self, project: &ProjectId, user: UserId, email: &Email) -> Result<(), Error> {
-        let (pk, sk) = address_place(project, user, email);
+        let (pk, sk) = by_address(project, user, email);
         let write = Write::update(email_claim_key(project, email), "SET gsi2pk = :pk, gsi2sk = :sk")
             .on("d.user_id = :user AND attribute_not_exists(gsi2pk)")
             .value(":user", string(user.to_string()))

@@ -40,7 +40,7 @@ use crate::error::Error;
 use crate::item::{Item, Key, entity, integer, number, string};
 use crate::keys::{project_key, user_key};
 use crate::label::Label;
-use crate::user::place::{active, position, shard};
+use crate::user::place::{active, at_address, position, shard};
 use crate::write::Write;
 
 pub use crate::user::place::USER_SHARDS;
@@ -249,26 +249,21 @@ fn list_position(user: &User) -> String {
     position(user.signed_up_at, user.id)
 }
 
-/// The claim with its place among the addresses of the project.
-fn listed(write: Write, project: &ProjectId, email: &Email, claim: &EmailClaim) -> Write {
-    let (pk, sk) = by_word::address_place(project, claim.user_id, email);
-    write.attribute("gsi2pk", string(pk)).attribute("gsi2sk", string(sk))
-}
-
 /// Claims an email address that no user signs in with.
 pub fn claim_email(project: &ProjectId, email: &Email, claim: &EmailClaim) -> Result<Write, Error> {
-    Ok(listed(Write::create(email_claim_key(project, email), claim)?, project, email, claim).labelled(Label::Claim(0)))
+    let write = Write::create(email_claim_key(project, email), claim)?;
+    Ok(at_address(write, project, claim.user_id, email).labelled(Label::Claim(0)))
 }
 
 /// Renews this user's claim to an email address, or claims the address if no user has claimed it.
 pub fn renew_email_claim(project: &ProjectId, email: &Email, claim: &EmailClaim) -> Result<Write, Error> {
-    let write = listed(Write::put(email_claim_key(project, email), claim)?, project, email, claim);
+    let write = at_address(Write::put(email_claim_key(project, email), claim)?, project, claim.user_id, email);
     Ok(write.on("attribute_not_exists(pk) OR d.user_id = :user").value(":user", string(claim.user_id.to_string())))
 }
 
 /// Takes over the claim to an email address from a user who has not verified the address.
 pub(crate) fn take_email_claim(project: &ProjectId, email: &Email, claim: &EmailClaim, from: UserId) -> Result<Write, Error> {
-    let write = listed(Write::put(email_claim_key(project, email), claim)?, project, email, claim);
+    let write = at_address(Write::put(email_claim_key(project, email), claim)?, project, claim.user_id, email);
     Ok(write
         .on("d.user_id = :from AND d.is_verified = :no")
         .value(":from", string(from.to_string()))

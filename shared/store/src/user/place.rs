@@ -1,6 +1,8 @@
 //! The places of users in the lists of their project.
 
 use jiff::Timestamp;
+use model::email::Email;
+use model::user::search::{cut, folded};
 use wire::id::{ProjectId, UserId};
 
 use crate::item::{integer, sortable, string};
@@ -43,4 +45,25 @@ pub(super) fn placed(write: Write, project: &ProjectId, id: UserId, at: Timestam
 pub(super) fn active(project: &ProjectId, id: UserId, at: Timestamp) -> Write {
     let update = Write::update(user_key(project, id), format!("SET last_active_at = :at, {PLACE}"));
     placed(update.value(":at", integer(at.as_millisecond())), project, id, at)
+}
+
+/// The position of a user in a list by word.
+pub(super) fn word_position(word: &str, id: UserId) -> String {
+    format!("{word}#{id}")
+}
+
+/// The partition of the claimed addresses of a shard's users.
+pub(super) fn addresses(project: &ProjectId, shard: u8) -> String {
+    format!("P#{project}#ADDRESSES#{shard}")
+}
+
+/// The partition and the position of a claimed address among the addresses of the project.
+pub(super) fn by_address(project: &ProjectId, id: UserId, email: &Email) -> (String, String) {
+    (addresses(project, shard(id)), word_position(cut(&folded(email.as_str())), id))
+}
+
+/// A claim of an address with its place among the addresses of the project.
+pub(super) fn at_address(claim: Write, project: &ProjectId, id: UserId, email: &Email) -> Write {
+    let (pk, sk) = by_address(project, id, email);
+    claim.attribute("gsi2pk", string(pk)).attribute("gsi2sk", string(sk))
 }
