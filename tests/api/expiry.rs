@@ -67,7 +67,7 @@ const KINDS: &[(&str, &str, Life)] = &[
     ("U", "SESSION", Expires),
     ("U", "DEVICE", Expires),
     ("E", "CLAIM", Lasts),
-    ("W", "", Lasts),
+    ("WORDS", "", Lasts),
     ("O", "CLAIM", Lasts),
     ("R", "CLAIM", Expires),
     ("A", "CODE", Expires),
@@ -124,7 +124,7 @@ fn kind(pk: &str, sk: &str) -> (String, String) {
     match pk.split('#').nth(2) {
         Some("TRAIL") => ("TRAIL".to_owned(), String::new()),
         Some("LINKS") => ("LINKS".to_owned(), first(sk)),
-        _ => (first(pk), if pk == "PROJECTS" || pk.starts_with("W#") { String::new() } else { first(sk) }),
+        _ => (first(pk), if pk == "PROJECTS" || pk.starts_with("WORDS#") { String::new() } else { first(sk) }),
     }
 }
 

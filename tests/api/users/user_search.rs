@@ -39,7 +39,7 @@ async fn recount(app: &TestApp) {
 
 fn words(app: &TestApp) -> Vec<String> {
     let items = app.table();
-    let of_words = items.keys().filter(|(pk, _)| pk.starts_with("W#")).map(|(_, sk)| sk.rsplit_once('#').unwrap().0.to_owned());
+    let of_words = items.keys().filter(|(pk, _)| pk.starts_with("WORDS#")).map(|(_, sk)| sk.rsplit_once('#').unwrap().0.to_owned());
     let mut words: Vec<String> = of_words.collect();
     words.sort();
     words
@@ -52,7 +52,7 @@ async fn forget_words(app: &TestApp) {
         if pk.starts_with("E#") {
             let update = UpdateItemInput::builder().table_name(table).key("pk", pk_value).key("sk", sk_value);
             app.app.store.client().call(update.update_expression("REMOVE gsi2pk, gsi2sk")).await.unwrap();
-        } else if pk.starts_with("F#") || pk.starts_with("W#") {
+        } else if pk.starts_with("F#") || pk.starts_with("WORDS#") {
             let delete = DeleteItemInput::builder().table_name(table).key("pk", pk_value).key("sk", sk_value);
             app.app.store.client().call(delete).await.unwrap();
         }
@@ -253,7 +253,7 @@ async fn users_of_an_earlier_version_are_found_before_and_after_they_are_indexed
 async fn an_index_that_lags_behind_shows_nobody_by_a_word_they_have_lost() {
     let app = counted().await;
     let ada = create(&app, json!({ "display_name": "Ada" })).await;
-    let stale = app.table().into_iter().find(|((pk, _), _)| pk.starts_with("W#")).unwrap();
+    let stale = app.table().into_iter().find(|((pk, _), _)| pk.starts_with("WORDS#")).unwrap();
     update(&app, &id_of(&ada), json!({ "display_name": "Grace" })).await;
     let put = aws_sdk_dynamodb::operation::put_item::PutItemInput::builder().table_name(gateway::engine::TABLE);
     let put = put.item("pk", AttributeValue::S(stale.0.0)).item("sk", AttributeValue::S(stale.0.1));

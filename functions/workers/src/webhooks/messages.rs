@@ -8,7 +8,7 @@ use jiff::Timestamp;
 use model::outbox::OutboxEntry;
 use model::owned_key::view::OwnedKeyView;
 use model::owned_key::{OwnedKey, OwnedKeys, Owner};
-use model::permission::{Grant, PermissionId, Scope};
+use model::permission::{Grant, Scope};
 use model::project::Project;
 use model::project::key_set::KeySetRead;
 use model::session::Session;
@@ -45,8 +45,10 @@ pub(super) async fn of(known: &Known<'_>, change: &Change) -> Result<Events, sto
         Subject::Session(pair) => session(pair),
         Subject::Email(pair) => email(pair),
         Subject::Keys(pair) => match (&pair.old, &pair.new) {
-            (None, Some(new)) => vec![(EventType::ApiKeyCreated, json!(KeySetRead::of(new)))],
-            (Some(old), Some(new)) if old != new => vec![(EventType::ApiKeyUpdated, json!(KeySetRead::of(new)))],
+            (old, Some(new)) if old.as_ref() != Some(new) => {
+                let event_type = if old.is_none() { EventType::ApiKeyCreated } else { EventType::ApiKeyUpdated };
+                vec![(event_type, json!(KeySetRead::of(new)))]
+            }
             _ => Vec::new(),
         },
         Subject::Trail(entry) => vec![(EventType::AuditEntryCreated, json!(AuditEntry::from((**entry).clone())))],
@@ -55,20 +57,20 @@ pub(super) async fn of(known: &Known<'_>, change: &Change) -> Result<Events, sto
 
 async fn user(known: &Known<'_>, pair: &Pair<(User, Timestamp)>) -> Result<Events, store::Error> {
     let Known { app, project, .. } = known;
+    let view = |user: &User, active_at: Timestamp, team: Option<&Team>| json!(ServerUser::of(user, active_at, &project.config, team));
     Ok(match (&pair.old, &pair.new) {
         // The personal team, which is selected, may not exist yet for a receiver.
-        (None, Some((new, active_at))) => vec![(EventType::UserCreated, json!(ServerUser::of(new, *active_at, &project.config, None)))],
+        (None, Some((new, active_at))) => vec![(EventType::UserCreated, view(new, *active_at, None))],
         (Some((old, _)), Some((new, active_at))) => {
-            let bare = |user: &User| json!(ServerUser::of(user, *active_at, &project.config, None));
             let mut events = Vec::new();
-            if old.selected_team_id != new.selected_team_id || bare(old) != bare(new) {
+            if old.selected_team_id != new.selected_team_id || view(old, *active_at, None) != view(new, *active_at, None) {
                 let team = selected_team(&app.store, &project.id, new).await?;
-                events.push((EventType::UserUpdated, json!(ServerUser::of(new, *active_at, &project.config, team.as_ref()))));
+                events.push((EventType::UserUpdated, view(new, *active_at, team.as_ref())));
             }
-            let data = |id: &PermissionId| json!({ "id": id, "user_id": new.id });
             let types = [EventType::ProjectPermissionCreated, EventType::ProjectPermissionDeleted];
-            events.extend(permissions(project, Scope::Project, [&old.permissions, &new.permissions], types, data));
-            events.extend(owned_keys(Owner::User(new.id), [&old.api_keys, &new.api_keys]));
+            let holder = json!({ "user_id": new.id });
+            permissions(&mut events, project, Scope::Project, [&old.permissions, &new.permissions], types, &holder);
+            owned_keys(&mut events, Owner::User(new.id), [&old.api_keys, &new.api_keys]);
             events
         }
         (Some((old, _)), None) => {
@@ -85,8 +87,12 @@ fn team(pair: &Pair<Team>) -> Events {
     match (&pair.old, &pair.new) {
         (None, Some(new)) => vec![(EventType::TeamCreated, view(new))],
         (Some(old), Some(new)) => {
-            let updated = (view(old) != view(new)).then(|| (EventType::TeamUpdated, view(new)));
-            updated.into_iter().chain(owned_keys(Owner::Team(new.id), [&old.api_keys, &new.api_keys])).collect()
+            let mut events = Events::new();
+            if view(old) != view(new) {
+                events.push((EventType::TeamUpdated, view(new)));
+            }
+            owned_keys(&mut events, Owner::Team(new.id), [&old.api_keys, &new.api_keys]);
+            events
         }
         (Some(old), None) => vec![(EventType::TeamDeleted, json!({ "id": old.id }))],
         (None, None) => Vec::new(),
@@ -95,52 +101,63 @@ fn team(pair: &Pair<Team>) -> Events {
 
 /// The events of the API keys of a user or team, which are part of its item. The use of a key is no
 /// change, and the end of its owner is that of its keys.
-fn owned_keys(owner: Owner, [old, new]: [&OwnedKeys; 2]) -> Events {
-    let [created, updated, deleted] = match owner {
-        Owner::User(_) => [EventType::UserApiKeyCreated, EventType::UserApiKeyUpdated, EventType::UserApiKeyDeleted],
-        Owner::Team(_) => [EventType::TeamApiKeyCreated, EventType::TeamApiKeyUpdated, EventType::TeamApiKeyDeleted],
+fn owned_keys(events: &mut Events, owner: Owner, [old, new]: [&OwnedKeys; 2]) {
+    let ([created, updated, deleted], (name, id)) = match owner {
+        Owner::User(id) => {
+            ([EventType::UserApiKeyCreated, EventType::UserApiKeyUpdated, EventType::UserApiKeyDeleted], ("user_id", id.to_string()))
+        }
+        Owner::Team(id) => {
+            ([EventType::TeamApiKeyCreated, EventType::TeamApiKeyUpdated, EventType::TeamApiKeyDeleted], ("team_id", id.to_string()))
+        }
     };
     let unused = |key: &OwnedKey| OwnedKey { last_used_at: None, ..key.clone() };
-    let view = |key: &OwnedKey| json!(OwnedKeyView::of(owner, key));
-    let changed = new.iter().filter_map(|key| match old.get(key.id) {
-        None => Some((created, view(key))),
-        Some(before) => (unused(before) != unused(key)).then(|| (updated, view(key))),
-    });
-    let gone = old.iter().filter(|key| new.get(key.id).is_none()).map(|key| {
-        let data = match owner {
-            Owner::User(id) => json!({ "id": key.id, "user_id": id }),
-            Owner::Team(id) => json!({ "id": key.id, "team_id": id }),
+    for key in new.iter() {
+        let event_type = match old.get(key.id) {
+            None => created,
+            Some(before) if unused(before) != unused(key) => updated,
+            Some(_) => continue,
         };
-        (deleted, data)
-    });
-    changed.chain(gone).collect()
+        events.push((event_type, json!(OwnedKeyView::of(owner, key))));
+    }
+    for key in old.iter().filter(|key| new.get(key.id).is_none()) {
+        events.push((deleted, json!({ "id": key.id, (name): id })));
+    }
 }
 
 fn member(project: &Project, team: TeamId, user: UserId, pair: &Pair<BTreeSet<Grant>>) -> Events {
     let membership = json!({ "team_id": team, "user_id": user });
-    let none = BTreeSet::new();
-    let data = |id: &PermissionId| json!({ "id": id, "team_id": team, "user_id": user });
+    let (none, mut events) = (BTreeSet::new(), Events::new());
+    let (old, new) = match (&pair.old, &pair.new) {
+        (None, Some(new)) => {
+            events.push((EventType::TeamMembershipCreated, membership.clone()));
+            (&none, new)
+        }
+        (Some(old), Some(new)) => (old, new),
+        (Some(_), None) => return vec![(EventType::TeamMembershipDeleted, membership)],
+        (None, None) => return events,
+    };
     let types = [EventType::TeamPermissionCreated, EventType::TeamPermissionDeleted];
-    let changed = |old: &BTreeSet<Grant>, new: &BTreeSet<Grant>| permissions(project, Scope::Team, [old, new], types, data);
-    match (&pair.old, &pair.new) {
-        (None, Some(grants)) => [(EventType::TeamMembershipCreated, membership)].into_iter().chain(changed(&none, grants)).collect(),
-        (Some(old), Some(new)) => changed(old, new),
-        (Some(_), None) => vec![(EventType::TeamMembershipDeleted, membership)],
-        (None, None) => Vec::new(),
-    }
+    permissions(&mut events, project, Scope::Team, [old, new], types, &membership);
+    events
 }
 
-/// The events of permissions that were granted and revoked.
+/// The events of permissions that were granted and revoked; `holder` has the ids of their holder.
 fn permissions(
+    events: &mut Events,
     project: &Project,
     scope: Scope,
     [old, new]: [&BTreeSet<Grant>; 2],
     [created, deleted]: [EventType; 2],
-    data: impl Fn(&PermissionId) -> Value,
-) -> Events {
+    holder: &Value,
+) {
     let [old, new] = [old, new].map(|grants| project.config.rbac.granted(grants, scope, false));
-    let granted = new.difference(&old).map(|id| (created, data(id)));
-    granted.chain(old.difference(&new).map(|id| (deleted, data(id)))).collect()
+    for (event_type, ids) in [(created, new.difference(&old)), (deleted, old.difference(&new))] {
+        for id in ids {
+            let mut data = holder.clone();
+            data["id"] = json!(id);
+            events.push((event_type, data));
+        }
+    }
 }
 
 fn session(pair: &Pair<Session>) -> Events {
@@ -164,11 +181,11 @@ fn session(pair: &Pair<Session>) -> Events {
 /// The events of an email contain no recipients, texts or codes: only its id, status and time of
 /// creation.
 fn email(pair: &Pair<OutboxEntry>) -> Events {
-    let data =
-        |entry: &OutboxEntry| json!({ "id": entry.id, "status": entry.status(), "created_at_millis": entry.created_at.as_millisecond() });
-    match (&pair.old, &pair.new) {
-        (None, Some(new)) => vec![(EventType::EmailCreated, data(new))],
-        (Some(old), Some(new)) if old.status() != new.status() => vec![(EventType::EmailUpdated, data(new))],
-        _ => Vec::new(),
-    }
+    let Some(new) = &pair.new else { return Vec::new() };
+    let event_type = match &pair.old {
+        None => EventType::EmailCreated,
+        Some(old) if old.status() != new.status() => EventType::EmailUpdated,
+        Some(_) => return Vec::new(),
+    };
+    vec![(event_type, json!({ "id": new.id, "status": new.status(), "created_at_millis": new.created_at.as_millisecond() }))]
 }

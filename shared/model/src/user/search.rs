@@ -2,7 +2,7 @@
 //! words on, and email addresses.
 //!
 //! Words are compared in a folded form, so that people find what they see, however it was typed:
-//! full-width letters, ligatures and composed accents are those that a keyboard has.
+//! in upper or lower case, with composed or combining accents.
 
 use std::collections::BTreeSet;
 
@@ -15,10 +15,10 @@ pub const NAME_WORDS: usize = 3;
 /// The length in bytes at which words in keys are cut: DynamoDB permits keys of 1 KB.
 const MOST_BYTES: usize = 128;
 
-/// The form in which texts are compared: compatibility composition (NFKC, UAX #15), lower case, and
-/// one space between words.
+/// The form in which texts are compared: canonical composition (NFC, UAX #15), lower case, and one
+/// space between words.
 pub fn folded(text: &str) -> String {
-    let normalizer = ComposingNormalizerBorrowed::new_nfkc();
+    let normalizer = ComposingNormalizerBorrowed::new_nfc();
     let lower = normalizer.normalize(text).to_lowercase();
     let words: Vec<&str> = lower.split_whitespace().collect();
     normalizer.normalize(&words.join(" ")).into_owned()
@@ -67,8 +67,6 @@ mod tests {
     fn words_are_folded_as_people_read_them() {
         for (text, expected) in [
             ("  Ada \t Lovelace ", "ada lovelace"),
-            ("ＡＤＡ", "ada"),
-            ("ﬁn", "fin"),
             ("E\u{301}mile", "\u{e9}mile"),
             ("\u{c9}MILE", "\u{e9}mile"),
             ("a\u{a0}b", "a b"),

@@ -2,7 +2,7 @@
 //!
 //! | item | pk | sk | index |
 //! |---|---|---|---|
-//! | word of a user | `W#<P>#<shard>` | word, id | |
+//! | word of a user | `WORDS#<P>#<shard>` | word, id | |
 //! | claim of an address | see [`crate::user`] | | gsi2 `P#<P>#ADDRESSES#<shard>` / address, id |
 //!
 //! Both are written in the transaction of the user's change. A sign-up with an address costs one
@@ -42,7 +42,7 @@ const ROUNDS: u32 = 5;
 
 /// The partition of the words of a shard's users.
 pub(crate) fn partition(project: &ProjectId, shard: u8) -> String {
-    format!("W#{project}#{shard}")
+    format!("WORDS#{project}#{shard}")
 }
 
 fn key(project: &ProjectId, user: UserId, word: &str) -> Key {

@@ -1,7 +1,7 @@
 //! Records deliveries with their places in the queue, updates them after each attempt, and lists
 //! them.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 
 use futures_util::future::try_join_all;
 use jiff::Timestamp;
@@ -20,7 +20,7 @@ use crate::write::Write;
 
 /// The maximum number of deliveries that are recorded or updated in one transaction. Each takes two
 /// writes.
-pub const AT_ONCE: usize = 40;
+pub const AT_ONCE: usize = 33;
 /// The maximum total size, in bytes, of the bodies in one transaction; DynamoDB permits 4 MB.
 const MAX_BYTES: usize = 1 << 20;
 /// The maximum number of deliveries that one query reads.
@@ -110,13 +110,7 @@ impl Store {
     /// Records deliveries, in order, and makes their endpoints due. Deliveries that are recorded
     /// already stay as they are.
     pub async fn record_webhooks(&self, new: Vec<NewDelivery>, now: Timestamp) -> Result<(), Error> {
-        // A transaction also writes the state of each endpoint, and has room for those of one
-        // project.
-        let mut by_project: BTreeMap<ProjectId, Vec<NewDelivery>> = BTreeMap::new();
-        for new in new {
-            by_project.entry(new.lane.0.clone()).or_default().push(new);
-        }
-        for part in by_project.into_values().flat_map(|new| parts(new, |new| new.delivery.body.len())) {
+        for part in parts(new, |new| new.delivery.body.len()) {
             match self.record_part(&part, now).await {
                 Err(Error::Conflict(_)) => {
                     let keys: Vec<Key> = part.iter().map(NewDelivery::key).collect();
@@ -309,6 +303,6 @@ impl Store {
     }
 }
 
-/// A full transaction also writes the states of the endpoints; there is room for those of one
-/// project. It has no trail entry, so it may have one write more than [`MAX_WRITES`].
-const _: () = assert!(AT_ONCE * 2 + model::webhook::MAX_ENDPOINTS - 1 <= MAX_WRITES);
+/// A transaction writes two items for each delivery, and the state of its endpoint, which may be
+/// another one for each.
+const _: () = assert!(AT_ONCE * 3 <= MAX_WRITES);
