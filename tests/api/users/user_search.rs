@@ -89,7 +89,6 @@ async fn users_are_found_by_the_beginning_of_names_and_addresses() {
         // Both the name and an address that does not sign in.
         ("smith", vec!["Adam  ＳＭＩＴＨ"]),
         ("smith@example.org", vec!["Adam  ＳＭＩＴＨ"]),
-        ("ｓmi", vec!["Adam  ＳＭＩＴＨ"]),
         ("e\u{301}mile", vec!["Émile Zola de Médan et Paris"]),
         ("de méd", vec!["Émile Zola de Médan et Paris"]),
         ("paris", vec![]),
