@@ -69,7 +69,7 @@ async fn user(known: &Known<'_>, pair: &Pair<(User, Timestamp)>) -> Result<Event
             }
             let types = [EventType::ProjectPermissionCreated, EventType::ProjectPermissionDeleted];
             let holder = json!({ "user_id": new.id });
-            permissions(&mut events, project, Scope::Project, [&old.permissions, &new.permissions], types, &holder);
+            permissions(&mut events, project, [&old.permissions, &new.permissions], (Scope::Project, types, &holder));
             owned_keys(&mut events, Owner::User(new.id), [&old.api_keys, &new.api_keys]);
             events
         }
@@ -137,7 +137,7 @@ fn member(project: &Project, team: TeamId, user: UserId, pair: &Pair<BTreeSet<Gr
         (None, None) => return events,
     };
     let types = [EventType::TeamPermissionCreated, EventType::TeamPermissionDeleted];
-    permissions(&mut events, project, Scope::Team, [old, new], types, &membership);
+    permissions(&mut events, project, [old, new], (Scope::Team, types, &membership));
     events
 }
 
@@ -145,10 +145,8 @@ fn member(project: &Project, team: TeamId, user: UserId, pair: &Pair<BTreeSet<Gr
 fn permissions(
     events: &mut Events,
     project: &Project,
-    scope: Scope,
     [old, new]: [&BTreeSet<Grant>; 2],
-    [created, deleted]: [EventType; 2],
-    holder: &Value,
+    (scope, [created, deleted], holder): (Scope, [EventType; 2], &Value),
 ) {
     let [old, new] = [old, new].map(|grants| project.config.rbac.granted(grants, scope, false));
     for (event_type, ids) in [(created, new.difference(&old)), (deleted, old.difference(&new))] {
