@@ -85,8 +85,8 @@ impl TestApp {
 }
 
 impl Caller {
-    /// A caller of a service that is not a [`TestApp`], with the key of an access level: `admin`,
-    /// `server`, or otherwise `client`.
+    /// A caller of any service, with the project's key of an access level: `admin`, `server`, or
+    /// otherwise `client`.
     pub(crate) fn of(service: &Service, keys: &Keys, level: &str) -> Self {
         let (name, key) = match level {
             "admin" => ("x-stack-super-secret-admin-key", &keys.admin),

@@ -125,7 +125,7 @@ async fn failed_deliveries_are_replayed_in_pages_from_a_time_on() {
         names.sort();
         names
     };
-    // Events have whole seconds as their times, so this means the whole of its second.
+    // The times of events are whole seconds, so a time within a second includes all of its events.
     assert_eq!(replay((start + 9) * 1000 + 999).await, json!({ "count": 4, "next_since_millis": null }));
     assert_eq!(delivered().await, names[36..]);
 

@@ -31,7 +31,7 @@ use crate::write::Write;
 pub(super) const STORED: &str = "IMAGE#";
 /// How many names an item lists at most.
 const LIST: usize = 4_000;
-/// How many bytes of an image an item has at most.
+/// The maximum number of bytes of an image in one item.
 const PART: usize = 350_000;
 /// For how long an image stays that no publication refers to.
 const GRACE: SignedDuration = SignedDuration::from_hours(1);

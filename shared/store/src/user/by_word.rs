@@ -14,8 +14,8 @@
 //! A user is shown at the first word that matches, so once. An item that the user no longer has
 //! (an index may lag behind) shows nobody.
 //!
-//! Users whom a version without these words stored have none until [`Store::index_words`] has run
-//! for their project; until then, the list of users is searched instead.
+//! Users that an earlier version stored have no words until [`Store::index_words`] has run for
+//! their project; until then, the list of users is searched instead.
 
 use std::collections::BTreeSet;
 
