@@ -2,7 +2,7 @@
 //! for signing in can be used once it is verified; if several users add the same address, the
 //! first to verify it gets it. An address that a server adds for signing in can be used at once.
 
-use api::http::TableAction::{BatchGetItem, GetItem, PutItem, UpdateItem};
+use api::http::TableAction::{BatchGetItem, DeleteItem, GetItem, PutItem, UpdateItem};
 use api::http::{Created, Named, Route};
 use api::product::{Access, Client, Input};
 use axum::extract::State;
@@ -20,7 +20,7 @@ use crate::channels::change::{change, check_verified};
 
 pub const ROUTE: Route = Route::post("users-contact-channel-create", "/api/v1/contact-channels")
     .summary("Adds a contact channel to a user")
-    .table(&[BatchGetItem, GetItem, PutItem, UpdateItem])
+    .table(&[BatchGetItem, DeleteItem, GetItem, PutItem, UpdateItem])
     .reads(&[Named::User])
     .errors(SIGN_IN_CHANGE_ERRORS)
     .errors(&[
