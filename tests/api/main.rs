@@ -23,6 +23,7 @@ mod limits;
 mod mails;
 mod owners;
 mod permissions;
+mod preconditions;
 mod projects;
 mod races;
 mod scale;

@@ -3,11 +3,13 @@
 use api::http::TableAction::BatchGetItem;
 use api::http::{Json, Named, Route};
 use api::product::input::{Ignored, Nothing};
+use api::product::precondition::Versioned;
 use api::product::{Access, Admin, Input};
 use errors::{Error, ErrorCode};
 use jiff::Timestamp;
 use model::document::DocumentKind;
 use serde::Serialize;
+use store::document::DocumentRow;
 use utoipa::ToSchema;
 
 use crate::documents::changes::{DocumentPath, DocumentView, read};
@@ -26,8 +28,11 @@ pub struct DraftView {
     sent_at_millis: Option<i64>,
 }
 
-pub async fn handle(access: Access<Admin>, Input { path, .. }: Input<Ignored, Nothing, DocumentPath>) -> Result<Json<DraftView>, Error> {
-    let draft = read(&access, DocumentKind::Draft, path.id).await?;
+pub async fn handle(
+    access: Access<Admin>,
+    Input { path, .. }: Input<Ignored, Nothing, DocumentPath>,
+) -> Result<Versioned<Json<DraftView>>, Error> {
+    let DocumentRow { document: draft, version, .. } = read(&access, DocumentKind::Draft, path.id).await?;
     let sent_at_millis = draft.sent_at.map(Timestamp::as_millisecond);
-    Ok(Json(DraftView { document: draft.into(), sent_at_millis }))
+    Ok(Versioned { response: Json(DraftView { document: draft.into(), sent_at_millis }), version })
 }

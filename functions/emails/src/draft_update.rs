@@ -3,11 +3,12 @@
 use api::http::TableAction::{BatchGetItem, GetItem, UpdateItem};
 use api::http::{Json, Named, Route};
 use api::product::input::Nothing;
+use api::product::precondition::IfMatch;
 use api::product::{Access, Admin, Input};
 use errors::{Error, ErrorCode};
 use model::document::{DocumentKind, DocumentPatch};
 
-use crate::documents::changes::{Changed, DocumentPath, patch};
+use crate::documents::changes::{Changed, Changing, DocumentPath, patch};
 
 pub const ROUTE: Route = Route::patch("emails-draft-update", "/api/v1/internal/email-drafts/{id}")
     .summary("Updates an email draft")
@@ -17,7 +18,8 @@ pub const ROUTE: Route = Route::patch("emails-draft-update", "/api/v1/internal/e
 
 pub async fn handle(
     access: Access<Admin>,
+    if_match: IfMatch,
     Input { body, path, .. }: Input<DocumentPatch, Nothing, DocumentPath>,
 ) -> Result<Json<Changed>, Error> {
-    patch(&access, DocumentKind::Draft, path.id, &body, &ROUTE).await
+    patch(&access, Changing { kind: DocumentKind::Draft, id: path.id, if_match }, &body, &ROUTE).await
 }

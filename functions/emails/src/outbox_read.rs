@@ -1,14 +1,16 @@
 //! `GET /api/v1/emails/outbox/{id}`: returns an email in the outbox, with its `ETag`.
 
 use api::http::TableAction::BatchGetItem;
-use api::http::{Named, Route};
+use api::http::{Json, Named, Route};
 use api::product::input::{Ignored, Nothing};
+use api::product::precondition::Versioned;
 use api::product::{Access, Input, Server};
 use axum::extract::State;
 use errors::{Error, ErrorCode, KnownError};
 use flows::App;
+use model::outbox::view::OutboxView;
 
-use crate::outbox::entry::{Entry, EntryPath};
+use crate::outbox::entry::{EntryPath, view};
 
 pub const ROUTE: Route = Route::get("emails-outbox-read", "/api/v1/emails/outbox/{id}")
     .summary("Returns an email in the outbox")
@@ -20,8 +22,8 @@ pub async fn handle(
     State(app): State<App>,
     access: Access<Server>,
     Input { path, .. }: Input<Ignored, Nothing, EntryPath>,
-) -> Result<Entry, Error> {
+) -> Result<Versioned<Json<OutboxView>>, Error> {
     let project = &access.project.id;
     let row = access.prefetched.outbox_entry(project, path.id).await?.ok_or(KnownError::EmailNotFound)?;
-    Entry::of(&app, project, row.entry, row.version).await
+    view(&app, project, row.entry, row.version).await
 }

@@ -5,16 +5,17 @@
 //! meantime, the patch is applied again to its new state.
 
 use api::http::TableAction::{BatchGetItem, GetItem, UpdateItem};
-use api::http::{Named, Route};
+use api::http::{Json, Named, Route};
 use api::product::input::Nothing;
+use api::product::precondition::{IfMatch, Versioned};
 use api::product::{Access, Input, Server};
 use axum::extract::State;
 use errors::{Error, ErrorCode, KnownError};
 use flows::App;
-use http::{HeaderMap, header};
 use model::document::DocumentKind;
 use model::document::theme::ThemeId;
 use model::outbox::patch::{OutboxPatch, Refused};
+use model::outbox::view::OutboxView;
 use model::outbox::work::MAX_BYTES;
 use store::optimistic;
 use wire::change::Change;
@@ -22,13 +23,13 @@ use wire::id::EmailId;
 use wire::problem::Problems;
 
 use crate::documents::found::documents;
-use crate::outbox::entry::{Entry, EntryPath, etag};
+use crate::outbox::entry::{EntryPath, view};
 
 pub const ROUTE: Route = Route::patch("emails-outbox-update", "/api/v1/emails/outbox/{id}")
     .summary("Edits, pauses, resumes or cancels an email that is not being sent yet")
     .table(&[BatchGetItem, GetItem, UpdateItem])
     .reads(&[Named::Mail])
-    .errors(&[ErrorCode::EmailNotFound, ErrorCode::EmailNotEditable, ErrorCode::PreconditionFailed]);
+    .errors(&[ErrorCode::EmailNotFound, ErrorCode::EmailNotEditable]);
 
 /// Maximum number of attempts. An entry changes state at most six times, so no patch needs more
 /// attempts than this.
@@ -37,9 +38,9 @@ const ROUNDS: u32 = 8;
 pub async fn handle(
     State(app): State<App>,
     access: Access<Server>,
-    headers: HeaderMap,
+    if_match: IfMatch,
     Input { body, path, .. }: Input<OutboxPatch, Nothing, EntryPath>,
-) -> Result<Entry, Error> {
+) -> Result<Versioned<Json<OutboxView>>, Error> {
     let project = &access.project.id;
     if let Change::Set(ThemeId(theme)) = body.theme_id {
         let [found] = documents(&app, project, [Some((DocumentKind::Theme, theme.into()))]).await?;
@@ -49,15 +50,13 @@ pub async fn handle(
     }
     optimistic!(ROUNDS, |round| {
         let row = access.table(round).outbox_entry(project, path.id).await?.ok_or(KnownError::EmailNotFound)?;
-        if !matches(&headers, row.version) {
-            return Err(KnownError::PreconditionFailed.into());
-        }
+        if_match.check(row.version)?;
         let entry = row.entry.clone().apply(body.clone(), app.clock.now()).map_err(|refused| error(path.id, refused))?;
         if entry.is_too_large() {
             return Err(invalid("body", &format!("makes the email larger than {MAX_BYTES} bytes")));
         }
         app.store.replace_outbox_entry(&row, &entry).await?;
-        Entry::of(&app, project, entry, row.version + 1).await
+        view(&app, project, entry, row.version + 1).await
     })
 }
 
@@ -75,10 +74,4 @@ fn error(id: EmailId, refused: Refused) -> Error {
             invalid("body.to", "must not change: this email contains a code, which may be sent only to its original address")
         }
     }
-}
-
-/// Evaluates `If-Match` (RFC 9110 §13.1.1).
-fn matches(headers: &HeaderMap, version: u64) -> bool {
-    let Some(wanted) = headers.get(header::IF_MATCH).and_then(|value| value.to_str().ok()) else { return true };
-    wanted.split(',').map(str::trim).any(|tag| tag == "*" || tag == etag(version))
 }

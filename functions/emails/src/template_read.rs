@@ -3,6 +3,7 @@
 use api::http::TableAction::BatchGetItem;
 use api::http::{Json, Named, Route};
 use api::product::input::{Ignored, Nothing};
+use api::product::precondition::Versioned;
 use api::product::{Access, Admin, Input};
 use errors::{Error, ErrorCode};
 use model::document::DocumentKind;
@@ -15,6 +16,10 @@ pub const ROUTE: Route = Route::get("emails-template-read", "/api/v1/internal/em
     .reads(&[Named::Document(DocumentKind::Template)])
     .errors(&[ErrorCode::EmailTemplateNotFound]);
 
-pub async fn handle(access: Access<Admin>, Input { path, .. }: Input<Ignored, Nothing, DocumentPath>) -> Result<Json<DocumentView>, Error> {
-    Ok(Json(read(&access, DocumentKind::Template, path.id).await?.into()))
+pub async fn handle(
+    access: Access<Admin>,
+    Input { path, .. }: Input<Ignored, Nothing, DocumentPath>,
+) -> Result<Versioned<Json<DocumentView>>, Error> {
+    let row = read(&access, DocumentKind::Template, path.id).await?;
+    Ok(Versioned { response: Json(row.document.into()), version: row.version })
 }

@@ -3,10 +3,12 @@
 use api::http::TableAction::BatchGetItem;
 use api::http::{Json, Named, Route};
 use api::product::input::{Ignored, Nothing};
+use api::product::precondition::Versioned;
 use api::product::{Access, Admin, Input};
 use errors::{Error, ErrorCode};
 use model::document::DocumentKind;
 use serde::Serialize;
+use store::document::DocumentRow;
 use utoipa::ToSchema;
 use wire::id::DocumentId;
 
@@ -26,7 +28,11 @@ pub struct ThemeView {
     html_source: String,
 }
 
-pub async fn handle(access: Access<Admin>, Input { path, .. }: Input<Ignored, Nothing, DocumentPath>) -> Result<Json<ThemeView>, Error> {
-    let theme = read(&access, DocumentKind::Theme, path.id).await?;
-    Ok(Json(ThemeView { id: theme.id, display_name: theme.display_name, html_source: theme.html }))
+pub async fn handle(
+    access: Access<Admin>,
+    Input { path, .. }: Input<Ignored, Nothing, DocumentPath>,
+) -> Result<Versioned<Json<ThemeView>>, Error> {
+    let DocumentRow { document: theme, version, .. } = read(&access, DocumentKind::Theme, path.id).await?;
+    let response = Json(ThemeView { id: theme.id, display_name: theme.display_name, html_source: theme.html });
+    Ok(Versioned { response, version })
 }

@@ -3,6 +3,7 @@
 
 use api::http::TableAction::{BatchGetItem, GetItem, PutItem, UpdateItem};
 use api::http::{Json, Route};
+use api::product::precondition::{IfMatch, Versioned};
 use api::product::{Access, Admin, Input};
 use axum::extract::State;
 use errors::{Error, ErrorCode, KnownError};
@@ -22,8 +23,10 @@ pub const ROUTE: Route = Route::patch("projects-internal-current-update", "/api/
 pub async fn handle(
     State(app): State<App>,
     access: Access<Admin>,
+    if_match: IfMatch,
     Input { body, .. }: Input<ProjectPatch>,
-) -> Result<Json<AdminProject>, Error> {
+) -> Result<Versioned<Json<AdminProject>>, Error> {
+    if_match.check(access.project_version)?;
     check_theme(&access, &body).await?;
     let Context { project, project_version, .. } = access.into_context();
     let (deployment, keys) = (app.deployment(), body.keys());
@@ -34,8 +37,9 @@ pub async fn handle(
     let project = body.apply(project, &deployment);
     let project = project.map_err(|error| ROUTE.schema_error(&Problems::one(&format!("body.{}", error.path), error.message)))?;
     let levels = levels.map(|levels| levels.noted(&project, &keys));
-    app.store.update_project(&project, project_version, levels.as_ref()).await?;
-    Ok(Json(AdminProject::of(&project, app.settings.development)))
+    if_match.lost(app.store.update_project(&project, project_version, levels.as_ref()).await)?;
+    let response = Json(AdminProject::of(&project, app.settings.development));
+    Ok(Versioned { response, version: project_version + 1 })
 }
 
 /// Checks that the default email theme exists. If it is deleted later, the built-in theme is used.

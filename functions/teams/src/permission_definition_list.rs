@@ -5,6 +5,7 @@ use api::http::TableAction::BatchGetItem;
 use api::http::{Json, Route};
 use api::product::input::Ignored;
 use api::product::page::List;
+use api::product::precondition::Versioned;
 use api::product::{Access, Admin, Input};
 use errors::{Error, ErrorCode};
 use model::permission::{PermissionDefinition, Scope};
@@ -19,6 +20,7 @@ pub const ROUTE: Route = Route::get("teams-permission-definition-list", "/api/v1
 pub async fn handle(
     access: Access<Admin>,
     Input { query, .. }: Input<Ignored, DefinitionsQuery>,
-) -> Result<Json<List<PermissionDefinition>>, Error> {
-    list(&access, Scope::Team, query, ROUTE).map(Json)
+) -> Result<Versioned<Json<List<PermissionDefinition>>>, Error> {
+    let response = Json(list(&access, Scope::Team, query, ROUTE)?);
+    Ok(Versioned { response, version: access.project_version })
 }

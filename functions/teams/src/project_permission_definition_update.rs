@@ -4,6 +4,7 @@
 use api::http::TableAction::{BatchGetItem, GetItem, PutItem, UpdateItem};
 use api::http::{Json, Route};
 use api::product::input::Nothing;
+use api::product::precondition::IfMatch;
 use api::product::{Access, Admin, Input};
 use errors::Error;
 use model::permission::{PermissionDefinition, Scope};
@@ -18,7 +19,8 @@ pub const ROUTE: Route =
 
 pub async fn handle(
     access: Access<Admin>,
+    if_match: IfMatch,
     Input { body, path, .. }: Input<PermissionPatch, Nothing, PermissionPath>,
 ) -> Result<Json<PermissionDefinition>, Error> {
-    update(access, Scope::Project, path.permission_id, body, ROUTE).await.map(Json)
+    update(access, Scope::Project, (path.permission_id, if_match), body, ROUTE).await.map(Json)
 }

@@ -3,6 +3,7 @@
 use api::http::TableAction::{BatchGetItem, DeleteItem, GetItem, PutItem, UpdateItem};
 use api::http::{Json, Named, Route};
 use api::product::input::Nothing;
+use api::product::precondition::{IfMatch, Versioned};
 use api::product::{Access, Client, Input};
 use axum::extract::State;
 use errors::{Error, ErrorCode};
@@ -28,18 +29,20 @@ pub const ROUTE: Route = Route::patch("teams-team-update", "/api/v1/teams/{team_
 pub async fn handle(
     State(app): State<App>,
     access: Access<Client>,
+    if_match: IfMatch,
     Input { body, path, .. }: Input<TeamPatch, Nothing, TeamPath>,
-) -> Result<Json<TeamView>, Error> {
+) -> Result<Versioned<Json<TeamView>>, Error> {
     body.check(access.level).map_err(|problems| ROUTE.schema_error(&problems))?;
     let (id, project) = (path.team_id, &access.project);
     let url = |digest: &_| Owner::from(id).url(&app.settings.api_url, &project.id, digest);
     let image = NewImage::of(&body.profile_image_url, Upload::digest, url);
     optimistic!(ROUNDS, |round| {
         let TeamRow { mut team, version, .. } = enter(access.table(round), &access, id, &[], &[System::UpdateTeam]).await?.row;
+        if_match.check(version)?;
         body.apply(&mut team);
         let old = image.apply(&mut team.profile_image_url, &mut team.uploaded_image);
         let images = image_writes(project, id, &image, old)?;
         app.store.transact([team::replace(&project.id, &team, version)?].into_iter().chain(images)).await?;
-        Ok(Json(TeamView::of(&team, access.level)))
+        Ok(Versioned { response: Json(TeamView::of(&team, access.level)), version: version + 1 })
     })
 }

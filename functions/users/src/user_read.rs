@@ -3,6 +3,7 @@
 use api::http::TableAction::{BatchGetItem, GetItem};
 use api::http::{Json, Named, Route};
 use api::product::input::Ignored;
+use api::product::precondition::Versioned;
 use api::product::{Access, Input, Server};
 use errors::{Error, ErrorCode, KnownError};
 use flows::accounts::{read, selected_team};
@@ -20,9 +21,10 @@ pub const ROUTE: Route = Route::get("users-user-read", "/api/v1/users/{user_id}"
 pub async fn handle(
     access: Access<Server>,
     Input { path, .. }: Input<Ignored, IgnoredFilters, UserPath>,
-) -> Result<Json<ServerUser>, Error> {
+) -> Result<Versioned<Json<ServerUser>>, Error> {
     let project = &access.project;
     let row = read(&access, access.user_id(path.user_id)?).await?.ok_or(KnownError::UserNotFound)?;
     let team = selected_team(&access.prefetched, &project.id, &row.user).await?;
-    Ok(Json(ServerUser::of(&row.user, row.last_active_at, &project.config, team.as_ref())))
+    let response = Json(ServerUser::of(&row.user, row.last_active_at, &project.config, team.as_ref()));
+    Ok(Versioned { response, version: row.version })
 }

@@ -3,6 +3,7 @@
 
 use api::http::TableAction::{BatchGetItem, DeleteItem, GetItem, PutItem, UpdateItem};
 use api::http::{Json, Named, Route};
+use api::product::precondition::{IfMatch, Versioned};
 use api::product::{Access, Input, Server};
 use errors::{Error, ErrorCode, KnownError, USER_FIELD_ERRORS};
 use flows::accounts::read;
@@ -23,12 +24,16 @@ pub const ROUTE: Route = Route::patch("users-user-update", "/api/v1/users/{user_
 
 pub async fn handle(
     access: Access<Server>,
+    if_match: IfMatch,
     Input { body, path, .. }: Input<UserBody<Any>, IgnoredFilters, UserPath>,
-) -> Result<Json<ServerUser>, Error> {
+) -> Result<Versioned<Json<ServerUser>>, Error> {
     let project = &access.project;
     let id = access.user_id(path.user_id)?;
     let row = read(&access, id).await?.ok_or(KnownError::UserNotFound)?;
-    let new = UserChange::new(&access, &row.user, body.0).await?;
+    if_match.check(row.version)?;
+    let mut new = UserChange::new(&access, &row.user, body.0).await?;
+    new.seen = if_match.is_given().then(|| row.user.clone());
     let (row, team) = Box::pin(new.make(&access, row, KnownError::UserNotFound)).await?;
-    Ok(Json(ServerUser::of(&row.user, row.last_active_at, &project.config, team.as_ref())))
+    let response = Json(ServerUser::of(&row.user, row.last_active_at, &project.config, team.as_ref()));
+    Ok(Versioned { response, version: row.version })
 }

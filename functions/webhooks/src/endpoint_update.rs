@@ -4,6 +4,7 @@
 use api::http::TableAction::{BatchGetItem, UpdateItem};
 use api::http::{Json, Route};
 use api::product::input::Nothing;
+use api::product::precondition::{IfMatch, Versioned};
 use api::product::{Access, Admin, Input};
 use errors::{Error, ErrorCode};
 use flows::context::ROUNDS;
@@ -21,19 +22,21 @@ pub const ROUTE: Route = Route::patch("webhooks-endpoint-update", "/api/v1/inter
 
 pub async fn handle(
     access: Access<Admin>,
+    if_match: IfMatch,
     Input { body, path, .. }: Input<EndpointPatch, Nothing, EndpointPath>,
-) -> Result<Json<EndpointView>, Error> {
+) -> Result<Versioned<Json<EndpointView>>, Error> {
     let (app, project) = (&access.app, &access.project.id);
     if let Some(url) = &body.url {
         check_url(app, url)?;
     }
-    let (next, health) = optimistic!(ROUNDS, |_| {
+    let (next, version, health) = optimistic!(ROUNDS, |_| {
         let (row, health) = found_with_health(&access, path.id).await?;
+        if_match.check(row.version)?;
         let now = app.clock.now();
         let next = body.clone().apply(row.endpoint.clone(), sealing(&access), now).map_err(|error| rejected(error, &ROUTE))?;
         let start = (body.enabled == Some(true)).then(|| fresh_start(project, path.id, now));
         app.store.replace_webhook_endpoint(project, &row, &next, start.into_iter().collect()).await?;
-        Ok::<_, Error>((next, health))
+        Ok::<_, Error>((next, row.version + 1, health))
     })?;
-    Ok(Json(EndpointView::of(&next, &health)))
+    Ok(Versioned { response: Json(EndpointView::of(&next, &health)), version })
 }

@@ -46,6 +46,8 @@ const ACCESS: &[&str] = &[
 const CLIENT: &[&str] = &["INVALID_PUBLISHABLE_CLIENT_KEY", "PUBLISHABLE_CLIENT_KEY_REQUIRED_FOR_PROJECT"];
 /// Errors of operations closed to client access.
 const NO_CLIENT: &[&str] = &["INSUFFICIENT_ACCESS_TYPE"];
+/// Errors of operations that evaluate `If-Match`.
+const VERSION: &[&str] = &["PRECONDITION_FAILED"];
 /// Errors of rate-limited operations.
 const LIMIT: &[&str] = &["RATE_LIMITED"];
 /// Errors for unknown paths and wrong methods.
@@ -69,6 +71,9 @@ fn shared_codes(operation: &Operation) -> Vec<&'static [&'static str]> {
     }
     if description.reads_input {
         groups.push(INPUT);
+    }
+    if description.takes_version {
+        groups.push(VERSION);
     }
     if operation.route.limit.is_some() {
         groups.push(LIMIT);
@@ -98,7 +103,7 @@ mod tests {
 
     #[test]
     fn shared_codes_are_in_the_catalog() {
-        for code in [EVERY, TABLE, INPUT, BODY, ACCESS, CLIENT, NO_CLIENT, LIMIT, ANYWHERE].into_iter().flatten() {
+        for code in [EVERY, TABLE, INPUT, BODY, ACCESS, CLIENT, NO_CLIENT, VERSION, LIMIT, ANYWHERE].into_iter().flatten() {
             assert!(status(Interface::Product, code).is_some(), "{code}");
         }
     }

@@ -78,10 +78,21 @@ fn parameters(operation: &Operation) -> Vec<Parameter> {
             );
         }
     }
-    let mut parameters: Vec<Parameter> = path.into_iter().chain(query).collect();
+    let condition = operation.description.takes_version.then(if_match);
+    let mut parameters: Vec<Parameter> = path.into_iter().chain(query).chain(condition).collect();
     // Required parameters come first; otherwise the order is that of the type.
     parameters.sort_by_key(|parameter| matches!(parameter.required, Required::False));
     parameters
+}
+
+fn if_match() -> Parameter {
+    ParameterBuilder::new()
+        .name("If-Match")
+        .parameter_in(ParameterIn::Header)
+        .required(Required::False)
+        .description(Some("The change is made only if the resource still has this `ETag`."))
+        .schema(Some(ObjectBuilder::new().schema_type(Type::String)))
+        .build()
 }
 
 /// The names in the `{name}` segments of a path.
@@ -146,6 +157,9 @@ fn answers(operation: &Operation, schemas: &Schemas, is_content: bool) -> BTreeM
     }
     if status.is_redirection() {
         success = success.header("Location", header("The URL to go to."));
+    }
+    if operation.description.has_version {
+        success = success.header("ETag", header("The version of the resource, for `If-Match`."));
     }
     if is_content {
         success = success.header("ETag", header("Validator of the response, for `If-None-Match`."));

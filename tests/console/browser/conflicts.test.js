@@ -133,3 +133,55 @@ test("no form overwrites what somebody else has saved", { timeout: 120_000 }, as
     }
   }
 });
+
+test("a change between the comparison and the save is not overwritten", async (t) => {
+  await it.started;
+  const user = await it.newUser();
+  const at = `/users/${user.id}`;
+  const { page } = await it.open(t, `${it.home}${at}`);
+  await page.getByLabel("Name", { exact: true }).fill("Mine");
+  // The form has read the user and found no difference: now somebody else saves first.
+  let delayed = 0;
+  await page.route(`**/api/v1${at}`, async (route) => {
+    if (route.request().method() === "PATCH" && delayed++ === 0) await it.call("PATCH", at, { display_name: "Theirs" });
+    await route.continue();
+  });
+  await page.getByRole("button", { name: "Save changes" }).click();
+  const dialog = page.getByRole("dialog", { name: "Somebody else saved first" });
+  await dialog.waitFor();
+  assert.equal((await it.call("GET", at)).display_name, "Theirs", "nothing was saved");
+  await dialog.getByRole("button", { name: "Save mine anyway" }).click();
+  await dialog.waitFor({ state: "detached" });
+  await page.getByText("Saved", { exact: true }).first().waitFor();
+  assert.equal((await it.call("GET", at)).display_name, "Mine");
+});
+
+test("a list that somebody else changes during the save is compared again", async (t) => {
+  await it.started;
+  const rule = (id) => ({ id, enabled: true, priority: 0, condition: "true", action: { type: "log" } });
+  const write = (...ids) => it.call("PATCH", PROJECT, { config: { sign_up_rules: ids.map(rule) } });
+  const ids = async () => (await it.call("GET", PROJECT)).config.sign_up_rules.map(({ id }) => id).sort();
+  await write("one");
+  const { page } = await it.open(t, `${it.home}/sign-up-rules?edit=%2B`);
+  await page.getByLabel("Id", { exact: true }).fill("three");
+  let changes = 0;
+  await page.route(`**/api/v1${PROJECT}`, async (route) => {
+    if (route.request().method() === "PATCH" && changes++ === 0) await write("one", "two");
+    await route.continue();
+  });
+  await page.getByRole("button", { name: "Create rule" }).click();
+  await page.getByRole("heading", { name: "Sign-up rules", level: 1 }).waitFor();
+  assert.deepEqual(await ids(), ["one", "three", "two"], "a new rule");
+  changes = 0;
+  await page.goto(`${it.gateway.url}${it.home}/sign-up-rules?edit=three`);
+  page.unroute(`**/api/v1${PROJECT}`);
+  await page.route(`**/api/v1${PROJECT}`, async (route) => {
+    if (route.request().method() === "PATCH" && changes++ === 0) await write("one", "three", "four");
+    await route.continue();
+  });
+  await page.getByRole("button", { name: "Delete rule" }).click();
+  await page.getByRole("dialog").getByRole("textbox").fill("three");
+  await page.getByRole("dialog").getByRole("button", { name: "Delete rule" }).click();
+  await page.getByRole("heading", { name: "Sign-up rules", level: 1 }).waitFor();
+  assert.deepEqual(await ids(), ["four", "one"], "a deleted rule");
+});

@@ -36,6 +36,26 @@ test("a request has the access level, the project and the key", () => {
   });
 });
 
+test("a change to what was read names its version, and is tried again after somebody else's", async () => {
+  const at = (version, list) => [200, { list }, { etag: `"${version}"` }];
+  const stale = [412, { code: "PRECONDITION_FAILED", error: "", details: {} }];
+  const { asked, fetch } = answering(at(1, ["a"]), stale, at(2, ["a", "b"]), at(3, []));
+  const resource = new Api(() => CREDENTIALS, { fetch }).resource("/x");
+  await resource.replace(({ list }) => ({ list: [...list, "mine"] }));
+  const changes = asked.filter(({ method }) => method === "PATCH");
+  assert.deepEqual(
+    changes.map(({ headers, body }) => [headers["if-match"], body]),
+    [
+      ['"1"', '{"list":["a","mine"]}'],
+      ['"2"', '{"list":["a","b","mine"]}'],
+    ],
+  );
+  const refusing = answering(at(1, []), stale, at(2, []), stale, at(3, []), stale);
+  const refused = new Api(() => CREDENTIALS, refusing).resource("/x").replace((body) => body);
+  await assert.rejects(refused, { code: "PRECONDITION_FAILED" });
+  assert.equal(refusing.asked.length, 6, "three times");
+});
+
 test("an id cannot leave its place in a path", () => {
   assert.equal(path`/users/${"../teams?x=1"}/y`, "/users/..%2Fteams%3Fx%3D1/y");
 });

@@ -1,6 +1,7 @@
 //! Shared by the operations on templates, themes and drafts.
 
 use api::http::{Json, Route};
+use api::product::precondition::IfMatch;
 use api::product::{Access, Admin};
 use deserr::Deserr;
 use errors::{Error, KnownError};
@@ -113,8 +114,9 @@ pub(crate) async fn list(access: &Access<Admin>, kind: DocumentKind) -> Result<V
     Ok(lines)
 }
 
-pub(crate) async fn read(access: &Access<Admin>, kind: DocumentKind, id: DocumentId) -> Result<MailDocument, Error> {
-    Ok(row(&access.prefetched, access, kind, id).await?.document)
+/// The document in effect, with its version.
+pub(crate) async fn read(access: &Access<Admin>, kind: DocumentKind, id: DocumentId) -> Result<DocumentRow, Error> {
+    row(&access.prefetched, access, kind, id).await
 }
 
 async fn row(table: &Store, access: &Access<Admin>, kind: DocumentKind, id: DocumentId) -> Result<DocumentRow, Error> {
@@ -123,28 +125,29 @@ async fn row(table: &Store, access: &Access<Admin>, kind: DocumentKind, id: Docu
     Ok(row.ok_or_else(|| not_found(kind))?)
 }
 
+/// The document to change, and the versions that the change may be made to.
+pub(crate) struct Changing {
+    pub(crate) kind: DocumentKind,
+    pub(crate) id: DocumentId,
+    pub(crate) if_match: IfMatch,
+}
+
 /// Updates a template or a draft.
-pub(crate) async fn patch(
-    access: &Access<Admin>,
-    kind: DocumentKind,
-    id: DocumentId,
-    body: &DocumentPatch,
-    route: &Route,
-) -> Result<Json<Changed>, Error> {
+pub(crate) async fn patch(access: &Access<Admin>, changing: Changing, body: &DocumentPatch, route: &Route) -> Result<Json<Changed>, Error> {
     check_theme(access, body.theme_id(), route).await?;
-    update(access, kind, id, route, |document| body.clone().apply(document, access.app.clock.now())).await
+    update(access, changing, route, |document| body.clone().apply(document, access.app.clock.now())).await
 }
 
 /// Changes a document by `rule`. Changing a default document creates the project's own version.
 pub(crate) async fn update(
     access: &Access<Admin>,
-    kind: DocumentKind,
-    id: DocumentId,
+    Changing { kind, id, if_match }: Changing,
     route: &Route,
     rule: impl Fn(MailDocument) -> Result<MailDocument, Problems>,
 ) -> Result<Json<Changed>, Error> {
     optimistic!(ROUNDS, |round| {
         let row = row(access.table(round), access, kind, id).await?;
+        if_match.check(row.version)?;
         let changed = rule(row.document.clone()).map_err(|problems| route.schema_error(&problems))?;
         access.app.store.write_mail_document(&access.project.id, kind, &row.at_environment(changed)).await?;
         Ok(Json(CHANGED))

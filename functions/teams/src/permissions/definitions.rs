@@ -5,6 +5,7 @@ use api::http::Route;
 use api::product::cursor::Cursors;
 use api::product::input::Param;
 use api::product::page::{self, List, Page};
+use api::product::precondition::IfMatch;
 use api::product::{Access, Admin};
 use deserr::Deserr;
 use errors::{Error, ErrorCode, KnownError};
@@ -123,7 +124,7 @@ pub(crate) async fn create(access: Access<Admin>, scope: Scope, new: NewPermissi
     check(new.description.as_deref(), route)?;
     record::target(TargetKind::Permission, &new.id);
     let contains = new.contained_permission_ids.unwrap_or_default().into_iter().collect();
-    change(access, (None, Some(&new.id)), |rbac| {
+    change(access, (None, Some(&new.id)), IfMatch::default(), |rbac| {
         rbac.create(&new.id, scope, new.description.clone(), std::collections::BTreeSet::clone(&contains))?;
         rbac.read(&new.id, scope)
     })
@@ -133,7 +134,7 @@ pub(crate) async fn create(access: Access<Admin>, scope: Scope, new: NewPermissi
 pub(crate) async fn update(
     access: Access<Admin>,
     scope: Scope,
-    id: PermissionId,
+    (id, if_match): (PermissionId, IfMatch),
     patch: PermissionPatch,
     route: Route,
 ) -> Result<PermissionDefinition, Error> {
@@ -144,7 +145,7 @@ pub(crate) async fn update(
     };
     check(description.as_ref().and_then(|text| text.as_deref()), route)?;
     let contains = patch.contained_permission_ids.map(|ids| ids.into_iter().collect::<std::collections::BTreeSet<_>>());
-    change(access, (Some(&id), Some(patch.id.as_ref().unwrap_or(&id))), |rbac| {
+    change(access, (Some(&id), Some(patch.id.as_ref().unwrap_or(&id))), if_match, |rbac| {
         rbac.update(&id, scope, patch.id.as_ref(), description.clone(), contains.clone())?;
         rbac.read(patch.id.as_ref().unwrap_or(&id), scope)
     })
@@ -152,10 +153,10 @@ pub(crate) async fn update(
 }
 
 pub(crate) async fn delete(access: Access<Admin>, scope: Scope, id: PermissionId) -> Result<(), Error> {
-    change(access, (Some(&id), None), |rbac| rbac.delete(&id, scope)).await
+    change(access, (Some(&id), None), IfMatch::default(), |rbac| rbac.delete(&id, scope)).await
 }
 
-/// Changes the permissions of the project, and tries again if the project changes concurrently.
+/// Changes the permissions of the project if it has one of the wanted versions, and tries again if the project changes concurrently.
 ///
 /// `old` and `new` are the ids of the permission before and after the change. The levels of the
 /// configuration change with it: the definition is stored in the level `environment`, and if the id
@@ -164,6 +165,7 @@ pub(crate) async fn delete(access: Access<Admin>, scope: Scope, id: PermissionId
 async fn change<T>(
     access: Access<Admin>,
     (old, new): (Option<&PermissionId>, Option<&PermissionId>),
+    if_match: IfMatch,
     change: impl Fn(&mut Rbac) -> Result<T, Refused>,
 ) -> Result<T, Error> {
     let Context { app, mut project, project_version: mut version, .. } = access.into_context();
@@ -173,6 +175,7 @@ async fn change<T>(
             let row = row.ok_or_else(|| KnownError::CurrentProjectNotFound { project_id: project.id.to_string() })?;
             (project, version) = (row.project, row.version);
         }
+        if_match.check(version)?;
         let mut levels = app.store.levels(&project).await?;
         let done = change(&mut project.config.rbac)?;
         if let Some(old) = old.filter(|old| Some(*old) != new) {

@@ -26,6 +26,8 @@ pub(crate) struct UserChange {
     patch: UserPatch,
     /// `Ok` if the request may change or remove an existing second factor, otherwise the error.
     just_proved: Result<(), KnownError>,
+    /// The user to whom the change may be made; `None` if another write in between does no harm.
+    pub(crate) seen: Option<User>,
 }
 
 impl UserChange {
@@ -50,11 +52,15 @@ impl UserChange {
         };
         let url = |digest: &_| Owner::from(user.id).url(&access.app.settings.api_url, &project.id, digest);
         let image = NewImage::of(&input.profile_image_url, Upload::digest, url);
-        Ok(Self { patch: UserPatch { input, password, totp, image, author: access.author() }, just_proved })
+        let patch = UserPatch { input, password, totp, image, author: access.author() };
+        Ok(Self { patch, just_proved, seen: None })
     }
 
     /// Changes the user and returns the additional writes.
     pub(crate) fn apply(&self, app: &App, project: &Project, user: &mut User) -> Result<With, Error> {
+        if self.seen.as_ref().is_some_and(|seen| seen != user) {
+            return Err(KnownError::PreconditionFailed.into());
+        }
         // Setting another authenticator app removes the existing one. The proof is checked here
         // because the user may have set an app since the first read.
         if user.totp.is_some() && !self.patch.totp.is_keep() {

@@ -1,7 +1,9 @@
 // Forms. Nothing that was typed is lost when the API refuses it: its problems appear beside the
 // fields. A form of something that exists sends only what changed, and reads the current values
-// first, so that it overwrites nobody's changes unseen.
+// first, so that it overwrites nobody's changes unseen. A change that the API refuses because somebody
+// else came first is compared and tried again.
 
+import { isStale, TRIES } from "../core/api.js";
 import { fill, h, newId, say } from "../core/dom.js";
 import { duration } from "../core/format.js";
 import { changed, conflicts, lines, nested, parsed, printed } from "../core/values.js";
@@ -68,6 +70,8 @@ const TYPES = {
     take: (text, field) => (text === "" && field.nullable ? null : text),
   },
 };
+
+const REFUSED = Symbol("refused");
 
 class Field {
   constructor(field, value) {
@@ -141,7 +145,8 @@ class Field {
  * - `fields` have a name (the path in the request's body), label, help and type; a field with
  *   `when(values)` is shown only while that is true of the values in the form;
  * - `values` are those of something that exists; without them, the form creates something;
- * - `reread()` returns the current values, with which the form is compared before it is saved;
+ * - `reread()` returns the current values, with which the form is compared before it is saved, and
+ *   to which alone `send` makes the change;
  * - `send(body, values, changes)` makes the change, where `values` and `changes` have the paths of
  *   fields as names; `request` takes the same and returns the request, to copy as curl;
  * - `done(answer)` is called after success.
@@ -216,8 +221,9 @@ export function form({ fields, values, reread, send, request, done, verb, cancel
 
   /** Whether nobody changed the same fields meanwhile, or whether to save anyway. */
   async function isCurrent(found) {
-    if (!isChange || !reread) return true;
+    if (!reread) return true;
     const now = await reread();
+    if (!isChange) return true;
     const mine = changes(found);
     const clashes = conflicts(baseline, mine, now);
     if (!clashes.length) return true;
@@ -241,6 +247,18 @@ export function form({ fields, values, reread, send, request, done, verb, cancel
     marked();
   }
 
+  /** The answer to the change; `REFUSED` if who fills in the form keeps the values of others. */
+  async function tried(found) {
+    for (let tries = 1; ; tries++) {
+      if (!(await isCurrent(found))) return REFUSED;
+      try {
+        return await send(...sent(found));
+      } catch (error) {
+        if (!reread || !isStale(error) || tries === TRIES) throw error;
+      }
+    }
+  }
+
   async function save(event) {
     event.preventDefault();
     const found = collected();
@@ -248,11 +266,11 @@ export function form({ fields, values, reread, send, request, done, verb, cancel
     submit.disabled = true;
     fill(problem, h("p", { class: "muted", role: "status" }, t.working));
     try {
-      if (!(await isCurrent(found))) {
+      const answer = await tried(found);
+      if (answer === REFUSED) {
         fill(problem);
         return;
       }
-      const answer = await send(...sent(found));
       fill(problem, isChange ? h("p", { class: "done", role: "status" }, t.saved) : null);
       say(isChange ? t.saved : t.done);
       await settle();

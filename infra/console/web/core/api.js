@@ -130,6 +130,11 @@ export class Api {
     return { response, body: asJson(text) };
   }
 
+  /** The resource at a path, for forms that change it. */
+  resource(path, query) {
+    return new Resource(this, path, query);
+  }
+
   get(path, query, options) {
     return this.call("GET", path, { query, ...options });
   }
@@ -141,6 +146,49 @@ export class Api {
   }
   delete(path, query) {
     return this.call("DELETE", path, { query });
+  }
+}
+
+/** How often a change is tried that others come before. */
+export const TRIES = 3;
+
+/** Whether something has changed since it was read. */
+export const isStale = (error) => error.code === "PRECONDITION_FAILED";
+
+/** A resource that is changed only if it is still as it was last read. */
+export class Resource {
+  #api;
+  #path;
+  #query;
+  #etag;
+
+  constructor(api, path, query) {
+    this.#api = api;
+    this.#path = path;
+    this.#query = query;
+  }
+
+  async read() {
+    const { body, etag } = await this.#api.answer("GET", this.#path, { query: this.#query });
+    this.#etag = etag;
+    return body;
+  }
+
+  /** Changes it, by default with a request to its own path. */
+  change(body, path = this.#path) {
+    return this.#api.patch(path, body, { ifMatch: this.#etag });
+  }
+
+  /** Reads it, and changes it to what `next` makes of it; again if somebody else was faster. */
+  async replace(next) {
+    for (let tries = 1; ; tries++) {
+      const body = next(await this.read());
+      try {
+        return await this.change(body);
+      } catch (error) {
+        if (!isStale(error) || tries === TRIES) throw error;
+      }
+    }
   }
 }
 

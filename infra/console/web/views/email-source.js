@@ -27,6 +27,7 @@ export async function view(context) {
     isNew ? undefined : api.get(place),
     isTheme ? [] : api.get(KINDS.themes.path).then((found) => found.themes),
   ]);
+  const source = api.resource(place);
   const back = () => router.go(to(`/${kind}`));
   const remove = async () => {
     if (
@@ -74,8 +75,8 @@ export async function view(context) {
     values: isNew ? undefined : edited(item),
     verb: isNew ? words.create : t.save,
     cancel: back,
-    reread: isNew ? undefined : async () => edited(await api.get(place)),
-    send: (body) => (isNew ? api.post(whole, withTheme(body)) : api.patch(place, withTheme(body))),
+    reread: isNew ? undefined : async () => edited(await source.read()),
+    send: (body) => (isNew ? api.post(whole, withTheme(body)) : source.change(withTheme(body))),
     request: (body) => api.request(isNew ? "POST" : "PATCH", isNew ? whole : place, { body: withTheme(body) }),
     done: (made) => (isNew ? router.go(to(`/${kind}/${made.id}`)) : undefined),
   });

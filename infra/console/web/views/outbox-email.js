@@ -2,12 +2,12 @@
 
 import { confirm } from "../components/dialog.js";
 import { form } from "../components/form.js";
-import { button, code, curlButton, facts, head, heading, id, shown, time } from "../components/parts.js";
+import { button, code, curlButton, facts, head, heading, id, link, shown, time } from "../components/parts.js";
 import { preview } from "../components/preview.js";
 import { path } from "../core/api.js";
 import { h } from "../core/dom.js";
 import { texts as t } from "../texts.js";
-import { recipients, stateOf } from "./outbox.js";
+import { recipients, stateOf, userReader } from "./outbox.js";
 
 const ENDED = ["sent", "opened", "clicked", "skipped", "bounced", "delivery-delayed", "marked-as-spam", "sending"];
 
@@ -27,7 +27,7 @@ export async function view(context) {
     }),
     facts(
       [t.id, id(email.id)],
-      [t.outbox.to, recipients(email.to)],
+      [t.outbox.to, recipientsOf(context, email.to)],
       ...moments.map(([name, value]) => [t.outbox.moment(name.replace("_at_millis", "")), time(value, { isLong: true })]),
       (email.render_error ?? email.server_error) && [t.outbox.error, shown(email.render_error ?? email.server_error, { most: 2000 })],
       email.skipped_reason && [t.outbox.skipped, shown(t.outbox.reason(email.skipped_reason))],
@@ -41,6 +41,12 @@ export async function view(context) {
   );
 }
 
+/** To whom the email goes, with a link to the user. */
+function recipientsOf({ api, to: url }, { user_id: user, ...rest }) {
+  const names = recipients({ user_id: user, ...rest }, userReader(api));
+  return user ? link(url(`/users/${user}`), names) : names;
+}
+
 /** Changes that are made only if the email is still as this page shows it. */
 function changes({ api, place, email, etag, refresh }) {
   const change = (body) => api.patch(place, body, { ifMatch: etag });
@@ -48,13 +54,7 @@ function changes({ api, place, email, etag, refresh }) {
     if (await confirm({ title, text, verb: title, act: () => change(body) })) await refresh();
   };
   const isPaused = email.is_paused;
-  // Who edits has seen what this reads: either nothing has changed, or the difference.
-  let seen = etag;
-  const reread = async () => {
-    const now = await api.answer("GET", place);
-    seen = now.etag;
-    return now.body;
-  };
+  const entry = api.resource(place);
   return h(
     "section",
     {},
@@ -75,9 +75,9 @@ function changes({ api, place, email, etag, refresh }) {
         ],
         values: email,
         verb: t.save,
-        reread,
-        send: (body) => api.patch(place, body, { ifMatch: seen }),
-        request: (body) => api.request("PATCH", place, { body, ifMatch: seen }),
+        reread: () => entry.read(),
+        send: (body) => entry.change(body),
+        request: (body) => api.request("PATCH", place, { body }),
         done: refresh,
       }),
   );

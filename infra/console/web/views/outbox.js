@@ -2,7 +2,8 @@
 
 import { list } from "../components/list.js";
 import { head, shown, state, time } from "../components/parts.js";
-import { h } from "../core/dom.js";
+import { path } from "../core/api.js";
+import { fill, h } from "../core/dom.js";
 import { count, title } from "../core/format.js";
 import { texts as t } from "../texts.js";
 
@@ -18,10 +19,32 @@ export function stateOf(email) {
   return state(tone, title(email.status));
 }
 
-/** To whom an email goes. */
-export function recipients(to) {
+/** A function that returns the user with an id, or `null`, and reads each user once. */
+export function userReader(api) {
+  const users = new Map();
+  return (id) => {
+    if (!users.has(id))
+      users.set(
+        id,
+        api.get(path`/users/${id}`).catch(() => null),
+      );
+    return users.get(id);
+  };
+}
+
+/**
+ * To whom an email goes. An email to a user's primary address has none before it is prepared, so the
+ * user's current one is shown, and the id of a user who has none.
+ */
+export function recipients(to, userOf) {
   if (to.emails?.length) return shown(to.emails.join(", "), { most: 120 });
-  return to.user_id ? h("code", { title: to.user_id }, to.user_id.slice(0, 8)) : h("span", { class: "muted" }, t.none);
+  if (!to.user_id) return h("span", { class: "muted" }, t.none);
+  const place = h("span", { title: to.user_id }, h("code", {}, to.user_id.slice(0, 8)));
+  userOf(to.user_id).then((user) => {
+    const name = user?.primary_email ?? user?.display_name;
+    if (name) fill(place, shown(name, { most: 120 }));
+  });
+  return place;
 }
 
 /** What became of the emails of a period. */
@@ -36,6 +59,7 @@ function figure(name, { sent, bounced, marked_as_spam: spam }) {
 }
 
 export async function view({ api, router, to }) {
+  const userOf = userReader(api);
   const { stats, capacity } = await api.get("/emails/delivery-info");
   return h(
     "div",
@@ -57,7 +81,7 @@ export async function view({ api, router, to }) {
       href: (email) => to(`/outbox/${email.id}`),
       columns: [
         { label: t.outbox.subject, class: "wide", cell: (email) => shown(email.subject ?? email.subject_source, { most: 100 }) },
-        { label: t.outbox.to, class: "wide", cell: (email) => recipients(email.to) },
+        { label: t.outbox.to, class: "wide", cell: (email) => recipients(email.to, userOf) },
         { label: t.state, class: "fit", cell: stateOf },
         { label: t.created, class: "fit end", cell: (email) => time(email.created_at_millis) },
       ],

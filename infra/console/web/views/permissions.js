@@ -53,7 +53,8 @@ function all({ api, to, whole, scope }) {
 async function one({ api, router, to, whole, scope, permission }) {
   const isNew = permission === "+";
   const place = `${whole}${path`/${permission}`}`;
-  const read = async () => (await api.get(whole, { limit: 100, query: permission })).items.find(({ id }) => id === permission);
+  const definitions = api.resource(whole, { limit: 100, query: permission });
+  const read = async () => (await definitions.read()).items.find(({ id }) => id === permission);
   const values = isNew ? undefined : await read();
   if (!isNew && !values) return h("p", {}, t.permissions.gone);
   const back = () => router.go(to("/permissions", { scope }));
@@ -83,7 +84,7 @@ async function one({ api, router, to, whole, scope, permission }) {
       verb: isNew ? t.permissions.create : t.save,
       cancel: back,
       reread: isNew ? undefined : read,
-      send: (body) => (isNew ? api.post(whole, body) : api.patch(place, body)),
+      send: (body) => (isNew ? api.post(whole, body) : definitions.change(body, place)),
       request: (body) => api.request(isNew ? "POST" : "PATCH", isNew ? whole : place, { body }),
       done: back,
     }),

@@ -22,11 +22,12 @@ const kept = (provider) =>
 
 export async function view(context) {
   const { api, to, query, router } = context;
-  const read = async () => (await api.get(PATH)).config.oauth_providers;
-  const providers = await read();
+  const project = api.resource(PATH);
+  const listOf = ({ config }) => config.oauth_providers;
+  const providers = listOf(await project.read());
   const edited = query.get("edit");
   if (edited !== null)
-    return edit({ ...context, providers, read, provider: providers.find((one) => one.id === edited), isNew: edited === "+" });
+    return edit({ ...context, project, listOf, providers, provider: providers.find((one) => one.id === edited), isNew: edited === "+" });
   const columns = [
     { label: t.providers.provider, class: "wide", cell: (provider) => shown(nameOf(provider.id)) },
     {
@@ -48,18 +49,21 @@ export async function view(context) {
   );
 }
 
-async function edit({ api, to, router, providers, read, provider, isNew }) {
+async function edit({ api, to, router, project, listOf, providers, provider, isNew }) {
   if (!isNew && !provider) return h("div", {}, head(t.providers.title), h("p", {}, t.providers.gone));
   const back = () => router.go(to("/providers"));
   const write = (list) => ({ config: { oauth_providers: list } });
-  // The whole list is one value to the API: it is read again, so that no other provider is lost.
-  const replaced = async (change) => api.patch(PATH, write(change((await read()).map(kept))));
+  // The whole list is one value to the API: a change is made to the list that was read last, so that
+  // no other provider is lost.
+  let current = providers;
+  const read = async () => (current = listOf(await project.read()));
   const redirect = (name) => `${location.origin}/api/v1/auth/oauth/callback/${name}`;
   const place = h("div");
   const showRedirect = (name) => place.replaceChildren(h("p", {}, t.providers.redirect), code(redirect(name || "…")));
   showRedirect(provider?.id ?? "google");
   const remove = async () => {
-    const act = () => replaced((list) => list.filter((one) => one.id !== provider.id));
+    const others = (list) => list.filter((one) => one.id !== provider.id);
+    const act = () => project.replace((now) => write(others(listOf(now)).map(kept)));
     if (await confirm({ title: t.providers.delete, text: t.providers.deleteText, verb: t.providers.delete, name: provider.id, act }))
       await back();
   };
@@ -124,12 +128,11 @@ async function edit({ api, to, router, providers, read, provider, isNew }) {
     values: values && { ...values, client_secret: "" },
     verb: isNew ? t.providers.add : t.save,
     cancel: back,
-    reread: isNew ? undefined : async () => ({ ...(await read()).find((one) => one.id === provider.id), client_secret: "" }),
-    send: (given) =>
-      replaced((list) => {
-        if (isNew && list.some((one) => one.id === (given.known === OTHER ? given.id : given.known))) throw new Error(t.providers.exists);
-        return merged(given, list);
-      }),
+    reread: async () => ({ ...(await read()).find((one) => one.id === provider?.id), client_secret: "" }),
+    send: (given) => {
+        if (isNew && current.some((one) => one.id === (given.known === OTHER ? given.id : given.known))) throw new Error(t.providers.exists);
+        return project.change(write(merged(given, current.map(kept))));
+      },
     request: (given) => api.request("PATCH", PATH, { body: write(merged(given, providers.map(kept))) }),
     done: back,
   });

@@ -13,10 +13,11 @@ const TONES = { allow: "done", reject: "failed", restrict: "waiting", log: "asid
 
 export async function view(context) {
   const { api, to, query } = context;
-  const read = async () => (await api.get(PATH)).config;
+  const project = api.resource(PATH);
+  const read = async () => (await project.read()).config;
   const config = await read();
   const edited = query.get("edit");
-  if (edited !== null) return edit({ ...context, read, rule: config.sign_up_rules.find(({ id }) => id === edited), isNew: edited === "+" });
+  if (edited !== null) return edit({ ...context, project, read, rules: config.sign_up_rules, edited, isNew: edited === "+" });
   const part = query.get("part") === "test" ? "test" : "rules";
   const tab = (name) => [to("/sign-up-rules", { part: name === "rules" ? "" : name }), t.rules.parts[name], name];
   return h(
@@ -27,11 +28,11 @@ export async function view(context) {
       actions: [h("a", { class: "button main", href: to("/sign-up-rules", { edit: "+" }) }, t.rules.create)],
     }),
     tabs([tab("rules"), tab("test")], part, t.rules.title),
-    part === "test" ? tester(context) : await all({ ...context, config, read }),
+    part === "test" ? tester(context) : await all({ ...context, project, config, read }),
   );
 }
 
-async function all({ api, to, config, read }) {
+async function all({ api, to, project, config, read }) {
   const stats = await api.get("/internal/sign-up-rules-stats");
   const times = (rule) => stats.rule_triggers.find(({ rule_id: id }) => id === rule.id);
   const rows = config.sign_up_rules.toSorted((a, b) => b.priority - a.priority || (a.id < b.id ? -1 : 1));
@@ -75,13 +76,14 @@ async function all({ api, to, config, read }) {
       values,
       verb: t.save,
       reread: async () => ({ "config.sign_up_rules_default_action": (await read()).sign_up_rules_default_action }),
-      send: (body) => api.patch(PATH, body),
+      send: (body) => project.change(body),
       request: (body) => api.request("PATCH", PATH, { body }),
     }),
   );
 }
 
-async function edit({ api, to, router, read, rule, isNew }) {
+async function edit({ api, to, router, project, read, rules, edited, isNew }) {
+  const rule = rules.find(({ id }) => id === edited);
   if (!isNew && !rule) return h("div", {}, head(t.rules.title), h("p", {}, t.rules.gone));
   const back = () => router.go(to("/sign-up-rules"));
   const flat = ({ action, ...rest }) => ({ ...rest, "action.type": action.type, "action.message": action.message ?? "" });
@@ -93,10 +95,15 @@ async function edit({ api, to, router, read, rule, isNew }) {
     condition: values.condition,
     action: { type: values["action.type"], ...(values["action.message"] && { message: values["action.message"] }) },
   });
-  // The whole list is one value to the API: it is read again, so that no other rule is lost.
-  const replaced = async (change) => api.patch(PATH, { config: { sign_up_rules: change((await read()).sign_up_rules) } });
+  // The whole list is one value to the API: a change is made to the list that was read last, so that
+  // no other rule is lost.
+  let current = rules;
+  const reread = async () => (current = (await read()).sign_up_rules);
+  const write = (list) => ({ config: { sign_up_rules: list } });
+  const others = (list, id) => list.filter((one) => one.id !== id);
+  const withRule = (mine) => [...others(current, mine.id), mine];
   const remove = async () => {
-    const act = () => replaced((rules) => rules.filter(({ id }) => id !== rule.id));
+    const act = () => project.replace(({ config }) => write(others(config.sign_up_rules, rule.id)));
     if (await confirm({ title: t.rules.delete, text: t.rules.deleteText, verb: t.rules.delete, name: rule.display_name || rule.id, act }))
       await back();
   };
@@ -131,14 +138,16 @@ async function edit({ api, to, router, read, rule, isNew }) {
       values: isNew ? undefined : flat(rule),
       verb: isNew ? t.rules.create : t.save,
       cancel: back,
-      reread: isNew ? undefined : async () => flat((await read()).sign_up_rules.find(({ id }) => id === rule.id) ?? rule),
-      send: (_, values) =>
-        replaced((rules) => {
-          const mine = whole(values);
-          if (isNew && rules.some(({ id }) => id === mine.id)) throw new Error(t.rules.exists);
-          return [...rules.filter(({ id }) => id !== mine.id), mine];
-        }),
-      request: (_, values) => api.request("PATCH", PATH, { body: { config: { sign_up_rules: [whole(values)] } } }),
+      reread: async () => {
+        const now = (await reread()).find(({ id }) => id === rule?.id) ?? rule;
+        return now && flat(now);
+      },
+      send: (_, values) => {
+        const mine = whole(values);
+        if (isNew && current.some(({ id }) => id === mine.id)) throw new Error(t.rules.exists);
+        return project.change(write(withRule(mine)));
+      },
+      request: (_, values) => api.request("PATCH", PATH, { body: write(withRule(whole(values))) }),
       done: back,
     }),
     !isNew &&

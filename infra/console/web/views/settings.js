@@ -40,11 +40,12 @@ export async function view(context) {
     h("div", {}, head(words.title, { lead: words.lead }), tabs(names.map(tab), area, words.title), content);
   if (area === "danger") return page(await danger(context));
   if (!Object.hasOwn(AREAS, area)) return page(h("p", {}, t.notFound.text));
-  const [project, openapi] = await Promise.all([api.get(PATH), document()]);
+  const resource = api.resource(PATH);
+  const [project, openapi] = await Promise.all([resource.read(), document()]);
   const operation = operations(openapi).find(({ id }) => id === "projects-internal-current-update");
   const themes = area === "emails" ? await themesOf(api, at(project, THEME)) : [];
   const fields = AREAS[area].map((field) => labelled(field, openapi, operation, themes));
-  const read = async () => valuesOf(fields, await api.get(PATH));
+  const read = async () => valuesOf(fields, await resource.read());
   return page(
     h(
       "div",
@@ -55,7 +56,7 @@ export async function view(context) {
         values: valuesOf(fields, project),
         verb: t.save,
         reread: read,
-        send: (_, now, changes) => api.patch(PATH, bodyOf(fields, now, changes)),
+        send: (_, now, changes) => resource.change(bodyOf(fields, now, changes)),
         request: (_, now, changes) => api.request("PATCH", PATH, { body: bodyOf(fields, now, changes) }),
         done: () => (area === "general" ? (forgetProjects(), refresh()) : undefined),
       }),

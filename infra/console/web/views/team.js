@@ -164,6 +164,7 @@ async function invitations({ api, team, refresh }) {
 }
 
 function profile({ api, team, place, refresh }) {
+  const resource = api.resource(place);
   return h(
     "div",
     {},
@@ -178,8 +179,8 @@ function profile({ api, team, place, refresh }) {
       ],
       values: team,
       verb: t.save,
-      reread: () => api.get(place),
-      send: (body) => api.patch(place, body),
+      reread: () => resource.read(),
+      send: (body) => resource.change(body),
       request: (body) => api.request("PATCH", place, { body }),
       done: refresh,
     }),

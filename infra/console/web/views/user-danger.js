@@ -12,6 +12,7 @@ export function part({ api, user, place, router, to, refresh }) {
     if (await confirm({ title: t.user.delete, text: t.user.deleteText, verb: t.user.delete, name, act: () => api.delete(place) }))
       await router.go(to("/users"));
   };
+  const resource = api.resource(place);
   const isRestricted = ({ restricted_by_admin: is }) => is;
   // The API takes reason and details only together with the restriction.
   const whole = (body, found) => (isRestricted(found) ? { ...body, restricted_by_admin: true } : body);
@@ -36,8 +37,8 @@ export function part({ api, user, place, router, to, refresh }) {
       ],
       values: user,
       verb: t.save,
-      reread: () => api.get(place),
-      send: (body, found) => api.patch(place, whole(body, found)),
+      reread: () => resource.read(),
+      send: (body, found) => resource.change(whole(body, found)),
       request: (body, found) => api.request("PATCH", place, { body: whole(body, found ?? {}) }),
       done: refresh,
     }),

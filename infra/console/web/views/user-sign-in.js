@@ -138,6 +138,7 @@ function password({ api, user, place, refresh }) {
 
 function factors(context, passkeys) {
   const { api, user, place } = context;
+  const resource = api.resource(place);
   const columns = [
     { label: t.user.passkey, class: "wide", cell: (passkey) => [shown(passkey.name, { most: 80 }), h("small", {}, shown(passkey.rp_id))] },
     { label: t.created, class: "fit", cell: (passkey) => time(passkey.created_at_millis) },
@@ -182,8 +183,8 @@ function factors(context, passkeys) {
       ],
       values: user,
       verb: t.save,
-      reread: () => api.get(place),
-      send: (body) => api.patch(place, body),
+      reread: () => resource.read(),
+      send: (body) => resource.change(body),
       request: (body) => api.request("PATCH", place, { body }),
     }),
     passkeys.length ? table({ columns, rows: passkeys, label: t.user.passkey }) : h("p", { class: "muted" }, t.user.noPasskey),

@@ -37,6 +37,7 @@ export async function view(context) {
 }
 
 function profile({ api, user, place }) {
+  const resource = api.resource(place);
   const fields = [
     { name: "display_name", label: t.users.name, nullable: true },
     { name: "profile_image_url", label: t.user.picture, input: "url", nullable: true, help: t.user.pictureHelp },
@@ -65,8 +66,8 @@ function profile({ api, user, place }) {
       fields,
       values: user,
       verb: t.save,
-      reread: () => api.get(place),
-      send: (body) => api.patch(place, body),
+      reread: () => resource.read(),
+      send: (body) => resource.change(body),
       request: (body) => api.request("PATCH", place, { body }),
     }),
   );

@@ -130,6 +130,7 @@ function inside(delivery) {
 }
 
 function settings({ api, endpoint, place, router, to, refresh }) {
+  const resource = api.resource(place);
   const flat = (one) => ({ ...one, custom_headers: headerLines(one.custom_headers) });
   const rotate = async () => {
     let secret;
@@ -164,8 +165,8 @@ function settings({ api, endpoint, place, router, to, refresh }) {
       fields: [...fields(), { name: "enabled", label: t.webhooks.isEnabled, type: "switch" }],
       values: flat(endpoint),
       verb: t.save,
-      reread: async () => flat(await api.get(place)),
-      send: (body) => api.patch(place, sent(body)),
+      reread: async () => flat(await resource.read()),
+      send: (body) => resource.change(sent(body)),
       request: (body) => api.request("PATCH", place, { body: sent(body) }),
       done: refresh,
     }),

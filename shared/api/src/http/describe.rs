@@ -44,6 +44,10 @@ pub struct Description {
     pub text: Option<&'static str>,
     /// The status of a successful response, if it is not 200.
     pub status: Option<u16>,
+    /// Whether a successful response has the version of the resource as its `ETag`.
+    pub has_version: bool,
+    /// Whether the operation evaluates `If-Match`, and can therefore fail its precondition.
+    pub takes_version: bool,
 }
 
 /// The type of a handler's argument or result.

@@ -18,6 +18,7 @@ mod machine_token;
 pub mod named;
 pub mod oauth_error;
 pub mod page;
+pub mod precondition;
 pub mod trail;
 
 pub use crate::product::access::{Access, Admin, Client, Server};

@@ -1,0 +1,122 @@
+//! Versions of resources: a response names one in its `ETag`, and a change with `If-Match` is made
+//! only to that version (RFC 9110 §13.1.1), so that nobody overwrites what they have not seen.
+
+use std::convert::Infallible;
+
+use axum::extract::FromRequestParts;
+use axum::response::{IntoResponse, Response};
+use errors::{Error, KnownError};
+use http::request::Parts;
+use http::{HeaderMap, HeaderValue, header};
+
+use crate::http::describe::{Describe, Description};
+
+/// A response with the version of the resource that it shows.
+#[derive(Debug)]
+pub struct Versioned<T> {
+    /// The response without its version.
+    pub response: T,
+    /// The version, which every change to the resource increments.
+    pub version: u64,
+}
+
+impl<T: IntoResponse> IntoResponse for Versioned<T> {
+    fn into_response(self) -> Response {
+        let mut response = self.response.into_response();
+        if let Ok(value) = HeaderValue::from_str(&etag(self.version)) {
+            response.headers_mut().insert(header::ETAG, value);
+        }
+        response
+    }
+}
+
+impl<T: Describe> Describe for Versioned<T> {
+    fn describe(description: &mut Description) {
+        T::describe(description);
+        description.has_version = true;
+    }
+}
+
+fn etag(version: u64) -> String {
+    format!("\"{version}\"")
+}
+
+/// The versions that a change may be made to: those in `If-Match`, or any if it is absent.
+#[derive(Debug, Clone, Default)]
+pub struct IfMatch(Option<String>);
+
+impl IfMatch {
+    /// Whether the request names versions; `*` names none.
+    pub fn is_given(&self) -> bool {
+        self.0.as_deref().is_some_and(|wanted| wanted.trim() != "*")
+    }
+
+    /// [`KnownError::PreconditionFailed`] if the resource has a version that is not named.
+    pub fn check(&self, version: u64) -> Result<(), KnownError> {
+        match self.0.as_deref() {
+            Some(wanted) if !wanted.split(',').map(str::trim).any(|tag| tag == "*" || tag == etag(version)) => {
+                Err(KnownError::PreconditionFailed)
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// The result of a write that is conditional on the version that was checked: if the resource
+    /// has changed since, [`KnownError::PreconditionFailed`] when the request names versions.
+    pub fn lost<T>(&self, written: Result<T, store::Error>) -> Result<T, Error> {
+        match written {
+            Err(store::Error::Conflict(_)) if self.is_given() => Err(KnownError::PreconditionFailed.into()),
+            written => Ok(written?),
+        }
+    }
+
+    fn of(headers: &HeaderMap) -> Self {
+        let mut lines = headers.get_all(header::IF_MATCH).iter().peekable();
+        // Several lines are one list (RFC 9110 §5.3). A line that is not text names no version.
+        Self(lines.peek().is_some().then(|| lines.map(|line| line.to_str().unwrap_or_default()).collect::<Vec<_>>().join(",")))
+    }
+}
+
+impl<S: Send + Sync> FromRequestParts<S> for IfMatch {
+    type Rejection = Infallible;
+
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Infallible> {
+        Ok(Self::of(&parts.headers))
+    }
+}
+
+impl Describe for IfMatch {
+    fn describe(description: &mut Description) {
+        description.takes_version = true;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn if_match(lines: &[&str]) -> IfMatch {
+        let mut headers = HeaderMap::new();
+        for line in lines {
+            headers.append(header::IF_MATCH, HeaderValue::from_bytes(line.as_bytes()).unwrap());
+        }
+        IfMatch::of(&headers)
+    }
+
+    #[test]
+    fn a_change_is_made_to_the_named_versions_only() {
+        for lines in [&[][..], &["\"7\""], &["*"], &["\"6\", \"7\""], &["\"6\"", "\"7\""]] {
+            assert!(if_match(lines).check(7).is_ok(), "{lines:?}");
+        }
+        // Weak tags never match (RFC 9110 §8.8.3.2).
+        for lines in [&["\"8\""][..], &["7"], &["W/\"7\""], &[""], &["ü"]] {
+            assert!(if_match(lines).check(7).is_err(), "{lines:?}");
+        }
+    }
+
+    #[test]
+    fn an_asterisk_names_no_version() {
+        assert!(!if_match(&[]).is_given() && !if_match(&["*"]).is_given());
+        assert!(if_match(&["\"7\""]).is_given());
+    }
+}
