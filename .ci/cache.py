@@ -51,8 +51,8 @@ def crate(file):
 
 
 def copy(source, to):
-    """Hard-links the files of compiled dependencies from one folder into another, which has none, or
-    copies them if the folders are on different disks. Returns the number of crates."""
+    """Hard-links the files of compiled dependencies from one folder into another, which has none
+    yet, or copies them if the folders are on different disks. Returns the number of crates."""
     ours, count = own(), 0
     for profile in profiles(source):
         for kind in (".fingerprint", "build", "deps"):
@@ -79,8 +79,8 @@ def link(source, to):
 
 def restore():
     """Links the cached crates into the target folder, unless it has crates already. The crates of two
-    builds are never mixed: two compilations of the same crate can have the same file name, and a crate
-    that was compiled with one of them cannot be used with the other."""
+    builds are never mixed: two compilations of a crate can have the same file name, and crates that
+    depend on one of them cannot be used with the other."""
     if profiles(target()):
         print(f"== {target()} has crates, so none are taken from {FOLDER}", flush=True)
     elif profiles(COMPILED):
@@ -90,8 +90,8 @@ def restore():
 
 
 def keep():
-    """Replaces the cache by the crates of the target folder, at once: a run that is killed meanwhile
-    leaves the cache as it was, or none."""
+    """Replaces the cache with the crates of the target folder. A run that is killed meanwhile
+    leaves the old cache or none, but no incomplete one."""
     new = FOLDER / "crates.new"
     shutil.rmtree(new, ignore_errors=True)
     count = copy(target(), new)

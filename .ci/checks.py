@@ -44,7 +44,8 @@ command -v nginx >/dev/null && command -v caddy >/dev/null && command -v haproxy
     {{ {APT} --no-install-recommends nginx-light caddy haproxy; }}
 tests/abuse/run
 """
-# The readers have a folder of their own, as they and the tools need different versions of packages.
+# The programs that read the site have a folder of their own, as they and the tools need different
+# versions of packages.
 READERS = f"""
 python3 -m venv {cache.FOLDER}/readers
 {cache.FOLDER}/readers/bin/pip install --quiet --disable-pip-version-check -r tests/content/requirements.txt
@@ -100,7 +101,7 @@ def checks(long):
         Check("release build", "tests/lambda/run build", after=["build", "python tools"], cores=ALL, builds=True),
         # The remaining checks are in the order of their duration, the longest first, so that only a
         # short one runs at the end. Checks that mostly wait count as half a core. Those that
-        # drive a browser have a second try, as a page may take too long while other checks run.
+        # drive a browser are retried once, as a page may take too long while other checks run.
         Check("rehearsal", "tests/deploy/run", after=["build"], cores=0.5),
         Check("schemathesis", schemathesis, after=["build", "python tools"]),
         Check("functions", "tests/lambda/run events", after=["build", "python tools"], cores=0.5),
@@ -215,7 +216,7 @@ class Run:
             with self.ended:
                 check.tries -= 1
                 if status and check.tries and not self.stopping:
-                    print(f"[{self.seconds():5} s] {check.name}: failed, and is tried again; its output:\n{tail(check.log)}", flush=True)
+                    print(f"[{self.seconds():5} s] {check.name}: failed, and is retried; its output:\n{tail(check.log)}", flush=True)
                     self.launch(check)
                     continue
                 check.ended, check.cpu, check.status = time.monotonic(), cpu, os.waitstatus_to_exitcode(status)
@@ -249,7 +250,7 @@ def environment():
         "PATH": os.pathsep.join(paths),
         "TARGET": str(cache.target()),
         "CARGO_TERM_COLOR": "never",
-        # Nothing is compiled twice here, and no backtrace is needed: without incremental and debug
+        # No crate is compiled twice here, and no backtrace is needed. Without incremental and debug
         # data, the build takes a quarter less time.
         "CARGO_INCREMENTAL": "0",
         "CARGO_PROFILE_DEV_DEBUG": "0",

@@ -21,13 +21,13 @@ change; messages may.
 
 ";
 
-/// Renders the document: the codes of the product API, then those of public content, sorted by
+/// Renders the document: the codes of the product API, then those of the content API, sorted by
 /// name.
 pub fn document() -> String {
     let mut document = HEAD.to_owned();
     let (mut product, mut content): (Vec<_>, Vec<_>) =
         catalog::entries().into_iter().partition(|entry| KnownError::CODES.contains(&entry.code));
-    for (title, entries) in [("Product API", &mut product), ("Public content", &mut content)] {
+    for (title, entries) in [("Product API", &mut product), ("Content API", &mut content)] {
         let _ = writeln!(document, "## {title}\n");
         entries.sort_by_key(|entry| entry.code);
         for entry in entries.iter() {

@@ -1,5 +1,5 @@
-//! `POST /a2a`: a small agent (A2A 1.0) that finds public content by the words of a message. It
-//! answers with a message at once, so there are no tasks.
+//! `POST /a2a`: a small agent (A2A 1.0) that searches the public content for the words of a
+//! message. It answers with a message at once, so there are no tasks.
 
 use api::content::Problem;
 use api::http::{Route, TableAction};
@@ -13,11 +13,11 @@ use crate::published::content;
 
 pub const ROUTE: Route = Route::post("content-a2a", "/a2a")
     .for_agents()
-    .summary("Finds public content for agents by the protocol A2A (JSON-RPC 2.0)")
+    .summary("Finds public content for agents over the A2A protocol (JSON-RPC 2.0)")
     .table(&[TableAction::BatchGetItem])
     .ignores_unknown_fields();
 
-/// Largest accepted body, in bytes, and the number of parts in a message.
+/// The largest accepted body, in bytes, and the maximum number of parts in a message.
 const MOST: usize = 16 * 1024;
 const MOST_PARTS: usize = 32;
 
@@ -26,9 +26,9 @@ const PUSH_NOT_SUPPORTED: Refusal = Refusal(-32003, "PUSH_NOTIFICATION_NOT_SUPPO
 const UNSUPPORTED_OPERATION: Refusal = Refusal(-32004, "UNSUPPORTED_OPERATION", "This agent has no streams and no extended card.");
 const CONTENT_TYPE_NOT_SUPPORTED: Refusal = Refusal(-32005, "CONTENT_TYPE_NOT_SUPPORTED", "This agent reads only text.");
 const VERSION_NOT_SUPPORTED: Refusal =
-    Refusal(-32009, "VERSION_NOT_SUPPORTED", "Send the header `A2A-Version: 1.0`; without it, version 0.3 is meant.");
+    Refusal(-32009, "VERSION_NOT_SUPPORTED", "Send the header `A2A-Version: 1.0`; without it, version 0.3 is assumed.");
 
-/// The code, the reason and the message of an error of the protocol.
+/// The code, the reason and the message of an A2A error.
 struct Refusal(i64, &'static str, &'static str);
 
 impl Refusal {
@@ -94,7 +94,7 @@ enum Unusable {
 fn query(params: &Value) -> Result<String, Unusable> {
     let message = params.get("message").filter(|message| message.is_object()).ok_or(Unusable::Malformed("`message` must be an object."))?;
     if message["messageId"].as_str().is_none_or(str::is_empty) {
-        return Err(Unusable::Malformed("`message.messageId` must be a text that is not empty."));
+        return Err(Unusable::Malformed("`message.messageId` must be a non-empty string."));
     }
     let parts = message["parts"].as_array().filter(|parts| !parts.is_empty() && parts.len() <= MOST_PARTS);
     let parts = parts.ok_or(Unusable::Malformed("`message.parts` must have 1 to 32 parts."))?;
@@ -117,7 +117,7 @@ async fn answer(app: &App, id: &Value, params: &Value, query: &str) -> Result<Re
     let found = search::find(&content(app).await?, query);
     let lines: Vec<String> = found.iter().map(|found| format!("{}: {} ({})", found.title, found.summary, found.url)).collect();
     let text = if found.is_empty() {
-        "Nothing matches. I can find public apps and blog posts by words of their names, titles and excerpts; \"apps\" and \"posts\" find all."
+        "Nothing matches. I can find public apps and blog posts by words in their names, titles and excerpts; \"apps\" and \"posts\" find all."
             .to_owned()
     } else {
         lines.join("\n")

@@ -1,5 +1,5 @@
-//! `GET /`: returns the start page of the site, which leads to everything else. It is the same as
-//! `/docs`, the URL by which search engines know it.
+//! `GET /`: returns the start page of the site, which leads to everything else. It is the same
+//! page as `/docs`, its canonical URL.
 
 use api::content::{Problem, Served};
 use api::http::{Route, TableAction};

@@ -1,6 +1,6 @@
 //! `GET /images/{image}`: returns an image of a post or of a page.
 //!
-//! An image has the name of what it is, and never changes. With a distribution, AWS serves it from
+//! An image is named after its content and never changes. With a distribution, AWS serves it from
 //! the bucket, and this function answers only for images that are not there.
 
 use api::content::{ContentPath, Missing, Problem, Served};

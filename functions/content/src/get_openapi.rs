@@ -12,7 +12,7 @@ use site::catalog;
 pub const ROUTE: Route =
     Route::get("content-get-openapi", "/openapi.json").content().summary("Returns the description of all operations, in OpenAPI 3.1");
 
-/// The document of a service at [`catalog::API_URL`] and [`catalog::SITE_URL`].
+/// The OpenAPI document of a service at [`catalog::API_URL`] and [`catalog::SITE_URL`].
 const DOCUMENT: &str = include_str!("openapi.json");
 
 pub async fn handle(State(app): State<App>) -> Result<Served, Problem> {

@@ -1,4 +1,4 @@
-//! `POST /mcp`: serves the public content to models by the Model Context Protocol, without
+//! `POST /mcp`: serves the public content to models over the Model Context Protocol, without
 //! sessions. Clients of revisions before 2026-07-28 get the same tools.
 
 mod checks;
@@ -19,13 +19,13 @@ use self::refusal::Refusal;
 
 pub const ROUTE: Route = Route::post("content-mcp", "/mcp")
     .for_agents()
-    .summary("Serves the public content to models by the Model Context Protocol (JSON-RPC 2.0)")
+    .summary("Serves the public content to models over the Model Context Protocol (JSON-RPC 2.0)")
     .table(&[TableAction::BatchGetItem, TableAction::GetItem])
     .ignores_unknown_fields();
 
-/// Largest accepted body, in bytes.
+/// The largest accepted body, in bytes.
 const MOST: usize = 64 * 1024;
-/// For how many milliseconds clients may use lists and resources without asking again.
+/// For how many milliseconds clients may keep lists and resources.
 const LIFE: u32 = 300_000;
 
 pub async fn handle(State(app): State<App>, received: Received<MOST>) -> Reply {
@@ -64,12 +64,14 @@ async fn answer(app: &App, call: &Call) -> Reply {
     }
 }
 
-/// What the server has. The list of prompts is empty, because clients ask for it all the same.
+/// The capabilities of the server. Prompts are declared although there are none, because clients
+/// list them anyway.
 fn capabilities() -> Value {
     json!({ "tools": {}, "resources": {}, "prompts": {} })
 }
 
-/// The agreement on a revision, which earlier clients begin with. There is no session.
+/// The reply to `initialize`, by which clients of earlier revisions agree on a revision. It starts
+/// no session.
 fn initialized(site_url: &str, call: &Call) -> Reply {
     let requested = call.params.get("protocolVersion").and_then(Value::as_str).unwrap_or_default();
     let version = REVISIONS.into_iter().find(|version| *version == requested).unwrap_or(SESSIONS);

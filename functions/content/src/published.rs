@@ -43,7 +43,7 @@ pub(crate) async fn site(app: &App) -> Result<Site, Problem> {
     Ok(front(app).await?.value.site)
 }
 
-/// The site with the pictures of its pages, without apps and posts; and since when it is shown.
+/// The site with the pictures of its pages, without apps and posts, and since when it is shown.
 pub(crate) async fn front(app: &App) -> Result<Dated<Content>, Problem> {
     let site_url = &app.settings.site_url;
     let published = app.store.front().await?;
@@ -53,8 +53,8 @@ pub(crate) async fn front(app: &App) -> Result<Dated<Content>, Problem> {
     ))
 }
 
-/// The post with this slug for readers elsewhere: the URLs of the post and of its images are
-/// absolute. `None` if there is no such post, or if its time has not come.
+/// The post with this slug for readers outside the pages of the site: the URLs of the post and of
+/// its images are absolute. `None` if there is no such post, or if it is not public yet.
 pub(crate) async fn portable_post(app: &App, slug: &str) -> Result<Option<(BlogPost, String)>, Problem> {
     let found = app.store.post_text(slug, app.clock.now()).await?;
     Ok(found.map(|found| portable(found, &app.settings.site_url)))
@@ -65,8 +65,8 @@ pub(crate) fn portable(found: PostText, site_url: &str) -> (BlogPost, String) {
     (found.post.at(site_url), images::absolute(&found.text, site_url))
 }
 
-/// The time of the last change of a document that shows this post as its newest: a post changes
-/// documents when its time comes, without a publication.
+/// When a document whose newest post is this one last changed: at the last switch between
+/// publications or, if that was earlier, when the post became public.
 pub(crate) fn with_post(since: Option<Timestamp>, post: Option<&BlogPost>) -> Option<Timestamp> {
     let published = post.and_then(|post| post.published_at.parse().ok());
     since.map(|since| published.map_or(since, |published| since.max(published)))

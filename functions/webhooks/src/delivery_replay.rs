@@ -1,5 +1,5 @@
 //! `POST /api/v1/internal/webhook-endpoints/{id}/deliveries/{delivery_id}/replay`: delivers an
-//! event once more. The receiver recognises it by the id of the message.
+//! event again. The id of the message stays the same, so that the receiver recognises the event.
 
 use api::http::TableAction::{BatchGetItem, ConditionCheckItem, GetItem, PutItem, UpdateItem};
 use api::http::{Json, Route};
@@ -15,7 +15,7 @@ use wire::id::{WebhookDeliveryId, WebhookEndpointId};
 use crate::endpoints::input::{found, lane};
 
 pub const ROUTE: Route = Route::post("webhooks-delivery-replay", "/api/v1/internal/webhook-endpoints/{id}/deliveries/{delivery_id}/replay")
-    .summary("Delivers an event to a webhook endpoint once more")
+    .summary("Delivers an event to a webhook endpoint again")
     .table(&[BatchGetItem, ConditionCheckItem, GetItem, PutItem, UpdateItem])
     .errors(&[ErrorCode::WebhookEndpointNotFound, ErrorCode::WebhookDeliveryNotFound]);
 

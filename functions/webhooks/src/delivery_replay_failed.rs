@@ -1,5 +1,5 @@
-//! `POST /api/v1/internal/webhook-endpoints/{id}/replay-failed`: delivers once more what failed for
-//! good since a time, about a thousand events per request at most.
+//! `POST /api/v1/internal/webhook-endpoints/{id}/replay-failed`: delivers again the events since a
+//! given time whose delivery failed after all attempts, at most about a thousand per request.
 
 use api::http::TableAction::{BatchGetItem, ConditionCheckItem, GetItem, PutItem, Query, UpdateItem};
 use api::http::{Json, Route};
@@ -16,7 +16,7 @@ use utoipa::ToSchema;
 use crate::endpoints::input::{EndpointPath, found, lane};
 
 pub const ROUTE: Route = Route::post("webhooks-delivery-replay-failed", "/api/v1/internal/webhook-endpoints/{id}/replay-failed")
-    .summary("Delivers once more what failed since a time")
+    .summary("Delivers again the events whose delivery failed since a given time")
     .table(&[BatchGetItem, ConditionCheckItem, GetItem, PutItem, Query, UpdateItem])
     .errors(&[ErrorCode::WebhookEndpointNotFound]);
 
@@ -31,9 +31,9 @@ pub struct ReplayFailed {
 
 #[derive(Serialize, ToSchema)]
 pub struct Replayed {
-    /// The number of events that are delivered once more.
+    /// The number of events that are delivered again.
     count: usize,
-    /// The `since_millis` of another request for the rest; `null` if this request was enough.
+    /// The `since_millis` of another request for the rest; `null` if there is no rest.
     next_since_millis: Option<i64>,
 }
 

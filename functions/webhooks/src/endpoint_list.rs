@@ -20,7 +20,7 @@ pub const ROUTE: Route = Route::get("webhooks-endpoint-list", "/api/v1/internal/
 #[derive(Deserr, ToSchema)]
 #[deserr(deny_unknown_fields)]
 pub struct EndpointsQuery {
-    /// 1 to 100. Default: 20, which is all.
+    /// 1 to 100. Default: 20, the maximum number of endpoints of a project.
     #[schema(value_type = Option<u8>, minimum = 1, maximum = 100)]
     #[deserr(default)]
     limit: Option<Param<usize>>,

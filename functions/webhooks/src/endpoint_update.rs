@@ -1,5 +1,5 @@
-//! `PATCH /api/v1/internal/webhook-endpoints/{id}`: changes an endpoint. Switching it on forgets
-//! its failures, and what is pending for it is due.
+//! `PATCH /api/v1/internal/webhook-endpoints/{id}`: changes an endpoint. Enabling it resets the
+//! record of its failures and makes its pending deliveries due.
 
 use api::http::TableAction::{BatchGetItem, UpdateItem};
 use api::http::{Json, Route};

@@ -1,5 +1,5 @@
 //! `POST /api/v1/internal/webhook-endpoints/{id}/rotate-secret`: replaces the secret of an
-//! endpoint. Until the given time has passed, both secrets sign, so that no event is rejected.
+//! endpoint. For a while, events are signed with both secrets, so that no receiver rejects them.
 
 use api::http::TableAction::{BatchGetItem, GetItem, UpdateItem};
 use api::http::{Json, Route};
@@ -24,15 +24,15 @@ pub const ROUTE: Route = Route::post("webhooks-secret-rotate", "/api/v1/internal
     .table(&[BatchGetItem, GetItem, UpdateItem])
     .errors(&[ErrorCode::WebhookEndpointNotFound]);
 
-/// How long the secret before signs unless the request says otherwise: a day.
+/// How long the previous secret also signs by default, in milliseconds: a day.
 const DEFAULT_OVERLAP: u64 = 86_400_000;
-/// How long it may sign: two days.
+/// How long it may sign at most, in milliseconds: two days.
 const MAX_OVERLAP: u64 = 172_800_000;
 
 #[derive(Deserr, ToSchema)]
 #[deserr(deny_unknown_fields)]
 pub struct RotateSecret {
-    /// For how many milliseconds the secret before signs, too: at most two days. Default: a day.
+    /// For how many milliseconds the previous secret also signs: at most two days. Default: a day.
     #[schema(maximum = 172_800_000)]
     #[deserr(default)]
     expire_previous_in_millis: Option<u64>,

@@ -1,5 +1,5 @@
-//! `POST /api/v1/internal/send-test-webhook`: sends an event of the type `endpoint.test` to one
-//! endpoint, once, and tells how it answered. An endpoint that is switched off receives it, too.
+//! `POST /api/v1/internal/send-test-webhook`: sends an event of the type `endpoint.test` to an
+//! endpoint once, and returns whether the endpoint accepted it. Disabled endpoints receive it, too.
 
 use api::http::TableAction::{BatchGetItem, GetItem, PutItem};
 use api::http::{Json, Route};
@@ -31,7 +31,7 @@ pub struct SendTest {
 pub struct Tested {
     /// Whether the endpoint accepted the event.
     success: bool,
-    /// Why it did not.
+    /// Why the endpoint did not accept the event.
     #[serde(skip_serializing_if = "Option::is_none")]
     error_message: Option<String>,
 }

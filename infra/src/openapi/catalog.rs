@@ -1,5 +1,5 @@
-//! Every error code of both interfaces, with its status and its explanation: the content of the
-//! page that errors link to.
+//! Every error code of both APIs, with its status and its explanation: the content of the page that
+//! errors link to.
 
 use api::content::Problem;
 use errors::KnownError;
@@ -18,7 +18,7 @@ pub struct CodeEntry {
     pub details: Vec<String>,
 }
 
-/// The codes of interface B, then those of interface A.
+/// The codes of the product API, then those of the content API.
 pub fn entries() -> Vec<CodeEntry> {
     let content = Problem::ALL.map(|problem| CodeEntry {
         code: problem.code(),

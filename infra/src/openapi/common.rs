@@ -11,7 +11,7 @@ use wire::level::Level;
 
 use crate::operation::Operation;
 
-/// Errors of every operation of interface B.
+/// Errors of every operation of the product API.
 const EVERY: &[&str] = &["INTERNAL_ERROR"];
 /// Errors of operations that use the table.
 const TABLE: &[&str] = &["SERVICE_UNAVAILABLE"];

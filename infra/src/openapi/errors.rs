@@ -13,9 +13,9 @@ use utoipa::openapi::{KnownFormat, ObjectBuilder, Ref, RefOr, Schema, SchemaForm
 
 use super::catalog;
 
-/// The name of the schema for errors of the public content interface.
+/// The name of the schema for errors of the content API.
 pub(super) const CONTENT: &str = "ContentError";
-/// The name of the schema for errors of the interface for products.
+/// The name of the schema for errors of the product API.
 pub(super) const PRODUCT: &str = "ProductError";
 /// The name of the schema for errors of the token endpoint.
 pub(super) const OAUTH: &str = "OauthError";
@@ -54,19 +54,19 @@ fn content() -> Schema {
         error.property(name, field).required(name)
     });
     let error = error.additional_properties(Some(AdditionalProperties::<Schema>::FreeForm(false)));
-    let whole = ObjectBuilder::new().property("error", error).required("error").description(Some("An error of interface A."));
+    let whole = ObjectBuilder::new().property("error", error).required("error").description(Some("An error of the content API."));
     Schema::Object(whole.additional_properties(Some(AdditionalProperties::<Schema>::FreeForm(false))).build())
 }
 
 fn product() -> Schema {
     let error = text().description(Some("A message for developers; it may change."));
-    Schema::Object(with_code(error, "An error of interface B.").build())
+    Schema::Object(with_code(error, "An error of the product API.").build())
 }
 
 fn oauth() -> Schema {
     let error = text().enum_values(Some(OauthErrorCode::VARIANTS.iter().copied()));
     let sentence = text().description(Some("A message for developers; it may change."));
-    let whole = with_code(error, "An OAuth error (RFC 6749 §5.2) with the additional fields of an error of interface B, such as `code`.");
+    let whole = with_code(error, "An OAuth error (RFC 6749 §5.2) with the additional fields of a product API error, such as `code`.");
     Schema::Object(whole.property("error_description", sentence).required("error_description").build())
 }
 

@@ -29,8 +29,8 @@ use utoipa::openapi::{ComponentsBuilder, OpenApi, OpenApiBuilder, PathItem};
 use crate::operation::Operation;
 use crate::operations;
 
-const DESCRIPTION: &str = "Two interfaces of one service: public content (interface A: apps, posts, the site; no credentials) and the \
-    product API (interface B: users, sign-in, sessions, emails, the project itself).\n\nCallers of interface B identify themselves by headers; \
+const DESCRIPTION: &str = "Two APIs of one service: the content API (apps, posts, the site; no credentials) and the product API \
+    (users, sign-in, sessions, emails, the project itself).\n\nCallers of the product API authenticate by headers; \
     see the security schemes. Every header `X-Service-…` may also be written `X-Stack-…` or `X-Hexclave-…`.";
 
 /// The names and descriptions of the areas, in the order of the document.
@@ -46,12 +46,12 @@ const AREAS: [(&str, &str); 9] = [
     ("edge", "The service itself"),
 ];
 
-/// The OpenAPI document of a service with one base URL for both interfaces.
+/// The OpenAPI document of a service with one base URL for both APIs.
 pub fn document(api_url: &str) -> OpenApi {
     document_of(&operations::all(), api_url, api_url)
 }
 
-/// The OpenAPI document as JSON, for interfaces with different base URLs.
+/// The OpenAPI document as JSON, for APIs with different base URLs.
 pub fn json(api_url: &str, site_url: &str) -> serde_json::Result<Value> {
     let mut document = serde_json::to_value(document_of(&operations::all(), api_url, site_url))?;
     glossary::describe(&mut document);

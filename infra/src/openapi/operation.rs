@@ -21,7 +21,7 @@ use crate::operation::Operation;
 const JSON: &str = "application/json";
 const FORM: &str = "application/x-www-form-urlencoded";
 
-/// The documentation of an operation; `site_url` is the base URL of interface A, if different.
+/// The documentation of an operation; `site_url` is the base URL of the content API, if different.
 pub(super) fn describe(operation: &Operation, schemas: &Schemas, site_url: Option<&str>) -> OperationBuilder {
     let (route, description) = (&operation.route, &operation.description);
     let is_content = route.interface == Interface::Content;

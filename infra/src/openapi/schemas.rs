@@ -32,7 +32,7 @@ fn described(operation: &Operation) -> impl Iterator<Item = &Described> {
 }
 
 /// The types that allow no additional fields: bodies except the few that ignore unknown fields,
-/// and the responses of interface A. Responses of interface B may get new fields.
+/// and the responses of the content API. Responses of the product API may get new fields.
 fn closed_roots(operation: &Operation) -> impl Iterator<Item = &Described> {
     let is_content = operation.route.interface == Interface::Content;
     operation

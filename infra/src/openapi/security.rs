@@ -1,5 +1,5 @@
-//! Authentication: the headers of interface B as security schemes, and the headers that each access
-//! level requires.
+//! Authentication: the headers of the product API as security schemes, and the headers that each
+//! access level requires.
 
 use utoipa::openapi::SecurityRequirement;
 use utoipa::openapi::security::{ApiKey, ApiKeyValue, SecurityScheme};

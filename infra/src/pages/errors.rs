@@ -58,7 +58,7 @@ pub fn page(frame: &Frame) -> anyhow::Result<String> {
         document_href: HREF,
         interfaces: [
             Interface { id: "product-api", title: "Product API", codes: sorted(product) },
-            Interface { id: "public-content", title: "Public content", codes: sorted(content) },
+            Interface { id: "content-api", title: "Content API", codes: sorted(content) },
         ],
     };
     let groups = minijinja::Value::from(minijinja::value::Serde(documents::groups()));

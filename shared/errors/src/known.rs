@@ -1,4 +1,4 @@
-//! The errors of interface B: the variant is the `code`, its fields are the `details`, and its
+//! The errors of the product API: the variant is the `code`, its fields are the `details`, and its
 //! message is the `error`.
 //!
 //! Codes, statuses and details are part of the contract; the messages may change. The catalog

@@ -6,7 +6,7 @@ use url::Url;
 
 use crate::document::Document;
 
-/// What the MCP server is for, told to models.
+/// What the MCP server tells models about itself.
 pub const INSTRUCTIONS: &str = "The public apps, blog posts and texts of this site. Read only.";
 /// The version of the MCP server and of the agent.
 const VERSION: &str = env!("CARGO_PKG_VERSION");
@@ -18,7 +18,7 @@ fn host(site_url: &str) -> String {
     Url::parse(site_url).ok().and_then(|url| url.host_str().map(str::to_owned)).unwrap_or_else(|| "localhost".to_owned())
 }
 
-/// The name of the MCP server: the host, in reverse, and `site`.
+/// The name of the MCP server: the labels of the host in reverse order, and `/site`.
 fn name(site_url: &str) -> String {
     let host = host(site_url);
     // The brackets and colons of an IPv6 address are not allowed in a name.
@@ -52,7 +52,8 @@ const AGENT_CARD: &str = "application/a2a-agent-card+json";
 pub fn catalog(site_url: &str) -> Document {
     let host = host(site_url);
     let entry = |kind: &str, title: &str, media_type: &str, path: &str| {
-        // Specifications differ in the name of the media type, and readers ignore unknown fields.
+        // The specifications disagree on the name of the media type (`type` or `mediaType`), and
+        // readers ignore unknown fields, so the entry has both.
         json!({
             "identifier": format!("urn:air:{host}:{kind}:site"),
             "displayName": title,
@@ -76,7 +77,7 @@ pub fn catalog(site_url: &str) -> Document {
 pub fn card(site_url: &str) -> Document {
     let card = json!({
         "name": format!("Content of {}", host(site_url)),
-        "description": "Finds public apps and blog posts of the site by words.",
+        "description": "Finds public apps and blog posts of the site by keywords.",
         "version": VERSION,
         "documentationUrl": format!("{site_url}/docs"),
         "supportedInterfaces": [{ "url": format!("{site_url}/a2a"), "protocolBinding": "JSONRPC", "protocolVersion": "1.0" }],

@@ -45,8 +45,8 @@ pub fn apis(site_url: &str, api_url: &str) -> Document {
     Document::of_release(LINKSET, format!("{catalog:#}\n"))
 }
 
-/// The value of the header `Link` (RFC 8288) of the documents by which people and programs come to
-/// the site: its catalogs, its description, its documentation and its feed.
+/// The value of the header `Link` (RFC 8288) of the documents that people and programs read first:
+/// links to the catalogs of the site, its description, its documentation and its feed.
 pub fn links(site_url: &str) -> String {
     let links = [
         ("/.well-known/api-catalog", "api-catalog", "application/linkset+json"),
@@ -58,12 +58,12 @@ pub fn links(site_url: &str) -> String {
     links.map(|(path, relation, kind)| format!("<{site_url}{path}>; rel=\"{relation}\"; type=\"{kind}\"")).join(", ")
 }
 
-/// The URLs that stand for those of the deployment in the description that a function embeds.
+/// Stands for the base URL of the product API in the OpenAPI document that a function embeds.
 pub const API_URL: &str = "https://api.invalid";
-/// The URL that stands for that of the site.
+/// Stands for the URL of the site in that document.
 pub const SITE_URL: &str = "https://site.invalid";
 
-/// `/openapi.json`: the description of all operations, at the URLs of the deployment.
+/// `/openapi.json`: the OpenAPI document of all operations, with the URLs of the deployment.
 pub fn openapi(document: &str, site_url: &str, api_url: &str) -> Document {
     Document::of_release("application/json", document.replace(API_URL, api_url).replace(SITE_URL, site_url))
 }

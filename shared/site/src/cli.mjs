@@ -12,8 +12,8 @@ Commands:
   get-site           Show the site and the URLs of its documents
 
 Options:
-  --json       Print the answer of the API as it is
-  --site URL   The site to ask; by default ${SITE}
+  --json       Print the response of the API as JSON
+  --site URL   The site to read from; by default ${SITE}
 `;
 
 class WrongUse extends Error {}
@@ -31,7 +31,7 @@ function parsed(words) {
   return { ...call, site: call.site.replace(/\/+$/, "") };
 }
 
-/** The path of a command below the API. */
+/** The path that a command requests, below `/api/v1/`. */
 function path([command, ...given]) {
   const paths = { "list-apps": "apps", "get-app": "apps/", "list-blog-posts": "blog-posts", "get-site": "site" };
   const path = Object.hasOwn(paths, command ?? "") ? paths[command] : undefined;
@@ -41,7 +41,7 @@ function path([command, ...given]) {
   return path + given.map(encodeURIComponent).join("");
 }
 
-/** A text of the site as one line without control characters, which could steer a terminal. */
+/** A text of the site as one line, without control characters that a terminal would obey. */
 const line = (text) => String(text).replace(/[\p{Cc}\p{Cf}]+/gu, " ");
 
 function shown(data) {

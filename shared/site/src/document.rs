@@ -1,4 +1,4 @@
-//! A document with its media type and its life in caches.
+//! A document with its media type and its lifetime in caches.
 
 /// A document, as it is served.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -7,7 +7,7 @@ pub struct Document {
     pub media_type: &'static str,
     /// The text of the document.
     pub body: String,
-    /// For how many seconds caches may reuse the document without asking.
+    /// For how many seconds caches may reuse the document without revalidation.
     pub max_age: u32,
 }
 

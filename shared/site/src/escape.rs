@@ -1,4 +1,4 @@
-//! Escapes texts of the content, which must not become markup.
+//! Escapes texts of the content, so that they do not become markup.
 
 /// Escapes a text for HTML and XML, including attributes, and drops the characters that XML 1.0
 /// forbids (§2.2).

@@ -1,4 +1,4 @@
-//! The feeds of the posts, and the list of all pages.
+//! The feeds of the posts, and the sitemap.
 
 use std::fmt::Write as _;
 
@@ -8,7 +8,7 @@ use serde_json::json;
 use crate::document::Document;
 use crate::escape::markup;
 
-/// How many posts a feed has.
+/// How many posts a feed has at most.
 pub(crate) const NEWEST: usize = 50;
 /// The time at which a feed without posts was last updated.
 const NEVER: &str = "1970-01-01T00:00:00Z";
@@ -76,11 +76,11 @@ pub fn json(content: &Content, site_url: &str) -> Document {
     Document::of_content("application/feed+json", format!("{feed:#}\n"))
 }
 
-/// The limits of the protocol: URLs of a sitemap, and characters of a URL.
+/// The limits of the sitemap protocol: URLs in a sitemap, and characters in a URL.
 const MOST_PAGES: usize = 50_000;
 const LONGEST_URL: usize = 2_047;
 
-/// `/sitemap.xml`: the pages of the site, without those of other sites to which content links.
+/// `/sitemap.xml`: the pages of the site. Apps and posts with URLs of other sites are left out.
 pub fn sitemap(content: &Content, site_url: &str) -> Document {
     let below = format!("{site_url}/");
     let lists = ["/docs", "/blog", "/apps"].map(|path| (format!("{site_url}{path}"), None));

@@ -1,4 +1,4 @@
-//! The images in the Markdown of posts, and in the HTML that is made of it.
+//! The images in the Markdown of posts, and in the HTML rendered from it.
 
 use std::fmt::Write as _;
 use std::ops::Range;
@@ -8,7 +8,7 @@ use pulldown_cmark::{Event, LinkType, OffsetIter, Parser, Tag, TagEnd};
 
 use crate::markdown::OPTIONS;
 
-/// A picture or a link in Markdown, with the place of its destination.
+/// A picture or a link in Markdown, and where its destination is written.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Reference {
     /// The destination, without the escapes of Markdown.
@@ -27,7 +27,7 @@ struct Open {
     reference: Reference,
     /// Whether the destination is in the picture or the link itself.
     is_inline: bool,
-    /// Where its content ends.
+    /// Where its content ends, as far as it has been parsed.
     inner: usize,
 }
 
@@ -55,14 +55,14 @@ pub fn references(text: &str) -> Vec<Reference> {
     found
 }
 
-/// Notes that the content of the innermost picture or link reaches to this place.
+/// Extends the content of the innermost open picture or link to `end`.
 fn within(open: &mut [Open], end: usize) {
     if let Some(last) = open.last_mut() {
         last.inner = last.inner.max(end);
     }
 }
 
-/// The destination in the definition with this id.
+/// Where the definition with this id has its destination.
 fn defined(text: &str, events: &OffsetIter<'_>, id: &str) -> Option<Range<usize>> {
     let span = events.reference_definitions().get(id)?.span.clone();
     let end = span.start + text[span].find("]:")? + "]:".len();
@@ -70,7 +70,8 @@ fn defined(text: &str, events: &OffsetIter<'_>, id: &str) -> Option<Range<usize>
 }
 
 impl Open {
-    /// A picture or a link that begins at `start`; `defined` is the destination with an id.
+    /// A picture or a link that begins at `start`; `defined` finds the destination in the
+    /// definition with an id.
     fn of(tag: &Tag<'_>, start: usize, defined: impl Fn(&str) -> Option<Range<usize>>) -> Option<Self> {
         let (Tag::Image { link_type, dest_url, id, .. } | Tag::Link { link_type, dest_url, id, .. }) = tag else { return None };
         let is_inline = *link_type == LinkType::Inline;
@@ -80,7 +81,8 @@ impl Open {
         Some(Self { reference, is_inline, inner: start + 1 })
     }
 
-    /// The reference, if the place of its destination is known: automatic links have none.
+    /// The reference, if its destination has a range of its own: those of automatic links have
+    /// none.
     fn end(mut self, text: &str, end: usize) -> Option<Reference> {
         if self.is_inline {
             let after = self.inner + text.get(self.inner..end)?.find("](")? + "](".len();
@@ -90,8 +92,8 @@ impl Open {
     }
 }
 
-/// The range of the destination that follows this place: up to white space or to a parenthesis that
-/// was not opened, or between angle brackets.
+/// The range of the destination that follows this place: between angle brackets, or up to white
+/// space or an unmatched closing parenthesis.
 fn destination_after(text: &str, place: usize) -> Option<Range<usize>> {
     let start = place + text.get(place..)?.find(|character: char| !character.is_whitespace())?;
     let rest = &text[start..];
@@ -112,7 +114,8 @@ fn destination_after(text: &str, place: usize) -> Option<Range<usize>> {
     Some(start..text.len()).filter(|_| !is_bracketed)
 }
 
-/// The text with other destinations in these ranges; a range that occurs twice is one definition.
+/// Replaces the destinations in these ranges. A range can occur twice, because several references
+/// can share a definition.
 pub fn redirected(text: &str, mut changes: Vec<(Range<usize>, String)>) -> String {
     changes.sort_by_key(|(range, _)| range.start);
     changes.dedup_by_key(|(range, _)| range.start);
@@ -123,7 +126,7 @@ pub fn redirected(text: &str, mut changes: Vec<(Range<usize>, String)>) -> Strin
     result
 }
 
-/// The Markdown with absolute URLs of the site's own images, for readers elsewhere.
+/// The Markdown with absolute URLs for the site's own images, for readers outside its pages.
 pub fn absolute(text: &str, site_url: &str) -> String {
     if !text.contains(PATH) {
         return text.to_owned();
@@ -139,7 +142,7 @@ pub(crate) fn placed(html: &str, root: &str) -> String {
     let mut placed = parts.next().unwrap_or_default().to_owned();
     for part in parts {
         let name = part.split_once('"').and_then(|(name, _)| name.parse::<ImageName>().ok());
-        // Markup that is shown as text has no `<`.
+        // In markup that is shown as text, `<` is escaped, so only real elements match.
         match name {
             Some(ImageName { width, height, .. }) if placed.ends_with("<img src") => {
                 placed.truncate(placed.len() - "src".len());
@@ -189,7 +192,7 @@ mod tests {
     }
 
     #[test]
-    fn own_images_are_absolute_for_readers_elsewhere() {
+    fn own_images_get_absolute_urls() {
         let text = format!("![a]({0}) ![b](/other.png) `{0}` ![c][c]\n\n[c]: {0}\n", path());
         let url = format!("https://example.com/base{}", path());
         let expected = format!("![a]({url}) ![b](/other.png) `{0}` ![c][c]\n\n[c]: {url}\n", path());
@@ -197,7 +200,7 @@ mod tests {
     }
 
     #[test]
-    fn own_images_have_their_sizes_and_the_path_of_the_site() {
+    fn own_images_get_their_sizes_and_a_path_below_the_sites() {
         let html = crate::markdown::html(&format!("[![a]({0})]({0}) x=\"{0}\" ![b](/b.png)", path()), "");
         let placed = placed(&html, "/base");
         let image =

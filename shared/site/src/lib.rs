@@ -1,7 +1,7 @@
 //! The documents of a site, for people and for agents: pages, feeds, texts and catalogs.
 //!
-//! Every document is a pure function of the published content and the site's URL. Its bytes are
-//! the same as long as these are, so its `ETag` changes only when the document does.
+//! Every document is a pure function of the published content and the site's URL, so its `ETag`
+//! changes only when they do.
 
 #![warn(missing_docs)]
 

@@ -1,5 +1,5 @@
-//! Markdown of posts as HTML without scripts, frames or pictures of other hosts, and as part of a
-//! longer Markdown text.
+//! Renders the Markdown of posts as HTML without scripts, frames or pictures of other hosts, and as
+//! part of a longer Markdown text.
 
 use std::ops::Range;
 
@@ -11,7 +11,7 @@ use crate::escape::markup;
 pub const OPTIONS: Options =
     Options::ENABLE_TABLES.union(Options::ENABLE_STRIKETHROUGH).union(Options::ENABLE_TASKLISTS).union(Options::ENABLE_FOOTNOTES);
 
-/// The start of an element around a table, which can be scrolled if the table is wide.
+/// The start of the element around a table, which scrolls if the table is wide.
 pub const TABLE_START: &str = "<section class=\"scroll\" tabindex=\"0\" aria-label=\"Table\">";
 /// The end of that element.
 pub const TABLE_END: &str = "</section>";
@@ -146,8 +146,9 @@ impl<'a> Writer<'a> {
     }
 }
 
-/// Gives each heading the level after that of the heading above it, as the title of the post is the
-/// only one of the first level, and screen readers announce levels.
+/// Gives each heading the level below that of the heading that contains it. The title of the post
+/// is the only heading of the first level, and no level is skipped, because screen readers announce
+/// levels.
 fn level_headings(events: &mut [Event]) {
     let mut above: Vec<HeadingLevel> = Vec::new();
     for event in events {
@@ -167,8 +168,8 @@ fn is_local(url: &str) -> bool {
     url.starts_with('/') && !url.starts_with("//") && !url.contains('\\')
 }
 
-/// Whether posts may link to a URL: those of the web and of emails, paths of the site, and sections
-/// of the post.
+/// Whether posts may link to a URL: `http`, `https` and `mailto` URLs, paths of the site, and
+/// sections of the post.
 fn is_allowed(url: &str) -> bool {
     let is_web = url::Url::parse(url).is_ok_and(|url| matches!(url.scheme(), "http" | "https" | "mailto"));
     is_web || is_local(url) || url.starts_with('#')
@@ -198,7 +199,7 @@ pub fn embedded(text: &str) -> String {
                 let lowered = lower(lower(level)) as usize - level as usize;
                 changes.push((range.start..range.start, "#".repeat(lowered)));
             }
-            // A heading that is underlined has no third level.
+            // An underlined heading cannot have the third level, so it becomes one with `#`.
             Event::Start(Tag::Heading { level, .. }) => {
                 let lines: Vec<&str> = source.trim_end().lines().collect();
                 let words = lines[..lines.len().saturating_sub(1)].join(" ");
@@ -216,8 +217,8 @@ pub fn embedded(text: &str) -> String {
     result
 }
 
-/// The Markdown with its HTML as text. What follows an element that does not end is HTML, too,
-/// until the element is escaped, and is then read again.
+/// Escapes the HTML in the Markdown. The parser takes what follows an unclosed element for HTML,
+/// too, until the element is escaped, so the text is parsed again until nothing changes.
 fn without_html(text: &str) -> String {
     let mut text = text.to_owned();
     loop {
@@ -232,7 +233,7 @@ fn without_html(text: &str) -> String {
     }
 }
 
-/// The text with these ranges replaced, which are in order and do not overlap.
+/// Replaces these ranges of the text, which are in order and do not overlap.
 fn replaced(text: &str, changes: Vec<(Range<usize>, String)>) -> String {
     let mut result = text.to_owned();
     for (range, replacement) in changes.into_iter().rev() {
@@ -284,7 +285,7 @@ mod tests {
     }
 
     #[test]
-    fn headings_below_the_title_leave_no_level_out() {
+    fn headings_below_the_title_begin_at_the_second_level() {
         for (text, expected) in [
             ("# Hello\n\n## Part\n\n### Detail\n", ["<h2 id=\"part\">Part", "<h3 id=\"detail\">Detail", "</a></h3>"]),
             ("## Part\n\n### Detail\n", ["<h2 id=\"part\">Part", "<h3 id=\"detail\">Detail", "</a></h3>"]),
@@ -296,7 +297,7 @@ mod tests {
     }
 
     #[test]
-    fn an_embedded_text_opens_no_section_of_the_text_around_it() {
+    fn an_embedded_text_does_not_affect_the_text_around_it() {
         let text = "# One\n\nTwo\n===\n\n```\n# no heading\n```\n\n<!-- open\n\n###### Six\n\n~~~~sh\nlast";
         let embedded = embedded(text);
         assert!(embedded.starts_with("### One\n\n### Two\n"), "{embedded}");

@@ -20,7 +20,7 @@ const LOGO: &str = "<svg viewBox=\"0 0 24 24\" fill=\"none\" stroke=\"currentCol
 /// The entries of the navigation: labels and paths.
 const NAVIGATION: [(&str, &str); 3] = [("Blog", "/blog"), ("Apps", "/apps"), ("Docs", "/docs")];
 
-/// What a page consists of, besides what all pages of the site have.
+/// The parts of a page that differ from page to page.
 struct Page<'a> {
     title: &'a str,
     description: &'a str,
@@ -32,7 +32,7 @@ struct Page<'a> {
     here: &'a str,
     /// The path of the image that previews of links show.
     picture: Option<&'a str>,
-    /// Markup that follows the metadata.
+    /// More markup for the `head` element, after the metadata.
     head: String,
     /// The main part, as HTML.
     main: String,
@@ -78,7 +78,8 @@ impl Page<'_> {
     }
 }
 
-/// The metadata of the image that previews of a link to a page show, or that there is none.
+/// The metadata of the image that previews of links to a page show; without an image, the metadata
+/// of a preview without one.
 fn preview(picture: Option<&str>, title: &str, site_url: &str) -> String {
     let Some((path, name)) = picture.and_then(|path| Some((path, ImageName::of_path(path)?))) else {
         return "<meta name=\"twitter:card\" content=\"summary\">\n".to_owned();
@@ -95,7 +96,7 @@ fn preview(picture: Option<&str>, title: &str, site_url: &str) -> String {
     )
 }
 
-/// A time as an element; the content has times in UTC.
+/// A `time` element; all times of the content are in UTC.
 fn time(published_at: &str) -> String {
     let shown = published_at.replace('T', " ").replace('Z', " UTC");
     format!("<time datetime=\"{}\">{}</time>", markup(published_at), markup(&shown))
@@ -153,7 +154,7 @@ pub fn apps(content: &Content, site_url: &str) -> Document {
     .document(&content.site, site_url)
 }
 
-/// How many posts the page of the documentation shows.
+/// How many posts `/docs` shows.
 pub(crate) const RECENT: usize = 5;
 
 /// `/docs`: what there is on the site, for people and for programs.
@@ -186,7 +187,7 @@ pub fn docs(content: &Content, site_url: &str) -> Document {
     .document(site, site_url)
 }
 
-/// `/apps/{app_id}`: an app of the site whose front is given.
+/// `/apps/{app_id}`: the page of an app; `front` is the site with the pictures of its pages.
 pub fn app(front: &Content, app: &App, site_url: &str) -> Document {
     let path = format!("/apps/{}", app.id);
     let own = format!("{site_url}{path}");
@@ -250,7 +251,7 @@ pub fn reference(site: &Site, operations: &str, site_url: &str) -> Document {
         picture: None,
         head: format!("<link rel=\"service-desc\" type=\"application/json\" href=\"{root}/openapi.json\">\n"),
         main: format!(
-            "<h1>API reference</h1>\n<p>Fields, answers and errors of each operation are in the <a href=\"{root}/openapi.json\">OpenAPI \
+            "<h1>API reference</h1>\n<p>Fields, responses and errors of each operation are in the <a href=\"{root}/openapi.json\">OpenAPI \
              document</a>, and all <a href=\"{root}/docs/errors\">error codes</a> on a page of their own.</p>\n{}",
             markdown::html(table, "")
         ),

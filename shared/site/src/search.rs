@@ -1,11 +1,11 @@
-//! Finds apps and posts by words.
+//! Finds apps and posts by keywords.
 
 use model::content::Content;
 use serde_json::{Value, json};
 
 /// How many apps and posts a search finds at most.
 const MOST: usize = 20;
-/// How many words of a query count.
+/// How many words of a query are used at most.
 const MOST_WORDS: usize = 16;
 
 /// An app or a post that matches.
@@ -34,8 +34,8 @@ fn words(text: &str) -> Vec<String> {
     words.take(MOST_WORDS).map(str::to_lowercase).collect()
 }
 
-/// The apps and posts that contain most of the words of a query, at least one; among those with
-/// equally many, apps come first, then posts from the newest on. At most 20.
+/// The apps and posts that contain at least one word of a query, at most 20. Those with more of the
+/// words come first; among equals, apps precede posts, and newer posts older ones.
 pub fn find(content: &Content, query: &str) -> Vec<Found> {
     let words = words(query);
     let apps = content.apps.iter().map(|app| Found {
@@ -67,7 +67,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn matches_of_more_words_come_first_and_no_word_matches_nothing() {
+    fn more_matching_words_rank_higher_and_a_query_without_words_finds_nothing() {
         let app = |name: &str| App {
             id: name.to_owned(),
             display_name: name.to_owned(),

@@ -49,7 +49,7 @@ fn all() -> Vec<Document> {
 }
 
 #[test]
-fn texts_of_the_content_are_no_markup_and_open_no_section() {
+fn texts_of_the_content_become_neither_markup_nor_headings() {
     for document in all() {
         let body = &document.body;
         if document.media_type.contains("xml") || document.media_type.contains("html") {

@@ -25,10 +25,10 @@ pub(crate) const PROGRAMS: [(&str, &str, &str); 11] = [
 ];
 
 /// The largest `llms-full.txt`, in bytes: Lambda's responses are limited to 6 MB of JSON, in which
-/// some characters take more bytes.
+/// some characters take more bytes than here.
 pub const MOST_BYTES: usize = 4 * 1024 * 1024;
 
-/// The title, the description and a sentence about the whole.
+/// The title, the description, and a sentence about access and times.
 fn head(content: &Content) -> String {
     let site = &content.site;
     format!(
@@ -76,7 +76,7 @@ pub fn llms(content: &Content, site_url: &str) -> Document {
 /// `/index.md`: the start page in Markdown.
 pub fn index(content: &Content, site_url: &str) -> Document {
     let rest = [
-        format!("- [Docs]({site_url}/docs): everything there is\n"),
+        format!("- [Docs]({site_url}/docs): everything on this site\n"),
         format!("- [llms.txt]({site_url}/llms.txt): for language models\n"),
         format!("- [Feed]({site_url}/feed.xml): new posts\n"),
     ];
@@ -84,7 +84,7 @@ pub fn index(content: &Content, site_url: &str) -> Document {
     Document::of_content(MARKDOWN, body)
 }
 
-/// A post in Markdown: its title, its date and its text.
+/// A post in Markdown: its title, its URL, its time and its text.
 fn whole(post: &BlogPost, text: &str, level: &str) -> String {
     format!("{level} {}\n\n{}, {}\n\n", markdown(&post.title), post.url, post.published_at) + text
 }
@@ -124,8 +124,8 @@ pub(crate) fn robots(site_url: &str) -> Document {
     Document::of_release(PLAIN, rules)
 }
 
-/// `/.well-known/security.txt` (RFC 9116): where to report vulnerabilities. The URL of the document
-/// itself must be one of HTTPS.
+/// `/.well-known/security.txt` (RFC 9116): where to report vulnerabilities. `Canonical` is left out
+/// if the site's URL is not `https`, as the RFC permits no other URL there.
 pub fn security(contact: &SecurityContact, site_url: &str) -> Document {
     let mut lines = String::new();
     for address in &contact.contacts {

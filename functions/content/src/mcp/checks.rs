@@ -1,6 +1,5 @@
-//! What a request of the Model Context Protocol must have, checked in the order of revision
-//! 2026-07-28. Clients of earlier revisions are served on the same path; what they must have is
-//! less.
+//! Checks requests of the Model Context Protocol in the order of revision 2026-07-28. Clients of
+//! earlier revisions are served at the same path, with fewer requirements.
 
 use api::rpc::{INVALID_PARAMS, INVALID_REQUEST, PARSE_ERROR, Reply};
 use base64::Engine as _;
@@ -13,7 +12,7 @@ use site::agent::REVISIONS as SUPPORTED;
 const STATELESS: &str = SUPPORTED[0];
 /// The revision that an earlier client gets if it asks for an unknown one.
 pub(super) const SESSIONS: &str = SUPPORTED[1];
-/// The revision that clients mean who name none.
+/// The revision that is assumed for clients that name none.
 const UNNAMED: &str = "2025-03-26";
 
 /// A header is missing, or differs from the body.
@@ -94,7 +93,7 @@ fn stateless(headers: &HeaderMap, call: &Call) -> Result<(), Refused> {
     let version = meta.and_then(|meta| meta.get(VERSION_FIELD)).and_then(Value::as_str);
     let has_capabilities = meta.and_then(|meta| meta.get(CAPABILITIES_FIELD)).is_some_and(Value::is_object);
     let Some(version) = version.filter(|_| has_capabilities) else {
-        let message = format!("`params._meta` must have `{VERSION_FIELD}`, a text, and `{CAPABILITIES_FIELD}`, an object.");
+        let message = format!("`params._meta` must have `{VERSION_FIELD}`, a string, and `{CAPABILITIES_FIELD}`, an object.");
         return Err(Refused::new(INVALID_PARAMS, message));
     };
     if named != version {
@@ -119,7 +118,7 @@ fn stateless(headers: &HeaderMap, call: &Call) -> Result<(), Refused> {
     }
 }
 
-/// Clients of earlier revisions name a revision once they have agreed on it.
+/// Checks the revision that a client of an earlier revision names after `initialize`.
 fn with_sessions(version: Option<&str>) -> Result<(), Refused> {
     match version {
         Some(version) if version != UNNAMED && !SUPPORTED.contains(&version) => Err(Refused::version(version)),

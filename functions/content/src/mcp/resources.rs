@@ -10,7 +10,7 @@ use site::{Document, Renderer, text};
 use super::refusal::Refusal;
 use crate::published::{content, portable_post};
 
-/// How many posts a page of the list has.
+/// How many posts a page of the list has at most.
 const POSTS: usize = 100;
 
 /// The documents that are always there: name, title, description and renderer.
@@ -23,7 +23,7 @@ fn post_uri(slug: &str, site_url: &str) -> String {
     format!("{site_url}/blog/{slug}.md")
 }
 
-/// A page of the list. The cursor is the number of the posts before it.
+/// A page of the list. The cursor is the number of posts on the pages before it.
 pub(super) async fn list(app: &App, params: &Map<String, Value>) -> Result<Value, Refusal> {
     let first = match params.get("cursor") {
         None => 0,
@@ -59,7 +59,7 @@ fn page(content: &Content, first: usize, site_url: &str) -> Value {
     page
 }
 
-/// The form of the URIs of posts.
+/// The URI template of posts.
 pub(super) fn templates(site_url: &str) -> Value {
     json!({ "resourceTemplates": [{
         "uriTemplate": post_uri("{slug}", site_url),

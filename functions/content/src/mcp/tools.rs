@@ -7,7 +7,7 @@ use site::search;
 use super::refusal::Refusal;
 use crate::published::{apps, content, portable_post, site};
 
-/// How many posts a call lists.
+/// How many posts a call lists at most.
 const POSTS: usize = 200;
 
 fn schema(properties: &Value, required: &[&str]) -> Value {
@@ -18,7 +18,7 @@ fn text(description: &str) -> Value {
     json!({ "type": "string", "description": description })
 }
 
-/// An object whose fields are all texts.
+/// The schema of an object whose fields are all strings.
 fn texts(fields: &[&str]) -> Value {
     let properties: Map<String, Value> = fields.iter().map(|field| ((*field).to_owned(), json!({ "type": "string" }))).collect();
     json!({ "type": "object", "properties": properties, "required": fields })
@@ -39,7 +39,7 @@ fn tool(name: &str, title: &str, description: &str, input: &Value, data: &Value)
     })
 }
 
-/// The tools in a fixed order. The first needs no parameters, so that clients can try it.
+/// The tools in a fixed order. The first has no parameters, so that clients can try it easily.
 pub(super) fn all() -> Value {
     let nothing = json!({ "type": "object", "additionalProperties": false });
     let app = texts(&["id", "displayName", "subtitle", "url"]);
@@ -58,8 +58,8 @@ pub(super) fn all() -> Value {
         tool(
             "list_blog_posts",
             "List posts",
-            &format!("Lists the blog posts, newest first, with excerpts: {POSTS} at a time. The result has their `total`."),
-            &schema(&json!({ "offset": { "type": "integer", "minimum": 0, "description": "How many of the newest to skip." } }), &[]),
+            &format!("Lists the blog posts, newest first, with excerpts: {POSTS} at a time. The result has their number as `total`."),
+            &schema(&json!({ "offset": { "type": "integer", "minimum": 0, "description": "How many of the newest posts to skip." } }), &[]),
             &list(&texts(&post)),
         ),
         tool("get_site", "Get the site", "Returns the site and the URLs of its documents.", &nothing, &json!({ "type": "object" })),
@@ -73,7 +73,7 @@ pub(super) fn all() -> Value {
         tool(
             "search",
             "Search",
-            "Finds apps and posts by words of their names, titles and excerpts.",
+            "Finds apps and posts by words in their names, titles and excerpts.",
             &schema(&json!({ "query": text("Words to look for.") }), &["query"]),
             &list(&found),
         ),
@@ -84,14 +84,14 @@ pub(super) fn all() -> Value {
 fn offset(arguments: &Map<String, Value>) -> Result<usize, Refusal> {
     let offset = arguments.get("offset").map_or(Some(0), Value::as_u64).filter(|_| arguments.keys().all(|name| name == "offset"));
     let offset = offset.and_then(|offset| usize::try_from(offset).ok());
-    offset.ok_or_else(|| Refusal::misused("The tool takes only `offset`, a whole number of at least 0."))
+    offset.ok_or_else(|| Refusal::misused("The tool takes only `offset`, an integer of at least 0."))
 }
 
-/// The only argument of a tool, a text.
+/// The only argument of a tool, a string.
 fn argument<'a>(name: &str, arguments: &'a Map<String, Value>) -> Result<&'a str, Refusal> {
     match arguments.get(name) {
         Some(Value::String(text)) if arguments.len() == 1 => Ok(text),
-        _ => Err(Refusal::misused(format!("The tool takes exactly one argument, `{name}`, a text."))),
+        _ => Err(Refusal::misused(format!("The tool takes exactly one argument, `{name}`, a string."))),
     }
 }
 

@@ -1,4 +1,4 @@
-//! Input checks of the operations on endpoints, and what they read.
+//! The input checks of the operations on endpoints, and the items that they read.
 
 use api::http::Route;
 use deserr::Deserr;
@@ -18,7 +18,7 @@ pub struct EndpointPath {
     pub(crate) id: WebhookEndpointId,
 }
 
-/// Refuses a URL to which no events may be sent.
+/// Refuses a URL to which events must not be sent.
 pub(crate) fn check_url(app: &App, url: &str) -> Result<(), KnownError> {
     check(&app.settings, url).map_err(|reason| KnownError::WebhookUrlNotAllowed { reason })
 }
@@ -42,12 +42,12 @@ pub(crate) async fn found(context: &Context, id: WebhookEndpointId) -> Result<En
     Ok(row.ok_or(KnownError::WebhookEndpointNotFound)?)
 }
 
-/// Where an endpoint's deliveries are.
+/// The endpoint with its project, under which its deliveries are stored.
 pub(crate) fn lane(context: &Context, id: WebhookEndpointId) -> Lane {
     (context.project.id.clone(), id)
 }
 
-/// The endpoint with this id, and what is known of its last attempts.
+/// The endpoint with this id, and its health.
 pub(crate) async fn found_with_health(context: &Context, id: WebhookEndpointId) -> Result<(EndpointRow, Health), Error> {
     let found = context.app.store.webhook_endpoint_and_health(&context.project.id, id).await?;
     Ok(found.ok_or(KnownError::WebhookEndpointNotFound)?)

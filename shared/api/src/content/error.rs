@@ -1,4 +1,4 @@
-//! The errors of interface A: exactly `code`, `message`, `hint` and `documentation_url`.
+//! The errors of the content API: exactly `code`, `message`, `hint` and `documentation_url`.
 //!
 //! A handler knows which problem occurred, but only the layer around it knows the URL of the site
 //! whose documentation explains the problem. So a handler returns the bare [`Problem`], and the
@@ -11,7 +11,7 @@ use wire::environment;
 
 use crate::http::json::Json;
 
-/// Every error of interface A.
+/// Every error of the content API.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum Problem {
     /// 404: no app has the id in the path.

@@ -1,4 +1,4 @@
-//! Shapes every response of interface A: errors in the form of the interface, validators, cache
+//! Shapes every response of the content API: errors in the form of this API, validators, cache
 //! rules, and CORS for any origin.
 
 use std::any::Any;
@@ -19,7 +19,7 @@ use crate::content::error::Problem;
 
 const CACHE: &str = "public, max-age=60, stale-while-revalidate=600";
 
-/// Wraps an operation of interface A.
+/// Wraps an operation of the content API.
 pub async fn layer(State(app): State<App>, mut request: Request, next: Next) -> Response {
     let (wanted, is_head, is_preflight) =
         (Wanted::of(request.headers()), request.method() == Method::HEAD, request.method() == Method::OPTIONS);

@@ -1,4 +1,4 @@
-//! Code shared by the operations of interface A, the public content, which is cacheable.
+//! Code shared by the operations of the content API, whose responses are public and cacheable.
 //!
 //! A handler returns `Result<Json<Data<T>>, Problem>` or, if it serves a document, `Result<Served,
 //! Problem>`; the [`layer()`] around it writes errors, validators and cache rules.

@@ -48,7 +48,7 @@ where
     run_router(route.name, if route.uses_secret { App::from_env } else { App::without_secret }, build).await
 }
 
-/// Like [`run`], for an operation of the public content.
+/// Like [`run`], for an operation of the content API.
 pub async fn run_content<H, T>(route: Route, handler: H) -> Result<(), Error>
 where
     H: Handler<T, App>,

@@ -32,7 +32,7 @@ pub struct Route {
     pub table: &'static [TableAction],
     /// Codes of the operation's own errors, besides those common to its interface.
     errors: [&'static [ErrorCode]; 3],
-    /// The codes of the operation's own errors, if it belongs to interface A.
+    /// The codes of the operation's own errors, if it belongs to the content API.
     problems: &'static [&'static str],
     /// The rate limit that requests count against; by default, [`Limit::Write`] except for GET.
     pub limit: Option<Limit>,
@@ -65,12 +65,12 @@ pub struct Route {
     pub partitions: &'static [&'static str],
 }
 
-/// The interfaces.
+/// The interfaces to which operations belong.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Interface {
-    /// A: public content.
+    /// The content API: the public content of a site.
     Content,
-    /// B: the product API.
+    /// The product API: users and everything about them.
     Product,
     /// JSON-RPC for agents, about the public content.
     Agents,
@@ -140,7 +140,7 @@ impl Route {
         Self { summary, ..self }
     }
 
-    /// For an operation of interface A, which reads only the public content.
+    /// For an operation of the content API, which reads only the public content.
     pub const fn content(self) -> Self {
         Self { interface: Interface::Content, ..self.without_secret().partitions(&[content::PARTITION]) }
     }
@@ -189,7 +189,7 @@ impl Route {
         self
     }
 
-    /// Sets the operation's own errors, for an operation of interface A.
+    /// Sets the operation's own errors, for an operation of the content API.
     pub const fn problems(self, problems: &'static [&'static str]) -> Self {
         Self { problems, ..self }
     }

@@ -1,5 +1,5 @@
-//! The layer around every operation of interface B: it parses the body before anything is decided,
-//! and adds the headers of the response.
+//! The layer around every operation of the product API: it parses the body before anything is
+//! decided, and adds the headers of the response.
 
 use std::any::Any;
 use std::borrow::Cow;
@@ -33,7 +33,7 @@ const MAX_BODY_BYTES: usize = 256 * 1024;
 /// by milliseconds.
 const HIDING: Duration = Duration::from_millis(10);
 
-/// Wraps an operation of interface B.
+/// Wraps an operation of the product API.
 pub async fn layer(State(app): State<App>, request: Request, next: Next) -> Response {
     let hides_accounts = request.extensions().get::<Route>().is_some_and(|route| route.hides_accounts);
     let until = Instant::now() + HIDING;
@@ -172,8 +172,8 @@ fn looks_like_json(bytes: &[u8]) -> bool {
     bytes.trim_ascii_start().starts_with(b"{") || bytes.trim_ascii_start().starts_with(b"[")
 }
 
-/// Adds the headers that every response of interface B has, and replaces the status of a client
-/// error with 200 if an old client asks for that.
+/// Adds the headers that every response of the product API has, and replaces the status of a
+/// client error with 200 if an old client asks for that.
 fn finish(request: &HeaderMap, request_id: RequestId, mut response: Response) -> Response {
     let prefixes = answer_prefixes(request);
     let code = response.extensions().get::<AnsweredCode>().map(|code| code.0).filter(|code| KnownError::is_reference_code(code));

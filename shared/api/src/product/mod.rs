@@ -1,4 +1,4 @@
-//! Code shared by the operations of interface B, the product API.
+//! Code shared by the operations of the product API.
 //!
 //! The layer around an operation parses the body once, before anything is decided, and shapes the
 //! response: error bodies, headers in the family that the client uses, the status override for old

@@ -23,13 +23,13 @@ const EARLIER_PARTS: usize = 16;
 /// One publication: the items that it consists of, besides the site and its apps.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Publication {
-    /// The number of the publication: each has a higher one than those before.
+    /// The number of the publication, higher than those of all earlier ones.
     pub(super) number: u64,
-    /// The digest of all content, by which content that is published already is recognised.
+    /// The digest of all content; content with the same digest need not be published again.
     pub(super) digest: String,
     /// When it was published.
     pub(super) at: Timestamp,
-    /// The publication that was shown before, to which a rollback returns.
+    /// The number of the publication that was shown before this one, to which a rollback returns.
     pub(super) previous: Option<u64>,
     /// The sort keys of the pages of posts, newest first.
     pub(super) pages: Vec<String>,
@@ -60,8 +60,8 @@ pub(super) struct Head {
     pub(super) site: Site,
     pub(super) publication: Publication,
     pub(super) turn: Turn,
-    /// The version of a publication by an earlier version of this program, which replaced all items
-    /// except texts.
+    /// The attribute `version`, if an earlier version of this program wrote the publication. Such
+    /// versions replaced all items except texts.
     pub(super) earlier: Option<String>,
 }
 
@@ -77,8 +77,8 @@ impl Head {
         })
     }
 
-    /// The head of a publication by an earlier version. The first versions counted no publications,
-    /// kept no texts, and had other defaults for the URLs of the site.
+    /// The head of a publication by an earlier version. The first versions did not number
+    /// publications, stored no texts, and had other defaults for the URLs of the site.
     fn earlier(item: Item) -> Result<Self, Error> {
         let (pages, latest) = (number(&item, "post_items").unwrap_or(0_usize), number(&item, "number").unwrap_or(0));
         let version = item.get("version").and_then(|version| version.as_s().ok()).cloned().unwrap_or_default();
@@ -125,7 +125,7 @@ pub(super) fn marked(write: Write, publication: &Publication, turn: &Turn) -> Wr
     write.attribute("number", integer(publication.number)).attribute("latest", integer(turn.latest))
 }
 
-/// What [`marked`] writes; items of earlier versions have a part of it.
+/// The attributes that [`marked`] writes; items of earlier versions have only some of them.
 fn mark(item: &Item) -> (Option<String>, Option<u64>, Option<u64>) {
     let version = item.get("version").and_then(|version| version.as_s().ok()).cloned();
     (version, number(item, "number"), number(item, "latest"))
@@ -138,8 +138,8 @@ impl Store {
         self.get(&key(SITE)).await?.map(Head::of_item).transpose()
     }
 
-    /// The current head and the item of its apps. Fails with a conflict if a publication came
-    /// between the reads of the two.
+    /// The current head and the item of its apps. Fails with a conflict if there was a
+    /// publication between the reads of the two.
     pub(super) async fn head_with_apps(&self) -> Result<Option<(Head, Option<Item>)>, Error> {
         let mut items = self.get_many([key(SITE), key(APPS)]).await?;
         let Some(site) = items.take(&key(SITE)) else { return Ok(None) };

@@ -1,8 +1,8 @@
 //! The images of publications: in a bucket of S3 or, without one, in the table.
 //!
-//! An image has the name of what it is ([`model::content::image`]), and is never changed. It is
-//! stored before the publication that refers to it is switched to; an item, which is written after
-//! its bytes, says that it is stored. What is stored already is not stored again.
+//! An image is named after its content ([`model::content::image`]) and never changes. It is stored
+//! before readers are switched to the publication that refers to it. An item that is written after
+//! the bytes records that the image is stored, so that it is not stored again.
 //!
 //! An image that none of the kept publications refers to is deleted after a publication, unless it
 //! was stored within the last hour: a publication that is about to refer to it may be under way.
@@ -29,16 +29,16 @@ use crate::write::Write;
 
 /// The beginning of the sort keys of the items that say which images are stored.
 pub(super) const STORED: &str = "IMAGE#";
-/// How many names an item lists at most.
+/// How many names of images an item lists at most.
 const LIST: usize = 4_000;
 /// The maximum number of bytes of an image in one item.
 const PART: usize = 350_000;
-/// For how long an image stays that no publication refers to.
+/// How long an image stays stored if no publication refers to it.
 const GRACE: SignedDuration = SignedDuration::from_hours(1);
-/// What caches may do with an image: keep it for a year without asking.
+/// The `Cache-Control` of images: caches may keep them for a year without revalidation.
 pub const CACHE: &str = "public, max-age=31536000, immutable";
 
-/// Where the bytes of images are.
+/// Where the bytes of images are stored.
 #[derive(Clone)]
 pub enum Shelf {
     /// In the table.
@@ -47,24 +47,25 @@ pub enum Shelf {
     Bucket(Bucket),
 }
 
-/// What an item says about an image.
+/// The item that records when an image was stored.
 #[derive(Serialize, Deserialize)]
 struct Stored {
     at: Timestamp,
 }
 
-/// What an item with a part of an image says about the whole.
+/// An item with a part of an image: the number of parts that the image has.
 #[derive(Serialize, Deserialize)]
 struct Part {
     parts: usize,
 }
 
-/// The names as the entities of items.
+/// Divides names of images into lists that fit into items.
 pub(super) fn lists(names: &BTreeSet<String>) -> Vec<Vec<&String>> {
     names.iter().collect::<Vec<_>>().chunks(LIST).map(<[_]>::to_vec).collect()
 }
 
-/// The object of an image: its path, so that a distribution finds it by the path of a request.
+/// The key of an image's object in the bucket: the path of the image, because a distribution looks
+/// for the path of the request.
 fn object(name: &ImageName) -> String {
     format!("{PATH}{name}").trim_start_matches('/').to_owned()
 }
@@ -112,9 +113,9 @@ fn failed(error: aws::bucket::Error) -> Error {
 }
 
 impl Store {
-    /// Those of the names that have to be stored before a publication may refer to them. An image
-    /// that only an earlier publication refers to counts as missing, as another publication may be
-    /// deleting it.
+    /// The images among these that have to be stored before a publication may refer to them. An
+    /// image that only an earlier publication refers to counts as missing, as another publication
+    /// may be deleting it.
     pub async fn missing_images(&self, names: &BTreeSet<String>, now: Timestamp) -> Result<Vec<String>, Error> {
         if names.is_empty() {
             return Ok(Vec::new());
@@ -147,7 +148,7 @@ impl Store {
         let unneeded = stored.into_iter().filter(|(name, at)| !needed.contains(name) && *at + GRACE <= now);
         let mut deleted = 0;
         for (name, _) in unneeded {
-            // The item goes first: an image without it is stored again if it is needed.
+            // The item is deleted first: an image without it is stored again if it is needed.
             self.write_many(vec![Write::delete(key(format!("{STORED}{name}")))]).await?;
             if let Ok(name) = name.parse() {
                 shelf.delete(&name).await?;
@@ -157,7 +158,7 @@ impl Store {
         Ok(deleted)
     }
 
-    /// The images that are stored, and when each was.
+    /// The images that are stored, and when each was stored.
     async fn stored_images(&self) -> Result<BTreeMap<String, Timestamp>, Error> {
         let items = self.query_all(self.content_below(STORED)).await?;
         let each = items.into_iter().filter_map(|item| {

@@ -18,8 +18,8 @@ use crate::contention::Contention as _;
 use crate::error::Error;
 use crate::item::{Item, entity};
 
-/// How many posts a page has on average, and how many slugs a part of the index has at most on
-/// average.
+/// How many posts a page has on average. A part of the index has no more slugs than this on
+/// average, unless the index has [`MOST_PARTS`].
 const AVERAGE: usize = 64;
 /// How many posts a page has at most.
 const LONGEST: usize = 4 * AVERAGE;
@@ -36,12 +36,12 @@ pub(super) struct Page {
 /// The sort keys of texts by slug: a part of the index.
 pub(super) type Part = BTreeMap<String, String>;
 
-/// A number that depends on nothing but the slug.
+/// A hash of the slug. It must never change, because it says where a stored index has the slug.
 fn hash(slug: &str) -> usize {
     slug.bytes().fold(0_usize, |sum, byte| sum.wrapping_mul(31).wrapping_add(byte.into()))
 }
 
-/// The part of an index of this many parts that has a slug.
+/// Which part of an index has a slug, if the index has this many parts.
 pub(super) fn part_of(slug: &str, parts: usize) -> usize {
     hash(slug) % parts
 }
@@ -58,7 +58,8 @@ pub(super) fn pages(posts: &[(BlogPost, String)]) -> Result<Vec<Page>, Error> {
         size += needed;
         page.posts.push(post.clone());
         page.texts.push(text.clone());
-        // A digest begins with each of 64 characters equally often, also for slugs with numbers.
+        // A digest begins with each of 64 characters equally often, even if slugs differ only in a
+        // number.
         if Digest::of(&post.slug).as_str().starts_with('A') {
             pages.push(std::mem::take(&mut page));
             size = 0;
@@ -70,7 +71,7 @@ pub(super) fn pages(posts: &[(BlogPost, String)]) -> Result<Vec<Page>, Error> {
     Ok(pages)
 }
 
-/// The index of these texts.
+/// The index of the texts of these posts.
 pub(super) fn index(posts: &[(BlogPost, String)]) -> Vec<Part> {
     let parts = (posts.len() / AVERAGE).next_power_of_two().min(MOST_PARTS);
     let mut index = vec![Part::new(); parts];
@@ -80,7 +81,8 @@ pub(super) fn index(posts: &[(BlogPost, String)]) -> Vec<Part> {
     index
 }
 
-/// The texts of a part of the index. Earlier versions also stored digests, and no empty parts.
+/// The sort keys of texts in a part of the index. Earlier versions also stored digests, and did not
+/// store empty parts.
 pub(super) fn part(item: Option<Item>) -> Result<Part, Error> {
     #[derive(Deserialize)]
     #[serde(untagged)]
@@ -119,7 +121,7 @@ impl Store {
         items.into_iter().map(page).collect()
     }
 
-    /// All texts of a publication by slug.
+    /// The sort keys of all texts of a publication, by slug.
     pub(super) async fn index(&self, head: &Head) -> Result<Part, Error> {
         let items = self.content_items(&head.publication.parts).await?;
         let mut index = Part::new();
@@ -130,8 +132,8 @@ impl Store {
     }
 }
 
-/// A page of an earlier version, which was replaced by each publication: it must have the version
-/// of the head.
+/// A page of an earlier version of this program, in which each publication replaced the pages: it
+/// must have the same `version` as the head.
 fn of_earlier(item: Item, version: &str) -> Result<Page, Error> {
     if item.get("version").and_then(|found| found.as_s().ok()).is_none_or(|found| found != version) {
         return Err(Error::conflict());

@@ -17,7 +17,7 @@ use crate::item::{Item, key_of};
 use crate::optimistic;
 use crate::write::Write;
 
-/// How many publications are kept at most, with the current one.
+/// How many publications are kept at most, including the current one.
 pub const KEPT: usize = 5;
 
 /// A publication that is kept.
@@ -27,7 +27,7 @@ pub struct Kept {
     pub number: u64,
     /// When it was published.
     pub at: Timestamp,
-    /// Whether it is shown.
+    /// Whether readers see it.
     pub is_current: bool,
 }
 
@@ -41,7 +41,7 @@ pub struct Published {
     pub written: Option<usize>,
 }
 
-/// What a record holds besides the site: all that a rollback needs.
+/// The entity of a record, which has all that a rollback needs besides the [`Publication`].
 #[derive(Serialize)]
 struct Record<'a> {
     site: &'a Site,
@@ -56,9 +56,9 @@ struct Draft {
 }
 
 impl Store {
-    /// Replaces everything that the site shows, in one transaction after the new items are written.
-    /// Content that is published already changes nothing. Fails with [`Error::TooMuch`], changing
-    /// nothing for readers, if a part does not fit into an item.
+    /// Replaces everything that the site shows: writes the new items, and then switches readers to
+    /// them in one transaction. Changes nothing if exactly this content is published already. Fails
+    /// with [`Error::TooMuch`], changing nothing for readers, if a part does not fit into an item.
     pub async fn publish(&self, content: &Content, now: Timestamp) -> Result<Published, Error> {
         let digest = stem("CONTENT", content)?;
         let published: Result<(Published, Head), Error> = optimistic!(ROUNDS, |_| {
@@ -95,8 +95,8 @@ impl Store {
     }
 
     /// Shows an earlier publication again: the one with this number or, by default, the one that
-    /// was shown before the current one. Returns the publication that is shown then; `None` if it
-    /// is not kept.
+    /// was shown before the current one. Returns the publication that is now shown; `None` if it is
+    /// not kept.
     pub async fn roll_back(&self, to: Option<u64>, now: Timestamp) -> Result<Option<Kept>, Error> {
         optimistic!(ROUNDS, |_| {
             let Some(old) = self.head().await? else { return Ok(None) };
@@ -118,8 +118,9 @@ impl Store {
         records.map(|mut record| attribute(&mut record, PUBLICATION)).collect()
     }
 
-    /// Deletes what no publication that is kept needs: items of those that are not, and of attempts
-    /// that failed. Later publications may be writing theirs.
+    /// Deletes the items that no kept publication needs: those of older publications and of failed
+    /// attempts. Items with a higher number than the latest stay, as a publication may be writing
+    /// them.
     async fn delete_unneeded(&self, head: &Head) -> Result<(), Error> {
         let mut needed = BTreeSet::new();
         for publication in self.records(&head.turn.kept).await? {
@@ -148,7 +149,8 @@ fn attribute<T: serde::de::DeserializeOwned>(record: &mut Item, name: &str) -> R
     Ok(serde_dynamo::from_attribute_value(value)?)
 }
 
-/// The publication of this content after `old`, whose texts are those of `index`.
+/// Prepares the publication of this content after `old`; `index` has the keys of the texts of
+/// `old`, by slug.
 fn draft(content: &Content, digest: String, old: Option<&Head>, index: &BTreeMap<String, String>, now: Timestamp) -> Result<Draft, Error> {
     let turn = next_turn(old, now);
     let number = turn.latest;
@@ -191,7 +193,7 @@ fn draft(content: &Content, digest: String, old: Option<&Head>, index: &BTreeMap
         }
         images.push(sk);
     }
-    // Two parts without slugs are the same item.
+    // All parts without slugs are the same item.
     let mut keys = BTreeSet::new();
     writes.retain(|write| keys.insert(write.key().sk.clone()));
     let previous = old.filter(|old| old.earlier.is_none()).map(|old| old.publication.number);
@@ -210,7 +212,7 @@ fn pictures_without_posts(content: &Content) -> BTreeMap<String, String> {
 }
 
 /// The state of the switch after a publication that follows `old`: the newest publications are
-/// kept, and always the one that is shown until now.
+/// kept, and always the one that was shown before.
 fn next_turn(old: Option<&Head>, now: Timestamp) -> Turn {
     let Some(old) = old else { return Turn { latest: 1, kept: vec![1], since: now } };
     let (latest, shown) = (old.turn.latest + 1, old.publication.number);

@@ -1,4 +1,4 @@
-//! The texts of posts, one item each, which is never changed.
+//! The texts of posts: one item each, which never changes.
 
 use jiff::Timestamp;
 use model::content::{BlogPost, Content};
@@ -32,13 +32,13 @@ impl PostText {
     }
 }
 
-/// The path of the page of a post, under which its picture is in the content.
+/// The path of a post's page, by which the content has the picture of the post.
 pub(super) fn page_of(slug: &str) -> String {
     format!("/blog/{slug}")
 }
 
 fn text(item: Option<Item>) -> Result<PostText, Error> {
-    // A publication since the head was read may have deleted the text.
+    // Since the head was read, another publication may have deleted the text.
     entity(item.ok_or_else(Error::conflict)?)
 }
 
@@ -62,7 +62,7 @@ impl Store {
         Ok(found?.filter(|found| found.post.is_public(now)))
     }
 
-    /// The post with this slug of a publication by a version that kept no texts.
+    /// The post with this slug, of a publication by an earlier version that stored no texts.
     async fn post_without_text(&self, head: &Head, slug: &str) -> Result<Option<PostText>, Error> {
         let pages = self.pages(head, &head.publication.pages).await?;
         let found = pages.into_iter().flat_map(|page| page.posts).find(|post| post.slug == slug);
