@@ -1,6 +1,6 @@
-// Forms. Nothing that was typed is lost when the API refuses it: its problems appear beside the
-// fields. A form of something that exists sends only what changed, and reads the current values
-// first, so that it overwrites nobody's changes unseen.
+// Forms. Nothing that was typed is lost if the API rejects it: the problems appear beside the
+// fields. A form that changes something sends only what changed, and reads the current values
+// first, so that it does not overwrite somebody else's changes unseen.
 
 import { fill, h, newId, say } from "../core/dom.js";
 import { duration } from "../core/format.js";
@@ -160,7 +160,7 @@ export function form({ fields, values, reread, send, request, done, verb, cancel
     return JSON.stringify([...parts.values()].map((part) => (part.type ? part.control.value : part.value)));
   }
 
-  /** Shows the fields that matter with the current values. */
+  /** Shows the fields whose `when` is true of the values in the form. */
   function reveal() {
     const plain = [...parts].filter(([, part]) => part.field.type !== "json");
     const values = Object.fromEntries(plain.map(([name, part]) => [name, part.value]));
@@ -184,7 +184,7 @@ export function form({ fields, values, reread, send, request, done, verb, cancel
     return first ? null : found;
   }
 
-  /** What a new thing gets: fields that were left empty are not sent. */
+  /** The values to create something with: hidden and empty fields are not sent. */
   const given = (found) =>
     Object.fromEntries(
       Object.entries(found).filter(([name, value]) => {
@@ -214,7 +214,7 @@ export function form({ fields, values, reread, send, request, done, verb, cancel
     (first?.control ?? problem.firstChild)?.focus?.();
   }
 
-  /** Whether nobody changed the same fields meanwhile, or whether to save anyway. */
+  /** Whether to save: nobody has changed the same fields meanwhile, or the user overwrites them. */
   async function isCurrent(found) {
     if (!isChange || !reread) return true;
     const now = await reread();

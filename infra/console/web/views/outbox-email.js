@@ -48,7 +48,8 @@ function changes({ api, place, email, etag, refresh }) {
     if (await confirm({ title, text, verb: title, act: () => change(body) })) await refresh();
   };
   const isPaused = email.is_paused;
-  // Who edits has seen what this reads: either nothing has changed, or the difference.
+  // The ETag of the version that the form was last compared with. A difference has been shown to
+  // the user, who may then overwrite that version.
   let seen = etag;
   const reread = async () => {
     const now = await api.answer("GET", place);

@@ -1,4 +1,4 @@
-// The emails of a project on their way.
+// The outbox: the emails of a project, from their creation on.
 
 import { list } from "../components/list.js";
 import { head, shown, state, time } from "../components/parts.js";
@@ -24,7 +24,7 @@ export function recipients(to) {
   return to.user_id ? h("code", { title: to.user_id }, to.user_id.slice(0, 8)) : h("span", { class: "muted" }, t.none);
 }
 
-/** What became of the emails of a period. */
+/** How many emails of a period were sent, bounced or marked as spam. */
 function figure(name, { sent, bounced, marked_as_spam: spam }) {
   return h(
     "div",

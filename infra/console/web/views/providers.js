@@ -52,7 +52,7 @@ async function edit({ api, to, router, providers, read, provider, isNew }) {
   if (!isNew && !provider) return h("div", {}, head(t.providers.title), h("p", {}, t.providers.gone));
   const back = () => router.go(to("/providers"));
   const write = (list) => ({ config: { oauth_providers: list } });
-  // The whole list is one value to the API: it is read again, so that no other provider is lost.
+  // The API replaces the whole list, so it is read again: no change of another provider is lost.
   const replaced = async (change) => api.patch(PATH, write(change((await read()).map(kept))));
   const redirect = (name) => `${location.origin}/api/v1/auth/oauth/callback/${name}`;
   const place = h("div");

@@ -93,7 +93,7 @@ async function edit({ api, to, router, read, rule, isNew }) {
     condition: values.condition,
     action: { type: values["action.type"], ...(values["action.message"] && { message: values["action.message"] }) },
   });
-  // The whole list is one value to the API: it is read again, so that no other rule is lost.
+  // The API replaces the whole list, so it is read again: no change of another rule is lost.
   const replaced = async (change) => api.patch(PATH, { config: { sign_up_rules: change((await read()).sign_up_rules) } });
   const remove = async () => {
     const act = () => replaced((rules) => rules.filter(({ id }) => id !== rule.id));
