@@ -144,7 +144,7 @@ document.addEventListener("submit", async (event) => {
   return undefined;
 });
 
-/** The input is saved or discarded: from now on the form shows the page's values. */
+/** Resets a form whose input was saved or discarded, so that it shows the page's values again. */
 function settle(form) {
   form.reset();
   form.removeAttribute("data-dirty");

@@ -26,6 +26,6 @@ if (search) {
     event.preventDefault();
     document.querySelector("tr[data-words]:not([hidden]) a.row")?.focus();
   });
-  // Old links to error codes point here.
+  // An error code in the URL of this page leads to the page of errors.
   if (location.hash && !document.getElementById(location.hash.slice(1))) location.replace(`/docs/errors${location.hash}`);
 }

@@ -1,6 +1,6 @@
 //! The cost of one outbox page of a hundred entries, depending on the total number of entries:
-//! through the router, on the embedded engine in memory. The pages are the first one, one far
-//! behind it, and the first one of searches that find nothing or everything. To run it:
+//! through the router, on the embedded engine in memory. The pages are the first one, one near the
+//! end, and the first one of searches that find nothing or everything. To run it:
 //! `cargo bench -p tests --bench outbox`.
 #![expect(clippy::expect_used, reason = "a benchmark fails if something is missing")]
 

@@ -39,7 +39,7 @@ const personOf = (number) => {
 };
 const nameOf = (number) => personOf(number).slice(0, 2).join(" ");
 
-/** The times of a page that is opened anew, in milliseconds since the navigation began. */
+/** The times of a newly opened page, in milliseconds since the navigation began. */
 async function opened(browser, isFirst) {
   const context = await browser.newContext();
   const page = await context.newPage();
@@ -59,7 +59,7 @@ async function opened(browser, isFirst) {
   return times;
 }
 
-/** How long it takes from an action in the page until a condition on its rows holds. */
+/** The time from an action in the page until a condition on its rows holds, in milliseconds. */
 async function timed(page, act, until, argument) {
   return page.evaluate(
     async ([act, until, argument]) => {
@@ -78,7 +78,7 @@ const type = (text) => {
   field.value = text;
   field.dispatchEvent(new Event("input", { bubbles: true }));
 };
-// The URL names the search from the moment on at which it is sent.
+// The URL contains the search as soon as it is sent.
 const shows = (text) => {
   const rows = [...document.querySelectorAll(".rows tbody tr")];
   const isDone = (new URLSearchParams(location.search).get("q") ?? "") === text && !document.querySelector(".more [role=status]");
@@ -94,7 +94,8 @@ async function searched(page, text) {
   return times;
 }
 
-// The names and addresses are complete once the project was counted, which its first entry causes.
+// The index of names and addresses is complete once the project's users have been counted, which
+// happens after the first entry of its audit log.
 const create = (body) => call("POST", "/users", body);
 await create({ display_name: "First" });
 await new Promise((resolve) => setTimeout(resolve, 3000));
@@ -138,8 +139,8 @@ for (let round = 0; round < 3; round++) {
   } while (cursor);
   if (found !== 1) throw new Error(`found ${found}`);
   scanned.push(performance.now() - began);
-  if (round === 0) console.error(`${pages} pages of a search inside of words`);
+  if (round === 0) console.error(`${pages} pages of a search inside words`);
 }
-row("search inside of words, to its end", scanned);
+row("complete search inside words", scanned);
 await browser.close();
 await gateway.stop();

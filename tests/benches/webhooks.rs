@@ -1,8 +1,8 @@
 //! Webhooks in the gateway: how many events a second reach a receiver, and how long an event takes
 //! from the change to its receiver; alone, and beside an endpoint that never answers. The data is
-//! on disk, and the workers are those of the gateway: `cargo bench -p tests --bench webhooks
-//! --profile gateway`.
-#![expect(clippy::expect_used, reason = "a benchmark ends where something is missing")]
+//! on disk, and the workers are those of the gateway. To run it:
+//! `cargo bench -p tests --bench webhooks --profile gateway`.
+#![expect(clippy::expect_used, reason = "a benchmark fails if something is missing")]
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
@@ -18,7 +18,7 @@ use support::webhooks::Disk;
 
 /// The number of users that are created at once.
 const MANY: usize = 3000;
-/// The number of requests at the same time.
+/// The number of concurrent requests.
 const CALLERS: usize = 16;
 /// The number of users that are created one after another.
 const SINGLE: usize = 200;

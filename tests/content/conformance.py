@@ -1,7 +1,7 @@
 """Runs the conformance suite of the Model Context Protocol against a site.
 
 The suite expects tools and resources that exist only to be tested, so a product fails the scenarios
-that need them. Those listed here pass, but for the checks named with their reason.
+that need them. The scenarios listed here pass, except for the checks in `IMPOSSIBLE`.
 """
 
 import json

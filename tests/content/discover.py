@@ -2,8 +2,8 @@
 
     python3 tests/content/discover.py http://localhost:8787
 
-No path is known beforehand but well-known ones. Fails if a document, a link, an operation, a tool
-or an agent does not answer as its description says.
+Only well-known paths are known beforehand. Fails if a document, a link, an operation, a tool or an
+agent does not answer as its description says.
 """
 
 import asyncio
@@ -71,12 +71,12 @@ def strings(value):
 
 
 def links(answer):
-    """The targets of the links in a document, as it has them."""
+    """The targets of the links in a document, as written there."""
     yield from re.findall(r"<([^>]+)>", answer.headers.get("link") or "")
     if answer.kind == "text/html":
         yield from Hyperlinks(answer.text).found
     elif answer.kind.endswith("json"):
-        # The description of an API has examples of URLs, which lead nowhere.
+        # The URLs in the description of an API are examples, which lead nowhere.
         document = json.loads(answer.body)
         if "openapi" not in document:
             yield from (text for text in strings(document) if re.fullmatch(URL, text))
@@ -125,7 +125,8 @@ class Site:
         return [document for document in documents if isinstance(document, dict) and all(field in document for field in fields)]
 
     def check_documents(self, endpoints):
-        """All answer 200, with a validator, and the same headers to HEAD; endpoints want POST."""
+        """Asserts that documents answer 200, with the same headers to HEAD, and that endpoints only
+        accept POST. Collects the private pages."""
         for url, answer in self.answers.items():
             source = self.linked_from.get(url, [("discovery", "")])[0][0]
             if url in endpoints:
@@ -143,7 +144,7 @@ class Site:
 
 
 def fitting(schema, known):
-    """Arguments for a tool: for each required property, a value of the site with this name."""
+    """Arguments for a tool: for each required property, a known value with this name."""
     def value(name):
         fits = [text for key, text in known if name.lower().endswith(key.lower())]
         return fits[0] if fits else next(text for key, text in known if key == "title").split()[-1]
@@ -179,7 +180,7 @@ async def call_server(url):
 
 
 async def ask_agent(site, card):
-    """Asks an agent what its card says that it understands."""
+    """Sends an agent the example questions of its card; returns how many there are."""
     async with httpx.AsyncClient() as connection:
         card = await a2a.client.A2ACardResolver(connection, site).get_agent_card()
         agent = a2a.client.ClientFactory(a2a.client.ClientConfig(httpx_client=connection, streaming=False)).create(card)

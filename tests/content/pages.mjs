@@ -1,6 +1,6 @@
 // Every page of a site in a browser: axe-core finds nothing, nothing is wider than a phone, no page
-// runs scripts, fails its content security policy or contacts another host. Images are shown at the
-// sizes that pages state, and every page has a picture for previews of links.
+// runs scripts, violates its content security policy or contacts another host. Images are shown at
+// the sizes that pages state, and every page has an image for previews of links.
 import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import { createRequire } from "node:module";
@@ -32,7 +32,7 @@ const executablePath = process.env.CHROMIUM ?? "/usr/bin/chromium";
 const browser = await chromium.launch({ executablePath, args: ["--no-sandbox", "--disable-gpu"] });
 for (const colorScheme of ["light", "dark"]) {
   const context = await browser.newContext({ colorScheme, viewport: { width: 360, height: 740 } });
-  // A gateway has a start page of its own for browsers; this one gets that of the site.
+  // A gateway shows browsers a start page of its own; this browser gets the one of the site.
   await context.route(`${site}/`, async (route) => {
     const answer = await fetch(site);
     const headers = Object.fromEntries(["content-type", "content-security-policy"].map((name) => [name, answer.headers.get(name)]));

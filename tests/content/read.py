@@ -36,14 +36,14 @@ def lint(site):
 
 
 def refuse(site):
-    """The tool of the site tells wrong use from an answer that it did not want."""
+    """Asserts the exit status of the site's tool: 1 if something is not found, 2 on wrong use."""
     for status, words in [(1, ["get-app", "none"]), (2, ["get-app"]), (2, ["frobnicate"]), (2, ["list-apps", "--site", "x"])]:
         done = subprocess.run(["npx", "--yes", f"{site}/cli/site.tgz", *words], capture_output=True, text=True, cwd=tempfile.gettempdir())
         assert done.returncode == status and done.stderr, f"{words}: {done}"
 
 
 def publish(service):
-    """Replaces the sample content by the same with an image."""
+    """Publishes the sample content with an image added."""
     with tempfile.TemporaryDirectory() as folder:
         site = with_image(FOLDER.parents[1] / "infra/gateway/sample", folder)
         run(service.gateway, "content", "publish", site, "--data", service.data)

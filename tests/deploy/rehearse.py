@@ -226,7 +226,7 @@ def main():
                 replace_secret(stack, shell, client)
                 restore(stack, shell, client)
             stack.has_no_dead_letters()
-    step("the rehearsal is over")
+    step("the rehearsal has succeeded")
 
 
 main()

@@ -74,7 +74,7 @@ def settled(client, place):
 
 def is_delivered(stack, client):
     """Asserts that a change reaches a receiver, signed, and again after a failure; and that a
-    deployment as it is calls no private address."""
+    deployment with unchanged settings calls no private address."""
     with Receiver() as receiver:
         wanted = {"url": receiver.url, "event_types": ["user.updated"]}
         status, refused = client.send("POST", ENDPOINTS, wanted, access="admin")
@@ -95,7 +95,7 @@ def is_delivered(stack, client):
     assert (event["type"], data["id"], data["display_name"]) == ("user.updated", user["user_id"], "Ada Lovelace"), event
     statuses = [attempt["response_status"] for attempt in delivery["attempts"]]
     assert (delivery["status"], statuses) == ("succeeded", [503, 204]), delivery
-    # As it is, the deployment does not call what was allowed a moment ago.
+    # With its settings restored, the deployment no longer calls this machine.
     status, tested = client.send("POST", "/api/v1/internal/send-test-webhook", {"endpoint_id": endpoint["id"]}, access="admin")
     assert (status, tested) == (200, {"success": False, "error_message": "the URL's address is not public"}), f"{status} {tested}"
     client.ok("DELETE", place, access="admin")

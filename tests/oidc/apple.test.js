@@ -68,7 +68,7 @@ test("a native app signs in, each token once, with keys that are fetched once", 
   assert.deepEqual(it.asked, ["/appleid.apple.com/auth/keys"]);
 });
 
-test("tokens for others, of others and from the past are refused", async () => {
+test("tokens with a wrong audience, key or nonce and expired tokens are refused", async () => {
   const { privateKey } = await generateKeyPair("RS256");
   const wrong = [
     { audience: "com.example.services" },

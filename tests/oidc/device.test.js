@@ -48,7 +48,7 @@ test("a device waits, and gets tokens once its user has typed the code and confi
   await assert.rejects(client.pollDeviceAuthorizationGrant(config, { ...started, interval: 1 }), (error) => error.error === "invalid_grant");
 });
 
-test("a device hears that its user refused", async () => {
+test("a device learns that its user refused", async () => {
   const bob = await w.signUp("bob@example.com");
   const config = device();
   const started = await start(config);

@@ -97,7 +97,7 @@ test("an address unverified by the provider is not merged", async () => {
   assert.deepEqual((await w.me(here.access_token)).oauth_providers, []);
 });
 
-test("a provider that vouches for an unproved address takes the account", async () => {
+test("a provider account with a verified address takes over an unverified account", async () => {
   const squatter = await w.signUp("niklaus@example.com");
   const niklaus = w.provider.account("niklaus", { email: "niklaus@example.com", email_verified: true });
   const owner = await w.signIn(niklaus);

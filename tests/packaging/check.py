@@ -1,5 +1,5 @@
-"""Checks of the packaging that no linter makes: facts that are stated twice, and minimal
-permissions of the workflows."""
+"""Checks of the packaging that no linter makes: that facts stated twice agree, and that workflows
+have minimal permissions."""
 
 import fnmatch
 import pathlib

@@ -1,5 +1,5 @@
 """Starts a gateway, signs a user up, and lets schemathesis compare the service with its OpenAPI
-document: as a server, as that user's client, as an admin.
+document: as a server, as that user's client, and as an admin.
 
 Examples and seed are fixed, so that every run sends the same requests. With `--long` there are
 fifty times as many examples, and the seed changes daily.

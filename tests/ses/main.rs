@@ -1,5 +1,5 @@
-//! Sending through SES's protocol: the real client of the worker, against an emulator of SES v2 and
-//! against a misbehaving endpoint.
+//! Sending through SES: the real client of the worker, against an emulator of SES v2 and against a
+//! misbehaving endpoint.
 #![expect(clippy::unwrap_used, reason = "a test fails if something is missing")]
 
 mod emulator;
@@ -31,7 +31,7 @@ fn ses_that_waits(patience: Duration, url: &str, configuration_set: Option<&str>
     Ses::new(client, configuration_set.map(str::to_owned), patience, Clock::system())
 }
 
-/// A service with one email to `ada@example.com` in its outbox; returns the id of the email too.
+/// A service with one email to `ada@example.com` in its outbox, and the id of the email.
 async fn outbox(fields: Value) -> (TestApp, String) {
     let app = TestApp::start().await;
     let id = app.send_mail(fields).await;

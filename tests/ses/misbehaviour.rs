@@ -19,8 +19,8 @@ fn refused(status: u16, code: &str) -> Behaviour {
     Behaviour::Answer(status, json!({ "__type": code, "message": format!("{code}, says SES") }))
 }
 
-/// Delivers one email to an endpoint with these behaviours, and returns the email's outbox entry
-/// and its id.
+/// Delivers one email through an endpoint with these behaviours. Returns the service, the endpoint,
+/// the email's outbox entry, and its id.
 async fn delivered(behaviours: Vec<Behaviour>) -> (TestApp, Endpoint, Value, String) {
     let endpoint = Endpoint::start(behaviours).await;
     let (app, id) = outbox(json!({})).await;

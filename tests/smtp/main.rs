@@ -26,8 +26,8 @@ fn email_config(host: &str, port: u16) -> Value {
     })
 }
 
-/// A service whose project has this server, with one email to `ada@example.com` in its outbox;
-/// returns the id of the email too.
+/// A service whose project has this server, with one email to `ada@example.com` in its outbox, and
+/// the id of the email.
 async fn outbox(config: Value, fields: Value) -> (TestApp, String) {
     let app = TestApp::start().await;
     app.configure(json!({ "config": { "email_config": config } })).await;

@@ -13,8 +13,8 @@ use wire::clock::Clock;
 use super::{PASSWORD, PATIENCE, deliver, email_config, outbox};
 use support::mail_server::{Behaviour, MailServer};
 
-/// Delivers one email to a server with this behaviour, and returns the email's outbox entry and its
-/// id.
+/// Delivers one email through a server with these behaviours. Returns the service, the server, the
+/// email's outbox entry, and its id.
 async fn delivered(behaviours: Vec<Behaviour>) -> (TestApp, MailServer, Value, String) {
     let server = MailServer::start(behaviours).await;
     let (app, id) = outbox(email_config("127.0.0.1", server.port), json!({})).await;

@@ -2,7 +2,7 @@
 
     real.py CERTIFICATE KEY
 
-Prints the port of STARTTLS, then listens on 2465 for implicit TLS.
+Prints the port for STARTTLS. Port 2465 is for implicit TLS.
 """
 
 import asyncio

@@ -58,7 +58,7 @@ async function arrival(name) {
   throw new Error(`no event of ${name} arrived`);
 }
 
-/** What the library for Python says of a message. */
+/** Verifies a message with the library for Python. */
 function python(secret, { headers, body }) {
   const input = JSON.stringify({ secret, headers, body });
   return spawnSync(process.env.PYTHON, ["verify.py"], { input, encoding: "utf8" });
@@ -82,7 +82,7 @@ function refuses(secret, message) {
   assert.match(python(secret, message).stderr, /refused/);
 }
 
-test("every library accepts an event, and refuses it when it was changed", async () => {
+test("every library accepts an event, and refuses it after it was changed", async () => {
   const { id, secret } = await call("POST", "/internal/webhook-endpoints", { url, event_types: ["user.created"] });
   await call("POST", "/users", { display_name: "Ada ü" });
   const message = await arrival("Ada ü");

@@ -7,7 +7,7 @@ export const stack = new StackClientApp({
   tokenStore: "cookie",
   redirectMethod: "window",
   urls: { afterSignIn: "/", afterSignUp: "/", afterSignOut: "/", emailVerification: "/verify" },
-  // Both belong to the service that the SDK was made for.
+  // Both need the service that the SDK was made for.
   devTool: false,
   analytics: { enabled: false },
 });

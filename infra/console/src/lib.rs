@@ -1,12 +1,13 @@
 //! The front end of the console, which shows and changes a project in a browser.
 //!
 //! It consists of the ES modules and the stylesheet in `web/`, which a browser runs as they are:
-//! `web/core` has what knows nothing of the page (client of the API, router, formatting, comparison
-//! of values), `web/components` the parts that pages are built from, `web/views` one module per
-//! page, and `web/texts.js` and `web/texts-settings.js` every text. The modules import each other
-//! by relative URLs, so all of them are below one path that contains the version of the whole.
+//! `web/core` has the modules that are independent of any page (API client, router, formatting,
+//! comparison of values), `web/components` the parts that pages are built from, `web/views` one
+//! module per page, and `web/texts.js` and `web/texts-settings.js` every text. The modules import
+//! each other by relative URLs, so all of them are below one path, which contains a version that
+//! they share.
 //!
-//! The front end uses the API alone. The gateway adds the page's frame and, on the machine it runs
+//! The front end only uses the API. The gateway adds the page's frame and, on the machine it runs
 //! on, the keys of its first project. A deployment serves the same files with the frame in
 //! `page.html`, see [`serve`].
 
@@ -82,7 +83,7 @@ const FILES: &[(&str, &str)] = files![
     "views/webhooks.js",
 ];
 
-/// What the frame of a deployment's page loads besides; the gateway serves these files itself.
+/// The files that a deployment's page loads as well; the gateway serves them itself.
 const FRAME: &[(&str, &str)] = &[
     ("icon.svg", ICON),
     ("page.js", include_str!("../../pages/page.js")),
@@ -98,7 +99,7 @@ const PAGE: &str = include_str!("../page.html");
 pub const BASE: &str = "/console/assets";
 /// The module that a page loads first.
 pub const ENTRY: &str = "main.js";
-/// The stylesheet of a page, besides the one of all pages.
+/// The stylesheet that a page loads in addition to the common one.
 pub const STYLE: &str = "console.css";
 
 /// The beginning of the digest of all files.
@@ -146,7 +147,7 @@ fn page() -> &'static str {
     &SHOWN
 }
 
-/// What stands in `page.html` for the URL of a file.
+/// The placeholder in `page.html` for the URL of a file.
 pub fn placeholder(name: &str) -> String {
     format!("{{{name}}}")
 }

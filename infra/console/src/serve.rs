@@ -1,5 +1,5 @@
-//! The console as responses. A deployment serves it with [`router`]; the gateway, whose console may
-//! be private, has routes of its own for the page.
+//! Serves the console over HTTP. A deployment uses [`router`]; the gateway, whose console may be
+//! private, has routes of its own for the page.
 
 use axum::Router;
 use axum::extract::{Form, Path};
@@ -14,12 +14,12 @@ use crate::{Asset, page, version};
 pub const POLICY: &str = "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self' data:; connect-src 'self'; \
     frame-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
 
-/// The content security policy for an email's HTML, which may show pictures, but may not use
-/// scripts or forms. The sandbox gives the HTML an opaque origin.
+/// The content security policy for an email's HTML, which may show images, but may not use scripts
+/// or forms. The sandbox gives the HTML an opaque origin.
 const EMAIL_POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; img-src * data:; font-src data:; base-uri 'none'; \
     form-action 'none'; frame-ancestors 'self'; sandbox allow-popups allow-popups-to-escape-sandbox";
 
-/// The console in which everybody has to sign in, as a user of the project `internal`.
+/// The routes of a console whose users all sign in, as users of the project `internal`.
 pub fn router() -> Router {
     Router::new()
         .route("/console", get(show))

@@ -14,7 +14,7 @@ import { texts as t } from "./texts.js";
 takeToken(location, history, storage("localStorage"));
 
 const place = document.querySelector("#console");
-// The features of every page, by the URL under which the frame has loaded them.
+// The module of every page, at the URL from which the frame has loaded it, so that it runs once.
 const { showTimes } = await import(document.querySelector('script[src*="/page.js"]').src);
 
 const session = new Session({ localStorage: storage("localStorage"), sessionStorage: storage("sessionStorage") });
@@ -91,11 +91,11 @@ function draw(context, content, name) {
   if (shows > 1) heading?.focus({ preventScroll: true });
 }
 
-// Rows and times that arrive later are completed, too.
+// Formats the times that are added to the page later.
 new MutationObserver(() => showTimes(place)).observe(place, { childList: true, subtree: true });
 addEventListener("beforeunload", (event) => hasUnsaved() && event.preventDefault());
 
-// The page's module loads while the gateway is asked who is here.
+// Loads the module of the view while the session is opened.
 resolve(routes, location.pathname)
   ?.route.load()
   .catch(() => {});

@@ -24,7 +24,7 @@ export const settings = {
     emails: "Without a mail server of your own, emails are sent by the deployment.",
     bots: "Challenges that keep programs from signing up.",
   },
-  /** Where the API's own description would not help somebody who sees only the form. */
+  /** For settings whose description in the API would not help somebody who sees only the form. */
   help: {
     logo_url: "The http or https URL of a square picture. Empty: none.",
     logo_dark_mode_url: "The same for dark backgrounds. Empty: none.",
@@ -34,10 +34,10 @@ export const settings = {
     "config.passkey_user_verification":
       "Whether the device must check who holds it, by fingerprint, face or PIN, before a passkey signs in.",
     "config.passkey_rp_ids":
-      "A passkey belongs to a domain. Those of the domains here also work on your trusted domains: at most 10, one per line.",
+      "Passkeys of these domains also work on your trusted domains: at most 10, one per line.",
     "config.require_email_verification": "Until they do, their access is restricted.",
     "config.oauth_account_merge_strategy":
-      "Linking lets that user sign in with the provider, too; if the provider has not verified the address, the sign-in is refused. A second user cannot sign in with the address by itself. If only the provider has verified it, the existing user passes to whoever signs in, whatever you choose here.",
+      "Linking lets that user sign in with the provider, too; if the provider has not verified the address, the sign-in is refused. A second user cannot sign in with the address by itself. If only the provider has verified it, whoever signs in takes over the existing user, whatever you choose here.",
     "config.client_user_deletion_enabled": "In your app. You and your servers always can.",
     "config.user_default_permissions": "One permission of the project per line.",
     "config.session_max_age_seconds": "Counted from the sign-in, however much a session is used: 300 (five minutes) to 31,708,800 (367 days).",
@@ -59,7 +59,7 @@ export const settings = {
     "config.member_invitations_enabled": "Off: only members who have been granted the permission to invite.",
     "config.team_creator_default_permissions": "One permission per line.",
     "config.team_member_default_permissions": "One permission per line.",
-    "config.email_config.type": "Your own sender needs a name and an address. Without a mail server, the deployment’s server sends for it.",
+    "config.email_config.type": "Your own sender needs a name and an address. Without a mail server, the deployment’s server sends its emails.",
     "config.email_config.sender_name": "Recipients see it as the sender.",
     "config.email_config.sender_email": "Recipients see it as the sender, and reply to it.",
     "config.email_config.host": "A domain or an IP address.",
@@ -74,7 +74,7 @@ export const settings = {
     "config.bot_challenge.send_sign_in_code": "When somebody asks for an emailed code or link.",
     "config.bot_challenge.oauth": "When somebody signs in with a provider. Linking an account never needs a challenge.",
     "config.bot_challenge_usual_requests_per_hour":
-      "Above this number, requests count as suspicious: sign-ins with providers by themselves, sign-ups and emails together. 1 to 1,000,000.",
+      "Above this number, requests count as suspicious: sign-ins with providers are counted separately, sign-ups and emails together. 1 to 1,000,000.",
     "config.audit_log_retention_days": "1 to 400. Applies to entries written from now on.",
   },
   options: {
@@ -170,6 +170,6 @@ export const settings = {
   deleteText: (users) =>
     `Deletes the project with ${users === null ? "all its users" : plural(users, "user", "users")}, teams, emails, keys and settings. It stops working immediately, and this cannot be undone.`,
   deleteLocal:
-    "The first project of a gateway cannot be deleted here: its data folder has its keys. To start anew, stop the gateway and delete the folder.",
+    "The first project of a gateway cannot be deleted here: its data folder has its keys. To start over, stop the gateway and delete the folder.",
   gatewayDocs: "The gateway",
 };

@@ -133,7 +133,7 @@ mod tests {
         let (reference, frame) = reference();
         for id in reference.ids() {
             let page = reference.operation(&frame, id).unwrap().unwrap();
-            assert!(page.contains("curl ") && page.contains(">Answer "), "{id}");
+            assert!(page.contains("curl ") && page.contains(">Response "), "{id}");
         }
         let page = reference.operation(&frame, "auth-password-sign-up").unwrap().unwrap();
         assert!(page.contains("grace@example.com") && page.contains("&quot;refresh_token&quot;: "), "{page}");

@@ -1,13 +1,13 @@
-// Writes many users straight into the table of a gateway, as a hundred thousand requests would take
-// much longer: copies of users that the API has created, with ids, names and addresses of their
-// own.
+// Writes many users directly into the table of a gateway, as a hundred thousand requests would take
+// much longer. They are copies of users that the API has created, with new ids, names and
+// addresses.
 
 import { createHash, createHmac, randomUUID } from "node:crypto";
 
 const REGION = "us-east-1";
 const BATCH = 25;
 const SHARDS = 4;
-/** What the names and addresses of the copied users contain, and nothing else does. */
+/** Parts of the names and addresses of the users to copy, which each copy replaces. */
 const MARKS = { first: "qqfirst", last: "qqlast", address: "qqaddress" };
 
 export const CREDENTIALS = { GATELET_DYNAMODB_ACCESS_KEY_ID: "bench", GATELET_DYNAMODB_SECRET_ACCESS_KEY: "bench-secret-key" };
@@ -49,14 +49,14 @@ const shardOf = (id) => Number.parseInt(id.slice(-2), 16) % SHARDS;
 
 function idLike(id) {
   const made = randomUUID();
-  // The last byte chooses the partitions, which the copied items name.
+  // The last byte determines the shards, which the keys of the copied items contain.
   return made.slice(0, -2) + id.slice(-2);
 }
 
 /**
- * Adds `count` users, of whom every second one signs in with an address. `create(body)` creates a
- * user by the API, and `personOf(number)` names the first name, the last name and the part of the
- * address before the @ of each, without capitals in the address.
+ * Adds `count` users; every second one signs in with an address. `create(body)` creates a user with
+ * the API, and `personOf(number)` returns the first name and the last name of a user, and the part
+ * of the address before the @, in lower case.
  */
 export async function fill({ url, table, count, create, personOf }) {
   const models = [[], []];
@@ -85,7 +85,7 @@ export async function fill({ url, table, count, create, personOf }) {
       const copy = text
         .replaceAll(id, own)
         .replaceAll(`${MARKS.address}${made}@`, `${address}@`)
-        // A name as it is shown stands in the user alone; words are in lower case.
+        // Only the user's own item has the name as it is shown; indexes have words in lower case.
         .replaceAll(`"${MARKS.first} ${MARKS.last}"`, `"${first} ${last}"`)
         .replaceAll(MARKS.first, first.toLowerCase())
         .replaceAll(MARKS.last, last.toLowerCase());

@@ -9,7 +9,7 @@ import { consoleOf } from "../support/console.js";
 const it = consoleOf();
 const PROJECT = "/internal/projects/current";
 
-/** A form of a page: its field, what somebody else saves meanwhile, and how it is read again. */
+/** The forms: for each, its page, a field, what somebody else saves, and how it is read again. */
 function forms({ user, team, webhook, template, theme, draft, email }) {
   const project = (config) => () => it.call("PATCH", PROJECT, { config });
   const config = async () => (await it.call("GET", PROJECT)).config;
@@ -38,7 +38,7 @@ function forms({ user, team, webhook, template, theme, draft, email }) {
     {
       page: "/providers?edit=github",
       field: "Client id",
-      // Another client has another secret.
+      // A new client id requires a new secret.
       first: (page) => page.getByLabel("Client secret").fill("z"),
       theirs: project({ oauth_providers: [{ id: "github", client_id: "Theirs", client_secret: "y" }] }),
       read: async () => (await config()).oauth_providers[0].client_id,

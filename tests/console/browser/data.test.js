@@ -10,7 +10,7 @@ import { confirm, consoleOf, heading } from "../support/console.js";
 const it = consoleOf();
 const HOSTILE = `<script>document.title='broken'</script><img src=x onerror="document.title='broken'">{{7*7}}`;
 
-test("hostile data is text everywhere", { timeout: 120_000 }, async (t) => {
+test("hostile data is shown as text everywhere", { timeout: 120_000 }, async (t) => {
   await it.started;
   const user = await it.newUser({
     display_name: HOSTILE.slice(0, 200),
@@ -96,17 +96,17 @@ test("hostile data is text everywhere", { timeout: 120_000 }, async (t) => {
   await page.goto(`${it.gateway.url}${it.home}/drafts/${draft.id}`);
   await page.frameLocator("iframe").locator("#safe").waitFor();
   assert.doesNotMatch(await page.title(), /^broken/);
-  // What nobody would see is visible.
+  // The heading shows markup as text.
   await page.goto(`${it.gateway.url}${it.home}/users/${user.id}`);
   await heading(page, HOSTILE.slice(0, 200));
-  // The preview is refused the pictures that the email names, and some drafts cannot be rendered.
+  // The email's images cannot be loaded, and some drafts cannot be rendered.
   assert.deepEqual(
     visited.complaints.filter((text) => !/the server responded with a status of 40[03]/.test(text)),
     [],
   );
 });
 
-test("a form that somebody else overtook is refused, and shows the difference", async (t) => {
+test("a form whose values somebody else changed is not saved, but shows the changes", async (t) => {
   await it.started;
   const user = await it.newUser({ display_name: "Before" });
   const first = await it.open(t, `${it.home}/users/${user.id}`);
@@ -139,7 +139,7 @@ test("a form that somebody else overtook is refused, and shows the difference", 
   assert.deepEqual([after.display_name, after.server_metadata], ["Mine", { by: "first" }], "only my field was overwritten");
 });
 
-test("two administrators who change a list lose nothing of each other", async (t) => {
+test("two administrators who change a list do not overwrite each other", async (t) => {
   await it.started;
   const rule = (id) => ({ id, enabled: true, priority: 0, condition: "true", action: { type: "log" } });
   await it.call("PATCH", "/internal/projects/current", { config: { sign_up_rules: [rule("one")] } });
@@ -153,7 +153,7 @@ test("two administrators who change a list lose nothing of each other", async (t
   assert.deepEqual(config.sign_up_rules.map(({ id }) => id).sort(), ["one", "three", "two"]);
 });
 
-test("an email that was changed meanwhile is not changed unseen", async (t) => {
+test("an email that somebody changed meanwhile is not paused unseen", async (t) => {
   await it.started;
   const user = await it.newUser();
   await it.call("POST", "/emails/send-email", {
@@ -176,7 +176,7 @@ test("an email that was changed meanwhile is not changed unseen", async (t) => {
   assert.equal((await it.call("GET", `/emails/outbox/${email.id}`)).is_paused, true);
 });
 
-test("what cannot be undone asks for the name, and Escape leaves everything", async (t) => {
+test("deleting a user requires the name, and Escape deletes nothing", async (t) => {
   await it.started;
   const user = await it.newUser();
   const { page } = await it.open(t, `${it.home}/users/${user.id}?part=danger`);

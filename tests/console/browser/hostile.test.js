@@ -1,5 +1,5 @@
-// Hostile texts in every field of every form: a form either saves them or says why not beside what
-// was typed, and the page shows them as text.
+// Hostile texts in every field of every form: a form either saves them, or keeps them and says why
+// they are refused, and the page shows them as text.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -15,7 +15,7 @@ const TEXTS = {
   "NUL and controls": "a\u0000b\u001B[2J\u0007\uFEFF\uFFFF",
 };
 
-/** Every page with a form. */
+/** The paths of all pages with a form, whose data is created once. */
 let known;
 const pages = () => (known ??= prepared());
 
@@ -40,10 +40,10 @@ async function prepared() {
 
 const FIELDS = 'input:not([type]), input[type="text"], input[type="email"], input[type="url"], input[type="password"], input[type="search"], textarea';
 
-/** What is in the fields of a form; runs in the page. */
+/** The values of the fields of a form; runs in the page. */
 const typedIn = (form, fields) => [...form.querySelectorAll(fields)].map(({ value }) => value);
 
-/** Sends a form with a text in all of its fields, and looks at what becomes of it. */
+/** Sends a form with a text in all fields, and asserts that a refused form keeps the text. */
 async function attempt(page, index, text, where) {
   const form = page.locator("#console form:has(button.main)").nth(index);
   for (const field of await form.locator(FIELDS).all()) if (await field.isVisible()) await field.fill(text);
@@ -73,11 +73,11 @@ async function formsOf(page) {
 }
 
 for (const [name, text] of Object.entries(TEXTS)) {
-  test(`every form takes or refuses ${name}, and breaks on nothing`, { timeout: 300_000 }, async (t) => {
+  test(`every form saves or refuses ${name}, and nothing breaks`, { timeout: 300_000 }, async (t) => {
     await it.started;
     const visited = await it.open(t, "/console/projects", { viewport: { width: 360, height: 800 } });
     const { page } = visited;
-    // A form that was refused would otherwise ask whether to leave it.
+    // Leaving a page with a refused form asks for confirmation.
     page.on("dialog", (dialog) => dialog.accept());
     let sent = 0;
     for (const path of await pages()) {
@@ -99,7 +99,7 @@ for (const [name, text] of Object.entries(TEXTS)) {
       }
     }
     assert.ok(sent > 35, `${sent} forms were sent`);
-    // A browser reports that the API refused something, which it should.
+    // The API should refuse some of the texts, which a browser reports as errors.
     const unexpected = visited.complaints.filter((complaint) => !/the server responded with a status of 4\d\d/.test(complaint));
     assert.deepEqual(unexpected, []);
   });

@@ -7,9 +7,9 @@ import { test } from "node:test";
 import { consoleOf, isAccessible, PASSWORD } from "../support/console.js";
 
 const it = consoleOf();
-/** More than a page of lists. */
+/** More users than a list shows on its first page. */
 const USERS = 60;
-/** The most that the modules and styles of a page may weigh, uncompressed. */
+/** The maximum total size of the modules and styles of a page, uncompressed. */
 const MOST_BYTES = 150_000;
 
 const EMPTY = [
@@ -64,7 +64,7 @@ function weight() {
   return assets.reduce((all, { decodedBodySize: bytes }) => all + bytes, 0);
 }
 
-/** Parts of the bar that cover each other, and too wide a page; runs in the page. */
+/** Overlapping parts of the bar, and the width of a page that is too wide; runs in the page. */
 function misplaced() {
   const parts = [...document.querySelectorAll(".brand, .switch > *, .bar nav > a, .theme select, .menu")];
   const boxes = parts
@@ -97,7 +97,7 @@ async function lookAt(t, paths) {
         if (width === 360 || (width === 1280 && colorScheme === "light")) await isAccessible(visited.page, where);
       }
     }
-    // An unknown id is a page that says so, for which a browser reports the API's status.
+    // The page of an unknown id says so; the browser reports the API's 404.
     assert.deepEqual(
       visited.complaints.filter((text) => !/the server responded with a status of 404/.test(text)),
       [],

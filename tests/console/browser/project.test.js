@@ -1,4 +1,5 @@
-// The whole life of a project by clicks alone, on a phone and on a desktop, light and dark.
+// A project from its creation to its deletion, by clicks alone, on a phone and on a desktop, in
+// light and dark.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -13,7 +14,7 @@ for (const [width, colorScheme] of [
   [360, "light"],
   [360, "dark"],
 ]) {
-  test(`a project lives from its creation to its deletion at ${width} px, ${colorScheme}`, { timeout: 180_000 }, async (t) => {
+  test(`a project is created, used and deleted at ${width} px, ${colorScheme}`, { timeout: 180_000 }, async (t) => {
     await it.started;
     const owner = `owner.${width}.${colorScheme}@example.com`;
     await it.owner(owner);
@@ -128,7 +129,7 @@ for (const [width, colorScheme] of [
     await heading(page, "https://hooks.example.com/gatelet");
     await looked("a webhook");
 
-    // The audit log has it all.
+    // The audit log has an entry for each change.
     await go(page, "Audit log");
     await page.locator(".rows tr", { hasText: "webhooks-endpoint-create" }).waitFor();
     for (const operation of ["projects-api-key-create", "users-user-create", "teams-team-create", "users-user-update"])

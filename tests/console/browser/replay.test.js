@@ -1,4 +1,5 @@
-// Delivering again what failed: in steps, with a count, stoppable, and after a failure from there.
+// Delivering failed events again: in steps, with a count. The work can be stopped, and resumed
+// after a failure.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -9,8 +10,8 @@ const it = consoleOf();
 const DAY = 86_400_000;
 
 /**
- * Opens the dialog of an endpoint whose failed deliveries are answered by `steps`, one for each
- * request, as a delivery fails for good only after a day.
+ * Opens the dialog that delivers failed events again. `steps` answer its requests in turn, as a
+ * delivery takes a day to fail permanently.
  */
 async function opened(t, steps) {
   await it.started;
@@ -24,11 +25,11 @@ async function opened(t, steps) {
     await wait;
     await route.fulfill({ status, json });
   });
-  await page.getByRole("button", { name: "Deliver what failed again" }).click();
+  await page.getByRole("button", { name: "Deliver failed events again" }).click();
   return { page, asked, dialog: page.getByRole("dialog") };
 }
 
-test("failed deliveries are replayed to the last page, whatever their number", async (t) => {
+test("failed deliveries are replayed up to the last page, even after a failure", async (t) => {
   let release;
   const wait = new Promise((resolve) => {
     release = resolve;
@@ -40,8 +41,8 @@ test("failed deliveries are replayed to the last page, whatever their number", a
     () => ({ count: 1, next_since_millis: null }),
   ]);
   await dialog.getByLabel("Events of").selectOption("the last 30 days");
-  await dialog.getByRole("button", { name: "Deliver what failed again" }).click();
-  // The failure says how far it came, and the work goes on with the page that failed.
+  await dialog.getByRole("button", { name: "Deliver failed events again" }).click();
+  // The dialog says how much was done before the failure, and the failed page is requested again.
   await dialog.getByText("Not today").waitFor();
   await dialog.getByText("1,000 deliveries queued so far. Trying again continues from there.").waitFor();
   await dialog.getByRole("button", { name: "Try again" }).click();
@@ -49,14 +50,14 @@ test("failed deliveries are replayed to the last page, whatever their number", a
   assert.equal(await dialog.getByRole("progressbar").count(), 1);
   release();
   await dialog.getByText("2,001 events are being delivered again.").waitFor();
-  assert.ok(Math.abs(asked[0] - (Date.now() - 30 * DAY)) < 60_000, "from the chosen time on");
+  assert.ok(Math.abs(asked[0] - (Date.now() - 30 * DAY)) < 60_000, "the chosen period");
   assert.deepEqual(asked.slice(1), [asked[0] + DAY, asked[0] + DAY, asked[0] + 2 * DAY]);
   await dialog.getByRole("button", { name: "Close" }).click();
   await dialog.waitFor({ state: "detached" });
   await heading(page, "https://hooks.example.com/x");
 });
 
-test("replaying stops on demand after the page that is under way, and can continue", async (t) => {
+test("replaying stops on demand after the current page, and can continue", async (t) => {
   let release;
   const wait = new Promise((resolve) => {
     release = resolve;
@@ -65,7 +66,7 @@ test("replaying stops on demand after the page that is under way, and can contin
     (since) => ({ count: 7, next_since_millis: since + 1, wait }),
     () => ({ count: 1, next_since_millis: null }),
   ]);
-  await dialog.getByRole("button", { name: "Deliver what failed again" }).click();
+  await dialog.getByRole("button", { name: "Deliver failed events again" }).click();
   await dialog.getByRole("button", { name: "Stop" }).click();
   release();
   await dialog.getByText("Stopped. 7 deliveries queued so far.").waitFor();
@@ -84,15 +85,15 @@ test("closing the dialog stops replaying; later failures are not replayed", asyn
     (since) => ({ count: 7, next_since_millis: since + 1, wait }),
     () => ({ count: 3, next_since_millis: Date.now() + DAY }),
   ]);
-  await dialog.getByRole("button", { name: "Deliver what failed again" }).click();
+  await dialog.getByRole("button", { name: "Deliver failed events again" }).click();
   await dialog.getByRole("button", { name: "Stop" }).waitFor();
   await page.keyboard.press("Escape");
   await dialog.waitFor({ state: "detached" });
   const answered = page.waitForResponse("**/replay-failed");
   release();
   await answered;
-  await page.getByRole("button", { name: "Deliver what failed again" }).click();
-  await dialog.getByRole("button", { name: "Deliver what failed again" }).click();
+  await page.getByRole("button", { name: "Deliver failed events again" }).click();
+  await dialog.getByRole("button", { name: "Deliver failed events again" }).click();
   await dialog.getByText("3 events are being delivered again.").waitFor();
   assert.equal(asked.length, 2, "neither the closed dialog nor newer failures led to a request");
 });

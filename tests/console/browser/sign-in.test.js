@@ -36,7 +36,7 @@ async function internal(method, path, body) {
   assert.equal(answer.status, 200, await answer.clone().text());
 }
 
-test("a wrong password is refused in the API's words, and keeps the address", async (t) => {
+test("a wrong password shows the API's error, and the form keeps the address", async (t) => {
   await it.started;
   await it.owner("wrong@example.com");
   const { page } = await it.open(t, "/console/sign-in");
@@ -114,7 +114,7 @@ test("a user sets up an app and a passkey, and signs in with each", { timeout: 1
   await heading(page, "Projects");
   await signOut(page);
 
-  // The passkey alone, and then a recovery code, as this project wants two factors.
+  // The passkey as the first factor, and a recovery code as the second.
   await page.goto(`${it.gateway.url}/console/sign-in`);
   await page.getByRole("button", { name: "Use a passkey" }).click();
   await page.getByLabel("Code").fill(codes[0]);
@@ -166,7 +166,7 @@ async function device(operation, fields) {
   return answer.json();
 }
 
-test("a command-line tool is signed in by a click, and by nothing less", async (t) => {
+test("a command-line tool is signed in by a click, not by opening the page", async (t) => {
   await it.started;
   await it.owner("tool@example.com");
   const start = () => device("device_authorization", { verification_uri: `${it.gateway.url}/console/cli-auth-confirm` });
@@ -178,7 +178,7 @@ test("a command-line tool is signed in by a click, and by nothing less", async (
   await page.getByText("Confirm only if you started this").waitFor();
   assert.match(await page.locator(".facts").innerText(), /tool@example\.com/);
   await isAccessible(page, "confirming a tool");
-  assert.equal((await poll(confirmed)).error, "authorization_pending", "a look confirms nothing");
+  assert.equal((await poll(confirmed)).error, "authorization_pending", "opening the page confirms nothing");
   await page.getByRole("button", { name: "Sign in the tool" }).click();
   await page.getByText("The tool is signed in").waitFor();
   const { access_token: access } = await poll(confirmed);
@@ -201,7 +201,7 @@ test("a command-line tool is signed in by a click, and by nothing less", async (
   assert.equal((await poll(typed)).error, "access_denied");
 });
 
-test("a session lasts as long as the tab, and ends at the API when it is left", async (t) => {
+test("a session belongs to one tab, and signing out ends it at the API", async (t) => {
   await it.started;
   await it.owner("leaving@example.com");
   const { page, context } = await it.open(t, "/console/sign-in");

@@ -29,7 +29,7 @@ test("the printed link opens the first project, and its token stays in this brow
   visited.check();
 });
 
-test("without the token, the console only signs in", async (t) => {
+test("without the token, the console only offers to sign in", async (t) => {
   await it.started;
   const { page } = await it.open(t, "/console");
   await heading(page, "Development");
@@ -41,7 +41,7 @@ test("without the token, the console only signs in", async (t) => {
   assert.equal(await page.evaluate(async () => (await fetch("/console/session")).status), 403);
 });
 
-test("users are searched and ordered, page by page, and the URL keeps it", async (t) => {
+test("users are searched and ordered, page by page, and the URL keeps both", async (t) => {
   await it.started;
   // One after another, as hashing 60 passwords at once would be refused on a slow machine.
   for (let index = 0; index < 60; index++) await it.newUser({ display_name: index === 7 ? "Rare Bird" : undefined });
@@ -65,19 +65,19 @@ test("users are searched and ordered, page by page, and the URL keeps it", async
   visited.check();
 });
 
-test("a search shows what begins with it at once, and what contains it on demand", async (t) => {
+test("a search finds beginnings of words first, and parts of words on demand", async (t) => {
   await it.started;
   for (const name of ["Zebra One", "Azebra", "Giraffe"]) await it.newUser({ display_name: name });
   const { page } = await it.open(t, `${it.home}/users`);
   const names = async () => (await page.locator(".rows tbody tr").allInnerTexts()).map((text) => text.match(/A?zebra( One)?/i)?.[0]);
   await page.getByRole("searchbox").fill("ZEBRA");
-  await page.getByRole("button", { name: "Search inside of them, too" }).waitFor();
+  await page.getByRole("button", { name: "Search inside words, too" }).waitFor();
   assert.deepEqual(await names(), ["Zebra One"]);
   assert.equal(await page.getByLabel("Order").locator("option:checked").innerText(), "Best match first");
-  await page.getByRole("button", { name: "Search inside of them, too" }).click();
+  await page.getByRole("button", { name: "Search inside words, too" }).click();
   await page.locator(".rows tr", { hasText: "Azebra" }).waitFor();
-  assert.deepEqual(await names(), ["Zebra One", "Azebra"], "nobody twice");
-  // What nothing begins with is searched inside of names at once.
+  assert.deepEqual(await names(), ["Zebra One", "Azebra"], "each user once");
+  // If no word begins with the text, parts of words are searched at once.
   await page.getByRole("searchbox").fill("ebra o");
   await page.waitForFunction(() => document.querySelectorAll(".rows tbody tr").length === 1);
   assert.deepEqual(await names(), ["Zebra One"]);
@@ -104,7 +104,7 @@ test("an email appears in the outbox without a reload, and the focus stays", asy
   visited.check();
 });
 
-test("what the API refuses stays in the form, with its words beside the field", async (t) => {
+test("what the API rejects stays in the form, with the API's error beside the field", async (t) => {
   await it.started;
   const { page } = await it.open(t, `${it.home}/users?new=1`);
   await page.getByLabel("Email address", { exact: true }).fill("no address");
@@ -117,7 +117,7 @@ test("what the API refuses stays in the form, with its words beside the field", 
     ["no address", "true", "Kept"],
   );
   assert.ok(await email.evaluate((element) => element === document.activeElement), "the field has the focus");
-  // A refusal that is about no single field is shown as a whole, with its code.
+  // An error that is not about a single field is shown below the form, with its code.
   const { primary_email: taken } = await it.newUser();
   await email.fill(taken);
   await page.getByLabel("Password").fill(PASSWORD);
@@ -130,7 +130,7 @@ test("what the API refuses stays in the form, with its words beside the field", 
   assert.equal(await page.getByLabel("Name").inputValue(), "Kept");
 });
 
-test("when nothing answers, the page says so and tries again", async (t) => {
+test("when the API does not answer, the page says so and can try again", async (t) => {
   await it.started;
   const { page } = await it.open(t, `${it.home}/teams`);
   await page.route("**/api/v1/users**", (route) => route.abort());
@@ -161,7 +161,7 @@ test("a copied command does what the page did, and contains no secret", async (t
   assert.equal((await it.call("GET", `/users/${user.id}`)).display_name, "O'Brien");
 });
 
-test("keyboard only: the list of pages, a row, tabs, a form", async (t) => {
+test("the search, a row, tabs and a form work by keyboard alone", async (t) => {
   await it.started;
   const user = await it.newUser({ display_name: "By Keyboard" });
   const { page } = await it.open(t, `${it.home}/users`);
@@ -296,7 +296,7 @@ test("the quick start hides secrets, and its commands run as printed", { timeout
   assert.match(python.stdout, new RegExp(id));
 });
 
-test("keys that somebody puts in fill the commands, and are kept nowhere", async (t) => {
+test("entered keys appear in the commands, and are stored nowhere", async (t) => {
   await it.started;
   await it.owner("quick@example.com");
   const { page } = await it.open(t, "/console/sign-in", CLIPBOARD);

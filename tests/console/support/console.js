@@ -1,4 +1,4 @@
-// The console of a gateway in memory, with a client of the API that prepares and checks its data.
+// The console of a gateway in memory, and calls of its API that prepare and check data.
 
 import { readFile } from "node:fs/promises";
 import { after, before } from "node:test";
@@ -79,7 +79,7 @@ export function consoleOf(settings) {
   return it;
 }
 
-/** Makes new contexts take the front end from this working copy, so that no build is needed. */
+/** Serves the front end from this working copy to new contexts, so that no build is needed. */
 function fromDisk(browser) {
   const newContext = browser.newContext.bind(browser);
   browser.newContext = async (options) => {

@@ -7,7 +7,7 @@ import { Api, ApiError, fieldsOf, nextRows, path, request, toCurl, userId } from
 
 const CREDENTIALS = { projectId: "p1", key: "sak_secret" };
 
-/** An API that answers with these responses in turn, and records what it was asked. */
+/** An API that answers with these responses in turn, and records the requests. */
 function answering(...responses) {
   const asked = [];
   const fetch = async (url, options) => {
@@ -71,7 +71,7 @@ test("a curl command names variables instead of keys, and masks passwords", () =
   assert.doesNotMatch(command, /sak_secret|hunter2|"s"/);
 });
 
-test("a failure has the API's own words, and those of single fields", async () => {
+test("a failure has the API's message, and the problems of single fields", async () => {
   const error =
     "the request POST /api/v1/users does not match its schema:\n  - body.primary_email must be an email address\n  - body.config.domains[0].domain is missing";
   const { fetch } = answering([400, { code: "SCHEMA_ERROR", error, hint: "Correct them.", details: {} }]);
@@ -151,7 +151,7 @@ test("a user is found by the whole address, in any case", async () => {
   assert.equal(await userId(new Api(() => CREDENTIALS, { fetch: () => assert.fail() }), "an-id"), "an-id");
 });
 
-test("restricted users are let in only where a request says so", () => {
+test("the header that admits restricted users is sent only on demand", () => {
   const name = "x-service-allow-restricted-user";
   const credentials = { projectId: "internal", level: "client", token: "t" };
   assert.equal(request({ ...credentials, isRestrictedAllowed: true }, "GET", "/users/me").headers[name], "true");

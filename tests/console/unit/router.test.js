@@ -44,7 +44,7 @@ test("a URL has only the parameters that have a value", () => {
   assert.equal(url("/p"), "/console/p");
 });
 
-test("a link leads back to pages of the console alone", () => {
+test("a sign-in leads back only to pages of the console", () => {
   globalThis.location = { origin: "https://auth.example.com" };
   assert.equal(ownPage("/console/p1/users?q=ada"), "/console/p1/users?q=ada");
   for (const foreign of [null, "", "/", "/consoles", "/inbox", "//evil.example/console/x", "https://evil.example/console/x", "javascript:alert(1)//console/"])

@@ -1,4 +1,4 @@
-// Who uses the console.
+// Sessions of the console: with the keys of the first project, and of users who sign in.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -40,7 +40,7 @@ test("the token of the link is kept, and removed from the URL", () => {
   assert.deepEqual([kept.all.get("gatelet.console-token"), replaced.length], [TOKEN, 1]);
 });
 
-test("the keys are asked for by the token, and used for the first project alone", async () => {
+test("the token requests the keys, which are used only for the first project", async () => {
   const { session, asked } = sessionWith(() => [200, LOCAL], { local: { "gatelet.console-token": TOKEN } });
   await session.open();
   assert.deepEqual(asked, [["GET", "/console/session", { authorization: `Bearer ${TOKEN}` }]]);
@@ -50,7 +50,7 @@ test("the keys are asked for by the token, and used for the first project alone"
   assert.ok(!JSON.stringify(other).includes("sak_1"), "the key never goes to another project");
 });
 
-test("without a token nothing is asked, and a refused token opens nothing", async () => {
+test("without a token nothing is requested, and a refused token opens nothing", async () => {
   const nobody = sessionWith(() => assert.fail("a request"));
   await nobody.session.open();
   const refused = sessionWith(() => [403, {}], { local: { "gatelet.console-token": TOKEN } });
@@ -58,7 +58,7 @@ test("without a token nothing is asked, and a refused token opens nothing", asyn
   assert.deepEqual([nobody.session.isOpen, refused.session.isOpen], [false, false]);
 });
 
-/** Answers a sign-in, and the question who has signed in. */
+/** Answers a sign-in, and the request for the user who has signed in. */
 const tokensOf = (email) => (url) =>
   url.endsWith("/users/me") ? [200, { primary_email: email }] : [200, { access_token: "a1", refresh_token: "r1" }];
 
@@ -106,7 +106,7 @@ test("requests that find the token expired share one renewal", async () => {
   assert.equal(renewals, 1);
 });
 
-test("a session that has ended is forgotten, and so is one that signs out", async () => {
+test("a session is forgotten when it has ended, and when the user signs out", async () => {
   const kept = () => ({ "gatelet.console-session": JSON.stringify({ email: "ada@example.com", access: "old", refresh: "r1" }) });
   const ended = sessionWith(
     (url) =>

@@ -28,7 +28,7 @@ test("only changed settings are sent, in the form of the API", () => {
   assert.deepEqual(change("domains", before, before), {});
 });
 
-test("every option says what it does, and every text belongs to a setting", () => {
+test("every setting and option has a text, and every text belongs to a setting", () => {
   const fields = Object.values(AREAS).flat();
   const names = fields.map(({ name }) => name);
   const { labels, help, options } = words;
@@ -45,7 +45,7 @@ test("every option says what it does, and every text belongs to a setting", () =
   );
 });
 
-test("domains and headers survive being edited as lines", () => {
+test("domains and headers can be edited as lines without loss", () => {
   const domains = [{ domain: "https://*.example.com", handler_path: "/x" }, { domain: "http://localhost" }];
   assert.deepEqual(domainsOf(domainLines(domains)), domains);
   const headers = { "X-Token": "a: b", "X-Other": "c" };

@@ -7,7 +7,7 @@ import { heights } from "../../../infra/console/web/components/chart.js";
 import { clipped, duration, shortened, title, visible } from "../../../infra/console/web/core/format.js";
 import { at, changed, conflicts, lines, nested, parsed, printed, same, sampleVariables } from "../../../infra/console/web/core/values.js";
 
-test("values are equal by what they contain", () => {
+test("values are compared by their content", () => {
   assert.ok(same({ a: [1, { b: null }], c: "x" }, { c: "x", a: [1, { b: null }] }));
   for (const [a, b] of [
     [{ a: 1 }, { a: 1, b: 2 }],
@@ -37,7 +37,7 @@ test("a conflict is a field of mine that somebody else changed to another value"
   assert.deepEqual(conflicts(before, { size: 2 }, { name: "c", note: "n", size: 1 }), [], "they changed another field");
 });
 
-test("paths lead into objects, and make them", () => {
+test("paths read values in objects, and build objects", () => {
   assert.equal(at({ config: { mail: { port: 25 } } }, "config.mail.port"), 25);
   assert.equal(at({}, "config.mail.port"), undefined);
   assert.deepEqual(nested({ "config.a": 1, "config.mail.port": 25, name: "x" }), { config: { a: 1, mail: { port: 25 } }, name: "x" });
@@ -62,7 +62,7 @@ test("the variables of a template get values to preview it with", () => {
   assert.deepEqual(sampleVariables(list), { changes: [{ kind: "a", detail: "detail" }] });
 });
 
-test("characters that nobody sees are shown by their code points", () => {
+test("invisible characters are shown as their code points", () => {
   assert.equal(visible("a\u202Eb\u0000c\u200Bd\ne"), "a⟨U+202E⟩b⟨U+0000⟩c⟨U+200B⟩d\ne");
   assert.equal(visible("مرحبا <b> 👩‍🚀".replace("\u200D", "")), "مرحبا <b> 👩🚀");
 });
@@ -74,7 +74,7 @@ test("long texts and ids are shortened by characters", () => {
   assert.equal(shortened("short"), "short");
 });
 
-test("durations and names are words", () => {
+test("durations and names are written as words", () => {
   assert.deepEqual([31_536_000, 90_000, 3661, 60, 0].map(duration), ["365 days", "1 day 1 hour", "1 hour 1 minute", "1 minute", ""]);
   assert.equal(title("when-suspicious"), "When suspicious");
 });

@@ -14,7 +14,7 @@ const app = new StackClientApp({
   analytics: { enabled: false },
 });
 
-// For what no button of the page does.
+// For actions that have no button on the page.
 globalThis.app = app;
 
 const element = (id) => document.getElementById(id);

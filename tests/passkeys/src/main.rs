@@ -1,5 +1,5 @@
-//! Passkeys of a browser and a device that are not ours: those of the crate `passkey`. They read
-//! our options as they are, and we read their responses as they are.
+//! Passkeys of an independent implementation of browser and device, the crate `passkey`. It gets
+//! the gateway's options unchanged, and the gateway gets its responses unchanged.
 
 mod browser;
 mod gateway;
@@ -42,7 +42,7 @@ fn sign_in(gateway: &Gateway, code: &Value, response: &Value) -> (u16, Value) {
     gateway.send("POST", "/auth/passkey/sign-in", "client", None, &json!({ "code": code, "authentication_response": response }))
 }
 
-/// A passkey works on every page of the project, again and again, with and without a reader.
+/// A passkey works repeatedly on every page of the project, with and without user verification.
 fn signs_in_on_every_page(gateway: &Gateway) {
     let (token, user) = gateway.sign_up("ada@example.com");
     for is_recognized in [true, false] {
@@ -57,7 +57,7 @@ fn signs_in_on_every_page(gateway: &Gateway) {
     }
 }
 
-/// The browser understands what our options exclude and require.
+/// The browser obeys what the gateway's options exclude and require.
 fn heeds_the_options(gateway: &Gateway) {
     let (token, _) = gateway.sign_up("grace@example.com");
     let mut browser = Browser::new(true);
@@ -72,7 +72,7 @@ fn heeds_the_options(gateway: &Gateway) {
     register(gateway, &gateway.sign_up("bob@example.com").0, &mut browser);
 }
 
-/// A response is worth one sign-in, of the ceremony for which it was made.
+/// A response signs in once, and only in the ceremony for which it was made.
 fn responses_are_used_once(gateway: &Gateway) {
     let (token, _) = gateway.sign_up("eve@example.com");
     let mut browser = Browser::new(true);

@@ -57,7 +57,7 @@ async function lookAtAll(t, paths) {
         await it.page.setViewportSize({ width, height: 800 });
         await isAccessible(it.page, `${path}, ${colorScheme}, ${width} px`);
       }
-      // The only error that a browser may report is the page's own status.
+      // A browser may only report one error: the page's own status.
       assert.deepEqual(it.complaints.filter((text) => !/the server responded with a status of 40[04]/.test(text)), [], path);
       await it.context.close();
     }
@@ -112,7 +112,7 @@ test("keys and emails are only shown on this machine", async () => {
   assert.deepEqual([program.status, program.headers.get("content-type")], [404, "application/json; charset=utf-8"]);
 });
 
-test("the printed link opens the pages permanently, and leaves the key nowhere", async (t) => {
+test("the printed link opens the pages permanently, and the key is not exposed", async (t) => {
   const it = await open(t, "/inbox", { startPage: undefined });
   await it.page.getByRole("heading", { name: "Open this page by its link" }).waitFor();
   for (const colorScheme of ["light", "dark"]) {
@@ -197,7 +197,7 @@ test("an email is marked as read when viewed, has a source, and can be deleted",
   it.check();
 });
 
-test("hostile subjects, names and bodies are text", async (t) => {
+test("hostile subjects, names and bodies are shown as text", async (t) => {
   const { email, user } = await w.signedUp();
   await user.update({ displayName: HOSTILE.slice(0, 100) });
   const html = `${HOSTILE}<form action="/"><button>x</button></form><a href="javascript:document.title='broken'">link</a><p id=safe>safe</p>`;
@@ -218,7 +218,7 @@ test("hostile subjects, names and bodies are text", async (t) => {
   found.check();
 });
 
-test("keyboard only: skip link, navigation, a row, the theme", async (t) => {
+test("skip link, navigation, theme and rows work by keyboard alone", async (t) => {
   await received({ subject: "By keyboard", html: "<p>x</p>" });
   const { page } = await open(t, "/inbox");
   const focused = () => page.evaluate(() => document.activeElement.textContent.trim());

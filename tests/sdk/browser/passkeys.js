@@ -1,5 +1,5 @@
-// The world of the tests of passkeys: a project with passkeys, a site with the app, and visitors
-// whose devices are Chromium's virtual authenticators.
+// The world of the passkey tests: a project with passkeys, a site with the app, and visitors whose
+// devices are Chromium's virtual authenticators.
 
 import { after, before } from "node:test";
 import { launch } from "./chromium.js";
@@ -29,7 +29,7 @@ export async function requireVerification(t) {
   t.after(() => configure(w.gateway, { passkey_user_verification: "preferred" }));
 }
 
-/** A page with a device, which verifies its user unless `first` says otherwise. */
+/** A page with a device, which verifies its user unless the options `first` differ. */
 export async function device(context, first = {}) {
   const page = await context.newPage();
   const devtools = await context.newCDPSession(page);
@@ -41,7 +41,7 @@ export async function device(context, first = {}) {
   return { page, devtools, addDevice, authenticatorId: await addDevice(first) };
 }
 
-/** A browser with a device, with the app open. */
+/** A browser that has a device and shows the app. */
 export async function visitor(t, { url = site.url, first } = {}) {
   const context = await browser.newContext();
   t.after(() => context.close());

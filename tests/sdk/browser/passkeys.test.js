@@ -28,8 +28,8 @@ test("the SDK registers a passkey, and signs in with it", async (t) => {
 
 test("a device that does not verify its user is refused if that is required", async (t) => {
   const it = await member(t);
-  // The virtual authenticator refuses to answer when it cannot verify its user, so it answers
-  // without the flag.
+  // A virtual authenticator that cannot verify its user refuses to answer. So this one verifies the
+  // user, and answers without the flag that says so.
   const verifiesUser = (does) => it.devtools.send("WebAuthn.setResponseOverrideBits", { authenticatorId: it.authenticatorId, isBadUV: !does });
   await verifiesUser(false);
   await it.page.click("#passkey-sign-in");
@@ -44,7 +44,7 @@ test("a device that does not verify its user is refused if that is required", as
   assert.equal((await signIn(it.page)).status, 200);
 });
 
-test("a device holds one passkey of a user, and another device another one", async (t) => {
+test("a device registers one passkey of a user, and another device a second one", async (t) => {
   const it = await visitor(t);
   const email = await it.signUp();
   await it.register();

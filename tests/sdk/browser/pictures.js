@@ -1,4 +1,4 @@
-// Renders every built-in email by the preview operation, and takes screenshots of them, of the
+// Renders every built-in email with the preview operation, and takes screenshots of them, of the
 // pages behind links and of the gateway's pages.
 
 import { startGateway } from "../support/gateway.js";

@@ -14,7 +14,7 @@ const METHODS = Object.keys(schemaOf(version).members)
   .map((member) => member.match(/^StackClientApp\.(redirectTo(\w+))$/))
   .filter(Boolean)
   .map(([, method, page]) => [method, page === "OAuthCallback" ? "oauthCallback" : page[0].toLowerCase() + page.slice(1)]);
-/** The pages that lead back, after they are done, to where the user came from. */
+/** The pages that finally lead back to where the user came from. */
 const RETURNS = new Set(["signIn", "signUp", "onboarding", ...(version === "2.8.77" ? [] : ["signOut"])]);
 const FROM = "/from?tab=2";
 let site;

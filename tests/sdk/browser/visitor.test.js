@@ -1,4 +1,4 @@
-// A visitor's page with the defaults of the SDK: nothing it sends on its own fails.
+// A visitor's page with the defaults of the SDK: no request that it sends by itself fails.
 
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";

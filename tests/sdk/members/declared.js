@@ -23,7 +23,7 @@ export const NOT_THERE = [
   { area: "(assistant for templates)", members: [/^StackAdminApp\.(saveChatMessage|listChatMessages|rewriteTemplateSourceWithAI)$/] },
 ];
 
-/** Members of other features that the suite calls, and that only ever fail there. */
+/** Members of other features whose calls in the suite all fail. */
 export const REFUSED = [
   {
     why: "a connection that a server adds has no token; tests/oidc/browser.test.js reads the token of one that has",

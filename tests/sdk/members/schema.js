@@ -94,8 +94,8 @@ class Reader {
   }
 
   /**
-   * The name of a method with the type that declares it; null for a method of the library that the
-   * SDK shares with others.
+   * The name of a method with the type that declares it; null for a method of the SDK's internal
+   * library.
    */
   #member(property, owner) {
     let place = property.declarations?.[0];

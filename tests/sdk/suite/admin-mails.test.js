@@ -40,7 +40,7 @@ test("an invitation to sign in has the link that the server gives", async () => 
   await throwsCode(w.admin().sendSignInInvitationEmail(email, "https://evil.example/"), "REDIRECT_URL_NOT_WHITELISTED");
 });
 
-test("a test email through a server that cannot be reached is an error in words", async () => {
+test("a test email through an unreachable server returns an error message", async () => {
   const emailConfig = { host: "127.0.0.1", port: 25, username: "u", password: "p", senderName: "Notes", senderEmail: "notes@example.com" };
   const result = await w.admin().sendTestEmail({ recipientEmail: newAddress(), emailConfig });
   assert.equal(result.status, "error");

@@ -8,7 +8,7 @@ import { ok, refused, world } from "../support/world.js";
 const w = world();
 const APP = "http://localhost:3000";
 
-/** What a page sends for the login code in a link. */
+/** Sends the request of a page for the login code in a link. */
 async function complete(link, body) {
   const { url, projectId, publishableClientKey } = w.gateway;
   const headers = {
@@ -48,7 +48,7 @@ test("a tool that nobody confirms gives up after its attempts", async () => {
   refused(result, "CLI_AUTH_ERROR");
 });
 
-test("a tool whose sign-in was refused hears that it has expired", async () => {
+test("a tool whose sign-in was refused gets the error for an expired sign-in", async () => {
   let denied;
   const promptLink = (link) => {
     denied = complete(link, { mode: "deny" });

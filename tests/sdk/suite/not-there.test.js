@@ -33,7 +33,7 @@ async function areNotThere(calls) {
   for (const [name, call] of Object.entries(calls)) await isNotThere(name, call);
 }
 
-/** What a user or a team has bought, as its owner or a server asks. */
+/** Asserts that a user or a team has bought nothing, as seen by its owner or a server. */
 async function isNoCustomer(of) {
   assert.deepEqual({ ...await of.getBilling() }, { hasCustomer: false, defaultPaymentMethod: null });
   const products = await of.listProducts();
@@ -48,7 +48,7 @@ async function isNoCustomer(of) {
   });
 }
 
-test("users and teams are no customers, to themselves and to servers", async () => {
+test("users and teams are not customers, neither to themselves nor to servers", async () => {
   const server = w.server();
   const [serverUser, serverTeam] = [await server.getUser(user.id), await server.getTeam(team.id)];
   for (const of of [user, team, serverUser, serverTeam]) await isNoCustomer(of);

@@ -61,7 +61,7 @@ test("an address of another user stays pending until verified, and stays theirs"
   assert.equal((await w.signedIn(first.email)).user.id, first.user.id);
 });
 
-test("a client cannot write server fields", async () => {
+test("a client cannot write fields that only servers may write", async () => {
   const { app, user } = await w.signedUp();
   const { url, projectId, publishableClientKey } = w.gateway;
   const answer = await fetch(`${url}/api/v1/users/me`, {

@@ -27,7 +27,7 @@ const account = (userId, accountId) => ({
   userId, accountId, providerConfigId: "github", email: "ada@github.example", allowSignIn: true, allowConnectedAccounts: true,
 });
 
-test("a server adds an account, and its user sees it without the provider's id", async () => {
+test("a server adds an account, which its user sees without its id at the provider", async () => {
   const server = w.server();
   const { user } = await w.signedUp();
   const created = ok(await server.createOAuthProvider(account(user.id, "1")));

@@ -179,7 +179,7 @@ test("a server adds, changes, verifies and removes addresses of a user", async (
   assert.equal(await w.tryPassword(second, PASSWORD), "EMAIL_PASSWORD_MISMATCH");
 });
 
-test("a deleted user is gone by id, from the list, and from sign-in", async () => {
+test("a deleted user is not found by id or in the list, and cannot sign in", async () => {
   const server = w.server();
   const { app, email, user } = await w.signedUp();
   const refreshToken = await app.getRefreshToken();

@@ -38,7 +38,7 @@ test("sign-up fails if the project disables it", async () => {
   await w.signedUp(email);
 });
 
-test("an access token has user, project and session, and ten minutes", async () => {
+test("an access token names user, project and session, and lasts ten minutes", async () => {
   const { app, email, user } = await w.signedUp();
   const token = claims(await app.getAccessToken());
   const [session] = await user.getActiveSessions();

@@ -13,8 +13,8 @@ import { ok, world } from "../support/world.js";
 const w = world({ GATELET_ALLOW_PRIVATE_ISSUERS: "1" });
 
 /**
- * An endpoint that answers with this status, and the requests that it received. Of other events,
- * none happens here that it wants.
+ * An endpoint that answers with this status, and the requests that it received. It subscribes to an
+ * event that does not occur here, so it only receives test events.
  */
 async function endpoint(t, status) {
   const received = [];

@@ -1,6 +1,5 @@
-// A gateway in memory for each test file, so that state and limits of files do not affect each
-// other. If DEPLOYMENT is the URL of a deployment (see tests/deploy), each file has a project there
-// instead.
+// A gateway in memory for each test file, so that files do not share data and limits. If DEPLOYMENT
+// is the URL of a deployment (see tests/deploy), each file has a project there instead.
 
 import { execFileSync, spawn } from "node:child_process";
 import { createInterface } from "node:readline";

@@ -33,8 +33,8 @@ export class Inbox {
   }
 
   /**
-   * Waits for the next unread email to an address, except notices of changes, which tests cause in
-   * passing.
+   * Waits for the next unread email to an address. Notices of changes, which many tests cause as a
+   * side effect, are skipped.
    */
   async next(address) {
     for (const end = Date.now() + PATIENCE_MILLIS; Date.now() < end; await sleep(25)) {

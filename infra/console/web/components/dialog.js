@@ -1,11 +1,11 @@
-// Dialogs: confirming what cannot be undone, showing a secret once, leaving a changed form.
+// Dialogs that confirm an action, show a secret once, warn of unsaved changes, or show conflicts.
 
 import { fill, h, newId, say } from "../core/dom.js";
 import { visible } from "../core/format.js";
 import { texts as t } from "../texts.js";
 import { button, copyButton, failure } from "./parts.js";
 
-/** Opens a dialog; `content` receives the function that closes it. Returns its argument. */
+/** Opens a dialog with what `content(close)` returns. Returns the argument of `close`. */
 export function open(title, content) {
   const label = newId("dialog");
   const before = document.activeElement;
@@ -27,8 +27,8 @@ export function open(title, content) {
 }
 
 /**
- * Asks for confirmation and then acts; the dialog stays open with the API's error if that fails.
- * With `name`, that name must be typed. Returns whether it was done.
+ * Asks for confirmation and then calls `act`; if that fails, the dialog stays open with the API's
+ * error. With `name`, that name must be typed. Returns whether `act` succeeded.
  */
 export function confirm({ title, text, verb, name, act }) {
   return open(title, (close) => {
@@ -104,7 +104,10 @@ export function mayLeave() {
   ]);
 }
 
-/** Shows how a form differs from what somebody else saved meanwhile. Returns whose values count. */
+/**
+ * Shows how a form differs from what somebody else saved meanwhile. Returns whose values to keep:
+ * "theirs" or "mine".
+ */
 export function showConflicts(conflicts, labelOf) {
   const printed = (value) =>
     h(

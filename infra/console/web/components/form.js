@@ -1,7 +1,7 @@
-// Forms. Nothing that was typed is lost when the API refuses it: its problems appear beside the
-// fields. A form of something that exists sends only what changed, and reads the current values
-// first, so that it overwrites nobody's changes unseen. A change that the API refuses because somebody
-// else came first is compared and tried again.
+// Forms. Nothing that was typed is lost if the API rejects it: the problems appear beside the
+// fields. A form that changes something sends only what changed, and reads the current values
+// first, so that it does not overwrite somebody else's changes unseen. If somebody else saves between
+// this comparison and the change, the API refuses the change, and the form compares again.
 
 import { isStale, TRIES } from "../core/api.js";
 import { fill, h, newId, say } from "../core/dom.js";
@@ -165,7 +165,7 @@ export function form({ fields, values, reread, send, request, done, verb, cancel
     return JSON.stringify([...parts.values()].map((part) => (part.type ? part.control.value : part.value)));
   }
 
-  /** Shows the fields that matter with the current values. */
+  /** Shows the fields whose `when` is true of the values in the form. */
   function reveal() {
     const plain = [...parts].filter(([, part]) => part.field.type !== "json");
     const values = Object.fromEntries(plain.map(([name, part]) => [name, part.value]));
@@ -189,7 +189,7 @@ export function form({ fields, values, reread, send, request, done, verb, cancel
     return first ? null : found;
   }
 
-  /** What a new thing gets: fields that were left empty are not sent. */
+  /** The values to create something with: hidden and empty fields are not sent. */
   const given = (found) =>
     Object.fromEntries(
       Object.entries(found).filter(([name, value]) => {
@@ -219,7 +219,7 @@ export function form({ fields, values, reread, send, request, done, verb, cancel
     (first?.control ?? problem.firstChild)?.focus?.();
   }
 
-  /** Whether nobody changed the same fields meanwhile, or whether to save anyway. */
+  /** Whether to save: nobody has changed the same fields meanwhile, or the user overwrites them. */
   async function isCurrent(found) {
     if (!reread) return true;
     const now = await reread();

@@ -54,10 +54,10 @@ function tableRow(columns, row, href) {
  * - `path` and `query` name the operation, `items` the field with its rows;
  * - `columns`, `href`: see `table`;
  * - `search` is the name of the query parameter of a search, `choices` are orders and filters;
- * - `index` is the name of the query parameter of a quicker search, which finds only a part: it
- *   comes first, unless an order is chosen, and the rest is searched on demand;
+ * - `index` is the name of the query parameter of a quicker search, which finds only some of the
+ *   matches: it runs first, unless an order is chosen, and the complete search runs on demand;
  * - `none` is what the list shows without rows;
- * - with `isLive`, changes of the first page appear by themselves.
+ * - with `isLive`, the first page is updated automatically.
  */
 export function list(options) {
   return new List(options).element;
@@ -74,9 +74,9 @@ class List {
   /** All rows that are shown, and where the next page begins. */
   #rows = [];
   #cursor = null;
-  /** Names the order, which is another one while searching. */
+  /** Updates the label of the default order, which is a different one while searching. */
   #named = () => {};
-  /** Whether the quicker search is under way. */
+  /** Whether the current search is the quicker one. */
   #isIndexed = false;
 
   constructor(options) {
@@ -103,13 +103,13 @@ class List {
     return wanted;
   }
 
-  /** Whether the quicker search serves what is chosen. */
+  /** Whether the quicker search is possible with the chosen search and order. */
   get #mayUseIndex() {
     const { index, choices } = this.#options;
     return Boolean(index && this.#chosen.q && choices.every((choice) => !choice.isOrder || this.#chosen[choice.name] === defaultOf(choice)));
   }
 
-  /** The next rows. Where the quicker search ends without any, the other one begins. */
+  /** Reads the next rows. If the quicker search finds none, the complete one begins. */
   async #read(cursor, signal) {
     const { api, path, items } = this.#options;
     const found = await nextRows(api, path, this.#query(), cursor, { signal, items });
@@ -118,13 +118,16 @@ class List {
     return nextRows(api, path, this.#query(), undefined, { signal, items });
   }
 
-  /** Searches what the quicker search has not found. */
+  /** Adds the matches that the quicker search does not find. */
   #searchAll() {
     this.#isIndexed = false;
     return this.#load(null);
   }
 
-  /** Reads and shows the first page, or with a cursor the next one; `null` adds a new search. */
+  /**
+   * Reads and shows the first page, or the next one at a cursor. With `null`, the first page of the
+   * complete search is added to the rows of the quicker one.
+   */
   async #load(cursor) {
     this.#running.abort();
     this.#running = new AbortController();
@@ -184,8 +187,8 @@ class List {
   }
 
   /**
-   * Shows changes of the first page while nobody reads further pages, details or a dialog. The row
-   * with the focus keeps it.
+   * Updates the first page at intervals, unless further pages, details or a dialog are open. The
+   * focus stays on its row.
    */
   #follow() {
     const timer = setInterval(async () => {
@@ -207,7 +210,7 @@ class List {
     }, LIVE_MILLIS);
   }
 
-  /** Reads the rows anew after a change of the search, the order or a filter. */
+  /** Reads the rows again after a change of the search, the order or a filter. */
   #changed() {
     const { router, choices } = this.#options;
     const different = choices.filter((choice) => this.#chosen[choice.name] !== defaultOf(choice));

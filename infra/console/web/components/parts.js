@@ -5,7 +5,7 @@ import { clipped, shortened, visible } from "../core/format.js";
 import { toCurl } from "../core/api.js";
 import { texts as t } from "../texts.js";
 
-/** A text from the API: isolated from the direction of its surroundings, with nothing invisible. */
+/** A text from the API. Its direction is isolated, and invisible characters are made visible. */
 export function shown(text, { most } = {}) {
   if (text === null || text === undefined || text === "") return h("span", { class: "muted none" }, t.none);
   const whole = visible(text);
@@ -13,12 +13,12 @@ export function shown(text, { most } = {}) {
   return h("bdi", { title: cut === whole ? null : clipped(whole, 1000) }, cut);
 }
 
-/** A button that copies a text; the features of every page do the copying. */
+/** A button that copies a text; `page.js`, which every page loads, does the copying. */
 export function copyButton(text, label = t.copy) {
   return h("button", { type: "button", class: "copy quiet", "data-copy": text }, label);
 }
 
-/** An id: shortened in the middle, whole while it has the focus. */
+/** An id, shortened in the middle unless it has the focus. */
 export function id(value) {
   const element = h(
     "code",
@@ -105,7 +105,7 @@ export function button(text, onclick, attributes = {}) {
 /** Copies a request as a curl command; `make` returns the request when the button is pressed. */
 export function curlButton(make) {
   const copy = h("button", { type: "button", class: "copy quiet", "data-copy": "", title: t.curl.help }, t.curl.label);
-  // The request is made before the features of every page read the attribute.
+  // This listener runs before that of `page.js`, which reads the attribute.
   copy.addEventListener("click", () => {
     copy.dataset.copy = toCurl(make(), location.origin);
   });

@@ -1,5 +1,5 @@
-// A frame with the HTML of an email. The gateway answers with a policy of its own for it: no
-// scripts, no forms, no origin.
+// A frame with the HTML of an email. Its content has a content security policy of its own: no
+// scripts, no forms, and an opaque origin.
 
 import { h, newId } from "../core/dom.js";
 import { texts as t } from "../texts.js";

@@ -1,4 +1,4 @@
-// Long work in steps: started in a dialog, with a count of what is done, and stoppable.
+// A dialog for long work in steps, which shows its progress and can be stopped.
 
 import { fill, h, say } from "../core/dom.js";
 import { texts as t } from "../texts.js";
@@ -11,10 +11,10 @@ import { button, failure, note } from "./parts.js";
  * - `begin` is a form's content, shown before the work starts;
  * - `step()` makes the next step and returns whether another one follows; after a failure, it is
  *   called again to try the same step again;
- * - `progress()` says how much is done, `finished()` what has been done in the end.
+ * - `progress()` returns a text about what is done so far, `finished()` one about the result.
  *
- * Returns whether at least one step was made. Closing the dialog stops the work, too: a step that
- * was begun is completed, and no other one follows.
+ * Returns whether at least one step was made. Closing the dialog stops the work, too: the current
+ * step is completed, and no other one follows.
  */
 export async function work({ title, text, verb, begin, step, progress, finished }) {
   let isStopped = false;

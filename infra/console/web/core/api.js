@@ -85,7 +85,7 @@ function masked(body) {
   return JSON.stringify(JSON.parse(body), (name, value) => (SECRET_FIELD.test(name) && typeof value === "string" ? "••••••" : value));
 }
 
-/** Sends requests of one project. */
+/** Sends requests to the API of one project. */
 export class Api {
   #credentials;
   #fetch;
@@ -192,7 +192,7 @@ export class Resource {
   }
 }
 
-/** The id of a user, given the id or an address. An address that no user has stays as it is. */
+/** The id of a user, given the id or an address. An address of no user is returned unchanged. */
 export async function userId(api, text) {
   const wanted = text.trim();
   if (!wanted.includes("@")) return wanted;

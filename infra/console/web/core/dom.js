@@ -4,8 +4,8 @@
 const SVG = new Set(["svg", "path", "rect", "g", "title", "line"]);
 
 /**
- * An element with attributes and children. Attributes named `on…` are listeners. `false`,
- * `null` and `undefined` leave an attribute or a child out.
+ * An element with attributes and children. Attributes named `on…` are listeners. Attributes and
+ * children that are `false`, `null` or `undefined` are left out.
  */
 export function h(tag, attributes = {}, ...children) {
   const element = SVG.has(tag) ? document.createElementNS("http://www.w3.org/2000/svg", tag) : document.createElement(tag);

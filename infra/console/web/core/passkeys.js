@@ -1,14 +1,14 @@
-// Passkeys of users of the project `internal`, who use the console under the name of this page.
+// Passkeys of users of the project `internal`. They belong to the host of the console's page.
 
-/** Whether this browser uses passkeys here; no passkey belongs to a bare IP address. */
+/** Whether passkeys work in this browser at this address; they cannot belong to an IP address. */
 export function isSupported() {
   const isAddress = /^[\d.]+$|^\[/.test(location.hostname);
   return globalThis.isSecureContext && !isAddress && Boolean(globalThis.PublicKeyCredential?.parseRequestOptionsFromJSON);
 }
 
 /**
- * Proves a passkey to the API, which gets `code` and `authentication_response`. With the code of an
- * attempt, the proof is the second factor of that sign-in.
+ * Uses a passkey, and returns `code` and `authentication_response` for the API. With the code of an
+ * attempt, they are the second factor of that sign-in.
  */
 export async function prove(api, attempt) {
   const start = "/auth/passkey/initiate-passkey-authentication";

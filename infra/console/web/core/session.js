@@ -1,5 +1,5 @@
-// Who uses the console: somebody at the gateway's machine, by the keys of its first project, or a
-// user of the project `internal`, by a session.
+// Who uses the console: somebody at the gateway's machine, with the keys of its first project, or a
+// user of the project `internal`, with a session.
 
 import { Api, ApiError } from "./api.js";
 import { prove } from "./passkeys.js";
@@ -33,7 +33,7 @@ export class Session {
     this.#user = read(sessionStorage, SESSION);
   }
 
-  /** Asks the gateway for the keys of its first project, which only its own machine receives. */
+  /** Asks the gateway for the keys of its first project; it sends them only to its own machine. */
   async open() {
     const token = text(this.#stores.localStorage, TOKEN);
     if (!token) return;
@@ -68,8 +68,8 @@ export class Session {
   }
 
   /**
-   * The API of a project as an app or a server of it calls it: with the key of the first project,
-   * or with none, and with a user's access token if there is one.
+   * The API of a project as the project's own apps and servers call it: with a key if it is the
+   * first project, and with a user's access token if one is given.
    */
   as(projectId, level, token) {
     const local = this.#local?.project_id === projectId ? this.#local : null;
@@ -99,14 +99,14 @@ export class Session {
     return this.#attempt("/auth/passkey/sign-in", await prove(this.#anybody()));
   }
 
-  /** Completes a sign-in by a code of the authenticator app, or by a recovery code. */
+  /** Completes a sign-in with a code of the authenticator app, or with a recovery code. */
   async secondFactor(attempt, code) {
     const isTotp = /^\d{6}$/.test(code);
     const factor = isTotp ? { type: "totp", totp: code } : { type: "recovery-code", recovery_code: code };
     await this.#complete(attempt, factor);
   }
 
-  /** Completes a sign-in by a passkey. */
+  /** Completes a sign-in with a passkey. */
   async secondFactorByPasskey(attempt) {
     await this.#complete(attempt, { type: "passkey", passkey: await prove(this.#anybody(), attempt) });
   }
@@ -137,13 +137,13 @@ export class Session {
     }
   }
 
-  /** Changes the password. The refresh token says which session stays. */
+  /** Changes the password. All sessions end except that of the refresh token. */
   changePassword(body) {
     const credentials = () => ({ projectId: INTERNAL, level: "client", token: this.#user?.access, refreshToken: this.#user?.refresh });
     return new Api(credentials, { fetch: this.#fetch, renew: () => this.#renew() }).post("/auth/password/update", body);
   }
 
-  /** Decides on the sign-in of a command-line tool, whose session then is one of this user's. */
+  /** Confirms or refuses the sign-in of a command-line tool, which gets a session of this user. */
   decide(code, mode) {
     const body = { login_code: code, mode, ...(mode === "complete" && { refresh_token: this.#user?.refresh }) };
     return this.internal.post("/auth/cli/complete", body);

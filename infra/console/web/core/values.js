@@ -1,4 +1,4 @@
-// Rules about values, without the page: comparing, patching, reading lines and JSON.
+// Functions for values, independent of any page: comparing, patching, reading lines and JSON.
 
 /** Whether two JSON values are equal, whatever the order of their keys. */
 export function same(a, b) {
@@ -15,8 +15,8 @@ export function changed(before, now) {
 }
 
 /**
- * The fields that this form changes although somebody else has changed them since it was opened, to
- * another value than the form's.
+ * The fields that this form changes and that somebody else has changed to another value since the
+ * form was opened.
  */
 export function conflicts(before, mine, now) {
   return Object.keys(mine)
@@ -50,7 +50,7 @@ export function lines(text) {
     .filter(Boolean);
 }
 
-/** A value for a name in a template. */
+/** A sample value for a variable, guessed from its name. */
 function sample(name) {
   if (/link|url/.test(name)) return "https://example.com/…";
   if (/minutes|hours|days|count/.test(name)) return 10;
@@ -59,8 +59,8 @@ function sample(name) {
 }
 
 /**
- * Values for the variables that a template names, to preview it with. What the template repeats is
- * a list with one object, whose fields have the values that the template compares them with.
+ * Values for the variables of a template, to preview it with. A variable over which the template
+ * loops is a list of one object, whose fields have the values that the template compares them with.
  */
 export function sampleVariables(source) {
   const found = {};

@@ -35,7 +35,7 @@ export async function view(context) {
   return h("div", {}, head(t.audit.title, { lead: t.audit.lead }), await entries(context, {}));
 }
 
-/** What operations do, by their names; nothing if the description of the API cannot be read. */
+/** The summaries of operations by their ids; empty if the API's description cannot be read. */
 async function summaries() {
   try {
     return new Map(operations(await document()).map(({ id, summary }) => [id, summary]));

@@ -6,7 +6,7 @@ import { h } from "../core/dom.js";
 import { words } from "../core/format.js";
 import { texts as t } from "../texts.js";
 
-/** A link to a page on the web; other URLs are texts, as whoever publishes may write anything. */
+/** A link to a page on the web; other URLs are shown as text, as publishers may write anything. */
 function linkTo(href, text = href) {
   return /^https?:\/\//.test(href) ? link(href, shown(text, { most: 120 })) : shown(text, { most: 120 });
 }

@@ -1,4 +1,4 @@
-// `/console`: leads to the first project.
+// `/console`: opens the first project.
 
 import { h } from "../core/dom.js";
 import { url } from "../core/router.js";

@@ -10,7 +10,8 @@ import { texts as t } from "../texts.js";
 
 const AREAS = ["auth", "emails", "keys", "projects", "teams", "users", "webhooks"];
 const PERMISSIONS = AREAS.flatMap((area) => [`${area}:read`, `${area}:write`]);
-// The latest time of the API; a set that never expires has a time of the same year.
+// The latest time that the API accepts, and the beginning of its year: a set of keys that expires
+// in that year never expires.
 const NEVER = 253_402_207_200_000;
 const FAR = 253_370_764_800_000;
 const DAY = 86_400_000;

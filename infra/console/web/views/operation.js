@@ -59,7 +59,7 @@ function fieldsOf(openapi, schema) {
   );
 }
 
-/** The choice of whose access the request has. `api()` is the client that sends it. */
+/** The choice of the access level of the request. `api()` returns the client that sends it. */
 function access({ api, session, projectId, operation }) {
   const hasKeys = session.local?.project_id === projectId;
   const levels = ["admin", ...(hasKeys ? ["server"] : []), ...(operation["x-access"] === "client" ? ["client"] : [])];
@@ -81,7 +81,7 @@ function access({ api, session, projectId, operation }) {
   };
 }
 
-/** The form that sends the operation. What changes something is sent after a confirmation. */
+/** The form that sends the request. Requests that may change something need a confirmation. */
 function attempt(context) {
   const { operation, openapi, parameters, schema } = context;
   const sender = access(context);

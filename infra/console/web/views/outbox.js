@@ -1,4 +1,4 @@
-// The emails of a project on their way.
+// The outbox: the emails of a project, from their creation on.
 
 import { list } from "../components/list.js";
 import { head, shown, state, time } from "../components/parts.js";
@@ -47,7 +47,7 @@ export function recipients(to, userOf) {
   return place;
 }
 
-/** What became of the emails of a period. */
+/** How many emails of a period were sent, bounced or marked as spam. */
 function figure(name, { sent, bounced, marked_as_spam: spam }) {
   return h(
     "div",

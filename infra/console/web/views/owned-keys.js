@@ -16,7 +16,7 @@ function stateOf(key) {
   return ["done", t.keys.valid];
 }
 
-/** The keys below `place`, of the owner that the field `owner` of requests names. */
+/** The keys at the path `place`; `owner` is the field of requests that names the keys' owner. */
 function keys({ api, refresh }, place, owner) {
   const revoke = async (key) => {
     const act = () => api.call("PATCH", `${place}${path`/${key.id}`}`, { query: owner, body: { revoked: true } });

@@ -53,7 +53,7 @@ async function edit({ api, to, router, project, listOf, providers, provider, isN
   if (!isNew && !provider) return h("div", {}, head(t.providers.title), h("p", {}, t.providers.gone));
   const back = () => router.go(to("/providers"));
   const write = (list) => ({ config: { oauth_providers: list } });
-  // The whole list is one value to the API: a change is made to the list that was read last, so that
+  // The API replaces the whole list: a change is made to the list that was read last, so that
   // no other provider is lost.
   let current = providers;
   const read = async () => (current = listOf(await project.read()));

@@ -8,7 +8,7 @@ import { texts as t } from "../texts.js";
 const SDK = "2.8.108";
 const CALLBACK = "/handler/email-verification";
 
-/** The keys that somebody has put in, by project; they last as long as the page. */
+/** The keys that the user has entered, by project; they last as long as the page. */
 const given = new Map();
 
 /**
@@ -213,7 +213,7 @@ export async function view({ session, projectId, query, to }) {
   );
 }
 
-/** Takes keys for the commands. They are shown only once, so the console does not know them. */
+/** Asks for keys for the commands. The API shows keys only once, so the console has none. */
 function ownKeys({ projectId, to, show }) {
   return h(
     "details",

@@ -95,7 +95,7 @@ async function edit({ api, to, router, project, read, rules, edited, isNew }) {
     condition: values.condition,
     action: { type: values["action.type"], ...(values["action.message"] && { message: values["action.message"] }) },
   });
-  // The whole list is one value to the API: a change is made to the list that was read last, so that
+  // The API replaces the whole list: a change is made to the list that was read last, so that
   // no other rule is lost.
   let current = rules;
   const reread = async () => (current = (await read()).sign_up_rules);

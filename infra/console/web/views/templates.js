@@ -5,7 +5,7 @@ import { head, shown, time } from "../components/parts.js";
 import { h } from "../core/dom.js";
 import { texts as t } from "../texts.js";
 
-/** For each kind of source: its operations, and the field of its list. */
+/** For each kind of source: the path of its operations, and the field with a list's items. */
 export const KINDS = {
   templates: { path: "/internal/email-templates", items: "templates" },
   themes: { path: "/internal/email-themes", items: "themes" },

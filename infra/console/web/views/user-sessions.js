@@ -15,8 +15,8 @@ export function placeOf(place) {
 }
 
 /**
- * The live sessions of a user, whose id may be `me`. `mark` is the tag of a session, if it has one,
- * `canEnd` says which sessions have the button that ends them, and `query` is sent with it.
+ * The live sessions of a user, whose id may be `me`. `mark` returns the tag of a session, if any,
+ * `canEnd` says which sessions have a button that ends them, and `query` is that of its request.
  */
 export function liveSessions({ api, refresh, user, query, mark, canEnd = () => true }) {
   const end = async (session) => {

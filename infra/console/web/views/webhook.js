@@ -84,8 +84,8 @@ function deliveries({ api, router, endpoint, place, refresh }) {
 }
 
 /**
- * Delivers again what failed, page by page. Returns whether anything may have been delivered. What
- * is delivered while this goes on is left alone, even if it fails, so the work ends.
+ * Delivers failed events again, page by page. Returns whether anything may have been delivered.
+ * Events that fail after the start are left out, so that the work ends.
  */
 function replayAllFailed(api, place) {
   const period = h(

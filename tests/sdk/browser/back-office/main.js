@@ -1,5 +1,5 @@
-// A back office on a desk where users register their keys: a page with the server's key, which
-// nobody else can open.
+// A back office where users register passkeys at a desk. The page has the server key, so only the
+// staff may open it.
 
 import { StackServerApp } from "sdk";
 

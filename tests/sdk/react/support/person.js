@@ -221,7 +221,7 @@ export class Person {
     return Buffer.from(await this.page.evaluate(() => globalThis.lastSecret));
   }
 
-  /** New recovery codes, as an app asks for them; no page of the SDK does. */
+  /** New recovery codes, requested as an app does; no page of the SDK requests them. */
   async recoveryCodes() {
     return await this.page.evaluate(async () => {
       const { baseUrl, projectId, publishableClientKey } = await (await fetch("/config.json")).json();

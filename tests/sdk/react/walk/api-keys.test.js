@@ -1,5 +1,5 @@
-// API keys of users and teams in the account settings: created, shown once, revoked. And the
-// settings of a project whose features are switched off.
+// API keys of users and teams in the account settings: created, shown once, revoked. Also the
+// account settings of a project whose features are switched off.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -9,7 +9,7 @@ import { world } from "../support/world.js";
 
 const w = world({ config: { allow_user_api_keys: true, allow_team_api_keys: true } });
 
-/** The owner of a key, as a server asks; null if the key is not valid. */
+/** The owner of a key, looked up as a server; null if the key is not valid. */
 async function ownerOf(type, key) {
   const { url, projectId, secretServerKey } = w.gateway;
   const answer = await fetch(`${url}/api/v1/${type}-api-keys/check`, {
@@ -39,7 +39,7 @@ async function createKey(it, description, expires, picture) {
   const key = await dialog.locator("input[readonly]").inputValue();
   await it.picture(`${picture}-shown`);
   const close = dialog.getByRole("button", { name: "Close", exact: true }).last();
-  assert.equal(await close.isDisabled(), true, "the dialog only closes when its reader has agreed");
+  assert.equal(await close.isDisabled(), true, "the dialog only closes after the checkbox is ticked");
   await dialog.getByRole("checkbox").click();
   await close.click();
   await dialog.waitFor({ state: "detached" });
@@ -47,7 +47,7 @@ async function createKey(it, description, expires, picture) {
   return key;
 }
 
-/** Asserts that the page only has the end of a key, before and after it is loaded again. */
+/** Asserts that the page only contains the end of a key, before and after a reload. */
 async function isHidden(it, key) {
   for (const again of [false, true]) {
     if (again) await it.page.reload();

@@ -7,7 +7,7 @@ import { PASSWORD, newAddress, world } from "../support/world.js";
 
 const w = world();
 
-/** A request of the tool, which is no browser. */
+/** Sends a request as the tool does, outside the browser. */
 async function tool(path, body, headers = {}) {
   const { url, projectId, publishableClientKey } = w.gateway;
   const common = {

@@ -102,7 +102,7 @@ test("an invited user joins by link, and leaves again", async (t) => {
   guest.expects("404 POST /api/v1/team-invitations/accept/check-code");
   await guest.open(`/handler/team-invitation?code=${"a".repeat(45)}`);
   await guest.sees("Invalid Team Invitation Link");
-  guest.check("links that are over");
+  guest.check("links that no longer work");
 });
 
 test("an invited person without an account signs up on the way", async (t) => {
