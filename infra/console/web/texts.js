@@ -274,6 +274,7 @@ export const texts = {
     anonymous: "Anonymous",
     restricted: "Restricted",
     unverified: "Must verify",
+    needsSecondFactor: "Needs a second factor",
     isVerified: "Verified",
     isNotVerified: "Not verified",
     emailHelp: "The primary address.",

@@ -50,6 +50,7 @@ test("domains and headers can be edited as lines without loss", () => {
   assert.deepEqual(domainsOf(domainLines(domains)), domains);
   const headers = { "X-Token": "a: b", "X-Other": "c" };
   assert.deepEqual(headersOf(headerLines(headers)), headers);
+  assert.deepEqual(headersOf(["XToken"]), { XToken: "" }, "a line without a colon is left to the API to refuse");
 });
 
 test("a mail server is sent as a whole, and the shared one without its fields", () => {

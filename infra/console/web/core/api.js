@@ -209,6 +209,18 @@ function asJson(text) {
   }
 }
 
+/** All rows of a list. */
+export async function allRows(api, path, query) {
+  const all = [];
+  let cursor = null;
+  do {
+    const page = await api.get(path, { ...query, cursor });
+    all.push(...page.items);
+    cursor = page.pagination?.next_cursor ?? null;
+  } while (cursor);
+  return all;
+}
+
 /**
  * The next rows of a list. The pages of a search may be empty although more follow, so up to `most`
  * pages are read until there is a row.

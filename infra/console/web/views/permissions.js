@@ -53,7 +53,7 @@ function all({ api, to, whole, scope }) {
 async function one({ api, router, to, whole, scope, permission }) {
   const isNew = permission === "+";
   const place = `${whole}${path`/${permission}`}`;
-  const definitions = api.resource(whole, { limit: 100, query: permission });
+  const definitions = api.resource(whole);
   const read = async () => (await definitions.read()).items.find(({ id }) => id === permission);
   const values = isNew ? undefined : await read();
   if (!isNew && !values) return h("p", {}, t.permissions.gone);

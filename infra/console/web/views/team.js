@@ -4,7 +4,7 @@ import { confirm } from "../components/dialog.js";
 import { form } from "../components/form.js";
 import { list, table } from "../components/list.js";
 import { button, curlButton, empty, facts, head, heading, id, shown, tabs, time } from "../components/parts.js";
-import { path, userId } from "../core/api.js";
+import { allRows, path, userId } from "../core/api.js";
 import { h } from "../core/dom.js";
 import { texts as t } from "../texts.js";
 import { teamPart } from "./owned-keys.js";
@@ -39,9 +39,9 @@ async function members({ api, team, to, refresh }) {
     )
       await refresh();
   };
-  const [{ items: grants }, { items: defined }] = await Promise.all([
-    api.get("/team-permissions", { team_id: team.id, recursive: false, limit: 200 }),
-    api.get("/team-permission-definitions", { limit: 100 }),
+  const [grants, { items: defined }] = await Promise.all([
+    allRows(api, "/team-permissions", { team_id: team.id, recursive: false }),
+    api.get("/team-permission-definitions"),
   ]);
   const revoke = async (user, permission) => {
     const act = () => api.delete(path`/team-permissions/${team.id}/${user.id}/${permission}`);

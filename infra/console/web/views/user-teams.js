@@ -11,7 +11,7 @@ import { texts as t } from "../texts.js";
 export async function part({ api, user, to, refresh }) {
   const [granted, defined] = await Promise.all([
     api.get("/project-permissions", { user_id: user.id, recursive: false }),
-    api.get("/project-permission-definitions", { limit: 100 }),
+    api.get("/project-permission-definitions"),
   ]);
   const has = new Set(granted.items.map((permission) => permission.id));
   const open = defined.items.filter((permission) => !has.has(permission.id));

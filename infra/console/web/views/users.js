@@ -10,6 +10,7 @@ import { texts as t } from "../texts.js";
 export function stateOf(user) {
   if (user.is_anonymous) return ["aside", t.users.anonymous];
   if (user.restricted_by_admin) return ["failed", t.users.restricted];
+  if (user.restricted_reason?.needs) return ["waiting", t.users.needsSecondFactor];
   if (user.is_restricted) return ["waiting", t.users.unverified];
   return ["done", t.users.active];
 }

@@ -50,9 +50,17 @@ export function stateOf(endpoint) {
   );
 }
 
-/** Header lines such as `X-Token: abc` as an object, and back. */
+/**
+ * Header lines such as `X-Token: abc` as an object, and back. A line without a colon is a name
+ * without a value, so that the API reports it if it is none.
+ */
 export const headersOf = (text) =>
-  Object.fromEntries(text.map((line) => [line.slice(0, line.indexOf(":")).trim(), line.slice(line.indexOf(":") + 1).trim()]));
+  Object.fromEntries(
+    text.map((line) => {
+      const [name, ...value] = line.split(":");
+      return [name.trim(), value.join(":").trim()];
+    }),
+  );
 export const headerLines = (headers) => Object.entries(headers ?? {}).map(([name, value]) => `${name}: ${value}`);
 
 /** The fields of an endpoint. */

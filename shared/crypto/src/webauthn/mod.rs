@@ -4,7 +4,9 @@
 //! This is our own code because a crate would bring more than it saves: `webauthn_rp` and
 //! `webauthn-rs-core` both verify with a second crypto stack (RustCrypto) beside ring, and most of
 //! the latter is for attestation, which we do not request. What is left is two formats and three
-//! algorithms.
+//! algorithms. Ours adds 70 KB to a zipped function, theirs 307 and 475 KB, and it verifies a first
+//! registration and sign-in in 0.09 ms instead of 0.71 and 0.62 (infra/README.md, *How functions are
+//! built*; `tests/passkeys/verifiers/run`).
 //!
 //! Attestation statements are not evaluated: options request `none`, so a statement in another
 //! format proves nothing that anybody asked for (§6.5.4, §7.1 step 24).

@@ -93,7 +93,7 @@ impl Device {
         let id = encoded(&Self::ID);
         json!({
             "id": id, "rawId": id, "type": "public-key", "authenticatorAttachment": "platform",
-            "clientExtensionResults": {}, "extensions": {}, "response": response,
+            "clientExtensionResults": {}, "response": response,
         })
     }
 }

@@ -17,7 +17,7 @@ use webauthn_rp::{
 type Key = CompressedPubKey<[u8; 32], [u8; 32], [u8; 48], Vec<u8>>;
 
 fn register(site: &RpId, created: &str, state: &[u8]) -> (Vec<u8>, DynamicState) {
-    let created = Registration::from_json_custom(created.as_bytes()).expect("JSON");
+    let created = Registration::from_json_relaxed(created.as_bytes()).expect("JSON");
     let state = RegistrationServerState::<64>::decode(state).expect("the state");
     let options = RegistrationVerificationOptions::<&str, &str>::default();
     let credential = state.verify(site, &created, &options).expect("a registration");
@@ -25,7 +25,7 @@ fn register(site: &RpId, created: &str, state: &[u8]) -> (Vec<u8>, DynamicState)
 }
 
 fn sign_in(site: &RpId, got: &str, state: &[u8], (key, last): &(Vec<u8>, DynamicState)) {
-    let got = DiscoverableAuthentication64::from_json_custom(got.as_bytes()).expect("JSON");
+    let got = DiscoverableAuthentication64::from_json_relaxed(got.as_bytes()).expect("JSON");
     let state = DiscoverableAuthenticationServerState::decode(state).expect("the state");
     let user = UserHandle64::decode(*USER).expect("the user");
     let key = StaticState::<Key>::decode(key).expect("the key");
