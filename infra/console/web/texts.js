@@ -667,10 +667,10 @@ export const texts = {
     testDone: "The endpoint accepted the test event.",
     testFailed: "The endpoint did not accept the test event.",
     replay: "Deliver again",
-    replayText: "The endpoint receives the event once more.",
+    replayText: "The endpoint receives the event again.",
     replayFailed: "Deliver failed events again",
     replayFailedText:
-      "Every event whose eight attempts all failed is delivered once more. Message ids stay the same, so that your server recognises events that it has already received.",
+      "Every event whose eight attempts all failed is delivered again. Message ids stay the same, so that your server recognises events that it has already received.",
     period: "Events of",
     periods: [
       [3, "the last 3 days"],
