@@ -61,7 +61,7 @@ impl Store {
     /// challenge has expired by every instance's clock, the record of it may be deleted.
     pub async fn spend_challenge(&self, project: &ProjectId, id: &str, forgotten_at: Timestamp) -> Result<bool, Error> {
         let spend = Write::create(Key::new(format!("B#{project}#{id}"), "SPENT"), &true)?.expires(forgotten_at);
-        match self.write(spend).await {
+        match self.write_unrecorded(spend).await {
             Ok(()) => Ok(true),
             Err(Error::Conflict(_)) => Ok(false),
             Err(error) => Err(error),

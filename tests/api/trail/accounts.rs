@@ -11,6 +11,7 @@ use wire::id::{ProjectId, UserId};
 
 use super::{id, last_events, listed, of_operation, of_project, one, trail, user_of};
 use crate::auth::{mfa_recovery_codes, oauth_callback};
+use crate::challenges::{SIGN_UP, account_of, altcha, guard};
 use crate::owners::{Owner, with_token};
 
 const SESSIONS: &str = "/api/v1/auth/sessions";
@@ -68,6 +69,24 @@ async fn recovery_codes_are_recorded_when_made_and_when_used() {
     assert_eq!(mfa_recovery_codes::recover(&app, &codes[0]).await.code(), "INVALID_RECOVERY_CODE");
     let failed = of_operation(&app, "auth-mfa-sign-in").await.pop().unwrap();
     assert_eq!((failed.events, failed.user_id), (vec![Event::SignInFailed], Some(id(&ada))));
+}
+
+/// Spending the solution of a challenge is a write of its own, but not the change of the request.
+#[tokio::test]
+async fn a_sign_up_with_a_challenge_is_recorded_as_one_without() {
+    let app = TestApp::start().await;
+    guard(&app, json!({ "provider": "altcha", "sign_up": "always", "send_sign_in_code": "off", "oauth": "off" })).await;
+    let solution = altcha::visible(&altcha::solved(&altcha::easy(&app)));
+    let answer = app.client().post(SIGN_UP, account_of("ada@example.com", solution)).await;
+    assert_eq!(answer.status(), 200, "{}", answer.text());
+    let entry = one(&app, "auth-password-sign-up").await;
+    let user = UserId::parse(answer.json()["user_id"].as_str().unwrap()).unwrap();
+    assert_eq!((entry.events.as_slice(), user_of(&entry)), (&[Event::Created, Event::SignIn][..], Some(user)));
+    // A solution that is spent in vain changes nothing.
+    let taken = altcha::visible(&altcha::solved(&altcha::easy(&app)));
+    assert_eq!(app.client().post(SIGN_UP, account_of("ada@example.com", taken)).await.code(), "USER_EMAIL_ALREADY_EXISTS");
+    let entries = of_operation(&app, "auth-password-sign-up").await;
+    assert!(entries.iter().all(|entry| !entry.events.is_empty()), "{entries:?}");
 }
 
 #[tokio::test]
