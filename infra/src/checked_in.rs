@@ -29,7 +29,7 @@ impl File {
         } else {
             self.path.parent().map_or(Ok(()), std::fs::create_dir_all).and_then(|()| std::fs::write(&self.path, &self.wanted))
         };
-        written.with_context(|| format!("cannot write {}", self.path.display()))
+        written.with_context(|| format!("cannot write or remove {}", self.path.display()))
     }
 }
 

@@ -22,7 +22,8 @@ struct Arguments {
 #[derive(Subcommand)]
 enum Command {
     /// Writes all rendered files that are checked in: the template, the routes of `cargo lambda
-    /// watch`, the lists of binaries, operations and error codes, and the security scorecard.
+    /// watch`, the OpenAPI document, the lists of binaries, operations and error codes, the
+    /// security scorecard, and the console's page.
     Render {
         /// Writes nothing, and fails if a file is out of date.
         #[arg(long)]

@@ -31,13 +31,13 @@ pub const ANY: &str = "ANY";
 /// that takes longer than ten is broken.
 const TIMEOUT: u16 = 10;
 
-/// The data for the templates of the stacks.
+/// The data that the templates of all stacks share.
 #[derive(Serialize)]
 struct Context {
     areas: Vec<Area>,
     /// The paths that a distribution may cache.
     content_paths: Vec<String>,
-    /// The paths of images, which a distribution takes from their bucket.
+    /// The path pattern of images, which a distribution fetches from their bucket.
     image_paths: String,
     /// The partition of the public content, which only the functions that serve this content may
     /// use.
@@ -59,7 +59,7 @@ struct Context {
 struct Area {
     name: String,
     id: String,
-    /// Whether this area needs each of the parameters that only some areas need.
+    /// Which of the optional parameters of an area's stack this area needs.
     #[serde(flatten)]
     needs: Needs,
     /// The stack that is deployed before this one.
@@ -91,7 +91,8 @@ impl Needs {
     }
 }
 
-/// The data for an area's stack: its functions, and the data of all stacks.
+/// The data for an area's stack: its functions and what they need, and the data that all stacks
+/// share.
 #[derive(Serialize)]
 struct AreaContext<'a> {
     #[serde(flatten)]

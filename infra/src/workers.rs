@@ -6,8 +6,8 @@ use edge_functions::fallback;
 /// A function that does not serve an operation.
 #[derive(Debug, Clone, Copy)]
 pub struct Worker {
-    /// The name of the binary and of the Lambda; its events are `events/<area>/<name>*.json`,
-    /// where `<name>` is the rest of the name.
+    /// The name of the binary and of the Lambda, `<area>-<rest>`. Its events are
+    /// `events/<area>/<rest>*.json`.
     pub name: &'static str,
     pub table: &'static [TableAction],
     pub mail: &'static [MailAction],
@@ -67,8 +67,8 @@ pub const ENDINGS: Worker = Worker {
     timeout: 120,
 };
 
-/// Links new entries into the chains of audit trails, and adds up what they count; invoked by the
-/// table's stream.
+/// Links new entries into the chains of audit trails, and counts these entries in the figures of
+/// projects; invoked by the table's stream.
 pub const TRAIL: Worker = Worker {
     name: "workers-trail",
     table: &[TableAction::BatchGetItem, TableAction::GetItem, TableAction::PutItem, TableAction::Query, TableAction::UpdateItem],
@@ -79,7 +79,7 @@ pub const TRAIL: Worker = Worker {
     timeout: 60,
 };
 
-/// Delivers the events of webhooks; started when some are recorded, and every minute.
+/// Delivers the events of webhooks; started when events are recorded, and every minute.
 pub const WEBHOOKS: Worker = Worker {
     name: "workers-webhooks",
     table: &[

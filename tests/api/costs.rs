@@ -91,10 +91,11 @@ async fn measured(app: &TestApp, name: &str, memory: u16, work: impl Future<Outp
 async fn every_operation_costs_what_the_cost_table_says() {
     let all = operations::all();
     let mut costs = Vec::new();
-    // These hash codes, so they come before the operation that needs a connection, too.
+    // These sign-ins hash codes, so they are also measured before the operation that needs a
+    // connection.
     let second_factors = costs_of_other_second_factors().await;
-    // The operation that needs a connection comes last: while another one hashes a password, paused
-    // time would pass at once until the connection is closed as idle.
+    // The operation that needs a connection comes last. If another operation hashed a password
+    // after it, the paused clock would jump ahead until the connection is closed as idle.
     let (last, first): (Vec<_>, Vec<_>) = events().into_iter().partition(|(name, _)| name == WITH_KEYS);
     for (name, event) in first.into_iter().chain(last) {
         let operation = all.iter().find(|operation| operation.route.name == name);
@@ -192,7 +193,7 @@ async fn cost_of_a_later_check() -> Cost {
     cost
 }
 
-/// Sign-ins with the second factors that the event does not have.
+/// Sign-ins with the second factors that the event of `auth-mfa-sign-in` does not use.
 async fn costs_of_other_second_factors() -> [Cost; 2] {
     let app = TestApp::start_with(Limits::standard()).await;
     app.offer_passkeys().await;

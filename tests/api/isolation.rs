@@ -18,7 +18,7 @@ const HEADERS: [(&str, &str); 3] = [
 ];
 const PREFIXES: [&str; 3] = ["pck_", "ssk_", "sak_"];
 
-/// The items of a project: those that contain its id in their key or content.
+/// The items of a project: those that contain its id in their partition key or content.
 fn of(project: &str, items: &Items) -> Items {
     items
         .iter()
@@ -27,7 +27,7 @@ fn of(project: &str, items: &Items) -> Items {
         .collect()
 }
 
-/// Operations that authenticate by keys.
+/// The operations that authenticate the caller.
 fn proving() -> Vec<Operation> {
     let all = operations::all().into_iter();
     all.filter(|operation| operation.route.interface == Interface::Product && operation.description.level.is_some()).collect()

@@ -1,5 +1,6 @@
 //! The API over HTTP. The modules mirror `functions/`.
-// `json!` recurses for each part of its value, for a whole project more often than by default.
+// `json!` recurses for each part of its value, and a whole project exceeds the default limit of
+// 128.
 #![recursion_limit = "256"]
 #![expect(clippy::unwrap_used, reason = "a test fails if something is missing")]
 

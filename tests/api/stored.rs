@@ -15,7 +15,7 @@ pub(crate) fn user_id(user: &SignedIn) -> UserId {
     UserId::parse(&user.user_id).unwrap()
 }
 
-/// A user who has only a session.
+/// Creates an anonymous user with a session.
 pub(crate) async fn anonymous_user(app: &TestApp) -> SignedIn {
     let (app, project, now) = (&app.app, app.project_id(), app.now());
     let mut user = User::new(&app.entropy, now);

@@ -1,4 +1,4 @@
-"""Publishes a large blog and measures publications and answers over HTTP.
+"""Publishes a large blog, and measures how long publications and requests over HTTP take.
 
     python3 tests/benches/content.py GATEWAY [POSTS]
 

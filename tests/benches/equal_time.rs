@@ -1,6 +1,6 @@
 //! The response time must not depend on the account. Passwords are hashed and limits are counted as
-//! in a deployment. The cases are measured in turns, and their medians may differ by three percent.
-//! To run it: `cargo bench -p tests --bench equal_time`.
+//! in a deployment. The cases are measured in turns, and their medians may differ by at most three
+//! percent. To run it: `cargo bench -p tests --bench equal_time`.
 #![expect(clippy::expect_used, reason = "a benchmark fails if something is missing")]
 
 use std::time::{Duration, Instant};

@@ -16,7 +16,7 @@ ROUNDS = 5
 
 
 def start(gateway, folder, port=PORT):
-    """Starts a gateway and returns how long it took until it answered, in milliseconds."""
+    """Starts a gateway; returns its process, and the milliseconds until it answered."""
     began = time.perf_counter()
     process = subprocess.Popen([gateway, "--data", folder, "--listen", f"127.0.0.1:{port}", "--limits", "off"], stdout=subprocess.DEVNULL)
     while True:

@@ -44,7 +44,7 @@ async fn page(app: &TestApp, query: &str) -> Value {
     answer.json()
 }
 
-/// The cursor after this many pages.
+/// The query for the page that follows this many pages.
 async fn far_behind(app: &TestApp, pages: usize) -> String {
     let mut query = String::new();
     for _ in 0..pages {

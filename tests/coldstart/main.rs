@@ -1,5 +1,5 @@
-//! Measures how a function starts. The binary gets the Runtime API of Lambda, and a table on an
-//! embedded engine.
+//! Measures how a function starts. The binary runs with a stand-in for Lambda's Runtime API and a
+//! table on an embedded engine.
 //!
 //! ```sh
 //! cargo lambda build --release
@@ -49,7 +49,7 @@ struct Cli {
     /// How the table is reached; both ways by default
     #[arg(long)]
     transport: Option<Transport>,
-    /// The functions; all by default
+    /// The names of the functions; by default, all that are built and have an event
     names: Vec<String>,
 }
 
@@ -78,7 +78,7 @@ fn binary(folder: &std::path::Path, name: &str) -> PathBuf {
     folder.join(name).join("bootstrap")
 }
 
-/// Every operation that is built and has an event.
+/// The names of all functions that are built and have an event.
 fn all(folder: &std::path::Path) -> Vec<String> {
     let names = events::events().into_iter().map(|(name, _)| name);
     names.filter(|name| binary(folder, name).is_file()).collect()

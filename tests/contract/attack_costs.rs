@@ -110,7 +110,7 @@ fn per_day(rule: Rule) -> f64 {
     f64::from(rate.quota) * DAY / f64::from(rate.window())
 }
 
-/// How many emails can be sent in a day to addresses without an account, and to all recipients, if
+/// How many emails a project can send in a day to unverified addresses, and to all recipients, if
 /// more are always waiting.
 fn mails_per_day() -> (f64, f64) {
     let start = jiff::Timestamp::UNIX_EPOCH;

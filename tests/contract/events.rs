@@ -52,7 +52,7 @@ fn every_event_belongs_to_a_function() {
     let known: BTreeSet<(&str, &str)> = operations.iter().map(|operation| (operation.area(), operation.short_name())).collect();
     for area in tree::names(&root().join("events")) {
         for event in tree::names(&root().join("events").join(&area)) {
-            let name = event.strip_suffix(".json").unwrap_or_else(|| panic!("events/{area}/{event} is no JSON file"));
+            let name = event.strip_suffix(".json").unwrap_or_else(|| panic!("events/{area}/{event} is not a JSON file"));
             let is_worker = workers::ALL.iter().any(|worker| format!("{area}-{name}").starts_with(worker.name));
             assert!(
                 is_worker || known.contains(&(area.as_str(), name)),

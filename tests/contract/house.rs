@@ -14,7 +14,8 @@ use super::tree::names;
 /// The crates of `shared/`, from the lowest layer up: each may use those before it.
 const FLOORS: [&str; 13] =
     ["wire", "crypto", "model", "site", "settings", "net", "aws", "store", "errors", "email", "oauth", "flows", "api"];
-/// For each layer, the crates that it must not use, by the prefixes of their names.
+/// The external crates that a layer must not use, by the prefixes of their names. A layer that is
+/// not listed may use any.
 const UNKNOWN: [(&str, &[&str]); 8] = [
     ("wire", &["axum", "http", "hyper", "lambda", "aws"]),
     ("crypto", &["axum", "http", "hyper", "lambda", "aws"]),
@@ -63,8 +64,7 @@ fn module_of(file: &Path) -> Option<Module> {
     Some(module)
 }
 
-/// The sources of every crate of the project, by the crate's folder. Crates without sources are
-/// left out.
+/// The sources of every crate of the project that has sources, by the crate's folder.
 fn crates() -> BTreeMap<String, Sources> {
     let below = |folder: &'static str| names(&root().join(folder)).into_iter().map(move |name| format!("{folder}/{name}"));
     let folders =
@@ -72,10 +72,10 @@ fn crates() -> BTreeMap<String, Sources> {
     folders.map(|folder| (folder.clone(), sources(&root().join(folder).join("src")))).filter(|(_, sources)| !sources.is_empty()).collect()
 }
 
-/// Collects the paths that a file names, each from the root of its crate.
+/// Collects the files of the crate to which the paths in a file lead.
 struct Reader<'a> {
     sources: &'a Sources,
-    /// The module of the file, and of the inline modules within it.
+    /// The module at the current position: the file's, or an inline one.
     here: Module,
     /// How many inline modules surround the current position.
     depth: usize,

@@ -12,7 +12,7 @@ use serde_json::Value;
 
 use crate::events::assert_request;
 
-/// A copy of an area's lists, deleted at the end.
+/// A copy of an area's lists, deleted on drop.
 struct Copy(PathBuf);
 
 impl Copy {

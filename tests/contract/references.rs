@@ -14,8 +14,8 @@ use super::passages::{Passage, Source, sources};
 
 /// Suffixes that mark a name as the name of a file.
 const FILES: [&str; 14] = [".rs", ".md", ".toml", ".yaml", ".yml", ".json", ".py", ".js", ".mjs", ".jsx", ".css", ".j2", ".svg", ".env"];
-/// Files outside of the repository: those that programs write, that the reader of a guide creates,
-/// or that standards name.
+/// Names of files that need not be in the repository: programs write them, the reader of a guide
+/// creates them, or standards name them.
 const ELSEWHERE: [&str; 27] = [
     "keys.env",
     "dynamodb.env",
@@ -56,9 +56,9 @@ struct Known {
     paths: BTreeSet<PathBuf>,
     /// The anchors of each document's headings.
     anchors: BTreeMap<PathBuf, Vec<String>>,
-    /// Words outside of documents and comments that look like identifiers.
+    /// The words of code that may be identifiers, including the code blocks of documents.
     identifiers: BTreeSet<String>,
-    /// Literals outside of documents that may be URL paths.
+    /// The literals of code that begin with a slash, as URL paths do.
     literals: BTreeSet<String>,
 }
 

@@ -1,4 +1,4 @@
-//! Routes: each must have a binary, a unique path, and a short enough name.
+//! Routes: each must have a binary, a method and path of its own, and a short enough name.
 
 use std::collections::{BTreeMap, BTreeSet};
 

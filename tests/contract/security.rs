@@ -181,7 +181,7 @@ fn the_log_of_the_api_is_json_with_the_id_of_each_request_and_no_secret() {
     }
 }
 
-/// Metrics of single routes cost $0.30 a month for each of more than a hundred routes.
+/// Metrics of single routes cost $0.30 a month per route, and there are more than a hundred routes.
 #[test]
 fn metrics_of_single_routes_are_off() {
     let root = tree::template();

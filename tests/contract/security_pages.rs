@@ -28,8 +28,8 @@ fn assert_says(page: &str, text: &str) {
     assert!(flowing.contains(text), "the page does not say: {text}");
 }
 
-/// A duration as the pages write it, in the largest unit that divides it: `10 minutes`, `1 hour`,
-/// `24 hours`, `7 days`.
+/// A duration as the pages write it: in the largest unit that divides it, such as `10 minutes`, `1
+/// hour` and `7 days`, but one day as `24 hours`.
 fn words(time: SignedDuration) -> String {
     let seconds = time.as_secs();
     let (number, unit) = match seconds {

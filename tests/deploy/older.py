@@ -1,5 +1,5 @@
-"""Makes an older version of the checked-in deployment: an area does not exist yet, some functions
-have different code, and a parameter has another value."""
+"""Makes an older version of the checked-in deployment: an area does not exist yet, and some
+functions have different code."""
 
 import re
 

@@ -47,8 +47,8 @@ class Receiver:
 
 @contextlib.contextmanager
 def private_addresses(stack, *functions):
-    """Lets these functions call this machine, by the setting that a gateway on a laptop has. The
-    templates have no parameter for it, so only an operator can do this, function by function."""
+    """Lets these functions call this machine, with a setting that is meant for development. The
+    templates have no parameter for it, so an operator has to set it for each function."""
     aws, before = stack.aws("lambda"), {}
     for function in functions:
         name = f"gatelet-prod-{function}"

@@ -15,7 +15,7 @@ const STILL: &str = "time stands still";
 const GUESSES: &str = "no client guesses often enough to lock the account";
 const TEAM: &str = "no client deletes the team, or adds its member in another way";
 
-/// Conditions whose removal breaks no rule here, each with the reason why it exists nevertheless.
+/// Conditions whose removal breaks no rule of this model, each with the reason why it breaks none.
 const SPARE: &[(&str, &str)] = &[
     ("ConditionCheck U/SESSION: attribute_exists(pk)", OTHERS),
     ("ConditionCheck U/SESSION: d.expires_at > :now", STILL),
@@ -52,8 +52,8 @@ fn is_spare(condition: &Condition) -> bool {
 /// The scenario that needs a condition, and the rule that breaks without it.
 type Missed = Option<(&'static str, &'static str)>;
 
-/// Removes the conditions of the given scenarios one by one, and returns the result of each
-/// removal.
+/// Removes the conditions that `is_asked` selects one by one, and returns what each removal breaks
+/// in any of the scenarios.
 fn missed(is_asked: impl Fn(&Condition) -> bool) -> BTreeMap<Condition, Missed> {
     let mut missed: BTreeMap<Condition, Missed> = BTreeMap::new();
     for scene in ALL.iter() {
@@ -80,7 +80,7 @@ fn removing_a_condition_breaks_a_rule() {
 }
 
 #[test]
-fn every_redundant_condition_exists_in_the_code() {
+fn every_condition_of_the_list_exists_in_the_code() {
     let all: BTreeSet<Condition> = ALL.iter().flat_map(|scene| scene.checked().conditions.lock().unwrap().clone()).collect();
     let gone: Vec<_> = SPARE.iter().filter(|(spare, _)| !all.iter().any(|condition| condition.0 == *spare)).collect();
     assert!(gone.is_empty(), "{gone:#?}");
@@ -88,7 +88,7 @@ fn every_redundant_condition_exists_in_the_code() {
 
 #[test]
 #[ignore = "takes a minute, as it explores every scenario exhaustively for each condition"]
-fn removing_a_redundant_condition_breaks_no_rule() {
+fn removing_a_condition_of_the_list_breaks_no_rule() {
     let needed: Vec<_> = missed(is_spare).into_iter().filter(|(_, missed)| missed.is_some()).collect();
     assert!(needed.is_empty(), "{needed:#?}");
 }

@@ -40,7 +40,7 @@ pub(crate) fn digest(value: &impl Hash) -> u64 {
     hasher.finish()
 }
 
-/// The call with a canonical order of fields, and of the keys of a batch.
+/// The value with a canonical order of fields, and of the keys of a batch.
 pub(crate) fn ordered(value: Value) -> Value {
     match value {
         Value::Object(fields) => {

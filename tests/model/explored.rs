@@ -53,8 +53,8 @@ pub(crate) struct Past {
     pub(crate) late: bool,
     /// The events of the scenario that have happened, as bits.
     pub(crate) happened: u32,
-    /// For each client, the events that had happened when it first read changeable items in its
-    /// current or last task.
+    /// For each client, the events that had happened before its first call to changeable items in
+    /// its current or last task.
     pub(crate) knew: Vec<Option<u32>>,
     /// The client that began each session, by the sort key of the session.
     pub(crate) began: BTreeMap<Arc<str>, usize>,
@@ -64,7 +64,7 @@ pub(crate) struct Past {
 pub(crate) struct State {
     pub(crate) table: Table,
     pub(crate) places: Vec<Place>,
-    /// The executed transactions whose responses were lost.
+    /// The tokens of the executed transactions whose responses were lost.
     made: BTreeSet<Arc<str>>,
     pub(crate) faults: u8,
     pub(crate) past: Past,
@@ -133,7 +133,7 @@ impl Explored {
         self.scenario.engines.effect(&self.as_broken(call, table), table)
     }
 
-    /// The history after an executed call.
+    /// Adds an executed call to the history.
     fn remember(&self, past: &mut Past, client: usize, call: &Call, before: &Table, after: &Table) {
         for write in call.writes() {
             let key = write.key();

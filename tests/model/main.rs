@@ -1,6 +1,7 @@
-//! A model of everything that may be used once, checked for every order in which three clients may
-//! reach the table: codes of emails, invitations, second factors, authorization codes, refresh
-//! tokens and their sessions, first proofs of an address, and claims of addresses.
+//! A model of everything that may be used only once: codes from emails, invitations, second
+//! factors, authorization codes, refresh tokens and their sessions, first proofs of an address, and
+//! claims of addresses. It is checked for every order in which the calls of three clients may reach
+//! the table.
 //!
 //! Its transitions are those of the code. A client's request runs through the service's own router,
 //! handler, rules and store, including the store's retries. The model decides which client's call
@@ -13,7 +14,8 @@
 //! checks the rules in it. A client may stop at any state, so crashes between two calls need no
 //! separate steps, and neither do repeated requests: they are two clients with the same request.
 //!
-//! [`broken`] removes the conditions of the writes one by one, and expects a broken rule for each.
+//! [`broken`] removes the conditions of the writes one by one, and expects a broken rule for each,
+//! except for those that it lists with a reason.
 //!
 //! Not covered: more than three clients, more than one lost response per run, single writes that
 //! arrive after their client has repeated them, and calls that a request no longer waits for. The

@@ -63,7 +63,7 @@ pub(crate) struct Run {
     /// The positions of the calls without a response.
     pub(crate) pending: Vec<usize>,
     pub(crate) answer: Option<Answer>,
-    /// How much randomness the request has used.
+    /// How many random bytes the request has used.
     pub(crate) drawn: u64,
 }
 

@@ -83,9 +83,9 @@ impl Services {
         self.kept(id, Local { at, heard, calls, pending, answers, digest })
     }
 
-    /// Two requests behave the same from here on if they received the same responses, in any
-    /// order, wait for the same calls and have used the same amount of randomness. So the position
-    /// of the first such request represents all of them.
+    /// Caches a position. Two requests behave the same from here on if they received the same
+    /// responses, in any order, wait for the same calls and have used the same amount of
+    /// randomness. So the position of the first such request represents all of them.
     fn kept(&self, id: u64, local: Local) -> Arc<Local> {
         let local = Arc::clone(self.same.lock().unwrap().entry(local.digest).or_insert_with(|| Arc::new(local)));
         self.known.lock().unwrap().insert(id, Arc::clone(&local));

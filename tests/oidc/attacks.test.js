@@ -71,8 +71,8 @@ test("a code requires its flow's verifier and redirect URI", async () => {
   assert.equal(status, 200, "a wrong attempt does not consume the owner's code");
   assert.ok((await w.me(body.access_token)).id);
 
-  // A right verifier shows that the owner of the code was led to another redirect URI, so the code
-  // is invalidated.
+  // The correct verifier shows that the owner of the code was led to another redirect URI, so the
+  // code is invalidated.
   const astray = other.landed.searchParams.get("code");
   await assertInvalidCode(await w.exchange(astray, other.verifier, { redirect_uri: `${REDIRECT_URI}/other` }));
   await assertInvalidCode(await w.exchange(astray, other.verifier));

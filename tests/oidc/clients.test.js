@@ -1,4 +1,4 @@
-// A provider that only accepts a client's secret in the body, and puts email addresses into its ID
+// A provider that accepts a client's secret only in the body, and puts email addresses into its ID
 // tokens.
 
 import assert from "node:assert/strict";

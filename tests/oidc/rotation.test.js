@@ -6,7 +6,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 
 import { world } from "./support/world.js";
 
-/** How soon the gateway refetches the keys when one is missing, plus a margin. */
+/** How soon the gateway may refetch the keys when one is missing, plus a margin. */
 const AGAIN_MILLIS = 31_000;
 
 const w = world();

@@ -293,7 +293,7 @@ impl TestApp {
         recorded
     }
 
-    /// Changes whose events are not recorded yet.
+    /// The next changes whose events are not recorded yet; `None` if there are none.
     pub async fn changes(&self) -> Option<gateway::engine::Batch> {
         self.engine.changes().await.unwrap()
     }

@@ -32,8 +32,8 @@ impl Received {
         self.json()["type"].as_str().unwrap().to_owned()
     }
 
-    /// Whether the library of the specification makes one of the signatures. It does not compare
-    /// the time, as the clock of a test is not that of this machine.
+    /// Whether one of the signatures is the one that the specification's library makes. The time is
+    /// not compared, as the clock of a test is not that of this machine.
     pub fn is_signed_with(&self, secret: &str) -> bool {
         let at = self.header("webhook-timestamp").parse().unwrap();
         let signature = Webhook::new(secret).unwrap().sign(self.header("webhook-id"), at, self.body.as_bytes()).unwrap();
@@ -95,7 +95,7 @@ impl Receiver {
         self.shared.received.lock().unwrap().clone()
     }
 
-    /// The types of what has arrived, in order.
+    /// The types of the events that have arrived, in order.
     pub fn types(&self) -> Vec<String> {
         self.received().iter().map(Received::event_type).collect()
     }

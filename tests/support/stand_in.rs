@@ -41,7 +41,8 @@ struct Inner {
     is_down: AtomicBool,
     /// Whether the user has revoked the app's access at the provider.
     is_revoked: AtomicBool,
-    /// The challenge, the nonce and the redirect URI that the browser sent.
+    /// The parameters of the authorization request that was allowed last, by name. The token
+    /// endpoint checks the challenge and the redirect URI, and repeats the nonce.
     asked: Mutex<HashMap<String, String>>,
     key: Key,
     now: i64,

@@ -49,7 +49,7 @@ impl Disk {
         answer.json()
     }
 
-    /// Creates an endpoint for new users.
+    /// Creates an endpoint that receives the events of new users.
     pub async fn endpoint(&self, url: &str) {
         let body = json!({ "url": url, "event_types": ["user.created"] });
         let answer = self.admin.post("/api/v1/internal/webhook-endpoints", body).await;

@@ -48,7 +48,7 @@ async function call(method, path, body) {
   return answer.json();
 }
 
-/** The next event of a user with this name, within ten seconds. */
+/** Waits, up to ten seconds, for an event about a user with this name; returns the first one. */
 async function arrival(name) {
   for (let tries = 0; tries < 500; tries++) {
     const found = received.find(({ body }) => JSON.parse(body).data.display_name === name);
@@ -68,7 +68,7 @@ function accepts(secret, message, name) {
   // The libraries throw if they refuse a message; not all of them return it.
   for (const Library of [Standard, Svix]) new Library(secret).verify(message.body, message.headers);
   assert.equal(JSON.parse(message.body).data.display_name, name);
-  // Receivers of Svix may look at its own headers only.
+  // Receivers that use Svix may read only the headers of Svix.
   const own = Object.fromEntries(Object.entries(message.headers).filter(([header]) => header.startsWith("svix-")));
   assert.equal(Object.keys(own).length, 3);
   new Svix(secret).verify(message.body, own);

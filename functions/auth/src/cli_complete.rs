@@ -1,12 +1,13 @@
-//! `POST /api/v1/auth/cli/complete`: what the browser does with the login code of a command-line
-//! tool.
+//! `POST /api/v1/auth/cli/complete`: checks, confirms or refuses the sign-in of a command-line
+//! tool, or takes over the tool's anonymous user. The page that the tool's link opens sends these
+//! requests.
 //!
 //! Whoever opens the link may have been sent it by a stranger whose tool is waiting. So the mode
-//! `check` says where and when the tool began, for the page to show, and only `complete`, which the
-//! page sends after a click, gives the tool a session. In the mode `claim-anon-session`, the
-//! browser takes over the anonymous user of the tool. Every other session of that user ends:
-//! otherwise, when the user signs up in the browser, the tool would be signed in to the new account
-//! without a confirmation.
+//! `check` says where and when the tool started the sign-in, for the page to show, and only
+//! `complete`, which the page sends after a click, lets the tool fetch a session. In the mode
+//! `claim-anon-session`, the browser takes over the anonymous user of the tool. Every other session
+//! of that user ends: otherwise, when the user signs up in the browser, the tool would be signed in
+//! to the new account without a confirmation.
 
 use api::http::TableAction::{BatchGetItem, ConditionCheckItem, GetItem, PutItem, UpdateItem};
 use api::http::{Describe, Description, Json, Named, Route};
@@ -63,17 +64,17 @@ pub struct CompleteCliSignIn {
 #[derive(Clone, Copy, Default, Deserr, Serialize, ToSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum CliMode {
-    /// Changes nothing.
+    /// Returns where and when the tool started the sign-in. Changes nothing.
     #[deserr(rename = "check")]
     Check,
-    /// Returns a session of the tool's anonymous user.
+    /// Returns a session of the tool's anonymous user, and ends that user's other sessions.
     #[deserr(rename = "claim-anon-session")]
     ClaimAnonSession,
     /// Lets the tool fetch a session.
     #[default]
     #[deserr(rename = "complete")]
     Complete,
-    /// Refuses.
+    /// Refuses the sign-in.
     #[deserr(rename = "deny")]
     Deny,
 }
@@ -91,7 +92,7 @@ pub enum CompletedCliSignIn {
 pub struct CheckedCliSignIn {
     /// Whether the tool has an anonymous user that a browser can take over.
     cli_session_state: CliSessionState,
-    /// When the tool began.
+    /// When the tool started the sign-in.
     created_at_millis: i64,
     /// When the sign-in expires.
     expires_at_millis: i64,
@@ -140,8 +141,8 @@ pub async fn handle(
     }
 }
 
-/// The digest of the login code that `text` contains, or that belongs to the user code in `text`.
-/// `None` if `text` is neither code, or the user code is unknown.
+/// The digest of the login code: `text` is the login code itself, or a user code to which the login
+/// code belongs. `None` if `text` is neither, or the user code is unknown.
 async fn login_digest(access: &Access<Client>, text: &str) -> Result<Option<Digest>, Error> {
     match UserCode::parse(text) {
         Some(user_code) => Ok(access.app.store.login_of_user_code(&access.project.id, &user_code).await?),

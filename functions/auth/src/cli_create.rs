@@ -23,7 +23,7 @@ use crate::cli::session::Signed;
 pub const ROUTE: Route = Route::post("auth-cli-create", "/api/v1/auth/cli")
     .summary("Starts the sign-in of a command-line tool")
     .limit(Limit::Code)
-    .leaves_no_trail("nobody is signed in yet; fetching the session leaves the entry")
+    .leaves_no_trail("nobody is signed in yet; the sign-in is recorded when the tool fetches its session")
     .table(&[BatchGetItem, GetItem, PutItem])
     .reads(&[Named::RefreshToken])
     .errors(&[ErrorCode::InvalidRefreshToken, ErrorCode::CliSessionNotAnonymous]);
@@ -31,8 +31,8 @@ pub const ROUTE: Route = Route::post("auth-cli-create", "/api/v1/auth/cli")
 #[derive(Default, Deserr, ToSchema)]
 #[deserr(deny_unknown_fields)]
 pub struct StartCliSignIn {
-    /// How long the user may take, in milliseconds. Default: 15 minutes, which is also the most; at
-    /// least 30 seconds. Other values are raised or lowered to these.
+    /// The lifetime of the sign-in in milliseconds. Default and maximum: 15 minutes; minimum: 30
+    /// seconds. Values outside this range are raised or lowered to its limits.
     #[deserr(default)]
     #[schema(minimum = 1)]
     expires_in_millis: Option<i64>,

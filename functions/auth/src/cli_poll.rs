@@ -45,13 +45,13 @@ pub struct PolledCliSignIn {
 #[derive(Clone, Copy, PartialEq, Eq, Serialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum CliStatus {
-    /// Nobody has decided yet.
+    /// The user has neither confirmed nor refused yet.
     Waiting,
     /// The session is in this response.
     Success,
     /// The session was in an earlier response.
     Used,
-    /// The time has passed, the user refused, or the session that confirmed no longer counts.
+    /// The sign-in has expired, the user refused it, or the confirmation is no longer valid.
     Expired,
 }
 

@@ -1,9 +1,10 @@
 //! `POST /api/v1/auth/mfa/authenticators/verify`: sets up an authenticator app whose setup has
-//! begun, by a code of the app. From then on, every sign-in of the user requires a second factor.
-//! The first app comes with ten recovery codes, so that a lost phone does not lock the user out.
+//! begun, by a code of the app. From then on, the user's sign-ins require a second factor, except
+//! on remembered devices and with a passkey that counts as two factors. The first app comes with
+//! ten recovery codes, so that a lost phone does not lock the user out.
 //!
-//! A wrong code does not end the setup, but counts against it. The code that sets up the app does
-//! not also sign in.
+//! A wrong code does not end the setup, but counts against it. The code that sets up the app cannot
+//! also be used to sign in.
 
 use api::http::TableAction::{BatchGetItem, GetItem, PutItem, UpdateItem};
 use api::http::{Created, Route};
@@ -94,7 +95,7 @@ pub async fn handle(
     Ok(Created(AddedAuthenticator { authenticator: AuthenticatorView::from(&added), recovery_codes: shown }))
 }
 
-/// The app, if it shows the code that was typed.
+/// The authenticator app to add, if the code in the body is correct.
 fn prove(access: &Access<Client>, user: &User, enrolment: &Enrolment, body: &VerifyAuthenticator) -> Result<Authenticator, Error> {
     let (app, now) = (&access.app, access.app.clock.now());
     if !enrolment.is_of(user) {

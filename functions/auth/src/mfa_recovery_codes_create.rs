@@ -1,8 +1,8 @@
 //! `POST /api/v1/auth/mfa/recovery-codes`: creates a set of recovery codes for the signed-in user,
 //! in place of an earlier one. This response is the only one with the codes.
 //!
-//! Each code replaces a code of the authenticator app once. So creating a set requires a sign-in
-//! as recent as removing the app does, and the owner is notified.
+//! Each code works once in place of a code of the authenticator app. So creating a set requires a
+//! sign-in as recent as for removing an app, and the owner is notified.
 
 use api::http::TableAction::{BatchGetItem, GetItem, PutItem, UpdateItem};
 use api::http::{Created, Route};

@@ -66,8 +66,8 @@ pub struct MfaSignIn {
     /// for the type `passkey`.
     #[deserr(default)]
     passkey: Option<PasskeyResponse>,
-    /// Whether this device need not prove the second factor again for some time, if the project
-    /// permits that.
+    /// Whether to remember this device, if the project permits that: sign-ins on it then need no
+    /// second factor for some time.
     #[deserr(default)]
     remember_device: bool,
 }

@@ -1,5 +1,5 @@
-//! `POST /api/v1/auth/not-me-link`: undoes a change that the owner of an account did not make,
-//! signs everybody out and emails the owner a way back in.
+//! `POST /api/v1/auth/not-me-link`: undoes a change that the owner of an account did not make, ends
+//! all sessions of the account and, if possible, emails the owner a link to set a new password.
 //!
 //! The page behind the "This wasn't me" link of an email about an account posts its form here.
 //! [`notice`](model::notice) says who may undo what, and why.
@@ -36,8 +36,8 @@ pub const ROUTE: Route = Route::post("auth-not-me", NOT_ME_PATH)
     .table(&[DeleteItem, GetItem, PutItem, UpdateItem])
     .errors(&[ErrorCode::VerificationCodeNotFound, ErrorCode::VerificationCodeExpired]);
 
-/// Maximum number of attempts: one for each email address or provider account that somebody else
-/// now signs in with, and some for concurrent changes.
+/// Maximum number of attempts: one for each email address, provider account or passkey that now
+/// belongs to somebody else, and some for concurrent changes.
 const ROUNDS: u32 = 20;
 /// Maximum number of claims of email addresses, provider accounts and passkeys that fit into one
 /// transaction besides its other writes.
@@ -104,7 +104,8 @@ impl Undo<'_> {
         })
     }
 
-    /// The way back in, with the writes that redeem the link and email that way back if possible.
+    /// How the owner gets back in, with the writes that redeem the link and, if possible, email a
+    /// link to set a new password.
     fn writes(&self, user: &User) -> Result<(WayBack, Vec<Write>), store::Error> {
         let email = &self.link.purpose.email;
         let mut writes = vec![link::redeem::<NotMe>(self.code)];

@@ -48,7 +48,7 @@ pub const ROUTE: Route = Route::post("auth-oauth-apple-native", "/api/v1/auth/oa
         ErrorCode::MultiFactorAuthenticationRequired,
     ]);
 
-/// How long a used token is remembered after its expiry, so that an issuer's clock may be off.
+/// How long a used token is remembered after its expiry, to allow for clocks that differ.
 const MEMORY: SignedDuration = SignedDuration::from_mins(5);
 
 #[derive(Deserr, ToSchema)]

@@ -1,8 +1,9 @@
 //! `GET /api/v1/auth/oauth/authorize/{provider_id}`: starts an OAuth flow with a provider.
 //!
-//! Everything is checked before the user leaves: client, provider, URLs, token. The data for the
-//! callback is stored for ten minutes under the digest of a random state, with the PKCE verifier
-//! sealed. In redirect mode a cookie ties the flow to the browser (RFC 9700 §4.7).
+//! Client, provider, URLs, token and bot challenge are checked before the user is sent to the
+//! provider. The data for the callback is stored for ten minutes under the digest of a random
+//! state, with the PKCE verifier sealed. In redirect mode a cookie ties the flow to the browser
+//! (RFC 9700 §4.7).
 
 use api::http::TableAction::{BatchGetItem, PutItem};
 use api::http::client::Caller;
@@ -242,8 +243,8 @@ async fn begin(
     })
 }
 
-/// The provider's authorization endpoint: that of the project's settings or of the catalog, or else
-/// the one that the issuer publishes.
+/// The provider's authorization endpoint: the one in the project's settings or in the catalog, or
+/// else the one in the issuer's metadata.
 async fn authorization_endpoint(app: &App, provider: &OAuthProvider) -> Result<String, KnownError> {
     let outgoing = Outgoing::new(&app.settings);
     if let Some(endpoint) = authorization::known_endpoint(provider) {

@@ -1,8 +1,9 @@
 //! `GET /api/v1/auth/oauth/callback/{provider_id}`: the redirect URI for providers (RFC 6749
 //! §4.1.2).
 //!
-//! RFC 6749 requires a GET that changes state. The `state` parameter is issued by Gatelet and works
-//! once; in redirect mode, it works only in the browser that began the flow (RFC 9700 §4.7).
+//! RFC 6749 makes this a GET request, although it changes data. The `state` parameter is issued by
+//! Gatelet and works once; in redirect mode, it works only in the browser that began the flow (RFC
+//! 9700 §4.7).
 
 use api::http::Route;
 use api::http::client::Caller;

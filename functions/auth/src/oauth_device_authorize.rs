@@ -1,8 +1,8 @@
 //! `POST /api/v1/auth/oauth/device_authorization`: starts the sign-in of a device (RFC 8628 §3.1).
 //!
-//! It is the sign-in of a command-line tool under the names of that RFC: the device code is the
-//! polling code, and whoever decides sends the user code, or the login code in the complete URI, to
-//! `POST /api/v1/auth/cli/complete`.
+//! This is the sign-in of a command-line tool with the names of the RFC: the device code is the
+//! polling code. The page on which the user confirms or refuses sends the user code, or the login
+//! code from `verification_uri_complete`, to `POST /api/v1/auth/cli/complete`.
 
 use api::http::TableAction::{BatchGetItem, PutItem, UpdateItem};
 use api::http::client::Caller;
@@ -35,7 +35,7 @@ pub const ROUTE: Route = Route::post("auth-oauth-device-authorize", "/api/v1/aut
     .limit(Limit::Code)
     .token_endpoint()
     .without_secret()
-    .leaves_no_trail("nobody is signed in yet; exchanging the device code leaves the entry")
+    .leaves_no_trail("nobody is signed in yet; the sign-in is recorded when the device code is exchanged")
     .table(&[BatchGetItem, PutItem, UpdateItem])
     .errors(&[
         ErrorCode::InvalidOauthClientIdOrSecret,
@@ -51,8 +51,8 @@ pub struct DeviceRequest {
     /// A publishable client key, as at the token endpoint.
     #[deserr(default)]
     client_secret: Option<String>,
-    /// The page on which users decide, in a trusted domain. Default: `cli-auth-confirm` beside the
-    /// other pages of the first trusted domain without a wildcard.
+    /// The page on which the user confirms or refuses, on a trusted domain. Default: the page
+    /// `cli-auth-confirm` on the first trusted domain without a wildcard.
     #[deserr(default)]
     #[schema(value_type = Option<String>, format = Uri)]
     verification_uri: Option<RedirectUrl>,
@@ -66,17 +66,17 @@ pub struct DeviceResponse {
     /// The code that a user types on the page.
     #[schema(example = "WDJB-MJHT")]
     user_code: String,
-    /// The page on which the user types it.
+    /// The page on which the user types the user code.
     verification_uri: String,
-    /// The page with a parameter `login_code`, for a link or a QR code.
+    /// The same page with the parameter `login_code`, for a link or a QR code.
     verification_uri_complete: String,
-    /// Seconds.
+    /// The lifetime of the codes in seconds.
     expires_in: i64,
     /// Seconds to wait between polls.
     interval: u32,
 }
 
-/// The page on which users decide.
+/// The page on which the user confirms or refuses.
 fn page(project: &Project, wanted: Option<RedirectUrl>) -> Result<RedirectUrl, KnownError> {
     match wanted {
         Some(url) => project.redirects().check(&url).map(|()| url).map_err(Into::into),

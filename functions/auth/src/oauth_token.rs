@@ -43,7 +43,7 @@ use crate::sign_in::remembered;
 use crate::sign_in::tokens::refresh;
 
 pub const ROUTE: Route = Route::post("auth-oauth-token", "/api/v1/auth/oauth/token")
-    .summary("Exchanges a code or a refresh token for an access token")
+    .summary("Exchanges a code, a refresh token or a server key for an access token")
     .limit(Limit::Token)
     .token_endpoint()
     .table(&[BatchGetItem, ConditionCheckItem, DeleteItem, GetItem, PutItem, Query, UpdateItem])
@@ -70,8 +70,8 @@ pub struct TokenRequest {
     grant_type: String,
     /// The project's id.
     client_id: String,
-    /// A publishable client key, or a server key with `client_credentials`. May be omitted, or be
-    /// `__stack_public_client__`, if the project requires no key.
+    /// A publishable client key; with `client_credentials`, a server key, which is required. A
+    /// client key may be omitted, or be `__stack_public_client__`, if the project requires none.
     #[deserr(default)]
     client_secret: Option<String>,
     /// Required with `refresh_token`.
@@ -142,7 +142,7 @@ enum Grant {
 }
 
 impl TokenRequest {
-    /// The grant of a user; `None` for a machine, which has nothing but its key.
+    /// The grant of a user; `None` for a machine, which presents only its key.
     fn grant(&self) -> Result<Option<Grant>, TokenError> {
         let grant_type = self.grant_type.parse().map_err(|_| TokenError::UnsupportedGrantType)?;
         let missing = |name: &str| ROUTE.schema_error(&Problems::one(&format!("body.{name}"), "is required"));

@@ -51,8 +51,8 @@ guarded_body! {
 
 #[derive(Serialize, ToSchema)]
 pub struct Sent {
-    /// The last 39 characters of the code. To sign in, send the six typed characters followed by
-    /// the nonce.
+    /// The last 39 characters of the code. To sign in, send the six characters that the user types
+    /// from the email, followed by the nonce.
     nonce: String,
 }
 

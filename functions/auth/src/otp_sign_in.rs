@@ -51,7 +51,7 @@ pub const ROUTE: Route = Route::post("auth-otp-sign-in", "/api/v1/auth/otp/sign-
 #[derive(Deserr, ToSchema)]
 #[deserr(deny_unknown_fields)]
 pub struct SignIn {
-    /// The code from the link, or the six typed characters followed by the nonce.
+    /// The code from the link, or the six characters from the email followed by the nonce.
     code: Code,
 }
 
@@ -102,7 +102,7 @@ pub async fn handle(
 struct Account {
     claim: Option<EmailClaim>,
     row: Option<UserRow>,
-    /// The device that replaces the user's second factor.
+    /// The remembered device that makes the user's second factor unnecessary.
     device: Option<Device>,
 }
 
@@ -148,7 +148,7 @@ async fn sign_in(access: &Access<Client>, code: &Code, stored: &StoredCode, acco
         }
     };
     // If the account has a new owner, `proved` has removed the second factor of the old one, so the
-    // device has nothing to replace.
+    // remembered device does not matter.
     let device = account.device.clone().filter(|_| user.has_second_factor());
     if device.is_none()
         && let Some((attempt, required)) = second_factor::required(&access.app, &access.project, &user, is_new_user, Amr::Otp)?
@@ -199,7 +199,8 @@ async fn write(app: &App, project: &ProjectId, before: Option<&UserRow>, user: &
     };
     match app.store.change_account(project, row, user, writes).await? {
         Outcome::Done => Ok(()),
-        // The same error as if the check of the version had failed: the account is read again.
+        // The same error as if the check of the version had failed, so that the caller reads the
+        // account again.
         _ => Err(store::Error::Conflict(Conflict::default()).into()),
     }
 }

@@ -1,6 +1,6 @@
 //! `POST /api/v1/auth/passkey/sign-in`: signs in with a passkey. The passkey says who the user is.
 //!
-//! Challenge and user are read in the authentication round trip, because the response names both;
+//! Challenge and user are read in the authentication round trip, because the request names both;
 //! the use of the passkey, the challenge and the session are written in one transaction.
 
 use api::http::TableAction::{BatchGetItem, GetItem, PutItem, Query, UpdateItem};

@@ -33,7 +33,8 @@ pub struct CreateSession {
     /// A user's id, or `me`.
     #[schema(value_type = String)]
     user_id: UserRef,
-    /// Milliseconds, 1 to 31,708,800,000 (367 days). Default: 365 days.
+    /// The lifetime of the session in milliseconds, 1 to 31,708,800,000 (367 days). Default: 365
+    /// days.
     #[deserr(default)]
     #[schema(minimum = 1, maximum = 31_708_800_000_i64)]
     expires_in_millis: Option<i64>,

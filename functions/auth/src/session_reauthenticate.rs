@@ -3,7 +3,7 @@
 //!
 //! The proof is a credential that would also sign in: the password, a code from the authenticator
 //! app or a recovery code, a sign-in code sent to the user by email, or a passkey. Wrong attempts
-//! are counted as they are elsewhere, and a code works once.
+//! count against the usual limit of the credential, and a code works once.
 //!
 //! A credential that was added since the session's last proof is not accepted. Otherwise somebody
 //! who stole a session could add a credential of their own and keep access.
@@ -74,7 +74,7 @@ pub struct Reauthenticate {
 struct Proof {
     writes: Vec<Write>,
     amr: Amr,
-    /// The label of the write that fails if the proof was used in the meantime.
+    /// The label of the write that fails if the proof was used or became invalid in the meantime.
     label: Label,
     /// The error if that write fails.
     used: KnownError,
@@ -125,7 +125,7 @@ async fn by_second_factor(access: &Access<Client>, current: &CurrentUser, given:
     let failures = Failures::of_second_factor(&access.app, project, row.user.id);
     failures.look().await?;
     let right = given.check(access, &row.user, &failures, Event::ProofFailed).await?;
-    // Of several apps, the one that shows the code decides.
+    // With several apps, the age of the one that shows the code decides.
     check_age(current, right.since())?;
     let proved = session::reauthenticate(project, &current.session, &[Amr::Otp], access.app.clock.now())?;
     let writes = [proved].into_iter().chain(failures.still_allowed()).collect();

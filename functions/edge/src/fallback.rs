@@ -43,7 +43,7 @@ pub fn all_routes() -> Vec<Route> {
     routes.0
 }
 
-/// The interface of a path that matches no operation.
+/// The interface to which a path belongs, for requests that match no operation.
 pub fn interface(path: &str) -> Interface {
     let content = ["/api/v1/apps", "/api/v1/blog-posts", "/api/v1/site"];
     let is_content = content.iter().any(|start| path == *start || path.strip_prefix(start).is_some_and(|rest| rest.starts_with('/')));

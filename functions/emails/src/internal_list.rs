@@ -29,13 +29,13 @@ pub struct ListedEmail {
     id: EmailId,
     /// The subject line; empty until the email is rendered.
     subject: String,
-    /// When sending ended; until then, when the email was created. In milliseconds since the Unix
-    /// epoch.
+    /// When the email was sent or failed; otherwise, when it was created. In milliseconds since the
+    /// Unix epoch.
     sent_at_millis: Millis,
     /// The recipients' email addresses. For an email to a user's primary address, this is the
     /// current one.
     to: Vec<String>,
-    /// Why the email cannot be rendered or sent; `null` if it can.
+    /// Why the email could not be rendered or sent; `null` if it has not failed.
     error: Option<String>,
 }
 

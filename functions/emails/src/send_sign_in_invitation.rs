@@ -54,8 +54,8 @@ pub async fn handle(
         created_with: CreatedWith::ProgrammaticCall,
         scheduled_at: None,
     };
-    // Nobody has verified the address. An entry that is created with a set of codes, even an empty
-    // one, uses the part of the capacity that such addresses share.
+    // The address may be unverified. `sealed::entry` makes such an email use the sending capacity
+    // for unverified addresses, even if it contains no codes.
     let entry = sealed::entry(&app, project, new, [], app.clock.now())?;
     app.store.transact([outbox::create(project, &entry)?].into_iter().chain(recipient)).await?;
     Ok(Json(SUCCESS))

@@ -3,9 +3,10 @@
 //! says whether the email was sent.
 //!
 //! The request names the server, so the operation could be used to search other networks for
-//! services. As for every email, private addresses are refused, and the server must prove its name.
-//! In addition, only the ports of mail servers are contacted, names that do not resolve and names
-//! with private addresses get the same response, and test emails have their own rate limit.
+//! services. As for every email, private addresses are refused, and the server needs a valid
+//! certificate for its name. In addition, only the ports of mail servers are contacted, names that
+//! do not resolve and names with private addresses get the same response, and test emails have
+//! their own rate limit.
 
 use std::time::Duration;
 
@@ -65,8 +66,8 @@ pub struct TestedServer {
     port: u16,
     /// Empty for a server without authentication.
     username: String,
-    /// If sent back as the project shows it, the project's password is used, provided the host,
-    /// port and username are the project's.
+    /// The placeholder that the API shows instead of the project's password stands for that
+    /// password, provided the host, port and username are the project's.
     password: String,
     /// The name in the `From` header; if empty, the name of the project.
     sender_name: String,
@@ -156,8 +157,8 @@ fn failed(message: impl Into<String>) -> Tested {
     Tested { success: false, error_message: Some(message.into()) }
 }
 
-/// The description of a failure, with the answer of the mail server if it gave one. The errors of
-/// the network are left out: they would tell what else is in a network.
+/// The description of a failure, with the answer of the mail server if it gave one. Network errors
+/// are left out, because they would reveal what else is in a network.
 fn told(failure: &Failure) -> String {
     match failure.class.as_str() {
         "HOST_NOT_FOUND" => "the mail server's name has no public address".to_owned(),

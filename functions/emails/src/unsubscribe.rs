@@ -1,6 +1,6 @@
 //! `POST /api/v1/emails/unsubscribe-link`: unsubscribes a user from a category of emails. The page
 //! behind the link posts its form here, and so do mail clients for one-click unsubscribe (RFC
-//! 8058). The body is ignored, because it adds nothing to the URL.
+//! 8058). The body is ignored, because the URL contains everything that is needed.
 
 use api::http::Route;
 use api::http::TableAction::{GetItem, UpdateItem};

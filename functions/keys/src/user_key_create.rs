@@ -1,5 +1,5 @@
 //! `POST /api/v1/user-api-keys`: creates an API key of a user. Only this response shows the key. A
-//! client reaches only its own user's keys.
+//! client can create keys only for its own user.
 
 use api::http::TableAction::{BatchGetItem, GetItem, PutItem, UpdateItem};
 use api::http::{Json, Named, Route};

@@ -1,5 +1,5 @@
 //! `GET /api/v1/user-api-keys`: lists the API keys of a user, newest first, with those that ended
-//! in the last 30 days. A client reaches only its own user's keys.
+//! in the last 30 days. A client can list only its own user's keys.
 
 use api::http::TableAction::BatchGetItem;
 use api::http::{Json, Named, Route};

@@ -1,5 +1,5 @@
 //! `GET /api/v1/user-api-keys/{id}`: returns an API key of a user, without the key itself. A client
-//! reaches only its own user's keys.
+//! can read only its own user's keys.
 
 use api::http::TableAction::BatchGetItem;
 use api::http::{Json, Named, Route};

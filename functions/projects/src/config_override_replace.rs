@@ -1,5 +1,5 @@
-//! `PUT /api/v1/internal/config/override/{level}`: replaces a level of the configuration. Keys
-//! that the request omits have the value of another level, or their default. If one value is
+//! `PUT /api/v1/internal/config/override/{level}`: replaces a level of the configuration. Keys that
+//! the request omits take their value from another level, or their default. If one value is
 //! invalid, nothing changes.
 
 use api::http::{Json, Route};

@@ -1,6 +1,6 @@
 //! `POST /api/v1/internal/projects`: creates a project that is owned by one of the caller's teams
-//! in the project `internal`. It has no keys yet; the caller's access token gives access to it and
-//! can create keys.
+//! in the project `internal`. The project has no keys yet; the caller gets access to it, and can
+//! create keys, with the access token of this request.
 
 use api::http::TableAction::{BatchGetItem, ConditionCheckItem, PutItem, UpdateItem};
 use api::http::{Created, Route};

@@ -54,13 +54,15 @@ pub struct Metrics {
     daily_users: Vec<Point>,
     /// Users who were active in the last 30 days, by day.
     daily_active_users: Vec<Point>,
-    /// By the country of the sign-up, ISO 3166-1 alpha-2; without users whose country is unknown.
+    /// The number of users by the country in which they signed up (ISO 3166-1 alpha-2); without
+    /// users whose country is unknown.
     users_by_country: BTreeMap<String, u64>,
     /// The five newest users.
     recently_registered: Vec<ServerUser>,
-    /// The five users who signed in or changed something last, in the last seven days.
+    /// The five users who signed in or changed something most recently, if within the last seven
+    /// days.
     recently_active: Vec<ServerUser>,
-    /// By how many users can use them, most first.
+    /// The sign-in methods, the one that most users can use first.
     login_methods: Vec<LoginMethod>,
     auth_overview: AuthOverview,
     email_overview: EmailOverview,
@@ -93,7 +95,7 @@ pub struct AuthOverview {
     daily_active_users_split: ActiveSplit,
     /// A team is active when a user who has selected it is.
     daily_active_teams_split: ActiveSplit,
-    /// As `total_users`.
+    /// The same number as `total_users`.
     total_users_filtered: u64,
 }
 
@@ -133,7 +135,7 @@ pub async fn handle(
     }))
 }
 
-/// A total; 0 instead of the negative difference of a project that was never counted.
+/// A total; 0 if it is negative, as it can be in a project whose users were never counted.
 fn total(totals: &Tally, name: &str) -> u64 {
     u64::try_from(totals.get(name)).unwrap_or_default()
 }

@@ -1,6 +1,6 @@
 //! `GET /api/v1/internal/sign-up-rules-stats`: returns how often each sign-up rule matched.
 //!
-//! Matches are counted when the audit trail is linked, and may lag behind by a minute or two.
+//! A worker counts the matches from the audit log, so they may lag behind by a minute or two.
 
 use std::collections::BTreeMap;
 
@@ -40,9 +40,9 @@ pub struct RuleTriggers {
     rule_id: String,
     /// In the last 48 hours.
     total_count: u64,
-    /// Since the rule was made, or since matches are counted.
+    /// Since the rule was created, as far as matches were counted.
     all_time_count: u64,
-    /// The last 48 hours, oldest first; the last one is not over.
+    /// The current hour and the 47 hours before it, oldest first.
     hourly_counts: Vec<HourCount>,
 }
 
@@ -58,13 +58,13 @@ pub struct HourCount {
 
 #[derive(Serialize, ToSchema)]
 pub struct ByAction {
-    /// Rules that admit.
+    /// Matches of rules that admit the user.
     allow: u64,
-    /// Rules that reject.
+    /// Matches of rules that reject the sign-up.
     reject: u64,
-    /// Rules that restrict the user.
+    /// Matches of rules that restrict the user.
     restrict: u64,
-    /// Rules that only log.
+    /// Matches of rules that only log.
     log: u64,
 }
 

@@ -45,7 +45,8 @@ pub struct TeamsQuery {
     #[schema(value_type = Option<bool>)]
     #[deserr(default)]
     desc: Option<Param<bool>>,
-    /// A part of a team's name in any case, or a team's id. Pages of a search may be short.
+    /// Only teams whose name contains this text (case does not matter), or the team with this id.
+    /// Pages of a search may be short.
     #[deserr(default)]
     query: Option<String>,
 }

@@ -1,8 +1,8 @@
 //! `GET /api/v1/users/me/activity`: lists what happened to the account of the signed-in user,
 //! newest first, page by page.
 //!
-//! Users see what happened and when, and from where they or strangers did it. Of a change by an
-//! administrator or a server, they see only that an administrator or a server made it.
+//! Users see what happened, when, and from where. For a change by an administrator or a server,
+//! they see neither the place nor which administrator or server made it.
 
 use api::http::TableAction::{BatchGetItem, Query};
 use api::http::{Json, Route};

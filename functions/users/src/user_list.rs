@@ -47,21 +47,22 @@ pub struct ListQuery {
     /// The `next_cursor` of the previous page.
     #[deserr(default)]
     cursor: Option<String>,
-    /// Default: `signed_up_at`. With `last_active_at`, users who are active meanwhile may be listed
-    /// twice or not at all; not with `team_id`.
+    /// Default: `signed_up_at`. `last_active_at` cannot be combined with `team_id`; users who
+    /// become active while the pages are read may then be listed twice or not at all.
     #[deserr(default)]
     order_by: Option<UserOrder>,
     /// Whether to list the latest first. Default: `false`.
     #[schema(value_type = Option<bool>)]
     #[deserr(default)]
     desc: Option<Param<bool>>,
-    /// A part of a display name or of an email address, in any case, or a user's id. Pages of a
-    /// search may be short.
+    /// Only users whose display name or one of whose email addresses contains this text (case does
+    /// not matter), or the user with this id. Pages of a search may be short.
     #[deserr(default)]
     query: Option<String>,
-    /// The beginning of an email address or of one of the first three words of a display name, in
-    /// any case, or a user's id. Found in an index, in the order of the words; not with `query`,
-    /// `order_by`, `desc` or `team_id`.
+    /// Only users with an email address, or one of the first three words of a display name, that
+    /// begins with this text (case does not matter), or the user with this id. The users are in the
+    /// order of these addresses and words. Cannot be combined with `query`, `order_by`, `desc` or
+    /// `team_id`.
     #[deserr(default)]
     starts_with: Option<String>,
     /// Only members of this team.
@@ -85,7 +86,7 @@ const DEFAULT_LIMIT: usize = 100;
 const MAX_LIMIT: usize = 200;
 /// Number of users that a search reads at once; it reads up to three times as many per page.
 const SEARCHED: usize = 1000;
-/// Number of matches that a page of the index reads besides a quarter more than its limit.
+/// How many matches a page of the index reads in addition to its limit and a quarter of it.
 const REPEATED: usize = 10;
 
 pub async fn handle(
@@ -112,7 +113,7 @@ pub async fn handle(
     let is_scan = filter.words.is_some() || filter.beginning.is_some() && !is_indexed;
     let read = match (is_scan, is_indexed) {
         (true, _) => SEARCHED,
-        // Some matches are of users whom another word has shown.
+        // Some matches belong to users who are already listed because of another word.
         (false, true) => limit + limit / 4 + REPEATED,
         (false, false) => limit + 1,
     };
@@ -162,7 +163,7 @@ fn check(query: &ListQuery, filter: &UserFilter, by_activity: bool) -> Result<()
     Ok(())
 }
 
-/// The user whose id is searched for, if it is one and the list shows that user.
+/// The user whose id is the text of the search, if the list may show that user.
 async fn by_id(app: &App, project: &Project, filter: &UserFilter) -> Result<Option<UserRow>, Error> {
     let Some(id) = filter.id() else { return Ok(None) };
     let row = app.store.user(&project.id, id).await?;

@@ -24,15 +24,16 @@ pub const ROUTE: Route = Route::post("webhooks-secret-rotate", "/api/v1/internal
     .table(&[BatchGetItem, GetItem, UpdateItem])
     .errors(&[ErrorCode::WebhookEndpointNotFound]);
 
-/// How long the previous secret also signs by default, in milliseconds: a day.
+/// How long events are also signed with the previous secret by default, in milliseconds: a day.
 const DEFAULT_OVERLAP: u64 = 86_400_000;
-/// How long it may sign at most, in milliseconds: two days.
+/// How long events may also be signed with the previous secret, in milliseconds: two days.
 const MAX_OVERLAP: u64 = 172_800_000;
 
 #[derive(Deserr, ToSchema)]
 #[deserr(deny_unknown_fields)]
 pub struct RotateSecret {
-    /// For how many milliseconds the previous secret also signs: at most two days. Default: a day.
+    /// For how many milliseconds events are also signed with the previous secret: at most
+    /// 172,800,000 (two days). Default: 86,400,000 (a day).
     #[schema(maximum = 172_800_000)]
     #[deserr(default)]
     expire_previous_in_millis: Option<u64>,

@@ -21,8 +21,8 @@ use crate::fail_point::reached;
 /// Maximum number of attempts when several workers extend the same chain.
 const ROUNDS: u32 = 5;
 
-/// Adds links for all entries of a project's trail that no link covers yet, adds what these entries
-/// count to the project's figures, and returns their number. Does nothing for a deleted project.
+/// Adds links for all entries of a project's trail that no link covers yet, counts these entries in
+/// the project's figures, and returns their number. Does nothing for a deleted project.
 pub(crate) async fn link(app: &App, project: &ProjectId) -> Result<usize, store::Error> {
     let mut linked = 0;
     // If another worker has added a link meanwhile, this one continues after that link.

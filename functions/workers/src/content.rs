@@ -162,7 +162,7 @@ impl Documents {
     async fn of(app: &App, parties: &Parties, rows: &[OutboxRow]) -> Result<Self, store::Error> {
         let keys: HashSet<Key> = rows.iter().flat_map(|row| keys(parties, row)).collect();
         let mut found = HashMap::new();
-        // Each entry has at most three keys.
+        // An entry has up to three keys, so the keys may not fit into one batch.
         for keys in Vec::from_iter(keys).chunks(READS) {
             let mut items = app.store.get_many(keys.iter().cloned()).await?;
             for key in keys {

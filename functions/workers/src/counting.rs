@@ -1,8 +1,8 @@
-//! Counts users, teams and sign-up rules by the entries of an audit trail.
+//! Counts users, teams and matches of sign-up rules from the entries of an audit trail.
 //!
-//! An entry is counted in the transaction of the link that covers it. Two things happen before, as
-//! they can be repeated: active users are counted, once a day each, and their sign-ins are noted in
-//! their items, once an hour each.
+//! An entry is counted in the transaction of the link that covers it. Two steps come before that
+//! transaction, because they can safely be repeated: active users are counted, once a day each, and
+//! their sign-ins are noted in their items, once an hour each.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -63,8 +63,8 @@ pub(crate) async fn count_active(app: &App, project: &ProjectId, entries: &[Fres
     Ok(())
 }
 
-/// Notes the last sign-in of each user as activity. A refresh notes itself; a sign-in leaves it to
-/// this worker, because it does not write the user's item.
+/// Notes the last sign-in of each user as the user's activity. The refresh of a token does this
+/// itself; a sign-in does not write the user's item and leaves it to this worker.
 pub(crate) async fn note_sign_ins(app: &App, project: &ProjectId, entries: &[Fresh]) -> Result<(), store::Error> {
     let mut last: BTreeMap<UserId, Timestamp> = BTreeMap::new();
     for entry in entries.iter().filter_map(|fresh| fresh.entry.as_ref()).filter(|entry| entry.events.contains(&Event::SignIn)) {

@@ -1,6 +1,6 @@
 //! Counts the users and teams of a project one by one, if the project is older than its counters or
-//! its totals are wrong. Users without a place in the list by activity get one, and each user's
-//! words are added to the index of beginnings.
+//! its totals are wrong. Also adds each user to the list by last activity, unless the user is in it
+//! already, and each user's words to the index that finds users by the beginnings of words.
 
 use std::collections::BTreeSet;
 
@@ -21,13 +21,14 @@ pub const MOST_USERS: usize = 2000;
 const ROUNDS: u32 = 10;
 /// How many entries of the trail are read at once.
 const READ: usize = 500;
-/// Changes that began up to this long before the list of users was read may be missing in the list:
-/// more than the longest request takes, plus the difference between the clocks of two instances.
+/// Changes that began up to this long before the list of users was read may be missing from the
+/// list. It is longer than the longest request plus the difference between the clocks of two
+/// instances.
 const BEFORE: SignedDuration = SignedDuration::from_mins(2);
 
 /// Counts the users and teams of a project anew, at most `most` users; `None` if there are more.
-/// Exact although requests may change accounts meanwhile; [`store::Error::Contended`] if they
-/// change faster than accounts can be read.
+/// The result is exact even if requests change accounts in the meantime. Fails with
+/// [`store::Error::Contended`] if accounts change faster than they can be read.
 pub async fn totals(app: &App, project: &ProjectId, most: usize) -> Result<Option<Tally>, store::Error> {
     let since = after(app.clock.now(), -BEFORE);
     let Some(mut users) = app.store.tallies_of_users(project, most).await? else { return Ok(None) };
@@ -46,7 +47,7 @@ pub async fn totals(app: &App, project: &ProjectId, most: usize) -> Result<Optio
     Ok(Some(tally))
 }
 
-/// The users of those entries since a time that change a total.
+/// The users of all entries since `since` that change a total.
 async fn changed_since(app: &App, project: &ProjectId, since: Timestamp) -> Result<Vec<UserId>, store::Error> {
     let (mut users, mut after) = (BTreeSet::new(), None::<String>);
     loop {

@@ -1,5 +1,5 @@
-//! Links the entries of a project's audit trail after they were written, and keeps the project's
-//! figures, which the entries count.
+//! Adds the entries of a project's audit trail to its hash chain after they were written, and
+//! counts them in the project's figures.
 //!
 //! A step is started by anything that knows of new entries: the table's stream on AWS, a task in
 //! the gateway. Nothing runs while nothing is written.
@@ -22,18 +22,18 @@ pub fn projects(event: &Value) -> BTreeSet<ProjectId> {
 /// Adds links for all entries of a project's trail that no link covers yet, and returns the number
 /// of these entries. Does nothing for a deleted project.
 ///
-/// Adds what the entries count to the project's figures (`crate::counting`). If the project was
-/// never counted, all its users are counted, unless there are more than
-/// [`MOST_USERS`](recount::MOST_USERS).
+/// Also updates the project's figures (`crate::counting`). If the project was never counted, all
+/// its users are counted, unless there are more than [`MOST_USERS`](recount::MOST_USERS).
 pub async fn link(app: &App, project: &ProjectId) -> Result<usize, store::Error> {
     let linked = chain::link(app, project).await?;
     let totals = if linked > 0 { Some(app.store.totals(project).await?) } else { None };
     if let Some(totals) = totals.filter(|totals| !totals.is_complete()) {
-        // A project that was counted need not be read to know that it is too large.
+        // Once a project was counted, its totals show whether it is too large to be counted again
+        // here.
         let is_large = totals.counted_at.is_some() && totals.users() > recount::MOST_USERS;
         let counted = if is_large { Ok(None) } else { recount::totals(app, project, recount::MOST_USERS).await };
         match counted {
-            // Figures must not keep entries from being linked. The next link counts again.
+            // A failed count must not keep entries from being linked. The next link counts again.
             Err(error) => tracing::warn!(%error, %project, "the users of a project were not counted"),
             Ok(None) => tracing::warn!(%project, "a project has too many users to be counted here: run `gateway metrics recount`"),
             Ok(Some(_)) => {}

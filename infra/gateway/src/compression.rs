@@ -1,7 +1,7 @@
-//! Compression of public answers, for readers that accept gzip.
+//! Compression of public responses, for clients that accept gzip.
 //!
-//! Only what every cache may keep is compressed: such an answer contains neither secrets nor input
-//! of its reader, so its size betrays nothing (BREACH).
+//! Only responses that every cache may keep are compressed: they contain neither secrets nor input
+//! of the client, so their size reveals nothing (BREACH).
 
 use std::io::Write as _;
 
@@ -14,12 +14,12 @@ use flate2::write::GzEncoder;
 use http::{HeaderMap, HeaderValue, Method, StatusCode, header};
 use http_body_util::BodyExt as _;
 
-/// The least size of an answer that is compressed, in bytes: a smaller one fits into a packet
+/// The minimum size of a response that is compressed, in bytes: a smaller one fits into one packet
 /// anyway.
 const LEAST: u64 = 1024;
 
-/// Compresses the answer if it is public and its reader accepts gzip. The reader gets a weak
-/// validator then, as the bytes are not those of the document (RFC 9110 §8.8.1).
+/// Compresses the response if it is public and the client accepts gzip. A compressed response has a
+/// weak validator, as its bytes are not those of the document (RFC 9110 §8.8.1).
 pub(crate) async fn compressed(request: Request, next: Next) -> Response {
     let accepts = accepts_gzip(request.headers());
     let known = weak_validators(request.headers());
@@ -30,7 +30,7 @@ pub(crate) async fn compressed(request: Request, next: Next) -> Response {
     }
     response.headers_mut().append(header::VARY, HeaderValue::from_static("accept-encoding"));
     match response.status() {
-        // A reader of the compressed answer keeps the validator that it has.
+        // A client that has the compressed response keeps its weak validator.
         StatusCode::NOT_MODIFIED if accepts => {
             if let Some(weak) = weakened(response.headers()).filter(|weak| known.contains(weak)) {
                 response.headers_mut().insert(header::ETAG, weak);
@@ -39,7 +39,8 @@ pub(crate) async fn compressed(request: Request, next: Next) -> Response {
         }
         StatusCode::OK if accepts && is_text(response.headers()) && length(&response) >= LEAST => {
             if is_head {
-                // Only the answer to GET is compressed, so its length is not known here.
+                // The length of the compressed body is not known, as the body of this response is
+                // not compressed.
                 response.headers_mut().remove(header::CONTENT_LENGTH);
                 mark(response.headers_mut());
                 return response;
@@ -105,7 +106,7 @@ fn is_text(headers: &HeaderMap) -> bool {
     media_type.starts_with("text/") || ["json", "xml", "javascript"].iter().any(|kind| media_type.ends_with(kind))
 }
 
-/// The size of the answer in bytes. The answer to HEAD has no body, but states the size.
+/// The size of the response in bytes. A response to HEAD has no body, but states the size.
 fn length(response: &Response) -> u64 {
     let stated = text(response.headers(), header::CONTENT_LENGTH).and_then(|length| length.parse().ok());
     stated.unwrap_or_else(|| response.body().size_hint().lower())

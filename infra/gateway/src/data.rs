@@ -173,7 +173,7 @@ impl Lock {
     /// Publishes the URLs of this gateway and its pages in the lock file.
     pub fn announce(&mut self, url: &str, pages: Option<&str>) -> anyhow::Result<()> {
         let urls = [Some(url), pages].into_iter().flatten().collect::<Vec<_>>().join(" ");
-        self.write(&urls).context("cannot write the lock of the data folder")
+        self.write(&urls).context("cannot write the lock file of the data folder")
     }
 
     fn write(&mut self, urls: &str) -> std::io::Result<()> {

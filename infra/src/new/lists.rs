@@ -43,7 +43,7 @@ mod tests {
     }
 
     #[test]
-    fn an_operation_comes_last_in_the_list_of_its_area_alone() {
+    fn an_operation_is_added_at_the_end_of_its_areas_list_only() {
         let library = "pub fn operations(r: &mut R) {\n    register.operation(a::ROUTE, a::handle);\n}\n\npub fn all() {\n}\n";
         let added = "a::handle);\n    register.operation(b::ROUTE, b::handle);\n}\n\npub fn all() {\n}\n";
         assert!(with_operation(library, "b").unwrap().ends_with(added));

@@ -1,5 +1,5 @@
-//! The bodies of errors: one schema per interface, which lists every code of the interface's
-//! catalog.
+//! The bodies of errors: a schema for each of the two APIs and one for the token endpoint. Every
+//! code of the API's catalog is listed.
 
 use std::fmt::Write as _;
 

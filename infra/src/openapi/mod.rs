@@ -96,8 +96,8 @@ pub fn lines(document: &Value) -> String {
     text + "\n"
 }
 
-/// Writes an object with a line for each of its fields; those that are `divided` are written in the
-/// same way.
+/// Writes an object with a line for each of its fields. The values of the fields named in `divided`
+/// are written in the same way.
 fn write_lines(value: &Value, divided: &[&str], text: &mut String) {
     let Value::Object(object) = value else { return text.push_str(&value.to_string()) };
     text.push('{');

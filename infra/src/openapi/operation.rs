@@ -172,8 +172,8 @@ fn answers(operation: &Operation, schemas: &Schemas, is_content: bool) -> BTreeM
     answers
 }
 
-/// The responses of the endpoint for agents with other statuses than a call's, without error codes
-/// of ours: the protocols tell the reasons apart by codes in the body.
+/// The responses of the endpoint for agents besides the result of a call. They have no error codes
+/// of this service, because the protocols put codes of their own in the body.
 fn refusals_of_agents(operation: &Operation, schemas: &Schemas) -> impl Iterator<Item = (StatusCode, Response)> {
     let body = |description: &str| {
         let response = ResponseBuilder::new().description(description);

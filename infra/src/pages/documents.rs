@@ -263,7 +263,7 @@ mod tests {
     }
 
     #[test]
-    fn pictures_are_those_of_the_documents_and_can_do_nothing() {
+    fn pictures_come_only_from_the_documents_and_are_inert() {
         let rendered = render("![A request](../pictures/request.svg)\n", "guides/index");
         assert!(rendered.html.contains("<img src=\"/docs/pictures/request.svg\" alt=\"A request\""), "{}", rendered.html);
         for elsewhere in ["https://example.com/a.svg", "pictures/none.svg", "../../../request.svg"] {

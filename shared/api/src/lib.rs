@@ -1,5 +1,5 @@
-//! Requests and responses of the content API and the product API: routes, access, the Lambda
-//! runner, logging.
+//! Requests and responses of the content API, the product API and the endpoints for agents: routes,
+//! access, the Lambda runner, logging.
 
 #![warn(missing_docs)]
 

@@ -1,4 +1,4 @@
-//! The deployment secret in its generations, so that it can be rotated while users stay signed in.
+//! The deployment secret and, during a rotation, the previous one, so that users stay signed in.
 //!
 //! New signatures and sealed values use the current secret; existing ones may also use the previous
 //! secret. An operator sets both for as long as anything made with the previous one is in use:
@@ -40,7 +40,7 @@ impl DeploymentSecret {
         self.current.as_ref()
     }
 
-    /// The secret before the current one, during a rotation.
+    /// The secret that is accepted besides the current one, during a rotation.
     pub fn previous(&self) -> Option<&SecretString> {
         self.previous.as_ref()
     }

@@ -1,7 +1,7 @@
 //! Digests of secrets: the table stores these in place of codes, tokens and keys.
 //!
-//! The secrets are random and long (225 bits), so a fast digest is enough. Passwords use
-//! [`crate::password`] instead.
+//! Almost all of these secrets have 225 random bits, so a fast digest is enough; the shorter codes
+//! that people type expire within minutes. Passwords use [`crate::password`] instead.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
@@ -10,8 +10,8 @@ use secrecy::{ExposeSecret as _, SecretString};
 use serde::{Deserialize, Serialize};
 use wire::entropy::crockford;
 
-/// SHA-256 of a secret, in base64url. The store finds an item by the digest in its key, so a secret
-/// is never compared byte by byte.
+/// SHA-256 of a secret, in base64url. Secrets are looked up and compared by their digests, so the
+/// time that this takes reveals nothing about them.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Digest(String);
 

@@ -1,5 +1,6 @@
-//! Sealing of secrets that must be read again, such as a provider's client secret. The key is
-//! derived from the deployment secret; values sealed with any of its generations can be opened.
+//! Sealing of secrets that must be read again, such as a provider's client secret. The keys are
+//! derived from the deployment secret: the current one seals, and a value that the current or the
+//! previous one sealed can be opened.
 //!
 //! Values are sealed with ChaCha20-Poly1305 (RFC 8439) and begin with the random nonce. The owner
 //! is authenticated together with the secret, so a sealed value that is copied to another owner,
@@ -30,7 +31,7 @@ impl Sealed {
     }
 }
 
-/// Seals with the current deployment secret, and opens what any of its generations sealed.
+/// Seals with the current deployment secret, and opens what the current or the previous one sealed.
 pub struct Sealer {
     current: Option<LessSafeKey>,
     previous: Option<LessSafeKey>,
@@ -44,7 +45,7 @@ pub struct Sealer {
 pub struct Error;
 
 impl Sealer {
-    /// Derives the keys of all generations of the secret.
+    /// Derives the keys of the current and the previous secret.
     pub fn new(secret: &DeploymentSecret) -> Self {
         Self { current: secret.current().map(key), previous: secret.previous().map(key) }
     }
@@ -59,7 +60,7 @@ impl Sealer {
         Ok(Sealed(URL_SAFE_NO_PAD.encode([&nonce[..], &text].concat())))
     }
 
-    /// Reseals the secret with the current key; `None` if it is sealed with that key already.
+    /// Reseals a secret with the current key; `None` if it is sealed with that key already.
     pub fn renew(&self, entropy: &Entropy, owner: &str, sealed: &Sealed) -> Result<Option<Sealed>, Error> {
         let bytes = URL_SAFE_NO_PAD.decode(&sealed.0).map_err(|_| Error)?;
         if self.current.as_ref().is_some_and(|key| open(key, owner, &bytes).is_ok()) {

@@ -17,13 +17,14 @@ use serde_json::{Value, json};
 
 use crate::deployment_secret::DeploymentSecret;
 
-/// How many keys an instance caches: three audiences for some 170 projects, in two generations.
+/// The maximum number of keys that an instance caches: during a rotation, enough for the four
+/// audiences of 128 projects.
 const KEPT_KEYS: usize = 1024;
 
 /// The keys of a deployment.
 pub struct SigningKeys {
     secret: DeploymentSecret,
-    /// The keys derived so far, by generation (0 is the current one) and audience.
+    /// The keys derived so far, by secret (0 is the current, 1 the previous one) and audience.
     keys: Mutex<HashMap<(usize, String), Arc<SigningKey>>>,
 }
 
@@ -40,7 +41,7 @@ pub struct SigningKey {
 }
 
 impl SigningKeys {
-    /// Prepares the keys of all generations; each is derived on first use.
+    /// The keys of the current and the previous secret; each is derived on first use.
     pub fn new(secret: &DeploymentSecret) -> Self {
         crate::jws::install();
         Self { secret: secret.clone(), keys: Mutex::default() }
@@ -52,7 +53,7 @@ impl SigningKeys {
         self.all(audience).next().expect("the function has the deployment secret")
     }
 
-    /// The keys of an audience in all generations, the current one first.
+    /// The keys of an audience: that of the current secret, then that of the previous one.
     pub fn all<'a>(&'a self, audience: &'a str) -> impl Iterator<Item = Arc<SigningKey>> + 'a {
         self.secret.generations().enumerate().map(move |(generation, secret)| self.key_of(generation, secret, audience))
     }

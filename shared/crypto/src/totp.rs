@@ -9,8 +9,8 @@ use secrecy::{ExposeSecret, SecretString};
 use totp_rs::{Algorithm, Builder, Secret};
 use wire::entropy::Entropy;
 
-/// Permitted lengths of a secret in bytes: from 10, the shortest that common apps generate, to 64,
-/// the block size of SHA-1. RFC 4226 §4 recommends 20.
+/// Permitted lengths of a secret in bytes: from 10 (16 characters of base32), the shortest in
+/// common use, to 64, the block size of SHA-1. RFC 4226 §4 recommends 20.
 const LENGTHS: std::ops::RangeInclusive<usize> = 10..=64;
 /// The length of a new secret in bytes (RFC 4226 §4).
 const NEW_LENGTH: usize = 20;

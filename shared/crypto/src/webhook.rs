@@ -38,7 +38,7 @@ mod tests {
 
     /// The example of the specification's reference libraries.
     #[test]
-    fn a_signature_is_that_of_the_specification() {
+    fn a_signature_matches_the_specification() {
         let secret = SecretString::from("whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw".to_owned());
         let at = Timestamp::from_second(1_614_265_330).expect("a time");
         let signature = sign(&secret, "msg_p5jXN8AQM9LWM0D4loKWxJek", at, r#"{"test": 2432232314}"#).expect("a secret");
@@ -46,7 +46,7 @@ mod tests {
     }
 
     #[test]
-    fn a_text_that_is_no_secret_signs_nothing() {
+    fn a_malformed_secret_signs_nothing() {
         for text in ["", "MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw", "whsec_***"] {
             assert!(sign(&text.to_owned().into(), "msg", Timestamp::UNIX_EPOCH, "{}").is_err(), "{text}");
         }

@@ -102,7 +102,7 @@ struct Templates<'e> {
     theme: Option<(&'e str, Part<'e>)>,
 }
 
-/// The MJML of the body and of the theme that was compiled last, with its HTML: emails to many
+/// The body and the theme that were last compiled from MJML, with their HTML: emails to many
 /// recipients often differ only in their bodies, and then the theme is compiled only once.
 #[derive(Default)]
 struct Known {
@@ -223,9 +223,9 @@ impl<'e> Part<'e> {
     }
 }
 
-/// Escapes text for HTML as MiniJinja does, but leaves the slash, which is harmless, so that
-/// programs recognise links. `none`, such as the name of a user who has no name, is written as an
-/// empty string.
+/// Escapes text for HTML as MiniJinja does, but leaves slashes as they are: they are harmless, and
+/// programs then recognise links. `none`, such as the name of a user who has no name, is written as
+/// an empty string.
 fn format_value(out: &mut Output, state: &mut State, value: &Value) -> Result<(), minijinja::Error> {
     if value.is_none() {
         return Ok(());

@@ -58,7 +58,7 @@ fn error(job: &Job) -> String {
 
 #[test]
 fn a_sign_in_email_has_the_code_and_the_link() {
-    let (subject, html, text) = render(&of_builtin(Builtin::SignIn)).expect("a mail");
+    let (subject, html, text) = render(&of_builtin(Builtin::SignIn)).expect("an email");
     assert_eq!(subject, "Sign in to Notes & Co: Your code is 2H7BKQ");
     let html = html.unwrap_or_default();
     assert!(html.contains("2H7BKQ</p>") && html.contains("?code=2h7bkq") && html.contains("Notes &amp; Co"));
@@ -80,7 +80,7 @@ fn every_built_in_email_renders_and_loads_nothing_external() {
 #[test]
 fn values_are_escaped_in_html_but_not_in_the_subject() {
     let job = Job { subject: "{{ variables.x }}".to_owned(), ..own("<p>{{ variables.x }}</p>", false) };
-    let (subject, html, _) = render(&Job { context: context(&serde_json::json!({ "x": "<b>\n&" })), ..job }).expect("a mail");
+    let (subject, html, _) = render(&Job { context: context(&serde_json::json!({ "x": "<b>\n&" })), ..job }).expect("an email");
     assert_eq!(subject, "<b> &");
     assert_eq!(html.as_deref(), Some("<p>&lt;b&gt;\n&amp;</p>"));
 }
@@ -90,7 +90,7 @@ fn the_subject_is_always_one_line() {
     for line_end in ["\r\n", "\n", "\r", "\u{2028}", "\u{85}", "\0", "\u{b}"] {
         let x = format!("Hi{line_end}Bcc: eve@example.com");
         let job = Job { subject: "{{ variables.x }}".to_owned(), context: context(&serde_json::json!({ "x": x })), ..own("", false) };
-        let (subject, ..) = render(&job).expect("a mail");
+        let (subject, ..) = render(&job).expect("an email");
         assert!(!subject.chars().any(|c| c.is_control() || matches!(c, '\u{2028}' | '\u{85}')), "{subject:?}");
     }
 }
@@ -110,11 +110,11 @@ fn an_undefined_variable_is_an_error_that_names_its_line() {
 #[test]
 fn mjml_html_and_whole_documents_are_distinguished() {
     let mjml = own("<mjml><mj-body><mj-section><mj-column><mj-text>Hello</mj-text></mj-column></mj-section></mj-body></mjml>", true);
-    let (_, html, text) = render(&mjml).expect("a mail");
+    let (_, html, text) = render(&mjml).expect("an email");
     assert!(html.unwrap_or_default().contains("<table") && text.unwrap_or_default().contains("Hello"));
-    let (_, html, _) = render(&own("<p>Hello<br>you", true)).expect("a mail");
+    let (_, html, _) = render(&own("<p>Hello<br>you", true)).expect("an email");
     assert!(html.unwrap_or_default().contains("<p>Hello<br>you"));
-    let (_, html, _) = render(&own("<!DOCTYPE html><p>x", true)).expect("a mail");
+    let (_, html, _) = render(&own("<!DOCTYPE html><p>x", true)).expect("an email");
     assert_eq!(html.as_deref(), Some("<!DOCTYPE html><p>x"));
 }
 
@@ -133,7 +133,7 @@ fn a_theme_of_html_or_mjml_wraps_the_body_and_shows_it_once() {
 fn an_email_with_an_unsubscribe_link_has_it_in_both_parts() {
     let mut job = own("<p>Hello", true);
     job.context.unsubscribe_link = Some("https://a.test/u?code=1&x=2".to_owned());
-    let (_, html, text) = render(&job).expect("a mail");
+    let (_, html, text) = render(&job).expect("an email");
     assert!(html.unwrap_or_default().contains("https://a.test/u?code=1&amp;x=2"));
     assert!(text.unwrap_or_default().contains("https://a.test/u?code=1&x=2"));
 }
@@ -196,7 +196,7 @@ fn emails_rendered_together_equal_those_rendered_alone() {
 fn the_derived_text_reads_like_the_page() {
     let html = "<head><title>no</title><style>p { color: red }</style></head><h1>Plan</h1><p>See <a href=\"https://a.test/x?a=1&amp;b=2\">the\n page</a> &amp; \
                 come.</p><ul class=\"a\"><li>One</li><LI style=\"x\">Two</LI></ul><!-- <li> --><p><a href=\"https://a.test/\">https://a.test/</a></p>";
-    let (_, _, text) = render(&own(html, false)).expect("a mail");
+    let (_, _, text) = render(&own(html, false)).expect("an email");
     let text = text.unwrap_or_default();
     assert_eq!(text.trim(), "Plan\n\nSee the page (https://a.test/x?a=1&b=2) & come.\n\n* One\n* Two\n\nhttps://a.test/");
 }
@@ -229,8 +229,8 @@ fn a_missing_name_is_empty_or_the_templates_default() {
         }
     }
     let asks = "{% if user %}user{% else %}nobody{% endif %}";
-    assert_eq!(render(&to(None, asks)).expect("a mail").1.as_deref(), Some("nobody"));
-    assert_eq!(render(&to(Some(called(None)), asks)).expect("a mail").1.as_deref(), Some("user"));
+    assert_eq!(render(&to(None, asks)).expect("an email").1.as_deref(), Some("nobody"));
+    assert_eq!(render(&to(Some(called(None)), asks)).expect("an email").1.as_deref(), Some("user"));
 }
 
 #[test]
@@ -238,7 +238,7 @@ fn every_built_in_email_renders_for_a_user_without_a_name() {
     for mail in Builtin::ALL {
         for user in [None, Some(called(None))] {
             let job = of_builtin(mail);
-            let (subject, html, text) = render(&Job { context: Context { user, ..job.context.clone() }, ..job }).expect("a mail");
+            let (subject, html, text) = render(&Job { context: Context { user, ..job.context.clone() }, ..job }).expect("an email");
             assert!(![subject, html.unwrap_or_default(), text.unwrap_or_default()].iter().any(|part| part.contains("None")), "{mail:?}");
         }
     }
@@ -276,7 +276,7 @@ fn the_unsubscribe_link_is_added_to_html_that_lacks_it() {
         for own_link in ["", own_link] {
             let mut job = own(&source.replace("{0}", own_link), theme);
             job.context.unsubscribe_link = Some("https://a.test/u?code=1&x=2".to_owned());
-            let (_, html, _) = render(&job).expect("a mail");
+            let (_, html, _) = render(&job).expect("an email");
             let html = html.unwrap_or_default();
             let links = html.matches("https://a.test/u?code=1&amp;x=2").count();
             assert_eq!(links, if theme && source.starts_with("<p>") && !own_link.is_empty() { 2 } else { 1 }, "{source}: {html}");

@@ -63,8 +63,8 @@ const REST: Duration = Duration::from_secs(20);
 
 /// Sends through the server that an email names.
 pub struct Smtp {
-    /// Created for the first email: loading certificates is slow, and most projects use the
-    /// mail server of the deployment.
+    /// Created at the first use: loading certificates is slow, and most projects use the mail server
+    /// of the deployment.
     tls: LazyLock<TlsConnector, Box<dyn FnOnce() -> TlsConnector + Send>>,
     allow_private: bool,
     patience: Duration,
@@ -291,7 +291,7 @@ impl Lane {
     }
 }
 
-/// The certificates of the operating system. Every system that Lambda provides has a file of
+/// The certificates of the operating system. The systems of Lambda's runtimes have a file of
 /// trusted certificates.
 fn system_roots() -> RootCertStore {
     let found = rustls_native_certs::load_native_certs();

@@ -10,8 +10,8 @@ use wire::problem::Problems;
 use crate::groups::OWN_CODES;
 use crate::known::KnownError;
 
-/// The code of an error. It is attached to the response, so that the layer around operations can
-/// name the code in a header.
+/// The code of an error. It is attached to the response, so that the layers around operations can
+/// log it and name it in a header.
 #[derive(Debug, Clone, Copy)]
 pub struct AnsweredCode(pub &'static str);
 

@@ -38,7 +38,7 @@ catalog! {
         "Send `X-Service-Access-Type`, `X-Service-Project-Id` and the key of that access level.";
     InsufficientAccessType: "The operation requires a higher access level than the request has.",
         "Use an access level listed in `details`, with its key; call from a backend, so that the key stays secret.";
-    InsufficientKeyPermission: "The key has limited permissions, and not the one that the operation requires.",
+    InsufficientKeyPermission: "The permissions of the key are limited, and do not include the one that the operation requires.",
         "Create a key with the permission that `details` names, or use one without limits.";
     InvalidPublishableClientKey: "The client key does not exist in the project, has expired or was revoked.",
         "Check the project id and the `pck_` key; `gateway project keys` makes new ones.";
@@ -156,7 +156,7 @@ catalog! {
 
     PasskeyAuthenticationNotEnabled: "The project does not offer passkeys.",
         "Turn on `auth.passkey.allowSignIn`, or offer another way to sign in.";
-    PasskeyRegistrationFailed: "The browser's response does not register a passkey; the message says why.",
+    PasskeyRegistrationFailed: "The browser's response does not prove that a passkey was created; the message says why.",
         "Start again with new options; check that the page's origin is a trusted domain.";
     PasskeyAuthenticationFailed: "The browser's response does not prove the possession of a passkey.",
         "Let the user try again with new options, or another way to sign in; the message says why.";
@@ -170,7 +170,7 @@ catalog! {
     OauthProviderNotFoundOrNotEnabled: "The project has not set up this provider.",
         "Add the provider to the project's OAuth providers and check its id.";
     OauthProviderTemporarilyUnavailable: "The provider did not answer, or its answer was invalid.",
-        "Try again later; the log has the provider's answer.";
+        "Try again later; the log of the service has the reason.";
     OauthProviderAccessDenied: "The user or the provider refused the sign-in.",
         "Let the user try again; check the application's settings at the provider.";
     OuterOauthTimeout: "The sign-in took longer than ten minutes.",
@@ -208,7 +208,7 @@ catalog! {
         "Add the user to the team first.";
     TeamMembershipAlreadyExists: "The user is already a member of the team.",
         "Nothing needs to be done.";
-    TeamPermissionRequired: "The user lacks the permission in the team.",
+    TeamPermissionRequired: "The user lacks a permission in the team that the operation requires.",
         "Grant the permission in `details`, or call with server access.";
     TeamPermissionNotFound: "The user does not have the permission in the team.",
         "Check the permission id and the team.";
@@ -228,7 +228,7 @@ catalog! {
     ApiKeyNotFound: "The API key, or set of API keys, does not exist, or the caller may not manage it.",
         "Check the key or its id. For a team's keys, a client needs `$manage_api_keys`.";
     ApiKeyExpired: "The API key has expired.",
-        "Create a new key, or set a later time before a key expires.";
+        "Create a new key; to keep using a key, set a later time before it expires.";
     ApiKeyRevoked: "The API key has been revoked.",
         "Create a new key; a revoked one cannot be restored.";
     WrongApiKeyType: "The API key belongs to a team instead of a user, or the reverse.",
@@ -332,7 +332,7 @@ catalog! {
         "Use a public `https` URL; `details` says what is wrong with this one.";
     InvalidRecoveryCode: "The recovery code is wrong or was used before.",
         "Ask for another code of the newest set, or for a code from the authenticator app.";
-    AuthenticatorAppRequired: "The user has no authenticator app, which recovery codes would replace.",
+    AuthenticatorAppRequired: "The user has no authenticator app; recovery codes only replace the codes of an app.",
         "Set up an authenticator app first: `POST /api/v1/auth/mfa/authenticators`.";
     AuthenticatorNotFound: "The signed-in user has no authenticator app with this id.",
         "List the apps: `GET /api/v1/auth/mfa/authenticators`.";

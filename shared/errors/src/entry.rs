@@ -1,4 +1,4 @@
-//! The entries of the catalog, for the documentation.
+//! The entries of the catalog of errors, for the documentation.
 
 use http::StatusCode;
 

@@ -83,7 +83,7 @@ pub const USER_REFERENCE_ERRORS: &[ErrorCode] = &[ErrorCode::CannotGetOwnUserWit
 pub const SIGN_IN_CHANGE_ERRORS: &[ErrorCode] =
     &[ErrorCode::CannotGetOwnUserWithoutUser, ErrorCode::Forbidden, ErrorCode::ReauthenticationRequired];
 
-/// The errors of an operation that names a member of a team which the caller may not see or manage.
+/// The errors of an operation that names a team and one of its members.
 pub const TEAM_MEMBER_ERRORS: &[ErrorCode] = &[
     ErrorCode::UserAuthenticationRequired,
     ErrorCode::CannotGetOwnUserWithoutUser,

@@ -1,4 +1,4 @@
-//! Likely mistakes with API keys: the error describes the mistake, and never repeats a key.
+//! Likely mistakes with API keys: the error describes the mistake without repeating the key.
 
 use std::fmt;
 

@@ -211,7 +211,8 @@ pub enum KnownError {
     #[error("a capacity boost is already active until {expires_at}")]
     EmailCapacityBoostAlreadyActive { expires_at: String },
 
-    // Our own codes, which appear in the body but not in the header for codes.
+    // From here on, all codes are our own: published SDKs do not know them, so they are in the body
+    // but not in the header for codes. `groups::OWN_CODES` lists all of our own codes.
     #[error("no operation has this path")] RouteNotFound,
     #[error("the path does not support this method")] MethodNotAllowed,
     #[error("the body is larger than {max_bytes} bytes")] BodyTooLarge { max_bytes: usize },

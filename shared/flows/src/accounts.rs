@@ -55,10 +55,10 @@ pub async fn read(context: &Context, id: UserId) -> Result<Option<UserRow>, Erro
 /// Changes a user who was already read: `change` is applied to the state that was read and, after
 /// a conflict with another write, to a fresh state. Returns the changed user.
 ///
-/// `missing` is the error if the user no longer exists. If another account signs in with one of
-/// the user's email addresses, the error is [`KnownError::UserEmailAlreadyExists`]; if another
-/// account signs in with one of the user's provider accounts, it is
-/// [`KnownError::OauthProviderAccountIdAlreadyUsedForSignIn`]; if another account has one of the
+/// `missing` is the error if the user no longer exists. If another user signs in with one of the
+/// user's email addresses, the error is [`KnownError::UserEmailAlreadyExists`]; if another user has
+/// one of the user's provider accounts, it is
+/// [`KnownError::OauthProviderAccountIdAlreadyUsedForSignIn`]; if another user has one of the
 /// user's passkeys, it is [`KnownError::PasskeyRegistrationFailed`].
 pub async fn change_read(
     app: &App,
@@ -113,8 +113,7 @@ pub fn place(context: &Context) -> Option<&Place> {
 }
 
 /// Applies a change that verifies one of a user's email addresses, with which the user may then
-/// sign in. If another account's claim to the address is unverified and may be taken over, that
-/// claim is released.
+/// sign in. If another user's claim to the address is unverified and gives way, it is taken over.
 pub async fn verify_read(
     context: &Context,
     mut row: UserRow,
@@ -146,7 +145,7 @@ pub async fn verify_read(
 }
 
 /// Changes an account. If another user holds the claim to one of its email addresses, and
-/// `give_way` permits it, that claim is released.
+/// [`User::give_way`] permits it, the account takes over the claim.
 async fn take_addresses(
     table: &Store,
     project: &ProjectId,
@@ -160,7 +159,7 @@ async fn take_addresses(
         Some(claim) => table.user(project, claim.user_id).await?,
         None => None,
     };
-    // The email address has been released in the meantime.
+    // The claim has been released, or its user deleted, since the write failed.
     let Some(mut holder) = holder else { return Ok(Outcome::Changed) };
     if !holder.user.give_way(email) {
         return Ok(outcome);

@@ -40,9 +40,9 @@ pub struct Parts {
     pub sealer: Sealer,
     /// The facts that the process remembers between requests.
     pub memory: Memory,
-    /// Signs proof-of-work challenges.
+    /// Signs and verifies proof-of-work challenges.
     pub challenge_key: ChallengeKey,
-    /// Where the images of the content are, once they have been asked for.
+    /// Where the images of the content are; set when it is first needed.
     shelf: OnceLock<Shelf>,
 }
 
@@ -61,8 +61,8 @@ impl App {
         Self::with_settings(Settings::from_env(settings::secret_from_env()?)?)
     }
 
-    /// Builds the app of a function that derives no keys. The template gives such a function no
-    /// secret, and a secret in its environment is ignored.
+    /// Builds the app of a function that uses no key derived from the deployment secret. The
+    /// template gives such a function no secret, and a secret in its environment is ignored.
     pub fn without_secret() -> Result<Self, environment::Error> {
         Self::with_settings(Settings::from_env(DeploymentSecret::absent())?.with_security_contact()?)
     }

@@ -92,8 +92,8 @@ enum Verdict {
     Solved,
     /// There is no solution, or the solution is not accepted; the text says why.
     Unsolved(&'static str),
-    /// The solution cannot be checked: the browser could not load the challenge, or the provider
-    /// failed to check it.
+    /// The solution cannot be checked: the browser could not load the challenge, or the provider is
+    /// not configured or failed to check the solution.
     Unavailable,
 }
 
@@ -114,8 +114,8 @@ impl Admitted<'_> {
     }
 }
 
-/// The tallies of the requests from `place` and of the requests to `project`, for all operations
-/// together.
+/// The tallies of the requests from `place`, and of both kinds of requests to `project`: those that
+/// send emails, and OAuth flows.
 pub async fn tallies(app: &App, project: &Project, place: &Place) -> Result<Vec<Tally>, store::Error> {
     Ok(app.store.tallies(&project.id, usual_here(app, project, None, place), None).await?.0)
 }
@@ -196,8 +196,9 @@ impl<'a> Check<'a> {
         }
     }
 
-    /// Cloudflare accepts a token only once. The client's IP address is not sent, because the
-    /// browser may have reached Cloudflare from another one (IPv4 instead of IPv6, for example).
+    /// Has Cloudflare check a token, which it accepts only once. The client's IP address is not
+    /// sent, because the browser may have reached Cloudflare from another one (IPv4 instead of
+    /// IPv6, for example).
     async fn judge_turnstile(&self, token: &str) -> Result<Verdict, Error> {
         let Some(Turnstile { site_key, secret_key }) = &self.project.config.bot_challenge.turnstile else {
             return Ok(Verdict::Unavailable);

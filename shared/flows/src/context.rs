@@ -32,14 +32,14 @@ pub struct Context {
     pub user: Option<CurrentUser>,
     /// The IP address and the place of the caller.
     pub place: Place,
-    /// The token of a device that is remembered in place of a second factor.
+    /// The token of a remembered device, which replaces the second factor.
     pub device: Option<DeviceToken>,
     /// The store with the prefetched items; use `app.store` to read again.
     pub prefetched: Store,
 }
 
-/// The project and the caller's place, for operations that require no access and therefore have no
-/// [`Context`].
+/// The project and the caller's place, for code that operations with and without a [`Context`]
+/// share.
 #[derive(Clone, Copy)]
 pub struct Scope<'a> {
     /// The store, the settings, the clock and the keys.
@@ -51,7 +51,7 @@ pub struct Scope<'a> {
 }
 
 /// How many times a change is attempted when other requests change the same items. More conflicts
-/// than that are a sign of an attack.
+/// than that suggest an attack.
 pub const ROUNDS: u32 = 5;
 
 impl Context {
@@ -76,8 +76,8 @@ impl Context {
         if self.level >= Level::Server { Author::Server } else { Author::User }
     }
 
-    /// Refuses a client's change to how its user signs in if the project requires a recent sign-in
-    /// and the session's last sign-in is too old.
+    /// Refuses a client's change to how its user signs in if the session's last sign-in is too old
+    /// for the project, or the session still owes a second factor ([`CurrentUser::check_fresh`]).
     pub fn check_fresh(&self) -> Result<(), KnownError> {
         match &self.user {
             Some(current) if self.level < Level::Server => current.check_fresh(&self.project, None, &self.app),

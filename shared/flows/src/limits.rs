@@ -1,14 +1,14 @@
 //! How requests are counted against rate limits, and how they are refused.
 //!
 //! A request is counted by sender while its access is proved, concurrently with the reads of the
-//! table, so no operation can forget to count, and counting costs no round trip. If the process
-//! has not seen the project or key yet, the request is counted only after the proof, and the
-//! process remembers the project and key from then on ([`crate::memory`]). The servers of a
-//! project are counted together, after the proof, so that nobody else can use up their quota.
-//! Callers without a valid proof are counted by IP address ([`unproved`]). An operation counts the
-//! subjects that only it knows: the account whose password is guessed ([`Failures`]), the refresh
-//! token ([`by_secret`]), and the recipient of an email, in the transaction that writes the email
-//! ([`crate::email::code`]).
+//! table, so no operation that takes an `Access` can forget to count, and counting costs no round
+//! trip. If the process has not seen the project or key yet, the request is counted only after the
+//! proof, and the process remembers the project and key from then on ([`crate::memory`]). The
+//! servers of a project are counted together, after the proof, so that nobody else can use up their
+//! quota. Requests that fail the proof are counted by IP address ([`unproved`]). An operation
+//! counts the subjects that only it knows: the account whose password is guessed ([`Failures`]),
+//! the refresh token ([`by_secret`]), and the recipient of an email, in the transaction that writes
+//! the email ([`crate::email::code`]).
 
 use std::sync::OnceLock;
 
@@ -40,7 +40,7 @@ pub struct Claimed<'a> {
     pub user: Option<UserId>,
     /// The user of the admin access token.
     pub owner: Option<UserId>,
-    /// The API key.
+    /// The digest of the API key.
     pub key: Option<&'a Digest>,
     /// The API key of a user or team that is to be checked.
     pub checked: Option<KeyText>,
@@ -187,9 +187,10 @@ pub async fn by_secret(app: &App, project: &ProjectId, rule: Rule, secret: &Secr
     }
 }
 
-/// Counts, by the caller's IP address, a request that proves nothing or names something that does
-/// not exist. The count is in the table if the project exists, otherwise in this process's memory,
-/// so that made-up projects create no items.
+/// Counts a request by the caller's IP address: a request with a wrong key, for a project, code or
+/// flow that does not exist, or to revoke an exposed key. With `project`, which must exist, the
+/// count is in the table; without it, in this process's memory, so that made-up projects create no
+/// items.
 pub async fn unproved(app: &App, project: Option<&ProjectId>, place: &Place) -> Result<(), store::Error> {
     unknown(app, project, Rule::Unproved, place).await
 }
@@ -214,7 +215,7 @@ async fn unknown(app: &App, project: Option<&ProjectId>, rule: Rule, place: &Pla
 }
 
 /// The write that counts the recipient of an email with a code, for the transaction that writes the
-/// email. Costs a read, which is prefetched if the request's body names the recipient.
+/// email. Costs one unit to read, unless the item is prefetched ([`recipient_key`]).
 pub async fn recipient(context: &Context, email: &Email) -> Result<Option<Write>, store::Error> {
     let project = &context.project.id;
     let Some(counter) = recipient_counter(&context.app, context.level, email) else { return Ok(None) };
@@ -269,8 +270,9 @@ impl<'a> Failures<'a> {
         Self::by(app, project, Subject::email(&normalised))
     }
 
-    /// The count of wrong old passwords given by a signed-in user. They are counted separately, so
-    /// that strangers who guess at sign-in cannot prevent the owner from changing the password.
+    /// The count of wrong passwords that a signed-in user gives to change the password or to
+    /// reauthenticate. They are counted separately, so that strangers who guess at sign-in cannot
+    /// prevent the owner from changing the password.
     pub fn of_old_password(app: &'a App, project: &'a ProjectId, user: UserId) -> Self {
         Self::by(app, project, Subject::proof("old-password", user))
     }
@@ -285,7 +287,8 @@ impl<'a> Failures<'a> {
         Self { app, project, subject, counter, window: OnceLock::new() }
     }
 
-    /// Fails if the limit is reached, before a password is checked; costs a read.
+    /// Fails if the limit is reached, before a password or code is checked. Costs two units to
+    /// read.
     pub async fn check(&self) -> Result<(), store::Error> {
         let Some(counter) = &self.counter else { return Ok(()) };
         let window = self.app.store.check_limit(self.project, counter).await?;
@@ -293,15 +296,15 @@ impl<'a> Failures<'a> {
         Ok(())
     }
 
-    /// Reads the count of the previous window, without checking the limit; costs a read.
+    /// Reads the count of the previous window, without checking the limit. Costs one unit to read.
     pub async fn look(&self) -> Result<(), store::Error> {
         let Some(counter) = &self.counter else { return Ok(()) };
         self.window.set(self.app.store.window(self.project, counter).await?).ok();
         Ok(())
     }
 
-    /// Counts a wrong password. Fails with the error of the rate limit if the limit is exceeded,
-    /// so that the caller does not learn that the password is wrong.
+    /// Counts a wrong password or code. Fails with the error of the rate limit if the limit is
+    /// exceeded, so that the caller does not learn that the password or code is wrong.
     pub async fn count(&self) -> Result<(), store::Error> {
         match self.window() {
             Some(window) => self.app.store.write_unrecorded(window.count(self.project)).await,
@@ -316,9 +319,9 @@ impl<'a> Failures<'a> {
         Some(self.window.get_or_init(|| Window::alone(counter)))
     }
 
-    /// Makes a write that costs the same as
+    /// Makes a write in place of
     /// [`Store::count_wrong_password`](store::Store::count_wrong_password), for an email address
-    /// that no user signs in with.
+    /// that no user signs in with, so that the response takes about as long as for one in use.
     pub async fn count_nobody(&self) -> Result<(), store::Error> {
         self.app.store.write_unrecorded(limit::count_nobody(self.project, &self.subject, self.app.clock.now())).await
     }
@@ -329,7 +332,8 @@ impl<'a> Failures<'a> {
         self.counter.as_ref().map(|counter| limit::forget(self.project, counter)).into_iter().flatten()
     }
 
-    /// The write that checks the limit, for the transaction that follows a correct password.
+    /// The write that checks the limit, for the transaction that follows a correct password or
+    /// code.
     pub fn still_allowed(&self) -> Option<Write> {
         self.window().map(|window| window.check(self.project))
     }

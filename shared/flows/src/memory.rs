@@ -1,6 +1,7 @@
-//! The facts that a process remembers between requests: which projects and keys exist, and which
-//! callers were refused. This saves calls to the table; forgotten facts are looked up again.
-//! Requests for projects that do not exist are counted only here.
+//! The facts that a process remembers between requests: which projects and keys exist, which rate
+//! limits are reached, and which trail entries count no more rejected sign-ups. This saves calls to
+//! the table; forgotten facts are looked up again. Requests that name no existing project are
+//! counted only here.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -22,7 +23,7 @@ pub struct Memory(Arc<Mutex<Learnt>>);
 struct Learnt {
     /// The names of projects and keys that exist.
     seen: HashSet<String>,
-    /// For each full counter, the refusal and when it ends.
+    /// For each full counter, when its refusal ends, and the refusal.
     refused: HashMap<String, (Timestamp, Refused)>,
     /// Counters that are not stored in the table, by name.
     counters: HashMap<String, u32>,

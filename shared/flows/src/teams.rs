@@ -62,8 +62,8 @@ pub fn require(project: &Project, team: TeamId, user: UserId, grants: Option<&BT
     Err(KnownError::TeamPermissionRequired { team_id: team.to_string(), user_id: user.to_string(), permission_id: needed.id().to_owned() })
 }
 
-/// Reads a team and the memberships of `others` in it. A client must be a member with the
-/// permissions `needed`.
+/// Reads a team and the memberships of `others` in it. The user of a client must be a member with
+/// the permissions `needed`.
 pub async fn enter(table: &Store, context: &Context, team: TeamId, others: &[UserId], needed: &[System]) -> Result<Entered, Error> {
     let own = limited_to(context)?;
     let users: Vec<UserId> = others.iter().copied().chain(own).collect();

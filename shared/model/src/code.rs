@@ -15,15 +15,15 @@ use crate::user::User;
 pub const LENGTH: usize = 45;
 /// The number of characters that people type, at the start of the code.
 pub const TYPED: usize = 6;
-/// How many attempts are permitted at the codes with one nonce; for invitations, how many per
-/// caller.
+/// How many attempts at a code are permitted. They are counted by the nonce; for an invitation,
+/// each caller's attempts are counted separately.
 pub const MAX_ATTEMPTS: u32 = 20;
 
 /// The purpose of a code. A code cannot be used for any other purpose.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Purpose {
-    /// To sign in or sign up with an email address.
+    /// To sign in, sign up or reauthenticate with an email address.
     SignIn,
     /// To verify an email address.
     VerifyEmail,

@@ -5,7 +5,8 @@ use std::net::IpAddr;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-/// The `last_used_at_end_user_ip_info` of a session. Only the IP address is always known.
+/// The origin of a request, such as `last_used_at_end_user_ip_info` of a session. Only the IP
+/// address is always known.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Place {

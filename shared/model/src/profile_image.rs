@@ -242,7 +242,7 @@ mod tests {
     }
 
     #[test]
-    fn the_type_of_an_image_follows_its_first_bytes() {
+    fn the_media_type_of_an_image_must_match_its_first_bytes() {
         let images: [(&str, &[u8]); 5] = [
             ("image/png", PNG),
             ("image/jpeg", b"\xff\xd8\xff\xe0"),
@@ -276,7 +276,7 @@ mod tests {
     }
 
     #[test]
-    fn an_image_url_has_the_scheme_https() {
+    fn an_image_url_is_https_or_points_to_this_machine() {
         assert_eq!(ProfileImage::parse("https://example.com/a.png"), Ok(ProfileImage::Url("https://example.com/a.png".to_owned())));
         let long = format!("https://example.com/{}", "a".repeat(MAX_URL));
         assert!(ProfileImage::parse("http://localhost:8787/a.png").is_ok());

@@ -49,8 +49,8 @@ pub enum Fault {
     /// The provider's answer violates the protocol, or a request to it cannot be built.
     #[error("the provider's answer is invalid: {0}")]
     Senseless(String),
-    /// The provider's IP address is not public, or its URL does not use HTTPS, although both are
-    /// required; or the URL uses neither HTTP nor HTTPS.
+    /// The URL must not be called: it uses neither HTTP nor HTTPS or, unless the deployment allows
+    /// private addresses, it does not use HTTPS or its host has no public IP address.
     #[error("{0} is not a public HTTPS address; GATELET_ALLOW_PRIVATE_ISSUERS=1 allows private ones and HTTP")]
     Private(String),
 }
@@ -70,14 +70,14 @@ impl<'a> Outgoing<'a> {
         Self { allow_private: settings.allow_private_issuers, stand_in: settings.provider_stand_in.as_deref() }
     }
 
-    /// A client with the same rules, whose requests never go to the server that stands in for
+    /// A client with the rules of [`Self::new`] that never calls the server that stands in for
     /// providers.
     pub(crate) fn direct(settings: &Settings) -> Outgoing<'static> {
         Outgoing { allow_private: settings.allow_private_issuers, stand_in: None }
     }
 
-    /// The URL to call for an endpoint: its own, or the corresponding one at the server that stands
-    /// in for all hosts.
+    /// The URL to call for an endpoint: its own or, if a server stands in for all hosts, the
+    /// corresponding URL of that server.
     pub fn place(self, endpoint: &str) -> Cow<'_, str> {
         match self.stand_in.zip(endpoint.strip_prefix("https://")) {
             Some((base, rest)) => Cow::Owned(format!("{base}/{rest}")),

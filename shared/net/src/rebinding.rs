@@ -1,5 +1,5 @@
-//! A name whose address changes between check and connection (DNS rebinding), through the whole
-//! connector.
+//! Tests that DNS rebinding fails: the address of a name changes between the check and the
+//! connection. The tests use the complete client.
 
 use std::collections::VecDeque;
 use std::convert::Infallible;
@@ -22,7 +22,7 @@ use crate::resolver::PublicResolver;
 const PUBLIC: Ipv4Addr = Ipv4Addr::LOCALHOST;
 const PRIVATE: Ipv4Addr = Ipv4Addr::new(127, 0, 0, 2);
 
-/// The name server of an attacker's domain, which answers differently each time.
+/// A resolver of an attacker's domain, whose answer can differ each time.
 #[derive(Clone)]
 struct Changing(Arc<Mutex<VecDeque<Vec<Ipv4Addr>>>>);
 
@@ -36,7 +36,7 @@ impl Service<Name> for Changing {
     }
 
     fn call(&mut self, _: Name) -> Self::Future {
-        let answer = self.0.lock().expect("a lock").pop_front().expect("a name that is not resolved so often");
+        let answer = self.0.lock().expect("a lock").pop_front().expect("an answer for each resolution");
         ready(Ok(answer.into_iter().map(|address| SocketAddr::from((address, 0))).collect::<Vec<_>>().into_iter()))
     }
 }
@@ -84,7 +84,7 @@ async fn a_connection_goes_to_the_address_that_was_checked() {
 }
 
 #[tokio::test]
-async fn a_private_address_does_not_take_over_from_a_public_one() {
+async fn a_private_address_is_not_tried_after_a_public_one_fails() {
     let inside = TcpListener::bind((PRIVATE, 0)).expect("a port");
     let port = inside.local_addr().expect("an address").port();
     let inside = count(inside);

@@ -1,6 +1,6 @@
-//! The resolver of outgoing connections. It passes on only the addresses that may be called, and a
-//! connection goes to one of these: the name is not resolved again between check and connection, so
-//! a name whose address changes (DNS rebinding) leads nowhere else.
+//! The resolver of outgoing connections. It returns only the addresses that may be called, and a
+//! connection goes to one of these. The name is not resolved again between the check and the
+//! connection, so an attacker cannot change its address in between (DNS rebinding).
 
 use std::error::Error as StdError;
 use std::net::{IpAddr, SocketAddr};

@@ -1,5 +1,5 @@
-//! TLS for outgoing connections to AWS, OAuth providers, Turnstile and mail servers: rustls on
-//! ring, and no second TLS stack.
+//! TLS for outgoing connections, such as those to AWS, OAuth providers, webhook endpoints and mail
+//! servers: rustls on ring, and no second TLS stack.
 
 use std::fs;
 use std::sync::Arc;
@@ -18,7 +18,7 @@ pub fn client(roots: RootCertStore) -> ClientConfig {
     config.expect("ring speaks TLS 1.2 and 1.3").with_root_certificates(roots).with_no_client_auth()
 }
 
-/// Mozilla's root certificates. They make up a thirtieth of the size of a function.
+/// Mozilla's root certificates. They make a function that uses them a thirtieth larger.
 pub fn public_roots() -> RootCertStore {
     RootCertStore { roots: webpki_roots::TLS_SERVER_ROOTS.to_vec() }
 }

@@ -1,7 +1,7 @@
 //! Requests to webhook endpoints, which a project's administrators choose. They follow the same
 //! rules as requests to providers ([`crate::outgoing`]): no redirects, no proxies, and connections
-//! only to addresses that were checked. The answer is only shown to people, so it need not be
-//! valid.
+//! only to addresses that were checked. The body of an answer is only shown to people, so it may
+//! have any form.
 
 use std::time::Duration;
 
@@ -20,8 +20,8 @@ use crate::outgoing::{Fault, Outgoing, unavailable, unsendable};
 pub const BUDGET: Duration = Duration::from_secs(10);
 /// The part of an answer's body that is kept, in bytes.
 const KEPT: usize = 1024;
-/// How long the body may take after the status. An endpoint that sends its body slowly has accepted
-/// the event, but must not occupy its sender.
+/// How long the body may take after the status. An endpoint that sends its body slowly has answered
+/// already, and must not delay other deliveries.
 const BODY: Duration = Duration::from_secs(1);
 /// The longest URL, in bytes.
 const MAX_URL: usize = 2048;
@@ -36,11 +36,11 @@ pub struct Posted {
 }
 
 /// Checks a URL that an administrator enters: `https`, or `http` for this machine if the deployment
-/// allows private addresses. A name is checked again each time when it is resolved. The error says
-/// what is expected.
+/// allows private addresses. The IP addresses of a host name are checked only when it is resolved
+/// for a request. The error says what is wrong, or what is expected.
 pub fn check(settings: &Settings, text: &str) -> Result<(), &'static str> {
     if text.len() > MAX_URL || text.contains(|letter: char| letter.is_control() || letter.is_whitespace()) {
-        return Err("the URL must have at most 2048 characters, without spaces");
+        return Err("the URL must have at most 2048 bytes and no spaces");
     }
     let url = Url::parse(text).map_err(|_| "it is not a valid URL")?;
     if !url.username().is_empty() || url.password().is_some() || url.fragment().is_some() {

@@ -45,7 +45,7 @@ pub struct Tokens {
     pub scope: Option<String>,
 }
 
-/// The code of a flow, with the values that prove that the flow began here.
+/// The authorization code of a flow, and the values that belong to the flow.
 pub struct Grant<'a> {
     /// The authorization code.
     pub code: &'a str,
@@ -155,8 +155,8 @@ impl<'a> Peer<'a> {
         Ok(self.tokens(&endpoints, &form).await?)
     }
 
-    /// Whether the provider still accepts an access token; always `true` for a provider without an
-    /// API that tells.
+    /// Whether the provider still accepts an access token. Always `true` for a provider whose
+    /// accounts are read from ID tokens, because there is no API to try the token with.
     pub async fn accepts(&self, access_token: &SecretString) -> Result<bool, Fault> {
         let Some(Identity::Api(api)) = catalog::find(&self.provider.id).map(|known| known.identity) else { return Ok(true) };
         let header = api.client_id_header.map(|name| (name, self.client.id.as_str()));

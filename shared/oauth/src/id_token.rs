@@ -18,10 +18,10 @@ pub struct Expected<'a> {
     pub issuer: &'a str,
     /// URL of the issuer's keys.
     pub jwks_uri: &'a str,
-    /// The accepted audiences and, if present, authorized parties (`azp`).
+    /// The client ids that are accepted as audience and as authorized party (`azp`).
     pub client_ids: &'a [&'a str],
-    /// The required nonce. If absent, the token must have none, so that whoever got a token with a
-    /// nonce cannot use it by leaving the nonce out.
+    /// The required nonce. If absent, the token must have none: a stolen token that has a nonce
+    /// cannot be used by sending none.
     pub nonce: Option<&'a str>,
 }
 

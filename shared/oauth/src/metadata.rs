@@ -1,6 +1,7 @@
 //! Reads what an OpenID issuer publishes: its endpoints (OpenID Connect Discovery 1.0) and its keys
 //! (RFC 7517). Each instance caches both. If a token names a key that is not in the cache, the keys
-//! are fetched again, so a key rotation takes effect at once.
+//! are fetched again unless they were fetched in the last 30 seconds, so a key rotation takes
+//! effect quickly.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, LazyLock, Mutex, PoisonError};
@@ -16,7 +17,7 @@ use serde_json::Value;
 /// How long a cached document is used.
 const FRESH: SignedDuration = SignedDuration::from_hours(1);
 /// Minimum interval between two fetches of an issuer's keys when a key is missing in the cache, so
-/// that made-up key ids cause no more requests.
+/// that tokens with made-up key ids do not each cause a request.
 const AGAIN: SignedDuration = SignedDuration::from_secs(30);
 /// Maximum number of documents that an instance caches. When it is reached, the oldest is dropped.
 const KEPT: usize = 64;
@@ -49,7 +50,7 @@ struct Kept {
     read_at: Timestamp,
 }
 
-/// The documents, the one that was read first in front.
+/// The cached documents, oldest first.
 static DOCUMENTS: LazyLock<Mutex<VecDeque<Kept>>> = LazyLock::new(Mutex::default);
 
 impl Metadata {

@@ -18,7 +18,7 @@ use wire::environment::{Error, required, variable};
 /// The table above as text, in Markdown.
 pub const TABLE: &str = include_str!("settings.md");
 
-/// Published example values that no deployment may use.
+/// Secrets published in examples, which no deployment may use.
 const KNOWN_SECRETS: [&str; 2] = ["change-me-change-me-change-me-change-me", "00000000000000000000000000000000"];
 
 /// The operator's settings of a deployment.
@@ -50,9 +50,9 @@ pub struct Settings {
     /// Whether this is a development environment, whose API URL uses plain HTTP. The OAuth cookie
     /// may then be sent without TLS.
     pub development: bool,
-    /// Whether OAuth issuers and mail servers may have loopback, private and link-local IP
-    /// addresses. If so, issuers may also use plain HTTP, and mail servers on this machine need no
-    /// TLS.
+    /// Whether OAuth issuers, mail servers and webhook endpoints may have loopback, private and
+    /// link-local IP addresses. If so, issuers may also use plain HTTP, and mail servers and
+    /// webhook endpoints on this machine need no TLS.
     pub allow_private_issuers: bool,
     /// Base URL, without a trailing slash, of a server that stands in for all providers: for tests,
     /// and to try a sign-in without an account at a provider.
@@ -104,7 +104,7 @@ impl Settings {
     }
 }
 
-/// Whether OAuth issuers and mail servers may have private IP addresses
+/// Whether OAuth issuers, mail servers and webhook endpoints may have private IP addresses
 /// (`GATELET_ALLOW_PRIVATE_ISSUERS=1`).
 pub fn allow_private_issuers() -> bool {
     variable("GATELET_ALLOW_PRIVATE_ISSUERS").is_some_and(|value| value == "1")
@@ -192,8 +192,8 @@ pub fn mails_per_hour(text: &str) -> Result<Option<u32>, Error> {
     text.parse().ok().filter(|number| *number > 0).map(Some).ok_or(Error::InvalidMailRate)
 }
 
-/// The limits of a mode (`standard`, `generous` or `off`). The variable of a rule
-/// ([`Rule::variable`]), which `variable` looks up, overrides the limit of that rule.
+/// The limits of a mode (`standard`, `generous` or `off`). Each rule has an environment variable
+/// ([`Rule::variable`]) that overrides its limit; `variable` returns the value of a variable.
 pub fn limits(mode: &str, variable: impl Fn(&str) -> Option<String>) -> Result<Limits, Error> {
     let mut limits = match mode {
         "standard" => Limits::standard(),
@@ -212,8 +212,8 @@ pub fn limits(mode: &str, variable: impl Fn(&str) -> Option<String>) -> Result<L
     Ok(limits)
 }
 
-/// An absolute http or https URL without query and fragment, and without its trailing slash. `name`
-/// is the variable that an error names.
+/// Parses an absolute http or https URL that has neither a query nor a fragment, and removes its
+/// trailing slashes. The error names the variable `name`.
 pub fn base_url(name: &'static str, text: &str) -> Result<String, Error> {
     let url = Url::parse(text).map_err(|_| Error::InvalidUrl(name))?;
     if !matches!(url.scheme(), "http" | "https") || !url.has_host() || url.query().is_some() || url.fragment().is_some() {

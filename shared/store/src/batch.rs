@@ -11,7 +11,7 @@ use crate::write::Write;
 
 /// DynamoDB writes at most this many items in one request.
 const MOST: usize = 25;
-/// How many requests are made at once.
+/// The maximum number of requests that are made at once.
 const AT_ONCE: usize = 8;
 
 impl Store {

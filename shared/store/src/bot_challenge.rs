@@ -1,5 +1,5 @@
-//! Counters for usual rates, and solved bot challenges. When a usual rate is exceeded, a project
-//! requires bot challenges.
+//! Counters for usual rates, and solved bot challenges. While a usual rate is exceeded, a project
+//! may require bot challenges.
 //!
 //! | item | pk | sk | cost |
 //! |---|---|---|---|
@@ -8,7 +8,7 @@
 //!
 //! A usual rate determines what is suspicious, not what is permitted. Its counters are therefore
 //! read before a request is processed, and the request is counted while it is processed. A
-//! challenge is spent by a conditional write, of which only the first succeeds.
+//! challenge is spent by a conditional write, so only the first attempt succeeds.
 
 use std::time::Duration;
 
@@ -24,8 +24,8 @@ use crate::item::Key;
 use crate::limit::{Window, add, counted, counter_key, key_before};
 use crate::write::Write;
 
-/// How long a request may wait to be counted. If counting takes longer or fails, the tally may be
-/// one too low.
+/// How long counting a request may take. If it takes longer or fails, the request may be missing
+/// from some of its tallies.
 const PATIENCE: Duration = Duration::from_millis(500);
 
 impl Store {
@@ -57,8 +57,8 @@ impl Store {
         }
     }
 
-    /// Spends a challenge; `false` if it had already been spent. At `forgotten_at`, when the
-    /// challenge has expired by every instance's clock, the record of it may be deleted.
+    /// Spends a challenge; `false` if it had already been spent. The item may be deleted at
+    /// `forgotten_at`, when the challenge must have expired by every instance's clock.
     pub async fn spend_challenge(&self, project: &ProjectId, id: &str, forgotten_at: Timestamp) -> Result<bool, Error> {
         let spend = Write::create(Key::new(format!("B#{project}#{id}"), "SPENT"), &true)?.expires(forgotten_at);
         match self.write_unrecorded(spend).await {

@@ -2,7 +2,7 @@
 //!
 //! | item | pk | sk | cost |
 //! |---|---|---|---|
-//! | sign-in of a tool | `CLI#<P>#<digest of the login code>` | `SIGN_IN` | 1 unit to begin, 1 for each poll, 2 to decide and 2 to fetch, both in transactions |
+//! | sign-in of a tool | `CLI#<P>#<digest of the login code>` | `SIGN_IN` | 1 unit to begin, or 2 in a transaction with a user code; 1 to read for each poll, and 1 to record the poll of a device; 2 to decide and 2 to fetch, both in transactions |
 //! | code that a person types | the same, with its own digest | `USER_CODE` | 2 units to write, in a transaction, and 1 to read |
 //!
 //! Deciding, taking over the anonymous user and fetching the session are conditional writes, so of
@@ -86,14 +86,14 @@ impl Store {
         self.transact_unrecorded(vec![create, typed]).await
     }
 
-    /// The digest of the login code of the sign-in that a person finds by typing this code; `None`
-    /// if the code is unknown. The caller must check whether the sign-in has expired.
+    /// The digest of the login code of the sign-in with this user code; `None` if the user code is
+    /// unknown. The caller must check whether the sign-in has expired.
     pub async fn login_of_user_code(&self, project: &ProjectId, user_code: &UserCode) -> Result<Option<Digest>, Error> {
         self.get(&user_code_key(project, user_code)).await?.map(entity).transpose()
     }
 
-    /// Records a poll; `false` if the last one was after `before`, or if there is no sign-in with
-    /// this login code.
+    /// Records a poll at `now`; `false` if the last recorded poll was after `before`, or if there
+    /// is no sign-in with this login code.
     pub async fn note_poll(&self, project: &ProjectId, login: &Digest, before: Timestamp, now: Timestamp) -> Result<bool, Error> {
         let poll = Write::update(sign_in_key(project, login), "SET polled_at = :polled")
             .on("attribute_exists(pk) AND (attribute_not_exists(polled_at) OR polled_at <= :before)")

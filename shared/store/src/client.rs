@@ -21,7 +21,7 @@ use crate::record::Turn;
 use crate::retry::Waits;
 use crate::write::Write;
 
-/// The table, as handlers use it.
+/// Access to the table.
 #[derive(Clone)]
 pub struct Store {
     pub(crate) client: Client,
@@ -91,8 +91,8 @@ impl Store {
         Ok(items)
     }
 
-    /// Reads up to 100 items in one round trip, or none if all of them are prefetched: one unit for
-    /// each 4 KB of each item that is read.
+    /// Reads up to 100 items in one round trip, or without a round trip if all of them are
+    /// prefetched: one unit for each 4 KB of each item that is read.
     pub async fn get_many(&self, keys: impl IntoIterator<Item = Key>) -> Result<Items, Error> {
         let with_known = |key: Key| {
             let item = self.known.get(&key);

@@ -123,8 +123,8 @@ impl Store {
 
     /// Counts an attempt by one of several callers who may know the nonce. Returns the stored
     /// entity if the code is right, and the caller's number of attempts. Callers cannot use up each
-    /// other's attempts. This function writes an item even if the code does not exist, so check
-    /// first that it exists.
+    /// other's attempts. The attempt is counted even if the code does not exist, so check first
+    /// that it exists; otherwise made-up codes would create items.
     pub(crate) async fn try_code_as<T: DeserializeOwned>(
         &self,
         project: &ProjectId,

@@ -2,7 +2,7 @@
 //!
 //! | item | pk | sk | cost |
 //! |---|---|---|---|
-//! | ending | `ENDINGS` | `PROJECT#<P>`, `TEAM#<P>#<team>`, `USER#<P>#<user>` | 1 unit to write one, 2 in a transaction; 1 unit to read about 20 |
+//! | note of a deletion | `ENDINGS` | `PROJECT#<P>`, `TEAM#<P>#<team>`, `USER#<P>#<user>` | 1 unit to write one, 2 in a transaction; 1 unit to read about 20 |
 //!
 //! Deletions are rare enough to share one partition. A small team or user is deleted in one
 //! transaction and is never noted.
@@ -63,7 +63,7 @@ impl Ending {
         Key::new(PK, sk)
     }
 
-    /// Notes the deletion; repeating it is harmless.
+    /// Writes the note, replacing an earlier one of the same deletion.
     pub(crate) fn note(&self) -> Result<Write, Error> {
         Write::put(self.key(), self)
     }

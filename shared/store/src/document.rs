@@ -2,7 +2,7 @@
 //!
 //! | item | pk | sk | cost |
 //! |---|---|---|---|
-//! | document | `T#<P>` | `TEMPLATE#<id>`, `THEME#<id>`, `DRAFT#<id>` | 1 unit for each KB to write, 1 for each 4 KB to read |
+//! | document | `T#<P>` | `TEMPLATE#<id>`, `THEME#<id>`, `DRAFT#<id>` | 1 unit for each KB to write, 2 in a transaction; 1 for each 4 KB to read |
 //! | count per kind | `T#<P>` | `COUNT#TEMPLATE#`, `COUNT#THEME#`, `COUNT#DRAFT#` | 2 units with each document that is created or deleted |
 //!
 //! The counts change in the transactions that create and delete documents, so even concurrent
@@ -10,9 +10,8 @@
 //! Overrides of built-in documents are not counted: there is at most one for each built-in
 //! document.
 //!
-//! One query lists a kind, at one unit for each 4 KB that it reads. Only people who write emails
-//! need such a list; sending does not read it. A document is only replaced if it still has the
-//! version that was read.
+//! One query lists a kind, at one unit for each 4 KB that it reads; sending an email needs no list.
+//! A document is only replaced if it still has the version that was read.
 
 use std::cmp::Ordering;
 
@@ -79,12 +78,11 @@ fn less(project: &ProjectId, kind: DocumentKind, count: usize) -> Write {
 pub struct DocumentWrite {
     /// The kind of the document.
     pub kind: DocumentKind,
-    /// The document with the version that was read.
+    /// The document to write or delete, with the version that was read.
     pub row: DocumentRow,
     /// Whether the document is deleted.
     pub is_deletion: bool,
-    /// Whether the document counts towards the maximum, because it does not override a built-in
-    /// one.
+    /// Whether the document counts towards the maximum; an override of a built-in one does not.
     pub is_counted: bool,
 }
 
@@ -234,7 +232,7 @@ impl Store {
         }
     }
 
-    /// All documents of a kind, by id.
+    /// The project's own documents of a kind, without their sources, sorted by id.
     pub async fn mail_documents(&self, project: &ProjectId, kind: DocumentKind) -> Result<Vec<DocumentLine>, Error> {
         let query = self
             .query()

@@ -28,8 +28,8 @@ pub enum Error {
     /// An item does not have the expected format.
     #[error("an item has an unexpected format")]
     Corrupt(#[from] serde_dynamo::Error),
-    /// DynamoDB rejected the request, or its answer is invalid.
-    #[error("the table rejected a request: {0}")]
+    /// DynamoDB rejected the request, or the request, its answer or an item is invalid.
+    #[error("the table cannot be read or written: {0}")]
     Refused(String),
     /// The content does not fit into one write. Nothing was written.
     #[error("too much data to write at once: {0}")]

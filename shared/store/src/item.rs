@@ -41,7 +41,7 @@ impl Items {
         self.0.remove(key).flatten()
     }
 
-    /// A copy of an item.
+    /// A copy of an item; `None` if it does not exist or was not read.
     pub fn get(&self, key: &Key) -> Option<Item> {
         self.0.get(key).cloned().flatten()
     }

@@ -5,22 +5,23 @@
 pub enum Label {
     /// The account that the transaction changes.
     Account,
-    /// The account's claim to an email address or provider account, by its position among the
-    /// claims.
+    /// The account's claim to an email address, provider account or passkey, by its position among
+    /// the claims.
     Claim(usize),
-    /// The code, link or invitation that the transaction redeems.
+    /// The code, link, invitation, ID token or sign-in of a command-line tool that the transaction
+    /// redeems.
     Code,
     /// A count with a maximum.
     Count,
     /// An outbox entry, by its position among the entries of the transaction.
     Entry(usize),
-    /// A membership.
+    /// A membership that must exist.
     Member,
-    /// A team.
+    /// A team that must exist.
     Team,
     /// The time step of an authenticator app's code.
     TotpStep,
-    /// A user who must exist, or must not have changed.
+    /// A user who must exist, or still be in a credential epoch.
     User,
 }
 
@@ -38,7 +39,7 @@ impl Conflict {
         self.0.contains(&label)
     }
 
-    /// The position of the first claim that another account holds.
+    /// The position of the first claim that another user holds.
     pub(crate) fn claim(&self) -> Option<usize> {
         self.0.iter().find_map(|label| if let Label::Claim(number) = label { Some(*number) } else { None })
     }

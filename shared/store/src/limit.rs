@@ -104,8 +104,8 @@ pub fn forget(project: &ProjectId, counter: &Counter) -> [Write; 2] {
     [counter_key(project, counter), key_before(project, counter)].map(Write::delete)
 }
 
-/// For a user who does not exist: writes as much as counting would, to a counter that is never
-/// read.
+/// For a user who does not exist: a write in place of the one that counts a wrong password in the
+/// user's item. It increments a counter that is never read.
 pub fn count_nobody(project: &ProjectId, subject: &Subject, now: Timestamp) -> Write {
     let key = Key::new(format!("X#{project}#{subject}"), "DECOY");
     Write::update(key, "SET #ttl = :ttl ADD n :one")
@@ -131,20 +131,21 @@ impl Store {
         Ok(counted(Some(&item)))
     }
 
-    /// Counts one request; [`Error::Limited`] if the limit is reached. Costs 2 units.
+    /// Counts one request; [`Error::Limited`] if the limit is reached. Costs 1 unit to write and 1
+    /// to read.
     pub async fn count(&self, project: &ProjectId, counter: &Counter) -> Result<(), Error> {
         let (window, counted) = futures_util::try_join!(self.window(project, counter), self.count_alone(project, counter))?;
         judge(counter, window.before, counted)
     }
 
-    /// The counter with the count of the previous window. Costs 1 unit.
+    /// The counter with the count of the previous window. Costs 1 unit to read.
     pub async fn window(&self, project: &ProjectId, counter: &Counter) -> Result<Window, Error> {
         let before = self.get(&key_before(project, counter)).await?;
         Ok(Window { counter: counter.clone(), before: counted(before.as_ref()) })
     }
 
     /// Checks whether a request would be permitted, without counting it; [`Error::Limited`] if the
-    /// limit is reached. Costs 2 units.
+    /// limit is reached. Costs 2 units to read.
     pub async fn check_limit(&self, project: &ProjectId, counter: &Counter) -> Result<Window, Error> {
         let (key, key_before) = (counter_key(project, counter), key_before(project, counter));
         let items = self.get_many([key.clone(), key_before.clone()]).await?;

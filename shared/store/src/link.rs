@@ -3,7 +3,7 @@
 //! | item | pk | sk | cost |
 //! |---|---|---|---|
 //! | releases an email address ([`Release`]) | `V#<digest of the code>` | `RELEASE` | 2 units to write with its email, 1 to read, another 2 to use |
-//! | unsubscribes from a category ([`Unsubscribe`]) | the same | `UNSUBSCRIBE` | 1 unit to write, 1 to read, another 4 to use, for the link and the user |
+//! | unsubscribes from a category ([`Unsubscribe`]) | the same | `UNSUBSCRIBE` | 1 unit to write, 1 to read, another 2 per KB of the link and the user to use |
 //! | undoes a change to an account ([`NotMe`]) | the same | `NOT-ME` | 2 units per KB to write with its email, 1 per 4 KB to read, another 2 per KB to use |
 //!
 //! The key of a link contains no project, because browsers follow links without headers; the code

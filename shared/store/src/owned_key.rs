@@ -1,9 +1,9 @@
 //! API keys of users and teams: they are part of the items of their owners
 //! ([`crate::user`], [`crate::team`]), at about 300 bytes a key.
 //!
-//! A check reads the owner's item in the authentication round trip, so it costs one unit for each
-//! 4 KB of the item and no further round trip. At most once an hour for each key, it also writes
-//! the item, to record the use.
+//! Checking a key reads the owner's item in the authentication round trip, so it costs one unit for
+//! each 4 KB of the item and no further round trip. At most once an hour for each key, it also
+//! writes the item, to record the use.
 
 use model::owned_key::{OwnedKeys, Owner};
 use wire::id::ProjectId;

@@ -8,9 +8,9 @@
 //! | challenge of a sign-in | `C#<P>#passkey-authentication#<digest of the code>` | `CODE` | the same |
 //!
 //! A claim is written together with the user, so that no two users of a project have the same
-//! credential. No sign-in reads it: the authenticator names the user. If a change removes so much
-//! at once that its transaction has no room for all releases, some claims stay. That harms nobody:
-//! credential ids are random, and the user may claim them again.
+//! credential. Signing in does not read the claim, because the authenticator names the user. If a
+//! change removes so much at once that its transaction has no room for all releases, some claims
+//! stay. They are harmless: credential ids are random, and the same user can claim them again.
 //!
 //! Nobody types the code of a challenge, so it is looked up by the whole code, and attempts are not
 //! counted.

@@ -2,7 +2,7 @@
 //!
 //! The layer around an operation describes the request ([`within`]), authentication sets the caller
 //! ([`by`]), and each write says whose account it changes and how (`Told`). `Store::transact` and
-//! `Store::write` add the entry, so operations need not do so, and an entry is written if and only
+//! `Store::write` add the entry, so operations need not add it, and an entry is written if and only
 //! if its change is. Writes that are not changes, such as counters and times of last use, use
 //! `Store::write_unrecorded`.
 //!
@@ -111,7 +111,7 @@ pub fn matched(rules: impl IntoIterator<Item = (String, ActionType)>) {
     change(|state| state.entry.rules = rules.into_iter().collect());
 }
 
-/// Notes that the matching sign-up rules, or the default, rejected the request.
+/// Notes that the sign-up rules, or their default action, rejected the request.
 pub fn rejected() {
     change(|state| state.is_rejected = true);
 }
@@ -257,8 +257,8 @@ pub(crate) fn failure(user: Option<UserId>, event: Event) -> Result<Option<Write
 }
 
 /// The write that counts a sign-up that the project's rules rejected, with the name of the entry:
-/// one entry per minute, operation and combination of rules, whoever signs up. `None` if the
-/// request was not rejected, or if no trail records it.
+/// one entry per minute, operation and combination of rules, for all callers. `None` if the request
+/// was not rejected, or if no trail records it.
 pub(crate) fn rejection() -> Result<Option<(String, Write)>, Error> {
     let Ok(record) = RECORD.try_with(Record::clone) else { return Ok(None) };
     let state = record.state();

@@ -9,7 +9,7 @@
 //! If an answer was lost, the call may have been executed. If a condition then fails in the retry,
 //! the reason may be that the earlier attempt was executed. The answer to the retry therefore has
 //! the header `UNCERTAIN`, so that the item is checked before a conflict is reported
-//! ([`crate::write::Write`]).
+//! ([`Store::write_unrecorded`](crate::Store::write_unrecorded)).
 
 use std::time::Duration;
 
@@ -25,7 +25,7 @@ use wire::entropy::Entropy;
 /// How long a request may wait for the table in total. A Lambda has ten seconds, of which two are
 /// reserved for the response and for hashing a password.
 pub const BUDGET: Duration = Duration::from_secs(8);
-/// How long one call may take; DynamoDB normally takes milliseconds.
+/// How long one attempt at a call may take; DynamoDB normally takes milliseconds.
 const ATTEMPT: Duration = Duration::from_secs(2);
 const TRIES: u32 = 10;
 const FIRST_WAIT: Duration = Duration::from_millis(20);

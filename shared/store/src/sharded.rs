@@ -1,8 +1,8 @@
 //! Lists spread over several partitions of the table or its indexes, read in parallel and merged by
-//! position.
+//! position. The position of an item is its sort key.
 //!
-//! A list costs half a unit for each 4 KB that is read and, like all reads of an index, is
-//! eventually consistent: new items may be missing for a moment.
+//! A list costs half a unit for each 4 KB that is read and is eventually consistent: new items may
+//! be missing for a moment.
 //!
 //! One request makes at most `ROUNDS` rounds. A search that matches few items returns short pages,
 //! each with the position to continue from, instead of taking longer as the list grows. No item is
@@ -46,9 +46,11 @@ pub struct Page<T> {
     pub next: Option<String>,
 }
 
-/// The greatest character: nothing that begins with a text sorts after the text with it.
+/// The greatest character. A text followed by it sorts after all positions that begin with the
+/// text.
 const LAST: char = char::MAX;
-/// What makes the least key that sorts after another one. No position has it.
+/// The character to append to a position so that reading, which includes its start, begins after
+/// the position. No position contains it.
 const NEXT: char = '\u{1}';
 
 /// A partition of the table or an index, or the part of it whose positions begin with a text.
@@ -74,12 +76,12 @@ impl Partition {
         Self { index: None, key, beginning: None }
     }
 
-    /// Only positions that begin with a text, in ascending order.
+    /// Limits the partition to positions that begin with a text, which are read in ascending order.
     pub(crate) fn beginning_with(self, text: &str) -> Self {
         Self { beginning: Some(text.to_owned()), ..self }
     }
 
-    /// The attribute of the table or of the index with this name.
+    /// The name of a key attribute, `pk` or `sk`, of the table or of the index.
     fn attribute(&self, name: &str) -> String {
         format!("{}{name}", self.index.unwrap_or_default())
     }
@@ -100,7 +102,7 @@ struct Shard {
     partition: Partition,
     /// Items that were read and not yet examined.
     waiting: VecDeque<(String, Item)>,
-    /// Where to read on.
+    /// Where to continue reading.
     from: String,
     is_done: bool,
 }

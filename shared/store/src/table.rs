@@ -25,7 +25,7 @@ pub struct Index {
     pub projection: &'static str,
 }
 
-/// Every index.
+/// The indexes of the table.
 pub const INDEXES: [Index; 2] = [Index { name: "gsi1", projection: "ALL" }, Index { name: "gsi2", projection: "KEYS_ONLY" }];
 /// The attribute by which DynamoDB expires items, in seconds since the Unix epoch.
 pub const TTL: &str = "ttl";

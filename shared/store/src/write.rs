@@ -22,7 +22,8 @@ use crate::item::{Item, Key, integer, string};
 use crate::label::{Conflict, Label};
 use crate::told::Told;
 
-/// The attribute with the id of the last write that was made outside of a transaction.
+/// The attribute that identifies the last put or update by
+/// [`Store::write_unrecorded`](crate::Store::write_unrecorded).
 const MARK: &str = "mark";
 
 /// A write with its condition.
@@ -192,7 +193,7 @@ impl Write {
     }
 
     /// Sets when DynamoDB may delete the item that is put (TTL, in seconds; the deletion may be
-    /// hours late). Has no effect on an update, which must set the attribute itself.
+    /// days late). Has no effect on an update, which must set the attribute itself.
     pub(crate) fn expires(self, time: jiff::Timestamp) -> Self {
         self.attribute("ttl", integer(time.as_second()))
     }

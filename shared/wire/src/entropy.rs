@@ -1,5 +1,5 @@
-//! Randomness as an argument: only this module asks the system for randomness, except that the
-//! signatures of tokens (`crypto::jws`) draw their own.
+//! Randomness as an argument. Apart from `crypto::jws`, which draws the nonces of signatures, only
+//! this module asks the system for randomness.
 
 use std::sync::Arc;
 
@@ -39,7 +39,7 @@ impl Entropy {
         Self(Arc::new(move |bytes| system.fill(bytes).expect("the system provides randomness")))
     }
 
-    /// A generator for tests, which may be predictable.
+    /// A generator that calls `fill` for its bytes. Tests pass a predictable `fill`.
     pub fn new(fill: impl Fn(&mut [u8]) + Send + Sync + 'static) -> Self {
         Self(Arc::new(fill))
     }
@@ -73,11 +73,11 @@ impl Entropy {
         crockford(&self.bytes::<16>())
     }
 
-    /// Eight of [`TYPED_LETTERS`], about 34 random bits, for codes that expire within minutes.
+    /// Eight of [`TYPED_LETTERS`], nearly 35 random bits, for codes that expire within minutes.
     pub fn typed_code(&self) -> String {
         let mut code = String::new();
         while code.len() < 8 {
-            // Bytes of 240 and more would make the first letters likelier than the others.
+            // Bytes from 240 on would make the first 16 letters likelier than the other four.
             let fair = self.bytes::<16>().into_iter().filter(|byte| *byte < 240);
             code.extend(fair.map(|byte| char::from(TYPED_LETTERS[usize::from(byte % 20)])).take(8 - code.len()));
         }

@@ -1,4 +1,4 @@
-//! Environment variables, and how they can be invalid.
+//! Reads environment variables, and lists the ways in which they can be invalid.
 
 /// Why a process cannot start with its environment.
 #[derive(Debug, thiserror::Error)]

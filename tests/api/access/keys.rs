@@ -10,7 +10,7 @@ const CLIENT_KEY: &str = "x-stack-publishable-client-key";
 const SERVER_KEY: &str = "x-stack-secret-server-key";
 const ADMIN_KEY: &str = "x-stack-super-secret-admin-key";
 
-/// A resource of a project that a client can read without a user.
+/// An operation that clients may call without a signed-in user.
 const PROJECT: &str = "/api/v1/projects/current";
 
 async fn refusal(caller: &Caller, path: &str) -> (u16, String) {

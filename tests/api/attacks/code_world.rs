@@ -188,7 +188,7 @@ impl World {
         Self { app, provider: Arc::clone(&known.provider), ada: known.ada.clone(), work: known.work.clone(), base }
     }
 
-    /// A code of every kind, and the parts of the account that a later service needs.
+    /// Creates a code of every kind, and returns the codes with the other fields of [`Known`].
     pub(super) async fn known(&self) -> Known {
         let mut codes = BTreeMap::new();
         for kind in KINDS.into_iter().filter(|kind| *kind != Attempt || self.base.has_app) {

@@ -50,7 +50,7 @@ struct World {
     aim: Aim,
     /// The owner's session.
     owner: SignedIn,
-    /// The same user's other session, which was stolen.
+    /// Another session of the same user, which was stolen.
     stolen: SignedIn,
     stolen_id: String,
 }

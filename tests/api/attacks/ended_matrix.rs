@@ -40,7 +40,8 @@ const ENDS: [(&str, u16, &str); 10] = [
     ("anonymous", 401, "ANONYMOUS_AUTHENTICATION_NOT_ALLOWED"),
 ];
 
-/// Operations that a user restricted by an administrator can still call.
+/// The client operations, other than GET, that a user restricted by an administrator can still
+/// call.
 const OPEN_TO_RESTRICTED: [&str; 17] = [
     "auth-anonymous-sign-up",
     "auth-mfa-sign-in",
@@ -154,7 +155,7 @@ fn project_of(world: &World, operation: &Operation) -> String {
 }
 
 #[tokio::test]
-async fn a_signed_out_user_can_use_no_operation() {
+async fn a_locked_out_user_can_use_no_operation() {
     for (end, status, code) in ENDS {
         let world = World::new(Limits::off()).await;
         let tokens = [WITH_PASSWORD, WITHOUT_PASSWORD].map(|event| token_of(&world, event));
@@ -254,7 +255,7 @@ async fn the_same_requests_succeed_with_a_live_session() {
 
 /// A refresh token is valid as long as its session, and the session of a restricted user continues.
 #[tokio::test]
-async fn only_restricted_users_still_get_new_access_tokens() {
+async fn only_restricted_and_anonymous_users_still_get_new_access_tokens() {
     for (end, ..) in ENDS {
         let world = World::new(Limits::off()).await;
         put_out(&world, &token_of(&world, WITH_PASSWORD), end).await;

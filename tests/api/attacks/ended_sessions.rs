@@ -9,7 +9,7 @@ use crate::stored;
 
 const NEW: &str = "a better horse battery";
 
-/// The requests of a user that change an account.
+/// Requests by which users change their accounts.
 fn changes(channel: &str) -> Vec<(&'static str, String, Value)> {
     let email = json!({ "user_id": "me", "value": "eve@example.com", "type": "email", "used_for_auth": true });
     let callback = json!({ "callback_url": "http://localhost:3000/x" });

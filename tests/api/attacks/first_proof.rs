@@ -12,7 +12,7 @@ use crate::auth::oauth_callback::{self, exchange, flow, parameter};
 const SECRET: &str = "MTIzNDU2Nzg5MDEyMzQ1Njc4OTA=";
 const PROOFS: [&str; 5] = ["reset", "sign-in code", "link_method", "raise_error", "allow_duplicates"];
 
-/// The parts of the account that an attacker prepared.
+/// An account that an attacker has prepared.
 struct Prepared {
     app: TestApp,
     provider: Provider,

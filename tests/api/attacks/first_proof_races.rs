@@ -97,8 +97,8 @@ async fn round(app: &TestApp, provider: &Provider, number: usize) {
         let answer = exchange(app, &parameter(&oauth_callback::landed(&proof), "code")).await;
         assert_eq!(answer.status(), 200, "{number}: {}", answer.text());
     } else if proof.status() != 200 {
-        // The creator's change came first, and invalidated the code or disabled codes. Then the
-        // account is unchanged, and the next proof succeeds.
+        // The creator's change came first, and invalidated the code or disabled codes. The failed
+        // proof changed nothing, and the next one succeeds.
         let refusals = ["VERIFICATION_CODE_NOT_FOUND", "MAGIC_LINK_NOT_ENABLED"];
         assert!(refusals.contains(&proof.code().as_str()), "{number}: {}", proof.text());
         let code = reset_code(app, &email).await;

@@ -14,7 +14,7 @@ const ADA: &str = "ada@example.com";
 const ME: &str = "/api/v1/users/me";
 const SESSIONS: &str = "/api/v1/auth/sessions?user_id=me";
 
-/// The number of codes that the creator may invalidate per hour.
+/// How often the creator may invalidate codes per hour.
 const OFTEN_ENOUGH: usize = 5;
 
 /// Invalidates every code of the account, in one of the ways that a user has.

@@ -1,5 +1,4 @@
-//! Attacks on accounts. Each test replays an attack that once succeeded, and checks that it is
-//! rejected with the right error.
+//! Attacks on accounts, which must fail with the right error.
 
 mod code_matrix;
 mod code_world;

@@ -197,8 +197,8 @@ async fn a_flood_of_changes_hides_no_change() {
     joined(&app, &ada, EVE).await;
     let told = notices(&app, ADA).await;
     assert!(told.last().unwrap().0.text.contains("eve@example.com can be used to sign in."), "another kind is notified immediately");
-    // Four notices of this kind have been sent, so the notice of the change that matters, which is
-    // made now, is delayed.
+    // Four notices of this kind have already been sent, so the notice of the next change, which is
+    // the one that matters, is delayed.
     for secret in [json!(SECRET), json!("MTIzNDU2Nzg5MDEyMzQ1Njc4OTE=")] {
         assert_eq!(own.patch("/api/v1/users/me", json!({ "totp_secret_base64": secret })).await.status(), 200);
     }

@@ -1,4 +1,4 @@
-//! Tables of the previous version, which has neither credential epochs nor pending addresses.
+//! Tables of an earlier version, which had neither credential epochs nor pending addresses.
 
 use aws_sdk_dynamodb::operation::update_item::UpdateItemInput;
 use aws_sdk_dynamodb::types::AttributeValue;
@@ -10,7 +10,7 @@ use super::{NEW, add, added, addresses, otp_sign_in, reset, reset_code, user, ve
 use crate::auth::{assert_error, oauth_callback};
 use crate::stored;
 
-/// Removes from every item the fields that the previous version did not write.
+/// Removes the fields that the earlier version did not write.
 async fn age(app: &TestApp) {
     for (pk, sk) in app.table().into_keys() {
         let is_aged = ["U#", "E#", "O#", "C#", "A#", "S#"].iter().any(|kind| pk.starts_with(kind));
@@ -27,7 +27,7 @@ async fn age(app: &TestApp) {
     }
 }
 
-/// Gives a user an unverified address that can sign in, as clients could in the previous version.
+/// Gives a user an unverified sign-in address, as clients could in the earlier version.
 async fn squat(app: &TestApp, user: &SignedIn, address: &str) {
     added(app, user, address).await;
     let (store, project) = (&app.app.store, app.project_id());

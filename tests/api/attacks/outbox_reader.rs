@@ -191,7 +191,7 @@ async fn the_emails_arrive_with_working_codes() {
     assert_eq!(verify(&app, &app.last_mail("eve@example.com").await.code()).await.status(), 200);
 }
 
-/// Gives the entries the form of the previous version, with plaintext codes among the variables.
+/// Gives the entries the form of an earlier version, with plaintext codes among the variables.
 async fn age(app: &TestApp) {
     for id in ids(app).await {
         let row = row(app, &id).await;

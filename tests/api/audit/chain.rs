@@ -252,7 +252,7 @@ async fn a_truncated_trail_is_detected() {
 async fn a_trail_reset_to_an_earlier_state_is_detected_by_the_log() {
     let (app, ada) = three_days().await;
     let before: Vec<Item> = items(&app, "#LINKS").await;
-    // Later than the other entries, so that it is the last one.
+    // This entry is a second later than the others, so it is the last one.
     app.advance(SignedDuration::from_secs(1));
     rename(&app, &ada, "Ada").await;
     let secret = entries(&app).await.pop().unwrap();

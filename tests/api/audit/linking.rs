@@ -1,5 +1,5 @@
 //! Builds the chain of links while workers crash, lose responses and run concurrently, and while
-//! entries are late, numerous or expire.
+//! entries arrive late, are numerous or expire.
 
 use aws_sdk_dynamodb::types::AttributeValue;
 use jiff::SignedDuration;
@@ -60,8 +60,8 @@ async fn failed_sign_ins_are_relinked_as_their_count_grows() {
     assert_eq!((found.problems(), found.counts()), (Vec::new(), vec![(2, 1, 1)]));
     assert_eq!(app.link_trail().await, 1);
     assert_eq!(check(&app).await.counts(), [(2, 2, 0)]);
-    // After the minute that it counts, an entry must not change: a lower count and a higher count
-    // are both detected.
+    // An entry counts the failures of one minute and must not change afterwards: a lower count and
+    // a higher count are both detected.
     let mut counted = entries(&app).await.into_iter().find(|entry| entry.contains_key("n")).unwrap();
     app.advance(SignedDuration::from_hours(1));
     app.sign_in("ada@example.com").await;

@@ -1,4 +1,4 @@
-//! The emails about changes of how a user signs in, and `/api/v1/auth/not-me-link`, the path of the
+//! The emails about changes to how a user signs in, and `/api/v1/auth/not-me-link`, the path of the
 //! link in them.
 
 use jiff::SignedDuration;

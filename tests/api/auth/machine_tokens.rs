@@ -24,7 +24,8 @@ pub(super) async fn token(app: &TestApp, key: &str) -> String {
     answer.json()["access_token"].as_str().unwrap().to_owned()
 }
 
-/// A set with a server key that has these permissions: its id and its key.
+/// Creates a key set with only a server key, which has these permissions; returns the id of the
+/// set, and the key.
 pub(super) async fn machine(app: &TestApp, permissions: Value) -> (String, String) {
     let body = json!({
         "description": "Nightly export",

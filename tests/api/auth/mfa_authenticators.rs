@@ -25,7 +25,7 @@ pub(crate) struct Phone {
 }
 
 impl Phone {
-    /// The app of a response that began its setup.
+    /// The app whose setup this response started.
     pub(crate) fn of(begun: &Value) -> Self {
         Self { code: begun["code"].as_str().unwrap().to_owned(), secret: from_base32(begun["secret_base32"].as_str().unwrap()) }
     }
@@ -51,7 +51,7 @@ pub(crate) async fn verify(app: &TestApp, user: &SignedIn, code: &str, totp: &st
     app.signed_in(user).post(VERIFY, json!({ "code": code, "totp": totp })).await
 }
 
-/// Sets up an app; returns it with the answer.
+/// Sets up an app; returns it with the response.
 pub(crate) async fn set_up(app: &TestApp, user: &SignedIn) -> (Phone, Value) {
     let phone = begin(app, user).await;
     let answer = verify(app, user, &phone.code, &phone.shows(app)).await;

@@ -80,7 +80,7 @@ async fn a_device_replaces_the_second_factor_until_it_expires() {
     let devices = listed(&app, &ada, token).await;
     assert_eq!((devices.len(), &devices[0]["is_current_device"], &devices[0]["expires_at_millis"]), (1, &json!(true), &json!(end)));
     assert_eq!(listed(&app, &ada, "another").await[0]["is_current_device"], false);
-    // Other tokens, and the same one without its secret, replace nothing.
+    // Other tokens, and truncated, altered or extended ones, do not replace the second factor.
     let forged = format!("{}{}", &token[..32], "0".repeat(45));
     for other in ["", "nonsense", &forged, &token[..76], &format!("{token}0")] {
         assert!(!is_remembered(&app, other).await, "{other}");
@@ -198,7 +198,7 @@ async fn a_device_ends_with_sessions_passwords_and_apps() {
 }
 
 #[tokio::test]
-async fn a_notice_that_was_not_caused_by_the_owner_ends_the_devices() {
+async fn the_link_in_a_notice_ends_the_remembered_devices() {
     let (app, ada, phone) = world().await;
     app.server().patch(&format!("/api/v1/users/{}", ada.user_id), json!({ "primary_email_verified": true })).await;
     app.advance(SignedDuration::from_secs(30));
@@ -211,7 +211,7 @@ async fn a_notice_that_was_not_caused_by_the_owner_ends_the_devices() {
 }
 
 #[tokio::test]
-async fn a_device_is_forgotten_by_its_user_alone() {
+async fn only_its_user_can_forget_a_device() {
     let (app, ada, phone) = world().await;
     let token = remember(&app, &phone).await;
     let bob = app.sign_up("bob@example.com").await;
@@ -258,7 +258,7 @@ async fn a_session_on_a_device_is_as_old_as_the_proof_of_the_device() {
     let removal = json!({ "totp_secret_base64": null });
     assert_error(&own.patch("/api/v1/users/me", removal.clone()).await, 403, "REAUTHENTICATION_REQUIRED");
     assert_error(&own.post("/api/v1/auth/mfa/recovery-codes", json!({})).await, 403, "REAUTHENTICATION_REQUIRED");
-    // The token of the device proves nothing to a session.
+    // A device token does not reauthenticate a session.
     let proof = own.with(HEADER, &token).post("/api/v1/auth/sessions/current/reauthenticate", json!({ "device_token": token })).await;
     assert_eq!(problems(&proof).len(), 1);
     assert!(id.is_string());

@@ -93,7 +93,7 @@ async fn the_passkey_must_be_one_of_the_user_of_the_sign_in() {
     ] {
         assert_error(&send(&app, &waiting, &code, &forged.assertion(&options)).await, 400, "PASSKEY_AUTHENTICATION_FAILED");
     }
-    assert_eq!(send(&app, &waiting, &code, &passkey.assertion(&options)).await.status(), 200, "a wrong one does not end the sign-in");
+    assert_eq!(send(&app, &waiting, &code, &passkey.assertion(&options)).await.status(), 200, "a wrong passkey does not end the sign-in");
 }
 
 #[tokio::test]
@@ -129,7 +129,7 @@ async fn of_many_concurrent_responses_one_signs_in() {
     }
     assert_eq!(sessions().await, before + 1);
     let passkeys = app.signed_in(&ada).get("/api/v1/passkeys?user_id=me").await.json();
-    assert_eq!(passkeys["items"][0]["clone_suspected"], false, "a replay is not a copy");
+    assert_eq!(passkeys["items"][0]["clone_suspected"], false, "a replay is not reported as a copy of the passkey");
 }
 
 #[tokio::test]

@@ -69,7 +69,7 @@ async fn each_of_ten_codes_signs_in_once() {
 }
 
 #[tokio::test]
-async fn the_field_for_the_code_of_the_app_takes_a_code_as_people_type_it() {
+async fn the_totp_field_accepts_a_recovery_code_as_people_type_it() {
     let app = TestApp::start().await;
     let ada = user_with_app(&app, ADA).await;
     let codes = codes(&app, &ada).await;

@@ -96,7 +96,7 @@ fn problems(answer: &Answer) -> Vec<String> {
     lines.map(|line| line.trim_start_matches("  - ").to_owned()).collect()
 }
 
-/// Whether the access token in a response gives access to the user's own data.
+/// Whether the user's access token gives access to the user's own data.
 async fn opens_own_data(app: &TestApp, user: &SignedIn) -> bool {
     let me = app.signed_in(user).get("/api/v1/users/me").await;
     me.status() == 200 && me.json()["id"] == user.user_id

@@ -19,7 +19,7 @@ const BUNDLE: &str = "com.example.app";
 const EMAIL: &str = "ada@example.com";
 const INVALID: &str = "INVALID_APPLE_CREDENTIALS";
 
-/// A project with two apps, and Apple.
+/// A project with two apps at Apple, and the stand-in for Apple.
 async fn start() -> (TestApp, StandIn) {
     let apple = StandIn::start("apple", HashMap::new()).await;
     let app = TestApp::start_at(&apple).await;
@@ -27,7 +27,7 @@ async fn start() -> (TestApp, StandIn) {
     (app, apple)
 }
 
-/// Sets Apple with two apps, and more settings.
+/// Configures Apple as a provider with two apps, together with other settings.
 async fn configure(app: &TestApp, apple: &StandIn, mut config: Value) {
     let mut provider = apple.setting();
     provider["apple_bundle_ids"] = json!(["com.example.other", BUNDLE]);
@@ -147,7 +147,7 @@ async fn tokens_that_apple_did_not_issue_for_an_app_of_the_project_are_refused()
     assert_eq!(send(&app.client(), &token).await.status(), 200, "the token that the others differ from is valid");
 }
 
-/// The signature with `n - s` in place of `s`, which is valid, too.
+/// The token with `n - s` in place of `s` in its signature, which is valid as well.
 fn flipped(token: &str) -> String {
     let (signed, signature) = token.rsplit_once('.').unwrap();
     let mut signature = URL_SAFE_NO_PAD.decode(signature).unwrap();

@@ -51,7 +51,7 @@ async fn the_same_session_continues_on_the_other_domain() {
         authorize(&app.signed_in(&ada), body_with("redirect_uri", json!(format!("{REDIRECT_URI}?hexclave_cross_domain_auth=1&x=a%20b#f"))))
             .await;
     assert!(url.as_str().starts_with(REDIRECT_URI) && url.fragment().is_none() && parameter(&url, "state") == "of b", "{url}");
-    // The app on the other domain names its URL without code and state.
+    // The app on the other domain sends its own URL, without code and state, as the redirect URI.
     let mut own = url.clone();
     let rest: Vec<_> = url.query_pairs().filter(|(name, _)| !["code", "state"].contains(&name.as_ref())).collect();
     own.query_pairs_mut().clear().extend_pairs(rest);
@@ -81,7 +81,7 @@ async fn the_second_factor_is_not_asked_again() {
 }
 
 #[tokio::test]
-async fn a_caller_needs_the_whole_session() {
+async fn the_access_and_refresh_token_must_be_of_the_same_session() {
     let app = TestApp::start().await;
     let (ada, eve) = (app.sign_up("ada@example.com").await, app.sign_up("eve@example.com").await);
     let again = app.sign_in("ada@example.com").await;
@@ -146,7 +146,7 @@ async fn a_code_is_bound_to_its_verifier_redirect_and_project() {
     assert_error(&exchange(&app, &late).await, 400, INVALID);
 }
 
-/// The SDK's own service begins a new session in these cases.
+/// In these cases the SDK's own service starts a new session, whereas Gatelet rejects the code.
 #[tokio::test]
 async fn a_code_ends_with_its_session_or_its_user_s_credentials() {
     let app = TestApp::start().await;

@@ -58,7 +58,7 @@ async fn a_passkey_signs_in_once_per_challenge() {
 async fn a_thousand_replays_of_a_response_give_one_session() {
     let (app, ada, mut passkey) = app_and_passkey().await;
     let before = sessions(&app, &ada).await;
-    // With a count, a replay also looks like a copy of the authenticator.
+    // With a signature counter, a replay also looks like a copy of the authenticator.
     passkey.sign_count = 7;
     let started = app.start_authentication().await;
     let response = passkey.assertion(&started.options);
@@ -70,7 +70,7 @@ async fn a_thousand_replays_of_a_response_give_one_session() {
     }
     assert_eq!(sessions(&app, &ada).await, before + 1);
     let items = app.signed_in(&ada).get("/api/v1/passkeys?user_id=me").await.json();
-    assert_eq!(items["items"][0]["clone_suspected"], false, "a replay is not a copy");
+    assert_eq!(items["items"][0]["clone_suspected"], false, "a replay is not reported as a copy of the passkey");
 }
 
 #[tokio::test]
@@ -221,7 +221,7 @@ async fn a_passkey_of_a_parent_domain_works_on_its_hosts() {
         passkey.page.origin = origin.to_owned();
         assert_error(&app.sign_in_with(&passkey).await, 400, "PASSKEY_AUTHENTICATION_FAILED");
     }
-    // A domain that the project no longer lists counts only as the host of a page.
+    // Without the parent domain in `passkey_rp_ids`, the passkey no longer works on its hosts.
     app.configure(config(json!([]))).await;
     passkey.page.origin = "https://www.example.com".to_owned();
     assert_error(&app.sign_in_with(&passkey).await, 400, "PASSKEY_AUTHENTICATION_FAILED");

@@ -123,7 +123,8 @@ async fn a_provider_sign_in_unlocks_the_account() {
     sign_in_there().await;
     let ada = app.sign_in(ADA).await;
 
-    // The same holds for the old password, which is counted separately.
+    // Wrong values of `old_password` in a password change are counted separately, with the same
+    // effect.
     let change = |old: &str| json!({ "old_password": old, "new_password": NEW });
     for _ in 0..100 {
         let refused = app.signed_in(&ada).post(UPDATE, change("wrong horse battery")).await;

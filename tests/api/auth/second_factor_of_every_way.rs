@@ -58,8 +58,8 @@ impl World {
         let providers = json!([provider.setting(), settings]);
         app.configure(json!({ "config": { "passkey_enabled": true, "oauth_providers": providers } })).await;
         let ada = user_with_app(&app, ADA).await;
-        // The providers say that the address is verified; then their accounts are linked to this
-        // one, as its owner has proved it, too.
+        // The address is verified by the providers and by its owner, so the accounts at the
+        // providers are linked to this account.
         let path = format!("/api/v1/users/{}", ada.user_id);
         assert_eq!(app.server().patch(&path, json!({ "primary_email_verified": true })).await.status(), 200);
         let (passkey, codes) = (app.add_passkey(&ada, 1).await, codes(&app, &ada).await);
@@ -99,7 +99,7 @@ impl World {
         self.app.server().get(&path).await.json()["items"].as_array().unwrap().len()
     }
 
-    /// How the newest session was proved, as the audit log has it.
+    /// The method of the newest sign-in, according to the audit log.
     async fn method(&self) -> Value {
         let path = format!("/api/v1/internal/audit-log?user_id={}", self.ada.user_id);
         let log = self.app.admin().get(&path).await.json();
@@ -146,7 +146,7 @@ async fn walk(world: &mut World, way: Way, proof: Proof) {
     assert_error(&by_totp(&world.app, &attempt, &now_code(&world.app)).await, 409, "VERIFICATION_CODE_ALREADY_USED");
     assert_eq!(left(&world.app, &session).await, world.codes.len(), "{way:?} and {proof:?}");
 
-    // The session of both factors confirms a tool, which the attempt alone does not.
+    // A session with both factors confirms the sign-in of a tool; the attempt code alone does not.
     let (polling, login) = start_tool(&world.app, json!({})).await;
     assert_error(&confirm_tool(&world.app, &login, &attempt).await, 400, "INVALID_REFRESH_TOKEN");
     assert_eq!(status(&world.app, &polling).await, "waiting");
@@ -158,7 +158,7 @@ async fn walk(world: &mut World, way: Way, proof: Proof) {
 #[tokio::test]
 async fn every_way_to_sign_in_asks_for_a_second_factor_and_takes_each() {
     let mut world = World::new().await;
-    // The ten codes suffice for five ways, each of which uses up two.
+    // The ten recovery codes suffice for five ways, each of which uses up two.
     for way in [Way::Password, Way::Mail, Way::Provider, Way::Apple, Way::Passkey] {
         for proof in [Proof::App, Proof::RecoveryCode, Proof::RecoveryCodeAsTotp, Proof::Passkey] {
             walk(&mut world, way, proof).await;

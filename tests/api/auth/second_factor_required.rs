@@ -63,7 +63,7 @@ async fn everyone_is_restricted_until_a_second_factor_is_set_up() {
     let claims = refreshed(&app, &ada).await;
     assert_eq!((&claims["is_restricted"], &claims["restricted_reason"]), (&json!(true), &reason()));
     assert!(claims["aud"].as_str().unwrap().ends_with(":restricted"), "{claims}");
-    // New users are restricted, too, and so is every sign-in.
+    // New users are restricted, too.
     let carol = app.sign_up("carol@example.com").await;
     assert_eq!(reason_of(&app, &carol).await, reason());
     let server = app.server().get(&format!("/api/v1/users/{}", ada.user_id)).await.json();
@@ -72,7 +72,7 @@ async fn everyone_is_restricted_until_a_second_factor_is_set_up() {
     enrol(&app, &ada).await;
     assert_eq!(app.signed_in(&ada).get(ME).await.json()["restricted_reason"], Value::Null);
     assert_eq!(refreshed(&app, &ada).await["is_restricted"], false);
-    // Switching the factor off restricts the user again, and the SDK's own operation also enrols.
+    // Disabling the factor restricts the user again. The SDK's own operation sets up an app, too.
     let own = app.signed_in(&ada);
     assert_eq!(own.patch(ME, json!({ "totp_secret_base64": null })).await.json()["restricted_reason"], reason());
     let set = restricted(&app, &ada).patch(ME, json!({ "totp_secret_base64": "MTIzNDU2Nzg5MDEyMzQ1Njc4OTA=" })).await;
@@ -149,7 +149,7 @@ async fn a_sign_in_notes_the_teams_of_a_member() {
         .await;
     let by_mail = app.sign_in_by_mail(ADA).await;
     assert_eq!(reason_of(&app, &by_mail).await, reason());
-    // An administrator's restriction still comes first, and does not lift with a second factor.
+    // A restriction by an administrator takes precedence, and a second factor does not lift it.
     app.advance(SignedDuration::from_secs(1));
     app.server().patch(&format!("/api/v1/users/{}", ada.user_id), json!({ "restricted_by_admin": true })).await;
     assert_eq!(reason_of(&app, &by_mail).await, json!({ "type": "restricted_by_administrator" }));

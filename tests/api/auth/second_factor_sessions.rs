@@ -51,7 +51,7 @@ async fn reauthenticate(app: &TestApp, user: &SignedIn, body: Value) -> Answer {
     restricted(app, user).post("/api/v1/auth/sessions/current/reauthenticate", body).await
 }
 
-/// Proves the user's presence in a session with a passkey.
+/// Reauthenticates a session with a passkey.
 async fn prove(app: &TestApp, user: &SignedIn, passkey: &SoftPasskey) {
     let started = app.start_authentication().await;
     let given = json!({ "code": started.code, "authentication_response": passkey.assertion(&started.options) });
@@ -88,7 +88,7 @@ async fn a_verified_passkey_counts_as_both_factors_where_it_was_used() {
     assert_eq!(reason_of(&app, &by_passkey).await, reason());
     app.configure(json!({ "config": { "passkey_replaces_second_factor": true } })).await;
     assert_eq!(reason_of(&app, &by_passkey).await, Value::Null);
-    // Without the passkey, and without the requirement, the sessions are equal.
+    // Without the passkey, and without the requirement, both sessions are treated alike.
     assert_eq!(app.signed_in(&by_passkey).patch("/api/v1/users/me", json!({ "passkey_auth_enabled": false })).await.status(), 200);
     assert_eq!((reason_of(&app, &by_passkey).await, reason_of(&app, &by_password).await), (reason(), reason()));
     require(&app, json!({ "required_of_everyone": false })).await;
@@ -206,7 +206,8 @@ async fn machines_and_sessions_that_a_server_creates_need_no_second_factor() {
     add_passkey(&app, &ada, None).await;
     let created = app.server().post("/api/v1/auth/sessions", json!({ "user_id": ada.user_id })).await.json();
     assert_eq!(claims(&created["access_token"])["is_restricted"], false);
-    // A server's session does not replace a second factor that the user has not set up.
+    // A session that a server creates counts as proof of a second factor only if the user has one;
+    // otherwise the user is restricted until one is set up.
     let bob = app.sign_up("bob@example.com").await;
     let created = app.server().post("/api/v1/auth/sessions", json!({ "user_id": bob.user_id })).await.json();
     assert_eq!(claims(&created["access_token"])["restricted_reason"], reason());

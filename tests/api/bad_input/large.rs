@@ -35,7 +35,7 @@ async fn ten_thousand_sessions_are_listed_page_by_page() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn ten_thousand_expired_sessions_hide_no_live_one() {
+async fn ten_thousand_ended_sessions_hide_no_live_one() {
     let app = TestApp::start().await;
     let ada = app.sign_up("ada@example.com").await;
     app.advance(SignedDuration::from_secs(1));

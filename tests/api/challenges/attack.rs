@@ -1,5 +1,5 @@
-//! An attack that was observed in public: two hundred requests per hour, each from another network
-//! and for a random recipient.
+//! An attack that has been observed in the wild: two hundred requests per hour, each from another
+//! network and for a random recipient.
 
 use jiff::SignedDuration;
 use model::limit::{Limits, Rate, Rule};

@@ -92,7 +92,7 @@ async fn the_configuration_has_the_same_settings() {
 }
 
 #[tokio::test]
-async fn the_repository_contains_no_turnstile_keys() {
+async fn turnstile_keys_cannot_be_set_at_the_branch_level() {
     let app = TestApp::start().await;
     let branch = ENVIRONMENT.replace("environment", "branch");
     for key in ["provider", "siteKey", "secretKey"] {

@@ -11,7 +11,7 @@ use crate::auth::oauth_authorize::{authorize, parameters_with};
 
 const ACTION: &str = "sign_up_with_credential";
 
-/// A project that requires a token for every sign-up, and its stand-in for Turnstile.
+/// A project that requires a token for every sign-up, and the stand-in for Turnstile.
 async fn start() -> (TestApp, Turnstile) {
     start_with(Limits::off(), json!({ "sign_up": "always", "send_sign_in_code": "off", "oauth": "off" })).await
 }
@@ -125,7 +125,7 @@ async fn if_always_required_an_unavailable_provider_admits_nobody() {
     let unavailable = json!({ "bot_challenge_unavailable": "true" });
     assert_failed(&app.client().post(SIGN_UP, account_of("ada@example.com", unavailable)).await);
     assert!(is_nobody(&app).await);
-    // A token that could not be verified is not consumed.
+    // Once Cloudflare responds again, a sign-up succeeds.
     cloudflare.misbehave(None);
     let token = cloudflare.solve(&app, ACTION, json!({}));
     assert_eq!(app.client().post(SIGN_UP, account_of("ada@example.com", visible(&token))).await.status(), 200);

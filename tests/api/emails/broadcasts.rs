@@ -5,7 +5,7 @@ use support::{Fault, TestApp};
 
 use super::{OUTBOX, SEND};
 
-/// Signs up users without passwords, and returns their ids and addresses.
+/// Creates users without passwords, and returns their ids and addresses.
 async fn users(app: &TestApp, count: usize) -> Vec<(String, String)> {
     let mut users = Vec::new();
     for number in 0..count {

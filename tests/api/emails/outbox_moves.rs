@@ -56,7 +56,7 @@ async fn a_resumed_entry_returns_to_its_state() {
         app.server().patch(&path(&id), json!({ "is_paused": true })).await;
         let answer = app.server().patch(&path(&id), json!({ "is_paused": false })).await;
         let expected = match status {
-            // A worker starts its work on such an entry again.
+            // A worker processes such an entry from the start.
             Status::Paused | Status::Rendering => "preparing",
             Status::Queued => "scheduled",
             status => status.name(),

@@ -85,12 +85,12 @@ const DOCUMENTS: [(DocumentKind, &str); 3] = [
 const CHANNEL: &str = "5d0c8a3e-7b1f-4c2d-9e6a-1f2b3c4d5e6f";
 /// The user's account at a provider.
 const PROVIDER_ACCOUNT: &str = "8c4e2b7a-6d1f-4e3c-9a5b-2d8f7c6e1b90";
-/// The secret of an authenticator app, and its code when the tests begin.
+/// The secret of an authenticator app, and its code at the time at which the tests' clock starts.
 const AUTHENTICATOR: &[u8] = b"12345678901234567890";
 const AUTHENTICATOR_CODE: &str = "082995";
-/// A device on which the user of the app need not prove the second factor.
+/// A remembered device of the user with the authenticator app.
 const DEVICE: &str = "018f0b6c-2e3f-7a4d-8b34-6c9f0d6d7e82";
-/// The id of the app.
+/// The id of the authenticator app.
 const PHONE: &str = "5b8e0c6a-3d1f-4e2b-9a7c-6f0d1e2b3c4d";
 /// The bundle id of the project's app.
 const BUNDLE: &str = "com.example.app";

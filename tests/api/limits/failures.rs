@@ -1,6 +1,6 @@
 //! Wrong passwords at sign-in are counted by the email address that the caller gives, whether or
-//! not the address has an account. Guesses at an old password or a second factor are counted
-//! separately.
+//! not the address has an account. Wrong values of `old_password` in a password change and wrong
+//! second factors are counted separately.
 
 use jiff::SignedDuration;
 use model::limit::Rule;

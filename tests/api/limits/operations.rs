@@ -1,5 +1,5 @@
 //! Sends the event of every operation. Operations with a limit are rejected once the limit is
-//! reached, and operations that check or send codes have the code limit. New operations are covered
+//! reached, and every operation that checks or sends codes has a limit. New operations are covered
 //! automatically.
 
 use std::collections::BTreeSet;

@@ -9,8 +9,8 @@ use super::*;
 
 const RATE: Rate = Rate::new(4, 600);
 
-/// Uses up the quota of four requests, and waits until a request is allowed again: a new window has
-/// just begun.
+/// Uses up the quota of four requests, and waits until a request is allowed again. By then, a new
+/// window has just begun.
 async fn full<F: Future<Output = Answer>>(app: &TestApp, send: impl FnMut(usize) -> F) {
     let (let_through, refused) = exhaust(send).await;
     assert_eq!(let_through, 4);

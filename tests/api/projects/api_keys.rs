@@ -179,7 +179,7 @@ async fn the_time_that_means_never_is_accepted_as_responses_show_it() {
     let later = create(&json!(i64::MAX)).await;
     assert_eq!(later.json()["expires_at_millis"], never);
     let last = create(&json!(253_402_207_200_000_i64)).await;
-    assert_eq!(last.json()["expires_at_millis"], 253_402_207_200_000_i64, "the latest time is a time");
+    assert_eq!(last.json()["expires_at_millis"], 253_402_207_200_000_i64, "the latest time that can be represented is accepted");
     app.advance(SignedDuration::from_hours(24 * 365 * 100));
     assert_eq!(statuses(&app, &again.json()).await, [200; 3]);
     for wrong in [json!(253_402_300_798_999_i64), json!(-1), json!(0), json!("never"), Value::Null] {

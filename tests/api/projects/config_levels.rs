@@ -193,7 +193,7 @@ async fn writes_to_two_levels_at_once_lose_nothing() {
         let (environment, branch) = tokio::join!(environment, branch);
         let config = settings(&app).await;
         let done = |answer: &support::Answer| answer.status() == 200;
-        assert!(done(&environment) || done(&branch), "neither change finds the project unchanged");
+        assert!(done(&environment) || done(&branch), "both changes found that the project had changed");
         assert!(!done(&environment) || config["magic_link_enabled"] == on, "{config}");
         assert!(!done(&branch) || config["client_team_creation_enabled"] == off, "{config}");
     }

@@ -65,7 +65,7 @@ async fn a_file_that_leaves_a_permission_out_deletes_no_grants() {
     assert_eq!(definition(&app, "notes:edit").await, Value::Null);
     push(&app, editor()).await;
     assert!(holds(&app, &held, "notes:edit").await);
-    // Deleting the permission does end its grants, even while the file leaves it out.
+    // Deleting the permission ends its grants, even while the pushed file leaves it out.
     push(&app, json!({})).await;
     assert_eq!(app.admin().delete(&format!("{TEAM}/notes:edit")).await.status(), 200);
     push(&app, editor()).await;
@@ -85,7 +85,7 @@ async fn operations_on_definitions_write_the_environment() {
     assert_eq!(admin.post(TEAM, json!({ "id": "notes:edit", "description": "Ours" })).await.status(), 201);
     let held = granted(&app).await;
     push(&app, editor()).await;
-    assert_eq!(definition(&app, "notes:edit").await["description"], "Ours", "the environment lies over the branch");
+    assert_eq!(definition(&app, "notes:edit").await["description"], "Ours", "the environment overrides the branch");
     let renamed = json!({ "id": "notes:write", "contained_permission_ids": ["team_member"] });
     assert_eq!(admin.patch(&format!("{TEAM}/notes:edit"), renamed).await.status(), 200);
     assert!(holds(&app, &held, "notes:write").await);
@@ -95,7 +95,8 @@ async fn operations_on_definitions_write_the_environment() {
         json!({ "description": "Ours", "scope": "team", "containedPermissionIds": { "team_member": true } })
     );
     assert_eq!((&environment["rbac.permissions.notes:edit"], read(&admin, &level("branch")).await), (&Value::Null, json!({})));
-    // A later push leaves it alone; without the environment's definition, the branch decides.
+    // A later push changes nothing, as the environment defines the permission. Without that
+    // definition, the branch decides.
     push(&app, json!({})).await;
     assert!(holds(&app, &held, "notes:write").await);
     assert_eq!(admin.delete(&format!("{TEAM}/notes:write")).await.status(), 200);
@@ -137,7 +138,8 @@ async fn levels_of_the_version_before_keep_the_projects_permissions() {
     let app = TestApp::start().await;
     assert_eq!(app.admin().post(TEAM, json!({ "id": "notes:edit" })).await.status(), 201);
     let held = granted(&app).await;
-    // The item as it was: without permissions, and without the mark that it has them.
+    // Gives the item the form of an earlier version: without permissions, and without the mark that
+    // it has them.
     let update = UpdateItemInput::builder().table_name(app.app.store.table());
     let update = update.key("pk", AttributeValue::S(format!("P#{}", app.project_id()))).key("sk", AttributeValue::S("CONFIG".to_owned()));
     let update = update.update_expression("SET d.environment = :text REMOVE d.has_permissions");

@@ -84,7 +84,8 @@ fn entries() -> Vec<(String, &'static str, Value)> {
     entries
 }
 
-/// The providers, each with what the branch has of it, and with what the environment has.
+/// Each provider twice: as an entry of the branch, and with its credentials as one of the
+/// environment.
 fn providers() -> Vec<(String, &'static str, Value)> {
     let mut entries = Vec::new();
     for kind in
@@ -112,7 +113,7 @@ fn at(config: &Value, path: &str) -> Value {
     path.split('.').try_fold(config, |value, name| value.get(name)).cloned().unwrap_or_default()
 }
 
-/// Sets a key at every level that may hold it, and sees it refused at the others.
+/// Sets a key at every level that may hold it, and asserts that the other levels reject it.
 async fn set(app: &TestApp, key: &str, own: &str, value: &Value) {
     let holders: &[&str] = if own == "branch" { &["branch", "environment"] } else { &[own] };
     for name in ["project", "branch", "environment"] {
@@ -134,7 +135,7 @@ async fn reset(app: &TestApp, keys: &[&str]) {
 #[tokio::test]
 async fn every_value_has_its_level_and_its_default() {
     let app = TestApp::start().await;
-    // Resets what a new project sets.
+    // Resets the settings that a new project starts with.
     reset(&app, &["auth", "domains", "teams", "rbac"]).await;
     for (key, own, value, default) in values() {
         assert_eq!(at(&read(&app.admin(), CONFIG).await, key), default, "{key}");

@@ -11,7 +11,7 @@ use support::{Fault, SignedIn, TestApp};
 
 use super::internal_metrics::{DAY, days, metrics, on};
 
-/// The users, those active on 1 January, and those active in 30 days.
+/// The numbers of all users, of those active on 1 January, and of those active in 30 days.
 async fn figures(app: &TestApp) -> (u64, u64, u64) {
     let figures = metrics(app, "").await;
     let active = days(&figures["daily_active_users"]).get("01-01").copied().unwrap_or_default();
@@ -57,7 +57,7 @@ async fn events_delivered_twice_and_at_once_count_once() {
         for number in 0..5 {
             app.sign_up(&format!("user{round}-{number}@example.com")).await;
         }
-        // Every delivery of the stream starts a worker; the losers read again.
+        // Every delivery of the stream starts a worker. Workers that lose a race read again.
         join_all((0..4).map(|_| link(&app))).await.into_iter().for_each(|linked| assert!(linked.is_ok()));
         link(&app).await.unwrap();
         let all = 5 * (round + 1);
@@ -171,7 +171,8 @@ async fn a_recount_is_exact_while_users_sign_up_and_are_deleted() {
     };
     let recounts = async {
         for _ in 0..5 {
-            // It may give up while accounts change all the time; it must not count wrongly.
+            // A recount may give up while accounts keep changing, but it must not store a wrong
+            // count.
             workers::recount::totals(&app.app, app.project_id(), 1000).await.ok();
             tokio::task::yield_now().await;
         }
@@ -195,7 +196,7 @@ async fn a_deleted_user_of_very_many_teams_is_subtracted_from_the_totals_once() 
     }
     app.link_trail().await;
     let path = format!("/api/v1/users/{}", ada.user_id);
-    // The first request is interrupted after some memberships, two others complete the deletion.
+    // The first request is interrupted after some memberships; two others complete the deletion.
     app.recorder.break_writes(2, 100, Fault::NotMade);
     assert_ne!(app.server().delete(&path).await.status(), 200);
     app.recorder.clear();

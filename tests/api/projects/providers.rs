@@ -154,7 +154,8 @@ async fn bundle_ids_of_apple_are_listed_and_named_in_the_configuration() {
     assert_eq!(level("branch", &named).await.status(), 400, "ids of apps differ between environments");
     let answer = level("environment", &named).await;
     assert_eq!(answer.status(), 200, "{}", answer.text());
-    // Without the list the ids stay; a known id keeps its name.
+    // If the list of bundle ids is left out, it stays as it is. A bundle id that is already known
+    // keeps its name.
     assert_eq!(set(&app, json!([{ "id": "apple", "client_id": "one" }])).await.status(), 200);
     assert_eq!(shown().await, (json!(["com.example.ios"]), json!({ "ios": { "bundleId": "com.example.ios" } })));
     assert_eq!(set(&app, json!([apple(json!(["com.example.mac", "com.example.ios"]))])).await.status(), 200);
@@ -167,7 +168,7 @@ async fn bundle_ids_of_apple_are_listed_and_named_in_the_configuration() {
 }
 
 #[tokio::test]
-async fn texts_that_are_no_bundle_ids_are_refused() {
+async fn invalid_bundle_ids_are_refused() {
     let app = TestApp::start().await;
     let many: Vec<String> = (0..21).map(|number| format!("com.example.{number}")).collect();
     for ids in

@@ -33,7 +33,7 @@ async fn sign_up(app: &TestApp, email: &str) -> u16 {
     app.client().post(SIGN_UP, json!({ "email": email, "password": "correct horse battery" })).await.status()
 }
 
-/// The recent and all matches of each rule.
+/// The number of recent matches and of all matches of each rule.
 fn counts(stats: &Value) -> Vec<(String, u64, u64)> {
     let rules = stats["rule_triggers"].as_array().unwrap().iter();
     let number = |rule: &Value, name: &str| rule[name].as_u64().unwrap();
@@ -87,7 +87,7 @@ async fn every_matching_rule_counts_in_its_hour() {
 async fn a_code_counts_when_it_is_redeemed_and_a_failed_sign_up_does_not() {
     let app = with_rules().await;
     app.sign_in_by_mail("ada@our.example").await;
-    // The second sign-in and the sign-up with a taken address create nobody.
+    // The second sign-in, and the sign-up with a taken address, create no user.
     app.sign_in_by_mail("ada@our.example").await;
     assert_eq!(sign_up(&app, "ada@our.example").await, 409);
     let code = json!({ "email": "eve@example.com", "callback_url": "http://localhost:3000/cb" });

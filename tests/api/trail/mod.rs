@@ -12,8 +12,8 @@ use store::trail::list::TrailListing;
 use support::{SignedIn, TestApp};
 use wire::id::{ProjectId, UserId};
 
-/// The start of every list, just before the clock of the tests begins. With an earlier start, a
-/// list would read a partition for each day, for as long as a trail may be kept.
+/// The start of every list: the day on which the clock of the tests starts. With an earlier start,
+/// a list would read a partition for each day before, as far back as a trail may be kept.
 const FROM: &str = "2026-01-01T00:00:00Z";
 
 /// The entries of a project, or of one of its users, oldest first.

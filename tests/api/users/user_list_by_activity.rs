@@ -47,7 +47,7 @@ async fn link(app: &TestApp) {
     workers::trail::link(&app.app, app.project_id()).await.unwrap();
 }
 
-/// Makes the table one of a version without this list.
+/// Removes what a version without this list would not have written.
 async fn forget_places(app: &TestApp) {
     for ((pk, sk), _) in app.table() {
         let (table, pk_value, sk_value) = (gateway::engine::TABLE, AttributeValue::S(pk.clone()), AttributeValue::S(sk.clone()));
@@ -109,13 +109,13 @@ async fn a_cursor_stays_valid_while_users_move() {
     let [_, bob, eve, _, _] = people(&app, ["ada", "bob", "eve", "joe", "zoe"]).await;
     let (first, cursor) = page(&app, "&limit=2").await;
     assert_eq!(first, ["ada", "bob"]);
-    // The last user of the page moves, another one is deleted.
+    // The last user of the page moves, and another one is deleted.
     be_active(&app, &bob).await;
     assert_eq!(app.server().delete(&path(&eve.user_id)).await.status(), 200);
     let (second, cursor) = page(&app, &format!("&limit=2&cursor={}", cursor.unwrap())).await;
     assert_eq!(second, ["joe", "zoe"]);
     let (third, end) = page(&app, &format!("&limit=2&cursor={}", cursor.unwrap())).await;
-    assert_eq!((third, end), (vec!["bob".to_owned()], None), "bob is listed again, as he was active meanwhile");
+    assert_eq!((third, end), (vec!["bob".to_owned()], None), "bob is listed again, as he was active after the first page");
     assert_eq!(names(&app, "&limit=1").await, ["ada"]);
 }
 
@@ -154,12 +154,12 @@ async fn users_of_an_earlier_version_stay_in_the_list() {
     be_active(&app, &ada).await;
     link(&app).await;
     forget_places(&app).await;
-    assert_eq!(names(&app, "").await, ["ada", "bob", "eve"], "until they are placed, as active when they signed up");
+    assert_eq!(names(&app, "").await, ["ada", "bob", "eve"], "a user without a place counts as active at the sign-up");
     assert_eq!(names(&app, "&desc=true&limit=2").await, ["eve", "bob"]);
     app.advance(HOUR);
     be_active(&app, &bob).await;
     assert_eq!(names(&app, "").await, ["ada", "eve", "bob"], "a user who is active has a place at once");
-    // The next entry of the trail lets the worker place the others.
+    // Linking the next entry of the trail lets the worker give places to the other users.
     assert_eq!(app.server().patch(&path(&eve.user_id), json!({ "display_name": "Eve" })).await.status(), 200);
     link(&app).await;
     assert_eq!(names(&app, "").await, ["Eve", "ada", "bob"]);
@@ -211,7 +211,8 @@ async fn a_sign_in_counts_as_activity_once_an_hour_and_never_backwards() {
     link(&app).await;
     assert_eq!(at(&bob).await, refreshed);
 
-    // A wrong password, and a session that a server starts to act as the user, are no activity.
+    // A wrong password does not count as activity, nor does a session that a server starts to act
+    // as the user.
     app.advance(HOUR);
     let wrong = json!({ "email": "ada@example.com", "password": "wrong horse battery" });
     assert_error(&app.client().post("/api/v1/auth/password/sign-in", wrong).await, 400, "EMAIL_PASSWORD_MISMATCH");

@@ -26,7 +26,7 @@ async fn found(app: &TestApp, beginning: &str) -> Vec<String> {
     page(app, beginning, "").await.0
 }
 
-/// An app whose project was counted, so that its words are complete.
+/// A service whose project was counted, so that the words of all its users are indexed.
 async fn counted() -> TestApp {
     let app = TestApp::start().await;
     recount(&app).await;
@@ -45,7 +45,7 @@ fn words(app: &TestApp) -> Vec<String> {
     words
 }
 
-/// Makes the table one of a version without words.
+/// Removes what a version without words would not have written.
 async fn forget_words(app: &TestApp) {
     for ((pk, sk), _) in app.table() {
         let (table, pk_value, sk_value) = (gateway::engine::TABLE, AttributeValue::S(pk.clone()), AttributeValue::S(sk));
@@ -86,7 +86,7 @@ async fn users_are_found_by_the_beginning_of_names_and_addresses() {
         ("lace", vec![]),
         ("countess@", vec!["Ada Lovelace"]),
         ("COUNTESS@EXAMPLE.COM", vec!["Ada Lovelace"]),
-        // Both the name and an address that does not sign in.
+        // A person is found by the name, and by an address that does not sign in.
         ("smith", vec!["Adam  ＳＭＩＴＨ"]),
         ("smith@example.org", vec!["Adam  ＳＭＩＴＨ"]),
         ("e\u{301}mile", vec!["Émile Zola de Médan et Paris"]),
@@ -106,7 +106,7 @@ async fn users_are_found_by_the_beginning_of_names_and_addresses() {
     let ada = app.server().get(&format!("{USERS}?query=lovelace")).await.json()["items"][0].clone();
     assert_eq!(found(&app, &id_of(&ada).to_uppercase()).await, ["Ada Lovelace"]);
     assert_eq!(found(&app, &id_of(&ada)[..8]).await, Vec::<String>::new());
-    assert_eq!(app.server().get(&format!("{USERS}?starts_with=love")).await.json()["items"][0], ada, "the same user as everywhere");
+    assert_eq!(app.server().get(&format!("{USERS}?starts_with=love")).await.json()["items"][0], ada, "as in other lists");
 }
 
 #[tokio::test]
@@ -131,7 +131,7 @@ async fn words_follow_every_change_of_a_user_at_once() {
     update(&app, &id, json!({ "display_name": "Ada King" })).await;
     assert_eq!(words(&app), ["ada king", "ada@example.com", "king"]);
     assert_eq!((found(&app, "lovelace").await, found(&app, "king").await), (vec![], vec!["Ada King".to_owned()]));
-    // The claim of an address that signs in stands for its word.
+    // An address that signs in has no word of its own: its claim is in the index instead.
     update(&app, &id, json!({ "primary_email_auth_enabled": true })).await;
     assert_eq!(words(&app), ["ada king", "king"]);
     assert_eq!(found(&app, "ada@").await, ["Ada King"]);
@@ -163,7 +163,7 @@ async fn people_who_sign_up_are_found() {
         assert_eq!(found(&app, beginning).await, ["Grace Hopper"], "{beginning}");
     }
     let own = app.signed_in(&ada).patch("/api/v1/users/me", json!({ "display_name": "Ada" })).await;
-    assert_eq!((own.status(), found(&app, "ada").await), (200, vec!["Ada".to_owned()]), "once, although two words match");
+    assert_eq!((own.status(), found(&app, "ada").await), (200, vec!["Ada".to_owned()]), "the user is found once, although two words match");
 }
 
 #[tokio::test]
@@ -233,7 +233,7 @@ async fn users_of_an_earlier_version_are_found_before_and_after_they_are_indexed
         assert_eq!(found(&app, beginning).await.len(), 1, "{beginning}");
     }
     assert_eq!(page(&app, "ada", "&limit=1").await.0, ["Ada Lovelace"]);
-    // The next entry of the trail lets the worker index the others.
+    // Linking the next entry of the trail lets the worker index the other users.
     create(&app, json!({ "display_name": "New" })).await;
     app.link_trail().await;
     let mut expected = all;

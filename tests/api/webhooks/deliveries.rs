@@ -19,7 +19,8 @@ async fn a_batch_that_is_read_twice_makes_one_delivery() {
     for name in &names {
         create_user(&app, name).await;
     }
-    // The answer of the last write is lost, so the batch fails and is read again.
+    // The responses to all writes after the first `after` are lost, so the batch fails and is read
+    // again.
     let batch = app.changes().await.unwrap();
     for after in [0, 1] {
         app.recorder.break_writes(after, 20, Fault::AnswerLost);

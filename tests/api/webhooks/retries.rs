@@ -81,7 +81,7 @@ async fn after_eight_attempts_a_delivery_has_failed_and_can_be_replayed() {
     assert_eq!(receiver.received().len(), 10);
 }
 
-/// What has changed, as if it had happened at this second.
+/// The changes so far, as if they had happened in this second.
 async fn changes_at(app: &TestApp, second: i64) -> Batch {
     let mut batch = app.changes().await.unwrap();
     for record in batch.event["Records"].as_array_mut().unwrap() {
@@ -90,7 +90,8 @@ async fn changes_at(app: &TestApp, second: i64) -> Batch {
     batch
 }
 
-/// Creates users whose events happen at a second, and are larger than a page if there are 40.
+/// Creates users, and records their events as if they had happened in this second. The events of 40
+/// such users do not fit into one page of a replay.
 async fn create_users_at(app: &TestApp, second: i64, names: &[String]) {
     let large = json!({ "text": "x".repeat(32_000) });
     for name in names {
@@ -149,7 +150,8 @@ async fn an_endpoint_that_is_gone_is_switched_off() {
     app.advance(SignedDuration::from_hours(1));
     app.deliver_webhooks().await;
     assert_eq!(receiver.received().len(), 1);
-    // What was pending is delivered when the endpoint is on again; what happened meanwhile is not.
+    // Pending events are delivered once the endpoint is enabled again; events that happen while it
+    // is disabled are not.
     receiver.reply(Reply::Status(204));
     assert_eq!(app.admin().patch(&path(&created, ""), json!({ "enabled": true })).await.json()["disabled_reason"], json!(null));
     app.deliver_webhooks().await;
@@ -208,7 +210,7 @@ async fn what_happened_before_an_endpoint_was_switched_off_is_delivered_afterwar
     assert!(receiver.received().is_empty());
     app.advance(SignedDuration::from_secs(5));
     create_user(&app, "After").await;
-    // A repetition does not make it off since later.
+    // Disabling the endpoint again does not change the time since which it has been disabled.
     assert_eq!(app.admin().patch(&path(&created, ""), json!({ "enabled": false })).await.status(), 200);
     assert_eq!(app.record_batch(changes_at(&app, app.now().as_second()).await).await, 0);
     assert_eq!(app.admin().patch(&path(&created, ""), json!({ "enabled": true })).await.status(), 200);

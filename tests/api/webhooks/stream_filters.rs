@@ -27,7 +27,7 @@ fn matches(pattern: &Value, found: &Value) -> bool {
     match pattern {
         Value::Object(fields) => fields.iter().all(|(name, pattern)| matches(pattern, &found[name])),
         Value::Array(rules) => rules.iter().any(|rule| follows(rule, found)),
-        other => panic!("{other} is no pattern"),
+        other => panic!("{other} is not a pattern"),
     }
 }
 
@@ -37,11 +37,11 @@ fn follows(rule: &Value, found: &Value) -> bool {
         (Some(exists), _) => exists != found.is_null(),
         (None, Some(prefix)) => found.as_str().is_some_and(|found| found.starts_with(prefix)),
         (None, None) if rule.is_string() => rule == found,
-        (None, None) => panic!("{rule} is no known rule"),
+        (None, None) => panic!("{rule} is not a known rule"),
     }
 }
 
-/// Makes changes of every kind that makes events.
+/// Makes every kind of change that causes an event.
 async fn make_changes(app: &TestApp) {
     let (server, admin) = (app.server(), app.admin());
     let user = create_user(app, "Ada").await["id"].as_str().unwrap().to_owned();
@@ -98,7 +98,7 @@ async fn every_change_that_makes_an_event_passes_the_filters() {
         }
         app.record_batch(batch).await;
     }
-    // The changes above are of every kind: they make events of every type.
+    // The changes above cause events of every type except that of tests.
     app.deliver_webhooks().await;
     let mut types: BTreeSet<String> = EventType::ALL.iter().map(|it| it.name().to_owned()).collect();
     types.remove(EventType::EndpointTest.name());

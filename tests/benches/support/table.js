@@ -54,9 +54,9 @@ function idLike(id) {
 }
 
 /**
- * Adds `count` users; every second one signs in with an address. `create(body)` creates a user with
- * the API, and `personOf(number)` returns the first name and the last name of a user, and the part
- * of the address before the @, in lower case.
+ * Adds `count` users; every second one can sign in with its address. `create(body)` creates a user
+ * with the API, and `personOf(number)` returns the first name and the last name of a user, and the
+ * part of the address before the @, in lower case.
  */
 export async function fill({ url, table, count, create, personOf }) {
   const models = [[], []];

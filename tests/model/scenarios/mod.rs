@@ -31,7 +31,7 @@ const CHANNELS: &str = "/api/v1/contact-channels";
 const REFRESH: &str = "/api/v1/auth/sessions/current/refresh";
 const END_ALL: &str = "/api/v1/auth/sessions?include_current=true";
 
-/// The initial state of a scenario.
+/// A scenario in preparation: the service with the initial table, the clients, and the rules.
 struct Stage {
     app: TestApp,
     clients: Vec<Client>,
@@ -141,8 +141,8 @@ fn doing(tasks: impl IntoIterator<Item = Task>) -> Client {
     Client { tasks: tasks.into_iter().collect(), redeems: false }
 }
 
-/// Sends a request. The response counts as a success if it contains `success`, as pages answer with
-/// 200 in any case.
+/// Sends a request. The response counts as a success if it contains `success`, as pages always
+/// answer with 200.
 fn send_until(caller: &Caller, method: &'static str, path: impl Into<String>, body: Option<Value>, success: &'static str) -> Task {
     let (caller, path): (Caller, String) = (caller.clone(), path.into());
     Arc::new(move |_, router| {

@@ -228,7 +228,7 @@ pub(super) async fn a_flow_that_links_an_account_ends_with_its_session() -> Stag
         }))
 }
 
-/// Whether the scenario's session exists.
+/// Whether the scenario's session gives access.
 fn lives(scenario: &Scenario, table: &Table) -> bool {
     table.live_sessions().any(|session| format!("SESSION#{}", session.id) == scenario.known["session"])
 }

@@ -26,7 +26,7 @@ export async function startProvider({ callbacks, more = {} }) {
   const issuer = `http://127.0.0.1:${server.address().port}`;
   const asked = [];
 
-  /** Replaces the provider with one that has new keys, at the same address. */
+  /** Starts a provider with new keys; it replaces an earlier one, at the same address. */
   function start() {
     const provider = new Provider(issuer, configuration({ accounts, callbacks, more }));
     const answer = provider.callback();

@@ -72,7 +72,7 @@ test("forms and frames of another site get nothing", async (t) => {
   for (const path of ["/", "/console", "/inbox", "/outbox"]) {
     await page.setContent(`<iframe name="inside" src="${gateway.url}${path}"></iframe>`, { waitUntil: "load" });
     const inside = await page.frames()[1]?.content().catch(() => "") ?? "";
-    // The browser may show its own error page instead, which is long.
+    // The browser may show an error page of its own instead.
     assert.ok(!SECRET.test(inside) && !/Gatelet|Inbox|Outbox/.test(inside), path);
   }
   await page.setContent(`<form method="post" action="${gateway.url}/inbox"><input name="all" value="1"><button>Go</button></form>`);

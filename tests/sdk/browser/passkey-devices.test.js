@@ -44,7 +44,7 @@ test("a device that cannot verify its user does not sign in if that is required"
   await requireVerification(t);
   const refused = await post(it.page, "/auth/passkey/sign-in", { code, authentication_response: response });
   assert.deepEqual([refused.status, refused.body.code, refused.body.details.message], [400, "PASSKEY_AUTHENTICATION_FAILED", UNVERIFIED]);
-  // The browser is told, too, so it does not even ask the device.
+  // The browser gets the requirement, too, so it does not even ask the device.
   await assert.rejects(() => answered(it, "get", "/auth/passkey/initiate-passkey-authentication"), /NotAllowedError/);
   await it.page.click("#passkey-sign-in");
   await it.problem("PASSKEY_WEBAUTHN_ERROR");
@@ -80,7 +80,7 @@ test("a server registers a passkey for a user, who signs in with it", async (t) 
   assert.deepEqual([excluded.status, excluded.code], ["error", "PASSKEY_WEBAUTHN_ERROR"], "the device has a passkey of the user");
   assert.equal((await it.credentials()).length, 1);
 
-  // The SDK acts as the user, in sessions of two minutes that stay behind.
+  // The SDK acts as the user, in sessions of two minutes that it does not end.
   const sessions = await user.getActiveSessions();
   assert.equal(sessions.filter(({ isCurrentSession }) => !isCurrentSession).length, 3);
   await it.open(site.url);

@@ -23,7 +23,7 @@ after(async () => {
   await site?.stop();
 });
 
-/** Sets whether devices must verify their users, until the end of the test. */
+/** Requires devices to verify their users, until the end of the test. */
 export async function requireVerification(t) {
   await configure(w.gateway, { passkey_user_verification: "required" });
   t.after(() => configure(w.gateway, { passkey_user_verification: "preferred" }));

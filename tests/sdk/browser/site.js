@@ -24,8 +24,8 @@ async function bundle(version, folder) {
 }
 
 /**
- * Serves the app of a folder with this version of the SDK; every other path serves the page, which
- * reads its URL.
+ * Serves the app of a folder with this version of the SDK. Every path without a file serves the
+ * page, whose script reads the URL.
  */
 export async function startSite(version, config, folder = new URL("page/", import.meta.url)) {
   const files = {

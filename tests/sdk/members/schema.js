@@ -9,7 +9,7 @@ import ts from "typescript";
 
 const ROOTS = ["StackClientApp", "StackServerApp", "StackAdminApp"];
 
-/** Types whose generated members count as members of another type. */
+/** Types whose generated members are counted as members of another type. */
 const SAME = { CurrentInternalUser: "CurrentUser", CurrentServerUser: "ServerUser", CurrentInternalServerUser: "ServerUser", ServerTeamUser: "ServerUser" };
 
 /**

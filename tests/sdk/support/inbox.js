@@ -1,4 +1,4 @@
-// The emails of a gateway, from its inbox: each is read once, in the order of arrival.
+// The emails of a gateway, from its inbox, in the order of arrival.
 
 import assert from "node:assert/strict";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -33,8 +33,8 @@ export class Inbox {
   }
 
   /**
-   * Waits for the next unread email to an address. Notices of changes, which many tests cause as a
-   * side effect, are skipped.
+   * Waits for the next email to an address that was not returned before. Notices of changes, which
+   * many tests cause as a side effect, are skipped.
    */
   async next(address) {
     for (const end = Date.now() + PATIENCE_MILLIS; Date.now() < end; await sleep(25)) {

@@ -30,7 +30,7 @@ export function newAddress(name = "user") {
  */
 export function world(settings) {
   const it = {};
-  // Hooks of a file run concurrently, so those that need the gateway await this.
+  // Hooks of a file run concurrently, so those that need the gateway await `started`.
   it.started = startGateway(settings).then((gateway) => {
     it.gateway = gateway;
     it.inbox = new Inbox(gateway);

@@ -1,8 +1,8 @@
 //! Fetches the session of a tool whose sign-in was confirmed.
 //!
 //! The session begins when the tool fetches it, so its refresh token is stored nowhere in
-//! plaintext. It belongs to the tool alone: the user can see and end it like any other session. If
-//! the session that confirmed has ended, or the user's credentials have changed or the user was
+//! plaintext. The session belongs to the tool alone: the user can see and end it like any other
+//! session. If the confirming session has ended, the user's credentials have changed or the user is
 //! restricted, the confirmation no longer counts.
 
 use errors::{Error, KnownError};

@@ -61,7 +61,7 @@ impl Signed {
         }
     }
 
-    /// The session as a sign-in stores it.
+    /// The reference to this session that a command-line sign-in stores.
     pub(crate) fn reference(&self) -> SessionOf {
         SessionOf::of(&self.session, &self.row.user)
     }

@@ -1,6 +1,6 @@
-//! Resolves an account at a provider to a user, and the user to an authorization code, in one
-//! transaction: a flow that fails leaves nothing behind. A change to the user who began the flow is
-//! postponed until the code is redeemed ([`Pending`]).
+//! Finds or creates the user of a provider account, and issues an authorization code for the user,
+//! in one transaction: a flow that fails leaves nothing behind. A change to the user who began the
+//! flow is made only when the code is redeemed ([`Pending`]).
 
 use errors::{Error, KnownError};
 use flows::App;
@@ -50,7 +50,7 @@ pub(super) async fn resolve(
     profile: &Profile,
 ) -> Result<SecretString, Error> {
     let account = account_of(scope.app, &authorization.provider_id, profile);
-    // The deployment's client gives apps no access tokens.
+    // If the project uses the deployment's client, apps get no access tokens of the provider.
     let is_own = scope.project.config.oauth_provider(&account.provider_id).is_some_and(|provider| !provider.is_shared());
     let tokens = is_own.then(|| seal(scope.app, scope.project, authorization, &account, tokens)).transpose()?;
     let flow = Flow { scope, authorization, tokens, account, profile };

@@ -33,7 +33,8 @@ use crate::oauth::provider_client;
 const LEAST_LEFT: SignedDuration = SignedDuration::from_mins(5);
 /// How long a request has the sole right to refresh: longer than its calls to the provider take.
 const LEASE: SignedDuration = SignedDuration::from_secs(10);
-/// How often, and at which intervals, a request looks for the result of the one that refreshes.
+/// How many times, and at which interval, a request reads the tokens while another one refreshes
+/// them.
 const LOOKS: u32 = 25;
 const INTERVAL: Duration = Duration::from_millis(200);
 
@@ -222,7 +223,7 @@ mod tests {
     }
 }
 
-/// The errors of both operations that return a token.
+/// The errors of the operations that return a token.
 pub(crate) const ERRORS: &[ErrorCode] = &[
     ErrorCode::CannotGetOwnUserWithoutUser,
     ErrorCode::Forbidden,

@@ -1,4 +1,5 @@
-//! The users who have a provider account and its email address, and how the account reaches them.
+//! The users who hold a provider account and its email address, and the changes that link the
+//! account to a user.
 
 use errors::{Error, KnownError};
 use flows::App;
@@ -17,7 +18,7 @@ use store::user::{self, EmailClaim, UserRow, email_claim_key};
 use store::{Contention as _, Items, Key, Write};
 use wire::id::{ProjectId, UserId};
 
-/// An account of a provider that a user is about to have.
+/// A provider account with the data of the provider's profile, to be linked to a user.
 pub(crate) fn account_of(app: &App, provider_id: &str, profile: &Profile) -> ProviderAccount {
     ProviderAccount {
         id: app.entropy.uuid().into(),
@@ -89,8 +90,8 @@ pub(crate) fn attached(
     Ok((user, address.into_iter().chain(notices).collect()))
 }
 
-/// The user of `row`, whose email address was unverified, as the account of the person who proves
-/// the address through the provider; and the writes that belong to the change.
+/// Gives the user of `row`, whose email address is unverified, to the person who proved the address
+/// through the provider. Returns the changed user, and the writes that belong to the change.
 pub(crate) fn taken_over(
     Scope { app, project, .. }: Scope<'_>,
     row: &UserRow,

@@ -90,7 +90,8 @@ pub(crate) struct Redemption {
     pub(crate) code: SecretString,
     pub(crate) redirect_uri: RedirectUrl,
     pub(crate) verifier: SecretString,
-    /// The device that replaces the second factor of the code's user, as it was read with the code.
+    /// The device that is remembered for the code's user, so that no second factor is required. It
+    /// was read together with the code.
     pub(crate) device: Option<Device>,
 }
 

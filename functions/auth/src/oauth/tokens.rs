@@ -1,4 +1,4 @@
-//! The answer of the token endpoint.
+//! The response of the token endpoint.
 
 use std::borrow::Cow;
 use std::time::Duration;
@@ -22,7 +22,7 @@ pub struct Tokens {
     /// `legacy`, or the permissions of a machine.
     #[schema(value_type = String, example = "legacy")]
     scope: Cow<'static, str>,
-    /// Present only if a code was exchanged, like the next two fields, and for a device.
+    /// Present if an authorization code or a device code was exchanged.
     #[serde(skip_serializing_if = "Option::is_none")]
     refresh_token: Option<String>,
     #[serde(rename = "newUser", skip_serializing_if = "Option::is_none")]

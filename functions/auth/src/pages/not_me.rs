@@ -11,9 +11,10 @@ use store::link::Link;
 
 /// How the recipient gets back into the account.
 pub(crate) enum WayBack {
-    /// By the code that was sent.
+    /// By the link that was sent to set a new password.
     Emailed,
-    /// As usual: the project has no passwords or no page for setting them, so no code can be sent.
+    /// As usual: the project has no passwords or no page for setting them, so no such link can be
+    /// sent.
     AsUsual,
     /// Not by this email address, because somebody else signs in with it.
     Taken,

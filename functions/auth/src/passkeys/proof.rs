@@ -1,7 +1,8 @@
-//! A passkey as a proof: at sign-in, and of a signed-in user.
+//! Checks the response of a passkey: at sign-in, as a second factor, and when a signed-in user
+//! proves their identity again.
 //!
-//! The challenge is redeemed in the transaction of whatever the proof permits, which also records
-//! the use of the passkey. So of several concurrent requests with one response, one succeeds.
+//! One transaction redeems the challenge, records the use of the passkey and makes the writes that
+//! the proof permits. So of several concurrent requests with one response, one succeeds.
 
 use api::product::{Access, Client};
 use crypto::webauthn::client_data::Ceremony;
@@ -28,7 +29,7 @@ use wire::id::UserId;
 /// Maximum number of attempts when the account changes concurrently.
 pub(crate) const ROUNDS: u32 = 5;
 
-/// The response of a passkey, beside other proofs in a request.
+/// The response of a passkey, for requests that also accept other proofs.
 #[derive(Deserr, ToSchema)]
 #[deserr(deny_unknown_fields)]
 pub(crate) struct PasskeyResponse {
@@ -44,10 +45,10 @@ pub(crate) struct PasskeyProof<'a> {
     pub(crate) access: &'a Access<Client>,
     pub(crate) code: &'a Code,
     pub(crate) response: &'a Value,
-    /// The attempt code of the sign-in whose second factor this is, and for which the challenge
-    /// must be.
+    /// For a second factor: the attempt code of the sign-in, for which the challenge must have been
+    /// issued.
     pub(crate) attempt: Option<&'a Code>,
-    /// How a wrong response is recorded.
+    /// The event that records a wrong response.
     pub(crate) failed: Event,
 }
 
@@ -69,8 +70,8 @@ impl PasskeyProof<'_> {
         let (access, project) = (self.access, &self.access.project);
         let now = access.app.clock.now();
         let table = access.table(round);
-        // The user is read before the challenge: whoever sees a user after a use also sees that the
-        // challenge of that use is redeemed.
+        // The user is read before the challenge: if the first read already includes a use of the
+        // passkey, the second one finds that its challenge was redeemed.
         let claimed = claimed_user(self.response).filter(|id| owner.is_none_or(|owner| owner == *id));
         let row = match claimed {
             Some(id) => table.user(&project.id, id).await?,
@@ -113,8 +114,8 @@ impl PasskeyProof<'_> {
     async fn suspect(&self, row: &UserRow, user: User) -> Error {
         let refused = || KnownError::PasskeyAuthenticationFailed { message: Refused::Cloned.to_string() }.into();
         let told = async {
-            // If another request has just used this response, its signature count did not increase
-            // for that reason alone. The challenge is then redeemed, and this read fails.
+            // The signature count also fails to increase if another request has just used this
+            // response. The challenge is then redeemed, and this read fails.
             self.challenge(&self.access.app.store).await?;
             if user == row.user {
                 let store = &self.access.app.store;
@@ -135,7 +136,7 @@ impl PasskeyProof<'_> {
 }
 
 impl Proved {
-    /// What the response proves.
+    /// The authentication methods that the response proves (RFC 8176).
     pub(crate) fn amr(&self, project: &Project) -> Vec<Amr> {
         let is_two_factors = project.config.passkeys.is_two_factors(self.assertion.is_user_verified);
         [Amr::Pop].into_iter().chain(is_two_factors.then_some(Amr::Mfa)).collect()

@@ -1,12 +1,12 @@
-//! What setting up an authenticator app requires, at its beginning and at its end.
+//! The recent proof that both steps of setting up an authenticator app require.
 
 use api::product::{Access, Client};
 use errors::KnownError;
 use model::user::User;
 
 /// Fails with `REAUTHENTICATION_REQUIRED` if the session's last proof is too old to add an app. For
-/// a user who already has an app, the limit is that for replacing it: the new app completes
-/// sign-ins just as well.
+/// a user who already has an app, the limit is the stricter one for removing an app, because the
+/// new app completes sign-ins just as well.
 pub(crate) fn check_proof(access: &Access<Client>, user: &User) -> Result<(), KnownError> {
     if user.totp.is_some() { access.check_just_proved() } else { access.check_fresh() }
 }

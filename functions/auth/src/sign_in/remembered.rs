@@ -16,8 +16,8 @@ pub(crate) fn key(project: &ProjectId, user: UserId, token: Option<&DeviceToken>
     token.map(|token| device_key(project, user, token.id))
 }
 
-/// The device of a request, if it replaces the second factor of `user`. `items` must have been read
-/// with [`key`].
+/// The device of a request, if it makes the second factor of `user` unnecessary. `items` must have
+/// been read with [`key`].
 pub(crate) fn device(
     app: &App,
     project: &Project,
@@ -30,7 +30,8 @@ pub(crate) fn device(
     Ok(found.filter(|device| device.has(token) && device.is_remembered(user, settings, now)))
 }
 
-/// The device of a request, if it replaces the second factor of `user`, who was read before.
+/// Reads the device of a request, if it makes the second factor of `user` unnecessary. For a user
+/// who has already been read.
 pub(crate) async fn read(app: &App, project: &Project, user: &User, token: Option<&DeviceToken>) -> Result<Option<Device>, store::Error> {
     let Some(token) = token.filter(|_| user.has_second_factor()) else { return Ok(None) };
     let items = app.store.get_many([device_key(&project.id, user.id, token.id)]).await?;

@@ -1,7 +1,8 @@
-//! The teams of a user whose members need a second factor. Memberships are in items of their own,
-//! which the authentication of a request does not read. So the teams are noted in the user's item:
-//! when the user joins one, and here, whenever the user gets a new access token. Only users without
-//! a second factor in projects with such teams cost a read, and a write if something changed.
+//! Finds out which of a user's teams require a second factor. Memberships are in items of their
+//! own, which the authentication of a request does not read. So these teams are noted in the user's
+//! item: when the user joins one, and here, whenever the user gets a new access token. This costs a
+//! read only in projects with such teams, and a write only if the teams of a user without a second
+//! factor have changed.
 
 use std::collections::BTreeSet;
 
@@ -11,8 +12,7 @@ use model::user::User;
 use store::user;
 use wire::id::{TeamId, UserId};
 
-/// The teams of the user whose members need a second factor; `None` if the project has no such
-/// teams.
+/// The user's teams that require a second factor; `None` if no team of the project does.
 pub(crate) async fn read(app: &App, project: &Project, user: UserId) -> Result<Option<BTreeSet<TeamId>>, store::Error> {
     let teams = &project.config.second_factor.required_of_teams;
     if teams.is_empty() {
@@ -21,7 +21,7 @@ pub(crate) async fn read(app: &App, project: &Project, user: UserId) -> Result<O
     app.store.memberships_among(&project.id, user, teams).await.map(Some)
 }
 
-/// Notes the teams in the user's item, if they have changed and matter.
+/// Notes the teams in the user's item, if they have changed and the user has no second factor.
 pub(crate) async fn note(app: &App, project: &Project, user: &mut User, teams: Option<BTreeSet<TeamId>>) -> Result<(), store::Error> {
     let Some(teams) = teams.filter(|teams| !user.has_second_factor() && user.second_factor_teams != *teams) else { return Ok(()) };
     app.store.write_unrecorded(user::note_second_factor_teams(&project.id, user.id, &teams)?).await?;
@@ -29,8 +29,8 @@ pub(crate) async fn note(app: &App, project: &Project, user: &mut User, teams: O
     Ok(())
 }
 
-/// Reads and notes the teams of a user who signs in. Called after the session was written, and
-/// before its first access token is made.
+/// Reads and notes the teams of a user who signs in. Called after the sign-in was written, and
+/// before its access token is made.
 pub(crate) async fn renew(app: &App, project: &Project, user: &mut User) -> Result<(), store::Error> {
     if user.has_second_factor() {
         return Ok(());

@@ -1,4 +1,4 @@
-//! The answer of every sign-in for a user with a second factor.
+//! What a sign-in stores and returns if the user still has to prove a second factor.
 
 use errors::KnownError;
 use flows::App;

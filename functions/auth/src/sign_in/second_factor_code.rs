@@ -2,7 +2,7 @@
 //! or a recovery code in its place.
 //!
 //! The field for the app's code accepts codes of both kinds, so recovery codes work on pages that
-//! know nothing of them. Wrong codes of both kinds count against one limit.
+//! have no field for them. Wrong codes of both kinds count against one limit.
 
 use api::product::{Access, Client};
 use crypto::password::recovery::{HashedCode, RecoveryCode};
@@ -67,8 +67,8 @@ impl SecondFactorCode {
         Self { typed, wrong: KnownError::InvalidRecoveryCode }
     }
 
-    /// When the set of recovery codes, or the first of the apps, that this code may belong to was
-    /// added, if that is known.
+    /// When the credential to which this code may belong was added, if that is known: the set of
+    /// recovery codes, or the oldest of the apps.
     pub(crate) fn since(&self, user: &User) -> Option<Timestamp> {
         match self.typed {
             Typed::App(_) => user.totp.as_ref()?.apps().map(|app| app.set_at).min()?,

@@ -28,7 +28,7 @@ use crate::sign_in::required_teams;
 pub(crate) struct NewSession {
     session: Session,
     refresh_token: SecretString,
-    /// The device that replaced the second factor.
+    /// The remembered device that made the second factor unnecessary.
     device: Option<Device>,
 }
 
@@ -66,7 +66,8 @@ impl NewSession {
     }
 
     /// The session on a remembered device, if there is one. The second factor was last proved when
-    /// the device was remembered, so the session is as old for changes that require a recent proof.
+    /// the device was remembered, so for changes that require a recent proof, the session's proof
+    /// is as old as that.
     pub(crate) fn on(mut self, device: Option<Device>) -> Self {
         if let Some(device) = &device {
             self.session.authenticated_at = Some(device.created_at);

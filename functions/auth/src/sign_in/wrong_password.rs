@@ -1,10 +1,10 @@
 //! Wrong passwords at sign-in, counted per user without an expiry (SP 800-63B-4, §3.2.2).
 //!
-//! The limit per email address ([`Failures`]) allows ten attempts in ten minutes, indefinitely.
-//! After a hundred consecutive failures the account is closed to passwords until its owner resets
-//! the password or signs in another way. An email tells the owner. Nobody else can tell that an
-//! account is closed: a correct password gets the same response as a wrong one, after the same
-//! work.
+//! The limit per email address ([`Failures`]) allows ten attempts every ten minutes, for as long as
+//! somebody tries. After a hundred consecutive failures the account is closed to passwords until
+//! its owner resets the password or signs in another way. An email tells the owner. Nobody else can
+//! tell that an account is closed: a correct password gets the same response as a wrong one, after
+//! the same work.
 
 use api::product::{Access, Client};
 use errors::Error;
@@ -25,7 +25,7 @@ pub(crate) async fn count(access: &Access<Client>, failures: &Failures<'_>, user
     let Some(user) = user else { return Ok(tokio::try_join!(failures.count_nobody(), record).map(drop)?) };
     let count = access.app.store.count_wrong_password(&project.id, user.id, Guess::SignIn);
     let (counted, ()) = tokio::try_join!(count, record)?;
-    // Of several concurrent requests, exactly one counts up to this number, so one email is sent.
+    // Of several concurrent requests, exactly one reaches this number, so one email is sent.
     if let Some(closed) = counted.filter(|user| user.wrong_passwords == MAX_WRONG_PASSWORDS && user.password.is_some())
         && let Some(channel) = closed.primary()
     {

@@ -55,7 +55,8 @@ pub(crate) async fn check(access: &Access<Server>, body: &KeyBody, kind: OwnerKi
     Ok(view)
 }
 
-/// Records the use of a key. If the owner is changed at the same time, a later check records it.
+/// Records the use of a key. If the owner is changed at the same time, this use is not recorded,
+/// but a later one is.
 async fn note_use(access: &Access<Server>, project: &ProjectId, owner: &OwnerRow, used: OwnedKey) -> Result<(), Error> {
     let mut keys = owner.keys().clone();
     if let Some(key) = keys.get_mut(used.id) {

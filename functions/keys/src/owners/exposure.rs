@@ -13,7 +13,7 @@ use serde_json::json;
 use store::Write;
 use wire::id::{TeamId, UserId};
 
-/// The maximum number of managers who are told: their emails are written in one transaction.
+/// The maximum number of managers who are told, as their emails are written in one transaction.
 const MOST_MANAGERS: usize = 50;
 /// How many members are read at once.
 const PAGE: usize = 100;
@@ -23,8 +23,8 @@ const HTML: &str = r#"<h1>An API key was revoked</h1>
 <p class="facts">{{ variables.description }}<br>{{ variables.time }}</p>
 <p>Programs that use it no longer work. If they are needed, create a new key for them, and keep it secret.</p>"#;
 
-/// The emails about a key that `after` marks as exposed, and `team` does not. A change exposes one
-/// key.
+/// The emails about a key that is marked as exposed in `after`, but not yet in `team`. A change
+/// marks at most one key.
 pub(super) async fn notices(app: &App, project: &Project, team: &Team, after: &OwnedKeys) -> Result<Vec<Write>, store::Error> {
     let is_news = |key: &&OwnedKey| key.was_exposed && team.api_keys.get(key.id).is_some_and(|old| !old.was_exposed);
     let Some(key) = after.iter().find(is_news) else { return Ok(Vec::new()) };
@@ -44,7 +44,7 @@ fn mail(app: &App, project: &Project, team: &Team, key: &OwnedKey, user_id: User
     to_primary_address(user_id, Source { subject, html, theme_id, ..Source::default() }, variables)
 }
 
-/// The first members who may manage the team's keys.
+/// The members who may manage the team's keys; at most [`MOST_MANAGERS`].
 async fn managers(app: &App, project: &Project, team: TeamId) -> Result<Vec<UserId>, store::Error> {
     let (mut managers, mut after) = (Vec::new(), None);
     loop {

@@ -113,7 +113,7 @@ pub struct KeyPatch {
     #[deserr(default)]
     #[schema(value_type = Option<i64>)]
     pub(crate) expires_at_millis: Change<AtMillis>,
-    /// The new scopes, at most 32 of 1 to 64 characters.
+    /// The new scopes: at most 32, each of 1 to 64 visible ASCII characters.
     #[deserr(default)]
     #[schema(value_type = Option<Vec<String>>)]
     pub(crate) scopes: Option<Scopes>,

@@ -54,7 +54,7 @@ pub(crate) async fn create(access: &Access<Client>, owner: Owner, new: NewKey) -
     Ok(OwnedKeyView::new(owner, &key, &text))
 }
 
-/// The keys of an owner, newest first, without those that ended long ago.
+/// The keys of an owner, newest first, without those that ended 30 days ago or earlier.
 pub(crate) async fn list(access: &Access<Client>, owner: Owner) -> Result<List<OwnedKeyView>, Error> {
     let row = open(access, owner, 0).await?;
     let now = access.app.clock.now();

@@ -1,5 +1,5 @@
-//! The figures about payments and page views. The service records neither, so they are zeros and
-//! empty lists, like those of a project without payments and page views.
+//! The figures about payments and page views. The service records neither, so the figures are those
+//! of a project without payments and page views.
 
 use std::collections::BTreeMap;
 

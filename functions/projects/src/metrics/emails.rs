@@ -28,8 +28,8 @@ const MINUTES: i64 = 24 * 60;
 pub(crate) struct EmailOverview {
     /// The newest 100 emails by status.
     emails_by_status: BTreeMap<&'static str, u64>,
-    /// The emails that the mail service accepted in the last 30 days, and the newest 100 that it
-    /// has not accepted.
+    /// The number of emails that the mail service accepted in the last 30 days, plus those of the
+    /// newest 100 emails that it has not accepted.
     total_emails: u64,
     /// Emails that the mail service accepted, by day.
     daily_emails: Vec<Point>,
@@ -37,14 +37,14 @@ pub(crate) struct EmailOverview {
     daily_emails_by_status: Vec<DayOfEmails>,
     /// Emails that the mail service accepted in the last 30 days.
     emails_sent: u64,
-    /// The newest ten.
+    /// The newest ten emails.
     recent_emails: Vec<RecentEmail>,
     deliverability_status: Deliverability,
     /// The share of accepted emails that did not bounce; 0 without emails.
     deliverability_rate: f64,
     /// The share of accepted emails that bounced.
     bounce_rate: f64,
-    /// The share of the newest 100 emails that were accepted whose recipient followed a link.
+    /// Of the accepted emails among the newest 100: the share whose recipient followed a link.
     click_rate: f64,
 }
 
@@ -55,10 +55,10 @@ pub(crate) struct DayOfEmails {
     date: String,
     /// Accepted by the mail service on this day, without those that bounced on this day.
     ok: u64,
-    /// Bounced on this day, or among the newest 100 and created on this day: not sent because of an
+    /// Bounced on this day; or created on this day, among the newest 100 and not sent because of an
     /// error.
     error: u64,
-    /// Among the newest 100, created on this day, and waiting.
+    /// Created on this day, among the newest 100 and still in progress or paused.
     in_progress: u64,
 }
 
@@ -81,11 +81,11 @@ pub(crate) struct Deliverability {
     bounced: u64,
     /// Among the newest 100, not sent because of an error.
     error: u64,
-    /// Among the newest 100, waiting.
+    /// Among the newest 100, still in progress or paused.
     in_progress: u64,
 }
 
-/// The emails of the last 30 days.
+/// The figures about the emails of a project.
 pub(crate) async fn overview(app: &App, project: &Project) -> Result<EmailOverview, store::Error> {
     let now = app.clock.now();
     let listing = OutboxListing { start: None, oldest: project.created_at, limit: NEWEST, read: NEWEST + 1, now };

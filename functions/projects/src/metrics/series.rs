@@ -26,7 +26,7 @@ pub(crate) struct ActiveSplit {
     pub(crate) new: Vec<Point>,
     /// Active on the day before as well.
     pub(crate) retained: Vec<Point>,
-    /// Last active earlier.
+    /// Not active on the day before, but earlier.
     pub(crate) reactivated: Vec<Point>,
 }
 

@@ -1,4 +1,4 @@
-//! Member profiles in answers.
+//! Builds the member profiles in responses.
 
 use std::collections::HashMap;
 

@@ -73,14 +73,14 @@ pub struct PermissionPath {
 #[derive(Deserr, ToSchema)]
 #[deserr(deny_unknown_fields)]
 pub struct DefinitionsQuery {
-    /// 1 to 200. If omitted, all are on one page.
+    /// 1 to 200. Without `limit` and `cursor`, all permissions are on one page.
     #[schema(value_type = Option<u8>, minimum = 1, maximum = 200)]
     #[deserr(default)]
     limit: Option<Param<usize>>,
     /// The `next_cursor` of the previous page.
     #[deserr(default)]
     cursor: Option<String>,
-    /// A part of an id or a description, in any case.
+    /// Only permissions whose id or description contains this text. Case does not matter.
     #[deserr(default)]
     query: Option<String>,
 }
@@ -156,7 +156,8 @@ pub(crate) async fn delete(access: Access<Admin>, scope: Scope, id: PermissionId
     change(access, (Some(&id), None), IfMatch::default(), |rbac| rbac.delete(&id, scope)).await
 }
 
-/// Changes the permissions of the project if it has one of the wanted versions, and tries again if the project changes concurrently.
+/// Changes the permissions of the project if it has one of the wanted versions, and tries again if
+/// the project changes concurrently.
 ///
 /// `old` and `new` are the ids of the permission before and after the change. The levels of the
 /// configuration change with it: the definition is stored in the level `environment`, and if the id

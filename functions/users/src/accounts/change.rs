@@ -26,7 +26,8 @@ pub(crate) struct UserChange {
     patch: UserPatch,
     /// `Ok` if the request may change or remove an existing second factor, otherwise the error.
     just_proved: Result<(), KnownError>,
-    /// The user to whom the change may be made; `None` if another write in between does no harm.
+    /// The state of the user that the change requires (`If-Match`); `None` if the user may have
+    /// changed since it was read.
     pub(crate) seen: Option<User>,
 }
 
@@ -150,7 +151,8 @@ async fn hash(app: &App, project: &Project, user: &User, input: &UserInput) -> R
         (Change::Clear, _) => Change::Clear,
         (Change::Keep, Some(imported)) => {
             // The cost is recorded before the hash is stored. Every failed sign-in takes as long as
-            // a check at the highest recorded cost, so its duration never reveals this hash.
+            // a check at the highest recorded cost, so its duration does not reveal which account
+            // has such a hash.
             app.store.note_bcrypt_cost(project, &imported.0).await?;
             Change::Set(imported.0.clone())
         }

@@ -12,7 +12,7 @@ use wire::id::TeamId;
 pub enum UserOrder {
     #[deserr(rename = "signed_up_at")]
     SignedUpAt,
-    /// To the hour.
+    /// The time of the last activity, to the hour.
     #[deserr(rename = "last_active_at")]
     LastActiveAt,
 }

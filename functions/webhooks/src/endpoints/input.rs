@@ -23,7 +23,7 @@ pub(crate) fn check_url(app: &App, url: &str) -> Result<(), KnownError> {
     check(&app.settings, url).map_err(|reason| KnownError::WebhookUrlNotAllowed { reason })
 }
 
-/// What seals the secrets of the project's endpoints.
+/// Seals the secrets of the project's endpoints.
 pub(crate) fn sealing(context: &Context) -> Sealing<'_> {
     Sealing { sealer: &context.app.sealer, entropy: &context.app.entropy, project: &context.project.id }
 }
@@ -42,7 +42,7 @@ pub(crate) async fn found(context: &Context, id: WebhookEndpointId) -> Result<En
     Ok(row.ok_or(KnownError::WebhookEndpointNotFound)?)
 }
 
-/// The endpoint with its project, under which its deliveries are stored.
+/// The project and the endpoint, which together identify the endpoint's deliveries.
 pub(crate) fn lane(context: &Context, id: WebhookEndpointId) -> Lane {
     (context.project.id.clone(), id)
 }

@@ -16,7 +16,7 @@ async fn main() -> Result<(), Error> {
             // and, if it keeps failing, moves the event to the dead-letter queue.
             Some(told) => reports::take(app, &told).await?,
             None => {
-                tracing::info!(kind = %event.payload["detail"]["eventType"], "a report matches no email in the outbox");
+                tracing::info!(kind = %event.payload["detail"]["eventType"], "an event of SES was ignored, because it changes no email in the outbox");
                 false
             }
         };

@@ -12,7 +12,7 @@ use crate::webhooks::lane;
 
 /// The number of endpoints that are worked on at the same time. A task mostly waits.
 const AT_ONCE: usize = 256;
-/// The number of due endpoints that are read of each shard.
+/// The number of due endpoints that are read from each shard.
 const READ: i32 = 200;
 
 /// Endpoints that are being worked on.
@@ -23,8 +23,8 @@ pub struct Courier {
 }
 
 impl Courier {
-    /// Begins to work on the endpoints that are due, and returns how many those are. Work on an
-    /// endpoint begins nothing new after `until`.
+    /// Begins to work on endpoints that are due, and returns on how many. Work on an endpoint
+    /// begins nothing new after `until`.
     pub async fn begin(&mut self, app: &App, until: Timestamp) -> Result<usize, store::Error> {
         let mut begun = 0;
         for lane in app.store.due_webhooks(app.clock.now(), READ).await? {
@@ -50,8 +50,8 @@ impl Courier {
         match self.tasks.join_next().await {
             Some(Ok(lane)) => self.busy.remove(&lane),
             Some(Err(error)) => {
-                tracing::error!(%error, "a task of webhooks failed");
-                // It is not known whose task that was.
+                tracing::error!(%error, "the task of a webhook endpoint failed");
+                // It is not known which endpoint's task that was.
                 self.busy.clear();
                 true
             }
@@ -59,7 +59,7 @@ impl Courier {
         }
     }
 
-    /// Works on what is due until nothing is, or until `until`.
+    /// Works on due endpoints until none is due, or until `until`.
     pub async fn drain(&mut self, app: &App, until: Timestamp) -> Result<(), store::Error> {
         loop {
             if app.clock.now() < until {

@@ -1,4 +1,4 @@
-//! The work on one endpoint: delivers what is due, in order for each item that changed.
+//! The work on one endpoint: makes the due deliveries, in order for each changed item.
 
 use std::collections::HashSet;
 
@@ -26,7 +26,7 @@ const PARTS: usize = 10;
 /// How often a change to an endpoint is attempted.
 const ROUNDS: u32 = 5;
 
-/// Delivers what is due to an endpoint, until nothing is or until `until`.
+/// Makes the due deliveries to an endpoint, until none is due or until `until`.
 pub(super) async fn work(app: &App, lane: &Lane, until: Timestamp) -> Result<(), store::Error> {
     while app.clock.now() < until {
         let Some(claimed) = app.store.claim_webhook(lane, app.clock.now()).await? else { return Ok(()) };
@@ -42,11 +42,11 @@ pub(super) async fn work(app: &App, lane: &Lane, until: Timestamp) -> Result<(),
     Ok(())
 }
 
-/// One pass over the queue of a claimed endpoint; returns whether something may be due at once.
+/// One pass over the queue of a claimed endpoint; returns whether more may be due right away.
 async fn pass(app: &App, mut claimed: Claimed, endpoint: &Endpoint) -> Result<bool, store::Error> {
     let lane = claimed.lane.clone();
     if endpoint.disabled.is_some() {
-        // What is pending waits until the endpoint is switched on.
+        // Pending deliveries wait until the endpoint is enabled again.
         app.store.release_webhook(&claimed, None, app.clock.now()).await?;
         return Ok(false);
     }
@@ -67,7 +67,7 @@ async fn pass(app: &App, mut claimed: Claimed, endpoint: &Endpoint) -> Result<bo
     Ok(off.is_none() && !is_idle)
 }
 
-/// The places that are due, and when the next one is if none is.
+/// The places that are due, and the earliest time at which one of the other examined places is due.
 struct Due {
     places: Vec<Place>,
     next: Option<Timestamp>,

@@ -1,4 +1,5 @@
-//! The events of a change, with their data. Users and teams have the form that servers read.
+//! The events of a change, with their data. Users and teams have the form in which servers read
+//! them.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -59,7 +60,7 @@ async fn user(known: &Known<'_>, pair: &Pair<(User, Timestamp)>) -> Result<Event
     let Known { app, project, .. } = known;
     let view = |user: &User, active_at: Timestamp, team: Option<&Team>| json!(ServerUser::of(user, active_at, &project.config, team));
     Ok(match (&pair.old, &pair.new) {
-        // The personal team, which is selected, may not exist yet for a receiver.
+        // The selected personal team is left out, because the receiver may not know it yet.
         (None, Some((new, active_at))) => vec![(EventType::UserCreated, view(new, *active_at, None))],
         (Some((old, _)), Some((new, active_at))) => {
             let mut events = Vec::new();
@@ -99,8 +100,8 @@ fn team(pair: &Pair<Team>) -> Events {
     }
 }
 
-/// The events of the API keys of a user or team, which are part of its item. The use of a key is no
-/// change, and the end of its owner is that of its keys.
+/// The events of the API keys of a user or team, which are stored in the owner's item. The use of a
+/// key has no event. If the owner is deleted, its keys have no events of their own.
 fn owned_keys(events: &mut Events, owner: Owner, [old, new]: [&OwnedKeys; 2]) {
     let ([created, updated, deleted], (name, id)) = match owner {
         Owner::User(id) => {

@@ -53,7 +53,8 @@ fn meaning(record: Record) -> Option<Change> {
     changes::of(record).inspect_err(failed).ok().flatten()
 }
 
-/// The teams that deleted users left: a user's memberships are deleted with the user.
+/// The teams that each user left in this batch. The memberships of a deleted user are deleted with
+/// the user.
 fn teams_left(changes: &[Change]) -> HashMap<(ProjectId, UserId), Vec<TeamId>> {
     let mut left: HashMap<_, Vec<TeamId>> = HashMap::new();
     for change in changes {
@@ -66,7 +67,8 @@ fn teams_left(changes: &[Change]) -> HashMap<(ProjectId, UserId), Vec<TeamId>> {
     left
 }
 
-/// An event of a change, the `index`th. Its id follows from the change.
+/// The `index`th event of a change. Its id is derived from the change, so it is the same when a
+/// batch is read again.
 fn message(change: &Change, index: usize, event_type: EventType, data: &Value) -> Message {
     let seed = format!("{}/{}/{}/{index}", change.project, change.object, change.position);
     Message::new(format!("msg_{}", Digest::of(&seed)), event_type, change.at, data)

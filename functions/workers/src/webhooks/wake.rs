@@ -20,8 +20,8 @@ pub struct Wake {
 }
 
 impl Wake {
-    /// The function that `GATELET_WEBHOOKS_FUNCTION` names; `None` if it names none, so that only
-    /// the schedule starts the function.
+    /// Starts the function that `GATELET_WEBHOOKS_FUNCTION` names; `None` if the variable is not
+    /// set, so that only the schedule starts the function.
     pub fn from_env() -> Result<Option<Self>, Error> {
         let Some(function) = variable("GATELET_WEBHOOKS_FUNCTION") else { return Ok(None) };
         let client = Client::new(Endpoint::from_env(Service::Lambda)?, AwsHttp::from_env()?);

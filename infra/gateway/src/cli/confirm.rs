@@ -4,8 +4,8 @@ use std::io::{IsTerminal as _, stdin};
 
 use anyhow::{Context as _, bail};
 
-/// Asks for the id of the thing that a command is to delete, unless `given` repeats the id already.
-/// Fails if the answer is another text.
+/// Requires the id of what a command is to delete: in `given`, or typed at the prompt. Fails if the
+/// text is not this id.
 pub(super) fn deletion(kind: &str, what: &str, id: &str, given: Option<String>) -> anyhow::Result<()> {
     let confirmed = match given {
         Some(again) => again,
@@ -21,7 +21,7 @@ pub(super) fn deletion(kind: &str, what: &str, id: &str, given: Option<String>) 
 /// A line of standard input; at a terminal, after the question.
 fn typed(what: &str) -> anyhow::Result<String> {
     if stdin().is_terminal() {
-        eprint!("This deletes {what}. Type its id to confirm:  ");
+        eprint!("This deletes {what}. Type its id to confirm: ");
     }
     let mut line = String::new();
     stdin().read_line(&mut line).context("cannot read the id")?;

@@ -17,7 +17,7 @@ use crate::say::say;
 pub(super) enum Command {
     /// Replace all content with that of a folder: site.toml, apps.toml, blog/*.md, and the images
     /// that they refer to. Only what has changed is written. Posts with `draft = true` are checked,
-    /// but not published; a post whose time has not come appears by itself
+    /// but not published; a post with a future date appears at that time
     Publish {
         folder: PathBuf,
         /// The site's URL, which is the base of the URLs in its content. Default: the URL at which
@@ -93,7 +93,7 @@ async fn roll_back(tools: &Tools, to: Option<u64>) -> anyhow::Result<()> {
             say!("Publication {} of {} is shown again", kept.number, kept.at.strftime("%Y-%m-%d %H:%M:%S UTC"));
             Ok(())
         }
-        (None, Some(number)) => bail!("publication {number} does not exist any more: `gateway content history` lists at most {KEPT}"),
+        (None, Some(number)) => bail!("publication {number} is not among the last {KEPT}, which `gateway content history` lists"),
         (None, None) => bail!("there is no earlier publication to return to: publish the content that should be shown"),
     }
 }

@@ -106,9 +106,9 @@ mod tests {
         assert!(read.contains("GATELET_API_URL") && read.contains("GATELET_LOG"), "{read:?}");
         let (documented, page) = (documented(), std::fs::read_to_string(root.join("docs/gateway.md")).unwrap());
         let of_rules = |name: &str| name.starts_with("GATELET_LIMIT_");
-        // Exempt are the variables of single rate limits, those of the renderer process and of
-        // tests, and those that do not begin with `GATELET_`, some of which the runtime of a
-        // container sets.
+        // These need no documentation: the variables of single rate limits, those of the renderer
+        // process and of tests, and those that do not begin with `GATELET_`, some of which the
+        // runtime of a container sets.
         let internal = ["GATELET_RENDERER", "GATELET_STOP_AT"];
         for name in read.iter().filter(|name| !of_rules(name) && !internal.contains(&name.as_str()) && name.starts_with("GATELET_")) {
             assert!(documented.contains(name), "{name} is not in the table of shared/settings");

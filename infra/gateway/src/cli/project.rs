@@ -45,7 +45,7 @@ pub(super) enum Command {
         #[arg(long, conflicts_with = "id")]
         internal: bool,
         /// The team that owns the project of a deployment; by default the team that you selected,
-        /// or your only one
+        /// or your only team
         #[arg(long, value_name = "ID", conflicts_with_all = ["id", "internal"])]
         team: Option<String>,
     },

@@ -3,8 +3,8 @@
 //! can be dropped.
 //!
 //! The command can be stopped at any time and started again, as it skips what the current secret
-//! already protects. Servers may answer requests meanwhile, as long as every server has the current
-//! secret.
+//! already protects. Servers may answer requests while it runs, as long as every server has the
+//! current secret.
 
 use anyhow::ensure;
 use crypto::trail_keys::TrailKeys;

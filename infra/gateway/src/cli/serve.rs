@@ -63,9 +63,8 @@ pub(super) struct Options {
     /// Same as `GATELET_REMOTE_PAGES=1`
     #[arg(long, conflicts_with = "no_pages")]
     remote_pages: bool,
-    /// Where the pages are left out (`--no-pages`, `--trusted-proxy`): serve the console
-    /// nevertheless, to everybody who signs in as a user of the project `internal`. Same as
-    /// `GATELET_CONSOLE=1`
+    /// Serve the console although the pages are disabled (`--no-pages`, `--trusted-proxy`), to
+    /// everybody who signs in as a user of the project `internal`. Same as `GATELET_CONSOLE=1`
     #[arg(long)]
     console: bool,
     /// Trust the viewer headers of a distribution without proof (for tests)
@@ -145,7 +144,7 @@ async fn open_engine(data: Option<&Data>, is_shared: bool, entropy: &Entropy) ->
     if let (Some(database), false) = (&database, is_shared) {
         engine.share_commits(database)?;
     }
-    // Other processes may read the stream, too, so only a stream of this process is emptied.
+    // Other processes may read a shared stream, too, so this process must not empty it.
     engine.open_feed(database.as_deref().filter(|_| !is_shared)).await?;
     Ok((engine, was_shared))
 }

@@ -17,7 +17,7 @@ use crate::say::say;
 pub(super) enum Command {
     /// List teams
     List {
-        /// Only teams with this part of a name
+        /// Only teams whose name contains this text
         #[arg(long, value_name = "TEXT")]
         query: Option<String>,
         #[command(flatten)]

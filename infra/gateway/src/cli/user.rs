@@ -37,8 +37,8 @@ pub(super) enum Command {
     List(api::List),
     /// Show a user of a deployment
     Show(api::One),
-    /// Change a user of a deployment, with the fields of the server operation: `display_name=Ada`,
-    /// `restricted_by_admin=true`
+    /// Change a user of a deployment. The fields are those of `PATCH /api/v1/users/{user_id}` with
+    /// server access: `display_name=Ada`, `restricted_by_admin=true`
     Set(api::Set),
     /// Delete a user of a deployment, permanently
     Delete(api::Delete),

@@ -1,6 +1,6 @@
-//! Checks of the functions: each route is called without a key, and the response shows whether its
-//! function works. The calls change nothing, because an operation that requires a key rejects a
-//! call without one before it does anything else.
+//! Checks of the functions: each route is called, and the response shows whether its function
+//! works. The calls change nothing: they have no key and no body, and the ids in their paths belong
+//! to no item.
 
 use std::io::{self, Write};
 use std::time::Duration;
@@ -19,8 +19,8 @@ use crate::causes::with_causes;
 /// How long to wait for a response; a cold start takes less.
 const PATIENCE: Duration = Duration::from_secs(20);
 const AT_ONCE: usize = 8;
-/// The function of the images, which is not called: no image is always there, and one that is
-/// missing gets the same response as a path that is not connected.
+/// The function of the images, which is not called: no image is sure to exist, and a missing image
+/// gets the same response as a path that is not connected.
 const IMAGES: &str = "content-get-image";
 /// The id to put into paths that have no example; no item has it.
 const NOBODY: &str = "00000000-0000-4000-8000-000000000000";

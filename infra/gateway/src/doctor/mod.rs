@@ -1,4 +1,4 @@
-//! Checks a deployment: each check reports its result on one line, with the remedy for a problem.
+//! Checks a deployment, and reports each result on a line.
 //!
 //! The checks are made from outside with an operator's rights, because they examine what a
 //! deployment does not guarantee: a table may have been restored from a backup without its

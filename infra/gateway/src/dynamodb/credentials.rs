@@ -15,7 +15,7 @@ use crate::saved_keys::{EXPORT, Saved, quoted};
 const ID: &str = "GATELET_DYNAMODB_ACCESS_KEY_ID";
 const SECRET: &str = "GATELET_DYNAMODB_SECRET_ACCESS_KEY";
 
-/// An access key id and a secret access key, as AWS has them.
+/// An access key id and a secret access key, as in AWS.
 #[derive(Clone)]
 pub(crate) struct Credentials {
     pub(crate) id: String,

@@ -96,7 +96,7 @@ fn canonical(request: &Parts, signed: &str, body: &[u8]) -> Option<String> {
     Some(format!("{}\n/\n\n{headers}\n{signed}\n{}", request.method, sha256(body)))
 }
 
-/// The text with each run of white space reduced to one space.
+/// Trims the text, and reduces each run of white space in it to one space.
 fn squeezed(text: &str) -> String {
     text.split_ascii_whitespace().collect::<Vec<_>>().join(" ")
 }

@@ -37,7 +37,7 @@ pub(super) fn router(pages: Pages) -> Router {
     guarded.route("/", get(start)).route("/console/assets/{version}/{*name}", get(asset)).with_state(pages)
 }
 
-/// The console without the keys of a project: it shows what a user may see who signs in. Its files
+/// The console without the keys of a project: users sign in, and see what they may see. Its files
 /// contain no data, so they need no guard.
 pub(super) fn with_sign_in(pages: Pages) -> Router {
     let router = Router::new().route(CONSOLE, get(show)).route("/console/{*path}", get(show)).route("/console/preview", post(preview));

@@ -1,5 +1,4 @@
-//! The public pages: documents with their pictures, the API reference, error codes, and
-//! assets.
+//! The public pages: documents with their pictures, the API reference, error codes, and assets.
 
 use api::content::Linked;
 use axum::Router;
@@ -28,7 +27,7 @@ pub(super) fn router(pages: Pages) -> Router {
         .with_state(pages)
 }
 
-/// The list of documents. As at a deployment, its headers lead programs to the site's catalogs.
+/// The list of documents. As in a deployment, its headers lead programs to the site's catalogs.
 async fn start(State(pages): State<Pages>) -> Response {
     let links = catalog::links(&pages.app.settings.site_url);
     Linked { answer: document(&pages, ""), links }.into_response()

@@ -37,7 +37,7 @@ use crate::inbox::Inbox;
 
 /// Which pages a gateway has besides the public ones.
 pub enum Extent {
-    /// No others.
+    /// Only the public pages.
     Public,
     /// The console, in which everybody has to sign in.
     Console,

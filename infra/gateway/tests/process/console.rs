@@ -41,7 +41,7 @@ async fn the_keys_require_the_cookie_and_the_token_of_the_link() {
         (&gateway.line("Project").into(), &gateway.line("Admin key").into())
     );
 
-    // A program has the page key instead.
+    // A program sends the page key instead.
     let key = format!("Bearer {}", gateway.page_key());
     assert_eq!(ask(&[("user-agent", "curl/8.5.0"), ("authorization", &key)]).await.status(), 200);
 
@@ -70,7 +70,7 @@ async fn the_keys_require_the_cookie_and_the_token_of_the_link() {
         let text = answer.text().await.unwrap();
         assert!(!text.contains("sak_") && !text.contains("ssk_"), "{headers:?}: {text}");
     }
-    // No preflight request allows another site to ask.
+    // A preflight request of another site is rejected.
     let preflight = [("origin", "http://evil.test"), ("access-control-request-method", "GET")];
     let answer = gateway.send_without_key(Method::OPTIONS, SESSION, &preflight, None).await;
     assert_eq!((answer.status().as_u16(), answer.headers().get("access-control-allow-origin")), (403, None));
@@ -139,14 +139,14 @@ async fn without_private_pages_the_console_has_a_sign_in_and_no_keys() {
         assert!(policy.contains("frame-ancestors 'none'") && !policy.contains("unsafe"), "{policy}");
         let text = page.text().await.unwrap();
         assert!(text.contains(">Console</a>") && !text.contains(">Inbox</a>"), "{text}");
-        // Nobody receives keys, and the pages with emails stay away.
+        // Nobody receives keys, and there are no pages with emails.
         for path in [SESSION, "/inbox", "/outbox", "/inbox/api/messages"] {
             let answer = gateway.send_without_key(Method::GET, path, &behind, None).await;
             let text = answer.text().await.unwrap();
             assert!(!text.contains("sak_") && !text.contains("super_secret"), "{path}: {text}");
         }
         assert_eq!(gateway.send_without_key(Method::GET, "/inbox", &behind, None).await.status(), 404);
-        // No other site shows content of its own under this address.
+        // Another site cannot have its content shown at this address.
         let form = [("content-type", "application/x-www-form-urlencoded")];
         for (site, status) in [("cross-site", 403), ("none", 403), ("same-origin", 200)] {
             let request = gateway.http.post(format!("{}/console/preview", gateway.url)).header("sec-fetch-site", site);

@@ -1,4 +1,4 @@
-//! `--dynamodb-port`: the table is only available to programs of this machine that have its
+//! `--dynamodb-port`: the table is available only to programs of this machine that have its
 //! credentials.
 
 use std::net::TcpStream;
@@ -63,7 +63,7 @@ async fn web_pages_other_hosts_and_unsigned_requests_are_rejected() {
     for host in ["evil.test", "localhost.evil.test:8000", "0.0.0.0:8000", "10.0.0.1", "[::ffff:10.0.0.1]"] {
         assert_eq!(asked(&gateway, Method::POST, &[target, json, ("host", host)]).await, (403, false), "{host}");
     }
-    // The scope names the right credentials, but the signature does not match.
+    // The header names the right access key, but its signature is wrong.
     let scope = "20260101/local/dynamodb/aws4_request, SignedHeaders=host;x-amz-date;x-amz-target, Signature=00";
     let forged = format!("AWS4-HMAC-SHA256 Credential={}/{scope}", gateway.line("AWS key ID"));
     let answer = gateway.http.post(gateway.line("DynamoDB")).header("authorization", forged).header("x-amz-date", "20260101T000000Z");

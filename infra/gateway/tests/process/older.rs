@@ -1,5 +1,6 @@
-//! The table of an older version, as its `gateway export` wrote it: from before there were levels
-//! of a configuration, passkeys and webhooks. `tests/older` has it, with its deployment secret.
+//! The table of an older version, as its `gateway export` wrote it. That version had no levels of a
+//! configuration, no passkeys and no webhooks. The export is in `tests/older`, with its deployment
+//! secret.
 
 use std::path::Path;
 
@@ -24,7 +25,7 @@ fn start(folder: &Folder) -> Gateway {
     Gateway::start(&folder.data())
 }
 
-/// What an operation answers to the project's server or administrator.
+/// The response of an operation to the project's server or administrator.
 async fn ask(gateway: &Gateway, access: &str, method: Method, path: &str, body: Option<Value>) -> Value {
     let (name, key) =
         if access == "admin" { ("x-stack-super-secret-admin-key", ADMIN_KEY) } else { ("x-stack-secret-server-key", SERVER_KEY) };

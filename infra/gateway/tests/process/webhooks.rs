@@ -16,7 +16,7 @@ use serde_json::{Value, json};
 use crate::support::{Folder, Gateway, gateway, variable};
 
 const ENDPOINTS: &str = "/api/v1/internal/webhook-endpoints";
-/// The number of users that are created, renamed and deleted.
+/// The number of users that are created and renamed. Every second one is also deleted.
 const USERS: usize = 408;
 /// Where the gateway is killed, one place after another, while it works on the same changes.
 const PLACES: [&str; 12] = [
@@ -204,13 +204,14 @@ async fn retries_that_wait_and_an_endpoint_that_is_off_outlast_a_kill() {
     service.call(&first, Method::PATCH, &endpoint, json!({ "enabled": false })).await;
     first.killed_where_it_stops("recording").await;
 
-    // Killed again, once everything is recorded and waits for the endpoint.
+    // The gateway is killed again once everything is recorded and waits for the endpoint.
     let second = service.start(None);
     until(async || service.pending(&second, &endpoint).await == 20).await;
     assert_eq!((service.pending(&second, &endpoint).await, receiver.by_user()), (20, BTreeMap::new()));
     drop(second);
 
-    // Killed while a retry waits: the first events of the other users have been refused, too.
+    // The gateway is killed while a retry waits: the first events of the other users have been
+    // refused, too.
     let third = service.start(None);
     service.call(&third, Method::PATCH, &endpoint, json!({ "enabled": true })).await;
     until(async || receiver.refused() >= 10).await;

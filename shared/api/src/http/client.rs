@@ -31,13 +31,12 @@ impl Default for PeerAddress {
     }
 }
 
-/// The caller of an operation that requires no access; only the caller's IP address and location
-/// are known.
+/// The caller of an operation that requires no access.
 #[derive(Clone)]
 pub struct Caller {
     /// The caller's IP address and location.
     pub place: Place,
-    /// The token of a device that is remembered in place of a second factor.
+    /// The token of a remembered device, which replaces the second factor.
     pub device: Option<DeviceToken>,
 }
 
@@ -54,7 +53,7 @@ impl Describe for Caller {
     fn describe(_: &mut Description) {}
 }
 
-/// The token of a remembered device. A token that is malformed replaces no second factor.
+/// The token of a remembered device; `None` if it is absent or malformed.
 pub fn device(headers: &HeaderMap) -> Option<DeviceToken> {
     header(headers, "device-token").ok()?.and_then(DeviceToken::parse)
 }

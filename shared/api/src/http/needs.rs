@@ -1,10 +1,10 @@
-//! What an operation needs of the table: the items that its requests name, the actions of its role,
-//! and its entry in the trail.
+//! What an operation needs from the table: the items that its requests name, the actions of its
+//! role, and its entry in the trail.
 
 use crypto::webauthn::client_data::Ceremony;
 use model::document::DocumentKind;
 
-/// An item that a request names in its path, query, body or access token.
+/// One or more items that a request names in its path, query, body or access token.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Named {
     /// The user with the id `user_id`.
@@ -23,17 +23,18 @@ pub enum Named {
     KeySet,
     /// The owner that the API key in the field `api_key` names, if the key is of this project.
     KeyOwner,
-    /// The sign-in of a command-line tool with the `polling_code` or the `login_code`.
+    /// The sign-in of a command-line tool that the field `polling_code` or `login_code` identifies.
     CliSignIn,
-    /// The claim of the `refresh_token` or `anon_refresh_token` in the body.
+    /// The claim of the refresh token in the field `refresh_token` or else `anon_refresh_token`.
     RefreshToken,
     /// Another project, with the id `project_id`.
     Project,
-    /// The challenge of the passkey ceremony with the code `code`.
+    /// The challenge of the passkey ceremony with the code in the field `code`.
     Challenge(Ceremony),
-    /// The user whom the response of a passkey in `authentication_response` claims to belong to.
+    /// The user to whom the passkey response in the field `authentication_response` claims to
+    /// belong.
     PasskeyUser,
-    /// The challenge and the user of the passkey's response in `passkey`.
+    /// The challenge and the user of the passkey response in the field `passkey`.
     PasskeyProof,
 }
 

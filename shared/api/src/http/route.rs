@@ -12,13 +12,13 @@ use crate::http::verb::Verb;
 
 /// Memory of a function that hashes no passwords, in MB.
 pub const MEMORY: u16 = 256;
-/// Memory of a function that hashes passwords, in MB: enough for a Lambda to have a whole core.
+/// Memory of a function that hashes passwords, in MB: with this much, a Lambda has a whole core.
 pub const HASHING_MEMORY: u16 = 1769;
 
 /// An operation: its method and path, and what it may do.
 #[derive(Debug, Clone, Copy)]
 pub struct Route {
-    /// Name of the binary, the Lambda, the example event and the test.
+    /// Name of the binary and the Lambda, such as `users-me-read`; it begins with the area.
     pub name: &'static str,
     /// The method.
     pub verb: Verb,
@@ -58,7 +58,8 @@ pub struct Route {
     pub serves_images: bool,
     /// Whether its changes are recorded in the trail.
     pub trail: Trail,
-    /// If the operation writes: whether users whom an administrator has restricted may call it.
+    /// If the operation has a rate limit: whether users whom an administrator has restricted may
+    /// call it.
     pub is_open_to_restricted: bool,
     /// Patterns of the partition keys that the function may access (`dynamodb:LeadingKeys`). If
     /// empty, the function may access all partitions except the public content.
@@ -269,7 +270,7 @@ impl Route {
         Self { ignores_unknown_fields: true, ..self }
     }
 
-    /// For operations that are called by a form; the content of the form does not matter.
+    /// For operations that an HTML form calls, whose content does not matter.
     pub const fn ignores_body(self) -> Self {
         Self { ignores_body: true, ignores_unknown_fields: true, ..self }
     }

@@ -1,13 +1,13 @@
 //! The caller and its access level: the headers of a request become an [`Access`]. The checks have
 //! a fixed order, and the first failure wins.
 //!
-//! An operation that takes `Access<Server>` cannot run without a server key, an admin key, or the
-//! admin access token of a user who owns the project. Authentication usually takes one round trip:
-//! project, key, user, session and the items that the request names are read by one
-//! `BatchGetItem`, and the request is counted at the same time. An admin access token can take
-//! another round trip ([`crate::product::admin_token`]). The signature of the access token is
-//! verified locally; whether its session is still live, and what its user may do, is read from the
-//! table.
+//! An operation that takes `Access<Server>` cannot run without a server key, the access token of a
+//! machine, an admin key, or the admin access token of a member of the team that owns the project;
+//! only the process itself needs none ([`Operator`]). Authentication usually takes one round trip:
+//! project, key, user, session and the items that the request names are read by one `BatchGetItem`,
+//! and the request is counted at the same time. An admin access token can take another round trip
+//! ([`crate::product::admin_token`]). The signature of the access token is verified locally;
+//! whether its session is still live, and what its user may do, is read from the table.
 
 use std::marker::PhantomData;
 use std::ops::Deref;
@@ -100,8 +100,9 @@ impl<L> Access<L> {
         self.context
     }
 
-    /// The user whose items a request lists. No operation lists the items of all users: without a
-    /// user, clients get `FORBIDDEN`, and all others a schema error that requires `user_id`.
+    /// The user whose items a request lists. Listing the items of all users is not supported:
+    /// without a user, clients get `FORBIDDEN`, and all others a schema error that requires
+    /// `user_id`.
     pub fn listed_user(&self, user: Option<UserRef>, route: &Route) -> Result<UserId, KnownError> {
         match user {
             Some(user) => self.user_id(user),

@@ -1,4 +1,4 @@
-//! Access with a one-time code: the code's item is read along with the access.
+//! Access with a one-time code: the code's item is read while the access is proved.
 //!
 //! An attempt at a code must be counted before the code is checked, and only the checked code says
 //! whose account it is for. One after the other, proving the access, trying the code, reading the
@@ -196,8 +196,8 @@ impl<K: MailedCode> CodeAccess<K> {
 impl CodeAccess<InvitationCode> {
     /// Counts the caller's attempt at the code of an invitation and checks the code, without
     /// accepting the invitation. If the nonce is unknown, the code is not read again, and no
-    /// attempt at it is counted, so that made-up codes create no items; the rate limit counts such
-    /// requests by the caller's IP address.
+    /// attempt at it is counted, so that made-up codes create no items; such a request counts only
+    /// against the rate limit of its operation.
     pub async fn try_invitation(&self, app: &App, code: &Code, caller: &Subject) -> Result<Result<Invitation, Rejected>, store::Error> {
         if self.is_made_up {
             return Ok(Err(Rejected::NotFound));

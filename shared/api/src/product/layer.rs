@@ -29,8 +29,8 @@ const MAX_BODY_BYTES: usize = 256 * 1024;
 
 /// Minimum duration of a response that must not reveal whether an account exists. With the
 /// gateway's own table, such an operation takes less time than this, but a tenth of a millisecond
-/// more if the item exists. With DynamoDB, this difference is hidden anyway, because durations vary
-/// by milliseconds.
+/// more if the account exists. With DynamoDB, this difference is hidden anyway, because durations
+/// vary by milliseconds.
 const HIDING: Duration = Duration::from_millis(10);
 
 /// Wraps an operation of the product API.

@@ -117,7 +117,7 @@ impl Names<'_> {
     }
 }
 
-/// The user whom the response of a passkey in an object claims to belong to.
+/// The user to whom the passkey response in the field `authentication_response` claims to belong.
 fn passkey_user(object: &Value) -> Option<UserId> {
     claimed_user(object.get("authentication_response")?)
 }

@@ -1,5 +1,5 @@
-//! The errors of the token endpoint: OAuth clients read `error`, a code of RFC 6749; SDKs read
-//! `code` and `details`.
+//! The errors of the token endpoint: OAuth clients read `error`, a code of RFC 6749 or RFC 8628;
+//! SDKs read `code` and `details`.
 //!
 //! One body contains the fields for both kinds of clients, because neither format forbids the
 //! fields of the other. The layer writes this body, because some errors occur before the operation
@@ -10,8 +10,8 @@ use serde::Serialize;
 use serde_json::Value;
 use strum::{IntoStaticStr, VariantNames};
 
-/// The codes in `error` (RFC 6749 §5.2). `ServerError` and `TemporarilyUnavailable` are from
-/// §4.1.2.1: §5.2 has no such codes, but clients know them.
+/// The codes in `error` (RFC 6749 §5.2, RFC 8628 §3.5). `ServerError` and `TemporarilyUnavailable`
+/// are from RFC 6749 §4.1.2.1: §5.2 has no such codes, but clients know them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, IntoStaticStr, VariantNames)]
 #[serde(rename_all = "snake_case")]
 #[strum(serialize_all = "snake_case")]
@@ -26,7 +26,7 @@ pub enum OauthErrorCode {
     UnauthorizedClient,
     /// The grant type is not supported.
     UnsupportedGrantType,
-    /// Nobody has decided about the sign-in of a device yet (RFC 8628 §3.5).
+    /// The sign-in of the device has been neither confirmed nor refused yet (RFC 8628 §3.5).
     AuthorizationPending,
     /// The device polls too often (RFC 8628 §3.5).
     SlowDown,

@@ -51,7 +51,7 @@ impl IfMatch {
         self.0.as_deref().is_some_and(|wanted| wanted.trim() != "*")
     }
 
-    /// [`KnownError::PreconditionFailed`] if the resource has a version that is not named.
+    /// [`KnownError::PreconditionFailed`] if `If-Match` does not permit this version.
     pub fn check(&self, version: u64) -> Result<(), KnownError> {
         match self.0.as_deref() {
             Some(wanted) if !wanted.split(',').map(str::trim).any(|tag| tag == "*" || tag == etag(version)) => {

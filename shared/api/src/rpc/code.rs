@@ -2,11 +2,11 @@
 
 /// The body is not JSON.
 pub const PARSE_ERROR: i64 = -32700;
-/// The body is not a request.
+/// The body is JSON, but not a valid request.
 pub const INVALID_REQUEST: i64 = -32600;
 /// There is no such method.
 pub const METHOD_NOT_FOUND: i64 = -32601;
 /// The parameters do not fit the method.
 pub const INVALID_PARAMS: i64 = -32602;
-/// The service failed, which the log explains.
+/// The service failed; the log says why.
 pub const INTERNAL_ERROR: i64 = -32603;

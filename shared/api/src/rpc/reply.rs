@@ -22,7 +22,8 @@ impl Reply {
         Self { status: StatusCode::OK, body: Some(json!({ "jsonrpc": "2.0", "id": id, "result": result })) }
     }
 
-    /// The failure of the request with this id, `null` if it is unknown. The status is 200.
+    /// The failure of the request with this id, which is `null` if the id is unknown. The status is
+    /// 200.
     pub fn error(id: &Value, code: i64, message: &str) -> Self {
         Self { status: StatusCode::OK, body: Some(json!({ "jsonrpc": "2.0", "id": id, "error": { "code": code, "message": message } })) }
     }

@@ -1,7 +1,7 @@
 //! Password hashes: argon2id as PHC strings, and bcrypt for imported accounts.
 //!
-//! The parameters are part of each hash, so sign-in notices and replaces a hash whose parameters
-//! are weaker than the current ones.
+//! The parameters are part of each hash, so a sign-in recognises a hash whose parameters are weaker
+//! than the current ones, and replaces it.
 //!
 //! Checking a wrong password takes the same work whether or not the account exists, and whichever
 //! kind of hash the account has: one argon2id, plus bcrypt at the highest cost among the project's
@@ -117,8 +117,8 @@ impl Hasher {
     }
 
     /// Checks `password` against `hash`; without a hash, does the same work and returns
-    /// [`Verdict::Wrong`]. `dearest` is the highest bcrypt cost of the project, see
-    /// `model::project::Project`.
+    /// [`Verdict::Wrong`]. `dearest` is the highest cost among the bcrypt hashes that were imported
+    /// for the project's users; `None` if there are none.
     pub async fn verify(&self, hash: Option<&Hash>, password: &Password, dearest: Option<u32>) -> Verdict {
         let hasher = self.clone();
         let (hash, password) = (hash.cloned(), password.clone());
@@ -217,7 +217,7 @@ fn is_right(text: &str, password: &str) -> Result<bool, Error> {
     Ok(output(&argon2, password, &salt)? == expected)
 }
 
-/// The argon2 output for a password or recovery code, computed in this thread's memory.
+/// The argon2 output for a password or recovery code, computed in this thread's [`MEMORY`].
 pub(super) fn output(argon2: &Argon2<'_>, password: &str, salt: &[u8]) -> Result<Output, Error> {
     let length = argon2.params().output_len().unwrap_or(Params::DEFAULT_OUTPUT_LEN);
     let mut bytes = [0; Output::MAX_LENGTH];

@@ -85,7 +85,7 @@ impl HashedCodes {
         (others.len() < self.hashes.len()).then(|| Self { hashes: others, ..self.clone() })
     }
 
-    /// The text to seal; [`Self::parse`] reads it when it is opened.
+    /// The text to seal; [`Self::parse`] reads it again after it has been opened.
     pub fn text(&self) -> SecretString {
         let mut text = format!("{},{}${}", self.params.m_cost(), self.params.t_cost(), STANDARD_NO_PAD.encode(self.salt));
         for hash in &self.hashes {
@@ -128,8 +128,8 @@ impl Hasher {
         .await
     }
 
-    /// Hashes a code like those of a set. Without a set, hashes it with the current parameters and
-    /// a fixed salt, so that the work is the same as for a new set.
+    /// Hashes a code with the salt and the parameters of a set. Without a set, uses a fixed salt
+    /// and the current parameters, which takes as long as with a new set.
     #[expect(clippy::expect_used, reason = "the parameters of a set were checked when it was made or read")]
     pub async fn hash_code(&self, set: Option<&HashedCodes>, code: &RecoveryCode) -> HashedCode {
         let (code, salt) = (code.clone(), set.map_or([0; SALT], |set| set.salt));
@@ -144,7 +144,7 @@ mod tests {
     use super::*;
 
     fn code(text: &str) -> RecoveryCode {
-        RecoveryCode::parse(text).unwrap_or_else(|| panic!("{text} is no code"))
+        RecoveryCode::parse(text).unwrap_or_else(|| panic!("{text} is not a code"))
     }
 
     #[test]
@@ -155,7 +155,7 @@ mod tests {
     }
 
     #[test]
-    fn other_text_is_no_code() {
+    fn other_text_is_not_a_code() {
         let others = [
             "",
             "-",
@@ -214,7 +214,7 @@ mod tests {
     }
 
     #[test]
-    fn text_that_is_no_set_is_rejected() {
+    fn malformed_text_is_not_a_set() {
         let salt = STANDARD_NO_PAD.encode([7; SALT]);
         assert!(HashedCodes::parse(&format!("64,1${salt}").into()).is_some_and(|set| set.count() == 0), "every code was used");
         for text in

@@ -1,5 +1,6 @@
-//! Authenticator data: what the authenticator signs about itself (§6.1), and the objects in which
-//! it arrives.
+//! Authenticator data (Web Authentication Level 3, §6.1): what an authenticator signs about the
+//! site, the user and the credential, and the attestation object in which it arrives at a
+//! registration.
 
 use ciborium::Value;
 use ring::digest::{SHA256, digest};
@@ -22,7 +23,7 @@ const EXTENSIONS: u8 = 1 << 7;
 pub struct AuthenticatorData {
     rp_id_hash: [u8; 32],
     flags: u8,
-    /// The number of signatures so far; 0 if the authenticator does not count.
+    /// The signature counter (§6.1.1), which grows with every use; 0 if the authenticator has none.
     pub sign_count: u32,
     /// The new credential, in a registration.
     pub credential: Option<Credential>,
@@ -31,7 +32,7 @@ pub struct AuthenticatorData {
 /// A new credential.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Credential {
-    /// The model of the authenticator; zeros if it does not say.
+    /// The model of the authenticator; all zeros if the authenticator does not reveal it.
     pub aaguid: [u8; 16],
     /// The id that the authenticator gave the credential.
     pub id: Vec<u8>,
@@ -40,7 +41,7 @@ pub struct Credential {
 }
 
 impl AuthenticatorData {
-    /// Reads authenticator data, to the last byte.
+    /// Parses authenticator data; bytes after its end are refused.
     pub fn read(bytes: &[u8]) -> Result<Self, Refused> {
         const MALFORMED: Refused = Refused::Malformed("authenticatorData");
         let (rp_id_hash, rest) = bytes.split_first_chunk::<32>().ok_or(MALFORMED)?;
@@ -90,7 +91,7 @@ impl AuthenticatorData {
         self.flags & BACKUP_ELIGIBLE != 0
     }
 
-    /// Whether there is a copy of the credential elsewhere.
+    /// Whether the credential is currently backed up.
     pub fn is_backed_up(&self) -> bool {
         self.flags & BACKED_UP != 0
     }
@@ -109,8 +110,8 @@ impl Credential {
     }
 }
 
-/// The authenticator data in the attestation object of a registration (§6.5.4). Statements are not
-/// evaluated, but the format `none` must not have one (§8.7).
+/// The authenticator data in the attestation object of a registration (§6.5.4). Attestation
+/// statements are not evaluated, but that of the format `none` must be empty (§8.7).
 pub fn of_attestation_object(bytes: &[u8]) -> Result<AuthenticatorData, Refused> {
     const MALFORMED: Refused = Refused::Malformed("attestationObject");
     let Some(Value::Map(map)) = cbor::only(bytes) else { return Err(MALFORMED) };

@@ -1,4 +1,5 @@
-//! Client data: what the browser says about the page that asked (§5.8.1).
+//! Client data (Web Authentication Level 3, §5.8.1): what the browser says about the page that
+//! requested the passkey.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
@@ -6,12 +7,12 @@ use serde::Deserialize;
 
 use crate::webauthn::Refused;
 
-/// A ceremony.
+/// A ceremony of WebAuthn: what the browser is asked to do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Ceremony {
-    /// A passkey is created.
+    /// To create a passkey.
     Registration,
-    /// A passkey is used.
+    /// To sign with a passkey.
     Authentication,
 }
 
@@ -24,10 +25,10 @@ impl Ceremony {
     }
 }
 
-/// The client data of a response that answers the right challenge.
+/// Client data of the expected ceremony and challenge.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ClientData {
-    /// The origin of the page, which is yet to be checked.
+    /// The origin of the page, which the caller must check.
     pub origin: String,
 }
 
@@ -42,7 +43,7 @@ struct Collected {
 
 impl ClientData {
     /// Reads client data, and checks everything except the origin (§7.1 steps 5 to 11, §7.2 steps 9
-    /// to 14). Pages in frames of other sites are refused: whoever frames the page could make
+    /// to 14). Pages in frames of other origins are refused: whoever frames the page could make
     /// people confirm something that they do not see.
     pub fn read(json: &[u8], ceremony: Ceremony, challenge: &[u8]) -> Result<Self, Refused> {
         let json = json.strip_prefix(b"\xef\xbb\xbf").unwrap_or(json);

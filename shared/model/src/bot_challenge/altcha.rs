@@ -78,7 +78,7 @@ pub struct Challenge {
     pub signature: String,
 }
 
-/// The signed part of a challenge, in alphabetical order, because the signature covers its text.
+/// The signed part of a challenge: the signature covers its JSON, with the fields in this order.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields, rename_all = "camelCase")]
 pub struct Parameters {
@@ -88,7 +88,7 @@ pub struct Parameters {
     /// Iterations of the key derivation.
     #[schema(example = 250)]
     cost: u32,
-    /// The data that this service adds, which the signature covers.
+    /// The data that this service adds to the parameters of the protocol.
     data: Data,
     /// When the challenge expires, in seconds since the Unix epoch.
     expires_at: i64,
@@ -161,8 +161,8 @@ struct Counter {
     counter: u32,
 }
 
-/// A solved, unexpired challenge of this project. The store decides whether the challenge has been
-/// used before.
+/// A challenge that the payload solves, that has not expired and that was made for the expected
+/// project. The store decides whether it has been used before.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Solution {
     /// Identifies the challenge within its project.

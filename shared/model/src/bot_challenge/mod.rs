@@ -60,11 +60,11 @@ pub enum Guarded {
     SendSignInCode,
     /// Starting an OAuth flow to sign in.
     OAuth,
-    /// Every other operation that makes the project email a possibly unverified address: address
-    /// verification and invitations. They have no policy of their own: suspicious requests and all
-    /// requests of anonymous users require a challenge, unless the provider is off, or the policies
-    /// of `SignUp` and `SendSignInCode` are both off. Otherwise these operations could be used to
-    /// bypass those two policies.
+    /// Operations by which a user makes the project email an address that may be unverified:
+    /// address verification and invitations. They have no policy of their own: suspicious requests
+    /// and all requests of anonymous users require a challenge, unless the provider is off, or the
+    /// policies of `SignUp` and `SendSignInCode` are both off. Without this rule, these operations
+    /// could be used to bypass those two policies.
     Email,
 }
 
@@ -188,8 +188,8 @@ pub struct BotChallengeInput {
     #[deserr(default)]
     #[schema(value_type = Option<String>)]
     pub site_key: Change<String>,
-    /// The Turnstile secret key, which is never returned. If absent, the existing one is kept,
-    /// provided the site key does not change.
+    /// The Turnstile secret key, which is never returned. If absent, the existing one is kept;
+    /// required when the site key changes.
     #[deserr(default)]
     pub secret_key: Option<String>,
     /// When signing up with a password requires a solved challenge.

@@ -1,11 +1,12 @@
 //! Usual rates: whether requests come faster than usual, so that a bot challenge may be required.
 //!
 //! Requests are counted in sliding windows, as for rate limits: for the client's IP address, for
-//! its network and for the project. A flood is therefore detected across the edges of windows and
-//! for as long as it lasts: refused requests count too, and so do those with a solved challenge.
+//! its network and for the project. A flood is therefore detected even if it extends over the edge
+//! of a window. Refused requests count too, and so do those with a solved challenge: a flood is
+//! detected for as long as it lasts.
 //!
-//! For the project, OAuth flows are counted apart from the operations that send emails, so heavy
-//! use of either kind, in a flood or every day, does not use up the usual rate of the other kind.
+//! For the project, OAuth flows are counted separately from the other guarded operations, so heavy
+//! use of either kind does not use up the usual rate of the other.
 
 use std::net::IpAddr;
 
@@ -14,9 +15,9 @@ use jiff::Timestamp;
 use crate::bot_challenge::{BotChallenge, Guarded};
 use crate::limit::{Counter, Limits, Rate, Rule, Subject};
 
-/// The multiple of the usual rate at which counting stops, so that a longer flood causes no more
-/// writes in the window. A count this high keeps the subject suspicious for seven eighths of the
-/// next window, even if the flood ends.
+/// The multiple of the usual rate at which counting stops, so that the rest of a flood causes no
+/// writes in this window. Even if the flood ends then, so high a count keeps the subject suspicious
+/// for seven eighths of the next window.
 const MOST: u32 = 8;
 /// The length of a project's window, in seconds.
 const HOUR: u32 = 3600;
@@ -78,7 +79,7 @@ mod tests {
     }
 
     #[test]
-    fn an_ongoing_flood_stays_above_the_rate_without_being_counted() {
+    fn a_flood_stays_above_the_rate_after_counting_stops() {
         let mut counted = HashMap::<String, u32>::new();
         for second in 1_000..1_400 {
             let counter = counter(10, second);

@@ -17,7 +17,7 @@ pub const MAX_TOKEN: usize = 2048;
 
 /// The lifetime of a token, according to Cloudflare.
 const LIFE: SignedDuration = SignedDuration::from_mins(5);
-/// The permitted difference between Cloudflare's clock and this one.
+/// How far Cloudflare's clock may be ahead of this one.
 const SKEW: SignedDuration = SignedDuration::from_secs(60);
 
 /// The answer of `siteverify`.

@@ -1,7 +1,7 @@
 //! The emails that the service itself sends, as MiniJinja sources with fixed ids, and the default
-//! theme of every project. An outbox entry only names its built-in email; a source that a caller
-//! edits in the entry takes precedence over the built-in one. A project's own document with the
-//! same id overrides the built-in one.
+//! theme of every project. A project's own document with the same id overrides the built-in one. A
+//! new outbox entry names its built-in email without containing the sources; sources that are set
+//! in the entry, such as edited ones, take precedence.
 
 use jiff::Timestamp;
 use serde_json::{Value, json};

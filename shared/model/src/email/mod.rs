@@ -21,7 +21,7 @@ pub struct InvalidEmail;
 
 /// The longest accepted address, in characters: as it is written, and in its normal form.
 const MAX_LENGTH: usize = 256;
-/// The longest host name, in characters (RFC 1035 §2.3.4, without the length octets of the labels).
+/// The longest host name, in characters: 255 octets in the encoding of RFC 1035 §2.3.4.
 const MAX_DOMAIN: usize = 253;
 
 impl Email {
@@ -66,8 +66,8 @@ impl Email {
     }
 }
 
-/// Whether the text is a dot-atom (RFC 5322 §3.2.3): no quotes, no leading, trailing or double
-/// dots.
+/// Whether the text is a dot-atom (RFC 5322 §3.2.3) of at most 64 characters: no quotes, and no
+/// leading, trailing or double dots.
 fn is_local_part(text: &str) -> bool {
     let is_atext = |c: char| c.is_ascii_alphanumeric() || "!#$%&'*+-/=?^_`{|}~".contains(c);
     text.len() <= 64 && text.split('.').all(|atom| !atom.is_empty() && atom.chars().all(is_atext))

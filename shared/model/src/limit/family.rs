@@ -5,15 +5,15 @@
 pub enum Limit {
     /// Signing up.
     SignUp,
-    /// Signing in with a password, a passkey or a second factor, reauthentication, and changes to
-    /// the second factor.
+    /// Signing in with a password, a passkey or a second factor, reauthentication, setting up an
+    /// authenticator app, and creating recovery codes.
     SignIn,
     /// Operations that email a code or an invitation.
     SendCode,
-    /// Operations that check or redeem a code, complete an OAuth flow, or start the sign-in of a
-    /// command-line tool or device.
+    /// Operations that check or redeem a code or link, complete a sign-in with a provider, or start
+    /// or complete the sign-in of a command-line tool or device.
     Code,
-    /// Refreshing and exchanging tokens.
+    /// Getting tokens with a refresh token, an authorization code or a server key.
     Token,
     /// Polling for the sign-in of a command-line tool.
     Poll,
@@ -28,6 +28,7 @@ pub enum Limit {
     TestEmail,
     /// Every other operation that writes.
     Write,
-    /// Requests that name a project or key that does not exist. Applies to every operation.
+    /// In every operation, requests with a wrong key, or for a project, flow or link that does not
+    /// exist; also all reports of exposed API keys.
     Unproved,
 }

@@ -55,7 +55,7 @@ pub enum By {
     /// The API key of a user or team that the request names. A request that names none is not
     /// counted.
     ApiKey,
-    /// The client's user, the administrator, or the server's key; for a client without a user, the
-    /// IP address.
+    /// The user of a client or an administrator, or the key of a server or an administrator;
+    /// without a user or key, the IP address.
     Caller,
 }

@@ -12,10 +12,11 @@ pub enum Rule {
     SignUpNetwork,
     /// Sign-ups by a project's servers.
     SignUpServer,
-    /// Sign-ins with a password or passkey, second factors, reauthentications and changes to the
-    /// second factor, from an IP address.
+    /// Sign-ins with a password or passkey, second factors, reauthentications, set-ups of
+    /// authenticator apps and new sets of recovery codes, from an IP address.
     SignIn,
-    /// Wrong passwords for an account, and wrong codes of its second factor.
+    /// Wrong passwords for an email address, wrong current passwords when a user changes the
+    /// password, and wrong codes of a user's second factor; each of them is counted separately.
     SignInFailures,
     /// Emails with a code, requested from an IP address.
     SendCode,
@@ -44,8 +45,7 @@ pub enum Rule {
     Authorize,
     /// Proof-of-work challenges requested from an IP address.
     Challenge,
-    /// The rate above which an IP address is suspicious
-    /// ([`crate::bot_challenge::rate`]).
+    /// The rate above which an IP address is suspicious ([`crate::bot_challenge::rate`]).
     ChallengeUsualAddress,
     /// The rate above which a network (IPv4 /24, IPv6 /48) is suspicious.
     ChallengeUsualNetwork,
@@ -66,7 +66,8 @@ pub enum Rule {
     Write,
     /// Writes with a server's key or by an administrator, if no other rule counts them.
     WriteServer,
-    /// Wrong keys and unknown projects from an IP address.
+    /// Wrong keys, unknown projects, flows and links, and reports of exposed API keys, from an IP
+    /// address.
     Unproved,
 }
 

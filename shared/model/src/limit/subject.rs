@@ -70,14 +70,15 @@ impl Subject {
         Self(digest.to_string())
     }
 
-    /// Guesses at a secret of a known user: the old password when the password is changed, or a
-    /// code of the second factor. The subject contains a colon, which no digest does, so it cannot
-    /// collide with the subject of an email address.
+    /// Guesses at a secret of a known user: the current password, which a password change requires,
+    /// or a code of the second factor. The subject contains a colon, which no digest does, so it
+    /// cannot collide with the subject of an email address.
     pub fn proof(kind: &str, user: UserId) -> Self {
         Self(format!("{kind}:{user}"))
     }
 
-    /// An email address. `text` must be the normal form, unless the address is invalid.
+    /// An email address. The caller normalises `text`, so that all spellings of an address count
+    /// together.
     pub fn email(text: &str) -> Self {
         Self(Digest::of(text).to_string())
     }

@@ -68,7 +68,7 @@ fn the_reported_wait_is_sufficient_and_at_most_a_second_too_long() {
 
 proptest::proptest! {
     #[test]
-    fn a_burst_never_exceeds_the_quota_across_windows(steps in proptest::collection::vec(0_i64..40_000, 1..400)) {
+    fn no_minute_has_over_11_requests_and_no_ten_minutes_over_20(steps in proptest::collection::vec(0_i64..40_000, 1..400)) {
         let (mut now, mut counts, mut passed) = (0, std::collections::HashMap::<i64, u32>::new(), Vec::new());
         for step in steps {
             now += step;
@@ -103,7 +103,7 @@ fn a_rate_has_two_positive_numbers() {
 }
 
 #[test]
-fn each_rule_has_its_own_place_and_variable() {
+fn each_rule_has_its_own_rate_and_variable() {
     let names: std::collections::BTreeSet<String> = Rule::ALL.into_iter().map(Rule::variable).collect();
     assert_eq!(names.len(), Rule::ALL.len());
     for rule in Rule::ALL {

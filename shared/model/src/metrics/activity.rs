@@ -1,5 +1,6 @@
 //! On which days (UTC) users and teams are active. A user who is active on a day is counted once
-//! for that day, under the number of days since the user's previous active day (the gap).
+//! for that day. The counts of a day are kept by gap: the number of days since the previous day on
+//! which the user was active.
 //!
 //! These counts suffice to tell how many different users were active in a window of at most
 //! [`WINDOW`] days. A user's first active day in the window is the only one whose gap reaches back
@@ -43,12 +44,12 @@ pub enum Kind {
 pub enum Gap {
     /// The user signed up, or the team was created, on this day.
     New,
-    /// This many days ago; [`WINDOW`] stands for that many or more, or for an unknown number.
+    /// The number of days, from 1 to [`WINDOW`], which also stands for a greater or unknown number.
     Days(u8),
 }
 
 impl Gap {
-    /// The gap on `today` after an activity on `last`, of a user who signed up on `since`.
+    /// The gap on `today` of a user who signed up on `since` and was last active on `last`.
     pub fn of(today: Day, since: Day, last: Option<Day>) -> Self {
         if since >= today {
             return Self::New;
@@ -64,7 +65,7 @@ pub type Counts = BTreeMap<(Kind, Gap), u64>;
 /// The users, or teams, who were active on a day.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Split {
-    /// Those who signed up on this day.
+    /// Users who signed up on this day, or teams that were created on it.
     pub new: u64,
     /// Those who were active on the day before as well.
     pub retained: u64,
@@ -92,8 +93,8 @@ impl Split {
     }
 }
 
-/// How many different users of these kinds were active in the [`WINDOW`] days that end with
-/// `today`.
+/// How many different users or teams of these kinds were active in the [`WINDOW`] days that end
+/// with `today`.
 pub fn distinct(days: &BTreeMap<Day, Counts>, today: Day, kinds: &[Kind]) -> u64 {
     let first = today - WINDOW + 1;
     let mut sum = 0;

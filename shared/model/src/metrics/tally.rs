@@ -1,6 +1,6 @@
-//! How a change affects the totals of a project: the number of users, by country and by way to sign
-//! in, and of teams. The entry of the change in the audit trail contains its tally, and the worker
-//! that links the entry adds it up.
+//! How a change affects the totals of a project: the number of teams, and of users, also by country
+//! and by sign-in method. The change's entry in the audit trail contains the tally, and the worker
+//! that links the entry adds the tally to the totals.
 
 use std::collections::BTreeMap;
 
@@ -16,21 +16,21 @@ pub const ANONYMOUS: &str = "anonymous";
 pub const VERIFIED: &str = "verified";
 /// Teams.
 pub const TEAMS: &str = "teams";
-/// Prefix of the users of a country who have signed up.
+/// Prefix of the totals of signed-up users by country.
 pub const COUNTRY: &str = "c.";
-/// Prefix of the anonymous users of a country.
+/// Prefix of the totals of anonymous users by country.
 pub const ANONYMOUS_COUNTRY: &str = "a.";
-/// Prefix of the users who can sign in with a method: `password`, `otp`, `passkey`, or a provider's
+/// Prefix of the totals of users by sign-in method: `password`, `otp`, `passkey` or a provider's
 /// id.
 pub const METHOD: &str = "m.";
 
-/// Differences by the name of the total; a difference is never zero.
+/// Differences by the name of the total, without those that are zero.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Tally(BTreeMap<String, i64>);
 
 impl Tally {
-    /// The totals that a user is a part of.
+    /// The totals in which a user is counted, each with the difference 1.
     pub fn of(user: &User) -> Self {
         let mut tally = Self::default();
         let (kind, country) = if user.is_anonymous { (ANONYMOUS, ANONYMOUS_COUNTRY) } else { (USERS, COUNTRY) };
@@ -106,8 +106,8 @@ impl FromIterator<(String, i64)> for Tally {
     }
 }
 
-/// The ways to sign in that are counted for a user: a password, codes by email, and each provider
-/// once, and passkeys.
+/// The sign-in methods that are counted for a user: a password, emailed codes, passkeys, and each
+/// provider once.
 fn methods(user: &User) -> Vec<&str> {
     let own = [("password", user.password.is_some()), ("otp", user.otp_enabled), ("passkey", !user.passkeys.is_empty())];
     let own = own.into_iter().filter(|(_, is_set)| *is_set).map(|(name, _)| name);

@@ -15,7 +15,7 @@ pub struct Change {
     /// The kind of change.
     pub kind: Kind,
     /// The address, the provider's id, the number of recovery codes that are left, or the last four
-    /// characters of the API key.
+    /// characters of the API key; absent for other kinds of changes.
     pub detail: Option<String>,
 }
 
@@ -30,8 +30,8 @@ impl Change {
 }
 
 /// The changes to how a user signs in. A new password is reported as [`Kind::PasswordSet`] or
-/// [`Kind::PasswordChanged`]; if it was reset, the caller replaces the kind
-/// with [`Kind::PasswordReset`].
+/// [`Kind::PasswordChanged`]; if it was set with an emailed code, the caller replaces the kind with
+/// [`Kind::PasswordReset`].
 pub fn changes(before: &User, after: &User) -> Vec<Change> {
     let mut changes = Vec::new();
     changes.extend(match (&before.password, &after.password) {
@@ -64,8 +64,8 @@ pub fn changes(before: &User, after: &User) -> Vec<Change> {
     changes
 }
 
-/// The API keys that were created, or revoked because they were found in public. Keys that the
-/// owner revokes are not reported.
+/// The API keys that were created, or revoked because they were found in public. Other revocations
+/// are not reported.
 fn key_changes(before: &User, after: &User) -> impl Iterator<Item = Change> {
     let kind = |key: &OwnedKey| match before.api_keys.get(key.id) {
         None => Some(Kind::ApiKeyCreated),

@@ -10,7 +10,7 @@ pub enum Topic {
     /// The password.
     #[deserr(rename = "password")]
     Password,
-    /// The addresses that the account signs in with.
+    /// The addresses that the user signs in with.
     #[deserr(rename = "sign-in-address")]
     SignInAddress,
     /// The authenticator app and its recovery codes.
@@ -51,13 +51,13 @@ pub enum Kind {
     OneAuthenticatorRemoved,
     /// The second factor was switched off: no authenticator app is left.
     AuthenticatorRemoved,
-    /// A set of recovery codes was made, in place of an earlier one if there was one.
+    /// A set of recovery codes was created; it replaces any earlier set.
     RecoveryCodesCreated,
     /// A recovery code was used in place of a code of the authenticator app.
     RecoveryCodeUsed,
-    /// The user can now sign in with an account at a provider.
+    /// An account at a provider was linked, or the user can now sign in with a linked one.
     ProviderLinked,
-    /// The user can no longer sign in with the account at the provider.
+    /// An account at a provider was unlinked, or the user can no longer sign in with it.
     ProviderUnlinked,
     /// An API key was created.
     ApiKeyCreated,

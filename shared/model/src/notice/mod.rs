@@ -6,16 +6,17 @@
 //! that time. The link must not become a weapon: once an intruder's address is verified, the
 //! intruder receives notices too. These rules decide who may undo what:
 //!
-//! 1. **Seniority.** Only the address that has been verified in the account for longest (or
-//!    several, if none was first) gets a link that restores the account; if no address is verified,
-//!    the only recipient does. The others get a link that locks intruders out: it ends sessions and
-//!    codes and removes the password. Such a link works only while its address is still verified in
-//!    the account: whoever reads that address could reset the password anyway. So an intruder whose
-//!    address has been removed cannot return through an earlier notice.
-//! 2. **Undo goes backwards.** The notices of an account are numbered. Undoing number n ends the
-//!    links of n and all later notices; earlier ones still work, because they restore an earlier
-//!    state. So nothing that an intruder does after the first change can invalidate the first
-//!    notice.
+//! 1. **Seniority.** Only the address that was verified in the account first gets a link that
+//!    restores the account (several addresses do if they are equally old; if no address is
+//!    verified, the only recipient does). The others get a link that locks intruders out: it ends
+//!    sessions and codes and removes the password. Such a link works only while its address is
+//!    still verified in the account: whoever receives the emails of that address could reset the
+//!    password anyway. So an intruder whose address has been removed cannot return through an
+//!    earlier notice.
+//! 2. **Undo goes backwards.** The notices of an account are numbered. Using a link that restores
+//!    the account ends the links of its own notice and all later ones. Earlier links still work,
+//!    because they restore an earlier state. So nothing that an intruder does after the first
+//!    change can invalidate the first notice.
 //! 3. **A new owner.** When the account changes hands because somebody proves ownership of its
 //!    address ([`ownership`](crate::user::ownership)), all earlier links end. A password reset
 //!    through an address that was already verified ends no links, since an intruder could otherwise
@@ -52,8 +53,8 @@ use crate::user::{Channel, ProviderAccount, User};
 
 pub use crate::notice::change::{Change, changes};
 
-/// The maximum number of addresses that receive a notice; those verified for longest come first.
-/// Each recipient adds two writes to the transaction.
+/// The maximum number of addresses that receive a notice; those verified earliest come first. Each
+/// recipient adds two writes to the transaction.
 pub const MAX_RECIPIENTS: usize = 10;
 
 /// An address that receives a notice.
@@ -61,7 +62,7 @@ pub const MAX_RECIPIENTS: usize = 10;
 pub struct Recipient {
     /// The address.
     pub email: Email,
-    /// Whether the link in the notice restores the account.
+    /// Whether the link in the notice restores the account; otherwise, it only locks intruders out.
     pub may_undo: bool,
 }
 
@@ -70,8 +71,8 @@ pub struct Recipient {
 pub struct NotMe {
     /// The address that the notice was sent to.
     pub email: Email,
-    /// The number of the reported change; a link that restores the account undoes this change and
-    /// all later ones.
+    /// The number of the notice; a link that restores the account undoes the changes of this notice
+    /// and all later ones.
     pub since: u64,
     /// The state to restore; if absent, the link only ends the sessions and codes and removes the
     /// password and the recovery codes.
@@ -83,7 +84,7 @@ pub struct NotMe {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Snapshot {
     channels: Vec<Channel>,
-    /// The authenticator apps.
+    /// The authenticator apps, without recovery codes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub totp: Option<Totp>,
     provider_accounts: Vec<ProviderAccount>,

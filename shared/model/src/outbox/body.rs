@@ -4,8 +4,8 @@
 //!
 //! Until an email ends, its entry contains the bodies, where the worker reads them. Then they move
 //! to an item of their own with a TTL: DynamoDB deletes that item free of charge, and the entry is
-//! smaller in all later updates. Since TTL may delete up to two days late, readers check the time
-//! themselves.
+//! smaller in all later updates. Since TTL deletes items up to a few days late, readers check the
+//! time themselves.
 
 use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};
@@ -38,7 +38,7 @@ impl OutboxEntry {
         }
     }
 
-    /// Whether the bodies count as erased, even if the table still holds them.
+    /// Whether the bodies count as erased, even if the table still contains them.
     pub fn is_erased(&self, now: Timestamp) -> bool {
         self.ended_at().is_some_and(|end| after(end, BODY_LIFE) <= now)
     }

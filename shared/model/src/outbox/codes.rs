@@ -2,12 +2,12 @@
 //! addresses, reset passwords, join teams and undo changes to their accounts. Readers of the
 //! outbox must never see these codes, whatever their access level.
 //!
-//! The entry stores each variable with a code twice: sealed in `codes`, which only the sending
-//! worker unseals, and in `variables` with [`HIDDEN`] in place of the code. The copy of the email
+//! The entry stores each variable with a code twice: sealed in `codes`, for the worker that sends
+//! the email, and in `variables` with [`HIDDEN`] in place of the code. The copy of the email
 //! in the table and the API is rendered from `variables`. The sealed codes are deleted once the
 //! email has been sent or skipped.
 //!
-//! Entries of the previous version contain plaintext codes in their variables and in the texts
+//! Entries of earlier versions contain plaintext codes in their variables and in the texts
 //! rendered from them. Their emails are sent unchanged. API responses mask the codes, and once an
 //! email has been sent or skipped, they are masked in the table too.
 
@@ -123,7 +123,7 @@ impl OutboxEntry {
         self.codes.as_ref().is_some_and(|codes| !codes.is_empty()) || !self.clear_codes().is_empty()
     }
 
-    /// The plaintext codes in an entry of the previous version.
+    /// The plaintext codes in an entry of an earlier version.
     pub fn clear_codes(&self) -> Codes {
         let is_of_before = self.codes.is_none() && self.source.builtin.is_some();
         if is_of_before { Codes::of(&self.variables) } else { Codes::default() }

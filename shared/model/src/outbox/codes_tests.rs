@@ -23,7 +23,7 @@ fn variables(fields: Value) -> Map<String, Value> {
     fields
 }
 
-/// An email with a link and a code to type, as written by the previous version.
+/// An email with a link and a code to type, as written by an earlier version.
 fn before() -> OutboxEntry {
     let link = format!("https://a.test/x?code={CODE}&b=1");
     let variables = variables(json!({ LINK: link, OTP: "2H7BKQ", "email": "ada@example.com" }));
@@ -159,7 +159,7 @@ fn a_mail_servers_reply_reveals_no_code() {
 }
 
 #[test]
-fn a_failed_email_of_the_previous_version_hides_codes_and_can_be_resent() {
+fn a_failed_email_of_an_earlier_version_hides_codes_and_can_be_resent() {
     let stage = Stage::RenderError { started_at: 1, at: 2, message: format!("no {CODE}") };
     let failed = OutboxEntry { stage, ..before() };
     let Stage::RenderError { message, .. } = &failed.shown().stage else { panic!("another stage") };

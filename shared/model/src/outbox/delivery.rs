@@ -118,7 +118,8 @@ pub struct DeliveryCapacity {
     pub rate_per_second: f64,
     /// The factor of an active boost, otherwise 1.
     pub boost_multiplier: f64,
-    /// 0.1 to 1, the share of the rate that remains after bounces and complaints.
+    /// The factor by which bounces and complaints reduce the rate: from 0.1 to 1, which is no
+    /// reduction.
     pub penalty_factor: f64,
     /// Whether a boost is active.
     pub is_boost_active: bool,
@@ -127,7 +128,8 @@ pub struct DeliveryCapacity {
     pub boost_expires_at: Option<Timestamp>,
 }
 
-/// Emails per hour that every project may send, unless the deployment sets another number.
+/// The base of every project's sending rate ([`DeliveryCapacity::of`]), in emails per hour, unless
+/// the deployment sets another.
 pub const BASE_PER_HOUR: u32 = 200;
 
 impl DeliveryCapacity {

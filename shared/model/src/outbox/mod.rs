@@ -72,7 +72,7 @@ pub struct OutboxEntry {
     #[serde(default, with = "crate::text::json")]
     pub variables: Map<String, Value>,
     /// The variables that contain a code, each sealed, until the email has been sent or skipped.
-    /// Absent if the email contains no code or was written by the previous version. See
+    /// Absent if the email contains no code or was written by an earlier version. See
     /// [`crate::outbox::codes`].
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub codes: Option<BTreeMap<String, Sealed>>,

@@ -119,7 +119,8 @@ impl OutboxPatch {
 }
 
 impl Stage {
-    /// The stage after a cancellation, which keeps the times when rendering and sending began.
+    /// The stage after a cancellation. It keeps the time at which rendering or sending began, if
+    /// this stage has one.
     fn cancelled(&self, now: Timestamp) -> Self {
         let (started_rendering_at, started_sending_at) = match *self {
             Self::Rendering { started_at, .. } | Self::RenderError { started_at, .. } => (Some(started_at), None),

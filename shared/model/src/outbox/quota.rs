@@ -97,7 +97,7 @@ impl Bucket {
         self.with(to, f64::from(count))
     }
 
-    /// The bucket with this many more tokens, up to its capacity.
+    /// The bucket with `more` tokens added, up to its capacity, or taken if `more` is negative.
     fn with(self, to: Audience, more: f64) -> Self {
         let of_strangers = if to == Audience::Strangers { more } else { 0.0 };
         Self {

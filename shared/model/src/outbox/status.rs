@@ -54,7 +54,7 @@ pub enum SimpleStatus {
     InProgress,
     /// The email could not be rendered or sent, it is unknown whether it was sent, or it bounced.
     Error,
-    /// The email was sent, or intentionally skipped.
+    /// The email was sent and did not bounce, or was skipped.
     Ok,
 }
 
@@ -231,14 +231,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn exactly_the_first_seven_states_can_be_edited() {
+    fn exactly_the_first_seven_statuses_can_be_edited() {
         let editable: Vec<_> = Status::ALL.iter().filter(|status| status.is_editable()).map(|status| status.name()).collect();
         assert_eq!(editable, ["paused", "preparing", "rendering", "render-error", "scheduled", "queued", "server-error"]);
         assert!(Status::ALL.iter().all(|status| status.allows(Move::Cancel) == status.is_editable()));
     }
 
     #[test]
-    fn every_state_is_reachable_and_has_a_unique_name() {
+    fn every_status_is_reachable_and_has_a_unique_name() {
         for &status in Status::ALL {
             assert_eq!(status.name().parse(), Ok(status));
             let is_reached = TRANSITIONS.iter().any(|line| line.to.contains(&status) && line.from.iter().any(|from| *from != status));
@@ -248,7 +248,7 @@ mod tests {
 
     /// Once sent or bounced, an email only collects reports; once skipped, it never changes again.
     #[test]
-    fn only_reports_leave_a_final_state_and_lead_to_final_ones() {
+    fn only_reports_leave_a_final_status_and_lead_to_final_ones() {
         let last = [Skipped, Bounced, DeliveryDelayed, Sent, Opened, Clicked, MarkedAsSpam];
         for line in TRANSITIONS.iter().filter(|line| line.from.iter().any(|from| last.contains(from))) {
             assert!(matches!(line.by, Move::Report(_)) && line.to.iter().all(|to| last.contains(to)), "{line:?}");
@@ -258,7 +258,7 @@ mod tests {
 
     /// Every report is permitted in every status in which it can arrive.
     #[test]
-    fn every_report_applies_to_every_state_after_sending_starts() {
+    fn every_report_applies_to_every_status_after_sending_starts() {
         for kind in ReportKind::ALL {
             for status in [Sending, ServerError, Sent, DeliveryDelayed, Bounced, Opened, Clicked, MarkedAsSpam] {
                 assert!(status.allows(Move::Report(kind)), "{kind:?} in {status:?}");

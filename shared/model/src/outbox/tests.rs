@@ -204,7 +204,7 @@ fn report(kind: ReportKind, millis: i64) -> Report {
 }
 
 #[test]
-fn a_report_determines_the_state_of_an_email() {
+fn a_report_determines_the_status_of_an_email() {
     let names = ReportKind::ALL.map(|kind| sent().report(report(kind, 9), at(10)).map(|entry| entry.status().name()));
     let expected = [None, Some("delivery-delayed"), Some("sent"), Some("bounced"), Some("opened"), Some("clicked"), Some("marked-as-spam")];
     assert_eq!(names, expected, "the entry already records that SES accepted the email");

@@ -101,12 +101,12 @@ pub struct RenderedView {
     /// The subject line. `••••••` masks codes, here and in the bodies.
     #[schema(required = false)]
     pub subject: String,
-    /// The HTML body; `null` once 24 hours have passed since the email was sent, skipped or
-    /// given up.
+    /// The HTML body; `null` once 24 hours have passed since the email was sent, skipped or given
+    /// up.
     #[schema(required = false)]
     pub html: Option<String>,
-    /// The text body; `null` once 24 hours have passed since the email was sent, skipped or
-    /// given up.
+    /// The text body; `null` once 24 hours have passed since the email was sent, skipped or given
+    /// up.
     #[schema(required = false)]
     pub text: Option<String>,
     /// Whether the email's category is transactional.
@@ -136,7 +136,7 @@ pub struct Moments {
     /// When a worker began to send the email.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub started_sending_at_millis: Option<Millis>,
-    /// When sending failed permanently.
+    /// When sending failed permanently, or was given up because its outcome is unknown.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub error_at_millis: Option<Millis>,
     /// Why sending failed.
@@ -148,7 +148,7 @@ pub struct Moments {
     /// Why the email was skipped.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub skipped_reason: Option<SkippedReason>,
-    /// Details of the reason.
+    /// Present with `skipped_reason`; always an empty object.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<Object>)]
     pub skipped_details: Option<Value>,
@@ -171,7 +171,7 @@ pub struct Moments {
     /// When the recipient reported the email as spam.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub marked_as_spam_at_millis: Option<Millis>,
-    /// Whether the mail service reports deliveries at all.
+    /// Whether the mail service sends reports on this email.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub can_have_delivery_info: Option<bool>,
 }

@@ -1,5 +1,5 @@
-//! Random walks through the outbox: the guarantees hold whatever callers and workers do, in any
-//! order.
+//! Random walks through the statuses of an entry. Whatever callers, workers and the mail service
+//! do, in any order, every step is a permitted transition, and an email is sent at most once.
 
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -193,7 +193,7 @@ proptest! {
 
     /// A worker that performs every due step brings every entry to a state in which no step is due.
     #[test]
-    fn an_undisturbed_entry_reaches_a_final_state(steps in prop::collection::vec(step(), 0..30)) {
+    fn an_undisturbed_entry_reaches_a_state_in_which_no_step_is_due(steps in prop::collection::vec(step(), 0..30)) {
         let (mut entry, mut now) = (entry(), at(0));
         for step in &steps {
             entry = take(entry.clone(), step, now).unwrap_or(entry);

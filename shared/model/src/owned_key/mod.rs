@@ -26,7 +26,7 @@ pub const MAX_KEYS: usize = 25;
 /// first.
 const MAX_ENDED: usize = 25;
 /// After this time, a revoked or expired key is no longer listed, and is dropped when another key
-/// is added. It is dropped earlier if too many newer keys have ended.
+/// is added. It may be dropped earlier, if more than `MAX_ENDED` keys have ended.
 pub const ENDED_FOR: SignedDuration = SignedDuration::from_hours(30 * 24);
 /// The longest description, in characters.
 pub const MAX_DESCRIPTION: usize = 256;
@@ -34,7 +34,7 @@ pub const MAX_DESCRIPTION: usize = 256;
 pub const MAX_SCOPES: usize = 32;
 /// The longest scope, in characters.
 pub const MAX_SCOPE: usize = 64;
-/// How exactly the last use of a key is known: a use is recorded at most this often.
+/// The precision of the time of a key's last use: a use is recorded at most this often.
 pub const USE_PRECISION: SignedDuration = SignedDuration::from_hours(1);
 
 /// A key of a user or team, as stored in the item of its owner.

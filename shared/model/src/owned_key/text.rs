@@ -127,7 +127,7 @@ mod tests {
     }
 
     #[test]
-    fn a_key_says_what_it_is() {
+    fn a_key_contains_its_project_owner_and_flags() {
         for is_public in [false, true] {
             let key = key(is_public);
             assert_eq!(key.text().len(), LENGTH);
@@ -165,7 +165,7 @@ mod tests {
         let key = key(false);
         let upper = key.text().to_uppercase();
         assert!(KeyText::parse(&upper).is_err());
-        // A checksum over other flags, types or prefixes does not make a key.
+        // A correct checksum does not make up for a wrong flag, type or prefix.
         for (from, to) in [("team1", "team3"), ("team1", "them1"), ("sk_", "xx_")] {
             let body = key.text()[..LENGTH - 8].replacen(from, to, 1);
             assert!(KeyText::parse(&format!("{body}{}", checksum(&body))).is_err(), "{to}");

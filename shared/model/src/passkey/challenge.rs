@@ -1,4 +1,5 @@
-//! Challenges: what an authenticator signs, so that its response counts once.
+//! Challenges: random bytes that an authenticator signs, so that its response is accepted only
+//! once.
 
 use crypto::digest::Digest;
 use jiff::{SignedDuration, Timestamp};
@@ -28,7 +29,8 @@ pub struct Challenge {
     /// the use of a passkey.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub registrant: Option<Registrant>,
-    /// The digest of the attempt code, if the challenge is for the second factor of that sign-in.
+    /// If the challenge is for the second factor of a sign-in, the digest of that sign-in's attempt
+    /// code.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub attempt: Option<Digest>,
     /// When the challenge expires.
@@ -68,13 +70,13 @@ impl Challenge {
         Self { attempt: attempt.map(Code::digest), ..self }
     }
 
-    /// Whether the challenge was made for the second factor of the sign-in with this attempt code;
-    /// with `None`, whether it was made for no second factor.
+    /// Whether the challenge is for the second factor of the sign-in with this attempt code; with
+    /// `None`, whether it is not for a second factor.
     pub fn is_for_attempt(&self, attempt: Option<&Code>) -> bool {
         self.attempt == attempt.map(Code::digest)
     }
 
-    /// Returns the challenge if it can be answered.
+    /// Returns the challenge if it exists, has not expired and has not been answered.
     pub fn check(challenge: Option<Self>, now: Timestamp) -> Result<Self, Rejected> {
         let challenge = challenge.ok_or(Rejected::NotFound)?;
         Rejected::of(challenge.expires_at, challenge.used, 0, now).map_or(Ok(challenge), Err)

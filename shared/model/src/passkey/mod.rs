@@ -2,8 +2,8 @@
 //! sections of Web Authentication Level 3 (W3C).
 //!
 //! Passkeys are part of the user, so that every rule about how a user signs in is checked against
-//! one state ([`crate::user::passkeys`]). A passkey works on the relying party that it was created
-//! for; which relying parties and origins a project accepts is in [`relying_party`].
+//! one state ([`crate::user::passkeys`]). A passkey works only for the relying party that it was
+//! created for; [`relying_party`] determines which relying parties and origins a project accepts.
 
 pub mod aaguid;
 pub mod ceremony;
@@ -110,8 +110,8 @@ impl Passkey {
         self.credential_id == other.credential_id
     }
 
-    /// Whether a count of signatures shows that another authenticator uses the same key. An
-    /// authenticator that does not count sends 0 (§6.1.1, §7.2 step 25).
+    /// Whether a count of signatures suggests that another authenticator uses the same key. An
+    /// authenticator that does not count always sends 0 (§6.1.1, §7.2).
     pub(crate) fn is_cloned_by(&self, sign_count: u32) -> bool {
         (sign_count > 0 || self.sign_count > 0) && sign_count <= self.sign_count
     }

@@ -9,7 +9,7 @@ use crate::passkey::challenge::Challenge;
 use crate::project::Project;
 use crate::user::User;
 
-/// Stands in place of the relying party id: published SDKs replace it with the host of the page.
+/// A placeholder for the relying party id, which published SDKs replace with the host of the page.
 pub const RP_ID_PLACEHOLDER: &str = "THIS_VALUE_WILL_BE_REPLACED.example.com";
 
 /// How long the browser asks the user, in milliseconds.

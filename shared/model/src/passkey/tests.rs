@@ -53,7 +53,8 @@ fn assertion(vector: &Value, user: &User) -> Value {
     } })
 }
 
-/// The vectors of the standard whose keys are of an algorithm that is offered.
+/// The vectors of the standard whose registration is accepted, each with a user who has its
+/// passkey.
 fn supported() -> Vec<(User, Value)> {
     let vectors: Value = serde_json::from_str(VECTORS).expect("JSON");
     let user = |vector: &Value| {
@@ -117,7 +118,7 @@ fn a_key_of_one_vector_does_not_verify_another() {
 }
 
 #[test]
-fn a_stored_passkey_is_read_back_and_users_may_have_no_passkeys() {
+fn a_stored_passkey_is_read_back_and_users_of_earlier_versions_have_none() {
     let (user, _) = supported().remove(0);
     let stored = serde_json::to_value(&user).expect("JSON");
     assert_eq!(serde_json::from_value::<User>(stored.clone()).expect("a user"), user);

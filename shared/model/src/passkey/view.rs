@@ -17,7 +17,7 @@ pub struct PasskeyRead {
     /// The name by which the user recognises the passkey.
     #[schema(example = "iCloud Keychain")]
     pub name: String,
-    /// The domain on which the passkey works.
+    /// The domain that the passkey belongs to: its relying party id.
     #[schema(example = "example.com")]
     pub rp_id: String,
     /// Milliseconds since the Unix epoch.

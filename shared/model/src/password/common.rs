@@ -2,7 +2,7 @@
 //!
 //! `common.bin` contains a fingerprint of each of these passwords: the first 40 bits (five bytes)
 //! of the SHA-256 of the lower-case password. The fingerprints are sorted. Passwords that are too
-//! short for every project are left out. Measured:
+//! short for every project are left out. In numbers:
 //!
 //! - 21,648 entries, 108,240 bytes; linked only into functions that set passwords
 //! - false positives: 21,648 in 2^40, or one in fifty million

@@ -70,7 +70,7 @@ fn weakness<'a>(text: &str, project: &Project, addresses: impl IntoIterator<Item
     }
 }
 
-/// The text without spaces.
+/// The text without whitespace.
 fn squeezed(text: &str) -> String {
     text.chars().filter(|character| !character.is_whitespace()).collect()
 }

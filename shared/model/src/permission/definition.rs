@@ -200,7 +200,7 @@ pub(crate) struct Defaults {
 pub struct PermissionDefinition {
     /// The id.
     pub id: PermissionId,
-    /// A description of at most [`MAX_DESCRIPTION`] characters.
+    /// A description of at most 256 characters.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
     /// The permissions that this permission includes directly.

@@ -2,8 +2,8 @@
 //! default (`rbac`).
 //!
 //! A team permission applies within one team, a project permission everywhere in the project. A
-//! permission may contain others of its scope, which its holders then hold too. System permissions
-//! begin with `$`, contain no others, and determine what a client may do with a team.
+//! permission may contain others of its scope, which its holders then hold too. System permissions,
+//! whose ids begin with `$`, contain no others and determine what a client may do with a team.
 //!
 //! Definitions are part of the project, which every request reads, so authorisation takes no extra
 //! round trip. Users and members hold [`Grant`]s: keys that survive a renaming of the permission

@@ -19,8 +19,8 @@ pub struct Rbac {
     last_key: u32,
     #[serde(default)]
     defaults: Defaults,
-    /// Whether the default permissions let members invite people to their team. If not, a member
-    /// needs a permission that is not a default and confers `$invite_members`.
+    /// Whether the default permissions of team members let them invite people to their team. If
+    /// not, a member needs another permission that confers `$invite_members`.
     #[serde(default = "yes")]
     pub members_invite: bool,
 }
@@ -36,7 +36,7 @@ pub enum Refused {
     /// No permission has this id.
     #[error("the permission {0} does not exist")]
     NotFound(PermissionId),
-    /// The permission has another scope than expected.
+    /// The permission has a different scope than expected.
     #[error("the permission {id} has the scope {}: use the operation for that scope", actual.name())]
     OtherScope {
         /// The permission.
@@ -140,7 +140,7 @@ impl Rbac {
 
     /// The permissions after a configuration has defined these, and no others. Grants stay with
     /// their ids: a permission that is missing is set aside, and one that was set aside is
-    /// restored. Fails with the permission that is refused.
+    /// restored. Fails with the id of the refused permission and the reason.
     pub fn configured(mut self, described: BTreeMap<PermissionId, Described>) -> Result<Self, (PermissionId, Refused)> {
         for (id, new) in &described {
             let refuse = |refused| Err((id.clone(), refused));

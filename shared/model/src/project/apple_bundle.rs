@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use deserr::{DeserializeError, Deserr, IntoValue, Value, ValuePointerRef};
 
-/// The id of the provider in the catalog.
+/// The id of Apple in the catalog of providers.
 pub const APPLE: &str = "apple";
 
 /// The longest bundle id (`CFBundleIdentifier`) that Apple permits, in bytes.

@@ -64,7 +64,7 @@ pub struct ConfigPatch {
     /// Whether redirect URLs may point to localhost.
     #[deserr(default)]
     pub allow_localhost: Option<bool>,
-    /// Whether a new user gets a team of its own.
+    /// Whether a new user gets a personal team.
     #[deserr(default)]
     pub create_team_on_sign_up: Option<bool>,
     /// Whether users are restricted until they verify their primary address.
@@ -166,7 +166,7 @@ pub struct PermissionInput {
 pub struct DomainInput {
     /// `http://` or `https://` and a host, with `*` or `**` as wildcards.
     pub domain: String,
-    /// The path of the pages that emails link to; begins with `/`.
+    /// The path of the pages that emails link to; begins with `/`. Default: `/handler`.
     #[deserr(default)]
     pub handler_path: Option<String>,
 }
@@ -174,7 +174,7 @@ pub struct DomainInput {
 const MAX_DOMAINS: usize = 100;
 
 impl ConfigPatch {
-    /// Applies the settings that need no validation.
+    /// Applies settings that need no validation.
     fn set_switches(&self, config: &mut ProjectConfig) {
         set(self.sign_up_enabled, &mut config.sign_up_enabled);
         set(self.credential_enabled, &mut config.credential_enabled);

@@ -7,11 +7,11 @@ use wire::id::ProjectId;
 use crate::document::theme::DEFAULT_THEME;
 use crate::project::mail_server::MailServer;
 
-/// The sender, mail server and theme of a project's emails; for an absent sender or server, the
-/// deployment's applies, and for an absent theme the built-in one.
+/// The sender, mail server and theme of a project's emails. If the address or the server is absent,
+/// the deployment's is used; if the theme is absent, the built-in one.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct EmailConfig {
-    /// The name in the `From` header.
+    /// The name in the `From` header; if absent, the project's display name.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sender_name: Option<String>,
     /// The address in the `From` header.

@@ -12,8 +12,8 @@ use crate::text::line;
 #[derive(Deserr, ToSchema)]
 #[deserr(deny_unknown_fields)]
 pub struct EmailInput {
-    /// `shared`: the deployment's server and sender; `standard`: `sender_name` and `sender_email`,
-    /// sent through the deployment's server if no `host` is given.
+    /// `shared`: the deployment's server and sender address; `standard`: `sender_name` and
+    /// `sender_email`, sent through the deployment's server if no `host` is given.
     #[deserr(rename = "type")]
     pub r#type: String,
     /// The project's own mail server: a domain or an IP address.
@@ -29,7 +29,7 @@ pub struct EmailInput {
     /// port and username do not change.
     #[deserr(default)]
     pub password: Option<String>,
-    /// The name in the `From` header.
+    /// The name in the `From` header; if absent, the project's display name.
     #[deserr(default)]
     pub sender_name: Option<String>,
     /// The address in the `From` header.
@@ -38,8 +38,8 @@ pub struct EmailInput {
 }
 
 impl EmailInput {
-    /// The settings that the input describes; `old` are the existing ones, whose password is kept.
-    /// Fails with the first problem found.
+    /// The settings that the input describes, with the password of the existing settings, `old`, if
+    /// the input has none. Fails with the first problem found.
     pub fn check(self, old: &EmailConfig, project: &str, deployment: &Deployment<'_>) -> Result<EmailConfig, InvalidSetting> {
         let theme_id = old.theme_id;
         match self.r#type.as_str() {

@@ -39,7 +39,8 @@ pub struct KeySet {
     /// When the keys were revoked.
     #[serde(default, with = "jiff::fmt::serde::timestamp::millisecond::optional", skip_serializing_if = "Option::is_none")]
     pub revoked_at: Option<Timestamp>,
-    /// The permissions of the set's server key; absent if it may use every operation.
+    /// The permissions of the set's server key; absent if it may use every operation that server
+    /// access permits.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub permissions: Option<BTreeSet<KeyPermission>>,
     /// The keys, without their secrets.
@@ -133,7 +134,8 @@ pub struct KeySetBase {
     /// When the keys were revoked, in milliseconds since the Unix epoch; absent if they were not.
     #[serde(skip_serializing_if = "Option::is_none")]
     manually_revoked_at_millis: Option<i64>,
-    /// The permissions of the server key; absent if it may use every operation.
+    /// The permissions of the server key; absent if it may use every operation that server access
+    /// permits.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<Vec<String>>, example = json!(["users:read"]))]
     permissions: Option<BTreeSet<KeyPermission>>,

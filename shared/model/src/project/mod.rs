@@ -68,7 +68,7 @@ pub struct Project {
     /// Stored for published SDKs; the service ignores it.
     #[serde(default)]
     pub is_production_mode: bool,
-    /// The team of the internal project that owns this project.
+    /// The team that owns this project; it is a team in the internal project.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub owner_team_id: Option<String>,
     /// The highest cost among the bcrypt hashes imported for the project's users. Every check of a
@@ -148,7 +148,7 @@ pub struct ProjectConfig {
     /// Which users need a second factor, and for how long a device replaces it.
     #[serde(skip_serializing_if = "SecondFactorSettings::is_default")]
     pub second_factor: SecondFactorSettings,
-    /// How many days new entries of the trail are kept, from 1 to 400.
+    /// How many days new entries of the audit log are kept, from 1 to 400.
     pub audit_log_retention_days: u16,
     /// When operations require a bot challenge.
     #[serde(skip_serializing_if = "BotChallenge::is_default")]
@@ -217,8 +217,8 @@ impl ProjectConfig {
         self.oauth_providers.iter().find(|provider| provider.id == id)
     }
 
-    /// A page of the project's app on the first trusted domain without a wildcard. Used in emails
-    /// that no app has requested. `None` if there is no such domain.
+    /// A page of the project's app on the first trusted domain without a wildcard, for links for
+    /// which the app has given no URL. `None` if there is no such domain.
     pub fn handler_page(&self, name: &str) -> Option<RedirectUrl> {
         let domain = self.domains.iter().find(|domain| !domain.domain.contains('*'))?;
         RedirectUrl::parse(&format!("{}{}/{name}", domain.domain, domain.handler_path.trim_end_matches('/'))).ok()

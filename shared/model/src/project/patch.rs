@@ -1,5 +1,5 @@
-//! Changes to a project, as an administrator sends them. All fields are validated before any is
-//! applied.
+//! Changes to a project, as an administrator sends them. One invalid field rejects the entire
+//! change.
 
 use deserr::Deserr;
 use jiff::Timestamp;

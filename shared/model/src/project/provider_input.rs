@@ -25,14 +25,14 @@ pub struct ProviderInput {
     #[deserr(default, rename = "type")]
     #[schema(value_type = Option<String>)]
     pub r#type: Option<ProviderKind>,
-    /// The client id registered with the provider.
+    /// The client id registered with the provider. If absent, the existing one is kept.
     #[deserr(default)]
     pub client_id: Option<String>,
     /// The client secret, which is never returned. If absent, or sent back as it was read, the
     /// existing secret is kept, provided the client id, issuer and tenant do not change.
     #[deserr(default)]
     pub client_secret: Option<String>,
-    /// The URL of an OpenID issuer that is not in the catalog.
+    /// The URL of an OpenID issuer that is not in the catalog. If absent, the existing one is kept.
     #[deserr(default)]
     pub issuer: Option<String>,
     /// The authorization endpoint, in place of the one in the catalog or in the issuer's metadata.
@@ -157,7 +157,10 @@ impl ProviderInput {
             return Err(invalid(path("type"), "cannot be shared: only google, github, microsoft and spotify can"));
         };
         if deployment.shared.get(&self.id).is_none() {
-            let message = format!("cannot be shared: this deployment has no client of {} ({})", self.id, shared.id_variable);
+            let message = format!(
+                "cannot be shared: this deployment has no client of {}; its operator can set one ({})",
+                self.id, shared.id_variable
+            );
             return Err(invalid(path("type"), message));
         }
         let others = [

@@ -64,7 +64,7 @@ impl RedirectUrl {
     }
 
     /// The URL without its fragment, and with its query encoded as [`Self::with_query`] encodes it:
-    /// what remains when an app removes the parameters that were added.
+    /// what remains when an app removes the parameters that a redirect added.
     #[must_use]
     pub fn as_received(&self) -> Self {
         let mut url = self.without_fragment().0;

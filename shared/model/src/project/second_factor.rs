@@ -37,8 +37,8 @@ pub struct SecondFactorSettings {
 #[derive(Default, Deserr, ToSchema)]
 #[deserr(deny_unknown_fields)]
 pub struct SecondFactorInput {
-    /// In days, 1 to 90: how long a device on which a user proved the second factor can replace
-    /// it; 0 for never.
+    /// How many days a device on which a user proved the second factor replaces it, 1 to 90; 0 for
+    /// never.
     #[deserr(default)]
     pub remember_device_days: Option<u16>,
     /// Whether all users are restricted until they have a second factor.
@@ -57,7 +57,7 @@ pub struct SecondFactorInput {
 /// The settings for second factors, as administrators read them.
 #[derive(Debug, Clone, Serialize, ToSchema)]
 pub struct SecondFactorView {
-    /// In days; 0 for never.
+    /// How many days a device replaces the second factor; 0 for never.
     pub remember_device_days: u16,
     /// Whether all users are restricted until they have a second factor.
     pub required_of_everyone: bool,
@@ -89,7 +89,7 @@ impl SecondFactorSettings {
             })
     }
 
-    /// The ids of the permissions, without those that were deleted.
+    /// The ids of the permissions in `required_of_permissions` that the project still defines.
     pub fn permissions(&self, rbac: &Rbac) -> BTreeSet<PermissionId> {
         rbac.granted(&self.required_of_permissions, Scope::Project, false)
     }

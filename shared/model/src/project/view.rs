@@ -87,7 +87,7 @@ pub struct AdminProject {
     pub is_production_mode: bool,
     /// Whether the public URL of the API uses plain HTTP, as a local gateway does.
     pub is_development_environment: bool,
-    /// The team of the internal project that owns this project.
+    /// The team that owns this project; it is a team in the internal project.
     pub owner_team_id: Option<String>,
     /// Always `completed`, for published SDKs.
     #[schema(example = "completed")]
@@ -118,7 +118,7 @@ pub struct AdminConfig {
     pub new_sign_in_mails: bool,
     /// The topics that users are not notified of.
     pub disabled_notices: Vec<Topic>,
-    /// Whether a new user gets a team of its own.
+    /// Whether a new user gets a personal team.
     pub create_team_on_sign_up: bool,
     /// Whether default permissions let members invite people to their team.
     pub member_invitations_enabled: bool,
@@ -201,9 +201,9 @@ pub struct AdminProvider {
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(tag = "type", rename_all = "lowercase")]
 pub enum AdminEmailConfig {
-    /// The deployment's server and sender.
+    /// The deployment's server and sender address.
     Shared {},
-    /// The project's own sender, and with a host its own mail server.
+    /// The project's own sender and, if `host` is not empty, its own mail server.
     Standard {
         /// The mail server; empty for the deployment's.
         host: String,

@@ -16,8 +16,8 @@ use crate::provider::catalog::{self, OPENID_EXTRA, OPENID_SCOPE, TENANT};
 /// How long a user may take to authorize at the provider.
 pub const LIFE: SignedDuration = SignedDuration::from_mins(10);
 
-/// The prefix of a cookie's name, which ends with the inner state of a flow. The cookie binds the
-/// flow to the browser in which the flow began.
+/// The prefix of the name of a flow's cookie; the inner state follows. The cookie binds the flow to
+/// the browser in which the flow began.
 pub const COOKIE_PREFIX: &str = "gatelet-oauth-inner-";
 
 /// The purpose of an authorization.
@@ -106,7 +106,7 @@ pub fn is_challenge(text: &str) -> bool {
 #[error("the provider's authorization endpoint is not a URL")]
 pub struct InvalidEndpoint;
 
-/// What the URL of a request to a provider's authorization endpoint is made from.
+/// The parts of the URL of a request to a provider's authorization endpoint.
 pub struct ProviderRequest<'a> {
     /// The provider's configuration.
     pub provider: &'a OAuthProvider,

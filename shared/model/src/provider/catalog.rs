@@ -240,12 +240,12 @@ const CATALOG: [Provider; 12] = [
     },
 ];
 
-/// The provider with this id.
+/// The provider of the catalog with this id.
 pub fn find(id: &str) -> Option<&'static Provider> {
     CATALOG.iter().find(|provider| provider.id == id)
 }
 
-/// The ids of all providers.
+/// The ids of all providers of the catalog.
 pub fn ids() -> impl Iterator<Item = &'static str> {
     CATALOG.iter().map(|provider| provider.id)
 }

@@ -16,10 +16,10 @@ use crate::place::Place;
 use crate::session::Session;
 use crate::user::User;
 
-/// How long a sign-in waits to be confirmed unless the tool requests a shorter time; longer times
-/// are reduced to it.
+/// How long a sign-in waits to be confirmed unless the tool requests a shorter time. Longer times
+/// are reduced to this one.
 pub const DEFAULT_LIFE: SignedDuration = SignedDuration::from_mins(15);
-/// The shortest time that a tool can request; shorter ones are raised to it.
+/// The shortest time that a tool can request. Shorter ones are raised to this one.
 pub const MIN_LIFE: SignedDuration = SignedDuration::from_secs(30);
 
 /// The sign-in of a command-line tool, stored under the digest of its login code.
@@ -94,7 +94,7 @@ impl CliSignIn {
         Self { created_at: now, expires_at: after(now, life), place, anonymous, decision: None, used: false }
     }
 
-    /// The state at `now`. A sign-in that was fetched stays used, even after its time.
+    /// The state at `now`. A sign-in whose session was fetched stays used, even after it expires.
     pub fn state(&self, now: Timestamp) -> State {
         match self.decision {
             _ if self.used => State::Used,

@@ -58,7 +58,7 @@ pub struct Session {
 pub enum Amr {
     /// A password.
     Pwd,
-    /// A code of an authenticator app, or an emailed code.
+    /// A code of an authenticator app, a recovery code, or an emailed code or link.
     Otp,
     /// A passkey: the proof of possession of a key.
     Pop,
@@ -97,8 +97,8 @@ impl Session {
         since.is_none_or(|since| since <= self.authenticated_at.unwrap_or(self.created_at))
     }
 
-    /// Whether the user proved one factor only. False for a session in which the user proved
-    /// nothing, such as a session that a server created: there, the server vouches for the user.
+    /// Whether the user proved only one factor. False for a session in which the user proved
+    /// nothing, such as one that a server created: the server vouches for the user.
     pub fn proved_one_factor(&self) -> bool {
         !self.amr.is_empty() && !self.amr.contains(&Amr::Mfa)
     }

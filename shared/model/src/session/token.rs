@@ -1,4 +1,4 @@
-//! Access tokens: their claims, types and lifetimes.
+//! Access tokens of users: their audiences and claims, and how they are signed and verified.
 
 pub mod machine;
 
@@ -214,8 +214,8 @@ impl Signer {
         jsonwebtoken::encode(&header, &claims, &key.encoding).expect("a token can be signed")
     }
 
-    /// Verifies a token of any project. The audience of the token names the project, which
-    /// determines the key and the issuer.
+    /// Verifies a token of any project. The audience of the token names the project, and determines
+    /// the key and the issuer.
     pub fn verify(&self, token: &str, now: Timestamp) -> Result<Claims, Error> {
         let unverified: Claims = jsonwebtoken::dangerous::insecure_decode_claims(token).map_err(|_| Error::Unparsable)?;
         let project = unverified.aud.split(':').next().and_then(|id| ProjectId::parse(id).ok()).ok_or(Error::Unparsable)?;

@@ -21,7 +21,7 @@ pub struct Situation<'a> {
     /// The user who signs in with that address in this project, and whether the address is verified
     /// here.
     pub email_owner: Option<(UserId, bool)>,
-    /// The strategy if another user signs in with the address.
+    /// The project's strategy if another user signs in with the address.
     pub strategy: MergeStrategy,
     /// Whether users may sign up with client access.
     pub sign_up_enabled: bool,
@@ -156,7 +156,7 @@ mod tests {
     }
 
     #[test]
-    fn an_account_without_sign_in_signs_nobody_in() {
+    fn an_account_that_is_not_for_signing_in_signs_nobody_in() {
         let world = world();
         let known = Situation { account_owner: Some((world.ada, false)), ..world.situation(Purpose::Authenticate) };
         assert_eq!(known.decide(), Err(Refusal::NotForSignIn));
@@ -166,7 +166,7 @@ mod tests {
     }
 
     #[test]
-    fn accounts_merge_by_verified_address_or_go_to_its_first_prover() {
+    fn an_account_joins_the_owner_of_its_address_if_the_provider_verified_it() {
         let world = world();
         for (here, there, wanted) in [
             (true, true, Ok(Decision::Attach(world.ada))),

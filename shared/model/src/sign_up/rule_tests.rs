@@ -148,7 +148,7 @@ fn deeply_nested_conditions_are_evaluated_or_rejected() {
     }
 }
 
-/// Conditions that use the whole language, as text.
+/// Random conditions that use the whole language, as text.
 fn conditions() -> impl Strategy<Value = String> {
     let leaf = prop_oneof![
         "[0-9]{1,4}|0x[0-9a-f]{1,4}|[0-9]{1,3}u|[0-9]\\.[0-9]{1,2}|[0-9]e[0-9]",
@@ -196,9 +196,9 @@ fn conditions() -> impl Strategy<Value = String> {
 }
 
 proptest! {
-    /// The hand-written parser accepts the same conditions as the parser generated from the
-    /// language's grammar, and the results of both have the same values. In addition, the
-    /// hand-written parser accepts alternating unary operators (`-!!0`).
+    /// A condition that the parser generated from the language's grammar accepts has the same
+    /// result with the hand-written parser. A condition that the generated parser rejects has no
+    /// value with the hand-written parser either, except alternating unary operators (`-!!0`).
     #[test]
     fn both_parsers_agree(condition in conditions()) {
         let mut context = Context::default();

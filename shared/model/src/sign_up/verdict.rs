@@ -13,9 +13,8 @@ pub enum Status {
     NotMatched,
     /// The rule is disabled.
     Disabled,
-    /// The condition cannot be evaluated for this sign-up, which counts as false. The condition was
-    /// valid when the rule was set, but fails for these values: it may, for example, use an index
-    /// beyond the parts of the split address.
+    /// The condition cannot be evaluated for this sign-up, which counts as false. It could be
+    /// evaluated with the sample values that are used when a rule is set.
     Error(String),
 }
 

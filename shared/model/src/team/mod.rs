@@ -64,10 +64,10 @@ pub struct Member {
     /// When the user joined.
     #[serde(with = "jiff::fmt::serde::timestamp::millisecond::required")]
     pub joined_at: Timestamp,
-    /// The name in this team, if it differs from the user's own.
+    /// The name in this team; absent if the user's own name is used.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub display_name: Option<String>,
-    /// The picture in this team, if it differs from the user's own.
+    /// The picture in this team; absent if the user's own picture is used.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub profile_image_url: Option<String>,
     /// The digest of that picture, if this service stores the picture.
@@ -250,7 +250,7 @@ pub struct ProjectPermission {
     pub user_id: UserId,
 }
 
-/// The permissions of a member, as lists show them.
+/// The permissions of a member, as lists show them; if `recursive`, with the contained ones.
 pub fn permissions_of(rbac: &Rbac, grants: &BTreeSet<Grant>, recursive: bool, team_id: TeamId, user_id: UserId) -> Vec<TeamPermission> {
     rbac.granted(grants, Scope::Team, recursive).into_iter().map(|id| TeamPermission { id, user_id, team_id }).collect()
 }

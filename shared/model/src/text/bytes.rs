@@ -1,10 +1,10 @@
-//! Bytes, as base64url without padding in the table and in JSON.
+//! Bytes that are base64url without padding in the table and in JSON.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
-/// Bytes, written as base64url.
+/// Bytes that serialise as base64url without padding.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Bytes(pub Vec<u8>);
 
@@ -23,7 +23,7 @@ impl Serialize for Bytes {
 impl<'de> Deserialize<'de> for Bytes {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let text = String::deserialize(deserializer)?;
-        // Some libraries pad what the standard leaves unpadded.
+        // Some libraries add padding, although WebAuthn specifies base64url without it.
         URL_SAFE_NO_PAD.decode(text.trim_end_matches('=')).map(Self).map_err(de::Error::custom)
     }
 }

@@ -10,7 +10,7 @@
 use std::fmt;
 use std::ops::RangeInclusive;
 
-/// The longest name of a user, team, project or document, in characters.
+/// The maximum length of a name of a user, team, project or document, in characters.
 pub const MAX_NAME: usize = 256;
 /// Permitted lengths of a name, in characters.
 pub const NAME: RangeInclusive<usize> = 1..=MAX_NAME;
@@ -106,7 +106,7 @@ fn has_variants(character: char) -> bool {
         )
 }
 
-/// Whether a character, followed by a selector and the combining keycap, forms a keycap emoji.
+/// Whether a character forms a keycap emoji with a selector and the combining keycap after it.
 fn is_key(character: char) -> bool {
     matches!(character, '0'..='9' | '#' | '*')
 }
@@ -185,7 +185,7 @@ pub fn plain(text: &str) -> String {
 /// divides the parts of an email address or URL, unless a space or nothing follows.
 pub fn unlinked(name: &str) -> String {
     let mut unlinked = String::with_capacity(name.len());
-    // Names stored before this validation existed may contain characters that it rejects.
+    // Names that earlier versions stored may contain characters that `check` rejects.
     let mut characters = fitting(name).peekable();
     while let Some(character) = characters.next() {
         unlinked.push(character);

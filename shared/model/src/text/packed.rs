@@ -11,7 +11,7 @@ const FROM: usize = 1024;
 /// The longest text that is decompressed, in bytes, so that an invalid size cannot exhaust memory.
 const MAX: usize = 4 << 20;
 
-#[expect(clippy::ref_option, reason = "as serde calls it")]
+#[expect(clippy::ref_option, reason = "serde passes a reference to the field")]
 pub(crate) fn serialize<S: Serializer>(text: &Option<String>, serializer: S) -> Result<S::Ok, S::Error> {
     match text {
         Some(text) if text.len() >= FROM => serializer.serialize_bytes(&lz4_flex::compress_prepend_size(text.as_bytes())),

@@ -1,11 +1,11 @@
-//! What a change to an account adds to the trail.
+//! What a change to a user adds to the trail: events and targets.
 
 use crate::email::Email;
 use crate::notice::change::changes;
 use crate::trail::{Event, Target, TargetKind};
 use crate::user::User;
 
-/// The events that a change to a user amounts to.
+/// The events that the trail records for a change to a user.
 pub fn events(before: &User, after: &User) -> Vec<Event> {
     let is_verified = |user: &User, email: &Email| user.channel_of(email).is_some_and(|channel| channel.is_verified);
     let verifies = after.channels.iter().any(|channel| channel.is_verified && !is_verified(before, &channel.value));

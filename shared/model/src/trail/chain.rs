@@ -10,7 +10,7 @@
 //! | tampering | detected by |
 //! |---|---|
 //! | an entry is removed or changed | the link that covers it |
-//! | an entry is added to the past | no link covers the entry: the worker ignores entries more than [`OVERLAP`] older than the last link |
+//! | an entry is added to the past | no link covers the entry: the worker ignores entries that are more than [`OVERLAP`] older than the latest linked entry |
 //! | a link is removed or changed | the numbers and digests of later links, or the head |
 //! | an older head is restored, with fewer links | nothing in DynamoDB; but every link is logged, and `gateway audit verify --expect` compares the chain with a logged link |
 //!
@@ -23,9 +23,9 @@ use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};
 use wire::id::ProjectId;
 
-/// How far before the last link the worker still looks for new entries: longer than the longest
-/// request, than the largest difference between the clocks of instances, and than the minute over
-/// which wrong passwords and codes and rejected sign-ups are counted.
+/// How far before the latest linked entry the worker still looks for new entries: longer than the
+/// longest request, the largest difference between the clocks of instances, and the minute over
+/// which wrong passwords, wrong codes and rejected sign-ups are counted.
 pub const OVERLAP: SignedDuration = SignedDuration::from_mins(5);
 /// The maximum number of entries in a link. A link with that many entries has about 13 KB.
 pub const MOST_ENTRIES: usize = 100;
@@ -35,7 +35,8 @@ pub const MOST_ENTRIES: usize = 100;
 pub struct Covered {
     /// The entry's position in the chronological order of its day: its time and its id.
     pub position: String,
-    /// SHA-256 of the whole entry except its count and expiry.
+    /// SHA-256 of the entry without the attributes that change when another event is counted, such
+    /// as its count and its expiry.
     pub digest: Digest,
     /// How often the event had happened, for entries that are counted per minute.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -45,8 +46,8 @@ pub struct Covered {
 }
 
 impl Covered {
-    /// Whether this is the entry recorded in `before`, with a higher count. Only the count of an
-    /// entry may ever change.
+    /// Whether this is the entry recorded in `before`, with a higher count. Besides its expiry,
+    /// only the count of an entry may ever change.
     pub fn counts_on(&self, before: &Self) -> bool {
         let has_more = self.count.zip(before.count).is_some_and(|(now, then)| now > then);
         has_more && self.digest == before.digest && self.position == before.position

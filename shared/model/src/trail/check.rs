@@ -139,7 +139,7 @@ impl<'a> Chain<'a> {
         (link.previous != expected).then_some(Problem::LinkMoved(number))
     }
 
-    /// The number that the next link must have.
+    /// The number of the link that follows the last one taken.
     fn next(&self) -> u64 {
         self.last.as_ref().map_or(1, |last| last.number + 1)
     }
@@ -188,8 +188,8 @@ impl<'a> Chain<'a> {
 }
 
 impl CoveredDay {
-    /// Compares the covered entries with the existing ones, in order. Entries after `fresh` need
-    /// not be linked yet.
+    /// Compares the covered entries with the existing ones (`found`). Entries after the position
+    /// `fresh` need not be linked yet.
     pub fn check(mut self, day: Date, found: impl IntoIterator<Item = Covered>, fresh: &str, now: Timestamp) -> DayReport {
         let mut report = DayReport { day, entries: 0, links: self.links, unlinked: 0, problem: None };
         let (mut first, now) = (None, now.as_second());

@@ -33,7 +33,7 @@ pub enum Event {
     /// The password or code at a sign-in was wrong.
     #[deserr(rename = "sign-in-failed")]
     SignInFailed,
-    /// A session in the user's name was created for somebody else.
+    /// A session in the user's name was created for somebody else to use.
     #[deserr(rename = "impersonation")]
     Impersonation,
     /// A signed-in user proved their presence again.
@@ -42,10 +42,10 @@ pub enum Event {
     /// A signed-in user gave a wrong password or code.
     #[deserr(rename = "proof-failed")]
     ProofFailed,
-    /// A session was ended by its user.
+    /// The user signed out: the current session was ended.
     #[deserr(rename = "sign-out")]
     SignOut,
-    /// All sessions of the user were ended, or all except the current session.
+    /// Sessions of the user were ended: one, all, or all except the current one.
     #[deserr(rename = "sessions-ended")]
     SessionsEnded,
     /// A password was set for an account that had none.
@@ -60,7 +60,7 @@ pub enum Event {
     /// The password was removed.
     #[deserr(rename = "password-removed")]
     PasswordRemoved,
-    /// An address was added that the user can sign in with.
+    /// The user can now sign in with an address.
     #[deserr(rename = "address-added")]
     AddressAdded,
     /// The user can no longer sign in with an address.

@@ -36,7 +36,7 @@ pub use crate::trail::target::{MAX_TARGET_ID, Target, TargetKind};
 pub const MAX_FIELDS: usize = 50;
 /// The longest field name, in bytes; longer names are dropped.
 pub const MAX_FIELD: usize = 128;
-/// The maximum nesting of setting names.
+/// The maximum depth of the settings that are named; deeper ones count as values.
 const MAX_DEPTH: usize = 6;
 
 /// An entry of the trail.
@@ -133,7 +133,7 @@ pub enum Actor {
         /// The user of the internal project.
         user_id: UserId,
     },
-    /// A worker, the command line, or the operator of the process.
+    /// A worker, the command line, or the gateway's own pages.
     System,
 }
 

@@ -14,7 +14,7 @@ pub struct Target {
     /// The kind of target.
     #[serde(rename = "type")]
     pub kind: TargetKind,
-    /// The id of the target; at most [`MAX_TARGET_ID`] characters.
+    /// The id of the target; at most 256 characters.
     pub id: String,
 }
 

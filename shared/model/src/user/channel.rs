@@ -19,7 +19,7 @@ use crate::user::{Channel, MAX_CHANNELS, User};
 pub struct NewChannel {
     /// The address.
     pub value: Email,
-    /// Whether the user can sign in with the address.
+    /// Whether the address is used for signing in.
     pub used_for_auth: bool,
     /// Whether the address is verified.
     pub is_verified: bool,
@@ -33,7 +33,7 @@ pub struct NewChannel {
 pub struct ChannelPatch {
     /// The new address.
     pub value: Option<Email>,
-    /// Whether the user can sign in with the address.
+    /// Whether the address is used for signing in.
     pub used_for_auth: Option<bool>,
     /// Whether the address is verified.
     pub is_verified: Option<bool>,

@@ -137,7 +137,7 @@ fn take(user: &mut User, step: Step) -> bool {
 
 proptest! {
     #[test]
-    fn any_changes_leave_one_primary_and_unique_addresses(steps in prop::collection::vec(step(), 1..60)) {
+    fn any_changes_leave_at_most_one_primary_and_unique_addresses(steps in prop::collection::vec(step(), 1..60)) {
         let mut user = User::new(&Entropy::system(), Timestamp::UNIX_EPOCH);
         for step in steps {
             let before = user.clone();

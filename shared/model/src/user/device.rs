@@ -1,11 +1,11 @@
 //! Remembered devices: after a second factor, a device can get a token that replaces the second
 //! factor in later sign-ins, in projects that permit it.
 //!
-//! A device is forgotten when somebody else may have got access to the account: when an epoch of
-//! the account is raised (by a password change or reset, the end of all sessions, a new owner, or
-//! "This wasn't me"), and whenever the authenticator apps change. A device replaces only the second
-//! factor. The session of a sign-in in which it did so counts as authenticated at the time when the
-//! second factor was proved on the device.
+//! A device is forgotten when somebody else may have got access to the account: whenever an epoch
+//! of the account is raised ([`ownership`](crate::user::ownership) lists the reasons, such as a
+//! changed password), and whenever the authenticator apps change. A device replaces only the second
+//! factor. If it replaced the second factor in a sign-in, the session counts as authenticated at
+//! the time when the second factor was proved on the device.
 
 use crypto::digest::Digest;
 use jiff::Timestamp;
@@ -22,9 +22,9 @@ use crate::place::Place;
 use crate::project::second_factor::SecondFactorSettings;
 use crate::user::User;
 
-/// The length of an id in a token: a UUID without hyphens.
+/// The length of an id in a token, in characters: a UUID without hyphens.
 const ID: usize = 32;
-/// The length of the secret in a token.
+/// The length of the secret in a token, in characters.
 const SECRET: usize = 45;
 
 /// A device on which its user need not prove the second factor again for some time.
@@ -181,7 +181,7 @@ mod tests {
     }
 
     #[test]
-    fn a_device_is_forgotten_with_time_epochs_apps_and_the_setting() {
+    fn a_device_is_forgotten_when_time_epochs_apps_or_the_setting_say_so() {
         let (entropy, days) =
             (Entropy::system(), |days| SecondFactorSettings { remember_device_days: days, ..SecondFactorSettings::default() });
         let mut user = User::new(&entropy, at(0));

@@ -9,9 +9,9 @@ use crate::user::restriction::RestrictedReason;
 /// The filter of a list of users.
 #[derive(Debug, Clone, Default)]
 pub struct UserFilter {
-    /// The words to search for, in lower case.
+    /// A part of a display name or of an address to search for, in lower case, or a user id.
     pub words: Option<String>,
-    /// The beginning of a word to search for, folded ([`crate::user::search`]).
+    /// The beginning of a word to search for, folded ([`crate::user::search`]), or a user id.
     pub beginning: Option<String>,
     /// Whether restricted users who are not anonymous are included.
     pub includes_restricted: bool,
@@ -22,12 +22,12 @@ pub struct UserFilter {
 }
 
 impl UserFilter {
-    /// The user id to search for, if the words are a user id.
+    /// The user id to search for, if the text to search for is one.
     pub fn id(&self) -> Option<UserId> {
         self.words.as_deref().or(self.beginning.as_deref()).and_then(|words| UserId::parse(words).ok())
     }
 
-    /// Whether the list includes users like this one, regardless of the words.
+    /// Whether the flags of the filter include this user, whatever the text to search for.
     pub fn shows(&self, user: &User, config: &ProjectConfig) -> bool {
         match user.restricted_reason(config) {
             _ if self.only_anonymous => user.is_anonymous,

@@ -23,7 +23,8 @@ use crate::sign_up::risk::RiskScores;
 use crate::text::line;
 use crate::user::values::{AccountInput, CountryCode, DisplayName, False, ImportedHash, Note};
 
-/// Every field of a user that some request may set. Absent fields keep their values.
+/// The fields of a user to set. Absent fields keep their values; in a new user, they have their
+/// defaults.
 #[derive(Deserr, ToSchema)]
 #[deserr(deny_unknown_fields)]
 pub struct UserInput {
@@ -124,7 +125,7 @@ pub struct UserInput {
     pub oauth_providers: Option<Vec<AccountInput>>,
 }
 
-/// A kind of request, defined by the fields that it accepts.
+/// A kind of request, defined by the fields of [`UserInput`] that it accepts.
 pub trait Fields: 'static {
     /// The name of the request body in the OpenAPI document.
     const NAME: &'static str;
@@ -207,7 +208,7 @@ fn merged(problems: Option<Problems>, found: Problems, location: ValuePointerRef
     take_cf_content(<Problems as deserr::MergeWithError<Problems>>::merge(problems, found, location))
 }
 
-/// Checks the rules that concern several fields.
+/// Checks the rules that the types of the fields do not check.
 fn check<F: Fields>(input: &UserInput, problems: Option<Problems>, location: ValuePointerRef<'_>) -> Option<Problems> {
     let is_set = |note: &Change<Note>| matches!(note, Change::Set(_));
     let restricts = input.restricted_by_admin == Some(true);

@@ -1,5 +1,5 @@
-//! Users. One item contains a user with all contact channels and provider accounts, so that every
-//! rule about them is checked against one state, which is written under one version condition.
+//! Users. One item contains a user with all contact channels and provider accounts, and is written
+//! under a version condition, so every rule about them is checked against a consistent state.
 
 pub mod channel;
 #[cfg(test)]
@@ -83,8 +83,8 @@ pub struct User {
     /// The hash of the password.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub password: Option<Hash>,
-    /// When a signed-in user set a password for an account without one; absent if the password was
-    /// set in a way that ended all sessions.
+    /// When a signed-in user last set a password for an account without one; absent if that never
+    /// happened. All other ways to set a password end the user's other sessions.
     #[serde(default, skip_serializing_if = "Option::is_none", with = "jiff::fmt::serde::timestamp::millisecond::optional")]
     pub first_password_at: Option<Timestamp>,
     /// The number of consecutive wrong passwords at sign-in; see [`Self::is_closed_to_passwords`].
@@ -164,7 +164,7 @@ pub struct User {
     pub notices: Notices,
 }
 
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde gives a reference")]
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
 fn is_zero(count: &u32) -> bool {
     *count == 0
 }
@@ -178,7 +178,7 @@ pub struct Channel {
     pub value: Email,
     /// Whether the user wants to sign in with the address; see [`Self::signs_in`].
     pub used_for_auth: bool,
-    /// Whether somebody has proved that they receive the emails sent to the address.
+    /// Whether somebody has proved to receive the address's emails, or a server has set this.
     pub is_verified: bool,
     /// Whether this is the user's primary address.
     pub is_primary: bool,
@@ -206,7 +206,7 @@ pub struct ProviderAccount {
 }
 
 impl User {
-    /// A user with an id and nothing else.
+    /// A user who signs up at `now`, without any other data.
     pub fn new(entropy: &Entropy, now: Timestamp) -> Self {
         Self {
             id: UserId::from(entropy.uuid()),

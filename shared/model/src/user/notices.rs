@@ -1,4 +1,5 @@
-//! The state of an account's change notices.
+//! The state of an account's change notices: the emails that report changes to how the user signs
+//! in, with links to undo them.
 
 use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};
@@ -19,7 +20,7 @@ const MAX_UNDONE: usize = 20;
 /// The state of an account's change notices.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Notices {
-    /// The number of the latest change.
+    /// The number of the latest change for which a notice was scheduled or sent.
     #[serde(default)]
     latest: u64,
     /// Inclusive ranges (from, to) of undone changes, or of changes from before the current owner,
@@ -71,8 +72,8 @@ impl Notices {
         }
         let mut counted: Vec<&mut Recent> = self.recent.iter_mut().filter(|recent| kinds.contains(&recent.kind)).collect();
         let sent_at = if counted.iter().any(|recent| recent.count < AT_ONCE) {
-            // Only kinds with quota left are counted: the others keep their notice at the end of
-            // the hour.
+            // Only kinds with quota left are counted, so that the others can still get their notice
+            // at the end of the hour.
             counted.iter_mut().filter(|recent| recent.count < AT_ONCE).for_each(|recent| recent.count += 1);
             now
         } else {

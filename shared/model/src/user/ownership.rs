@@ -13,8 +13,8 @@
 //! | "This wasn't me" ([`notice`](crate::notice)) | as before the change, without a password | end | raised |
 //! | proof by the account's creator, or of a proved address | stay | stay | stays |
 //! | verification code redeemed | stay; an address that the user requested for signing in can now be used | stay | stays |
-//! | password changed or reset, all sessions ended | stay | end, except for a kept one | raised |
-//! | first password set, address removed, replaced or no longer primary, provider account unlinked, passkey removed | stay | stay | raised |
+//! | password changed, reset or removed; all sessions ended | the others stay | end, except for a kept one | raised |
+//! | first password set by the user; address removed, replaced, disabled for signing in or no longer primary; provider account unlinked or disabled for signing in; passkey removed | the others stay | stay | raised |
 //! | address added | stay | stay | stays: no earlier code is for the address |
 
 use wire::id::{ChannelId, SessionId};

@@ -21,7 +21,7 @@ fn channel(value: &str, is_verified: bool, standing: Standing) -> Channel {
 }
 
 /// An account with the unverified address `ada@example.com`, to which an attacker has added other
-/// addresses, emailed codes and a provider account.
+/// addresses and a provider account, and for which the attacker has enabled emailed codes.
 fn prepared() -> User {
     let mut user = User::new(&Entropy::system(), Timestamp::UNIX_EPOCH);
     user.add_primary_email(&Entropy::system(), email("ada@example.com"), false);
@@ -66,7 +66,7 @@ fn the_creator_and_a_second_proof_remove_nothing() {
 }
 
 #[test]
-fn a_requested_address_proves_nothing() {
+fn only_an_address_that_signs_in_can_be_proved() {
     let mut user = prepared();
     let before = user.clone();
     for other in ["bob@example.com", "nobody@example.com"] {

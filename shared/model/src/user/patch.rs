@@ -1,5 +1,5 @@
-//! Applies changes to a user, without access to the table. If another write has changed the stored
-//! user meanwhile, the caller applies the change again to the new state.
+//! Applies changes to a user, without access to the table. If the stored user has changed since the
+//! caller read it, the caller reads it again and applies the change to the new state.
 
 use crypto::password::hash::Hash;
 use jiff::Timestamp;

@@ -1,10 +1,10 @@
 //! A user's provider accounts: the effects of adding, changing and removing them.
 //!
 //! An account belongs to one user of a project, whether it is used to sign in or only to get access
-//! tokens. A user who links accounts may sign in with several accounts of one provider, but apps
-//! and servers can enable only one of them. Users must not lock themselves out, so a user's own
-//! change must leave a way to sign in. A server may remove the last way, since it can also add
-//! another.
+//! tokens. Users may link several accounts of one provider and sign in with each, but the
+//! operations on provider accounts enable at most one of them for signing in. Users must not lock
+//! themselves out, so a user's own change must leave a way to sign in. A server may remove the last
+//! way, since it can also add another.
 
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -16,7 +16,7 @@ use crate::project::ProjectConfig;
 use crate::provider::catalog;
 use crate::user::{Channel, MAX_ACCOUNTS, ProviderAccount, User};
 
-/// The longest user id at a provider, in bytes; it is part of a key.
+/// The longest user id at a provider, in bytes. The id is part of a key in the table.
 const MAX_ACCOUNT_ID: usize = 512;
 
 /// A change to a provider account; absent fields keep their values.
@@ -151,8 +151,8 @@ impl User {
         Ok(())
     }
 
-    /// Refuses a change to `before` that lets the user sign in with a second account of a provider,
-    /// or with yet another one.
+    /// Refuses a change after which the user can sign in with several accounts of a provider, and
+    /// with more of them than `before`, which is the user before the change.
     pub fn keeps_one_sign_in(&self, before: &Self) -> Result<(), Refused> {
         let count = |user: &Self, provider: &str| {
             user.provider_accounts.iter().filter(|account| account.allow_sign_in && account.provider_id == provider).count()
@@ -174,7 +174,8 @@ impl User {
         (by_email && (by_password || by_code)) || by_passkey || self.provider_accounts.iter().any(by_account)
     }
 
-    /// Refuses a change to `before` that removes the user's last way to sign in.
+    /// Refuses a change that removes the user's last way to sign in. `before` is the user before
+    /// the change.
     pub fn keeps_way_to_sign_in(&self, before: &Self, config: &ProjectConfig) -> Result<(), Refused> {
         let is_kept = self.has_way_to_sign_in(config) || !before.has_way_to_sign_in(config);
         if is_kept { Ok(()) } else { Err(Refused::LastWay) }

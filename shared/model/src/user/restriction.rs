@@ -33,8 +33,8 @@ pub enum RestrictedReason {
 
 /// Why a user is restricted.
 //
-// Published SDKs discard an access token that names a type which they do not know, so a missing
-// second factor has a type that they know.
+// Published SDKs discard access tokens with a type that they do not know, so a missing second
+// factor uses one of the types that they know.
 #[derive(Serialize, Deserialize, ToSchema)]
 struct Wire {
     r#type: Type,

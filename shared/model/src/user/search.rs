@@ -1,8 +1,8 @@
-//! The words by which users are found from their beginning: display names, from each of their first
-//! words on, and email addresses.
+//! The texts, called words, by whose beginning a user is found: email addresses, and the display
+//! name starting at each of its first three words. `love` finds Ada Lovelace.
 //!
-//! Words are compared in a folded form, so that people find what they see, however it was typed:
-//! in upper or lower case, with composed or combining accents.
+//! Words are compared in a folded form, so that neither upper and lower case nor the form of
+//! accents (composed or combining) matters.
 
 use std::collections::BTreeSet;
 
@@ -10,9 +10,10 @@ use icu_normalizer::ComposingNormalizerBorrowed;
 
 use crate::user::{Channel, User};
 
-/// From how many of its words on a display name is found.
+/// The number of words at the beginning of a display name at which a match can start.
 pub const NAME_WORDS: usize = 3;
-/// The length in bytes at which words in keys are cut: DynamoDB permits keys of 1 KB.
+/// The maximum length of a word in a key, in bytes; longer ones are cut. DynamoDB permits sort keys
+/// of 1 KB.
 const MOST_BYTES: usize = 128;
 
 /// The form in which texts are compared: canonical composition (NFC, UAX #15), lower case, and one
@@ -24,13 +25,13 @@ pub fn folded(text: &str) -> String {
     normalizer.normalize(&words.join(" ")).into_owned()
 }
 
-/// The part of a folded text that is in keys.
+/// A folded text, cut to the length that keys contain.
 pub fn cut(text: &str) -> &str {
     let end = (0..=text.len().min(MOST_BYTES)).rev().find(|end| text.is_char_boundary(*end));
     end.and_then(|end| text.get(..end)).unwrap_or_default()
 }
 
-/// A display name from each of its first words on: `ada lovelace` and `lovelace`.
+/// A folded display name, starting at each of its first words: `ada lovelace` and `lovelace`.
 fn words_of(name: &str) -> Vec<String> {
     let words = folded(name);
     let starts = words.match_indices(' ').map(|(space, _)| space + 1);
@@ -43,14 +44,16 @@ impl User {
         self.display_name.as_deref().map(words_of).into_iter().flatten()
     }
 
-    /// The words, as they are in keys, that no claim of an address stands for: those of the name,
-    /// and the primary address unless the user signs in with it.
+    /// The words for which the table needs items, cut as in keys: those of the name, and the
+    /// primary address unless the user signs in with it. An address that the user signs in with is
+    /// found by its claim.
     pub fn unclaimed_words(&self) -> BTreeSet<String> {
         let primary = self.primary().filter(|channel| !channel.signs_in()).map(|channel| folded(channel.value.as_str()));
         self.name_words().chain(primary).map(|word| cut(&word).to_owned()).collect()
     }
 
-    /// The first word, as it is in keys, that begins with a folded text.
+    /// Of the user's words that begin with a folded text, the first in the order of keys, cut as in
+    /// keys.
     pub fn first_word(&self, beginning: &str) -> Option<String> {
         let found = |channel: &&Channel| channel.is_primary || channel.signs_in();
         let addresses = self.channels.iter().filter(found).map(|channel| folded(channel.value.as_str()));
@@ -64,7 +67,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn words_are_folded_as_people_read_them() {
+    fn words_are_folded() {
         for (text, expected) in [
             ("  Ada \t Lovelace ", "ada lovelace"),
             ("E\u{301}mile", "\u{e9}mile"),
@@ -79,7 +82,7 @@ mod tests {
     }
 
     #[test]
-    fn a_name_is_found_from_its_first_words_on() {
+    fn a_name_is_found_by_each_of_its_first_words() {
         assert_eq!(words_of("Augusta Ada King Lovelace"), ["augusta ada king lovelace", "ada king lovelace", "king lovelace"]);
         assert_eq!(words_of("Ada"), ["ada"]);
         assert!(words_of(" \u{3000} ").is_empty());

@@ -59,7 +59,7 @@ impl MfaAttempt {
         (self.session_epoch, self.credential_epoch) == (user.session_epoch, user.credential_epoch)
     }
 
-    /// Whether a passkey proves a second factor, as it does after any first factor but a passkey.
+    /// Whether a passkey can be the second factor: not if the first factor was a passkey.
     pub fn takes_passkey(&self) -> bool {
         self.amr.iter().any(|amr| *amr != Amr::Pop)
     }
@@ -95,8 +95,8 @@ impl User {
         config.second_factor.is_required(&self.second_factor_teams, &self.permissions, &config.rbac)
     }
 
-    /// Why the user is restricted in a session. A passkey counts as two factors only where it was
-    /// used: without an app, a sign-in with another credential proves one factor.
+    /// Why the user is restricted in a session. A passkey counts as two factors only in a session
+    /// in which it was used: if the user has no app, another credential proves one factor.
     pub fn restricted_reason_in(&self, session: &Session, config: &ProjectConfig) -> Option<RestrictedReason> {
         self.restricted_reason(config).or_else(|| {
             let lacks_factor = !self.has_second_factor() && session.proved_one_factor() && self.must_prove_two_factors(config);
@@ -104,8 +104,8 @@ impl User {
         })
     }
 
-    /// Whether the user is restricted only in this session, because it lacks a second factor that
-    /// the user could prove.
+    /// Whether the user is restricted only in this session, because the user has not proved a
+    /// second factor in it but could.
     pub fn owes_second_factor(&self, session: &Session, config: &ProjectConfig) -> bool {
         self.restricted_reason(config).is_none() && self.restricted_reason_in(session, config).is_some()
     }

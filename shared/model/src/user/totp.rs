@@ -21,7 +21,8 @@ pub struct Totp {
     /// The first app. Its fields are those that earlier versions stored for the only app.
     #[serde(flatten)]
     pub first: Authenticator,
-    /// The other apps. Their field is not a reserved word of DynamoDB, so expressions can name it.
+    /// The other apps. The name of this field is not a reserved word of DynamoDB, so expressions
+    /// can contain it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub more: Vec<Authenticator>,
     /// The recovery codes, which replace codes of the apps, if the user has made any. They are
@@ -43,8 +44,8 @@ pub struct Authenticator {
     pub secret: Sealed,
     /// The time step of the last accepted code: each code is accepted once (RFC 6238 §5.2).
     pub last_step: u64,
-    /// When the app was set up. Absent if an earlier version stored the item; the app was then set
-    /// up before every current session began.
+    /// When the app was set up. Absent if an earlier version stored the item; the app then counts
+    /// as set up before every session began.
     #[serde(default, skip_serializing_if = "Option::is_none", with = "jiff::fmt::serde::timestamp::millisecond::optional")]
     pub set_at: Option<Timestamp>,
     /// When a code of the app was last accepted.
@@ -121,7 +122,7 @@ impl Totp {
         std::iter::once(&self.first).chain(&self.more)
     }
 
-    /// All apps, to change them.
+    /// All apps, for changes, in the order in which they were added.
     pub fn apps_mut(&mut self) -> impl Iterator<Item = &mut Authenticator> {
         std::iter::once(&mut self.first).chain(&mut self.more)
     }
@@ -141,7 +142,8 @@ impl Totp {
     }
 
     /// The app that currently shows a code, with the time step of the code; `None` if the code is
-    /// wrong or was used. Every app is compared, so that the answer takes the same time.
+    /// wrong or was used. The code is compared with every app, so the time does not reveal which
+    /// one shows it.
     pub fn check(&self, sealer: &Sealer, owner: &str, code: &str, now: Timestamp) -> Result<Option<(&Authenticator, u64)>, Error> {
         let mut right = None;
         for app in self.apps() {
@@ -172,7 +174,7 @@ mod tests {
     }
 
     #[test]
-    fn an_app_of_the_previous_version_is_the_only_one() {
+    fn the_only_app_that_an_earlier_version_stored_is_read() {
         let stored = json!({ "secret": "sealed", "last_step": 7, "set_at": 1 });
         let totp: Totp = serde_json::from_value(stored.clone()).expect("a second factor");
         assert!(totp.recovery.is_none() && totp.more.is_empty());

@@ -43,7 +43,7 @@ pub struct ClientUser {
     pub passkey_auth_enabled: bool,
     /// Whether the user has a password or may sign in with an emailed code.
     pub auth_with_email: bool,
-    /// Whether sign-ins require a code of an authenticator app.
+    /// Whether the user has an authenticator app, so that sign-ins require a second factor.
     pub requires_totp_mfa: bool,
     /// Metadata that the client reads and writes.
     pub client_metadata: Option<Metadata>,
@@ -80,7 +80,7 @@ pub struct ServerUser {
     /// The fields that clients can read too.
     #[serde(flatten)]
     pub client: ClientUser,
-    /// Whether the primary address signs the user in.
+    /// Whether the primary address is used for signing in.
     pub primary_email_auth_enabled: bool,
     /// Metadata that only servers read and write.
     pub server_metadata: Option<Metadata>,
@@ -172,7 +172,7 @@ impl UserView {
         }
     }
 
-    /// The form of the user who is signed in, restricted as in the user's session.
+    /// The same form with this restriction: that of the signed-in user's session.
     #[must_use]
     pub fn restricted(mut self, reason: Option<RestrictedReason>) -> Self {
         let client = match &mut self {

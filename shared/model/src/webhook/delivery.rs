@@ -12,8 +12,8 @@ use crate::webhook::event::{EventType, Message};
 
 /// How long a delivery is kept, whatever its outcome.
 pub const KEPT: SignedDuration = SignedDuration::from_hours(30 * 24);
-/// The wait after each failed attempt. If the attempt after the last wait fails, too, the delivery
-/// has failed for good.
+/// The wait after each failed attempt. If the attempt after the last wait fails as well, no further
+/// attempt is made.
 const WAITS: [SignedDuration; 7] = [
     SignedDuration::from_secs(5),
     SignedDuration::from_mins(5),
@@ -32,7 +32,7 @@ const JITTER: f64 = 0.2;
 #[serde(rename_all = "lowercase")]
 #[deserr(rename_all = lowercase)]
 pub enum DeliveryStatus {
-    /// Another attempt will follow.
+    /// The delivery waits for its next attempt.
     Pending,
     /// The endpoint accepted the event.
     Succeeded,
@@ -45,7 +45,7 @@ pub enum DeliveryStatus {
 pub struct Delivery {
     /// The id.
     pub id: WebhookDeliveryId,
-    /// The id of the message; a replay has the same one.
+    /// The id of the message; a replay has the same id.
     pub message_id: String,
     /// The type of the event.
     pub event_type: EventType,

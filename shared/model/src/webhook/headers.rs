@@ -2,15 +2,15 @@
 
 use std::collections::BTreeMap;
 
-/// Stands in place of a header's value in responses. In a request, it means "unchanged".
+/// The text in place of a header's value in responses. In a request, it keeps the current value.
 pub const HIDDEN: &str = "********";
 /// The maximum number of headers.
 pub const MAX_HEADERS: usize = 10;
 const MAX_NAME: usize = 64;
 const MAX_VALUE: usize = 1024;
 
-/// Names that no project may set: the service sets them itself, or they describe a single
-/// connection (RFC 9110 §7.6.1).
+/// Names that no project may set: the service sets them itself, or they control how a message is
+/// transferred (RFC 9110 §7.6, §10.1.1) or encoded.
 const RESERVED: [&str; 17] = [
     "accept-encoding",
     "connection",
@@ -30,6 +30,7 @@ const RESERVED: [&str; 17] = [
     "user-agent",
     "via",
 ];
+/// Names with these prefixes belong to signatures and proxies, so no project may set them either.
 const RESERVED_PREFIXES: [&str; 4] = ["webhook-", "svix-", "proxy-", "x-forwarded-"];
 
 /// The headers with names in lower case, or what is wrong with them.

@@ -6,7 +6,7 @@ use utoipa::ToSchema;
 
 use crate::webhook::delivery::{Attempt, DeliveryStatus};
 
-/// An endpoint that has only failed for this long is switched off.
+/// How long an endpoint may fail without a success before it is switched off.
 pub const PATIENCE: SignedDuration = SignedDuration::from_hours(5 * 24);
 /// Failures that are further apart than this do not belong to the same series of failures.
 const APART: SignedDuration = SignedDuration::from_hours(24);
@@ -19,13 +19,13 @@ const GONE: u16 = 410;
 pub enum DisabledReason {
     /// An administrator switched the endpoint off.
     Manual,
-    /// Every delivery failed for five days.
+    /// Every attempt failed for five days.
     Failing,
     /// The endpoint answered with status 410 (Gone).
     Gone,
 }
 
-/// The state of an endpoint, as its last attempts show it.
+/// The state of an endpoint, judged by its last attempts.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Health {
     /// When the current series of failures began; absent if the last attempt succeeded, or there
@@ -96,7 +96,7 @@ mod tests {
     }
 
     #[test]
-    fn a_success_or_a_day_without_attempts_begins_anew() {
+    fn a_success_or_a_day_without_attempts_ends_a_series_of_failures() {
         let mut health = Health::default();
         for hours in (0..115).step_by(5) {
             assert_eq!(health.note(&attempt(hours, 500)), None);
@@ -104,7 +104,7 @@ mod tests {
         assert_eq!(health.note(&attempt(116, 204)), None);
         assert_eq!(health.failing_since, None);
         assert_eq!(health.note(&attempt(117, 500)), None);
-        assert_eq!(health.note(&attempt(300, 500)), None, "one failure a week is no failure that lasts");
+        assert_eq!(health.note(&attempt(300, 500)), None, "failures more than a day apart are not one series");
     }
 
     #[test]

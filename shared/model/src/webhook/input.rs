@@ -78,19 +78,19 @@ impl From<Error> for Rejected {
     }
 }
 
-/// Seals the secrets of one endpoint.
+/// Seals the secrets of a project's endpoints.
 #[derive(Clone, Copy)]
 pub struct Sealing<'a> {
     /// Encrypts the secrets.
     pub sealer: &'a Sealer,
     /// The source of randomness.
     pub entropy: &'a Entropy,
-    /// The project of the endpoint.
+    /// The project.
     pub project: &'a ProjectId,
 }
 
 impl Sealing<'_> {
-    /// A new secret of an endpoint, sealed and in plain text.
+    /// A new signing secret of an endpoint, sealed and in plain text.
     pub fn new_secret(self, endpoint: WebhookEndpointId) -> Result<(SigningSecret, SecretString), Error> {
         let plain = webhook::new_secret(self.entropy);
         let sealed = self.sealer.seal(self.entropy, &secret_owner(self.project.as_str(), endpoint), &plain)?;
@@ -99,7 +99,7 @@ impl Sealing<'_> {
         Ok((SigningSecret { sealed, last_four }, plain))
     }
 
-    /// The headers with sealed values; those whose value is hidden keep the value that they have in
+    /// The headers with sealed values. A header whose value is [`HIDDEN`] keeps its value in
     /// `known`.
     fn headers(
         self,
@@ -144,7 +144,8 @@ impl NewEndpoint {
             description: description(self.description.unwrap_or_default())?,
             event_types: types(self.event_types.unwrap_or_default()),
             disabled: (self.enabled == Some(false)).then_some(DisabledReason::Manual),
-            // Nothing happened before that it would have to receive.
+            // With a time here, an endpoint that is created switched off would receive the events
+            // from before that time.
             disabled_at: None,
             secret,
             previous: None,

@@ -1,7 +1,7 @@
-//! Webhooks: the endpoints of a project, which receive an event for each change.
+//! Webhooks: the endpoints of a project, to which events about changes are sent.
 //!
 //! Secrets are stored sealed, not as digests, because the service needs them to sign. The values of
-//! custom headers are sealed, too: they often authenticate the sender.
+//! custom headers are sealed as well, because they often authenticate the sender.
 
 pub mod delivery;
 pub mod event;
@@ -38,8 +38,8 @@ pub struct Endpoint {
     /// Why the endpoint receives nothing; `None` if it is switched on.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub disabled: Option<DisabledReason>,
-    /// When the endpoint was switched off; absent for endpoints that were switched off by older
-    /// versions.
+    /// When the endpoint was switched off; absent if it is switched on, was created switched off,
+    /// or was switched off by an earlier version.
     #[serde(default, with = "jiff::fmt::serde::timestamp::millisecond::optional", skip_serializing_if = "Option::is_none")]
     pub disabled_at: Option<Timestamp>,
     /// The secret that signs the endpoint's events.
@@ -98,15 +98,16 @@ pub fn header_owner(project: &str, endpoint: WebhookEndpointId, name: &str) -> S
 }
 
 impl Endpoint {
-    /// Whether the endpoint receives events of this type that happened at this time. An endpoint
-    /// that is off still receives what happened before, as a change may be read long after it was
-    /// made. Times of changes are rounded down to seconds, so those of that second are received.
+    /// Whether the endpoint receives events of this type that happened at this time. After an
+    /// endpoint was switched off, it still receives earlier events, because changes may be read
+    /// long after they were made. Their times are rounded down to seconds, so the events of the
+    /// second in which the endpoint was switched off are received too.
     pub fn receives(&self, event_type: EventType, at: Timestamp) -> bool {
         let was_on = self.disabled.is_none() || self.disabled_at.is_some_and(|off| at <= off);
         was_on && (self.event_types.is_empty() || self.event_types.contains(&event_type))
     }
 
-    /// Switches it off. If it is off already, the reason and the time stay.
+    /// Switches the endpoint off. If it is off already, the reason and the time stay.
     pub fn switch_off(&mut self, reason: DisabledReason, now: Timestamp) {
         if self.disabled.is_none() {
             (self.disabled, self.disabled_at) = (Some(reason), Some(now));
@@ -114,7 +115,7 @@ impl Endpoint {
         self.updated_at = now;
     }
 
-    /// Switches it on.
+    /// Switches the endpoint on.
     pub fn switch_on(&mut self) {
         (self.disabled, self.disabled_at) = (None, None);
     }
@@ -142,7 +143,8 @@ pub struct EndpointView {
     description: String,
     /// The types of events that are sent; empty for all types.
     event_types: Vec<EventType>,
-    /// The names of the headers that are added to each request; the values are never shown.
+    /// The names of the headers that are added to each request, each with eight asterisks in place
+    /// of its value.
     #[schema(value_type = std::collections::HashMap<String, String>)]
     custom_headers: serde_json::Map<String, serde_json::Value>,
     enabled: bool,
@@ -177,5 +179,5 @@ impl EndpointView {
     }
 }
 
-/// A project and an endpoint of the project. Together, they are the key of the endpoint's items.
+/// A project and one of its webhook endpoints. Together, they identify the endpoint's items.
 pub type Lane = (ProjectId, WebhookEndpointId);

@@ -4,14 +4,14 @@
 //! |---|---|---|---|
 //! | last day of a user | `U#<P>#<user>` | `ACTIVE` | `day`, counted from the Unix epoch; `anonymous`: whether the user was anonymous |
 //! | last day of a team | `T#<P>#<team>` | `ACTIVE` | `day` |
-//! | activities of a day | `F#<P>#<shard>` | `DAY#<day>` | how many were active, by kind and gap: `un` new users, `u1` users who were also active on the day before, `a7` anonymous users who were last active seven days before, `t30` teams after thirty days or more |
+//! | activities of a day | `F#<P>#<shard>` | `DAY#<day>` | how many were active, by kind and gap: `un` new users, `u1` users who were also active on the day before, `a7` anonymous users who were last active seven days before, `t30` teams that were last active thirty or more days before |
 //!
-//! A transaction advances the last days and increments the counters, so each user and team is
-//! counted once a day, even if many requests arrive at once. It takes two units for the user, two
-//! for the counter, and two for the team that the user has selected, and is made on the first
-//! activity of the day. To detect the first activity, every refresh of a session reads the last day
-//! (one unit) concurrently with its other reads. The counters of a day are spread over [`SHARDS`]
-//! items. A last day expires [`WINDOW`] + 2 days later.
+//! On the first activity of the day, a transaction advances the last days and increments the
+//! counters, so each user and team is counted once a day, even if many requests arrive at once. It
+//! takes two units for the user, two for the counter, and two for the team that the user has
+//! selected. To detect the first activity, every refresh of a session reads the last day (one unit)
+//! concurrently with its other reads. The counters of a day are spread over [`SHARDS`] items. A
+//! last day expires [`WINDOW`] + 2 days later.
 
 use std::collections::{BTreeMap, HashSet};
 
@@ -49,8 +49,8 @@ impl LastDay {
         Some(Self { day: number(item, "day")?, was_anonymous: item.contains_key("anonymous") })
     }
 
-    /// Whether nothing is left to count for a user on this day. An anonymous user who signs up
-    /// counts again, as a user.
+    /// Whether nothing is left to count on this day for this user or team. An anonymous user who
+    /// signs up counts again, as a user.
     pub fn covers(self, today: Day, is_anonymous: bool) -> bool {
         self.day >= today && (!self.was_anonymous || is_anonymous)
     }
@@ -135,7 +135,7 @@ fn count(project: &ProjectId, shard: u8, today: Day, active: &[Active]) -> Write
 }
 
 impl Store {
-    /// The last day on which a user was counted. 1 unit.
+    /// The last day on which a user was counted. Costs 1 unit.
     pub async fn last_day(&self, project: &ProjectId, user: UserId) -> Result<Option<LastDay>, Error> {
         Ok(self.get(&user_key(project, user)).await?.as_ref().and_then(LastDay::of))
     }

@@ -1,4 +1,4 @@
-//! What the entries of an audit trail add to a project's figures, and the writes that add it.
+//! The amounts that the entries of an audit trail add to a project's figures.
 
 use std::collections::BTreeMap;
 
@@ -14,14 +14,14 @@ use crate::metrics::{
 use crate::table;
 use crate::write::Write;
 
-/// What several entries add to the figures, summed up.
+/// The sums of the amounts that several entries add to the figures.
 #[derive(Debug, Clone, Default)]
 pub struct Counters {
     totals: Tally,
     items: BTreeMap<String, Sums>,
 }
 
-/// What is added to an item, and when the item expires.
+/// The amounts to add to the attributes of an item, and when the item expires.
 #[derive(Debug, Clone, Default)]
 struct Sums {
     expires_at: Option<i64>,
@@ -35,8 +35,8 @@ impl Sums {
 }
 
 impl Counters {
-    /// Counts an entry whose event has happened `times` more often since it was last counted.
-    /// `times` applies to the sign-up rules only.
+    /// Adds the amounts of an entry. `times` is how often the entry's event has happened since the
+    /// entry was last added; it applies to the sign-up rules only.
     pub fn add(&mut self, entry: &Entry, times: u64) {
         self.totals.merge(&entry.tally, 1);
         let [users, anonymous] = [USERS, ANONYMOUS].map(|name| entry.tally.get(name));
@@ -46,8 +46,8 @@ impl Counters {
                 sums.add(name, by);
             }
         }
-        // Rules are also evaluated before a sign-up, and again when it takes place. Only the latter
-        // counts.
+        // Rules may be evaluated in a request before the sign-up, and are evaluated again when it
+        // takes place. Only the latter evaluation counts.
         if users > 0 || entry.events.contains(&Event::SignUpRejected) {
             self.add_rules(entry, i64::try_from(times).unwrap_or(i64::MAX));
         }
@@ -80,7 +80,7 @@ impl Counters {
         self.len() == 0
     }
 
-    /// The writes that add up the counters.
+    /// The writes that add the sums to the items.
     pub(crate) fn writes(&self, project: &ProjectId) -> Vec<Write> {
         let mut items = self.items.clone();
         for (name, by) in self.totals.iter() {
@@ -93,7 +93,7 @@ impl Counters {
     }
 }
 
-/// The item of a total.
+/// The sort key of the item that contains a total.
 pub(super) fn item_of(total: &str) -> &'static str {
     match total {
         name if name.starts_with(COUNTRY) || name.starts_with(ANONYMOUS_COUNTRY) => COUNTRIES,

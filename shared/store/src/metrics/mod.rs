@@ -59,7 +59,7 @@ fn day_position(day: Day) -> String {
 
 /// The attribute that the totals get once all users have a place in the list by activity.
 const LISTS_ACTIVITY: &str = "lists_activity";
-/// The attribute of the totals once all users are found by their words.
+/// The attribute that the totals get once all users are found by their words.
 const LISTS_WORDS: &str = "lists_words";
 
 /// The hour of a time, counted from the Unix epoch.
@@ -99,9 +99,9 @@ pub fn action_name(action: ActionType) -> &'static str {
 pub struct Totals {
     /// The totals; only the changes since the audit trail began, if `counted_at` is `None`.
     pub tally: Tally,
-    /// The number of links that altered a total.
+    /// The number of links of the audit trail that altered a total.
     pub changes: u64,
-    /// When everything was counted; from then on, the totals are exact.
+    /// When all users and teams were counted; since then, the totals are exact.
     pub counted_at: Option<Timestamp>,
     /// Whether all users have a place in the list by activity ([`crate::user::by_activity`]).
     pub lists_activity: bool,
@@ -146,12 +146,12 @@ fn numbers(item: &Item) -> impl Iterator<Item = (&str, i64)> {
 }
 
 impl Totals {
-    /// Whether everything was counted and listed.
+    /// Whether all users and teams were counted, and all users are in the lists.
     pub fn is_complete(&self) -> bool {
         self.counted_at.is_some() && self.lists_activity && self.lists_words
     }
 
-    /// The number of users, with anonymous ones.
+    /// The number of users, including anonymous ones.
     pub fn users(&self) -> usize {
         usize::try_from(self.tally.get(USERS) + self.tally.get(ANONYMOUS)).unwrap_or_default()
     }
@@ -189,8 +189,8 @@ impl Store {
         Ok(Totals::of(&self.metrics_between(project, "TOTAL#", "TOTAL#~", true).await?))
     }
 
-    /// The totals, and the sign-ups of the last [`WINDOW`] days and the day before: two queries at
-    /// once, half a unit for each 4 KB.
+    /// The totals, and the sign-ups of today and the [`WINDOW`] days before: two queries at once,
+    /// half a unit for each 4 KB.
     pub async fn figures(&self, project: &ProjectId, now: Timestamp) -> Result<Figures, Error> {
         let (first, last) = (day_position(day(now) - WINDOW), day_position(day(now)));
         let days = self.metrics_between(project, &first, &last, false);

@@ -20,12 +20,12 @@ use crate::team::{self, TEAM_SHARDS};
 use crate::user::{self, USER_SHARDS};
 use crate::write::Write;
 
-/// The users of a project, with what each adds to the totals.
+/// The users of a project, each with the amounts that it adds to the totals.
 pub type Users = HashMap<UserId, Tally>;
 
 impl Store {
-    /// Reads all users of a project from the index; `None` if there are more than `most`. Half a
-    /// unit for each 4 KB.
+    /// Reads all users of a project from the index; `None` if there are more than `most`. Costs
+    /// half a unit for each 4 KB.
     pub async fn tallies_of_users(&self, project: &ProjectId, most: usize) -> Result<Option<Users>, Error> {
         let mut users = Users::new();
         for shard in 0..USER_SHARDS {
@@ -60,7 +60,7 @@ impl Store {
         Ok(())
     }
 
-    /// The number of teams in the list. Half a unit for each 4 KB.
+    /// The number of teams in the project's list. Costs half a unit for each 4 KB.
     pub async fn count_teams(&self, project: &ProjectId) -> Result<i64, Error> {
         let mut count = 0;
         for shard in 0..TEAM_SHARDS {

@@ -1,8 +1,8 @@
-//! Boosts, during which a project sends emails faster for some hours.
+//! Boosts: for some hours, a project sends emails faster.
 //!
 //! | item | pk | sk | cost |
 //! |---|---|---|---|
-//! | boost | `P#<P>` | `BOOST` | 1 unit to read, 1 to write |
+//! | boost | `P#<P>` | `BOOST` | 1 unit to read, 1 to write, 2 in a transaction |
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};

@@ -38,7 +38,7 @@ const MAX_BYTES: usize = 3_000_000;
 #[derive(Debug)]
 pub struct BroadcastRow {
     id: BroadcastId,
-    /// The template of each recipient's entry.
+    /// The entry of which each recipient gets a copy.
     mail: OutboxEntry,
     total: usize,
     next: usize,
@@ -113,7 +113,7 @@ impl Store {
         let users = self.get(&page).await?.as_ref().and_then(users_of).unwrap_or_default();
         let count = users.len().saturating_sub(row.next % PAGE).min(entries_at_once(&row.mail));
         if count == 0 {
-            return Err(Error::Refused(format!("page {} of a broadcast is missing", page.sk)));
+            return Err(Error::Refused(format!("the item {} of a broadcast is missing", page.sk)));
         }
         let next = row.next + count;
         let mut writes = vec![row.moved_on(project, next)];

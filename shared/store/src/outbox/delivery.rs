@@ -4,13 +4,13 @@
 //! |---|---|---|---|
 //! | counter | `D#<P>#<shard>` | `HOUR#<hour>` | `s07`: sent in minute 7 of the hour, `b07` bounced, `m07` marked as spam |
 //!
-//! A counter is incremented in the transaction that moves the entries ([`crate::outbox::moves`]),
-//! so each outcome is counted once despite retries. Counting costs two more write units per
-//! transaction. It also doubles the cost of writing a single entry, because the write becomes a
-//! transaction. Transactions on one item contend, so the counts of a project are spread over
-//! [`COUNT_SHARDS`] items. Reading a month takes one query per shard, in parallel, at half a unit
-//! for each 4 KB. A shard has at most 720 items: they cost half a unit if the project sends
-//! little, and about 50 units if it sends every minute.
+//! A counter is incremented in the transaction that writes the new states of the entries
+//! ([`crate::outbox::moves`]), so each outcome is counted once despite retries. Counting costs two
+//! more write units for each counter in a transaction. It also doubles the cost of writing a single
+//! entry, because the write becomes a transaction. Transactions on one item contend, so the counts
+//! of a project are spread over [`COUNT_SHARDS`] items. Reading a month takes one query per shard,
+//! in parallel, at half a unit for each 4 KB. A shard has at most 720 items: they cost half a unit
+//! if the project sends little, and about 50 units if it sends every minute.
 
 use std::collections::BTreeMap;
 
@@ -47,7 +47,7 @@ fn letter(fate: Fate) -> char {
     }
 }
 
-/// The writes that count the outcomes of the emails in these moves, one write per counter.
+/// The writes that count the outcomes of the emails in these transitions, one write per counter.
 pub(crate) fn counts_of(moves: &[OutboxMove]) -> Vec<Write> {
     let mut items: BTreeMap<(&ProjectId, u8, i64), BTreeMap<char, u32>> = BTreeMap::new();
     for OutboxMove { row, next } in moves {

@@ -8,10 +8,11 @@
 //!
 //! A change to an entry succeeds only if the entry still has the version that was read, so when an
 //! edit and a worker collide, one succeeds and the other reads again. Writing an entry costs one
-//! unit for each KB in the table, and as much again in each index. When an email ends, one
-//! transaction moves its bodies to a separate item, at two units for each KB of the bodies; from
-//! then on, the entry is smaller in the table and in the index. During the following day, reading
-//! an entry costs one more unit for each 4 KB of its bodies. Deleting the bodies is free.
+//! unit for each KB in the table, as much again in `gsi1`, and up to two units in `gsi2`, which has
+//! only keys. When an email ends, one transaction moves its bodies to a separate item, at two units
+//! for each KB of the bodies; from then on, the entry is smaller in the table and in `gsi1`. During
+//! the following day, reading an entry costs one more unit for each 4 KB of its bodies. Deleting
+//! the bodies is free.
 
 pub mod boost;
 pub mod broadcast;
@@ -162,8 +163,7 @@ struct Changes {
 
 impl Changes {
     fn of(old: &OutboxEntry, new: &OutboxEntry) -> Result<Self, Error> {
-        // Equal texts are left out before serialisation, because serialising them would compress
-        // them.
+        // Unchanged texts are left out before serialisation, which would compress them needlessly.
         let (is_same_source, is_same_mail) = (old.source == new.source, old.rendered == new.rendered);
         let fields = |entry: &OutboxEntry| -> Result<Item, Error> {
             let mut entry = entry.clone();

@@ -3,10 +3,10 @@
 //! Each entry is replaced on the condition that it still has the version that was read, so when an
 //! edit and a worker collide over an entry, only one of them succeeds. Many transitions share a
 //! transaction, which takes one round trip instead of one for each transition; entries that have
-//! changed meanwhile are left out and the transaction is tried again. The outcomes are counted in
-//! the same transaction ([`crate::outbox::delivery`]). A transaction costs two units for each KB
-//! of the entries, of the counters and of bodies that are stored separately. Writing a single
-//! entry without counts or bodies costs half as much.
+//! changed since they were read are left out and the transaction is tried again. The outcomes are
+//! counted in the same transaction ([`crate::outbox::delivery`]). A transaction costs two units for
+//! each KB of the entries, of the counters and of bodies that are stored separately. Writing a
+//! single entry without counts or bodies costs half as much.
 
 use crate::client::{MAX_WRITES, Store};
 use crate::error::Error;
@@ -16,7 +16,7 @@ use crate::outbox::transition::OutboxMove;
 use crate::outbox::{OutboxRow, replacement};
 use crate::write::Write;
 
-/// The maximum number of entries in a transaction: no more than a worker can process at once.
+/// The maximum number of entries in a transaction; each may take a second write, for its bodies.
 pub const AT_ONCE: usize = 25;
 /// The maximum size of the entries in one transaction, in bytes; DynamoDB permits 4 MB.
 const MAX_BYTES: usize = 3_000_000;

@@ -19,7 +19,7 @@ use crate::optimistic;
 use crate::outbox::work::Queue;
 use crate::write::Write;
 
-/// The maximum number of attempts while other workers are faster.
+/// The maximum number of attempts to change a bucket while other workers change it.
 const ROUNDS: u32 = 10;
 
 fn bucket_key(project: &ProjectId) -> Key {
@@ -66,8 +66,8 @@ impl Store {
         or_later(given, ())
     }
 
-    /// The bucket, with the rate that follows from the last month of emails, and its version, which
-    /// is 0 if the table has no bucket.
+    /// The project's bucket, at the rate that follows from the emails of the last month, and its
+    /// version, which is 0 if the table has no bucket.
     async fn bucket(&self, project: &ProjectId, base: u32, now: Timestamp) -> Result<(Bucket, u64), Error> {
         let item = self.get(&bucket_key(project)).await?;
         let version = item.as_ref().and_then(|item| number(item, "version")).unwrap_or_default();

@@ -8,10 +8,10 @@
 //! counters, the state of sign-ins, tokens of users deleted earlier) expire by TTL: codes within a
 //! week, the last of the others after 367 days.
 //!
-//! A request that was admitted just before the project ended may still write. The final pass,
-//! which must find nothing, therefore happens a minute later ([`LATE_WRITES`]). Deleting costs 2
-//! units for each KB; reading costs 1 unit for each 4 KB of a partition, and half a unit for each
-//! 4 KB of a list.
+//! A request that was admitted just before the project ended may still write. The final pass, which
+//! must find nothing, therefore happens at least a minute later ([`LATE_WRITES`]). Deleting costs 2
+//! units for each KB; reading costs 1 unit for each 4 KB of a partition, and half a unit for each 4
+//! KB of a list.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -51,10 +51,10 @@ pub const LATE_WRITES: SignedDuration = SignedDuration::from_secs(60);
 const SIDE_BY_SIDE: usize = 8;
 /// How many items of a list are read at once.
 const PAGE: i32 = 200;
-/// The maximum number of due items in each partition that are searched for broadcasts.
+/// The maximum number of due items of each partition that are searched for broadcasts.
 const DUE: i32 = 1000;
 
-/// The progress of a deletion.
+/// The result of one pass over the data of an ended project.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Purge {
     /// There was nothing to delete.
@@ -176,7 +176,7 @@ impl Purger<'_> {
         self.delete_partition(&key.pk, "USER", claims).await
     }
 
-    /// Deletes the teams whose own deletion was started, because they are in no list.
+    /// Deletes the teams whose own deletion had begun. The lists no longer contain them.
     async fn ending_teams(&self) -> Result<(), Error> {
         for team in self.store.ending_teams(self.project).await? {
             self.count(self.team(team).await?);
@@ -208,8 +208,8 @@ impl Purger<'_> {
         self.delete_partition(&team::partition(self.project, team), "TEAM", others).await
     }
 
-    /// Deletes the outbox month by month, newest first, and the broadcasts that are still being
-    /// expanded.
+    /// Deletes the broadcasts that are still being expanded, and then the outbox month by month,
+    /// newest first.
     async fn mails(&self, since: Timestamp, now: Timestamp) -> Result<bool, Error> {
         for due in self.store.due_work(now, DUE).await? {
             if let Due::Broadcast(project, id) = due

@@ -83,8 +83,7 @@ impl Store {
         self.transact(writes).await.map(|()| true)
     }
 
-    /// Revokes a set with its keys, except keys that have expired. Revoking the set again has no
-    /// effect.
+    /// Revokes a set and, unless they have expired, its keys. Revoking the set again has no effect.
     pub async fn revoke_key_set(&self, project: &ProjectId, set: &KeySet, now: Timestamp) -> Result<(), Error> {
         // An expired key does not work in any case, and may already be deleted.
         let has_expired = set.expires_at.is_some_and(|time| time <= now);

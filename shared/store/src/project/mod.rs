@@ -109,7 +109,7 @@ impl Store {
     }
 
     /// Creates a project owned by a team of the internal project. [`Error::Conflict`] if the team
-    /// has ended, `owner` is not a member of the team, or the project's id is in use.
+    /// no longer exists, `owner` is not a member of the team, or the project's id is in use.
     pub async fn create_owned_project(&self, project: &Project, team: TeamId, owner: UserId) -> Result<(), Error> {
         let internal = ProjectId::internal();
         let [project_write, line] = create(project)?;
@@ -123,8 +123,8 @@ impl Store {
         self.transact(writes).await
     }
 
-    /// Moves a project from one team of the internal project to another. [`Error::Conflict`] if
-    /// the project has changed since it was read, the new team has ended, or `user` is not a
+    /// Moves a project from one team of the internal project to another. [`Error::Conflict`] if the
+    /// project has changed since it was read, the new team no longer exists, or `user` is not a
     /// member of both teams.
     pub async fn transfer_project(&self, row: ProjectRow, (old, new): (TeamId, TeamId), user: UserId) -> Result<(), Error> {
         if old == new {

@@ -1,5 +1,6 @@
 //! The state of an OAuth flow: the authorization until the provider redirects the user back, and
-//! then the code until the app redeems it.
+//! then the code until the app redeems it. The inner state is the `state` parameter that is sent to
+//! the provider.
 //!
 //! | item | pk | sk | cost |
 //! |---|---|---|---|
@@ -93,8 +94,8 @@ impl HandedOver {
 ///
 /// The person who returns from the provider may not be the one who began the flow: an attacker can
 /// begin a flow and lead a victim through the rest, and the victim's provider account would be
-/// linked to the attacker's user (RFC 9700 §4.7). Only when the app exchanges the code does its
-/// verifier prove that both are the same person.
+/// linked to the attacker's user (RFC 9700 §4.7). Only when the app exchanges the code does the
+/// PKCE verifier prove that both are the same person.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Pending {
     /// The kind of change.
@@ -116,7 +117,7 @@ pub enum PendingChange {
     Link,
     /// The anonymous user becomes an ordinary user.
     Upgrade {
-        /// Whether the user can also sign in with the email address.
+        /// Whether the user can also sign in with the email address that the provider reports.
         email_signs_in: bool,
     },
 }

@@ -2,11 +2,12 @@
 //!
 //! | item | pk | sk | cost |
 //! |---|---|---|---|
-//! | a provider's tokens | `U#<P>#<user>` | `PROVIDER#<provider>#<account>` | 2 units for each KB to write, 1 for each 4 KB to read |
+//! | a provider's tokens | `U#<P>#<user>` | `PROVIDER#<provider>#<account>` | 1 unit for each KB to write, 2 in a transaction; 1 for each 4 KB to read |
 //!
-//! A provider may rotate the refresh token, and revoke all tokens if the same refresh token comes
-//! twice (RFC 9700 §4.14), so one request at a time refreshes. It writes only if the access token
-//! is still the one that it read: tokens of a newer flow stay, and deleted ones do not come back.
+//! A provider may rotate the refresh token, and revoke all tokens if the same refresh token is used
+//! twice (RFC 9700 §4.14), so only one request at a time refreshes the tokens. It writes the new
+//! tokens only if the access token is still the one that it read: tokens of a newer flow are kept,
+//! and deleted ones do not come back.
 
 use crypto::seal::Sealed;
 use jiff::Timestamp;
@@ -32,7 +33,8 @@ pub struct ProviderTokens {
     pub expires_at: Option<Timestamp>,
     /// The scopes of the tokens as the provider reports them, separated by spaces.
     pub scope: String,
-    /// Whether the provider has refused the tokens for good. A flow with the account replaces them.
+    /// Whether the provider has refused the tokens for good. A new OAuth flow with the account
+    /// replaces them.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_revoked: bool,
     /// While one request refreshes the access token: the time until which no other request may
@@ -59,7 +61,7 @@ pub(crate) fn owner_by_key(key: &Key) -> Option<String> {
     Some(owner_of(project, provider_id, account_id))
 }
 
-/// The account whose tokens are meant.
+/// The account whose tokens are read or written.
 #[derive(Clone, Copy)]
 pub struct Of<'a> {
     /// The project.

@@ -282,7 +282,8 @@ pub fn joins(project: &ProjectId, user: UserId) -> Write {
         .value(":one", integer(1))
 }
 
-/// Like [`joins`], for a team whose members need a second factor; the user's item notes the team.
+/// Like [`joins`], for a team whose members need a second factor: also records the team in the
+/// user's item.
 pub fn joins_protected(project: &ProjectId, user: UserId, team: TeamId) -> Write {
     let set = "SET version = version + :one, d.second_factor_teams = list_append(if_not_exists(d.second_factor_teams, :none), :team)";
     Write::update(user_key(project, user), set)

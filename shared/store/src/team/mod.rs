@@ -110,7 +110,8 @@ pub(crate) fn exists(project: &ProjectId, team: TeamId) -> Write {
 impl Store {
     /// Renames the personal team of a formerly anonymous user after the user's new name. A team
     /// that was renamed, or that another user has joined, keeps its name. An error of the table is
-    /// only logged, because nothing depends on the name. Costs one unit for each KB.
+    /// only logged, because nothing depends on the name. Costs one unit for each KB in the table,
+    /// and as much again in the index.
     pub async fn name_personal_team(&self, project: &ProjectId, user: &User) {
         let Some(id) = user.selected_team_id else { return };
         let name = Team::personal(id, user, user.signed_up_at).display_name;
@@ -143,7 +144,7 @@ impl Store {
         Ok(batches.into_iter().flatten().map(|team| (team.id, team)).collect())
     }
 
-    /// The project's teams that `keep` accepts, by time of creation.
+    /// The project's teams that `keep` accepts, in the order of creation.
     pub async fn team_page(&self, project: &ProjectId, listing: Listing<'_>, keep: impl Fn(&Team) -> bool) -> Result<Page<Team>, Error> {
         let partitions = (0..TEAM_SHARDS).map(|shard| Partition::gsi1(list_partition(project, shard))).collect();
         let read = |_: &str, item: Item| {

@@ -1,6 +1,6 @@
 //! Grants of team permissions: a set of strings in the member's item ([`crate::team::membership`]),
-//! changed by one conditional write for one unit. Grants of project permissions are part of the
-//! user.
+//! changed by one conditional write, without reading the item. Grants of project permissions are
+//! part of the user.
 
 use aws_sdk_dynamodb::types::AttributeValue;
 use model::permission::Grant;

@@ -12,7 +12,7 @@ use crate::write::Write;
 impl Store {
     /// Counts a wrong password or code in the trail: one entry per minute, operation, event and
     /// account. If the account does not exist, the caller's IP address (for IPv6, its /64) takes
-    /// the place of the account. Costs 2 units.
+    /// the place of the account. Costs 1 unit, or 2 if there is an account.
     pub async fn record_failure(&self, user: Option<UserId>, event: Event) -> Result<(), Error> {
         match record::failure(user, event)? {
             Some(write) => self.write_unrecorded(write).await,
@@ -25,8 +25,8 @@ impl Store {
         Ok(record::rejection()?.map(|(name, write)| Rejection { name, write }))
     }
 
-    /// Counts a rejected sign-up, and returns how many its entry has counted: one entry per minute,
-    /// operation and combination of rules. 1 unit.
+    /// Counts a rejected sign-up, and returns the count of its entry: there is one entry per
+    /// minute, operation and combination of rules. Costs 1 unit.
     pub async fn count_rejection(&self, rejection: Rejection) -> Result<u64, Error> {
         let item = self.write_unrecorded_returning(rejection.write).await?;
         Ok(number(&item, "n").unwrap_or_default())
@@ -36,7 +36,7 @@ impl Store {
 /// A sign-up that was rejected.
 #[derive(Debug)]
 pub struct Rejection {
-    /// The name of the entry that counts it, unique among all projects.
+    /// The name of the entry that counts the sign-up, unique among all projects.
     pub name: String,
     write: Write,
 }

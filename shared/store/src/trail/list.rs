@@ -3,10 +3,10 @@
 //!
 //! A page costs one unit for each 4 KB that is read from the table, and half as much from the
 //! index. Days are read in parallel, and after each round without entries twice as many, so that
-//! long periods without entries take few round trips. One request stops after [`MOST_DAYS`] days
-//! or `MOST_READ` entries: a search that matches few entries returns short pages, each with the
+//! long periods without entries take few round trips. One request stops after [`MOST_DAYS`] days or
+//! `MOST_READ` entries: a search that matches few entries returns short pages, each with the
 //! position to continue from. Expired entries are left out, because DynamoDB may delete them only
-//! hours later.
+//! days later.
 
 use futures_util::future::try_join_all;
 use jiff::civil::Date;
@@ -63,7 +63,7 @@ struct Part {
 type Found = (Vec<(String, Item)>, bool);
 
 impl TrailListing<'_> {
-    /// The time before which entries have expired or are not part of the list.
+    /// The time before which all entries have expired or are not part of the list.
     fn oldest(&self) -> Timestamp {
         self.from.max(after(self.now, -longest_retention()))
     }
@@ -75,7 +75,7 @@ impl TrailListing<'_> {
         self.after.map_or_else(|| until.clone(), |after| after.to_owned().min(until.clone()))
     }
 
-    /// The next parts with entries before a position.
+    /// The next parts that may have entries before a position; at most `width` days.
     fn parts(&self, project: &ProjectId, before: &str, width: usize) -> Vec<Part> {
         if let Some(user) = self.user {
             return vec![Part { index: Some("gsi1"), partition: user_partition(project, user), next: None }];

@@ -1,16 +1,16 @@
 //! The audit trail of a project. Entries are added and never changed, except that repeated failures
-//! increment a count.
+//! and rejected sign-ups increment a count.
 //!
 //! | item | pk | sk | index |
 //! |---|---|---|---|
 //! | entry | `P#<P>#TRAIL#<yyyy-mm-dd>` | time, id | gsi1 `P#<P>#TRAIL#USER#<user>` / time, id, for entries about an account |
-//! | failures of a minute | the same | start of the minute, id derived from the operation, the event, and the account or IP address | the same; `n` is their number |
+//! | failures or rejected sign-ups of a minute | the same | start of the minute, id derived from the operation, the event, and the account, IP address or sign-up rules | the same; the attribute `n` is their number |
 //!
 //! An entry about a change is written in the transaction of the change, which costs 2 more units
-//! for each KB and, if the entry is about an account, as much again for the index. Failures are
-//! counted in a write of their own. A project has one partition per day (UTC), so that a day can be
-//! read in order and the deletion of a project knows the partitions to delete. One partition
-//! accepts about 500 entries per second.
+//! for each KB and, if the entry is about an account, 1 for each KB in the index. Failures and
+//! rejected sign-ups are counted in a write of their own. A project has one partition per day
+//! (UTC), so that a day can be read in order and the deletion of a project knows the partitions to
+//! delete. One partition accepts about 500 entries per second.
 //!
 //! [`crate::trail::list`] lists entries; [`crate::trail::chain`] detects removed, changed and added
 //! entries.

@@ -1,11 +1,11 @@
 //! Changes to accounts. A user is always written together with the claims to the user's provider
-//! accounts and to the email addresses that the user signs in with.
+//! accounts, passkeys and the email addresses that the user signs in with.
 //!
-//! The writes follow from a comparison of the user before and after the change: added provider
-//! accounts, and email addresses with which the user can newly sign in, are claimed; removed
-//! accounts, and addresses with which the user can no longer sign in, are released; claims whose
-//! content changes are renewed. The writes are labelled, so a conflict tells the caller whether
-//! the user changed meanwhile (read again) or another account holds a claim.
+//! The writes follow from a comparison of the user before and after the change. Added provider
+//! accounts and passkeys, and email addresses with which the user could not sign in before, are
+//! claimed; removed ones, and addresses with which the user can no longer sign in, are released;
+//! claims whose content changes are renewed. The writes are labelled, so a conflict tells the
+//! caller whether the user has changed since it was read, or another user holds a claim.
 
 use jiff::Timestamp;
 use model::email::Email;
@@ -52,7 +52,7 @@ pub enum Outcome {
     PasskeyTaken(Box<Passkey>),
 }
 
-/// What a user claims.
+/// Something that a user claims.
 enum Claimed {
     Email(Email),
     Account(ProviderAccount),
@@ -73,8 +73,8 @@ fn claimed(user: &User) -> impl Iterator<Item = &Channel> {
     user.channels.iter().filter(|channel| channel.signs_in())
 }
 
-/// The writes of claims for a change to a user, each with the email address or account that is
-/// claimed or released.
+/// The writes of claims for a change to a user, except releases of passkeys, each with the email
+/// address, provider account or passkey that is claimed or released.
 fn claim_writes(project: &ProjectId, before: &User, after: &User) -> Result<Vec<(Claimed, Write)>, Error> {
     let mut writes = account_writes(project, before, after)?;
     let passkeys = passkey::claims(project, before, after)?;
@@ -131,8 +131,8 @@ fn release(project: &ProjectId, user: &User, email: &Email) -> Write {
 pub struct Taken<'a> {
     /// The address.
     pub email: &'a Email,
-    /// The user who loses the address: the state that this transaction writes, with the version
-    /// that was read. When the claim was read, this user had not verified the address.
+    /// The user who loses the address, in the state that the transaction writes, with the version
+    /// that was read. The transaction fails if this user's claim to the address is verified.
     pub holder: &'a UserRow,
 }
 
@@ -253,7 +253,8 @@ impl Store {
                 }
                 Some(("TEAM", id)) => teams.extend(TeamId::parse(id).ok()),
                 Some(("SESSION" | "DEVICE", _)) => others.push(Key::new(user_key(project, id).pk, sk)),
-                // Tokens of provider accounts are deleted with the accounts.
+                // The picture and the tokens of provider accounts are deleted by writes of their
+                // own.
                 Some(_) => {}
             }
         }
@@ -261,15 +262,15 @@ impl Store {
     }
 
     /// Deletes a user with the picture, provider tokens and memberships, and releases the user's
-    /// addresses and provider accounts. Without the user, the sessions no longer work.
-    /// [`Outcome::Changed`] if the user changed meanwhile, or has more memberships than fit into
-    /// one transaction. In the latter case, the memberships in `account` are deleted first; the
-    /// caller can then read the user again and continue, or a worker does so later
-    /// ([`crate::deletions`]). Joining a team changes the user, so no membership is missed.
+    /// email addresses and provider accounts. Without the user, the sessions no longer work.
+    /// [`Outcome::Changed`] if the user has changed since `account` was read, or has more
+    /// memberships than fit into one transaction. In the latter case, the memberships in `account`
+    /// are deleted first; the caller can then read the user again and continue, or a worker does so
+    /// later ([`crate::deletions`]). Joining a team changes the user, so no membership is missed.
     ///
-    /// As many sessions and devices as fit are deleted in the same transaction, because they record
-    /// where the user was; usually all of them fit. Any that remain no longer work, and expire by
-    /// TTL.
+    /// The same transaction releases as many passkeys, and deletes as many sessions and devices, as
+    /// fit; usually all of them do. Sessions and devices record where the user was. Any that remain
+    /// no longer work, and expire by TTL.
     pub async fn delete_account(&self, project: &ProjectId, account: &Account, now: Timestamp) -> Result<Outcome, Error> {
         let Account { row, is_ending, teams, others } = account;
         let id = row.user.id;
@@ -310,7 +311,7 @@ impl Store {
     }
 }
 
-/// A user with memberships, sessions and devices, which are deleted with the user.
+/// A user with the memberships, sessions and remembered devices that are deleted with the user.
 #[derive(Debug)]
 pub struct Account {
     row: UserRow,

@@ -4,11 +4,11 @@
 //! |---|---|
 //! | user | gsi2 `P#<P>#ACTIVE#<shard>` / hour, id |
 //!
-//! The write that records an activity sets the position, so it costs no further call; the index is
-//! written only when the hour changes (two units). The index has only keys, so a page costs one
-//! unit for each 4 KB of each user, besides the queries.
+//! The write that records an activity also sets the position, so no further call is needed; the
+//! index is written only when the hour changes (two units). The index has only keys, so a page
+//! costs one unit for each 4 KB of each user, besides the queries.
 //!
-//! Users whom a version without this list stored have no position until they are active or
+//! Users stored by a version without this list have no position until they are active or
 //! [`Store::place_users`] has run for their project. Until then the list takes them from `gsi1`, at
 //! the time when they signed up.
 
@@ -31,7 +31,7 @@ use crate::write::Write;
 /// How many users are placed at once.
 const AT_ONCE: usize = 25;
 
-/// Whether an item of `gsi1` is of a user who is in `gsi2`, too.
+/// Whether an item of `gsi1` belongs to a user who is also in `gsi2`.
 fn is_placed(item: &Item) -> bool {
     item.contains_key("gsi1pk") && item.contains_key("gsi2pk")
 }
@@ -53,7 +53,8 @@ impl Store {
     }
 
     /// Records that a user was active at `at`, unless activity in that hour or later is recorded
-    /// already. Does nothing for a user who no longer exists. Costs like [`Self::touch_user`].
+    /// already. Does nothing for a user who no longer exists. Costs as much as
+    /// [`Self::touch_user`].
     pub async fn note_activity(&self, project: &ProjectId, id: UserId, at: Timestamp) -> Result<(), Error> {
         let update = active(project, id, at)
             .on("attribute_exists(pk) AND (attribute_not_exists(last_active_at) OR last_active_at < :begin)")
@@ -64,8 +65,8 @@ impl Store {
         }
     }
 
-    /// Gives a place in the list to all users of a project who have none. Half a unit for each 4 KB
-    /// of all users, and three units for each user without a place.
+    /// Gives a place in the list to all users of a project who have none. Costs half a unit for
+    /// each 4 KB of all users, and three units for each user without a place.
     pub async fn place_users(&self, project: &ProjectId) -> Result<(), Error> {
         for shard in 0..USER_SHARDS {
             let mut from: Option<Item> = None;
@@ -89,7 +90,7 @@ impl Store {
         let write = Write::update(user_key(project, id), format!("SET {PLACE}"));
         let write = placed(write, project, id, row.last_active_at).on("attribute_exists(pk) AND attribute_not_exists(gsi2pk)");
         match self.write_unrecorded(write).await {
-            // The user is gone, or was active meanwhile.
+            // The user has been deleted or was active since the list was read.
             Err(Error::Conflict(_)) => Ok(()),
             result => result,
         }

@@ -1,4 +1,4 @@
-//! The users whose name or address begins with a text.
+//! Finds users by the beginning of a word of their name or of an email address.
 //!
 //! | item | pk | sk | index |
 //! |---|---|---|---|
@@ -7,15 +7,15 @@
 //!
 //! Both are written in the transaction of the user's change. A sign-up with an address costs one
 //! unit more, because the claim exists anyway and `gsi2` has only keys; each word of a name costs
-//! two, and a name that changes two for each old and new word. A search costs half a unit for each
-//! partition and half a unit for each 4 KB of what it finds, and one unit for each 4 KB of each
-//! user, whatever the number of users.
+//! two, and a change of the name two for each old and new word. A search costs half a unit for each
+//! partition, half a unit for each 4 KB of the items that it finds, and one unit for each 4 KB of
+//! the users found; it costs no more in a project with many users.
 //!
-//! A user is shown at the first word that matches, so once. An item that the user no longer has
-//! (an index may lag behind) shows nobody.
+//! A user is listed once, at the first word that matches. An item for a word that the user no
+//! longer has (an index may lag behind) is skipped.
 //!
-//! Users that an earlier version stored have no words until [`Store::index_words`] has run for
-//! their project; until then, the list of users is searched instead.
+//! Users stored by an earlier version have no words until [`Store::index_words`] has run for their
+//! project; until then, the list of users is searched instead.
 
 use std::collections::BTreeSet;
 
@@ -37,7 +37,7 @@ use crate::write::Write;
 
 /// How many users are indexed at once.
 const AT_ONCE: usize = 25;
-/// How often a user who changes meanwhile is read again.
+/// The maximum number of attempts to index a user who is being changed concurrently.
 const ROUNDS: u32 = 5;
 
 /// The partition of the words of a shard's users.
@@ -53,7 +53,8 @@ fn put(project: &ProjectId, user: UserId, word: &str) -> Result<Write, Error> {
     Write::put(key(project, user, word), &())
 }
 
-/// The writes by which the words of a user follow a change; without `before`, those of a new user.
+/// The writes that update the words of a user after a change; without `before`, those for a new
+/// user.
 pub fn words(project: &ProjectId, before: Option<&User>, after: &User) -> Result<Vec<Write>, Error> {
     let (old, new) = (before.map(User::unclaimed_words).unwrap_or_default(), after.unclaimed_words());
     let gone = old.difference(&new).map(|word| Ok(Write::delete(key(project, after.id, word))));
@@ -66,16 +67,19 @@ pub(super) fn no_words(project: &ProjectId, user: &User) -> impl Iterator<Item =
     user.unclaimed_words().into_iter().map(|word| Write::delete(key(project, user.id, &word)))
 }
 
-/// The write of the word of a user who keeps an address that another user now claims.
+/// For a user who keeps an email address that another user now claims: the write of the address as
+/// a word of the user, so that the user is still found by it. `None` if the address is none of the
+/// user's words.
 pub(super) fn unclaimed(project: &ProjectId, user: &User, email: &Email) -> Result<Option<Write>, Error> {
     let word = cut(&folded(email.as_str())).to_owned();
     user.unclaimed_words().contains(&word).then(|| put(project, user.id, &word)).transpose()
 }
 
 impl Store {
-    /// The users with a word that begins with a folded text and whom `keep` accepts, in the order
-    /// of their words, if the words of the project are complete
-    /// ([`crate::metrics::Totals::lists_words`]). At most `listing.read` matches are examined.
+    /// The users whom `keep` accepts and who have a word that begins with `beginning`, which must
+    /// be folded, in the order of their words. Some may be missing unless all users of the project
+    /// have words ([`crate::metrics::Totals::lists_words`]). At most `listing.read` matches are
+    /// examined.
     pub async fn users_by_word(
         &self,
         project: &ProjectId,
@@ -94,9 +98,9 @@ impl Store {
         self.users_at(project, partitions, Listing { descending: false, ..listing }, |_| false, is_first).await
     }
 
-    /// Writes the words of all users of a project, and the places of their claimed addresses. Half
-    /// a unit for each 4 KB of all users, two units for each user and for each word, and two for
-    /// each claim without a place.
+    /// Writes the words of all users of a project, and the places of their claimed addresses. Costs
+    /// half a unit for each 4 KB of all users, two units for each user and for each word, and two
+    /// for each claim without a place.
     pub async fn index_words(&self, project: &ProjectId) -> Result<(), Error> {
         for shard in 0..USER_SHARDS {
             let mut from: Option<Item> = None;
@@ -127,7 +131,7 @@ impl Store {
             if words.is_empty() {
                 return Ok(());
             }
-            // A word that the user has meanwhile lost would stay.
+            // Without the check, a word that the user has lost since would be written and stay.
             self.transact_unrecorded(words.into_iter().chain([unchanged(project, id, row.version)]).collect()).await
         })?;
         let claimed: BTreeSet<&Email> =

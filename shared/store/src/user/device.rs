@@ -20,8 +20,7 @@ use crate::item::{Key, entity, integer, string};
 use crate::keys::user_key;
 use crate::write::Write;
 
-/// The maximum number of devices that are listed. More are remembered only if somebody signs in
-/// that often.
+/// The maximum number of devices that are listed; hardly any user has more.
 const LISTED: i32 = 100;
 
 /// The key of a device.
@@ -35,7 +34,8 @@ pub fn create(project: &ProjectId, device: &Device) -> Result<Write, Error> {
     Ok(write.about(device.user_id).tells([Event::DeviceRemembered]))
 }
 
-/// Records that a device replaces the second factor; fails the transaction if it was forgotten.
+/// Records that a device replaces the second factor; fails the transaction if the device was
+/// forgotten.
 pub fn use_device(project: &ProjectId, device: &Device, place: Option<&Place>, now: Timestamp) -> Result<Write, Error> {
     Write::update(device_key(project, device.user_id, device.id), "SET d.last_used_at = :now, d.place = :place")
         .on("attribute_exists(pk)")
@@ -57,7 +57,7 @@ impl Store {
     }
 
     /// The newest devices of a user, at most `LISTED`, newest first, including those that are no
-    /// longer remembered. One unit for each 4 KB.
+    /// longer remembered. Costs one unit for each 4 KB.
     pub async fn devices(&self, project: &ProjectId, user: UserId) -> Result<Vec<Device>, Error> {
         let query = self
             .query()

@@ -19,7 +19,7 @@ use crate::user::{USER_SHARDS, UserRow, list_partition};
 pub type UserPage = Page<UserRow>;
 
 impl Store {
-    /// The users that `keep` accepts, in order.
+    /// The users that `keep` accepts, in the order of sign-up.
     pub async fn users(&self, project: &ProjectId, listing: Listing<'_>, keep: impl Fn(&User) -> bool) -> Result<UserPage, Error> {
         let partitions = (0..USER_SHARDS).map(|shard| Partition::gsi1(list_partition(project, shard))).collect();
         let read = |_: &str, item: Item| {
@@ -30,8 +30,8 @@ impl Store {
         self.sharded(partitions, listing, read).await
     }
 
-    /// The members of a team that `keep` accepts, in order. At most `listing.read` members are
-    /// examined.
+    /// The members of a team that `keep` accepts, in the order of sign-up. At most `listing.read`
+    /// members are examined.
     pub async fn users_of_team(
         &self,
         project: &ProjectId,
@@ -43,9 +43,9 @@ impl Store {
         self.users_at(project, members, listing, |_| false, |_, user| keep(user)).await
     }
 
-    /// The users that `keep` accepts at their positions in these partitions, which end with their
-    /// ids; items for which `skip` is true are left out. At most `listing.read` users are examined,
-    /// and each is returned once.
+    /// The users in these partitions that `keep` accepts, in the order of their positions. A
+    /// position ends with the id of its user. Items for which `skip` is true are left out. At most
+    /// `listing.read` positions are examined, and each user is returned once.
     pub(super) async fn users_at(
         &self,
         project: &ProjectId,

@@ -10,9 +10,9 @@
 //!
 //! Writing a user is conditional on its version. A claim exists if and only if a user can sign in
 //! with the email address, and is written in the same transaction as the user. The claim repeats
-//! the fields of the user that are needed when only the address is known, so that the user need
-//! not be read. A change costs one unit for each KB of the user; together with claims it is a
-//! transaction, which costs two units for each KB of each item.
+//! the fields of the user that are needed when only the address is known, so that the user need not
+//! be read. Changing a user costs one unit for each KB of the user; together with claims, the
+//! change is a transaction, which costs two units for each KB of each item.
 
 pub mod account;
 pub mod by_activity;
@@ -174,8 +174,8 @@ pub fn use_totp_step(project: &ProjectId, user: &User, app: &Authenticator, step
         .value(":one", integer(1)))
 }
 
-/// Notes the teams of a user whose members need a second factor. The version is incremented, so
-/// that no concurrent change to the user reverts the note.
+/// Records which of a user's teams require a second factor of their members. The version is
+/// incremented, so that no concurrent change to the user reverts the record.
 pub fn note_second_factor_teams(project: &ProjectId, user: UserId, teams: &BTreeSet<TeamId>) -> Result<Write, Error> {
     Write::update(user_key(project, user), "SET d.second_factor_teams = :teams, version = version + :one")
         .on("attribute_exists(pk)")
@@ -188,7 +188,7 @@ pub fn note_second_factor_teams(project: &ProjectId, user: UserId, teams: &BTree
 pub enum Guess {
     /// A password at sign-in.
     SignIn,
-    /// The old password, given by a signed-in user.
+    /// The current password, which a signed-in user gives to change it or to reauthenticate.
     OldPassword,
 }
 
@@ -201,10 +201,10 @@ impl Guess {
     }
 }
 
-/// Resets the count of wrong passwords after a correct password; fails if meanwhile the count has
-/// reached the number at which the account's passwords no longer work, or the user was deleted.
-/// The count may be absent: another request may have reset it and then written the user, and a
-/// count of zero is not serialised.
+/// Resets the count of wrong passwords after a correct one; fails if the count has since reached
+/// the number at which the account's password no longer works, or if the user has been deleted. The
+/// count may be absent: another request may have reset it and then written the user, and a count of
+/// zero is not serialised.
 pub fn forget_wrong_passwords(project: &ProjectId, user: UserId) -> Write {
     let open = "attribute_exists(pk) AND (attribute_not_exists(d.wrong_passwords) OR d.wrong_passwords < :most)";
     count_anew(project, user, "SET d.wrong_passwords = :none, version = version + :one")
@@ -212,8 +212,8 @@ pub fn forget_wrong_passwords(project: &ProjectId, user: UserId) -> Write {
         .value(":most", integer(MAX_WRONG_PASSWORDS))
 }
 
-/// Resets the counts of wrong passwords, at sign-in and as old passwords, after the owner signed in
-/// by other means; fails unless the user is in this credential epoch.
+/// Resets the counts of wrong passwords, both at sign-in and from signed-in users, after the owner
+/// signed in by other means; fails unless the user is in this credential epoch.
 pub fn reopen(project: &ProjectId, user: UserId, epoch: u64) -> Write {
     count_anew(project, user, "SET d.wrong_passwords = :none, d.wrong_old_passwords = :none, version = version + :one")
         .on(in_epoch(epoch))
@@ -317,7 +317,7 @@ impl Store {
     }
 
     /// Records that a user was active and returns the user; `None` if the user no longer exists.
-    /// Costs at most two units for each KB, and two for the first activity of an hour.
+    /// Costs at most two units for each KB, and two more for the first activity of an hour.
     pub async fn touch_user(&self, project: &ProjectId, id: UserId, now: Timestamp) -> Result<Option<UserRow>, Error> {
         match active(project, id, now).on("attribute_exists(pk)").send_returning(&self.client, &self.table).await {
             Ok(item) => UserRow::of(item).map(Some),

@@ -1,5 +1,5 @@
 //! Interprets changes to items of the table. This file knows the keys and formats of the items; the
-//! worker makes webhook events of the [`Change`]s.
+//! worker turns the [`Change`]s into webhook events.
 
 use std::collections::BTreeSet;
 
@@ -36,7 +36,7 @@ pub struct Change {
     pub subject: Subject,
 }
 
-/// An entity before and after a change; `None` if it did not exist, or does not exist any more.
+/// An entity before and after a change; `None` where it does not exist.
 #[derive(Debug, Clone)]
 pub struct Pair<T> {
     /// Before the change.
@@ -87,7 +87,7 @@ fn grants(item: &Item) -> BTreeSet<Grant> {
     grants.into_iter().flatten().cloned().map(Grant).collect()
 }
 
-/// The change that a record describes; `None` if the item is of no kind that has events.
+/// The change that a record describes; `None` if there are no events for items of this kind.
 pub fn of(record: Record) -> Result<Option<Change>, Error> {
     let mut parts = record.key.pk.split('#');
     let (kind, Some(Ok(project))) = (parts.next().unwrap_or_default(), parts.next().map(ProjectId::parse)) else { return Ok(None) };
@@ -124,7 +124,7 @@ pub fn of(record: Record) -> Result<Option<Change>, Error> {
     Ok(subject.map(|subject| Change { project, object, position: record.position.clone(), at: record.at, subject }))
 }
 
-/// Whether an item is an entry of the trail, as opposed to a link of its chain.
+/// Whether an item contains a trail entry: only entries have an operation.
 fn is_entry(item: &Item) -> bool {
     item.get("d").and_then(|value| value.as_m().ok()).is_some_and(|entity| entity.contains_key("operation"))
 }

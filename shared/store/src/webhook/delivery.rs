@@ -18,8 +18,7 @@ use crate::webhook::keys::{endpoint_key, partition};
 use crate::webhook::queue::{Place, place, place_key, wake};
 use crate::write::Write;
 
-/// The maximum number of deliveries that are recorded or updated in one transaction. Each takes two
-/// writes.
+/// The maximum number of deliveries that are recorded or updated in one transaction.
 pub const AT_ONCE: usize = 33;
 /// The maximum total size, in bytes, of the bodies in one transaction; DynamoDB permits 4 MB.
 const MAX_BYTES: usize = 1 << 20;
@@ -27,7 +26,7 @@ const MAX_BYTES: usize = 1 << 20;
 const READ: i32 = 100;
 /// The maximum number of queries for a page.
 const ROUNDS: usize = 5;
-/// About how many failed deliveries one call returns at most.
+/// The approximate maximum number of failed deliveries that one call returns.
 const MOST_REPLAYED: usize = 1000;
 
 /// A delivery to record.
@@ -37,9 +36,9 @@ pub struct NewDelivery {
     pub lane: Lane,
     /// The delivery.
     pub delivery: Delivery,
-    /// The position of the change in the table's stream.
+    /// The position in the queue ([`Place::position`]).
     pub position: String,
-    /// The key of the item that changed.
+    /// The key of the item that changed; for a replay, a text that no other delivery has.
     pub object: String,
 }
 
@@ -70,8 +69,8 @@ fn delivery_key(project: &ProjectId, endpoint: WebhookEndpointId, id: WebhookDel
 }
 
 impl NewDelivery {
-    /// A delivery that an administrator requested. Its place is behind all pending deliveries; no
-    /// earlier delivery about the same item delays it.
+    /// A delivery that an administrator requested. Its place is behind the pending deliveries of
+    /// changes; no earlier delivery about the same item delays it.
     pub fn replay(lane: Lane, delivery: Delivery, now: Timestamp) -> Self {
         let position = format!("REPLAY#{}#{}", sortable(now), delivery.id);
         let object = format!("REPLAY#{}", delivery.id);
@@ -107,8 +106,8 @@ fn parts<T>(all: Vec<T>, bytes: impl Fn(&T) -> usize) -> Vec<Vec<T>> {
 }
 
 impl Store {
-    /// Records deliveries, in order, and makes their endpoints due. Deliveries that are recorded
-    /// already stay as they are.
+    /// Records deliveries, in order, and makes their endpoints due. Deliveries that are already
+    /// recorded stay as they are.
     pub async fn record_webhooks(&self, new: Vec<NewDelivery>, now: Timestamp) -> Result<(), Error> {
         for part in parts(new, |new| new.delivery.body.len()) {
             match self.record_part(&part, now).await {
@@ -155,7 +154,7 @@ impl Store {
 
     /// Updates deliveries after their attempts. A delivery without a next attempt loses its place.
     pub async fn settle_webhooks(&self, (project, endpoint): &Lane, settled: Vec<PendingDelivery>) -> Result<(), Error> {
-        // With the attempts, a delivery is at most ten KB larger than its body.
+        // Without its body, a delivery has at most ten KB, most of it attempts.
         for part in parts(settled, |pending| pending.delivery.body.len() + (10 << 10)) {
             let mut writes = Vec::new();
             for PendingDelivery { place: before, delivery } in &part {
@@ -238,7 +237,7 @@ impl Store {
             let (items, next) = self.query_page(query).await?;
             for item in items {
                 let sk = item.get("sk").and_then(|value| value.as_s().ok()).cloned().unwrap_or_default();
-                // The range includes its end, which is on the page before.
+                // The range includes `before`, which an earlier query returned.
                 if sk == before {
                     continue;
                 }
@@ -259,10 +258,10 @@ impl Store {
         Ok((rows, Some(before)))
     }
 
-    /// Deliveries created since a time whose last attempt failed, oldest first, and the time from
-    /// which to continue; `None` if there are no more. About a thousand are returned at most:
-    /// deliveries with the same time of creation are never divided between two calls, so that none
-    /// is repeated or left out. Many can have the same time, because it is in whole seconds.
+    /// The failed deliveries created at `since` or later, oldest first, and the time from which to
+    /// continue; `None` if there are no more. Returns about a thousand at most; deliveries with the
+    /// same time of creation are never divided between two calls, so that none is repeated or left
+    /// out. Many can have the same time, because it is in whole seconds.
     pub async fn failed_webhooks(&self, (project, endpoint): &Lane, since: Timestamp) -> Result<(Vec<Delivery>, Option<Timestamp>), Error> {
         let millis = u64::try_from(since.as_millisecond()).unwrap_or_default();
         let first = uuid::Builder::from_unix_timestamp_millis(millis, &[0; 10]).into_uuid();
@@ -303,6 +302,6 @@ impl Store {
     }
 }
 
-/// A transaction writes two items for each delivery, and the state of its endpoint, which may be
-/// another one for each.
+/// A transaction writes two items for each delivery and one for each endpoint; in the worst case,
+/// all deliveries have different endpoints.
 const _: () = assert!(AT_ONCE * 3 <= MAX_WRITES);

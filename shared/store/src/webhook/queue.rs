@@ -20,7 +20,7 @@ use crate::item::{Item, Key, integer, key_of, number, sortable, string};
 use crate::webhook::keys::partition;
 use crate::write::Write;
 
-/// How long a worker may work on an endpoint before another one takes over.
+/// How long a worker may work on an endpoint before another worker may take over.
 pub const LEASE: SignedDuration = SignedDuration::from_secs(60);
 /// The number of partitions over which due endpoints are spread.
 const SHARDS: u8 = 4;
@@ -30,9 +30,11 @@ const READ: i32 = 1000;
 /// The place of a pending delivery.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Place {
-    /// The position in the queue, which is that of the change in the table's stream.
+    /// The position in the queue: that of the change in the table's stream or, for a replay, one
+    /// behind those of all changes.
     pub position: String,
-    /// The key of the item that changed. The events of an item are delivered one after another.
+    /// The key of the item that changed; for a replay, a text that no other delivery has. The
+    /// events of an item are delivered one after another.
     pub object: String,
     /// The delivery.
     pub delivery: WebhookDeliveryId,
@@ -78,8 +80,8 @@ pub(super) fn wake(project: &ProjectId, endpoint: WebhookEndpointId, now: Timest
     due(wake, (project, endpoint), now).value(":one", integer(1))
 }
 
-/// Makes an endpoint due that has been enabled again, so that its pending deliveries are sent, and
-/// resets its failures.
+/// For an endpoint that has been enabled again: makes it due, so that its pending deliveries are
+/// sent, and resets its failures.
 pub fn fresh_start(project: &ProjectId, endpoint: WebhookEndpointId, now: Timestamp) -> Write {
     wake(project, endpoint, now)
         .expression("SET gsi2pk = :gsi2pk, gsi2sk = :gsi2sk REMOVE failing_since, failed_at ADD version :one".to_owned())
@@ -111,7 +113,7 @@ pub(super) fn health(item: &Item) -> Health {
     Health { failing_since: time("failing_since"), failed_at: time("failed_at"), last }
 }
 
-/// Ends a claim and writes the state of the endpoint; add the condition.
+/// Ends a claim and writes the state of the endpoint. The caller must add the condition.
 fn released(claimed: &Claimed, next: Option<Timestamp>) -> Result<Write, Error> {
     let ((project, endpoint), Claimed { health, until, .. }) = (&claimed.lane, claimed);
     let mut write = Write::update(state_key(project, *endpoint), String::new()).value(":until", integer(until.as_millisecond()));
@@ -171,9 +173,9 @@ impl Store {
         }
     }
 
-    /// Ends a claim: the endpoint is due again at `next` (`None`: once something is recorded), or
-    /// at once if something was recorded meanwhile. Does nothing if the lease has passed to another
-    /// worker.
+    /// Ends a claim: the endpoint is due again at `next` (`None`: once a delivery is recorded), or
+    /// at once if a delivery was recorded during the claim. Does nothing if the lease has passed to
+    /// another worker.
     pub async fn release_webhook(&self, claimed: &Claimed, next: Option<Timestamp>, now: Timestamp) -> Result<(), Error> {
         let unchanged = released(claimed, next)?.on("lease = :until AND version = :version").value(":version", integer(claimed.version));
         match self.write_unrecorded(unchanged).await {
@@ -185,8 +187,8 @@ impl Store {
         }
     }
 
-    /// Ends all leases. Only for a process that runs all workers, before it starts them: the leases
-    /// are then those of workers that have ended.
+    /// Ends all leases. Only for a process that runs all workers, before it starts them: any lease
+    /// is then left over from a worker that has ended.
     pub async fn free_webhooks(&self, now: Timestamp) -> Result<(), Error> {
         for (project, endpoint) in self.due_webhooks(after(now, LEASE), READ).await? {
             let free = Write::update(state_key(&project, endpoint), "SET gsi2pk = :gsi2pk, gsi2sk = :gsi2sk REMOVE lease");

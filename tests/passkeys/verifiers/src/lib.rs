@@ -1,4 +1,4 @@
-//! A device in software, what a page sends of it, and the measurement of a verifier.
+//! A device in software, the responses that a page sends for it, and the measurement of a verifier.
 
 use std::hint::black_box;
 use std::time::Instant;
@@ -98,7 +98,8 @@ impl Device {
     }
 }
 
-/// Prints the mean time of a ceremony, in microseconds. What `ceremony` returns is verified by it.
+/// Prints the mean time of `ceremony`, in microseconds. Its result is used, so that the compiler
+/// does not remove the work.
 pub fn measure<T>(name: &str, mut ceremony: impl FnMut() -> T) {
     let start = Instant::now();
     for _ in 0..TIMES {

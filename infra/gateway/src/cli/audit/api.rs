@@ -32,7 +32,7 @@ pub(crate) struct List {
     /// Only entries before this time (RFC 3339)
     #[arg(long, value_name = "TIME")]
     until: Option<Timestamp>,
-    /// How many at most
+    /// How many entries to print at most
     #[arg(long, value_name = "N", default_value_t = 50)]
     limit: usize,
     #[command(flatten)]

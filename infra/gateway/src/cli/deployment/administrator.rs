@@ -1,4 +1,4 @@
-//! A project of a deployment, as one of the people who own it administers it.
+//! A project of a deployment, administered by a user whose team owns it.
 
 use anyhow::{Context as _, bail};
 use clap::Args;
@@ -28,7 +28,7 @@ pub(crate) struct Of {
 pub(crate) struct Listed {
     #[command(flatten)]
     of: Of,
-    /// How many at most
+    /// How many items to print at most
     #[arg(long, value_name = "N", default_value_t = 100)]
     limit: usize,
     #[command(flatten)]
@@ -55,7 +55,7 @@ pub(crate) struct Administrator {
 }
 
 impl Administrator {
-    /// For a command that works over the API alone.
+    /// For a command that works only over the API.
     pub(crate) async fn required(target: &Target, of: Of) -> anyhow::Result<Self> {
         Self::new(Session::required(target).await?, of.project.as_deref()).await
     }
@@ -118,7 +118,7 @@ impl Administrator {
         }
     }
 
-    /// The user with this id or email address.
+    /// The user with this id or primary email address.
     pub(crate) async fn user(&mut self, text: &str) -> anyhow::Result<Value> {
         if let Ok(id) = UserId::parse(text) {
             return self.get(&format!("/users/{id}")).await;

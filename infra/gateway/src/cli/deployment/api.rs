@@ -81,7 +81,8 @@ impl Api {
     }
 }
 
-/// The URL of a deployment that tokens may be sent to: only this machine is reached without TLS.
+/// Parses the URL of a deployment. Plain HTTP is accepted only for this machine, because tokens are
+/// sent to the URL.
 pub(super) fn deployment_url(text: &str) -> anyhow::Result<String> {
     let url = base_url("the deployment's URL", text)?;
     let url = url.strip_suffix(BASE).unwrap_or(&url).to_owned();

@@ -1,7 +1,7 @@
 //! `gateway login` and `gateway logout`.
 //!
-//! Signing in is the device flow (RFC 8628). The session belongs to this command alone; the user
-//! sees it in their list of sessions and can end it there.
+//! Signing in is the device flow (RFC 8628). The command gets a session of its own, which the user
+//! sees in their list of sessions and can end there.
 
 use std::io::IsTerminal as _;
 use std::process::{Command, Stdio};
@@ -102,7 +102,7 @@ impl Login {
             return Ok(answer);
         }
         let (status, body) = begin(Some(format!("{}/console/cli-auth-confirm", api.url))).await?;
-        // Without a trusted domain, the first answer says what to do.
+        // If the console's page is rejected, too, the first answer says what to do.
         Ok(if status == 200 { (status, body) } else { answer })
     }
 }
@@ -117,7 +117,7 @@ async fn has_console(api: &Api) -> anyhow::Result<bool> {
 fn not_started(api: &Api, status: u16, body: &Value, has_page: bool) -> anyhow::Error {
     match body["code"].as_str() {
         Some("SCHEMA_ERROR") if !has_page => anyhow!(
-            "{} has no page to confirm on: its operator adds a trusted domain to the project `internal`, or --page names a page of it",
+            "{} has no page to confirm on: name a page in a trusted domain of `internal` with --page, or ask its operator to add one",
             api.url
         ),
         _ => api.refusal(status, body),

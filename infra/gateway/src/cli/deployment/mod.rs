@@ -1,5 +1,5 @@
 //! A deployment that `gateway login` signed in to, administered over its API: without its data
-//! folder, without credentials of AWS, and with the rights of a user of the project `internal`.
+//! folder, without AWS credentials, and with the rights of a user of the project `internal`.
 
 mod administrator;
 mod api;

@@ -39,7 +39,7 @@ impl Session {
         }
     }
 
-    /// The session for a command that works over the API alone.
+    /// The session for a command that works only over the API.
     pub(crate) async fn required(target: &Target) -> anyhow::Result<Self> {
         match Self::chosen(target).await? {
             Some(session) => Ok(session),
@@ -98,8 +98,8 @@ impl Session {
         serde_json::from_str(&text).map_err(|_| self.api.foreign(200))
     }
 
-    /// Calls an operation; returns the text of its answer. If the access token has expired
-    /// meanwhile, as in a long export, a new one is used.
+    /// Calls an operation; returns the text of its answer. If the access token has expired, for
+    /// example during a long export, the call is repeated with a new one.
     pub(super) async fn text(&mut self, ask: Ask<'_>) -> anyhow::Result<String> {
         let (mut status, mut text) = self.api.text(self.request(&ask)).await?;
         let is_expired = |text: &str| {
@@ -137,7 +137,7 @@ impl Session {
                 "nobody administers the project `internal` over the API: its operator works on the data, with --table NAME or --data DIR"
             ),
             (Some(id), Some("ADMIN_ACCESS_TOKEN_IS_NOT_ADMIN" | "CURRENT_PROJECT_NOT_FOUND")) => {
-                anyhow!("no team of yours owns a project {id} at {}: `gateway project list` shows your projects", self.url())
+                anyhow!("no team of yours owns project {id} at {}: `gateway project list` shows your projects", self.url())
             }
             _ => self.api.refusal(status, &body),
         }

@@ -89,7 +89,7 @@ async fn add_keys(mut administrator: Administrator, description: &str) -> anyhow
     Ok(())
 }
 
-/// The keys of an answer with all three.
+/// The keys in a response that has all three.
 fn keys(project_id: ProjectId, created: &Value) -> anyhow::Result<Keys> {
     let key = |name: &str| created[name].as_str().map(|key| key.to_owned().into()).with_context(|| format!("the answer has no {name}"));
     let (client, server, admin) = (key("publishable_client_key")?, key("secret_server_key")?, key("super_secret_admin_key")?);

@@ -14,12 +14,12 @@ use super::super::input::{new_password, patch};
 use super::super::tools::Target;
 use crate::say::say;
 
-/// Fields that are secrets, which other processes of the machine can read on a command line.
+/// Secret fields, which `set` rejects: other processes of the machine can read a command line.
 const SECRETS: [&str; 3] = ["password", "password_hash", "totp_secret_base64"];
 
 #[derive(Args)]
 pub(crate) struct List {
-    /// Only users with this part of a name or of an email address
+    /// Only users whose name or email address contains this text
     #[arg(long, value_name = "TEXT")]
     query: Option<String>,
     /// Only members of this team

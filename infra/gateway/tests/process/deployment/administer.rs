@@ -71,7 +71,7 @@ async fn an_owner_creates_changes_and_deletes_projects() {
     assert!(world.fails(&["project", "delete", &second, "--confirm", &id]).contains("nothing was deleted"));
     world.says(&["project", "delete", &second, "--confirm", &second]);
     assert_eq!(world.says(&["project", "list"]), format!("{id}  Papers\n"));
-    assert!(world.fails(&["project", "show", &second]).contains("no team of yours owns a project"));
+    assert!(world.fails(&["project", "show", &second]).contains("no team of yours owns project"));
 }
 
 #[tokio::test]
@@ -80,7 +80,7 @@ async fn projects_of_others_are_out_of_reach() {
     let foreign = world.gateway.line("Project");
     for command in [["user", "list"], ["team", "list"], ["key", "list"], ["email", "list"], ["audit", "list"], ["audit", "export"]] {
         let said = world.fails(&[&command[..], &["--project", &foreign]].concat());
-        assert!(said.contains(&format!("no team of yours owns a project {foreign}")), "{said}");
+        assert!(said.contains(&format!("no team of yours owns project {foreign}")), "{said}");
         let said = world.fails(&[&command[..], &["--project", "internal"]].concat());
         assert!(said.contains("nobody administers the project `internal` over the API"), "{said}");
     }

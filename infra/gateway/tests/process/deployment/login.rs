@@ -62,7 +62,7 @@ async fn a_session_that_its_user_ended_asks_to_sign_in_again() {
     as_user(&gateway, &ada, Method::DELETE, "/api/v1/auth/sessions").await;
     let ended = fails(&run(&folder, &["project", "list"]));
     assert!(ended.contains("has ended") && ended.contains(&format!("`gateway login {}`", gateway.url)), "{ended}");
-    // The file is removed, although there is no session to end.
+    // The saved session is removed, although it has already ended.
     succeeds(&run(&folder, &["logout"]));
     assert!(fails(&run(&folder, &["call", "GET", "/users/me"])).contains("not signed in"));
 }

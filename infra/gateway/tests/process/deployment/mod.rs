@@ -17,7 +17,7 @@ use crate::support::{Folder, Gateway, end_of, gateway, succeeds};
 
 const PAGE: &str = "http://localhost:3000/device";
 
-/// A command with this folder for the settings of its user.
+/// A command whose user's settings are in this folder.
 fn command(folder: &Folder, arguments: &[&str]) -> Command {
     let mut command = gateway(arguments);
     command.env("XDG_CONFIG_HOME", folder.path("config")).current_dir(folder.path(""));
@@ -37,8 +37,8 @@ fn file(folder: &Folder) -> String {
     folder.path("config/gatelet/logins.json")
 }
 
-/// Runs `gateway login` until it ends; the user answers with this mode. Returns its standard output
-/// and its end.
+/// Runs `gateway login` until it exits, while the user completes the sign-in in this mode. Returns
+/// its standard output, and its exit status with its standard error.
 async fn login(gateway: &Gateway, folder: &Folder, mode: &str, refresh_token: &str) -> (String, Output) {
     let arguments = ["login", &gateway.url, "--page", PAGE];
     let mut child = command(folder, &arguments).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
@@ -88,8 +88,8 @@ async fn sessions(gateway: &Gateway, user: &Value) -> usize {
     as_user(gateway, user, Method::GET, "/api/v1/auth/sessions").await["items"].as_array().unwrap().len()
 }
 
-/// A server that is no gateway: `answer` gets a request and returns the bytes to send. Returns its
-/// URL.
+/// A server that is not a gateway: `answer` gets a request and returns the bytes to send. Returns
+/// its URL.
 fn serve(answer: impl Fn(&str) -> String + Send + 'static) -> String {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let url = format!("http://{}", listener.local_addr().unwrap());

@@ -14,8 +14,8 @@ fn answer(status: u16, body: &Value) -> String {
     format!("HTTP/1.1 {status} Status\r\ncontent-length: {}\r\nconnection: close\r\n\r\n{body}", body.len())
 }
 
-/// A deployment whose first access token has expired when it is used. It renews the session this
-/// many times.
+/// A deployment whose first access token has expired when it is used. The session can be renewed
+/// `renewals` times.
 fn deployment(renewals: usize) -> String {
     let renewed = AtomicUsize::new(0);
     serve(move |request| {

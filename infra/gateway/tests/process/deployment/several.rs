@@ -36,7 +36,7 @@ async fn a_named_data_folder_is_used_in_spite_of_a_sign_in() {
     assert!(succeeds(&by_variable).contains(&own));
     succeeds(&run(&folder, &["user", "create", "bob@example.com", "--data", &data]));
 
-    // Other commands do not pretend to work on the folder.
+    // Commands that only work over the API reject a data folder.
     for command in [["user", "list"], ["team", "list"], ["key", "list"], ["email", "list"], ["audit", "list"]] {
         let said = fails(&run(&folder, &[&command[..], &["--data", &data]].concat()));
         assert!(said.contains("works over the API, not on a data folder"), "{said}");

@@ -1,4 +1,4 @@
-//! The types as which a whole configuration is parsed. A missing key gets its default.
+//! The types that a whole configuration is parsed into. A missing key gets its default.
 
 use deserr::Deserr;
 

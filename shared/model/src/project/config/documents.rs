@@ -21,7 +21,7 @@ use crate::text::line;
 pub(crate) const TEMPLATES: &str = "emails.templates";
 pub(crate) const THEMES: &str = "emails.themes";
 
-/// The templates and themes that a project has, without the built-in ones.
+/// The templates and themes of a project or of one of its levels, without the built-in ones.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct MailDocuments {
     /// The templates.
@@ -173,8 +173,8 @@ impl Written {
         }
         let template = |input: TemplateInput, base: MailDocument, path: &str| {
             let had = old.templates.iter().find(|old| old.id == base.id).and_then(|old| old.theme);
-            // A template may keep a theme that was deleted: its emails then have the project's
-            // theme.
+            // A template may keep a theme that was deleted, so that the deletion does not block
+            // other changes.
             if input.theme_id != had && input.theme_id.and_then(Theme::id).is_some_and(|id| !exists(id)) {
                 return Err(Problems::one(&format!("{path}.themeId"), "must be the id of a theme"));
             }

@@ -93,7 +93,7 @@ fn a_document_of_the_environment_overrides_that_of_the_branch() {
     // A push replaces only the documents of the branch.
     let pushed = at(&documents, Level::Branch, &LevelChange::Replace(Map::new())).expect("valid");
     assert!(pushed.len() == 3 && pushed.iter().all(|change| matches!(change, DocumentChange::Delete(..))), "{pushed:?}");
-    // Without an override of its own, the environment has the document of the branch.
+    // A reset or an empty replacement deletes the override; a merge replaces it.
     for change in [LevelChange::Reset(vec![format!("emails.templates.{TEMPLATE}")]), LevelChange::Replace(Map::new()), subject("Hello")] {
         let reset = at(&documents, Level::Environment, &change).expect("valid");
         let is_own = matches!(change, LevelChange::Merge(_));

@@ -41,7 +41,7 @@ impl State {
 }
 
 #[test]
-fn what_the_environment_sets_stays_whatever_is_pushed() {
+fn values_of_the_environment_survive_every_push() {
     let state = State::new().merge(Level::Environment, json!({ "auth.otp.allowSignIn": true }));
     let state = state.push(
         json!({ "auth": { "otp": { "allowSignIn": false }, "password": { "allowSignIn": false } }, "teams.allowClientTeamCreation": true }),
@@ -96,7 +96,7 @@ fn the_environment_completes_a_provider_of_the_branch() {
 }
 
 #[test]
-fn what_is_left_of_an_entry_of_another_level_has_no_effect() {
+fn an_entry_has_no_effect_once_another_level_removes_its_required_fields() {
     let rule = json!({ "auth.signUpRules.a": { "condition": "true", "action": { "type": "log" } } });
     let state = State::new().push(rule).merge(Level::Environment, json!({ "auth.signUpRules.a.enabled": false }));
     assert!(!state.0.config.sign_up_rules[0].enabled);

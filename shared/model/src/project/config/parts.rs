@@ -13,7 +13,7 @@ use crate::project::provider_input::{ProviderInput, ProviderKind};
 use crate::provider::catalog;
 use crate::sign_up::rule::{RuleAction, SignUpRule};
 
-/// Values by id. (deserr's own parsing of maps skips invalid values.)
+/// Values by id. Used instead of a map, because deserr skips invalid values of maps.
 pub(crate) struct Entries<T>(pub(crate) BTreeMap<String, T>);
 
 impl<T> Default for Entries<T> {
@@ -76,7 +76,8 @@ pub(crate) struct Bundle {
 }
 
 impl Provider {
-    /// Whether a client is known, without which the provider cannot be used.
+    /// Whether the provider has a client: the deployment's, or one with an id. Without a client, it
+    /// cannot be used.
     pub(crate) fn is_registered(&self) -> bool {
         self.is_shared == Some(true) || self.client_id.as_ref().is_some_and(|id| !id.is_empty())
     }

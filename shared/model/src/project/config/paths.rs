@@ -64,8 +64,8 @@ fn field_name(field: &str) -> String {
     let field = match field {
         ".domain" => ".base_url",
         ".apple_bundle_ids" => ".apple_bundles",
-        // In a configuration, `isShared` selects the deployment's client. Its `type` is the id of
-        // the provider.
+        // In a configuration, `isShared` selects the deployment's client; `type` names the
+        // provider.
         ".type" => ".is_shared",
         field => field,
     };

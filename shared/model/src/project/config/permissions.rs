@@ -135,8 +135,8 @@ pub(crate) fn drop_references(all: &mut Flat, written: &Flat) {
     all.retain(|path, _| written.contains_key(path) || is_fit(path));
 }
 
-/// The references to a permission among a level's values, each of which is a member of an object
-/// with the permission's id as its name: the path of that object, and the value of the member.
+/// The references to a permission among a level's values. Each is a member of an object, named by
+/// the permission's id, and is returned as the path of the object and the value of the member.
 pub(crate) fn references(values: &Flat, id: &PermissionId) -> Vec<(String, Value)> {
     let end = format!(".{id}");
     let is_reference = |object: &str| {

@@ -25,7 +25,7 @@ fn reader() -> Value {
 }
 
 #[test]
-fn a_permission_that_is_pushed_again_has_its_grants_of_before() {
+fn a_permission_that_is_pushed_again_has_its_former_grants() {
     let state = State::new().push(reader());
     let first = grant(&state, "read").expect("defined");
     let state = state.push(json!({}));
@@ -103,7 +103,7 @@ fn invalid_permissions_are_refused_by_their_paths() {
 }
 
 #[test]
-fn the_number_of_permissions_is_bounded_also_of_those_set_aside() {
+fn the_numbers_of_permissions_and_of_those_set_aside_are_bounded() {
     let many = |name: &str, count: usize| {
         let definition = |number| (format!("rbac.permissions.{name}{number}"), json!({ "scope": "team" }));
         Value::Object((0..count).map(definition).collect())
@@ -123,7 +123,7 @@ fn the_number_of_permissions_is_bounded_also_of_those_set_aside() {
 }
 
 #[test]
-fn levels_of_the_version_before_get_the_permissions_of_the_project() {
+fn levels_of_earlier_versions_get_the_permissions_of_the_project() {
     let state = State::new().push(reader());
     let mut stored = serde_json::to_value(Levels::of(&state.0)).expect("JSON");
     let levels = stored.as_object_mut().expect("an object");
@@ -135,7 +135,7 @@ fn levels_of_the_version_before_get_the_permissions_of_the_project() {
 }
 
 #[test]
-fn a_new_id_is_followed_in_every_level() {
+fn a_permission_is_renamed_or_deleted_in_every_level() {
     let branch = json!({ "rbac": { "permissions": {
         "read": { "scope": "team" }, "write": { "scope": "team", "containedPermissionIds": { "read": true } },
     } } });
@@ -148,7 +148,7 @@ fn a_new_id_is_followed_in_every_level() {
 }
 
 #[test]
-fn many_keys_are_reset_in_one_pass() {
+fn at_most_1000_keys_can_be_reset_together() {
     let value = |number: usize| (format!("payments.items.i{number}"), json!({ "displayName": "x", "more": { "a": 1, "b": 2 } }));
     let state = State::new().push(Value::Object((0..900).map(value).collect()));
     let keys = |count: usize| LevelChange::Reset((0..count).map(|number| format!("payments.items.i{number}.more.a")).collect());

@@ -197,7 +197,7 @@ fn a_level_has_only_its_own_keys() {
 }
 
 #[test]
-fn a_level_overrides_what_differs_from_the_defaults() {
+fn the_overrides_of_a_level_are_its_values_that_are_not_defaults() {
     let config = Config::of(&furnished(), &MailDocuments::default());
     let branch = config.overrides(Level::Branch);
     assert_eq!(branch["auth"]["otp"], json!({ "allowSignIn": true }));

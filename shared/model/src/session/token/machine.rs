@@ -1,7 +1,7 @@
-//! Access tokens of machines: a server key exchanges itself for one at the token endpoint.
+//! Access tokens of machines: a backend exchanges its server key for one at the token endpoint.
 //!
-//! Machines have an audience of their own, and therefore a key of their own. No access token of a
-//! user passes for one of a machine, nor the other way round.
+//! Machines have an audience of their own, and therefore a signing key of their own. An access
+//! token of a user is never accepted as one of a machine, nor the reverse.
 
 use std::time::Duration;
 
@@ -16,7 +16,7 @@ use super::{Audience, Error, Signer, TYPE, is_access_token, machine_audience};
 /// The payload of a machine's access token.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct MachineClaims {
-    /// The set that the key belongs to.
+    /// The set that the server key belongs to.
     pub sub: KeySetId,
     /// The issuer of the project.
     pub iss: String,
@@ -28,15 +28,15 @@ pub struct MachineClaims {
     pub exp: i64,
     /// The OAuth client, which is the project.
     pub client_id: ProjectId,
-    /// The digest of the key. Requests look up the key by it, so that a token has the rights that
-    /// the key has at the time of the request.
+    /// The digest of the server key. Each request looks up the key by this digest, so a token has
+    /// the rights that the key has at the time of the request.
     pub key: Digest,
     /// The permissions of the key when the token was issued, separated by spaces; `server` for a
     /// key without limits.
     pub scope: String,
 }
 
-/// A server key that exchanges itself for a token.
+/// A server key that is exchanged for a token.
 pub struct Machine<'a> {
     /// The project.
     pub project: &'a ProjectId,
