@@ -2,8 +2,8 @@
 
 import { mayLeave } from "./components/dialog.js";
 import { hasUnsaved } from "./components/form.js";
-import { failure } from "./components/parts.js";
-import { projectSwitch, sidebar } from "./components/shell.js";
+import { failure, link } from "./components/parts.js";
+import { account, projectSwitch, sidebar } from "./components/shell.js";
 import { fill, h } from "./core/dom.js";
 import { resolve, Router, url } from "./core/router.js";
 import { Session, takeToken } from "./core/session.js";
@@ -14,6 +14,8 @@ import { texts as t } from "./texts.js";
 takeToken(location, history, storage("localStorage"));
 
 const place = document.querySelector("#console");
+const who = h("div", { class: "account" });
+document.querySelector(".bar > div").append(who);
 // The module of every page, at the URL from which the frame has loaded it, so that it runs once.
 const { showTimes } = await import(document.querySelector('script[src*="/page.js"]').src);
 
@@ -38,7 +40,7 @@ async function show() {
   const isSignIn = location.pathname.startsWith(url("/sign-in"));
   if (!session.isOpen && !isSignIn) return router.go(url("/sign-in", { next: location.pathname + location.search }));
   const found = resolve(routes, location.pathname);
-  if (!found) return draw(null, h("div", {}, h("h1", { tabindex: "-1" }, t.notFound.title), h("p", {}, t.notFound.text), h("p", {}, h("a", { href: url("/projects") }, t.notFound.back))));
+  if (!found) return draw(null, h("div", {}, h("h1", { tabindex: "-1" }, t.notFound.title), h("p", {}, t.notFound.text), h("p", {}, link(url("/projects"), t.notFound.back))));
   const { route, parameters } = found;
   const projectId = parameters.project;
   const context = {
@@ -63,7 +65,9 @@ async function show() {
     const hasKey = Boolean(projectId) && session.local?.project_id === projectId;
     const isSignedOut = error.status === 401 && !session.email && !hasKey;
     if (isSignedOut) return router.go(url("/sign-in", { next: location.pathname + location.search }));
-    draw(context, h("div", {}, h("h1", { tabindex: "-1" }, t.failed.page), failure(error, { again: show })), route.name);
+    const isMissing = error.status === 404;
+    const title = isMissing ? t.notFound.nothing : t.failed.page;
+    draw(context, h("div", {}, h("h1", { tabindex: "-1" }, title), failure(error, { again: isMissing ? null : show })), route.name);
   }
   return undefined;
 }
@@ -84,7 +88,8 @@ function draw(context, content, name) {
   const page = h("div", { class: isOfProject ? "page" : "narrow-page" }, content);
   fill(place, isOfProject ? h("div", { class: "sided" }, sidebar(context, name), page) : page);
   place.dataset.view = name ?? "";
-  fill(document.querySelector("#switch"), projectSwitch({ session, projects, router, projectId: context?.projectId, refresh: show }));
+  fill(document.querySelector("#switch"), projectSwitch({ projects, router, projectId: context?.projectId }));
+  fill(who, account({ session, projects, router, refresh: show }));
   const heading = place.querySelector("h1");
   document.title = `${heading?.textContent ?? t.console} · Gatelet`;
   showTimes();

@@ -66,7 +66,7 @@ function weight() {
 
 /** Overlapping parts of the bar, and the width of a page that is too wide; runs in the page. */
 function misplaced() {
-  const parts = [...document.querySelectorAll(".brand, .switch > *, .bar nav > a, .theme select, .menu")];
+  const parts = [...document.querySelectorAll(".brand, .switch > *, .account > *, .bar nav > a, .theme select, .menu")];
   const boxes = parts
     .filter((part) => part.checkVisibility() && !part.matches(".label"))
     .map((part) => [part.textContent.trim().slice(0, 20), part.getBoundingClientRect()]);

@@ -4,8 +4,9 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { heights } from "../../../infra/console/web/components/chart.js";
-import { clipped, duration, shortened, title, visible } from "../../../infra/console/web/core/format.js";
+import { clipped, day, duration, shortened, title, visible } from "../../../infra/console/web/core/format.js";
 import { at, changed, conflicts, lines, nested, parsed, printed, same, sampleVariables } from "../../../infra/console/web/core/values.js";
+import { past } from "../../../infra/console/web/views/audit-log.js";
 
 test("values are compared by their content", () => {
   assert.ok(same({ a: [1, { b: null }], c: "x" }, { c: "x", a: [1, { b: null }] }));
@@ -77,6 +78,21 @@ test("long texts and ids are shortened by characters", () => {
 test("durations and names are written as words", () => {
   assert.deepEqual([31_536_000, 90_000, 3661, 60, 0].map(duration), ["365 days", "1 day 1 hour", "1 hour 1 minute", "1 minute", ""]);
   assert.equal(title("when-suspicious"), "When suspicious");
+  assert.equal(title("api-key"), "API key");
+  assert.equal(day("2026-11-05"), "Nov 5");
+});
+
+test("an operation is named by what it did", () => {
+  for (const [summary, done] of [
+    ["Creates an API key of a user and returns it once", "Created an API key of a user"],
+    ["Updates or revokes a set of API keys", "Updated or revoked a set of API keys"],
+    ["Edits, pauses, resumes or cancels an email", "Edited, paused, resumed or cancelled an email"],
+    ["Sets the first password of the signed-in user", "Set the first password of the signed-in user"],
+    ["Undoes a change", "Undid a change"],
+    ["Verifies an email address", "Verified an email address"],
+    ["Auth session", "Auth session"],
+  ])
+    assert.equal(past(summary), done);
 });
 
 test("a small number has a visible bar, and zero has none", () => {

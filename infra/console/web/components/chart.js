@@ -1,7 +1,7 @@
 // Small charts, drawn as SVG.
 
 import { h } from "../core/dom.js";
-import { count } from "../core/format.js";
+import { count, day } from "../core/format.js";
 import { texts as t } from "../texts.js";
 
 const WIDTH = 300;
@@ -63,7 +63,7 @@ export function bars(title, series, { total } = {}) {
     h("h2", {}, title),
     h("p", { class: "figure" }, count(sum)),
     picture,
-    h("p", { class: "axis muted" }, h("span", {}, series[0]?.date ?? ""), h("span", {}, series.at(-1)?.date ?? "")),
+    series.length > 0 && h("p", { class: "axis muted" }, h("span", {}, day(series[0].date)), h("span", {}, day(series.at(-1).date))),
     figures,
   );
 }

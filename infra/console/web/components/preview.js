@@ -9,9 +9,12 @@ export function preview() {
   const name = newId("preview");
   const field = h("input", { type: "hidden", name: "html" });
   const sender = h("form", { method: "post", action: "/console/preview", target: name, hidden: true }, field);
-  const element = h("div", {}, h("iframe", { class: "frame", name, title: t.emails.preview }), sender);
+  // Not white before there is an email, because white would dazzle in the dark theme.
+  const frame = h("iframe", { class: "frame blank", name, title: t.emails.preview });
+  const element = h("div", {}, frame, sender);
   element.show = (html) => {
     field.value = html;
+    frame.addEventListener("load", () => frame.classList.remove("blank"), { once: true });
     // A frame must be in the page before a form can be sent to it.
     if (sender.isConnected) sender.submit();
     else requestAnimationFrame(() => sender.isConnected && sender.submit());

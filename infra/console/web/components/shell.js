@@ -31,11 +31,12 @@ export function sidebar({ to }, current) {
       ),
     ]),
   );
-  return h("aside", { class: "side" }, h("details", {}, h("summary", { class: "button" }, t.nav.summary(t.nav.pages[current] ?? "")), nav));
+  return h("aside", { class: "side" }, h("details", {}, h("summary", { class: "button" }, h("span", {}, h("span", { class: "label" }, t.nav.pagesOf), t.nav.pages[current] ?? t.nav.menu)), nav));
 }
 
-/** The switch of projects, and who uses the console. */
-export function projectSwitch({ session, projects, router, projectId, refresh }) {
+/** The switch of projects. */
+export function projectSwitch({ projects, router, projectId }) {
+  if (!projects.size) return null;
   const options = [...projects.values()].map((project) =>
     h("option", { value: project.id, selected: project.id === projectId }, clipped(visible(project.display_name), 40)),
   );
@@ -46,18 +47,20 @@ export function projectSwitch({ session, projects, router, projectId, refresh })
     options,
     projectId && h("option", { value: "" }, t.nav.allProjects),
   );
+  return [h("label", { class: "label", for: "project" }, t.nav.project), select];
+}
+
+/** Who uses the console. */
+export function account({ session, projects, router, refresh }) {
   const signOut = async () => {
     await session.signOut().catch(() => {});
     projects.clear();
     await (session.isOpen ? refresh() : router.go(url("/sign-in")));
   };
-  return [
-    projects.size > 0 && [h("label", { class: "label", for: "project" }, t.nav.project), select],
-    session.email
-      ? [
-          h("a", { class: "quiet-link", href: url("/account"), title: session.email }, t.nav.account),
-          h("button", { type: "button", class: "quiet", onclick: signOut }, t.nav.signOut),
-        ]
-      : session.local && h("a", { class: "quiet-link", href: url("/sign-in") }, t.nav.signIn),
-  ];
+  return session.email
+    ? [
+        h("a", { class: "quiet-link", href: url("/account"), title: session.email }, t.nav.account),
+        h("button", { type: "button", class: "quiet", onclick: signOut }, t.nav.signOut),
+      ]
+    : session.local && h("a", { class: "quiet-link", href: url("/sign-in") }, t.nav.signIn);
 }

@@ -27,7 +27,7 @@ export function count(number) {
 
 /** A share of one as a percentage. */
 export function percent(share) {
-  return `${numbers.format(Math.round(share * 1000) / 10)} %`;
+  return `${numbers.format(Math.round(share * 1000) / 10)}%`;
 }
 
 const UNITS = [
@@ -49,9 +49,16 @@ export function duration(seconds) {
   return parts.slice(0, 2).join(" ");
 }
 
-/** Words from an identifier: `sign-in_failed` is "sign in failed". */
+const days = new Intl.DateTimeFormat("en", { day: "numeric", month: "short", timeZone: "UTC" });
+
+/** A date such as `2026-11-05` without its year. */
+export function day(date) {
+  return days.format(new Date(date));
+}
+
+/** Words from an identifier: `api-key_created` is "API key created". */
 export function words(name) {
-  return String(name).replace(/[-_]/g, " ").toLowerCase();
+  return String(name).replace(/[-_]/g, " ").toLowerCase().replace(/\bapi\b/g, "API");
 }
 
 /** A text that begins with a capital letter. */

@@ -10,6 +10,7 @@ import { fill, h } from "../core/dom.js";
 import { create, isSupported } from "../core/passkeys.js";
 import { url } from "../core/router.js";
 import { texts as t } from "../texts.js";
+import { account as a } from "../texts-account.js";
 import { liveSessions } from "./user-sessions.js";
 
 export async function view(context) {
@@ -29,7 +30,7 @@ export async function view(context) {
   return h(
     "div",
     {},
-    head(t.account.title, { lead: t.account.lead(session.email) }),
+    head(a.own.title, { lead: a.own.lead(session.email) }),
     authenticators(own, apps.items),
     passkeysOf(own, passkeys.items),
     user.has_password && password(own),
@@ -41,10 +42,10 @@ export async function view(context) {
 function columns({ refresh }, label, verb, text, place) {
   const remove = (item) => async () => {
     const act = () => place(item);
-    if (await confirm({ title: verb, text, verb, name: item.name ?? t.account.unnamed, act })) await refresh();
+    if (await confirm({ title: verb, text, verb, name: item.name ?? a.own.unnamed, act })) await refresh();
   };
   return [
-    { label, class: "wide", cell: (item) => shown(item.name ?? t.account.unnamed, { most: 80 }) },
+    { label, class: "wide", cell: (item) => shown(item.name ?? a.own.unnamed, { most: 80 }) },
     { label: t.created, class: "fit", cell: (item) => time(item.created_at_millis) },
     { label: t.lastUsed, class: "fit", cell: (item) => time(item.last_used_at_millis) },
     { label: "", class: "end actions", cell: (item) => button(verb, remove(item), { class: "danger small-button" }) },
@@ -66,16 +67,16 @@ function authenticators(context, apps) {
   return h(
     "section",
     {},
-    heading(t.account.apps, { actions: [button(t.account.addApp, begin)] }),
-    h("p", { class: "muted" }, t.account.appsText),
+    heading(a.own.apps, { actions: [button(a.own.addApp, begin)] }),
+    h("p", { class: "muted" }, a.own.appsText),
     place,
     apps.length
       ? table({
           rows: apps,
-          label: t.account.apps,
-          columns: columns(context, t.account.app, t.account.removeApp, t.account.removeAppText, remove),
+          label: a.own.apps,
+          columns: columns(context, a.own.app, a.own.removeApp, a.own.removeAppText, remove),
         })
-      : h("p", { class: "muted" }, t.account.noApp),
+      : h("p", { class: "muted" }, a.own.noApp),
   );
 }
 
@@ -84,23 +85,23 @@ function setup({ api, refresh }, begun) {
   return h(
     "div",
     {},
-    h("p", {}, t.account.secret, " ", link(begun.otpauth_url, t.account.openApp)),
+    h("p", {}, a.own.secret, " ", link(begun.otpauth_url, a.own.openApp)),
     code(begun.secret_base32.replace(/.{4}(?=.)/g, "$& ")),
     form({
       fields: [
         {
           name: "totp",
-          label: t.account.appCode,
-          help: t.account.appCodeHelp,
+          label: a.own.appCode,
+          help: a.own.appCodeHelp,
           required: true,
           autocomplete: "one-time-code",
         },
-        { name: "name", label: t.account.appName, help: t.account.appNameHelp },
+        { name: "name", label: a.own.appName, help: a.own.appNameHelp },
       ],
-      verb: t.account.addApp,
+      verb: a.own.addApp,
       send: (body) => api.post("/auth/mfa/authenticators/verify", { ...body, code: begun.code }),
       done: async ({ recovery_codes: codes }) => {
-        if (codes) await showOnce(t.account.recovery, t.account.recoveryText, [[t.account.recovery, codes.join(" ")]]);
+        if (codes) await showOnce(a.own.recovery, a.own.recoveryText, [[a.own.recovery, codes.join(" ")]]);
         await refresh();
       },
     }),
@@ -124,16 +125,16 @@ function passkeysOf(context, passkeys) {
   return h(
     "section",
     {},
-    heading(t.account.passkeys, { actions: canAdd && [button(t.account.addPasskey, add)] }),
-    h("p", { class: "muted" }, t.account.passkeysText),
+    heading(a.own.passkeys, { actions: canAdd && [button(a.own.addPasskey, add)] }),
+    h("p", { class: "muted" }, a.own.passkeysText),
     !ways.passkey_enabled &&
-      h("p", {}, t.account.noPasskeys, " ", h("code", {}, "gateway project set internal config.passkey_enabled=true")),
-    ways.passkey_enabled && !canAdd && h("p", {}, t.account.noPasskeySite),
+      h("p", {}, a.own.noPasskeys, " ", h("code", {}, "gateway project set internal config.passkey_enabled=true")),
+    ways.passkey_enabled && !canAdd && h("p", {}, a.own.noPasskeySite),
     problem,
     passkeys.length
       ? table({
           rows: passkeys,
-          label: t.account.passkeys,
+          label: a.own.passkeys,
           columns: columns(context, t.user.passkey, t.user.deletePasskey, t.user.deletePasskeyText, remove),
         })
       : h("p", { class: "muted" }, t.user.noPasskey),
@@ -145,13 +146,13 @@ function password({ session, refresh }) {
   return h(
     "section",
     {},
-    heading(t.account.password),
+    heading(a.own.password),
     form({
       fields: [
-        of("old_password", t.account.oldPassword, "current-password"),
-        of("new_password", t.account.newPassword, "new-password", t.account.passwordHelp),
+        of("old_password", a.own.oldPassword, "current-password"),
+        of("new_password", a.own.newPassword, "new-password", a.own.passwordHelp),
       ],
-      verb: t.account.changePassword,
+      verb: a.own.changePassword,
       send: (body) => session.changePassword(body),
       done: refresh,
     }),
@@ -167,7 +168,7 @@ function sessions({ api, refresh }) {
       api,
       refresh,
       user: "me",
-      mark: (session) => session.is_current_session && t.account.current,
+      mark: (session) => session.is_current_session && a.own.current,
       canEnd: (session) => !session.is_current_session,
     }),
   );

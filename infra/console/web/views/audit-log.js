@@ -67,9 +67,25 @@ export async function entries({ api, router, to }, query) {
   });
 }
 
+/** Forms of the past that are not regular. */
+const PASTS = { begin: "began", cancel: "cancelled", find: "found", forget: "forgot", send: "sent", set: "set", take: "took", transfer: "transferred", undoe: "undid" };
+
+/**
+ * What was done, from the summary of an operation: "Updates or revokes a key" is "Updated or revoked
+ * a key". What the operation returned is left out.
+ */
+export function past(summary) {
+  const verb = (text) => {
+    const stem = text.toLowerCase().replace(/s$/, "");
+    return PASTS[stem] ?? (stem.endsWith("e") ? `${stem}d` : `${stem}ed`);
+  };
+  const [verbs = ""] = /^\w+s\b(?:(?:, | or )\w+s\b)*/.exec(summary) ?? [];
+  return capital(verbs.replace(/\w+s\b/g, verb)) + summary.slice(verbs.length).replace(/ and returns .*/, "");
+}
+
 function what(entry, summaryOf) {
   const names = entry.events.map((event) => t.audit.events[event] ?? words(event));
-  const events = capital(names.join(", ")) || (summaryOf.get(entry.operation) ?? title(entry.operation));
+  const events = capital(names.join(", ")) || past(summaryOf.get(entry.operation) ?? title(entry.operation));
   const fields = entry.fields.length ? t.audit.fields(entry.fields.join(", ")) : "";
   return [
     shown(events, { most: 120 }),
@@ -97,5 +113,5 @@ function targets(entry, to) {
     ? links.map((one, index) => [index > 0 && ", ", one])
     : entry.user_id
       ? userLink(entry.user_id, to)
-      : h("span", { class: "muted" }, t.none);
+      : shown(null);
 }

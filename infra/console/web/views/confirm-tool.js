@@ -6,7 +6,7 @@ import { form } from "../components/form.js";
 import { button, facts, failure, head, note, shown, time } from "../components/parts.js";
 import { fill, h } from "../core/dom.js";
 import { url } from "../core/router.js";
-import { texts as t } from "../texts.js";
+import { account as a } from "../texts-account.js";
 import { placeOf } from "./user-sessions.js";
 
 export async function view({ session, router, query }) {
@@ -18,14 +18,14 @@ export async function view({ session, router, query }) {
   const given = query.get("login_code");
   if (given) fill(place, await decision(session, place, given).catch((error) => failure(error)));
   else fill(place, question(session, place));
-  return h("div", { class: "narrow" }, head(t.tool.title, { lead: t.tool.lead }), place);
+  return h("div", { class: "narrow" }, head(a.tool.title, { lead: a.tool.lead }), place);
 }
 
 /** Asks for the code that the tool shows. */
 function question(session, place) {
   return form({
-    fields: [{ name: "code", label: t.tool.code, help: t.tool.codeHelp, required: true, placeholder: "WDJB-MJHT" }],
-    verb: t.tool.next,
+    fields: [{ name: "code", label: a.tool.code, help: a.tool.codeHelp, required: true, placeholder: "WDJB-MJHT" }],
+    verb: a.tool.next,
     send: (_, { code }) => decision(session, place, code.trim()),
     done: (content) => fill(place, content),
   });
@@ -48,18 +48,18 @@ async function decision(session, place, code) {
     "div",
     {},
     facts(
-      [t.tool.as, shown(session.email)],
-      [t.tool.place, shown(from === t.none || from === "" ? t.tool.unknown : from)],
-      [t.tool.started, time(tool.created_at_millis)],
-      [t.tool.expires, time(tool.expires_at_millis)],
+      [a.tool.as, shown(session.email)],
+      [a.tool.place, shown(from || a.tool.unknown)],
+      [a.tool.started, time(tool.created_at_millis)],
+      [a.tool.expires, time(tool.expires_at_millis)],
     ),
-    note("waiting", t.tool.warning),
+    note("waiting", a.tool.warning),
     problem,
     h(
       "div",
       { class: "buttons" },
-      button(t.tool.confirm, decide("complete", "done", t.tool.confirmed), { class: "main" }),
-      button(t.tool.refuse, decide("deny", "waiting", t.tool.refused)),
+      button(a.tool.confirm, decide("complete", "done", a.tool.confirmed), { class: "main" }),
+      button(a.tool.refuse, decide("deny", "waiting", a.tool.refused)),
     ),
   );
 }

@@ -3,8 +3,9 @@
 import { table } from "../components/list.js";
 import { code, curlButton, empty, facts, head, heading, link, shown, time } from "../components/parts.js";
 import { h } from "../core/dom.js";
-import { words } from "../core/format.js";
+import { title } from "../core/format.js";
 import { texts as t } from "../texts.js";
+import { developers as d } from "../texts-developers.js";
 
 /** A link to a page on the web; other URLs are shown as text, as publishers may write anything. */
 function linkTo(href, text = href) {
@@ -15,36 +16,38 @@ export async function view({ api }) {
   const [site, apps, posts] = await Promise.all(["/site", "/apps", "/blog-posts"].map(async (path) => (await api.get(path)).data));
   const postColumns = [
     {
-      label: t.content.post,
+      label: d.content.post,
       class: "wide",
       cell: (post) => [linkTo(post.url, post.title), h("small", { class: "muted" }, shown(post.excerpt, { most: 160 }))],
     },
-    { label: t.content.published, class: "fit end", cell: (post) => time(post.publishedAt) },
+    { label: d.content.published, class: "fit end", cell: (post) => time(post.publishedAt) },
   ];
   const appColumns = [
-    { label: t.content.app, class: "wide", cell: (app) => [linkTo(app.url, app.displayName), h("small", {}, shown(app.subtitle))] },
+    { label: d.content.app, class: "wide", cell: (app) => [linkTo(app.url, app.displayName), h("small", {}, shown(app.subtitle))] },
     { label: t.id, class: "fit end", cell: (app) => h("code", {}, app.id) },
   ];
   return h(
     "div",
     {},
-    head(t.content.title, { lead: t.content.lead, actions: [curlButton(() => api.request("GET", "/site"))] }),
+    head(d.content.title, { lead: d.content.lead, actions: [curlButton(() => api.request("GET", "/site"))] }),
     facts(
-      [t.content.site, shown(site.name)],
+      [d.content.site, shown(site.name)],
       [t.description, shown(site.description)],
-      [t.content.url, linkTo(site.url)],
-      [t.content.newest, posts.length ? time(posts[0].publishedAt, { isLong: true }) : t.none],
+      [d.content.url, linkTo(site.url)],
+      [d.content.newest, posts.length ? time(posts[0].publishedAt, { isLong: true }) : t.none],
     ),
-    heading(t.content.posts(posts.length)),
-    posts.length ? table({ rows: posts, columns: postColumns, label: t.content.post }) : empty({ ...t.content.noPosts, action: howTo() }),
-    heading(t.content.apps(apps.length)),
-    apps.length ? table({ rows: apps, columns: appColumns, label: t.content.app }) : empty({ ...t.content.noApps, action: howTo() }),
-    heading(t.content.documents),
-    facts(...Object.entries(site.resources).map(([name, url]) => [words(name.replace(/([a-z])([A-Z])/g, "$1 $2")), linkTo(url)])),
-    heading(t.content.publish),
-    h("p", {}, t.content.publishText, " ", link("/docs/gateway", t.content.guide)),
+    heading(d.content.posts(posts.length)),
+    posts.length ? table({ rows: posts, columns: postColumns, label: d.content.post }) : empty({ ...d.content.noPosts, action: howTo() }),
+    heading(d.content.apps(apps.length)),
+    apps.length ? table({ rows: apps, columns: appColumns, label: d.content.app }) : empty({ ...d.content.noApps, action: howTo() }),
+    heading(d.content.documents),
+    facts(...Object.entries(site.resources).map(([name, url]) => [nameOf(name), linkTo(url)])),
+    heading(d.content.publish),
+    h("p", {}, d.content.publishText, " ", link("/docs/gateway", d.content.guide)),
     howTo(),
   );
 }
 
+/** The name of a document; one that has no text is named by the words of its key, such as `feedXml`. */
+const nameOf = (key) => d.content.resources[key] ?? title(key.replace(/([a-z])([A-Z])/g, "$1 $2"));
 const howTo = () => code("gateway content publish DIR");

@@ -2,7 +2,7 @@
 
 import { confirm } from "../components/dialog.js";
 import { form } from "../components/form.js";
-import { button, curlButton, failure, head, heading, link, shown } from "../components/parts.js";
+import { button, curlButton, failure, head, heading, link, note, shown } from "../components/parts.js";
 import { preview } from "../components/preview.js";
 import { path, userId } from "../core/api.js";
 import { fill, h } from "../core/dom.js";
@@ -16,7 +16,7 @@ const SAMPLE = '<h1>Hello {{ user.display_name | default("there") }}</h1>\n<p>â€
 const SAMPLE_THEME = '<!doctype html>\n<html>\n<body style="font-family: sans-serif">\n{{ content }}\n</body>\n</html>';
 
 export async function view(context) {
-  const { api, router, to, parameters, refresh } = context;
+  const { api, router, to, parameters } = context;
   const kind = kindOf(location.pathname);
   const isNew = parameters.item === "new";
   const isTheme = kind === "themes";
@@ -68,6 +68,7 @@ export async function view(context) {
         name: "notification_category_name",
         label: t.emails.category,
         type: "choice",
+        initial: CATEGORIES[0],
         options: CATEGORIES.map((name) => [name, name]),
         help: t.emails.categoryHelp,
       },
@@ -88,7 +89,7 @@ export async function view(context) {
       actions: isNew ? [] : [curlButton(() => api.request("GET", place))],
     }),
     h("div", { class: "halves" }, element, live(api, element, isTheme)),
-    !isTheme && !isNew && sending({ api, kind, item, refresh }),
+    !isTheme && !isNew && sending({ api, kind, item, to }),
     !isNew &&
       h(
         "section",
@@ -138,7 +139,7 @@ function live(api, element, isTheme) {
   };
   element.addEventListener("input", later);
   sample.addEventListener("input", later);
-  later();
+  setTimeout(render);
   return h(
     "section",
     { class: "live" },
@@ -151,7 +152,8 @@ function live(api, element, isTheme) {
 }
 
 /** Sends a draft, or a template with its variables, to users. */
-function sending({ api, kind, item, refresh }) {
+function sending({ api, kind, item, to }) {
+  const answer = h("div");
   const isDraft = kind === "drafts";
   const body = ({ user_ids: users, variables }) => ({
     [isDraft ? "draft_id" : "template_id"]: item.id,
@@ -177,7 +179,8 @@ function sending({ api, kind, item, refresh }) {
       send: async (_, found) =>
         api.post("/emails/send-email", body({ ...found, user_ids: await Promise.all(found.user_ids.map((user) => userId(api, user))) })),
       request: (_, found) => api.request("POST", "/emails/send-email", { body: body(found) }),
-      done: refresh,
+      done: (_, { user_ids: users }) => fill(answer, note("done", t.emails.sentTo(users.length), " ", link(to("/outbox"), t.emails.toOutbox))),
     }),
+    answer,
   );
 }

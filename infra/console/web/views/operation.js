@@ -7,6 +7,7 @@ import { fill, h, newId } from "../core/dom.js";
 import { document, exampleOf, operations, resolved } from "../core/openapi.js";
 import { parsed, printed } from "../core/values.js";
 import { texts as t } from "../texts.js";
+import { developers as d } from "../texts-developers.js";
 
 const PREFIX = "/api/v1";
 
@@ -16,17 +17,20 @@ export async function view(context) {
   if (!operation) return h("div", {}, h("h1", { tabindex: "-1" }, t.notFound.title), h("p", {}, t.notFound.text));
   const parameters = (operation.parameters ?? []).filter((parameter) => parameter.in !== "header");
   const body = operation.requestBody?.content?.["application/json"]?.schema;
+  const tried = attempt({ ...context, openapi, operation, parameters, schema: body });
+  const tryIt = () => tried.querySelector("select").focus();
   return h(
     "div",
     {},
     head(operation.summary, {
       lead: [h("span", { class: `method ${operation.method}` }, operation.method), " ", h("code", { class: "route" }, operation.path)],
+      actions: body && tried.matches("form") ? [button(d.reference.tryIt, tryIt)] : [],
     }),
     operation.description && h("p", {}, operation.description.replaceAll("`", "")),
-    h("p", {}, link(`/docs/api/${operation.id}`, t.reference.whole)),
-    body && [heading(t.reference.fields), fieldsOf(openapi, body)],
-    heading(t.reference.tryIt),
-    attempt({ ...context, openapi, operation, parameters, schema: body }),
+    h("p", {}, link(`/docs/api/${operation.id}`, d.reference.whole)),
+    body && [heading(d.reference.fields), fieldsOf(openapi, body)],
+    heading(d.reference.tryIt),
+    tried,
   );
 }
 
@@ -38,7 +42,7 @@ function fieldsOf(openapi, schema) {
     return h(
       "tr",
       {},
-      h("td", {}, h("code", {}, name), required.includes(name) && h("span", { class: "required" }, ` ${t.reference.required}`)),
+      h("td", {}, h("code", {}, name), required.includes(name) && h("span", { class: "required" }, ` ${d.reference.required}`)),
       h("td", {}, type),
       h("td", {}, (field.description ?? whole.description ?? "").replaceAll("`", "")),
     );
@@ -52,7 +56,7 @@ function fieldsOf(openapi, schema) {
       h(
         "tr",
         {},
-        [t.reference.field, t.reference.type, t.reference.meaning].map((text) => h("th", { scope: "col" }, text)),
+        [d.reference.field, d.reference.type, d.reference.meaning].map((text) => h("th", { scope: "col" }, text)),
       ),
     ),
     h("tbody", {}, rows),
@@ -66,17 +70,17 @@ function access({ api, session, projectId, operation }) {
   const level = h(
     "select",
     { id: newId("level") },
-    levels.map((name) => h("option", { value: name }, t.reference.levels[name])),
+    levels.map((name) => h("option", { value: name }, d.reference.levels[name])),
   );
   const token = h("input", { id: newId("token"), autocomplete: "off", spellcheck: "false" });
-  const help = h("small", { id: newId("help") }, t.reference.tokenHelp);
+  const help = h("small", { id: newId("help") }, d.reference.tokenHelp);
   token.setAttribute("aria-describedby", help.id);
-  const ofUser = h("div", { class: "field", hidden: true }, h("label", { for: token.id }, t.reference.token), token, help);
+  const ofUser = h("div", { class: "field", hidden: true }, h("label", { for: token.id }, d.reference.token), token, help);
   level.addEventListener("change", () => {
     ofUser.hidden = level.value !== "client";
   });
   return {
-    element: [h("div", { class: "field" }, h("label", { for: level.id }, t.reference.access), level), ofUser],
+    element: [h("div", { class: "field" }, h("label", { for: level.id }, d.reference.access), level), ofUser],
     api: () => (level.value === "admin" ? api : session.as(projectId, level.value, level.value === "client" ? token.value.trim() : "")),
   };
 }
@@ -117,10 +121,10 @@ function attempt(context) {
     const run = async () => {
       fill(answer, h("p", { class: "muted" }, t.working));
       const started = performance.now();
-      const took = () => t.reference.took(Math.round(performance.now() - started));
+      const took = () => d.reference.took(Math.round(performance.now() - started));
       try {
         const found = await sender.api().call(operation.method, request.path, request.options);
-        fill(answer, h("p", {}, state("done", t.reference.succeeded), " ", h("span", { class: "muted" }, took())), code(printed(found)));
+        fill(answer, h("p", {}, state("done", d.reference.succeeded), " ", h("span", { class: "muted" }, took())), code(printed(found)));
       } catch (error) {
         fill(
           answer,
@@ -135,15 +139,15 @@ function attempt(context) {
     else
       await confirm({
         title: operation.summary,
-        text: t.reference.changes,
-        verb: t.reference.send,
+        text: d.reference.changes,
+        verb: d.reference.send,
         act: async () => {
           run();
         },
       });
   }
 
-  if (isPublic) return h("p", { class: "muted" }, t.reference.elsewhere);
+  if (isPublic) return h("p", { class: "muted" }, d.reference.elsewhere);
   return h(
     "form",
     { class: "narrow", onsubmit: send },
@@ -157,11 +161,11 @@ function attempt(context) {
         parameter.description && h("small", {}, parameter.description.replaceAll("`", "")),
       ),
     ),
-    body && h("div", { class: "field" }, h("label", { for: body.id }, t.reference.body), body),
+    body && h("div", { class: "field" }, h("label", { for: body.id }, d.reference.body), body),
     h(
       "div",
       { class: "buttons" },
-      button(t.reference.send, null, { type: "submit", class: "main" }),
+      button(d.reference.send, null, { type: "submit", class: "main" }),
       curlButton(() => {
         const { path, options } = made();
         return sender.api().request(operation.method, path, options);

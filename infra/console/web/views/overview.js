@@ -4,7 +4,7 @@ import { bars, shares } from "../components/chart.js";
 import { table } from "../components/list.js";
 import { curlButton, empty, head, heading, link, note, shown, time } from "../components/parts.js";
 import { h } from "../core/dom.js";
-import { count, percent, title } from "../core/format.js";
+import { count, percent } from "../core/format.js";
 import { texts as t } from "../texts.js";
 
 const PATH = "/internal/metrics";
@@ -60,11 +60,11 @@ export async function view({ api, to, projects, projectId }) {
       bars(t.metrics.emails, emails.daily_emails),
       shares(
         t.metrics.methods,
-        metrics.login_methods.map(({ method, count: number }) => ({ name: title(method), number })),
+        metrics.login_methods.map(({ method, count: number }) => ({ name: t.methods[method] ?? t.providers.names[method] ?? method, number })),
         t.metrics.noMethods,
       ),
     ),
-    heading(t.metrics.newest),
+    heading(t.metrics.newest, { actions: metrics.recently_registered.length > 0 && link(to("/users"), t.metrics.allUsers) }),
     people(metrics.recently_registered),
   );
 }

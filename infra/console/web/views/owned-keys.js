@@ -3,7 +3,7 @@
 import { confirm, showOnce } from "../components/dialog.js";
 import { form } from "../components/form.js";
 import { list } from "../components/list.js";
-import { button, heading, shown, state, tag, time } from "../components/parts.js";
+import { button, empty, heading, link, shown, state, tag, time } from "../components/parts.js";
 import { path } from "../core/api.js";
 import { h } from "../core/dom.js";
 import { texts as t } from "../texts.js";
@@ -16,8 +16,14 @@ function stateOf(key) {
   return ["done", t.keys.valid];
 }
 
-/** The keys at the path `place`; `owner` is the field of requests that names the keys' owner. */
-function keys({ api, refresh }, place, owner) {
+/**
+ * The keys at the path `place`; `owner` is the field of requests that names the keys' owner, and
+ * `setting` the name of the setting of the project that allows such keys.
+ */
+async function keys({ api, to, refresh }, place, owner, setting) {
+  const { config } = await api.get("/internal/projects/current");
+  if (!config[setting])
+    return empty({ ...t.ownedKeys.off, action: link(to("/settings/api-keys"), t.ownedKeys.allow, { class: "button" }) });
   const revoke = async (key) => {
     const act = () => api.call("PATCH", `${place}${path`/${key.id}`}`, { query: owner, body: { revoked: true } });
     if (await confirm({ title: t.keys.revoke, text: t.ownedKeys.revokeText, verb: t.keys.revoke, name: key.description, act }))
@@ -83,5 +89,5 @@ function keys({ api, refresh }, place, owner) {
   );
 }
 
-export const part = (context) => keys(context, "/user-api-keys", { user_id: context.user.id });
-export const teamPart = (context) => keys(context, "/team-api-keys", { team_id: context.team.id });
+export const part = (context) => keys(context, "/user-api-keys", { user_id: context.user.id }, "allow_user_api_keys");
+export const teamPart = (context) => keys(context, "/team-api-keys", { team_id: context.team.id }, "allow_team_api_keys");

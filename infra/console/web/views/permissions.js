@@ -15,21 +15,22 @@ export async function view(context) {
   const scope = query.get("scope") === "project" ? "project" : "team";
   const edited = query.get("edit");
   const whole = PATHS[scope];
-  const content = edited === null ? all({ ...context, scope, whole }) : await one({ ...context, scope, whole, permission: edited });
+  if (edited !== null) return one({ ...context, scope, whole, permission: edited });
+  const create = (kind) => h("a", { class: kind, href: to("/permissions", { scope, edit: "+" }) }, t.permissions.create);
   const tab = (name, text) => [to("/permissions", { scope: name === "team" ? "" : name }), text, name];
   return h(
     "div",
     {},
     head(t.permissions.title, {
       lead: t.permissions.lead,
-      actions: [h("a", { class: "button main", href: to("/permissions", { scope, edit: "+" }) }, t.permissions.create)],
+      actions: [create("button main")],
     }),
     tabs([tab("team", t.permissions.ofTeams), tab("project", t.permissions.ofProject)], scope, t.permissions.title),
-    content,
+    all({ ...context, scope, whole, create }),
   );
 }
 
-function all({ api, to, whole, scope }) {
+function all({ api, to, whole, scope, create }) {
   return list({
     api,
     path: whole,
@@ -46,7 +47,7 @@ function all({ api, to, whole, scope }) {
         cell: (permission) => shown(permission.contained_permission_ids.join(", "), { most: 120 }),
       },
     ],
-    none: t.permissions.none,
+    none: { ...t.permissions.none, action: create("button") },
   });
 }
 
@@ -56,7 +57,7 @@ async function one({ api, router, to, whole, scope, permission }) {
   const definitions = api.resource(whole);
   const read = async () => (await definitions.read()).items.find(({ id }) => id === permission);
   const values = isNew ? undefined : await read();
-  if (!isNew && !values) return h("p", {}, t.permissions.gone);
+  if (!isNew && !values) return h("div", {}, head(t.permissions.title), h("p", {}, t.permissions.gone));
   const back = () => router.go(to("/permissions", { scope }));
   const remove = async () => {
     if (
@@ -73,7 +74,7 @@ async function one({ api, router, to, whole, scope, permission }) {
   return h(
     "div",
     { class: "narrow" },
-    h("h2", {}, isNew ? t.permissions.create : h("code", {}, shown(permission))),
+    head(isNew ? t.permissions.create : shown(permission), { lead: t.permissions.scopes[scope] }),
     form({
       fields: [
         { name: "id", label: t.id, required: true, help: t.permissions.idHelp },

@@ -4,6 +4,7 @@ import { form } from "../components/form.js";
 import { code, facts, head, id, link, secret, tabs } from "../components/parts.js";
 import { fill, h } from "../core/dom.js";
 import { texts as t } from "../texts.js";
+import { developers as d } from "../texts-developers.js";
 
 const SDK = "2.8.108";
 const CALLBACK = "/handler/email-verification";
@@ -28,9 +29,9 @@ function http({ origin, projectId, clientKey, serverKey, number }) {
   const client = `  -H 'X-Service-Access-Type: client' \\\n  -H 'X-Service-Project-Id: ${projectId}' \\\n  -H 'X-Service-Publishable-Client-Key: ${clientKey}'`;
   const server = `  -H 'X-Service-Access-Type: server' \\\n  -H 'X-Service-Project-Id: ${projectId}' \\\n  -H 'X-Service-Secret-Server-Key: ${serverKey}'`;
   return [
-    t.quick.signUp,
+    d.quick.signUp,
     `curl ${origin}/api/v1/auth/password/sign-up \\\n${client} \\\n  --json '{"email": "ada.${number}@example.com", "password": "correct horse battery",\n    "verification_callback_url": "${origin}${CALLBACK}"}'`,
-    t.quick.listUsers,
+    d.quick.listUsers,
     `curl '${origin}/api/v1/users?limit=20&desc=true' \\\n${server}`,
   ];
 }
@@ -45,9 +46,9 @@ const app = new ${kind}({
   ${more}
 });`;
   return [
-    t.quick.install,
+    d.quick.install,
     `npm install @stackframe/js@${SDK}`,
-    t.quick.saveClient,
+    d.quick.saveClient,
     `${app("StackClientApp", 'tokenStore: "memory", // "cookie" in a browser')}
 
 await app.signUpWithCredential({
@@ -58,7 +59,7 @@ await app.signUpWithCredential({
 });
 const user = await app.getUser();
 console.log(user.id, user.primaryEmail, user.primaryEmailVerified);`,
-    t.quick.saveServer,
+    d.quick.saveServer,
     `${app("StackServerApp", `secretServerKey: "${serverKey}",\n  tokenStore: "memory",`)}
 
 for (const user of await app.listUsers({ orderBy: "signedUpAt", desc: true, limit: 20 })) console.log(user.id, user.primaryEmail);`,
@@ -67,13 +68,13 @@ for (const user of await app.listUsers({ orderBy: "signedUpAt", desc: true, limi
 
 function react({ origin, projectId, clientKey }) {
   return [
-    t.quick.inApp,
+    d.quick.inApp,
     `npm install @stackframe/react@${SDK}`,
-    t.quick.variables,
+    d.quick.variables,
     `VITE_GATELET_URL=${origin}
 VITE_GATELET_PROJECT_ID=${projectId}
 VITE_GATELET_CLIENT_KEY=${clientKey}`,
-    t.quick.connection("src/stack.js"),
+    d.quick.connection("src/stack.js"),
     `import { StackClientApp } from "@stackframe/react";
 
 export const stack = new StackClientApp({
@@ -90,14 +91,14 @@ export const stack = new StackClientApp({
 
 function nextjs({ origin, projectId, clientKey, serverKey }) {
   return [
-    t.quick.inApp,
+    d.quick.inApp,
     `npm install @stackframe/stack@${SDK}`,
-    t.quick.variables,
+    d.quick.variables,
     `NEXT_PUBLIC_STACK_API_URL=${origin}
 NEXT_PUBLIC_STACK_PROJECT_ID=${projectId}
 NEXT_PUBLIC_STACK_PUBLISHABLE_CLIENT_KEY=${clientKey}
 STACK_SECRET_SERVER_KEY=${serverKey}`,
-    t.quick.connection("stack/client.js"),
+    d.quick.connection("stack/client.js"),
     `import { StackClientApp } from "@stackframe/stack";
 
 export const client = new StackClientApp({
@@ -114,9 +115,9 @@ export const client = new StackClientApp({
 
 function node({ origin, projectId }) {
   return [
-    t.quick.install,
+    d.quick.install,
     "npm install jose",
-    t.quick.verify("verify.mjs"),
+    d.quick.verify("verify.mjs"),
     `import { createRemoteJWKSet, jwtVerify } from "jose";
 
 const project = "${projectId}";
@@ -134,9 +135,9 @@ export async function verify(token) {
 
 function python({ origin, projectId, serverKey }) {
   return [
-    t.quick.installPython,
+    d.quick.installPython,
     'python3 -m venv .venv\n.venv/bin/pip install --quiet "pyjwt[crypto]"',
-    t.quick.verify("verify.py"),
+    d.quick.verify("verify.py"),
     `import jwt
 
 PROJECT = "${projectId}"
@@ -151,7 +152,7 @@ def verify(token):
     key = KEYS.get_signing_key_from_jwt(token)
     required = {"require": ["exp", "sub"]}
     return jwt.decode(token, key, algorithms=["ES256"], issuer=ISSUER, audience=PROJECT, options=required)`,
-    t.quick.callPython,
+    d.quick.callPython,
     `import json
 import urllib.request
 
@@ -191,25 +192,25 @@ export async function view({ session, projectId, query, to }) {
     fill(
       place,
       made.map((part, index) => (index % 2 ? masked(part, hasServerKey && serverKey) : h("p", {}, part))),
-      hasServerKey && h("p", { class: "muted" }, t.quick.serverText),
+      hasServerKey && h("p", { class: "muted" }, d.quick.serverText),
     );
   };
   show();
-  const tab = (name) => [to("/quick-start", { with: name === "http" ? "" : name }), t.quick.frameworks[name], name];
+  const tab = (name) => [to("/quick-start", { with: name === "http" ? "" : name }), d.quick.frameworks[name], name];
   return h(
     "div",
     {},
-    head(t.quick.title, { lead: t.quick.lead(origin) }),
+    head(d.quick.title, { lead: d.quick.lead(origin) }),
     facts(
       [t.keys.project, id(projectId)],
       local && [t.keys.kinds.client, id(local.publishable_client_key), h("small", { class: "muted" }, t.keys.clientHelp)],
       local && [t.keys.kinds.server, secret(local.secret_server_key), h("small", { class: "muted" }, t.keys.serverHelp)],
     ),
     !local && ownKeys({ projectId, to, show }),
-    tabs(Object.keys(frameworks).map(tab), current, t.quick.choose),
+    tabs(Object.keys(frameworks).map(tab), current, d.quick.choose),
     place,
-    current === "http" && local && h("p", {}, t.quick.inbox, " ", link("/inbox", t.quick.inboxLink)),
-    h("p", {}, t.quick.more, " ", link(`/docs/guides/${guide}`, t.quick.guide), " · ", link(to("/api"), t.nav.pages.reference)),
+    current === "http" && local && h("p", {}, d.quick.inbox, " ", link("/inbox", d.quick.inboxLink)),
+    h("p", {}, d.quick.more, " ", link(`/docs/guides/${guide}`, d.quick.guide), " · ", link(to("/api"), t.nav.pages.reference)),
   );
 }
 
@@ -218,14 +219,14 @@ function ownKeys({ projectId, to, show }) {
   return h(
     "details",
     { class: "own-keys" },
-    h("summary", {}, t.quick.ownKeys),
-    h("p", { class: "muted" }, t.quick.noKeys, " ", link(to("/keys"), t.nav.pages.keys)),
+    h("summary", {}, d.quick.ownKeys),
+    h("p", { class: "muted" }, d.quick.noKeys, " ", link(to("/keys"), t.nav.pages.keys)),
     form({
       fields: [
         { name: "client", label: t.keys.kinds.client, placeholder: "pck_…" },
         { name: "server", label: t.keys.kinds.server, input: "password", placeholder: "ssk_…" },
       ],
-      verb: t.quick.useKeys,
+      verb: d.quick.useKeys,
       send: async (keys) => given.set(projectId, keys),
       done: show,
     }),

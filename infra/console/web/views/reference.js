@@ -5,6 +5,7 @@ import { empty, head, link, tag } from "../components/parts.js";
 import { fill, h } from "../core/dom.js";
 import { document, operations } from "../core/openapi.js";
 import { texts as t } from "../texts.js";
+import { developers as d } from "../texts-developers.js";
 
 /** Whether an operation has all words of a search. */
 export function has({ summary, path, method, id }, search) {
@@ -20,29 +21,29 @@ export async function view({ to, query, router }) {
   const body = h("div");
   const counted = h("span", { class: "muted small", role: "status" });
   const columns = [
-    { label: t.reference.operation, class: "wide", cell: (operation) => operation.summary },
+    { label: d.reference.operation, class: "wide", cell: (operation) => operation.summary },
     {
-      label: t.reference.request,
+      label: d.reference.request,
       class: "wide",
       cell: (operation) => [h("span", { class: `method ${operation.method}` }, operation.method), " ", h("code", {}, operation.path)],
     },
-    { label: t.reference.access, class: "fit end", cell: (operation) => operation["x-access"] && tag(operation["x-access"]) },
+    { label: d.reference.access, class: "fit end", cell: (operation) => operation["x-access"] && tag(operation["x-access"]) },
   ];
   const show = (search) => {
     const found = all.filter((operation) => has(operation, search));
-    counted.textContent = t.reference.count(found.length);
+    counted.textContent = d.reference.count(found.length);
     fill(
       body,
       found.length
-        ? table({ columns, rows: found, label: t.reference.title, href: (operation) => to(`/api/${operation.id}`) })
+        ? table({ columns, rows: found, label: d.reference.title, href: (operation) => to(`/api/${operation.id}`) })
         : empty(t.nothingFound),
     );
   };
   const field = h("input", {
     type: "search",
     value: query.get("q") ?? "",
-    placeholder: t.reference.search,
-    "aria-label": t.reference.search,
+    placeholder: d.reference.search,
+    "aria-label": d.reference.search,
     spellcheck: "false",
     autocomplete: "off",
     oninput: () => {
@@ -54,7 +55,7 @@ export async function view({ to, query, router }) {
   return h(
     "div",
     {},
-    head(t.reference.title, { lead: [t.reference.lead, " ", link("/docs/api", t.reference.docs)] }),
+    head(d.reference.title, { lead: [d.reference.lead, " ", link("/docs/api", d.reference.docs)] }),
     h("form", { class: "filters", role: "search", onsubmit: (event) => event.preventDefault() }, field, counted),
     body,
   );

@@ -46,7 +46,7 @@ async function all({ api, to, project, config, read }) {
     },
     {
       label: t.rules.matched,
-      class: "fit end",
+      class: "fit end number",
       cell: (rule) => [
         count(times(rule)?.all_time_count ?? 0),
         h("small", {}, t.rules.lately(count(times(rule)?.total_count ?? 0), stats.analytics_hours)),
@@ -168,12 +168,12 @@ function tester({ api }) {
   const body = (values) => ({
     email: values.email || null,
     auth_method: values.auth_method,
-    oauth_provider: values.oauth_provider || null,
+    oauth_provider: (values.auth_method === "oauth" && values.oauth_provider) || null,
     country_code: values.country_code || null,
     risk_scores: { bot: values.bot ?? 0, free_trial_abuse: values.free_trial_abuse ?? 0 },
     turnstile_result: values.turnstile_result,
   });
-  const choices = (...values) => values.map((value) => [value, title(value)]);
+  const choices = (texts, ...values) => values.map((value) => [value, texts[value]]);
   return h(
     "div",
     { class: "narrow" },
@@ -186,13 +186,13 @@ function tester({ api }) {
           label: t.rules.method,
           type: "choice",
           initial: "password",
-          options: choices("password", "otp", "oauth", "passkey"),
+          options: choices(t.methods, "password", "otp", "oauth", "passkey"),
         },
-        { name: "oauth_provider", label: t.rules.provider },
+        { name: "oauth_provider", label: t.rules.provider, help: t.rules.providerHelp, when: (values) => values.auth_method === "oauth" },
         { name: "country_code", label: t.rules.country, help: t.rules.countryHelp },
         { name: "bot", label: t.rules.bot, type: "number", min: 0, max: 100, initial: 0 },
         { name: "free_trial_abuse", label: t.rules.abuse, type: "number", min: 0, max: 100, initial: 0 },
-        { name: "turnstile_result", label: t.rules.challenge, type: "choice", initial: "ok", options: choices("ok", "invalid", "error") },
+        { name: "turnstile_result", label: t.rules.challenge, type: "choice", initial: "ok", options: choices(t.rules.challenges, "ok", "invalid", "error") },
       ],
       verb: t.rules.test,
       send: (_, values) => api.post(place, body(values)),

@@ -2,7 +2,7 @@
 
 import { confirm } from "../components/dialog.js";
 import { form } from "../components/form.js";
-import { button, head, heading, link, note, tabs } from "../components/parts.js";
+import { button, empty, head, heading, link, note, tabs } from "../components/parts.js";
 import { h } from "../core/dom.js";
 import { title } from "../core/format.js";
 import { document, operations } from "../core/openapi.js";
@@ -39,7 +39,7 @@ export async function view(context) {
   const page = (content) =>
     h("div", {}, head(words.title, { lead: words.lead }), tabs(names.map(tab), area, words.title), content);
   if (area === "danger") return page(await danger(context));
-  if (!Object.hasOwn(AREAS, area)) return page(h("p", {}, t.notFound.text));
+  if (!Object.hasOwn(AREAS, area)) return page(empty({ ...t.notFound, action: link(to("/settings"), words.areas.general, { class: "button" }) }));
   const resource = api.resource(PATH);
   const [project, openapi] = await Promise.all([resource.read(), document()]);
   const operation = operations(openapi).find(({ id }) => id === "projects-internal-current-update");

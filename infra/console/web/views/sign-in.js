@@ -5,7 +5,7 @@ import { button, failure, head, note } from "../components/parts.js";
 import { fill, h } from "../core/dom.js";
 import { isSupported } from "../core/passkeys.js";
 import { ownPage, url } from "../core/router.js";
-import { texts as t } from "../texts.js";
+import { account as a } from "../texts-account.js";
 
 /** Whether the console runs on this machine, so that the printed link can open it. */
 const isHere = () => ["localhost", "127.0.0.1", "[::1]"].includes(location.hostname);
@@ -21,7 +21,7 @@ function passkeyButton(act, done) {
       fill(problem, failure(error));
     }
   };
-  return h("div", { class: "or" }, button(t.signIn.passkey, press), problem);
+  return h("div", { class: "or" }, button(a.signIn.passkey, press), problem);
 }
 
 export async function view({ session, router, query, forgetProjects }) {
@@ -37,8 +37,8 @@ export async function view({ session, router, query, forgetProjects }) {
     fill(
       place,
       form({
-        fields: [{ name: "code", label: t.signIn.code, help: t.signIn.codeHelp, required: true, autocomplete: "one-time-code" }],
-        verb: t.signIn.verb,
+        fields: [{ name: "code", label: a.signIn.code, help: a.signIn.codeHelp, required: true, autocomplete: "one-time-code" }],
+        verb: a.signIn.verb,
         send: (_, { code }) => session.secondFactor(attempt, code.trim()),
         done: opened,
       }),
@@ -51,10 +51,10 @@ export async function view({ session, router, query, forgetProjects }) {
     hasPasswords &&
       form({
         fields: [
-          { name: "email", label: t.signIn.email, input: "email", autocomplete: "username", required: true },
-          { name: "password", label: t.signIn.password, input: "password", autocomplete: "current-password", required: true },
+          { name: "email", label: a.signIn.email, input: "email", autocomplete: "username", required: true },
+          { name: "password", label: a.signIn.password, input: "password", autocomplete: "current-password", required: true },
         ],
-        verb: t.signIn.verb,
+        verb: a.signIn.verb,
         send: (_, { email, password }) => session.signIn(email.trim(), password),
         done: proceed,
       }),
@@ -63,9 +63,9 @@ export async function view({ session, router, query, forgetProjects }) {
   return h(
     "div",
     { class: "narrow" },
-    head(t.signIn.title, { lead: t.signIn.lead }),
-    !session.local && isHere() && note("waiting", t.signIn.link, " ", h("code", {}, "gateway pages")),
+    head(a.signIn.title, { lead: a.signIn.lead }),
+    !session.local && isHere() && note("waiting", a.signIn.link, " ", h("code", {}, "gateway pages")),
     place,
-    h("p", { class: "muted small" }, t.signIn.first, " ", h("code", {}, "gateway user create ada@example.com")),
+    h("p", { class: "muted small" }, a.signIn.first, " ", h("code", {}, "gateway user create ada@example.com")),
   );
 }

@@ -20,7 +20,9 @@ export async function view(context) {
   return h(
     "div",
     {},
-    head(shown(team.display_name, { most: 120 }), { actions: [curlButton(() => api.request("GET", place))] }),
+    head(shown(team.display_name, { most: 120 }), {
+      actions: current === "profile" ? [curlButton(() => api.request("GET", place))] : [],
+    }),
     tabs(Object.keys(PARTS).map(tab), current, t.team.tabs),
     await PARTS[current]({ ...context, team, place }),
   );
@@ -59,7 +61,11 @@ async function members({ api, team, to, refresh }) {
             "span",
             { class: "chip" },
             h("code", {}, shown(permission)),
-            button("×", () => revoke(user, permission), { class: "quiet", "aria-label": `${t.permissions.revoke} ${permission}` }),
+            button("×", () => revoke(user, permission), {
+              class: "quiet",
+              title: t.permissions.revoke,
+              "aria-label": `${t.permissions.revoke} ${permission}`,
+            }),
           ),
         ),
     );

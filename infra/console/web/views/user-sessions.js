@@ -8,9 +8,9 @@ import { path } from "../core/api.js";
 import { h } from "../core/dom.js";
 import { texts as t } from "../texts.js";
 
-/** A place as its address, city and country. */
+/** A place as its address, city and country; empty if it is unknown. */
 export function placeOf(place) {
-  if (!place) return t.none;
+  if (!place) return "";
   return [place.ip, [place.cityName, place.countryCode].filter(Boolean).join(", ")].filter(Boolean).join(" · ");
 }
 
@@ -25,7 +25,8 @@ export function liveSessions({ api, refresh, user, query, mark, canEnd = () => t
   };
   const place = (session) => {
     const name = mark(session);
-    return [shown(placeOf(session.last_used_at_end_user_ip_info), { most: 80 }), name && [" ", tag(name)]];
+    const from = placeOf(session.last_used_at_end_user_ip_info);
+    return [from ? shown(from, { most: 80 }) : h("span", { class: "muted" }, t.sessions.nowhere), name && [" ", tag(name)]];
   };
   return list({
     api,

@@ -36,16 +36,20 @@ function addresses(context, channels) {
   const at = (channel) => path`/contact-channels/${user.id}/${channel.id}`;
   const change = (channel, label, text, body) => action(context, { label, title: label, text, act: () => api.patch(at(channel), body) });
   const columns = [
-    { label: t.users.email, class: "wide", cell: (channel) => shown(channel.value) },
     {
-      label: t.state,
+      label: t.users.email,
       class: "wide",
       cell: (channel) => [
-        state(channel.is_verified ? "done" : "waiting", channel.is_verified ? t.users.isVerified : t.users.isNotVerified),
-        " ",
-        channel.is_primary && tag(t.user.primary),
-        " ",
-        channel.used_for_auth && tag(t.user.signsIn),
+        shown(channel.value),
+        h(
+          "div",
+          {},
+          state(channel.is_verified ? "done" : "waiting", channel.is_verified ? t.users.isVerified : t.users.isNotVerified),
+          " ",
+          channel.is_primary && tag(t.user.primary),
+          " ",
+          channel.used_for_auth && tag(t.user.signsIn),
+        ),
       ],
     },
     {
@@ -187,6 +191,7 @@ function factors(context, passkeys) {
       send: (body) => resource.change(body),
       request: (body) => api.request("PATCH", place, { body }),
     }),
+    heading(t.user.passkeysTitle, { level: "h3" }),
     passkeys.length ? table({ columns, rows: passkeys, label: t.user.passkey }) : h("p", { class: "muted" }, t.user.noPasskey),
   );
 }

@@ -36,7 +36,7 @@ export async function part({ api, user, to, refresh }) {
       ],
       none: t.user.noTeam,
     }),
-    heading(t.permissions.ofProject),
+    heading(t.permissions.ofUser),
     h("p", { class: "muted" }, t.permissions.grantedHelp),
     has.size
       ? h(
@@ -47,8 +47,9 @@ export async function part({ api, user, to, refresh }) {
               "li",
               {},
               h("code", {}, shown(permission)),
-              button(t.permissions.revoke, () => revoke(permission), {
+              button("×", () => revoke(permission), {
                 class: "quiet",
+                title: t.permissions.revoke,
                 "aria-label": `${t.permissions.revoke} ${permission}`,
               }),
             ),

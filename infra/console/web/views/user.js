@@ -29,7 +29,7 @@ export async function view(context) {
     {},
     head(shown(user.display_name ?? user.primary_email ?? t.users.anonymous, { most: 120 }), {
       lead: state(...stateOf(user)),
-      actions: [curlButton(() => api.request("GET", place))],
+      actions: current === "profile" ? [curlButton(() => api.request("GET", place))] : [],
     }),
     tabs(Object.keys(PARTS).map(tab), current, t.user.tabs),
     await part({ ...context, user, place }),

@@ -9,6 +9,7 @@ import { path } from "../core/api.js";
 import { fill, h, newId } from "../core/dom.js";
 import { printed } from "../core/values.js";
 import { texts as t } from "../texts.js";
+import { developers as d } from "../texts-developers.js";
 import { EVENTS, fields, headerLines, sent, stateOf, stateOfDelivery } from "./webhooks.js";
 
 const PARTS = { deliveries, settings };
@@ -19,12 +20,15 @@ export async function view(context) {
   const place = path`/internal/webhook-endpoints/${parameters.webhook}`;
   const endpoint = await api.get(place);
   const current = query.get("part") === "settings" ? "settings" : "deliveries";
-  const tab = (name) => [to(`/webhooks/${endpoint.id}`, { part: name === "deliveries" ? "" : name }), t.webhooks.parts[name], name];
+  const tab = (name) => [to(`/webhooks/${endpoint.id}`, { part: name === "deliveries" ? "" : name }), d.webhooks.parts[name], name];
   return h(
     "div",
     {},
-    head(shown(endpoint.url, { most: 120 }), { lead: stateOf(endpoint), actions: [curlButton(() => api.request("GET", place))] }),
-    tabs(Object.keys(PARTS).map(tab), current, t.webhooks.title),
+    head(shown(endpoint.url, { most: 120 }), {
+      lead: stateOf(endpoint),
+      actions: current === "settings" ? [curlButton(() => api.request("GET", place))] : [],
+    }),
+    tabs(Object.keys(PARTS).map(tab), current, d.webhooks.title),
     PARTS[current]({ ...context, endpoint, place }),
   );
 }
@@ -35,7 +39,7 @@ function deliveries({ api, router, endpoint, place, refresh }) {
     fill(answer, h("p", { class: "muted" }, t.working));
     try {
       const { success, error_message: text } = await api.post("/internal/send-test-webhook", { endpoint_id: endpoint.id });
-      fill(answer, success ? note("done", t.webhooks.testDone) : note("failed", shown(text ?? t.webhooks.testFailed, { most: 500 })));
+      fill(answer, success ? note("done", d.webhooks.testDone) : note("failed", shown(text ?? d.webhooks.testFailed, { most: 500 })));
       all.reload();
     } catch (error) {
       fill(answer, failure(error));
@@ -43,7 +47,7 @@ function deliveries({ api, router, endpoint, place, refresh }) {
   };
   const replay = async (delivery) => {
     const act = () => api.post(`${place}${path`/deliveries/${delivery.id}/replay`}`);
-    if (await confirm({ title: t.webhooks.replay, text: t.webhooks.replayText, verb: t.webhooks.replay, act })) all.reload();
+    if (await confirm({ title: d.webhooks.replay, text: d.webhooks.replayText, verb: d.webhooks.replay, act })) all.reload();
   };
   const replayFailed = async () => {
     if (await replayAllFailed(api, `${place}/replay-failed`)) await refresh();
@@ -53,31 +57,31 @@ function deliveries({ api, router, endpoint, place, refresh }) {
     router,
     path: `${place}/deliveries`,
     isLive: true,
-    label: t.webhooks.parts.deliveries,
+    label: d.webhooks.parts.deliveries,
     choices: [
-      { name: "status", label: t.state, options: [["", t.webhooks.anyStatus], ...Object.entries(t.webhooks.statuses)] },
-      { name: "event_type", label: t.webhooks.event, options: [["", t.webhooks.anyEvent], ...EVENTS.map((name) => [name, name])] },
+      { name: "status", label: t.state, options: [["", d.webhooks.anyStatus], ...Object.entries(d.webhooks.statuses)] },
+      { name: "event_type", label: d.webhooks.event, options: [["", d.webhooks.anyEvent], ...EVENTS.map((name) => [name, name])] },
     ],
     columns: [
-      { label: t.webhooks.event, class: "wide", cell: (delivery) => [shown(delivery.event_type), inside(delivery)] },
+      { label: d.webhooks.event, class: "wide", cell: (delivery) => [shown(delivery.event_type), inside(delivery)] },
       { label: t.state, class: "fit", cell: (delivery) => stateOfDelivery(delivery.status) },
       {
-        label: t.webhooks.attempts,
-        class: "fit",
+        label: d.webhooks.attempts,
+        class: "fit number",
         cell: (delivery) => [
           String(delivery.attempts.length),
           delivery.attempts.at(-1)?.response_status && h("small", {}, `HTTP ${delivery.attempts.at(-1).response_status}`),
         ],
       },
       { label: t.created, class: "fit", cell: (delivery) => time(delivery.created_at_millis) },
-      { label: "", class: "end actions", cell: (delivery) => button(t.webhooks.replay, () => replay(delivery), { class: "small-button" }) },
+      { label: "", class: "end actions", cell: (delivery) => button(d.webhooks.replay, () => replay(delivery), { class: "small-button" }) },
     ],
-    none: t.webhooks.noDelivery,
+    none: d.webhooks.noDelivery,
   });
   return h(
     "div",
     {},
-    h("div", { class: "buttons" }, button(t.webhooks.test, test), button(t.webhooks.replayFailed, replayFailed)),
+    h("div", { class: "buttons" }, button(d.webhooks.test, test), button(d.webhooks.replayFailed, replayFailed)),
     answer,
     all,
   );
@@ -91,16 +95,16 @@ function replayAllFailed(api, place) {
   const period = h(
     "select",
     { id: newId("period") },
-    t.webhooks.periods.map(([days, text]) => h("option", { value: days }, text)),
+    d.webhooks.periods.map(([days, text]) => h("option", { value: days }, text)),
   );
   const begun = Date.now();
   let since = null;
   let total = 0;
   return work({
-    title: t.webhooks.replayFailed,
-    text: t.webhooks.replayFailedText,
-    verb: t.webhooks.replayFailed,
-    begin: h("div", { class: "field" }, h("label", { for: period.id }, t.webhooks.period), period),
+    title: d.webhooks.replayFailed,
+    text: d.webhooks.replayFailedText,
+    verb: d.webhooks.replayFailed,
+    begin: h("div", { class: "field" }, h("label", { for: period.id }, d.webhooks.period), period),
     step: async () => {
       since ??= begun - period.value * DAY;
       const { count, next_since_millis: next } = await api.post(place, { since_millis: since });
@@ -108,8 +112,8 @@ function replayAllFailed(api, place) {
       since = next;
       return next !== null && next < begun;
     },
-    progress: () => t.webhooks.replayed(total),
-    finished: () => t.webhooks.replayedAll(total),
+    progress: () => d.webhooks.replayed(total),
+    finished: () => d.webhooks.replayedAll(total),
   });
 }
 
@@ -126,7 +130,7 @@ function inside(delivery) {
       attempt.response_body && [" ", h("code", {}, shown(attempt.response_body, { most: 300 }))],
     ),
   );
-  return h("details", { class: "inside" }, h("summary", {}, t.webhooks.inside), h("ol", {}, attempts), code(printed(delivery.payload)));
+  return h("details", { class: "inside" }, h("summary", {}, d.webhooks.inside), h("ol", {}, attempts), code(printed(delivery.payload)));
 }
 
 function settings({ api, endpoint, place, router, to, refresh }) {
@@ -137,16 +141,16 @@ function settings({ api, endpoint, place, router, to, refresh }) {
     const act = async () => {
       ({ secret } = await api.post(`${place}/rotate-secret`));
     };
-    if (!(await confirm({ title: t.webhooks.rotate, text: t.webhooks.rotateText, verb: t.webhooks.rotate, act }))) return;
-    await showOnce(t.webhooks.rotate, t.webhooks.secretText, [[t.webhooks.secret, secret]]);
+    if (!(await confirm({ title: d.webhooks.rotate, text: d.webhooks.rotateText, verb: d.webhooks.rotate, act }))) return;
+    await showOnce(d.webhooks.rotate, d.webhooks.secretText, [[d.webhooks.secret, secret]]);
     await refresh();
   };
   const remove = async () => {
     if (
       await confirm({
-        title: t.webhooks.delete,
-        text: t.webhooks.deleteText,
-        verb: t.webhooks.delete,
+        title: d.webhooks.delete,
+        text: d.webhooks.deleteText,
+        verb: d.webhooks.delete,
         name: endpoint.url,
         act: () => api.delete(place),
       })
@@ -158,11 +162,11 @@ function settings({ api, endpoint, place, router, to, refresh }) {
     { class: "narrow" },
     facts(
       [t.id, id(endpoint.id)],
-      [t.webhooks.secret, `••••••••${endpoint.secret_last_four}`],
+      [d.webhooks.secret, `••••••••${endpoint.secret_last_four}`],
       [t.created, time(endpoint.created_at_millis, { isLong: true })],
     ),
     form({
-      fields: [...fields(), { name: "enabled", label: t.webhooks.isEnabled, type: "switch" }],
+      fields: [...fields(), { name: "enabled", label: d.webhooks.isEnabled, type: "switch" }],
       values: flat(endpoint),
       verb: t.save,
       reread: async () => flat(await resource.read()),
@@ -173,12 +177,12 @@ function settings({ api, endpoint, place, router, to, refresh }) {
     h(
       "section",
       { class: "danger-area" },
-      heading(t.webhooks.rotate),
-      h("p", {}, t.webhooks.rotateText),
-      button(t.webhooks.rotate, rotate),
-      heading(t.webhooks.delete),
-      h("p", {}, t.webhooks.deleteText),
-      button(t.webhooks.delete, remove, { class: "danger" }),
+      heading(d.webhooks.rotate),
+      h("p", {}, d.webhooks.rotateText),
+      button(d.webhooks.rotate, rotate),
+      heading(d.webhooks.delete),
+      h("p", {}, d.webhooks.deleteText),
+      button(d.webhooks.delete, remove, { class: "danger" }),
     ),
   );
 }

@@ -7,6 +7,7 @@ import { head, shown, state, time } from "../components/parts.js";
 import { h } from "../core/dom.js";
 import { lines } from "../core/values.js";
 import { texts as t } from "../texts.js";
+import { developers as d } from "../texts-developers.js";
 
 export const EVENTS = [
   "user.created",
@@ -39,14 +40,14 @@ const TONES = { succeeded: "done", failed: "failed", pending: "waiting" };
 
 /** The state of a delivery. */
 export function stateOfDelivery(status) {
-  return state(TONES[status] ?? "aside", t.webhooks.statuses[status] ?? status);
+  return state(TONES[status] ?? "aside", d.webhooks.statuses[status] ?? status);
 }
 
 export function stateOf(endpoint) {
-  if (endpoint.enabled) return state("done", t.webhooks.enabled);
+  if (endpoint.enabled) return state("done", d.webhooks.enabled);
   return state(
     endpoint.disabled_reason === "manual" ? "aside" : "failed",
-    t.webhooks.disabled[endpoint.disabled_reason] ?? t.webhooks.disabled.manual,
+    d.webhooks.disabled[endpoint.disabled_reason] ?? d.webhooks.disabled.manual,
   );
 }
 
@@ -65,16 +66,16 @@ export const headerLines = (headers) => Object.entries(headers ?? {}).map(([name
 
 /** The fields of an endpoint. */
 export const fields = () => [
-  { name: "url", label: t.webhooks.url, input: "url", required: true, help: t.webhooks.urlHelp },
+  { name: "url", label: d.webhooks.url, input: "url", required: true, help: d.webhooks.urlHelp },
   { name: "description", label: t.description },
   {
     name: "event_types",
-    label: t.webhooks.events,
+    label: d.webhooks.events,
     type: "choices",
     options: EVENTS.map((name) => [name, name]),
-    help: t.webhooks.eventsHelp,
+    help: d.webhooks.eventsHelp,
   },
-  { name: "custom_headers", label: t.webhooks.headers, type: "lines", help: t.webhooks.headersHelp, placeholder: "X-Token: …" },
+  { name: "custom_headers", label: d.webhooks.headers, type: "lines", help: d.webhooks.headersHelp, placeholder: "X-Token: …" },
 ];
 
 export const sent = ({ custom_headers: headers, ...rest }) => ({
@@ -85,28 +86,28 @@ export const sent = ({ custom_headers: headers, ...rest }) => ({
 export async function view(context) {
   const { api, router, to, query } = context;
   if (query.has("new")) return creation(context);
-  const create = (kind) => h("a", { class: kind, href: to("/webhooks", { new: "1" }) }, t.webhooks.create);
+  const create = (kind) => h("a", { class: kind, href: to("/webhooks", { new: "1" }) }, d.webhooks.create);
   return h(
     "div",
     {},
-    head(t.webhooks.title, { lead: t.webhooks.lead, actions: [create("button main")] }),
+    head(d.webhooks.title, { lead: d.webhooks.lead, actions: [create("button main")] }),
     list({
       api,
       router,
       path: "/internal/webhook-endpoints",
-      label: t.webhooks.title,
+      label: d.webhooks.title,
       href: (endpoint) => to(`/webhooks/${endpoint.id}`),
       columns: [
-        { label: t.webhooks.url, class: "wide", cell: (endpoint) => shown(endpoint.url, { most: 100 }) },
+        { label: d.webhooks.url, class: "wide", cell: (endpoint) => shown(endpoint.url, { most: 100 }) },
         { label: t.description, class: "wide", cell: (endpoint) => shown(endpoint.description, { most: 80 }) },
         { label: t.state, class: "fit", cell: stateOf },
         {
-          label: t.webhooks.last,
+          label: d.webhooks.last,
           class: "fit end",
           cell: ({ last_delivery: last }) => (last ? [stateOfDelivery(last.status), h("small", {}, time(last.at_millis))] : time(null)),
         },
       ],
-      none: { ...t.webhooks.none, action: create("button") },
+      none: { ...d.webhooks.none, action: create("button") },
     }),
   );
 }
@@ -115,15 +116,15 @@ function creation({ api, router, to }) {
   return h(
     "div",
     { class: "narrow" },
-    head(t.webhooks.create),
+    head(d.webhooks.create),
     form({
       fields: fields(),
-      verb: t.webhooks.create,
+      verb: d.webhooks.create,
       cancel: () => router.go(to("/webhooks")),
       send: (body) => api.post("/internal/webhook-endpoints", sent(body)),
       request: (body) => api.request("POST", "/internal/webhook-endpoints", { body: sent(body) }),
       done: async (endpoint) => {
-        await showOnce(t.webhooks.created, t.webhooks.secretText, [[t.webhooks.secret, endpoint.secret]]);
+        await showOnce(d.webhooks.created, d.webhooks.secretText, [[d.webhooks.secret, endpoint.secret]]);
         await router.go(to(`/webhooks/${endpoint.id}`));
       },
     }),
