@@ -143,8 +143,11 @@ async fn prepare(app: &App, parties: &Parties, documents: &Documents, row: &Outb
     let theme = match entry.source.theme_id {
         None => None,
         Some(id) => match theme(app, owner, id, documents).await? {
-            Some(theme) => Some(theme),
-            None => return Ok(Prepared { entry, job: Err(format!("the theme {id} no longer exists")) }),
+            None if entry.source.builtin.is_none() => {
+                return Ok(Prepared { entry, job: Err(format!("the theme {id} no longer exists")) });
+            }
+            // Nobody is locked out because the theme of a built-in email was deleted.
+            theme => theme.or_else(|| Some(builtin::THEME.to_owned())),
         },
     };
     let unsubscribe_link = match &user {

@@ -9,7 +9,7 @@ const KINDS: [(&str, &str); 3] =
     [("templates", "EMAIL_TEMPLATE_NOT_FOUND"), ("themes", "EMAIL_THEME_NOT_FOUND"), ("drafts", "EMAIL_DRAFT_NOT_FOUND")];
 const NOBODY: &str = "00000000-0000-4000-8000-000000000000";
 pub(crate) const DEFAULT_THEME: &str = "1df07ae6-abf3-4a40-83a5-a1a2cbe336ac";
-const SIGN_IN: &str = "822687fe-8d0a-4467-a0d1-416b6e639478";
+pub(super) const SIGN_IN: &str = "822687fe-8d0a-4467-a0d1-416b6e639478";
 
 fn base(kind: &str) -> String {
     format!("/api/v1/internal/email-{kind}")

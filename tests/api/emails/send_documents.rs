@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 use support::TestApp;
 
-use super::documents::{DEFAULT_THEME, create, read, update};
+use super::documents::{DEFAULT_THEME, SIGN_IN, create, read, update};
 use super::{OUTBOX, SEND, send};
 
 /// Sends a template or a draft to a user, and returns the entry.
@@ -148,4 +148,21 @@ async fn a_deleted_theme_is_a_render_error_of_its_emails() {
     assert!(entry["render_error"].as_str().unwrap().contains("no longer exists"));
     let unknown = app.server().patch(&format!("{OUTBOX}/{id}"), json!({ "theme_id": theme })).await;
     assert!(unknown.code() == "SCHEMA_ERROR" && unknown.text().contains("body.theme_id"));
+}
+
+#[tokio::test]
+async fn deleting_the_theme_of_a_built_in_email_locks_nobody_out() {
+    let app = TestApp::start().await;
+    let ada = app.sign_up("ada@example.com").await;
+    let theme = create(&app, "themes", json!({ "display_name": "Loud", "html_source": "<u>{{ content }}</u>" })).await;
+    update(&app, "templates", SIGN_IN, json!({ "theme_id": theme })).await;
+    let send = || async {
+        let body = json!({ "email": ada.email, "callback_url": "http://localhost:3000/handler/magic-link-callback" });
+        assert_eq!(app.client().post("/api/v1/auth/otp/send-sign-in-code", body).await.status(), 200);
+        app.last_mail(&ada.email).await
+    };
+    assert!(send().await.0.html.starts_with("<u>"));
+    assert_eq!(app.admin().delete(&format!("/api/v1/internal/email-themes/{theme}")).await.status(), 200);
+    let mail = send().await;
+    assert!(!mail.0.html.contains("<u>") && !mail.code().is_empty(), "{}", mail.0.html);
 }
