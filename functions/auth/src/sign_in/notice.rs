@@ -1,9 +1,10 @@
 //! The email about a sign-in from a place where the account was not used before, for projects that
 //! enable it.
 //!
-//! The email is written together with the session. The user's current sessions tell which places
-//! are known, so no email reports the first sign-in of an account, or the first one after signing
-//! out everywhere. In projects that enable the email, each sign-in costs one more query.
+//! The email is written together with the session. The places of the newest sessions that are
+//! stored for the user count as known, even of sessions that have ended. No email is sent if none of
+//! them has a place, as at the first sign-in of an account. In projects that enable the email, each
+//! sign-in costs one more query.
 
 use flows::App;
 use flows::email::notice;
@@ -21,8 +22,9 @@ pub(crate) async fn write(app: &App, project: &Project, user: &User, place: &Pla
         return Ok(Vec::new());
     }
     let sessions = app.store.sessions(&project.id, user.id, None, SESSIONS, |_| true).await?.sessions;
-    let is_known = sessions.iter().any(|session| session.place.as_ref().is_none_or(|known| known.is_near(place)));
-    if sessions.is_empty() || is_known {
+    // Sessions that a server creates have no place.
+    let mut known = sessions.iter().filter_map(|session| session.place.as_ref()).peekable();
+    if known.peek().is_none() || known.any(|known| known.is_near(place)) {
         return Ok(Vec::new());
     }
     notice::of_sign_in(app, project, place, user)
