@@ -58,7 +58,7 @@ const GOODBYE: Duration = Duration::from_secs(1);
 /// How many connections this process has open to one server at a time; many servers accept no more
 /// from one client.
 const CONNECTIONS: usize = 5;
-/// How long no connections are made to a server that did not answer.
+/// How long no connections are made to a server that was unreachable or did not answer.
 const REST: Duration = Duration::from_secs(20);
 
 /// Sends through the server that an email names.
@@ -291,8 +291,8 @@ impl Lane {
     }
 }
 
-/// The certificates of the operating system. The systems of Lambda's runtimes have a file of
-/// trusted certificates.
+/// The root certificates that the operating system trusts. The Lambda runtimes include a file of
+/// them, so this works there too.
 fn system_roots() -> RootCertStore {
     let found = rustls_native_certs::load_native_certs();
     for error in &found.errors {

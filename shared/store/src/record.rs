@@ -30,7 +30,7 @@ use crate::write::Write;
 
 /// The maximum number of targets in an entry.
 const MAX_TARGETS: usize = 10;
-/// The period over which failures are counted together.
+/// The period over which failures and rejected sign-ups are counted together.
 const MINUTE: SignedDuration = SignedDuration::from_mins(1);
 
 tokio::task_local! {

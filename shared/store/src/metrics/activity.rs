@@ -140,8 +140,8 @@ impl Store {
         Ok(self.get(&user_key(project, user)).await?.as_ref().and_then(LastDay::of))
     }
 
-    /// Counts users who are active at `now`, and the teams that they have selected, as far as they
-    /// have not been counted on this day.
+    /// Counts users who are active at `now`, and the teams that they have selected, unless they
+    /// have already been counted on this day.
     pub async fn count_active(&self, project: &ProjectId, users: &[User], now: Timestamp) -> Result<(), Error> {
         for users in users.chunks(AT_ONCE) {
             optimistic!(ROUNDS, |_| { self.count_some(project, users, day(now)).await })?;
