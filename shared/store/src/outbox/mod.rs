@@ -82,8 +82,7 @@ impl OutboxRow {
     /// Reads an entry from its item.
     pub fn of(item: Item) -> Result<Self, Error> {
         let project = item.get("pk").and_then(|pk| pk.as_s().ok()).and_then(|pk| ProjectId::parse(pk.split('#').nth(1)?).ok());
-        let project =
-            project.ok_or_else(|| Error::Refused(format!("an outbox entry has the malformed key {:?}", item.get("pk"))))?;
+        let project = project.ok_or_else(|| Error::Refused(format!("an outbox entry has the malformed key {:?}", item.get("pk"))))?;
         let version = number(&item, "version").unwrap_or_default();
         Ok(Self { project, version, entry: entity(item)? })
     }
