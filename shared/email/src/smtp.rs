@@ -8,9 +8,9 @@
 //! nothing else. It must have a public IP address ([`public_address`]) and prove its name with a
 //! certificate before it sees a password or an email; only if private addresses are allowed, as on
 //! a developer's machine, may its address be private, and a server on the same machine may lack
-//! TLS. The time that it may take and the size of its replies are bounded. A server that does not
-//! answer gets no connections for 20 seconds, so that it does not delay the emails of other
-//! projects.
+//! TLS. The time that it may take and the size of its replies are bounded. A server that cannot be
+//! reached or does not answer gets no connections for 20 seconds, so that it does not delay the
+//! emails of other projects.
 
 use std::collections::HashMap;
 use std::io::ErrorKind;
@@ -55,8 +55,8 @@ const TLS_PORTS: [u16; 2] = [465, 2465];
 const PATIENCE: Duration = Duration::from_secs(11);
 /// How long to wait for the reply to QUIT.
 const GOODBYE: Duration = Duration::from_secs(1);
-/// How many connections this process has open to one server at a time; many servers accept no more
-/// from one client.
+/// The maximum number of connections that this process has open to one server; many servers accept
+/// no more from one client.
 const CONNECTIONS: usize = 5;
 /// How long no connections are made to a server that was unreachable or did not answer.
 const REST: Duration = Duration::from_secs(20);
@@ -303,7 +303,7 @@ fn system_roots() -> RootCertStore {
     roots
 }
 
-/// A server's reply, with the password removed in case the reply repeats it.
+/// The text of an error, without the password, which the server's reply may repeat.
 fn told(error: &SmtpError, server: &Server) -> String {
     let mut text = error.to_string();
     if let Some((username, password)) = &server.login {

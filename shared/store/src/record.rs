@@ -75,7 +75,7 @@ enum Phase {
     Written,
 }
 
-/// Runs a request that writes an entry when it changes something.
+/// Runs a request that writes an entry if it changes something.
 pub async fn within<F: Future>(started: Started, future: F) -> F::Output {
     let Started { id, at, operation, targets, fields, place } = started;
     let (actor, count) = (Actor::Anonymous, 1);
