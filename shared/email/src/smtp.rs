@@ -141,7 +141,7 @@ impl Smtp {
         };
         let lane = self.lane(server);
         if lane.rests() {
-            return self.again("TEMPORARY", "the mail server recently failed to answer, so this attempt was postponed");
+            return self.again("TEMPORARY", "the mail server recently was unreachable or did not answer, so this attempt was postponed");
         }
         let deadline = Instant::now() + self.patience;
         let Ok(Ok(_slot)) = timeout_at(deadline, lane.slots.acquire()).await else {
@@ -249,9 +249,9 @@ impl Smtp {
         let outcome = match code {
             Some(450) => self.again("TEMPORARY", "the mail server accepts no emails for this address at the moment"),
             Some(400..500) => self.again("TRANSIENT_NEGATIVE_COMPLETION_REPLY", "the mail server accepts no emails at the moment"),
-            Some(530 | 534 | 535 | 538) => self.lost("AUTH_FAILED", "the mail server does not allow this user to send"),
+            Some(530 | 534 | 535 | 538) => self.lost("AUTH_FAILED", "the mail server rejected the login or does not allow this user to send"),
             _ if step == Step::Login && (code.is_some() || error.is_client()) => {
-                self.lost("AUTH_FAILED", "the mail server does not allow this user to send")
+                self.lost("AUTH_FAILED", "the mail server rejected the login or does not allow this user to send")
             }
             Some(553) => self.lost("INVALID_EMAIL_ADDRESS", "the mail server rejected an address as invalid"),
             Some(_) => self.lost("REJECTED", "the mail server refused the email"),

@@ -48,9 +48,15 @@ fn told(fault: &Fault) -> String {
     if let Some((_, late)) = reason.split_once(LATE) {
         return format!("{LATE}{late}");
     }
-    let known = ["dns error", "certificate", "connection refused", "connection reset", "connection closed"];
+    let known = [
+        ("dns error", "its name does not resolve"),
+        ("certificate", "its certificate is not valid"),
+        ("connection refused", "it refused the connection"),
+        ("connection reset", "it reset the connection"),
+        ("connection closed", "it closed the connection"),
+    ];
     let lower = reason.to_lowercase();
-    let which = known.into_iter().find(|known| lower.contains(known)).unwrap_or("connection failed");
+    let which = known.into_iter().find(|(part, _)| lower.contains(part)).map_or("the connection failed", |(_, text)| text);
     format!("the endpoint cannot be reached: {which}")
 }
 
