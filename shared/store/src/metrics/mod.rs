@@ -4,7 +4,7 @@
 //! |---|---|---|---|
 //! | totals | `F#<P>` | `TOTAL#ALL` | `users`, `anonymous`, `verified`, `teams`; `changes`: the number of links that altered a total; `counted_at`: when everything was counted; `lists_activity`, `lists_words`: whether the lists of users are complete |
 //! | totals by country | the same | `TOTAL#COUNTRIES` | `c.DE` users, `a.DE` anonymous users |
-//! | totals by way to sign in | the same | `TOTAL#METHODS` | `m.password`, `m.otp`, `m.<provider>` |
+//! | totals by way to sign in | the same | `TOTAL#METHODS` | `m.password`, `m.otp`, `m.passkey`, `m.<provider>` |
 //! | sign-ups of a day | the same | `DAY#<day>` | `users`, `anonymous` |
 //! | matches of a sign-up rule | the same | `RULE#<id>` | `allow`, `reject`, `restrict`, `log` |
 //! | matches of an hour | the same | `HOUR#<hour>` | `<action>.<rule>` |
