@@ -80,7 +80,7 @@ impl Store {
         other: Option<Write>,
     ) -> Result<(), Error> {
         if to.len() > MAX_RECIPIENTS {
-            return Err(Error::TooMuch(format!("{} recipients; a broadcast can have {MAX_RECIPIENTS}", to.len())));
+            return Err(Error::TooMuch(format!("{} recipients; a broadcast can have at most {MAX_RECIPIENTS}", to.len())));
         }
         let Waiting { partition, position } = in_lane(mail.is_high_priority, id.uuid(), mail.created_at);
         let head = Write::create(head_key(project, id), mail)?

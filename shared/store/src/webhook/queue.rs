@@ -156,7 +156,7 @@ impl Store {
     }
 
     /// Claims an endpoint; `None` if another worker has claimed it, or if it has no state: nothing
-    /// was ever recorded for it, or it was deleted.
+    /// was ever recorded for it, or it was purged.
     pub async fn claim_webhook(&self, (project, endpoint): &Lane, now: Timestamp) -> Result<Option<Claimed>, Error> {
         let until = after(now, LEASE);
         let claim = Write::update(state_key(project, *endpoint), "SET lease = :until, gsi2pk = :gsi2pk, gsi2sk = :gsi2sk")
