@@ -332,7 +332,7 @@ fn slot(theme: &str, subject: &str, values: &Context) -> String {
 }
 
 fn limited(text: String) -> Result<String, String> {
-    if text.len() <= MAX_OUTPUT { Ok(text) } else { Err(format!("the email is larger than {MAX_OUTPUT} bytes")) }
+    if text.len() <= MAX_OUTPUT { Ok(text) } else { Err(format!("a part of the email is larger than {MAX_OUTPUT} bytes")) }
 }
 
 /// A display name for the header `From`: quoted, without characters that could end the quotes or

@@ -8,9 +8,9 @@
 //! nothing else. It must have a public IP address ([`public_address`]) and prove its name with a
 //! certificate before it sees a password or an email; only if private addresses are allowed, as on
 //! a developer's machine, may its address be private, and a server on the same machine may lack
-//! TLS. The time that it may take and the size of its replies are bounded. A server that does not
-//! answer gets no connections for 20 seconds, so that it does not delay the emails of other
-//! projects.
+//! TLS. The time that it may take and the size of its replies are bounded. A server that cannot be
+//! reached or does not answer gets no connections for 20 seconds, so that it does not delay the
+//! emails of other projects.
 
 use std::collections::HashMap;
 use std::io::ErrorKind;
@@ -55,10 +55,10 @@ const TLS_PORTS: [u16; 2] = [465, 2465];
 const PATIENCE: Duration = Duration::from_secs(11);
 /// How long to wait for the reply to QUIT.
 const GOODBYE: Duration = Duration::from_secs(1);
-/// How many connections this process has open to one server at a time; many servers accept no more
-/// from one client.
+/// The maximum number of connections that this process has open to one server; many servers accept
+/// no more from one client.
 const CONNECTIONS: usize = 5;
-/// How long no connections are made to a server that did not answer.
+/// How long no connections are made to a server that was unreachable or did not answer.
 const REST: Duration = Duration::from_secs(20);
 
 /// Sends through the server that an email names.
@@ -141,7 +141,7 @@ impl Smtp {
         };
         let lane = self.lane(server);
         if lane.rests() {
-            return self.again("TEMPORARY", "the mail server recently failed to answer, so this attempt was postponed");
+            return self.again("TEMPORARY", "the mail server recently was unreachable or did not answer, so this attempt was postponed");
         }
         let deadline = Instant::now() + self.patience;
         let Ok(Ok(_slot)) = timeout_at(deadline, lane.slots.acquire()).await else {
@@ -249,9 +249,11 @@ impl Smtp {
         let outcome = match code {
             Some(450) => self.again("TEMPORARY", "the mail server accepts no emails for this address at the moment"),
             Some(400..500) => self.again("TRANSIENT_NEGATIVE_COMPLETION_REPLY", "the mail server accepts no emails at the moment"),
-            Some(530 | 534 | 535 | 538) => self.lost("AUTH_FAILED", "the mail server does not allow this user to send"),
+            Some(530 | 534 | 535 | 538) => {
+                self.lost("AUTH_FAILED", "the mail server rejected the login or does not allow this user to send")
+            }
             _ if step == Step::Login && (code.is_some() || error.is_client()) => {
-                self.lost("AUTH_FAILED", "the mail server does not allow this user to send")
+                self.lost("AUTH_FAILED", "the mail server rejected the login or does not allow this user to send")
             }
             Some(553) => self.lost("INVALID_EMAIL_ADDRESS", "the mail server rejected an address as invalid"),
             Some(_) => self.lost("REJECTED", "the mail server refused the email"),
@@ -291,8 +293,8 @@ impl Lane {
     }
 }
 
-/// The certificates of the operating system. The systems of Lambda's runtimes have a file of
-/// trusted certificates.
+/// The root certificates that the operating system trusts. The Lambda runtimes include a file of
+/// them, so this works there too.
 fn system_roots() -> RootCertStore {
     let found = rustls_native_certs::load_native_certs();
     for error in &found.errors {
@@ -303,7 +305,7 @@ fn system_roots() -> RootCertStore {
     roots
 }
 
-/// A server's reply, with the password removed in case the reply repeats it.
+/// The text of an error, without the password, which the server's reply may repeat.
 fn told(error: &SmtpError, server: &Server) -> String {
     let mut text = error.to_string();
     if let Some((username, password)) = &server.login {

@@ -1,5 +1,5 @@
-//! Names the variables that a template uses and its context lacks. The engine reports only the
-//! line; authors need the name.
+//! Names the variable that a template uses although its context lacks it. The engine reports only
+//! the line; authors need the name.
 
 use std::sync::Arc;
 

@@ -114,8 +114,8 @@ impl Admitted<'_> {
     }
 }
 
-/// The tallies of the requests from `place`, and of both kinds of requests to `project`: those that
-/// send emails, and OAuth flows.
+/// The tallies of the requests from `place`, and of both kinds of requests to `project`: starts of
+/// OAuth flows, and the other guarded operations.
 pub async fn tallies(app: &App, project: &Project, place: &Place) -> Result<Vec<Tally>, store::Error> {
     Ok(app.store.tallies(&project.id, usual_here(app, project, None, place), None).await?.0)
 }

@@ -76,8 +76,9 @@ impl Context {
         if self.level >= Level::Server { Author::Server } else { Author::User }
     }
 
-    /// Refuses a client's change to how its user signs in if the session's last sign-in is too old
-    /// for the project, or the session still owes a second factor ([`CurrentUser::check_fresh`]).
+    /// Refuses a client's change to how its user signs in if the sign-in or last reauthentication
+    /// of the session is too old for the project, or the session still owes a second factor
+    /// ([`CurrentUser::check_fresh`]).
     pub fn check_fresh(&self) -> Result<(), KnownError> {
         match &self.user {
             Some(current) if self.level < Level::Server => current.check_fresh(&self.project, None, &self.app),
@@ -85,8 +86,9 @@ impl Context {
         }
     }
 
-    /// Like [`Self::check_fresh`], but in a project that requires a recent sign-in, the sign-in
-    /// must be at most five minutes old ([`JUST_PROVED`]), even if the project accepts older ones.
+    /// Like [`Self::check_fresh`], but in a project that requires a recent sign-in, the sign-in or
+    /// last reauthentication must be at most five minutes old ([`JUST_PROVED`]), even if the
+    /// project accepts older ones.
     pub fn check_just_proved(&self) -> Result<(), KnownError> {
         match &self.user {
             Some(current) if self.level < Level::Server => current.check_fresh(&self.project, Some(JUST_PROVED), &self.app),

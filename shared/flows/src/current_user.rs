@@ -17,8 +17,8 @@ use wire::id::ProjectId;
 
 use crate::app::App;
 
-/// How recent a sign-in must be to change the second factors of a user who already has one, if the
-/// project requires a recent sign-in at all.
+/// How recent a sign-in or reauthentication must be to change the second factors of a user who
+/// already has one, if the project requires a recent one at all.
 pub const JUST_PROVED: SignedDuration = SignedDuration::from_mins(5);
 
 /// The user of an access token whose session is live.
@@ -33,10 +33,11 @@ pub struct CurrentUser {
 }
 
 impl CurrentUser {
-    /// Fails with `REAUTHENTICATION_REQUIRED` if the project requires a recent sign-in and this
-    /// session's last sign-in is older than the project's maximum age or `limit`. Also fails if the
-    /// project requires two factors and the session proved only one, although the user could prove
-    /// both: whoever knows only a password must not add a factor of their own.
+    /// Fails with `REAUTHENTICATION_REQUIRED` if the project requires a recent sign-in and the
+    /// sign-in or last reauthentication of this session is older than the project's maximum age or
+    /// `limit`. Also fails if the project requires two factors and the session proved only one,
+    /// although the user could prove both: whoever knows only a password must not add a factor of
+    /// their own.
     pub fn check_fresh(&self, project: &Project, limit: Option<SignedDuration>, app: &App) -> Result<(), KnownError> {
         let seconds = project.config.reauthentication_max_age_seconds;
         let age = SignedDuration::from_secs(seconds.into());

@@ -1,5 +1,5 @@
-//! Counts the sign-ups that a project's rules reject. They leave no account, so their request
-//! writes nothing else.
+//! Counts the sign-ups that a project's rules reject. A rejected sign-up changes nothing, so no
+//! transaction adds it to the trail.
 
 use crate::app::App;
 

@@ -1,5 +1,5 @@
 //! One attempt to deliver an event to an endpoint. The request is signed, its duration is limited,
-//! and every outcome, also a failure, becomes an [`Attempt`].
+//! and every outcome, even a failure, becomes an [`Attempt`].
 
 use crypto::webhook::sign;
 use jiff::Timestamp;
@@ -29,7 +29,7 @@ pub async fn attempt(app: &App, project: &ProjectId, endpoint: &Endpoint, delive
     let (at, began) = (app.clock.now(), Instant::now());
     let outcome = match headers(app, project, endpoint, delivery, at) {
         Ok(headers) => post(&app.settings, &endpoint.url, headers, delivery.body.clone()).await.map_err(|fault| told(&fault)),
-        Err(reason) => Err(reason.to_owned()),
+        Err(reason) => Err(reason),
     };
     let duration_millis = u32::try_from(began.elapsed().as_millis()).unwrap_or(u32::MAX);
     match outcome {
@@ -48,27 +48,34 @@ fn told(fault: &Fault) -> String {
     if let Some((_, late)) = reason.split_once(LATE) {
         return format!("{LATE}{late}");
     }
-    let known = ["dns error", "certificate", "connection refused", "connection reset", "connection closed"];
+    let known = [
+        ("dns error", "its name does not resolve"),
+        ("certificate", "its certificate is not valid"),
+        ("connection refused", "it refused the connection"),
+        ("connection reset", "it reset the connection"),
+        ("connection closed", "it closed the connection"),
+    ];
     let lower = reason.to_lowercase();
-    let which = known.into_iter().find(|known| lower.contains(known)).unwrap_or("connection failed");
+    let which = known.into_iter().find(|(part, _)| lower.contains(part)).map_or("the connection failed", |(_, text)| text);
     format!("the endpoint cannot be reached: {which}")
 }
 
-fn headers(app: &App, project: &ProjectId, endpoint: &Endpoint, delivery: &Delivery, at: Timestamp) -> Result<Headers, &'static str> {
+fn headers(app: &App, project: &ProjectId, endpoint: &Endpoint, delivery: &Delivery, at: Timestamp) -> Result<Headers, String> {
     let mut headers = Headers::new();
     for header in &endpoint.headers {
         let owner = header_owner(project.as_str(), endpoint.id, &header.name);
         let value = app
             .sealer
             .open(&owner, &header.value)
-            .map_err(|_| "a custom header was sealed with another deployment secret: set it again")?;
+            .map_err(|_| format!("the custom header {} was sealed with another deployment secret: set it again", header.name))?;
         headers.push((header.name.clone(), value.expose_secret().to_owned()));
     }
     let mut signatures = Vec::new();
     for sealed in endpoint.secrets(at) {
         let secret = app.sealer.open(&secret_owner(project.as_str(), endpoint.id), sealed);
         let secret = secret.map_err(|_| "the signing secret was sealed with another deployment secret: rotate it")?;
-        signatures.push(sign(&secret, &delivery.message_id, at, &delivery.body).map_err(|_| "the signing secret is malformed: rotate it")?);
+        let signature = sign(&secret, &delivery.message_id, at, &delivery.body);
+        signatures.push(signature.map_err(|_| "the signing secret is malformed: rotate it")?);
     }
     let values = [delivery.message_id.clone(), at.as_second().to_string(), signatures.join(" ")];
     for family in FAMILIES {

@@ -53,7 +53,7 @@ impl Store {
         let counts = tallies.iter().filter(|tally| !tally.is_full()).map(|tally| self.write_unrecorded(add(project, &tally.counter)));
         let Ok(counted) = tokio::time::timeout(PATIENCE, join_all(counts)).await else { return };
         for error in counted.into_iter().filter_map(Result::err) {
-            tracing::warn!(error = &error as &dyn std::error::Error, "a request could not be counted");
+            tracing::warn!(error = &error as &dyn std::error::Error, %project, "a request could not be counted against a usual rate");
         }
     }
 

@@ -3,7 +3,7 @@
 //! | item | pk | sk | cost |
 //! |---|---|---|---|
 //! | sign-in of a tool | `CLI#<P>#<digest of the login code>` | `SIGN_IN` | 1 unit to begin, or 2 in a transaction with a user code; 1 to read for each poll, and 1 to record the poll of a device; 2 to decide and 2 to fetch, both in transactions |
-//! | code that a person types | the same, with its own digest | `USER_CODE` | 2 units to write, in a transaction, and 1 to read |
+//! | code that a person types | `CLI#<P>#<digest of this code>` | `USER_CODE` | 2 units to write, in a transaction, and 1 to read |
 //!
 //! Deciding, taking over the anonymous user and fetching the session are conditional writes, so of
 //! several concurrent attempts only one succeeds.

@@ -172,8 +172,8 @@ impl Store {
         let write = write.marked(&mark);
         match write.clone().send(&self.client, &self.table).await {
             Ok(()) => Ok(()),
-            // The answer to an earlier attempt was lost: the item shows whether the condition fails
-            // now only because that attempt succeeded.
+            // An earlier attempt may have been executed: the item shows whether the condition fails
+            // now only for that reason.
             Err((Error::Conflict(_), true)) if write.is_done(self.get_now(write.key()).await?.as_ref(), &mark) => Ok(()),
             Err((Error::Conflict(_), _)) => Err(meaning),
             Err((error, _)) => Err(error),

@@ -63,7 +63,7 @@ fn count_key(project: &ProjectId, kind: DocumentKind) -> Key {
     Key::new(format!("T#{project}"), format!("COUNT#{}", prefix(kind)))
 }
 
-/// Increases the count of a kind; fails if the result exceeds the maximum.
+/// Increases the count of a kind; fails if the result would exceed the maximum.
 fn more(project: &ProjectId, kind: DocumentKind, count: usize) -> Write {
     let update = Write::update(count_key(project, kind), "ADD documents :more").on("attribute_not_exists(documents) OR documents <= :most");
     update.value(":more", integer(count)).value(":most", integer(MAX_DOCUMENTS.saturating_sub(count))).labelled(Label::Count)
@@ -212,7 +212,7 @@ impl Store {
     }
 
     /// Replaces a project that was read at `version`, together with the levels of its configuration
-    /// and documents, on the condition that none of them has changed since.
+    /// and with `documents`, on the condition that none of them has changed since.
     pub async fn update_configuration(
         &self,
         (project, version): (&Project, u64),

@@ -14,7 +14,8 @@ pub enum Error {
     /// A condition failed. Nothing was written.
     #[error("write conditions failed: {0:?}")]
     Conflict(Conflict),
-    /// A limit is reached. Nothing was written.
+    /// A limit is reached. Nothing was written, except that the request may have been counted
+    /// ([`crate::limit`]).
     #[error("a rate limit is reached: {0}")]
     Limited(Refused),
     /// The table was throttled, contended or unreachable for as long as a request may wait. If an
@@ -31,12 +32,13 @@ pub enum Error {
     /// DynamoDB rejected the request, or the request, its answer or an item is invalid.
     #[error("the table cannot be read or written: {0}")]
     Refused(String),
-    /// The content does not fit into one write. Nothing was written.
+    /// The content does not fit into an item, or a broadcast has too many recipients. Readers see
+    /// no change, but unused items may have been written.
     #[error("too much data to write at once: {0}")]
     TooMuch(String),
 }
 
-/// Whether an answer to an earlier attempt at this call was lost.
+/// Whether an earlier attempt at this call may have been executed.
 pub(crate) fn is_uncertain<E>(error: &Failure<E>) -> bool {
     error.raw_response().is_some_and(|answer| answer.headers().contains_key(UNCERTAIN))
 }

@@ -8,8 +8,7 @@ pub enum Label {
     /// The account's claim to an email address, provider account or passkey, by its position among
     /// the claims.
     Claim(usize),
-    /// The code, link, invitation, ID token or sign-in of a command-line tool that the transaction
-    /// redeems.
+    /// The code, link, invitation, ID token or command-line sign-in that the transaction redeems.
     Code,
     /// A count with a maximum.
     Count,

@@ -43,12 +43,13 @@ pub fn delete(project: &ProjectId, owner: impl Into<Owner>, digest: &Digest) -> 
 impl Store {
     /// An owner's picture with this digest.
     pub async fn image(&self, project: &ProjectId, owner: impl Into<Owner>, digest: &Digest) -> Result<Option<Upload>, Error> {
-        let Some(mut item) = self.get(&image_key(project, owner.into(), digest)).await? else { return Ok(None) };
+        let key = image_key(project, owner.into(), digest);
+        let Some(mut item) = self.get(&key).await? else { return Ok(None) };
         let bytes = item.remove("bytes");
         let kind = entity(item)?;
         match bytes {
             Some(AttributeValue::B(bytes)) => Ok(Some(Upload { kind, bytes: bytes.into_inner() })),
-            _ => Err(Error::Refused("a picture's item has no bytes".to_owned())),
+            _ => Err(Error::Refused(format!("the picture {} / {} has no bytes", key.pk, key.sk))),
         }
     }
 }

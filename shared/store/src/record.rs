@@ -30,7 +30,7 @@ use crate::write::Write;
 
 /// The maximum number of targets in an entry.
 const MAX_TARGETS: usize = 10;
-/// The period over which failures are counted together.
+/// The period over which failures and rejected sign-ups are counted together.
 const MINUTE: SignedDuration = SignedDuration::from_mins(1);
 
 tokio::task_local! {
@@ -75,7 +75,7 @@ enum Phase {
     Written,
 }
 
-/// Runs a request that writes an entry when it changes something.
+/// Runs a request that writes an entry if it changes something.
 pub async fn within<F: Future>(started: Started, future: F) -> F::Output {
     let Started { id, at, operation, targets, fields, place } = started;
     let (actor, count) = (Actor::Anonymous, 1);

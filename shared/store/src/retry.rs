@@ -6,10 +6,10 @@
 //! after a random part of a doubling wait ("full jitter", which spreads concurrent retries), until
 //! the request's time or ten attempts are used up.
 //!
-//! If an answer was lost, the call may have been executed. If a condition then fails in the retry,
-//! the reason may be that the earlier attempt was executed. The answer to the retry therefore has
-//! the header `UNCERTAIN`, so that the item is checked before a conflict is reported
-//! ([`Store::write_unrecorded`](crate::Store::write_unrecorded)).
+//! After a lost answer or a 5xx response, the call may have been executed. If a condition then
+//! fails in the retry, the reason may be that the earlier attempt was executed. The answer to the
+//! retry therefore has the header `UNCERTAIN`, so that the item is checked before a conflict is
+//! reported ([`Store::write_unrecorded`](crate::Store::write_unrecorded)).
 
 use std::time::Duration;
 
@@ -31,7 +31,7 @@ const TRIES: u32 = 10;
 const FIRST_WAIT: Duration = Duration::from_millis(20);
 const LONGEST_WAIT: Duration = Duration::from_secs(1);
 
-/// The header that marks an answer if the answer to an earlier attempt at the call was lost.
+/// The header that marks an answer if an earlier attempt at the call may have been executed.
 pub(crate) const UNCERTAIN: &str = "x-gatelet-uncertain";
 
 tokio::task_local! {

@@ -79,8 +79,8 @@ pub fn gain_factor(project: &ProjectId, session: &Session) -> Result<Write, Erro
 }
 
 /// The condition that a session exists, has not reached its maximum age at `:now`, and was used
-/// after `:idle`. It does not cover the end of all sessions of a user, which the user's item
-/// records.
+/// after `:idle`. It does not tell whether all sessions of the user were ended at once, which only
+/// the user's item records.
 const LIVES: &str = "attribute_exists(pk) AND d.expires_at > :now AND d.last_used_at > :idle";
 
 /// Fails the transaction unless the session exists and has reached neither its maximum age nor its

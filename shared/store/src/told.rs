@@ -5,7 +5,6 @@ use model::session::{Amr, Session};
 use model::trail::{Event, Target};
 use wire::id::{SessionId, UserId};
 
-/// The facts that a write adds to the trail entry.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Told {
     pub(crate) user: Option<UserId>,

@@ -263,8 +263,8 @@ impl Write {
         &self.key
     }
 
-    /// Executes the write outside of a transaction; does nothing for a check. A failure says
-    /// whether an earlier answer was lost.
+    /// Executes the write outside a transaction; does nothing for a check. The flag of a failure
+    /// says whether an earlier attempt may have been executed.
     pub(crate) async fn send(self, client: &Client, table: &str) -> Result<(), (Error, bool)> {
         let Self { key, kind, condition, values, names, .. } = self;
         let (values, names, key) = (unless_empty(values), unless_empty(names), Some(key.item()));
@@ -294,7 +294,8 @@ impl Write {
         self.send_update(client, table).await.map_err(|(error, _)| error)
     }
 
-    /// Like [`Self::send_returning`]. A failure says whether an earlier answer was lost.
+    /// Like [`Self::send_returning`]. The flag of a failure says whether an earlier attempt may
+    /// have been executed.
     pub(crate) async fn send_update(self, client: &Client, table: &str) -> Result<Item, (Error, bool)> {
         let Self { key, kind, condition, values, names, .. } = self;
         let (values, names, key) = (unless_empty(values), unless_empty(names), Some(key.item()));

@@ -66,9 +66,8 @@ impl Problem {
         }
     }
 
-    /// The response, with a link to the documentation of the codes on the site at `site_url`. The
-    /// `Allow` header of a 405 is that of the interface, whose paths all have the methods GET and
-    /// HEAD.
+    /// The response, with a link to the documentation of the codes on the site at `site_url`. A 405
+    /// has the header `Allow`: all paths of the content API have the methods GET and HEAD.
     pub fn answer(self, site_url: &str) -> Response {
         let error = json!({
             "code": self.code(),

@@ -152,7 +152,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_response_without_a_problem_has_the_form_of_the_interface() {
+    async fn a_bare_error_status_gets_a_body_in_the_form_of_this_api() {
         for (status, code) in [(500, "internal_error"), (404, "route_not_found"), (405, "method_not_allowed")] {
             let bare = StatusCode::from_u16(status).unwrap().into_response();
             let answer = answer(bare, &Wanted::default(), "https://example.com").await;

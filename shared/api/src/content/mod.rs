@@ -18,7 +18,7 @@ pub use crate::content::layer::{layer, panicked};
 pub use crate::content::named::{ContentPath, Missing};
 pub use crate::content::served::Served;
 
-/// The body of every successful response: its only field contains the result of the operation.
+/// The body of a successful response: its only field contains the result of the operation.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct Data<T> {
     // Inlined, because a reference by name would refer to `Vec` if `T` is a list.

@@ -169,7 +169,7 @@ mod tests {
     use crate::http::router::router;
 
     #[test]
-    fn an_event_of_the_latest_version_has_the_current_path() {
+    fn the_path_of_an_event_below_api_latest_becomes_the_current_one() {
         let event = include_str!("../../../../events/users/me-read.json");
         let path = |event: &str| {
             let request = lambda_http::request::from_str(event).expect("an event");

@@ -11,7 +11,7 @@ use wire::id::{ProjectId, UserId};
 
 use crate::product::header_family::header;
 
-/// An access token of the project that has a valid signature and has not expired.
+/// An unexpired access token of the project, with a valid signature.
 pub(crate) struct AccessToken {
     claims: Claims,
     allows: Allowed,

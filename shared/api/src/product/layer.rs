@@ -224,7 +224,7 @@ fn cross_origin(headers: &mut HeaderMap) {
     }
 }
 
-/// The response to `OPTIONS` for any path below `/api`.
+/// The response to every `OPTIONS` request.
 pub fn preflight() -> Response {
     let mut response = StatusCode::OK.into_response();
     let headers = response.headers_mut();

@@ -33,7 +33,7 @@ impl<const MOST: usize> FromRequest<App> for Received<MOST> {
         let refused = |status, message| Reply::error(&Value::Null, INVALID_REQUEST, message).with_status(status).into_response();
         let (parts, body) = request.into_parts();
         if !origin::is_allowed(&parts.headers, &app.settings) {
-            return Err(refused(StatusCode::FORBIDDEN, "Pages of this origin may not call this endpoint."));
+            return Err(refused(StatusCode::FORBIDDEN, "Requests with this `Origin` or `Host` may not call this endpoint."));
         }
         let media_type = parts.headers.get(header::CONTENT_TYPE).map_or(Some(""), |value| value.to_str().ok());
         let media_type = media_type.and_then(|text| text.split(';').next()).map(|text| text.trim().to_ascii_lowercase());

@@ -70,7 +70,7 @@ struct RpcResponse {
     id: Option<Value>,
     /// The result of the method.
     result: Option<Value>,
-    /// The reason for which the method failed, with `code` and `message`.
+    /// Why the method failed, with `code` and `message`.
     error: Option<Value>,
 }
 

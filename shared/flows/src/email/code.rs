@@ -22,8 +22,8 @@ use crate::email::sealed;
 /// The path of the link by which the recipient of a verification email releases the email address.
 pub const RELEASE_PATH: &str = "/api/v1/contact-channels/release-link";
 
-/// The values from which every email with a code is written. The email's main link is `callback`
-/// with the query parameter `code`.
+/// The values from which an email with a code is written. The email's main link is `callback` with
+/// the query parameter `code`.
 pub struct CodeEmail<'a> {
     /// The app.
     pub app: &'a App,

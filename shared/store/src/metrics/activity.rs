@@ -10,8 +10,9 @@
 //! counters, so each user and team is counted once a day, even if many requests arrive at once. It
 //! takes two units for the user, two for the counter, and two for the team that the user has
 //! selected. To detect the first activity, every refresh of a session reads the last day (one unit)
-//! concurrently with its other reads. The counters of a day are spread over [`SHARDS`] items. A
-//! last day expires [`WINDOW`] + 2 days later.
+//! concurrently with its other reads. Users who caused entries of the trail are also counted when
+//! these are linked. The counters of a day are spread over [`SHARDS`] items. A last day expires
+//! [`WINDOW`] + 2 days later.
 
 use std::collections::{BTreeMap, HashSet};
 
@@ -140,8 +141,8 @@ impl Store {
         Ok(self.get(&user_key(project, user)).await?.as_ref().and_then(LastDay::of))
     }
 
-    /// Counts users who are active at `now`, and the teams that they have selected, as far as they
-    /// have not been counted on this day.
+    /// Counts users who are active at `now`, and the teams that they have selected, unless they
+    /// have already been counted on this day.
     pub async fn count_active(&self, project: &ProjectId, users: &[User], now: Timestamp) -> Result<(), Error> {
         for users in users.chunks(AT_ONCE) {
             optimistic!(ROUNDS, |_| { self.count_some(project, users, day(now)).await })?;

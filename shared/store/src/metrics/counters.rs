@@ -46,8 +46,8 @@ impl Counters {
                 sums.add(name, by);
             }
         }
-        // Rules may be evaluated in a request before the sign-up, and are evaluated again when it
-        // takes place. Only the latter evaluation counts.
+        // Rules may already be evaluated in a request before the sign-up. Unless they reject it,
+        // that evaluation does not count, because they are evaluated again at the sign-up.
         if users > 0 || entry.events.contains(&Event::SignUpRejected) {
             self.add_rules(entry, i64::try_from(times).unwrap_or(i64::MAX));
         }

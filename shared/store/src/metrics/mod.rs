@@ -2,9 +2,9 @@
 //!
 //! | item | pk | sk | attributes |
 //! |---|---|---|---|
-//! | totals | `F#<P>` | `TOTAL#ALL` | `users`, `anonymous`, `verified`, `teams`; `changes`: the number of links that altered a total; `counted_at`: when everything was counted |
+//! | totals | `F#<P>` | `TOTAL#ALL` | `users`, `anonymous`, `verified`, `teams`; `changes`: the number of links that altered a total; `counted_at`: when everything was counted; `lists_activity`, `lists_words`: whether the lists of users are complete |
 //! | totals by country | the same | `TOTAL#COUNTRIES` | `c.DE` users, `a.DE` anonymous users |
-//! | totals by way to sign in | the same | `TOTAL#METHODS` | `m.password`, `m.otp`, `m.<provider>` |
+//! | totals by way to sign in | the same | `TOTAL#METHODS` | `m.password`, `m.otp`, `m.passkey`, `m.<provider>` |
 //! | sign-ups of a day | the same | `DAY#<day>` | `users`, `anonymous` |
 //! | matches of a sign-up rule | the same | `RULE#<id>` | `allow`, `reject`, `restrict`, `log` |
 //! | matches of an hour | the same | `HOUR#<hour>` | `<action>.<rule>` |
@@ -13,9 +13,10 @@
 //! Days and hours are counted from the Unix epoch. All but the activities are written by the worker
 //! that links the audit trail, in the transaction of the link ([`counters`]): an entry is counted
 //! when it is linked, and therefore exactly once, even if a worker fails or two workers run. There
-//! is no contention, because links are written one after another. Counting takes two units for each
-//! item, shared by all entries of the link; requests themselves write no counters. Days expire
-//! after [`KEPT_DAYS`] days, hours after [`KEPT_HOURS`] hours.
+//! is no contention, because links are written one after another. Only [`recount`] writes totals in
+//! another way. Counting takes two units for each item, shared by all entries of the link; requests
+//! themselves write none of these counters. Days expire after [`KEPT_DAYS`] days, hours after
+//! [`KEPT_HOURS`] hours.
 
 pub mod activity;
 pub mod counters;

@@ -20,7 +20,7 @@ use crate::team::{self, TEAM_SHARDS};
 use crate::user::{self, USER_SHARDS};
 use crate::write::Write;
 
-/// The users of a project, each with the amounts that it adds to the totals.
+/// The users of a project, each with the amounts that the user adds to the totals.
 pub type Users = HashMap<UserId, Tally>;
 
 impl Store {

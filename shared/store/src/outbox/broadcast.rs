@@ -80,7 +80,7 @@ impl Store {
         other: Option<Write>,
     ) -> Result<(), Error> {
         if to.len() > MAX_RECIPIENTS {
-            return Err(Error::TooMuch(format!("{} recipients", to.len())));
+            return Err(Error::TooMuch(format!("{} recipients; a broadcast can have at most {MAX_RECIPIENTS}", to.len())));
         }
         let Waiting { partition, position } = in_lane(mail.is_high_priority, id.uuid(), mail.created_at);
         let head = Write::create(head_key(project, id), mail)?
@@ -113,7 +113,7 @@ impl Store {
         let users = self.get(&page).await?.as_ref().and_then(users_of).unwrap_or_default();
         let count = users.len().saturating_sub(row.next % PAGE).min(entries_at_once(&row.mail));
         if count == 0 {
-            return Err(Error::Refused(format!("the item {} of a broadcast is missing", page.sk)));
+            return Err(Error::Refused(format!("the broadcast {} lacks its item {}", page.pk, page.sk)));
         }
         let next = row.next + count;
         let mut writes = vec![row.moved_on(project, next)];

@@ -13,7 +13,7 @@ use wire::id::ProjectId;
 
 use crate::client::Store;
 use crate::error::Error;
-use crate::item::{Item, entity, string};
+use crate::item::{Item, entity, key_of, string};
 use crate::outbox::{month_partition, unreadable};
 
 /// The maximum number of queries for one page; each month takes at least one query.
@@ -35,7 +35,7 @@ pub struct ListPosition {
 /// The part of the list to read.
 #[derive(Debug, Clone, Copy)]
 pub struct OutboxListing<'a> {
-    /// Where the page begins; the newest entry if absent.
+    /// Where the page begins; if absent, at the newest entry.
     pub start: Option<&'a ListPosition>,
     /// The list ends with the month that contains this time.
     pub oldest: Timestamp,
@@ -135,5 +135,6 @@ fn position(item: &Item) -> String {
 }
 
 fn readable(item: Item) -> Option<OutboxEntry> {
-    entity(item).inspect_err(unreadable).ok()
+    let key = key_of(&item);
+    entity(item).inspect_err(|error| unreadable(key.as_ref(), error)).ok()
 }

@@ -32,7 +32,7 @@ use wire::id::{EmailId, ProjectId};
 
 use crate::client::Store;
 use crate::error::Error;
-use crate::item::{Item, Key, entity, integer, number, sortable, string};
+use crate::item::{Item, Key, entity, integer, key_of, number, sortable, string};
 use crate::outbox::work::Waiting;
 use crate::table;
 use crate::write::Write;
@@ -82,7 +82,7 @@ impl OutboxRow {
     /// Reads an entry from its item.
     pub fn of(item: Item) -> Result<Self, Error> {
         let project = item.get("pk").and_then(|pk| pk.as_s().ok()).and_then(|pk| ProjectId::parse(pk.split('#').nth(1)?).ok());
-        let project = project.ok_or_else(|| Error::Refused("an outbox entry has a malformed key".to_owned()))?;
+        let project = project.ok_or_else(|| Error::Refused(format!("an outbox entry has the malformed key {:?}", item.get("pk"))))?;
         let version = number(&item, "version").unwrap_or_default();
         Ok(Self { project, version, entry: entity(item)? })
     }
@@ -90,8 +90,9 @@ impl OutboxRow {
 
 /// Logs an entry whose format is unknown, for example because another version of the program wrote
 /// it. The entry is skipped, so that it does not block others.
-pub(crate) fn unreadable(error: &Error) {
-    tracing::error!(%error, cause = ?std::error::Error::source(error), "an outbox entry cannot be parsed");
+pub(crate) fn unreadable(key: Option<&Key>, error: &Error) {
+    let key = key.map(|key| key.pk.as_str());
+    tracing::error!(%error, cause = ?std::error::Error::source(error), key, "an outbox entry cannot be parsed");
 }
 
 /// Writes a new entry.
@@ -202,7 +203,10 @@ impl Store {
     pub async fn outbox_rows(&self, keys: &[(ProjectId, EmailId)]) -> Result<Vec<OutboxRow>, Error> {
         let keys: Vec<Key> = keys.iter().map(|(project, id)| entry_key(project, *id)).collect();
         let mut items = self.get_many(keys.clone()).await?;
-        let readable = |item: Item| OutboxRow::of(item).inspect_err(unreadable).ok();
+        let readable = |item: Item| {
+            let key = key_of(&item);
+            OutboxRow::of(item).inspect_err(|error| unreadable(key.as_ref(), error)).ok()
+        };
         Ok(keys.iter().filter_map(|key| items.take(key)).filter_map(readable).collect())
     }
 

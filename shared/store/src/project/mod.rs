@@ -3,9 +3,9 @@
 //! | item | pk | sk | cost |
 //! |---|---|---|---|
 //! | project | `P#<P>` | `PROJECT` | 1 unit to read, with every request |
-//! | levels of the configuration | `P#<P>` | `CONFIG` | 1 unit for each 4 KB to read, 2 for each KB to write; only used by changes of settings |
+//! | levels of the configuration | `P#<P>` | `CONFIG` | 1 unit for each 4 KB to read, 2 for each KB to write; only used by operations on the settings |
 //! | key | `P#<P>` | `KEY#<digest>` | see [`crate::project::key_set`] |
-//! | list of projects | `PROJECTS` | `<P>` | only read by the command line |
+//! | list of projects | `PROJECTS` | `<P>` | only read by the gateway |
 //! | link to an owned project | `T#internal#<team>` | `PROJECT#<P>` | one Query for each team of a user |
 //!
 //! A project owned by a team is created, transferred and deleted together with its link. It is
@@ -205,8 +205,7 @@ impl Store {
         }
     }
 
-    /// All projects of the table, by id. Only for the command line, because the list is one
-    /// partition.
+    /// All projects of the table, by id. Only for the gateway, because the list is one partition.
     pub async fn projects(&self) -> Result<Vec<ProjectLine>, Error> {
         let query = self
             .query()

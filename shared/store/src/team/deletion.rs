@@ -27,8 +27,8 @@ use crate::team::membership::{MOST_REMOVE_WRITES, MemberRow, remove};
 use crate::team::{TeamRow, team_key};
 use crate::write::Write;
 
-/// The number of members that one transaction deletes, besides the team, its picture
-/// and its last day of activity.
+/// The number of members that one transaction deletes, besides the team, its picture and its last
+/// day of activity.
 const AT_ONCE: usize = (MAX_WRITES - 3) / MOST_REMOVE_WRITES;
 /// How many transactions run in parallel.
 const SIDE_BY_SIDE: usize = 8;
@@ -42,7 +42,7 @@ pub enum Deletion {
     Done,
     /// The team does not exist.
     Missing,
-    /// The team no longer exists for anyone, but it still has members: call again.
+    /// Time ran out before the team and all memberships were deleted: call again.
     Unfinished,
 }
 

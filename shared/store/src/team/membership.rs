@@ -91,7 +91,9 @@ impl MemberRow {
     fn of(item: Item) -> Result<Self, Error> {
         let id = |name: &str| item.get(name).and_then(|value| value.as_s().ok()).and_then(|text| text.rsplit('#').next());
         let (team_id, user_id) = (id("pk").and_then(|id| TeamId::parse(id).ok()), id("sk").and_then(|id| UserId::parse(id).ok()));
-        let (Some(team_id), Some(user_id)) = (team_id, user_id) else { return Err(Error::Refused("a member's key has no ids".to_owned())) };
+        let (Some(team_id), Some(user_id)) = (team_id, user_id) else {
+            return Err(Error::Refused(format!("a member has the malformed key {:?} / {:?}", item.get("pk"), item.get("sk"))));
+        };
         let grants = item.get("grants").and_then(|value| value.as_ss().ok()).cloned().unwrap_or_default();
         let is_selected = item.contains_key("selected");
         Ok(Self { team_id, user_id, member: entity(item)?, grants: grants.into_iter().map(Grant).collect(), is_selected })

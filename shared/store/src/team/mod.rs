@@ -7,10 +7,11 @@
 //! | last day of activity | `T#<P>#<team>` | `ACTIVE` | see [`crate::metrics::activity`] |
 //! | picture | `T#<P>#<team>` | `IMAGE#<digest>` | see [`crate::profile_image`] |
 //!
-//! Reading a team takes one unit (4 KB), and writing it is conditional on its `version`: two units
-//! for each KB in a transaction. Joining increments the team's `joins`, so a deletion that has
-//! read all members can tell whether anyone has joined since. The attribute `deleting` marks a
-//! team that is being deleted ([`crate::team::deletion`]): readers treat it as missing.
+//! Reading a team takes one unit for each 4 KB, writing it in a transaction two units for each KB.
+//! Replacing it is conditional on its `version`. Joining increments the team's `joins`, so a
+//! deletion that has read all members can tell whether anyone has joined since. The attribute
+//! `deleting` marks a team that is being deleted ([`crate::team::deletion`]): readers treat it as
+//! missing.
 
 pub mod deletion;
 pub mod invitation;
@@ -45,7 +46,7 @@ pub struct TeamRow {
     pub team: Team,
     /// The version that was read.
     pub version: u64,
-    /// How often users have joined the team.
+    /// How often users have joined the team since its creation.
     pub joins: u64,
 }
 
@@ -123,7 +124,7 @@ impl Store {
             .value(":one", integer(1));
         match self.write_unrecorded(rename).await {
             Ok(()) | Err(Error::Conflict(_)) => {}
-            Err(error) => tracing::warn!(%error, "a personal team could not be renamed after its user signed up"),
+            Err(error) => tracing::warn!(%error, team = %id, "a personal team could not be renamed after its user signed up"),
         }
     }
 

@@ -151,7 +151,7 @@ impl Store {
         Ok(next)
     }
 
-    /// The entries covered by all links whose watermark is not before a position, each as recorded
+    /// The entries covered by any link whose watermark is not before a position, each as recorded
     /// in the newest link that covers it.
     pub async fn covered_since(&self, project: &ProjectId, position: &str) -> Result<HashMap<String, Covered>, Error> {
         let (mut found, mut from): (HashMap<String, Covered>, _) = (HashMap::new(), None);

@@ -122,7 +122,7 @@ impl Store {
             (read, width) = (read + count, if count == 0 { width * 2 } else { 1 });
             for (part, (items, is_over)) in parts.into_iter().zip(found) {
                 for (position, item) in items {
-                    if let Some(entry) = live(item, listing.now).filter(&keep) {
+                    if let Some(entry) = live(item, &position, listing.now).filter(&keep) {
                         if rows.len() == listing.limit || bytes > MAX_PAGE_BYTES {
                             return Ok(Page { rows, next: Some(before) });
                         }
@@ -163,10 +163,10 @@ impl Store {
 }
 
 /// The entry of an item, unless it has expired.
-fn live(item: Item, now: Timestamp) -> Option<Entry> {
+fn live(item: Item, position: &str, now: Timestamp) -> Option<Entry> {
     let is_over = number::<i64>(&item, table::TTL).is_some_and(|until| until <= now.as_second());
     if is_over {
         return None;
     }
-    trail::read(item).inspect_err(|error| tracing::error!(%error, "a trail entry cannot be parsed")).ok()
+    trail::read(item).inspect_err(|error| tracing::error!(%error, position, "a trail entry cannot be parsed")).ok()
 }

@@ -1,5 +1,5 @@
-//! Changes to accounts. A user is always written together with the claims to the user's provider
-//! accounts, passkeys and the email addresses that the user signs in with.
+//! Changes to accounts, each written in one transaction with the changes of the claims to the
+//! user's provider accounts, passkeys and the email addresses that the user signs in with.
 //!
 //! The writes follow from a comparison of the user before and after the change. Added provider
 //! accounts and passkeys, and email addresses with which the user could not sign in before, are

@@ -68,8 +68,8 @@ pub(super) fn no_words(project: &ProjectId, user: &User) -> impl Iterator<Item =
 }
 
 /// For a user who keeps an email address that another user now claims: the write of the address as
-/// a word of the user, so that the user is still found by it. `None` if the address is none of the
-/// user's words.
+/// a word of the user, so that the user is still found by it. `None` if the address is not one of
+/// the user's words.
 pub(super) fn unclaimed(project: &ProjectId, user: &User, email: &Email) -> Result<Option<Write>, Error> {
     let word = cut(&folded(email.as_str())).to_owned();
     user.unclaimed_words().contains(&word).then(|| put(project, user.id, &word)).transpose()

@@ -4,8 +4,8 @@
 //! |---|---|---|---|
 //! | device | `U#<P>#<user>` | `DEVICE#<uuid v7>` | 1 unit to read with its user, 2 to use in a transaction |
 //!
-//! The item expires by TTL. A device may end earlier, for example by a change of the password; this
-//! follows from the user's item, so no further read is needed.
+//! The item expires by TTL. A device may stop being remembered earlier, for example after a change
+//! of the password; the user's item shows this, so no further read is needed.
 
 use aws_sdk_dynamodb::types::AttributeValue;
 use jiff::Timestamp;

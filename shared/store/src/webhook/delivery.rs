@@ -261,7 +261,7 @@ impl Store {
     /// The failed deliveries created at `since` or later, oldest first, and the time from which to
     /// continue; `None` if there are no more. Returns about a thousand at most; deliveries with the
     /// same time of creation are never divided between two calls, so that none is repeated or left
-    /// out. Many can have the same time, because it is in whole seconds.
+    /// out. Many can have the same time, because the table's stream gives times in whole seconds.
     pub async fn failed_webhooks(&self, (project, endpoint): &Lane, since: Timestamp) -> Result<(Vec<Delivery>, Option<Timestamp>), Error> {
         let millis = u64::try_from(since.as_millisecond()).unwrap_or_default();
         let first = uuid::Builder::from_unix_timestamp_millis(millis, &[0; 10]).into_uuid();

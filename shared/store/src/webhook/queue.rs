@@ -155,8 +155,8 @@ impl Store {
         Ok(items.iter().filter_map(lane).collect())
     }
 
-    /// Claims an endpoint; `None` if another worker has claimed it, or if it has no state because
-    /// nothing was ever recorded for it.
+    /// Claims an endpoint; `None` if another worker has claimed it, or if it has no state: nothing
+    /// was ever recorded for it, or it was purged.
     pub async fn claim_webhook(&self, (project, endpoint): &Lane, now: Timestamp) -> Result<Option<Claimed>, Error> {
         let until = after(now, LEASE);
         let claim = Write::update(state_key(project, *endpoint), "SET lease = :until, gsi2pk = :gsi2pk, gsi2sk = :gsi2sk")
