@@ -111,7 +111,7 @@ pub struct Taken {
 }
 
 /// The link no longer has an effect: the change is already undone, the account has another owner,
-/// or the address that the link was sent to is no longer verified in the account.
+/// or the link only locks intruders out and its address is no longer verified in the account.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Ended;
 
@@ -255,7 +255,7 @@ impl User {
     }
 
     /// The passkeys from before a change. A passkey that the user still has keeps its current
-    /// state, so that a count of signatures received since then is not accepted again.
+    /// state, so that no signature counter received since then is accepted again.
     fn restored_passkeys(&self, before: &Snapshot, taken: &Taken) -> Vec<Passkey> {
         let free = before.passkeys.iter().filter(|passkey| !taken.passkeys.iter().any(|taken| taken.is_same(passkey)));
         free.map(|passkey| self.passkeys.iter().find(|own| own.is_same(passkey)).unwrap_or(passkey).clone()).collect()

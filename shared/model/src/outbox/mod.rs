@@ -92,7 +92,7 @@ pub struct OutboxEntry {
     /// When to send the email.
     #[serde(with = "jiff::fmt::serde::timestamp::millisecond::required")]
     pub scheduled_at: Timestamp,
-    /// Whether the entry is paused: workers skip it until it is resumed.
+    /// Whether the entry is paused: workers leave it alone until it is resumed.
     pub is_paused: bool,
     /// The current stage.
     pub stage: Stage,
@@ -281,8 +281,8 @@ impl OutboxEntry {
         (if self.is_high_priority { 100 } else { 0 }) + (if self.category == Category::Transactional { 10 } else { 0 })
     }
 
-    /// When the code in a built-in email expires; `None` if `codes` is absent or the kind of email
-    /// has no code with an expiry.
+    /// When the code in a built-in email expires; `None` if `codes` is absent, or if the kind of
+    /// email has no code or is sent even after its code has expired.
     pub fn expires_at(&self) -> Option<Timestamp> {
         let life = match self.source.builtin? {
             Builtin::VerifyEmail => Purpose::VerifyEmail.life(),
