@@ -3,8 +3,8 @@
 //!
 //! A browser lets a page use the passkeys of its own host and of its parent domains, and those of
 //! another domain that lists the page's origin (related origins, WebAuthn Level 3, §5.11). A
-//! client's statements are always checked: the origin must be permitted for redirect URLs, and a relying party id other
-//! than the host of the origin must be configured.
+//! client's statements are always checked: the origin must be permitted for redirect URLs, and a
+//! relying party id other than the host of the origin must be configured.
 
 use url::{Host, Url};
 

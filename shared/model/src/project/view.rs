@@ -1,5 +1,5 @@
 //! A project in the forms for clients and administrators. Only administrators can read providers'
-//! client ids. Secrets, such as the password of a mail server, can be written but never read.
+//! client ids. Secrets, such as the password of a mail server, are never returned.
 
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -191,7 +191,7 @@ pub struct AdminProvider {
     /// The Microsoft tenant.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub microsoft_tenant_id: Option<String>,
-    /// The bundle ids of apps that sign in natively with Apple.
+    /// The bundle ids of apps that offer native Sign in with Apple.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub apple_bundle_ids: Vec<String>,
 }

@@ -67,7 +67,7 @@ pub(crate) struct Provider {
     apple_bundles: Entries<Bundle>,
 }
 
-/// An app that signs in natively with Apple.
+/// An app that offers native Sign in with Apple.
 #[derive(Deserr)]
 #[deserr(deny_unknown_fields, rename_all = camelCase)]
 pub(crate) struct Bundle {
