@@ -307,7 +307,10 @@ fn check_domains(domains: Vec<DomainInput>) -> Result<Vec<TrustedDomain>, Invali
     let check = |(index, input): (usize, DomainInput)| {
         let domain = input.domain.trim_end_matches('/').to_owned();
         parse_domain(&domain).map_err(|_| {
-            invalid(format!("config.domains[{index}].domain"), "must be http:// or https://, a host (* and ** are wildcards) and optionally a port")
+            invalid(
+                format!("config.domains[{index}].domain"),
+                "must be http:// or https://, a host (* and ** are wildcards) and optionally a port",
+            )
         })?;
         let handler_path = input.handler_path.unwrap_or_else(|| "/handler".to_owned());
         if !handler_path.starts_with('/') {
