@@ -35,7 +35,7 @@ pub enum ChallengeProvider {
     Altcha,
 }
 
-/// When an operation requires a challenge.
+/// When an operation requires a challenge of clients; servers never need one.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, Deserr, ToSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Policy {
