@@ -19,8 +19,8 @@ pub enum Limit {
     Poll,
     /// Starting an OAuth flow.
     Authorize,
-    /// Requesting proof-of-work challenges; also the rates above which requests are suspicious and
-    /// may require a bot challenge.
+    /// Requesting proof-of-work challenges; also the rates above which requests are suspicious, and
+    /// the numbers of suspicious requests that are permitted while challenges are unavailable.
     Challenge,
     /// Checking API keys of users and teams.
     ApiKey,

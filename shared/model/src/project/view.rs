@@ -1,4 +1,4 @@
-//! A project in the forms for clients and administrators. Only administrators can read providers'
+//! A project, as clients and as administrators read it. Only administrators can read providers'
 //! client ids. Secrets, such as the password of a mail server, are never returned.
 
 use serde::Serialize;
