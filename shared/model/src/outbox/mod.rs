@@ -80,8 +80,8 @@ pub struct OutboxEntry {
     pub category: Category,
     /// Whether the email is sent before others.
     pub is_high_priority: bool,
-    /// Whether the email contains a code and its recipient's address is unverified. Determined when
-    /// the email is rendered.
+    /// Whether the email contains a code and goes to an address that is not a verified address of
+    /// its user. Determined when the email is rendered.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_to_stranger: bool,
     /// Whether the email was made from a draft or by an API call.
@@ -144,7 +144,8 @@ impl Recipients {
     }
 }
 
-/// The MiniJinja sources of an email. An absent source is taken from the built-in email.
+/// The MiniJinja sources of an email. An absent source is taken from the built-in email or, if
+/// neither the subject nor the HTML is set, from the project's own template for that email.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Source {
     /// The built-in email, if the entry is for one.
