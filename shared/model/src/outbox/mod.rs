@@ -68,7 +68,7 @@ pub struct OutboxEntry {
     pub to: Recipients,
     /// The sources that the email is rendered from.
     pub source: Source,
-    /// The template's variables, with codes masked.
+    /// The template's variables. Codes are masked, except in entries of earlier versions.
     #[serde(default, with = "crate::text::json")]
     pub variables: Map<String, Value>,
     /// The variables that contain a code, each sealed, until the email has been sent or skipped.
