@@ -176,8 +176,8 @@ pub struct AdminProvider {
     /// The client id registered with the provider.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub client_id: Option<String>,
-    /// Eight asterisks in place of the secret. A request that contains them keeps the secret, if the
-    /// client id, issuer and tenant do not change.
+    /// Eight asterisks in place of the secret. A request that contains them keeps the secret, if
+    /// the client id, issuer and tenant do not change.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub client_secret: Option<&'static str>,
     /// The issuer of a provider that is not in the catalog.
