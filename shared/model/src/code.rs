@@ -95,8 +95,9 @@ impl Code {
         self.text().chars().skip(TYPED).collect()
     }
 
-    /// The digest of the whole code. The table's item for a code contains this digest, for
-    /// comparison; the item for a link has this digest in its key.
+    /// The digest of the whole code. The item of a code that people can type contains this digest,
+    /// for comparison; items of other codes, such as those in unsubscribe links, have it in their
+    /// keys.
     pub fn digest(&self) -> Digest {
         Digest::of(self.text())
     }

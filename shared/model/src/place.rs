@@ -5,8 +5,8 @@ use std::net::IpAddr;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-/// The origin of a request, such as `last_used_at_end_user_ip_info` of a session. Only the IP
-/// address is always known.
+/// The origin of a request, for example of the last use of a session
+/// (`last_used_at_end_user_ip_info`). Only the IP address is always known.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Place {

@@ -54,7 +54,7 @@ pub struct Work {
 }
 
 impl Work {
-    /// The work for a caller that exceeds its usual rate by `excess`, see
+    /// The work of a challenge while a usual rate is exceeded by `excess`, see
     /// [`Tally::excess`](crate::bot_challenge::rate::Tally::excess).
     pub fn of(excess: u32) -> Self {
         let level = excess.min(MOST_LEVEL);

@@ -1,7 +1,7 @@
 //! Bot challenges: which operations of a project require one, and which provider supplies them.
 //!
-//! The secret key of Turnstile can be set but never read. It is sealed for its project and site
-//! key, so changing the site key requires entering the secret key again.
+//! The secret key of Turnstile can be set, but is never returned. It is sealed for its project and
+//! site key, so changing the site key requires entering the secret key again.
 
 pub mod altcha;
 pub mod rate;
@@ -35,7 +35,7 @@ pub enum ChallengeProvider {
     Altcha,
 }
 
-/// When an operation requires a challenge.
+/// When an operation requires a challenge of clients; servers never need one.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, Deserr, ToSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Policy {
@@ -60,11 +60,11 @@ pub enum Guarded {
     SendSignInCode,
     /// Starting an OAuth flow to sign in.
     OAuth,
-    /// Operations by which a user makes the project email an address that may be unverified:
-    /// address verification and invitations. They have no policy of their own: suspicious requests
-    /// and all requests of anonymous users require a challenge, unless the provider is off, or the
-    /// policies of `SignUp` and `SendSignInCode` are both off. Without this rule, these operations
-    /// could be used to bypass those two policies.
+    /// Operations by which a user causes an email to an address that may be unverified: address
+    /// verification and invitations. They have no policy of their own: suspicious requests and all
+    /// requests of anonymous users require a challenge, unless the provider is off, or the policies
+    /// of `SignUp` and `SendSignInCode` are both off. Without this rule, these operations could be
+    /// used to bypass those two policies.
     Email,
 }
 
@@ -90,7 +90,7 @@ pub struct BotChallenge {
     /// The Turnstile widget; kept while another provider is selected.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub turnstile: Option<Turnstile>,
-    /// When signing up requires a challenge.
+    /// When signing up with a password requires a challenge.
     pub sign_up: Policy,
     /// When requesting a sign-in code requires a challenge.
     pub send_sign_in_code: Policy,

@@ -58,14 +58,17 @@ impl Answer {
             return if is_about_token { token(codes) } else { Err(Rejected::Unjudged(codes)) };
         }
         let Some(hostname) = self.hostname.as_deref().filter(|hostname| trusted.trust_host(hostname)) else {
-            return token(format!("the widget was solved at {:?}, which is not a trusted domain of the project", self.hostname));
+            let found = self.hostname.as_deref().unwrap_or_default();
+            return token(format!("the widget was solved on the host {found:?}, which is not a trusted domain of the project"));
         };
         if self.action.as_deref() != Some(operation.action()) {
-            return token(format!("the widget was solved at {hostname} for the action {:?}, not {}", self.action, operation.action()));
+            let (found, expected) = (self.action.as_deref().unwrap_or_default(), operation.action());
+            return token(format!("the widget was solved on the host {hostname} for the action {found:?}, not {expected}"));
         }
         let age = self.challenge_ts.map(|time| now.duration_since(time));
         if age.is_none_or(|age| age > LIFE || age < -SKEW) {
-            return token(format!("the widget was solved at {:?}, which is not within the last five minutes", self.challenge_ts));
+            let found = self.challenge_ts.map_or_else(|| "an unknown time".to_owned(), |time| time.to_string());
+            return token(format!("the widget was solved at {found}, which is not within the last five minutes"));
         }
         Ok(())
     }

@@ -73,8 +73,8 @@ fn is_local_part(text: &str) -> bool {
     text.len() <= 64 && text.split('.').all(|atom| !atom.is_empty() && atom.chars().all(is_atext))
 }
 
-/// Whether the text is a host name of at most [`MAX_DOMAIN`] characters and at least two labels,
-/// the last of which consists of at least two letters or begins with `xn--`.
+/// Whether the text is a host name of at most [`MAX_DOMAIN`] characters with at least two labels.
+/// The last label consists of two or more letters, or begins with `xn--`.
 fn is_domain(text: &str) -> bool {
     let is_label = |label: &str| {
         (1..=63).contains(&label.len())

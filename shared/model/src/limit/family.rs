@@ -10,21 +10,21 @@ pub enum Limit {
     SignIn,
     /// Operations that email a code or an invitation.
     SendCode,
-    /// Operations that check or redeem a code or link, complete a sign-in with a provider, or start
-    /// or complete the sign-in of a command-line tool or device.
+    /// Operations that check or redeem a code or link, complete a sign-in with a provider, register
+    /// a passkey, or start or complete the sign-in of a command-line tool or device.
     Code,
     /// Getting tokens with a refresh token, an authorization code or a server key.
     Token,
-    /// Polling for the sign-in of a command-line tool.
+    /// Polling for the sign-in of a command-line tool or device.
     Poll,
     /// Starting an OAuth flow.
     Authorize,
-    /// Requesting proof-of-work challenges; also the rates above which requests are suspicious and
-    /// may require a bot challenge.
+    /// Requesting proof-of-work challenges; also the rates above which requests are suspicious, and
+    /// the numbers of suspicious requests that are permitted while challenges are unavailable.
     Challenge,
     /// Checking API keys of users and teams.
     ApiKey,
-    /// Sending test emails, which contacts a mail server that the request names.
+    /// Sending test emails, each through a mail server that the request names.
     TestEmail,
     /// Every other operation that writes.
     Write,

@@ -16,7 +16,8 @@ pub enum Rule {
     /// authenticator apps and new sets of recovery codes, from an IP address.
     SignIn,
     /// Wrong passwords for an email address, wrong current passwords when a user changes the
-    /// password, and wrong codes of a user's second factor; each of them is counted separately.
+    /// password or reauthenticates, and wrong codes of a user's second factor; each of the three is
+    /// counted separately.
     SignInFailures,
     /// Emails with a code, requested from an IP address.
     SendCode,
@@ -30,8 +31,9 @@ pub enum Rule {
     /// Emails with a code to unverified email addresses, requested by a user, in projects that
     /// require bot challenges.
     SendCodeUser,
-    /// Codes checked or redeemed, OAuth callbacks, and starts of sign-ins of command-line tools and
-    /// devices, from an IP address; also uses of one link in an email.
+    /// Codes checked or redeemed, sign-ins completed with a provider, passkeys registered, and
+    /// sign-ins of command-line tools and devices started or completed, from an IP address; also
+    /// uses of one link in an email.
     Code,
     /// Codes checked or redeemed by a project's servers.
     CodeServer,

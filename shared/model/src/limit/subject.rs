@@ -70,9 +70,9 @@ impl Subject {
         Self(digest.to_string())
     }
 
-    /// Guesses at a secret of a known user: the current password, which a password change requires,
-    /// or a code of the second factor. The subject contains a colon, which no digest does, so it
-    /// cannot collide with the subject of an email address.
+    /// Guesses at a secret of a known user: the current password, in a password change or a
+    /// reauthentication, or a code of the second factor. The subject contains a colon, which no
+    /// digest does, so it cannot collide with the subject of an email address.
     pub fn proof(kind: &str, user: UserId) -> Self {
         Self(format!("{kind}:{user}"))
     }

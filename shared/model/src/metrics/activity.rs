@@ -1,10 +1,10 @@
-//! On which days (UTC) users and teams are active. A user who is active on a day is counted once
-//! for that day. The counts of a day are kept by gap: the number of days since the previous day on
-//! which the user was active.
+//! On which days (UTC) users and teams are active. Each is counted once for a day on which it is
+//! active. The counts of a day are kept by gap: the number of days since the previous day on which
+//! the same user or team was active.
 //!
-//! These counts suffice to tell how many different users were active in a window of at most
-//! [`WINDOW`] days. A user's first active day in the window is the only one whose gap reaches back
-//! to before the window. [`distinct`] therefore adds up the counts with such gaps.
+//! These counts suffice to tell how many different users or teams were active in a window of at
+//! most [`WINDOW`] days. Of the active days of a user in the window, only the first has a gap that
+//! reaches back to before the window. [`distinct`] therefore adds up the counts with such gaps.
 
 use std::collections::BTreeMap;
 

@@ -1,6 +1,6 @@
 //! How a change affects the totals of a project: the number of teams, and of users, also by country
 //! and by sign-in method. The change's entry in the audit trail contains the tally, and the worker
-//! that links the entry adds the tally to the totals.
+//! that links the entry into the trail's chain adds the tally to the totals.
 
 use std::collections::BTreeMap;
 
@@ -20,8 +20,8 @@ pub const TEAMS: &str = "teams";
 pub const COUNTRY: &str = "c.";
 /// Prefix of the totals of anonymous users by country.
 pub const ANONYMOUS_COUNTRY: &str = "a.";
-/// Prefix of the totals of users by sign-in method: `password`, `otp`, `passkey` or a provider's
-/// id.
+/// Prefix of the totals of signed-up users by sign-in method: `password`, `otp`, `passkey` or a
+/// provider's id.
 pub const METHOD: &str = "m.";
 
 /// Differences by the name of the total, without those that are zero.

@@ -41,7 +41,7 @@ pub enum Kind {
     PasswordRemoved,
     /// The user can now sign in with an address.
     AddressAdded,
-    /// The user can no longer sign in with the address.
+    /// The user can no longer sign in with an address.
     AddressRemoved,
     /// An address became the primary one.
     AddressMadePrimary,

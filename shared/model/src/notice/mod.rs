@@ -7,12 +7,12 @@
 //! intruder receives notices too. These rules decide who may undo what:
 //!
 //! 1. **Seniority.** Only the address that was verified in the account first gets a link that
-//!    restores the account (several addresses do if they are equally old; if no address is
+//!    restores the account (so do others that were verified at the same time; if no address is
 //!    verified, the only recipient does). The others get a link that locks intruders out: it ends
-//!    sessions and codes and removes the password. Such a link works only while its address is
-//!    still verified in the account: whoever receives the emails of that address could reset the
-//!    password anyway. So an intruder whose address has been removed cannot return through an
-//!    earlier notice.
+//!    sessions and codes and removes the password and the recovery codes. Such a link works only
+//!    while its address is still verified in the account: whoever receives the emails of that
+//!    address could reset the password anyway. So an intruder whose address has been removed cannot
+//!    return through an earlier notice.
 //! 2. **Undo goes backwards.** The notices of an account are numbered. Using a link that restores
 //!    the account ends the links of its own notice and all later ones. Earlier links still work,
 //!    because they restore an earlier state. So nothing that an intruder does after the first
@@ -21,8 +21,8 @@
 //!    address ([`ownership`](crate::user::ownership)), all earlier links end. A password reset
 //!    through an address that was already verified ends no links, since an intruder could otherwise
 //!    use it to invalidate the owner's links.
-//! 4. **Claimed by another account.** The link does not restore sign-in with an address or
-//!    provider account that another account has claimed since the change, with one exception: the
+//! 4. **Claimed by another account.** The link does not restore sign-in with an address, provider
+//!    account or passkey that another account has claimed since the change, with one exception: the
 //!    address to which the link was sent, if the other account never verified that address. So
 //!    nobody can remove an address and block its return by signing up with it.
 //!
@@ -111,7 +111,7 @@ pub struct Taken {
 }
 
 /// The link no longer has an effect: the change is already undone, the account has another owner,
-/// or the address that the link was sent to is no longer verified in the account.
+/// or the link only locks intruders out and its address is no longer verified in the account.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Ended;
 
@@ -255,7 +255,7 @@ impl User {
     }
 
     /// The passkeys from before a change. A passkey that the user still has keeps its current
-    /// state, so that a count of signatures received since then is not accepted again.
+    /// state, so that no signature counter received since then is accepted again.
     fn restored_passkeys(&self, before: &Snapshot, taken: &Taken) -> Vec<Passkey> {
         let free = before.passkeys.iter().filter(|passkey| !taken.passkeys.iter().any(|taken| taken.is_same(passkey)));
         free.map(|passkey| self.passkeys.iter().find(|own| own.is_same(passkey)).unwrap_or(passkey).clone()).collect()

@@ -96,7 +96,7 @@ fn five_emails_are_sent_in_an_hour_the_last_at_its_end() {
 }
 
 #[test]
-fn a_kind_notified_together_with_another_keeps_its_last_email() {
+fn notices_of_several_kinds_do_not_use_up_the_last_email_of_one() {
     let mut user = ada();
     for _ in 0..4 {
         told_change(&mut user, 0);

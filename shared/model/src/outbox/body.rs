@@ -49,7 +49,8 @@ impl OutboxEntry {
     }
 
     /// Splits an entry into the part to store and, if the email has ended and has bodies, the
-    /// bodies to store separately, with the time when they expire. Expired bodies are dropped.
+    /// bodies to store separately, with the time when they expire. Expired bodies are dropped, as
+    /// are codes that are no longer needed; the code in the unsubscribe link is masked.
     pub fn parted(mut self) -> (Self, Option<(Body, Timestamp)>) {
         self.forget_codes();
         let (now, until) = (self.updated_at, self.ended_at().map(|end| after(end, BODY_LIFE)));

@@ -68,7 +68,7 @@ pub struct OutboxEntry {
     pub to: Recipients,
     /// The sources that the email is rendered from.
     pub source: Source,
-    /// The template's variables, with codes masked.
+    /// The template's variables. Codes are masked, except in entries of earlier versions.
     #[serde(default, with = "crate::text::json")]
     pub variables: Map<String, Value>,
     /// The variables that contain a code, each sealed, until the email has been sent or skipped.
@@ -80,8 +80,8 @@ pub struct OutboxEntry {
     pub category: Category,
     /// Whether the email is sent before others.
     pub is_high_priority: bool,
-    /// Whether the email contains a code and its recipient's address is unverified. Determined when
-    /// the email is rendered.
+    /// Whether the email contains a code and goes to an address that is not a verified address of
+    /// its user. Determined when the email is rendered.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_to_stranger: bool,
     /// Whether the email was made from a draft or by an API call.
@@ -92,7 +92,7 @@ pub struct OutboxEntry {
     /// When to send the email.
     #[serde(with = "jiff::fmt::serde::timestamp::millisecond::required")]
     pub scheduled_at: Timestamp,
-    /// Whether the entry is paused: workers skip it until it is resumed.
+    /// Whether the entry is paused: workers leave it alone until it is resumed.
     pub is_paused: bool,
     /// The current stage.
     pub stage: Stage,
@@ -144,7 +144,8 @@ impl Recipients {
     }
 }
 
-/// The MiniJinja sources of an email. An absent source is taken from the built-in email.
+/// The MiniJinja sources of an email. An absent source is taken from the built-in email or, if
+/// neither the subject nor the HTML is set, from the project's own template for that email.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Source {
     /// The built-in email, if the entry is for one.
@@ -281,8 +282,8 @@ impl OutboxEntry {
         (if self.is_high_priority { 100 } else { 0 }) + (if self.category == Category::Transactional { 10 } else { 0 })
     }
 
-    /// When the code in a built-in email expires; `None` if `codes` is absent or the kind of email
-    /// has no code with an expiry.
+    /// When the code in a built-in email expires; `None` if `codes` is absent, or if the kind of
+    /// email has no code or is sent even after its code has expired.
     pub fn expires_at(&self) -> Option<Timestamp> {
         let life = match self.source.builtin? {
             Builtin::VerifyEmail => Purpose::VerifyEmail.life(),

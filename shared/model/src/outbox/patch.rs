@@ -21,7 +21,8 @@ pub struct OutboxPatch {
     /// MiniJinja source of the body, in HTML, or in MJML if its first element is `<mjml>`.
     #[deserr(default)]
     pub html_source: Option<String>,
-    /// MiniJinja source of the text body; `null` derives it from the HTML.
+    /// MiniJinja source of the text body; `null` derives it from the HTML, or restores the text of
+    /// a built-in email whose HTML is unchanged.
     #[deserr(default)]
     #[schema(value_type = Option<String>)]
     pub text_source: Change<String>,

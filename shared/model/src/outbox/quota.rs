@@ -5,7 +5,7 @@
 //! immediately, since people wait for their codes, but within any hour at most twice the hourly
 //! rate is sent.
 //!
-//! Anybody can make a project email a code to an unverified address. Such an email takes a second
+//! Anybody can have a project send a code to an unverified address. Such an email takes a second
 //! token, from a bucket that refills half as fast and holds what is added to it in half an hour. So
 //! half of the rate is reserved for known recipients, and a flood of emails to unverified addresses
 //! is sent slowly.

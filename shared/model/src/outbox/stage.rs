@@ -64,7 +64,7 @@ pub enum Stage {
         #[serde(default)]
         started_rendering_at: Option<Millis>,
         /// When the last attempt to send began, for an entry that was skipped during the attempt or
-        /// cancelled after it had failed permanently.
+        /// cancelled in the stage [`Self::ServerError`].
         started_sending_at: Option<Millis>,
     },
     /// The mail service accepted the email; `reports` contains later events.

@@ -1,4 +1,4 @@
-//! Tests of every transition of an entry, by callers and by workers.
+//! Tests of the transitions of an entry by callers, workers and the mail service.
 
 use jiff::{SignedDuration, Timestamp};
 use serde_json::{Map, Value, json};

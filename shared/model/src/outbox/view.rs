@@ -59,7 +59,7 @@ pub struct OutboxView {
     pub simple_status: SimpleStatus,
     /// Whether workers leave the entry alone until it is resumed.
     pub is_paused: bool,
-    /// Whether the entry has been rendered.
+    /// Whether the entry has been rendered; `false` while it is paused.
     pub has_rendered: bool,
     /// Whether the status is `sent`, `opened`, `clicked` or `marked-as-spam`.
     pub has_delivered: bool,

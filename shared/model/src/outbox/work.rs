@@ -1,5 +1,5 @@
 //! The transitions that workers perform. Each method returns the next state, or `None` if the
-//! transition does not apply to the entry, in which case the worker skips the entry.
+//! transition does not apply to the entry, in which case the worker leaves the entry alone.
 
 use jiff::{SignedDuration, Timestamp};
 use uuid::Uuid;

@@ -3,7 +3,7 @@
 //!
 //! A key is part of its owner's item: it is deleted with the owner, a change to it is one
 //! conditional write, and one read checks the key and its owner together. Ended keys stay visible
-//! for [`ENDED_FOR`]; they are dropped when a later key is added.
+//! for [`ENDED_FOR`]; older ones are dropped when a key is added.
 
 pub mod owner;
 pub mod text;

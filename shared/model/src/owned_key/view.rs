@@ -37,7 +37,7 @@ pub struct OwnedKeyView {
     /// The owner, if it is a team.
     #[serde(skip_serializing_if = "Option::is_none")]
     team_id: Option<TeamId>,
-    /// The key itself in the response that creates it, its last characters in every other.
+    /// The whole key in the response to its creation, its last four characters in all others.
     value: ShownKey,
 }
 

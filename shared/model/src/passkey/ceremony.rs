@@ -1,4 +1,5 @@
-//! The responses of authenticators, as browsers send them (§5.1), and their verification.
+//! The responses of authenticators, as browsers send them (WebAuthn Level 3, §5.1), and their
+//! verification.
 
 use crypto::webauthn::Refused;
 use crypto::webauthn::authenticator_data::{AuthenticatorData, of_attestation_object, verify};
@@ -28,12 +29,12 @@ const MAX_TRANSPORT: usize = 32;
 pub enum Failed {
     /// The response lacks a field, is not of a public-key credential, or contains different
     /// credential ids.
-    #[error("the response is malformed")]
+    #[error("the authenticator's response is malformed")]
     Malformed,
     /// The verification failed.
     #[error("{0}")]
     Refused(#[from] Refused),
-    /// The page's origin is not trusted by the project.
+    /// The page's origin is not trusted by the project, or its host is an IP address.
     #[error("{0}")]
     Origin(#[from] UntrustedOrigin),
     /// The user does not exist, or does not have this passkey.
@@ -126,7 +127,7 @@ pub fn register(project: &Project, challenge: &Challenge, response: &Value, id: 
 pub struct Assertion {
     /// The id of the credential.
     pub credential_id: Bytes,
-    /// The count of signatures.
+    /// The signature counter.
     pub sign_count: u32,
     /// Whether the passkey is synchronised or backed up.
     pub is_backed_up: bool,
@@ -134,8 +135,8 @@ pub struct Assertion {
     pub is_user_verified: bool,
 }
 
-/// Verifies the response of a sign-in by a passkey of `user`. The count of signatures is checked
-/// when the use is recorded ([`User::use_passkey`]).
+/// Verifies the response of a sign-in by a passkey of `user`. The signature counter is checked when
+/// the use is recorded ([`User::use_passkey`]).
 pub fn authenticate(project: &Project, challenge: &Challenge, response: &Value, user: &User) -> Result<Assertion, Failed> {
     let Response { raw_id, response, .. } = Response::<Assertive>::read(response)?;
     if response.user_handle.0 != user.id.to_string().as_bytes() {

@@ -48,13 +48,13 @@ pub struct Passkey {
     /// When the passkey was registered.
     #[serde(with = "jiff::fmt::serde::timestamp::millisecond::required")]
     pub created_at: Timestamp,
-    /// When the passkey last signed in or proved the user's presence.
+    /// When the passkey was last used to sign in or to reauthenticate.
     #[serde(default, skip_serializing_if = "Option::is_none", with = "jiff::fmt::serde::timestamp::millisecond::optional")]
     pub last_used_at: Option<Timestamp>,
     /// How the browser can reach the authenticator, such as `internal` or `usb`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub transports: Vec<String>,
-    /// The highest count of signatures that was received; 0 if the authenticator does not count.
+    /// The highest signature counter that was received; 0 if the authenticator has none.
     #[serde(default)]
     pub sign_count: u32,
     /// Whether the passkey can be synchronised with other devices.
@@ -69,7 +69,7 @@ pub struct Passkey {
     /// The model of the authenticator, as it claims; nil if it does not say.
     #[serde(default)]
     pub aaguid: Uuid,
-    /// When the count of signatures first failed to grow: there may be a copy of the authenticator.
+    /// When the signature counter first failed to grow: there may be a copy of the authenticator.
     #[serde(default, skip_serializing_if = "Option::is_none", with = "jiff::fmt::serde::timestamp::millisecond::optional")]
     pub clone_suspected_at: Option<Timestamp>,
 }
@@ -87,7 +87,8 @@ impl<E: DeserializeError> Deserr<E> for PasskeyName {
     }
 }
 
-/// Why a change to a user's passkeys is refused; the user is then unchanged.
+/// Why a change to a user's passkeys is refused; the user is then unchanged, except that
+/// [`Self::Cloned`] is recorded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum Refused {
     /// The user does not have this passkey.
@@ -99,7 +100,7 @@ pub enum Refused {
     /// The user has [`MAX_PASSKEYS`] passkeys.
     #[error("the user has reached the maximum of {MAX_PASSKEYS} passkeys")]
     TooMany,
-    /// The count of signatures did not grow, so there may be a copy of the authenticator.
+    /// The signature counter did not grow, so there may be a copy of the authenticator.
     #[error("the signature counter of the passkey did not increase, so there may be a copy of it")]
     Cloned,
 }
@@ -110,8 +111,8 @@ impl Passkey {
         self.credential_id == other.credential_id
     }
 
-    /// Whether a count of signatures suggests that another authenticator uses the same key. An
-    /// authenticator that does not count always sends 0 (§6.1.1, §7.2).
+    /// Whether a signature counter suggests that another authenticator uses the same key. An
+    /// authenticator without a counter always sends 0 (§6.1.1, §7.2).
     pub(crate) fn is_cloned_by(&self, sign_count: u32) -> bool {
         (sign_count > 0 || self.sign_count > 0) && sign_count <= self.sign_count
     }

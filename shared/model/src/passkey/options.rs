@@ -1,4 +1,4 @@
-//! The options that a page passes to `navigator.credentials` (§5.4, §5.5).
+//! The options that a page passes to `navigator.credentials` (WebAuthn Level 3, §5.4, §5.5).
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;

@@ -2,18 +2,18 @@
 //! the relying party ids that the project configures.
 //!
 //! A browser lets a page use the passkeys of its own host and of its parent domains, and those of
-//! another domain that lists the page's origin (related origins, §5.11). A client's statements are
-//! always checked: the origin must be permitted for redirect URLs, and a relying party id other
-//! than the host of the origin must be configured.
+//! another domain that lists the page's origin (related origins, WebAuthn Level 3, §5.11). A
+//! client's statements are always checked: the origin must be permitted for redirect URLs, and a
+//! relying party id other than the host of the origin must be configured.
 
 use url::{Host, Url};
 
 use crate::project::redirect::RedirectUrl;
 use crate::project::{Project, ProjectConfig};
 
-/// The origin is not one of the project's.
+/// The origin is not trusted by the project, or its host is an IP address.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("the page's origin is not one of the project's trusted domains (`config.domains`)")]
+#[error("the page's origin is not one of the project's trusted domains (`config.domains`), or its host is an IP address")]
 pub struct UntrustedOrigin;
 
 impl Project {

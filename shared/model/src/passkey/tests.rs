@@ -66,7 +66,7 @@ fn supported() -> Vec<(User, Value)> {
 }
 
 #[test]
-fn the_vectors_of_the_standard_are_accepted_or_refused_for_their_reason() {
+fn the_vectors_of_the_standard_are_accepted_or_refused_as_expected() {
     let vectors: Value = serde_json::from_str(VECTORS).expect("JSON");
     let refused = |vector: &Value| match vector["name"].as_str().expect("a name") {
         "none-es256-crossOrigin" | "none-es256-topOrigin" => Some(Wrong::CrossOrigin),
@@ -128,7 +128,7 @@ fn a_stored_passkey_is_read_back_and_users_of_earlier_versions_have_none() {
 }
 
 #[test]
-fn a_count_of_signatures_must_grow_once_it_is_above_zero() {
+fn a_signature_counter_must_grow_once_it_is_above_zero() {
     let (mut user, _) = supported().remove(0);
     let credential_id = user.passkeys[0].credential_id.clone();
     let mut uses = |sign_count| {

@@ -30,8 +30,7 @@ pub struct PasskeyRead {
     pub backed_up: bool,
     /// The model of the authenticator, as it claims; nil if it does not say.
     pub aaguid: Uuid,
-    /// Whether there may be a copy of the authenticator: its count of signatures once failed to
-    /// grow.
+    /// Whether there may be a copy of the authenticator: its signature counter once failed to grow.
     pub clone_suspected: bool,
 }
 

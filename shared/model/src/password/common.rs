@@ -9,7 +9,7 @@
 //! - a lookup takes less than a microsecond: one digest and 15 steps of binary search
 //!
 //! `cargo run -p infra -- common-passwords LIST…` generates `common.bin` from lists of passwords.
-//! The lists used and their licences are in `common.LICENSES.txt`.
+//! `common.LICENSES.txt` names the lists used, with their licences.
 
 use std::collections::BTreeSet;
 

@@ -37,7 +37,7 @@ pub enum Weakness {
     /// The password is an email address of the account, or the local part of one.
     #[error("the password must not be an email address of the account, or the part of such an address before the @")]
     Address,
-    /// The password is the project's display name.
+    /// The password is the project's display name, apart from case and whitespace.
     #[error("the password must not be the name of the project")]
     ProjectName,
     /// The password is a repetition or a sequence.

@@ -138,9 +138,9 @@ impl Rbac {
         self.last_key
     }
 
-    /// The permissions after a configuration has defined these, and no others. Grants stay with
-    /// their ids: a permission that is missing is set aside, and one that was set aside is
-    /// restored. Fails with the id of the refused permission and the reason.
+    /// The permissions after a configuration has defined these, and no others. A permission that is
+    /// missing is set aside with its grants, and one that was set aside is restored with them.
+    /// Fails with the id of the refused permission and the reason.
     pub fn configured(mut self, described: BTreeMap<PermissionId, Described>) -> Result<Self, (PermissionId, Refused)> {
         for (id, new) in &described {
             let refuse = |refused| Err((id.clone(), refused));

@@ -1,4 +1,4 @@
-//! The bundle ids of a project's apps that sign in natively with Apple.
+//! The bundle ids of a project's apps that offer native Sign in with Apple.
 
 use std::collections::BTreeMap;
 
@@ -42,7 +42,7 @@ pub(crate) fn named(
     for AppleBundle { name, id } in bundles {
         let is_id = (1..=MAX_LENGTH).contains(&id.len()) && id.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-.".contains(&byte));
         if !is_id {
-            return Err("must be bundle ids: 1 to 155 characters from A-Z, a-z, 0-9, - and .");
+            return Err("must be bundle ids of 1 to 155 characters from A-Z, a-z, 0-9, - and .");
         }
         if named.values().any(|other| *other == id) {
             return Err("must not contain a bundle id twice");

@@ -132,13 +132,13 @@ pub struct ConfigPatch {
     #[deserr(default)]
     #[schema(value_type = Option<Uuid>)]
     pub email_theme: Change<ThemeId>,
-    /// The permissions that the creator of a team is granted.
+    /// The permissions that the creator of a team is granted; replaces the whole list.
     #[deserr(default)]
     pub team_creator_default_permissions: Option<Vec<PermissionInput>>,
-    /// The permissions that a new member of a team is granted.
+    /// The permissions that a new member of a team is granted; replaces the whole list.
     #[deserr(default)]
     pub team_member_default_permissions: Option<Vec<PermissionInput>>,
-    /// The permissions that a new user is granted.
+    /// The permissions that a new user is granted; replaces the whole list.
     #[deserr(default)]
     pub user_default_permissions: Option<Vec<PermissionInput>>,
 }
@@ -164,7 +164,8 @@ pub struct PermissionInput {
 #[derive(Deserr, ToSchema)]
 #[deserr(deny_unknown_fields)]
 pub struct DomainInput {
-    /// `http://` or `https://` and a host, with `*` or `**` as wildcards.
+    /// `http://` or `https://`, a host, which may have the wildcards `*` and `**`, and optionally a
+    /// port.
     pub domain: String,
     /// The path of the pages that emails link to; begins with `/`. Default: `/handler`.
     #[deserr(default)]
@@ -203,7 +204,7 @@ impl ConfigPatch {
         }
         if let Some(length) = self.password_min_length.map(usize::from) {
             if !(password::length::MIN_LENGTH..=password::length::MAX_LENGTH).contains(&length) {
-                return Err(invalid("config.password_min_length", "must be from 8 to 128"));
+                return Err(invalid("config.password_min_length", "must be from 8 to 128 characters"));
             }
             config.password_min_length = length;
         }
@@ -211,7 +212,7 @@ impl ConfigPatch {
         set_seconds("config.session_max_idle_seconds", self.session_max_idle_seconds, &mut config.sessions.max_idle_seconds)?;
         if let Some(seconds) = self.reauthentication_max_age_seconds {
             if seconds != 0 && !REAUTHENTICATION_SECONDS.contains(&seconds) {
-                return Err(invalid("config.reauthentication_max_age_seconds", "must be 0, or from 60 to 31708800"));
+                return Err(invalid("config.reauthentication_max_age_seconds", "must be 0, or from 60 to 31708800 seconds"));
             }
             config.reauthentication_max_age_seconds = seconds;
         }
@@ -306,7 +307,10 @@ fn check_domains(domains: Vec<DomainInput>) -> Result<Vec<TrustedDomain>, Invali
     let check = |(index, input): (usize, DomainInput)| {
         let domain = input.domain.trim_end_matches('/').to_owned();
         parse_domain(&domain).map_err(|_| {
-            invalid(format!("config.domains[{index}].domain"), "must be http:// or https:// and a host, with * or ** as wildcards")
+            invalid(
+                format!("config.domains[{index}].domain"),
+                "must be http:// or https://, a host (* and ** are wildcards) and optionally a port",
+            )
         })?;
         let handler_path = input.handler_path.unwrap_or_else(|| "/handler".to_owned());
         if !handler_path.starts_with('/') {

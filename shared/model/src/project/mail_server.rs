@@ -1,9 +1,10 @@
 //! A project's own mail server.
 //!
-//! The server's password can be set but never read. API responses contain [`HIDDEN_SECRET`] in its
-//! place, because published SDKs expect a value. A request with that value, or without a password,
-//! keeps the existing password, but only with the same host, port and user. Any other server
-//! requires the password again, so that nobody can have it sent to a server under their control.
+//! The server's password can be set, but is never returned. API responses contain
+//! [`HIDDEN_SECRET`] in its place, because published SDKs expect a value. A request with that
+//! value, or without a password, keeps the existing password, but only with the same host, port and
+//! user. Any other server requires the password again, so that nobody can have it sent to a server
+//! under their control.
 
 use crypto::seal::Sealed;
 use secrecy::SecretString;

@@ -135,7 +135,7 @@ pub struct ProjectConfig {
     pub idle_oauth_providers: Vec<OAuthProvider>,
     /// What happens when a provider reports the address of an existing account.
     pub oauth_account_merge_strategy: MergeStrategy,
-    /// The sign-up rules, in their order.
+    /// The sign-up rules, in the order in which they were listed; they are evaluated by priority.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub sign_up_rules: Vec<SignUpRule>,
     /// The action if no sign-up rule decides.
@@ -262,7 +262,7 @@ pub enum MergeStrategy {
 pub struct OAuthProvider {
     /// The id: one of the catalog (`github`), or the project's own name for an OpenID issuer.
     pub id: String,
-    /// The client id that the project is registered with at the provider; empty for a shared
+    /// The client id under which the project is registered at the provider; empty for a shared
     /// client.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub client_id: String,
@@ -283,7 +283,7 @@ pub struct OAuthProvider {
     /// The Microsoft tenant; if absent, `common`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub microsoft_tenant_id: Option<String>,
-    /// The bundle ids of apps that sign in natively with Apple, each under its name in the
+    /// The bundle ids of apps that offer native Sign in with Apple, each under its name in the
     /// configuration.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub apple_bundles: BTreeMap<String, String>,

@@ -39,14 +39,14 @@ pub struct ProviderInput {
     /// If absent, the existing setting is kept.
     #[deserr(default)]
     pub authorization_endpoint: Option<String>,
-    /// The configuration id of Facebook Login for Business.
+    /// The configuration id of Facebook Login for Business; none if absent.
     #[deserr(default)]
     pub facebook_config_id: Option<String>,
     /// The Microsoft tenant; `common` if absent.
     #[deserr(default)]
     pub microsoft_tenant_id: Option<String>,
-    /// The bundle ids of apps that sign in natively with Apple, at most 20. If absent, the existing
-    /// ones are kept.
+    /// The bundle ids of apps that offer native Sign in with Apple, at most 20. If absent, the
+    /// existing ones are kept.
     #[deserr(default)]
     #[schema(value_type = Option<Vec<String>>)]
     pub apple_bundle_ids: Option<Vec<AppleBundle>>,
@@ -150,7 +150,7 @@ impl ProviderInput {
         })
     }
 
-    /// A provider that uses the deployment's client. Fails if the deployment has no client of the
+    /// A provider that uses the deployment's client. Fails if the deployment has no client for the
     /// provider, or if a field other than the id and the type is set.
     fn check_shared(self, deployment: &Deployment<'_>, path: &impl Fn(&str) -> String) -> Result<OAuthProvider, InvalidSetting> {
         let Some(shared) = shareable(&self.id) else {
@@ -158,7 +158,7 @@ impl ProviderInput {
         };
         if deployment.shared.get(&self.id).is_none() {
             let message = format!(
-                "cannot be shared: this deployment has no client of {}; its operator can set one ({})",
+                "cannot be shared: this deployment has no client for {}; its operator can set one ({})",
                 self.id, shared.id_variable
             );
             return Err(invalid(path("type"), message));

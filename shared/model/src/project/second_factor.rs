@@ -37,8 +37,8 @@ pub struct SecondFactorSettings {
 #[derive(Default, Deserr, ToSchema)]
 #[deserr(deny_unknown_fields)]
 pub struct SecondFactorInput {
-    /// How many days a device on which a user proved the second factor replaces it, 1 to 90; 0 for
-    /// never.
+    /// For how many days a device replaces the second factor once the user has proved it there, 1
+    /// to 90; 0 for never.
     #[deserr(default)]
     pub remember_device_days: Option<u16>,
     /// Whether all users are restricted until they have a second factor.

@@ -1,5 +1,5 @@
-//! A project in the forms for clients and administrators. Only administrators can read providers'
-//! client ids. Secrets, such as the password of a mail server, can be written but never read.
+//! A project, as clients and as administrators read it. Only administrators can read providers'
+//! client ids. Secrets, such as the password of a mail server, are never returned.
 
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -176,7 +176,8 @@ pub struct AdminProvider {
     /// The client id registered with the provider.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub client_id: Option<String>,
-    /// Eight asterisks in place of the secret. A request that contains them keeps the secret.
+    /// Eight asterisks in place of the secret. A request that contains them keeps the secret, if
+    /// the client id, issuer and tenant do not change.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub client_secret: Option<&'static str>,
     /// The issuer of a provider that is not in the catalog.
@@ -191,7 +192,7 @@ pub struct AdminProvider {
     /// The Microsoft tenant.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub microsoft_tenant_id: Option<String>,
-    /// The bundle ids of apps that sign in natively with Apple.
+    /// The bundle ids of apps that offer native Sign in with Apple.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub apple_bundle_ids: Vec<String>,
 }

@@ -1,8 +1,8 @@
 //! The settings of a project as one configuration, whose keys are dotted paths.
 //!
 //! A configuration has three levels, which are stored separately ([`levels`]), each with the keys
-//! that it may hold ([`Level`]). Requests do not read the levels, but the settings in the project.
-//! A change of a level lays the levels over each other and parses the result as a whole
+//! that it may hold ([`Level`]). Most requests read only the settings in the project, not the
+//! levels. A change of a level lays the levels over each other and parses the result as a whole
 //! ([`change()`]). A missing key has its default, and one invalid value rejects the entire change.
 //! If another operation changes settings, their new values are also written to the environment or,
 //! for keys of the project level, to that level.

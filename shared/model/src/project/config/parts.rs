@@ -67,7 +67,7 @@ pub(crate) struct Provider {
     apple_bundles: Entries<Bundle>,
 }
 
-/// An app that signs in natively with Apple.
+/// An app that offers native Sign in with Apple.
 #[derive(Deserr)]
 #[deserr(deny_unknown_fields, rename_all = camelCase)]
 pub(crate) struct Bundle {
@@ -76,8 +76,8 @@ pub(crate) struct Bundle {
 }
 
 impl Provider {
-    /// Whether the provider has a client: the deployment's, or one with an id. Without a client, it
-    /// cannot be used.
+    /// Whether the provider has a client: the deployment's, or the project's own, which has an id.
+    /// Without a client, it cannot be used.
     pub(crate) fn is_registered(&self) -> bool {
         self.is_shared == Some(true) || self.client_id.as_ref().is_some_and(|id| !id.is_empty())
     }

@@ -94,7 +94,7 @@ impl Config {
         Ok(root)
     }
 
-    /// The keys that a level may hold and that differ from their defaults.
+    /// The values that a level may hold and that differ from the defaults.
     pub(crate) fn overrides(&self, level: Level) -> Value {
         let defaults = Self::defaults();
         let is_own = |path: &str, value: &Value| defaults.0.get(path) != Some(value) && !is_empty_object(value);
