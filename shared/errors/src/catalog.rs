@@ -112,7 +112,7 @@ catalog! {
         "Show the message, and ask for another password; `details.reason` says why.";
     UserDoesNotHavePassword: "The user has no password.",
         "Set one with `POST /api/v1/auth/password/set`.";
-    PasswordConfirmationMismatch: "The old password is wrong.",
+    PasswordConfirmationMismatch: "The current password that the signed-in user gave is wrong.",
         "Let the user try again, or reset the password by email.";
     RedirectUrlNotWhitelisted: "The project does not trust the domain of a redirect or callback URL.",
         "Add the origin that the error names to the project's trusted domains, `config.domains`.";

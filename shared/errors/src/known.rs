@@ -60,7 +60,7 @@ pub enum KnownError {
     ServerAuthenticationRequired(#[serde(skip)] KeySlip),
     #[error("admin access requires the super secret admin key{0}")]
     AdminAuthenticationRequired(#[serde(skip)] KeySlip),
-    #[error("the admin access token is malformed or was not issued by this service")]
+    #[error("the admin access token is malformed or was not issued by this service, or its user is restricted")]
     UnparsableAdminAccessToken,
     #[error("the admin access token has expired, or its session has ended")]
     AdminAccessTokenExpired { expired_at_millis: Option<i64> },
@@ -112,7 +112,7 @@ pub enum KnownError {
     },
     #[error("{message}")] PasswordRequirementsNotMet { message: String, reason: Weakness },
     #[error("the user has no password")] UserDoesNotHavePassword,
-    #[error("the old password is wrong")] PasswordConfirmationMismatch,
+    #[error("the password is wrong")] PasswordConfirmationMismatch,
     #[error("{0}")] RedirectUrlNotWhitelisted(#[serde(skip)] String),
     #[error("the code or invitation does not exist")] VerificationCodeNotFound,
     #[error("the code has expired")] VerificationCodeExpired,

@@ -24,7 +24,7 @@ pub struct AuditEntry {
     pub operation: String,
     /// What happened to the account; empty if the name of the operation is sufficient.
     pub events: Vec<Event>,
-    /// For a sign-in, how the user was authenticated (RFC 8176).
+    /// For a sign-in or a reauthentication, how the user was authenticated (RFC 8176).
     pub method: Vec<Amr>,
     /// The access level of the request.
     pub access: Option<Access>,
@@ -62,7 +62,7 @@ pub struct Activity {
     pub at: String,
     /// What happened to the account; empty for changes that have no event of their own.
     pub events: Vec<Event>,
-    /// For a sign-in, how the user was authenticated (RFC 8176).
+    /// For a sign-in or a reauthentication, how the user was authenticated (RFC 8176).
     pub method: Vec<Amr>,
     /// Who caused the event.
     pub actor: Role,
