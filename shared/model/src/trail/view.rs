@@ -15,7 +15,7 @@ use crate::trail::{Access, Actor, Entry, Event, Target};
 pub struct AuditEntry {
     /// The id of the entry.
     pub id: TrailEntryId,
-    /// When the event happened (RFC 3339, UTC); for wrong passwords and codes and for rejected
+    /// When the event happened (RFC 3339, UTC); for failed sign-ins and proofs and for rejected
     /// sign-ups, which are counted per minute, when the minute began.
     #[schema(format = DateTime, example = "2026-01-01T12:00:00.000Z")]
     pub at: String,
@@ -39,7 +39,7 @@ pub struct AuditEntry {
     pub fields: Vec<String>,
     /// Where the request came from.
     pub place: Option<Place>,
-    /// How often the event happened; above 1 only for wrong passwords and codes and for rejected
+    /// How often the event happened; above 1 only for failed sign-ins and proofs and for rejected
     /// sign-ups.
     pub count: u32,
 }
@@ -56,7 +56,7 @@ impl From<Entry> for AuditEntry {
 pub struct Activity {
     /// The id of the entry.
     pub id: TrailEntryId,
-    /// When the event happened (RFC 3339, UTC); for wrong passwords and codes, which are counted
+    /// When the event happened (RFC 3339, UTC); for failed sign-ins and proofs, which are counted
     /// per minute, when the minute began.
     #[schema(format = DateTime, example = "2026-01-01T12:00:00.000Z")]
     pub at: String,
@@ -68,7 +68,7 @@ pub struct Activity {
     pub actor: Role,
     /// Where the request came from; `null` if an administrator or a server sent the request.
     pub place: Option<Place>,
-    /// How often the event happened; above 1 only for wrong passwords and codes.
+    /// How often the event happened; above 1 only for failed sign-ins and proofs.
     pub count: u32,
 }
 
