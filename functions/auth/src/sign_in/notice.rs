@@ -1,9 +1,10 @@
 //! The email about a sign-in from a place where the account was not used before, for projects that
 //! enable it.
 //!
-//! The email is written together with the session. The user's current sessions tell which places
-//! are known, so no email reports the first sign-in of an account, or the first one after signing
-//! out everywhere. In projects that enable the email, each sign-in costs one more query.
+//! The email is written together with the session. The places of all sessions that are stored for
+//! the user count as known, even of sessions that have ended. If none is stored, as at the first
+//! sign-in of an account, no email is sent. In projects that enable the email, each sign-in costs
+//! one more query.
 
 use flows::App;
 use flows::email::notice;
