@@ -1,10 +1,10 @@
 //! The email about a sign-in from a place where the account was not used before, for projects that
 //! enable it.
 //!
-//! The email is written together with the session. The places of all sessions that are stored for
-//! the user count as known, even of sessions that have ended. If none is stored, as at the first
-//! sign-in of an account, no email is sent. In projects that enable the email, each sign-in costs
-//! one more query.
+//! The email is written together with the session. The places of the newest sessions that are
+//! stored for the user count as known, even of sessions that have ended. No email is sent if no
+//! session is stored, as at the first sign-in of an account, or if the place of one of these
+//! sessions is unknown. In projects that enable the email, each sign-in costs one more query.
 
 use flows::App;
 use flows::email::notice;

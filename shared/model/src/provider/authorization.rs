@@ -110,7 +110,7 @@ pub struct InvalidEndpoint;
 pub struct ProviderRequest<'a> {
     /// The provider's configuration.
     pub provider: &'a OAuthProvider,
-    /// The id of the client: that of the project or of the deployment.
+    /// The id of the client: the project's own client or the deployment's.
     pub client_id: &'a str,
     /// The provider's authorization endpoint: [`known_endpoint`], or the endpoint that the
     /// provider's issuer publishes.
