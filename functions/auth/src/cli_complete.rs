@@ -132,7 +132,7 @@ pub async fn handle(
         CliMode::Check => check(&access, &sign_in).await.map(CompletedCliSignIn::Checked),
         CliMode::ClaimAnonSession => claim(&access, &code, &sign_in).await.map(CompletedCliSignIn::Claimed),
         CliMode::Complete => {
-            let missing = || ROUTE.schema_error(&Problems::one("body.refresh_token", "is required"));
+            let missing = || ROUTE.schema_error(&Problems::one("body.refresh_token", "is required for the mode complete"));
             let token = body.refresh_token.ok_or_else(missing)?.into();
             let signed = Signed::of_token(&access, &token).await?;
             confirm(&access, &code, &signed).await.map(CompletedCliSignIn::Done)

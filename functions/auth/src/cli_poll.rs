@@ -32,7 +32,8 @@ pub struct PollCliSignIn {
     polling_code: String,
 }
 
-/// The state of the sign-in, with status 201 once the session is fetched, and 200 otherwise.
+/// The state of the sign-in. The HTTP status is 201 if the response contains the session, and 200
+/// otherwise.
 #[derive(Serialize, ToSchema)]
 pub struct PolledCliSignIn {
     status: CliStatus,

@@ -1,7 +1,8 @@
 //! `POST /api/v1/auth/otp/sign-in/check-code`: checks whether a sign-in code would be accepted,
 //! without redeeming it.
 //!
-//! The check counts as an attempt, like a sign-in; otherwise it would be an oracle for guessing.
+//! The check counts as an attempt, like a sign-in, so that codes cannot be guessed by checking them
+//! without limit.
 
 use api::http::{Json, Route};
 use api::product::Input;

@@ -59,7 +59,7 @@ pub async fn handle(
     let old = user.password.as_ref();
     let hash = app.hasher.hash(&app.entropy, body.new_password.secret()).await;
     change_as(&access, row.clone(), KnownError::UserAuthenticationRequired, |user| {
-        // If the password has changed in the meantime, the old one no longer proves anything.
+        // If the password has changed in the meantime, `old_password` proves nothing.
         if user.password.as_ref() != old {
             return Err(KnownError::PasswordConfirmationMismatch.into());
         }

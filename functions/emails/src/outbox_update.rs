@@ -31,8 +31,8 @@ pub const ROUTE: Route = Route::patch("emails-outbox-update", "/api/v1/emails/ou
     .reads(&[Named::Mail])
     .errors(&[ErrorCode::EmailNotFound, ErrorCode::EmailNotEditable]);
 
-/// Maximum number of attempts. An entry changes state at most six times, so no patch needs more
-/// attempts than this.
+/// Maximum number of attempts. A worker moves an entry only a few times before it is sent, so a
+/// patch rarely needs all of them.
 const ROUNDS: u32 = 8;
 
 pub async fn handle(

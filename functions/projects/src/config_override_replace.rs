@@ -26,7 +26,7 @@ pub struct NewConfig {
     /// The JSON text of an object, whose keys may be dotted paths.
     #[schema(example = r#"{"auth.password.allowSignIn":true}"#)]
     config_string: String,
-    /// Where the configuration comes from. Required for the branch, ignored for other levels.
+    /// Where the configuration comes from. Required for the level `branch`, ignored for others.
     #[deserr(default)]
     source: Option<ConfigSource>,
 }
@@ -39,7 +39,7 @@ pub async fn handle(
     let source = body.source.filter(|_| path.level == Level::Branch);
     match &source {
         None if path.level == Level::Branch => {
-            return Err(ROUTE.schema_error(&Problems::one("body.source", "is required for the level branch")).into());
+            return Err(ROUTE.schema_error(&Problems::one("body.source", "is required for the level `branch`")).into());
         }
         Some(source) if !source.is_short() => {
             return Err(ROUTE.schema_error(&Problems::one("body.source", "must not have a field longer than 1024 bytes")).into());

@@ -73,7 +73,7 @@ pub struct Metrics {
 /// How many users can sign in with a method; users with several methods count in each.
 #[derive(Serialize, ToSchema)]
 pub struct LoginMethod {
-    /// `password`, `otp`, or the id of a provider.
+    /// `password`, `otp`, `passkey`, or the id of a provider.
     method: String,
     /// Users who can sign in with it.
     count: u64,
@@ -93,7 +93,7 @@ pub struct AuthOverview {
     /// Different users who were active in the last 30 days.
     mau: u64,
     daily_active_users_split: ActiveSplit,
-    /// A team is active when a user who has selected it is.
+    /// A team counts as active on a day if a user who has selected it was active on that day.
     daily_active_teams_split: ActiveSplit,
     /// The same number as `total_users`.
     total_users_filtered: u64,

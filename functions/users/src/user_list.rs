@@ -59,10 +59,10 @@ pub struct ListQuery {
     /// not matter), or the user with this id. Pages of a search may be short.
     #[deserr(default)]
     query: Option<String>,
-    /// Only users with an email address, or one of the first three words of a display name, that
-    /// begins with this text (case does not matter), or the user with this id. The users are in the
-    /// order of these addresses and words. Cannot be combined with `query`, `order_by`, `desc` or
-    /// `team_id`.
+    /// Only users whose primary email address, or one with which they sign in, begins with this
+    /// text (case does not matter), or whose display name does from one of its first three words
+    /// on, or the user with this id. The users are in the order of these addresses and words.
+    /// Cannot be combined with `query`, `order_by`, `desc` or `team_id`.
     #[deserr(default)]
     starts_with: Option<String>,
     /// Only members of this team.
@@ -158,7 +158,7 @@ fn check(query: &ListQuery, filter: &UserFilter, by_activity: bool) -> Result<()
     }
     let others = query.query.is_some() || query.order_by.is_some() || query.desc.is_some() || query.team_id.is_some();
     if filter.beginning.is_some() && others {
-        return refused("query.starts_with", "must be without query, order_by, desc and team_id");
+        return refused("query.starts_with", "cannot be combined with query, order_by, desc or team_id");
     }
     Ok(())
 }

@@ -146,7 +146,8 @@ async fn prepare(app: &App, parties: &Parties, documents: &Documents, row: &Outb
             None if entry.source.builtin.is_none() => {
                 return Ok(Prepared { entry, job: Err(format!("the theme {id} no longer exists")) });
             }
-            // Nobody is locked out because the theme of a built-in email was deleted.
+            // If the theme of a built-in email was deleted, the default theme is used, so that
+            // nobody is locked out.
             theme => theme.or_else(|| Some(builtin::THEME.to_owned())),
         },
     };

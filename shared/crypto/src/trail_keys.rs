@@ -35,7 +35,7 @@ pub enum Generation {
 
 /// The function has no deployment secret.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("cannot make an authentication code without a deployment secret")]
+#[error("cannot sign the audit trail's chain: this function has no deployment secret")]
 pub struct NoSecret;
 
 impl TrailKeys {

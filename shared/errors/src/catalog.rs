@@ -112,7 +112,7 @@ catalog! {
         "Show the message, and ask for another password; `details.reason` says why.";
     UserDoesNotHavePassword: "The user has no password.",
         "Set one with `POST /api/v1/auth/password/set`.";
-    PasswordConfirmationMismatch: "The old password is wrong.",
+    PasswordConfirmationMismatch: "The current password that the signed-in user gave is wrong.",
         "Let the user try again, or reset the password by email.";
     RedirectUrlNotWhitelisted: "The project does not trust the domain of a redirect or callback URL.",
         "Add the origin that the error names to the project's trusted domains, `config.domains`.";
@@ -179,10 +179,10 @@ catalog! {
         "Sign in with the provider, or unlink the account from the other user first.";
     OauthConnectionNotConnectedToUser: "The user has no account at this provider.",
         "Have the user link an account first.";
-    OauthConnectionDoesNotHaveRequiredScope: "The user has not granted the requested scope or, for older SDKs, there is no usable token.",
+    OauthConnectionDoesNotHaveRequiredScope: "For older SDKs: the user has not granted the requested scope, or there is no usable token.",
         "Have the user link the account again with this scope.";
-    OauthAccessTokenNotAvailable: "The provider has issued no access token, or does not renew it.",
-        "Have the user link the account again.";
+    OauthAccessTokenNotAvailable: "There is no usable access token of the provider, or the user has not granted the requested scope.",
+        "Have the user link the account again; the message says why.";
     OauthProviderAccountIdAlreadyUsedForSignIn: "A user of the project already has this provider account.",
         "Link another account, or unlink this one from its user first.";
     AnotherProviderAccountSignsIn: "The user already signs in with another account of the provider.",
@@ -252,7 +252,7 @@ catalog! {
         "Try again; if it keeps failing, search the log for the request id.";
     ServiceUnavailable: "The service is overloaded, or concurrent changes conflicted.",
         "Repeat the request after the seconds in `Retry-After`.";
-    Forbidden: "The data belongs to another user.",
+    Forbidden: "The data does not belong to the current user.",
         "Client access only reaches the current user's data; use server access for other users' data.";
     SessionNotFound: "The user does not have this session.",
         "List the user's sessions; this one may have ended.";

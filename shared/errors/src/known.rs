@@ -60,7 +60,7 @@ pub enum KnownError {
     ServerAuthenticationRequired(#[serde(skip)] KeySlip),
     #[error("admin access requires the super secret admin key{0}")]
     AdminAuthenticationRequired(#[serde(skip)] KeySlip),
-    #[error("the admin access token is malformed or was not issued by this service")]
+    #[error("the admin access token is malformed or was not issued by this service, or its user is restricted")]
     UnparsableAdminAccessToken,
     #[error("the admin access token has expired, or its session has ended")]
     AdminAccessTokenExpired { expired_at_millis: Option<i64> },
@@ -112,7 +112,7 @@ pub enum KnownError {
     },
     #[error("{message}")] PasswordRequirementsNotMet { message: String, reason: Weakness },
     #[error("the user has no password")] UserDoesNotHavePassword,
-    #[error("the old password is wrong")] PasswordConfirmationMismatch,
+    #[error("the password is wrong")] PasswordConfirmationMismatch,
     #[error("{0}")] RedirectUrlNotWhitelisted(#[serde(skip)] String),
     #[error("the code or invitation does not exist")] VerificationCodeNotFound,
     #[error("the code has expired")] VerificationCodeExpired,
@@ -157,7 +157,7 @@ pub enum KnownError {
     #[error("the sign-in took longer than ten minutes; start again")] OuterOauthTimeout,
     #[error("this provider account belongs to another user")] OauthConnectionAlreadyConnectedToAnotherUser,
     #[error("the user has no account at this provider")] OauthConnectionNotConnectedToUser,
-    #[error("the user has not granted the requested scope; link the account again with this scope")]
+    #[error("the user has not granted the requested scope, or there is no usable token; link the account again")]
     OauthConnectionDoesNotHaveRequiredScope,
     #[error("no access token of {provider} is available: {details}")]
     OauthAccessTokenNotAvailable { provider: String, details: String },
@@ -219,7 +219,7 @@ pub enum KnownError {
     #[error("the service failed unexpectedly; its log has the reason under the request id")] InternalError,
     #[error("the service is overloaded, or concurrent changes conflicted; try again soon")]
     ServiceUnavailable,
-    #[error("the requested data belongs to another user")] Forbidden,
+    #[error("the requested data does not belong to the current user")] Forbidden,
     #[error("the user does not have this session")] SessionNotFound,
     #[error("the user does not have this contact channel")] ContactChannelNotFound,
     #[error("the user does not have this provider account")] ProviderAccountNotFound,
@@ -238,7 +238,7 @@ pub enum KnownError {
     #[error("the draft does not exist")] EmailDraftNotFound,
     #[error("the notification category does not exist")] NotificationCategoryNotFound,
     #[error("the cursor does not belong to this list")] InvalidCursor,
-    #[error("the header {header} was sent twice with different values, or is not text")]
+    #[error("the header x-service-{header}, or a synonym of it, was sent twice with different values, or is not text")]
     ConflictingHeaders { header: String },
     #[error("the resource has changed since it was read: read it again")] PreconditionFailed,
     #[error("the project does not offer sign-in with an emailed code or link")] MagicLinkNotEnabled,

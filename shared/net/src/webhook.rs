@@ -47,7 +47,7 @@ pub fn check(settings: &Settings, text: &str) -> Result<(), &'static str> {
         return Err("the URL must have no user name, password or fragment");
     }
     if url.scheme() != "https" && !(url.scheme() == "http" && settings.allow_private_issuers && is_this_machine(&url)) {
-        return Err("the URL must begin with https://, or in development with http://localhost");
+        return Err("the URL must begin with https://, or with http://localhost if GATELET_ALLOW_PRIVATE_ISSUERS=1 is set");
     }
     Outgoing::direct(settings).check(text).map(drop).map_err(|_| "its address is not public")
 }

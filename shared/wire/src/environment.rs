@@ -7,7 +7,7 @@ pub enum Error {
     #[error("environment variable {0} is not set")]
     Missing(&'static str),
     /// A deployment secret is too short, or is published in examples.
-    #[error("{0} must be at least 32 characters long and must not be a secret published in examples")]
+    #[error("{0} must be at least 32 bytes long and must not be a secret published in examples")]
     WeakSecret(&'static str),
     /// A variable is not a base URL.
     #[error("{0} must be an absolute http or https URL without query or fragment")]

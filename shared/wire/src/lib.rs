@@ -1,4 +1,4 @@
-//! The vocabulary that every other crate uses: ids, changes to fields, invalid values, access
+//! The vocabulary that the other crates share: ids, changes to fields, invalid values, access
 //! levels, environment variables, time and randomness.
 
 #![warn(missing_docs)]

@@ -21,8 +21,8 @@ pub(crate) struct Signed {
 }
 
 impl Signed {
-    /// The live session of a refresh token; fails with `INVALID_REFRESH_TOKEN`. Unknown tokens are
-    /// counted by the caller's IP address.
+    /// The live session of a refresh token; fails with `INVALID_REFRESH_TOKEN` if there is none.
+    /// Unknown tokens are counted by the caller's IP address.
     pub(crate) async fn of_token(context: &Context, token: &SecretString) -> Result<Self, Error> {
         let (app, project) = (&context.app, &context.project);
         let Some(claim) = context.prefetched.token_claim(&project.id, token).await? else {

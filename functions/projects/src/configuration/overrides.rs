@@ -32,7 +32,7 @@ pub(crate) const ERRORS: &[ErrorCode] = &[ErrorCode::InsufficientAccessType];
 pub(crate) const CHANGE_ERRORS: &[ErrorCode] = &[ErrorCode::InsufficientAccessType, ErrorCode::TooManyEmailDocuments];
 pub(crate) const CHANGE: [TableAction; 6] = [BatchGetItem, DeleteItem, GetItem, PutItem, Query, UpdateItem];
 
-/// Checks access: an administrator may use every level, a server only the branch.
+/// Checks access: an administrator may use every level, a server only the level `branch`.
 pub(crate) fn permit(access: &Access<Server>, level: Level) -> Result<(), KnownError> {
     if level == Level::Branch || access.level == wire::level::Level::Admin {
         return Ok(());

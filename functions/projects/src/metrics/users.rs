@@ -30,7 +30,8 @@ pub(crate) async fn newest(app: &App, project: &Project, filter: &UserFilter) ->
     Ok(app.store.users(&project.id, listing, |user| filter.shows(user, &project.config)).await?.rows)
 }
 
-/// The users who signed in or changed something last, according to the audit log.
+/// The users who signed in or changed something last, according to the newest entries of the audit
+/// log; the one who was active last comes first.
 pub(crate) async fn last_active(app: &App, project: &Project, filter: &UserFilter) -> Result<Vec<UserRow>, store::Error> {
     let now = app.clock.now();
     let from = project.created_at.max(after(now, -RECENT));

@@ -151,8 +151,8 @@ async fn hash(app: &App, project: &Project, user: &User, input: &UserInput) -> R
         (Change::Clear, _) => Change::Clear,
         (Change::Keep, Some(imported)) => {
             // The cost is recorded before the hash is stored. Every failed sign-in takes as long as
-            // a check at the highest recorded cost, so its duration does not reveal which account
-            // has such a hash.
+            // a check at the highest recorded cost, so its duration does not reveal which accounts
+            // have imported hashes.
             app.store.note_bcrypt_cost(project, &imported.0).await?;
             Change::Set(imported.0.clone())
         }

@@ -29,7 +29,7 @@ impl Wake {
     }
 
     /// Starts the function without waiting for it. A failure is only logged, as the schedule starts
-    /// the function a minute later.
+    /// the function within a minute.
     pub async fn start(&self) {
         let mut request = HttpRequest::new(SdkBody::from("{}"));
         let path = format!("/2015-03-31/functions/{}/invocations", self.function);

@@ -24,7 +24,7 @@ pub enum Refused {
     #[error("{0} is malformed")]
     Malformed(&'static str),
     /// The response is that of a registration instead of a sign-in, or the reverse.
-    #[error("the response has the wrong type: use webauthn.create to register, webauthn.get to sign in")]
+    #[error("the response has the wrong type: expected webauthn.create for a registration, webauthn.get for a sign-in")]
     WrongType,
     /// The response answers another challenge.
     #[error("the response is for another challenge")]

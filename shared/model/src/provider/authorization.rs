@@ -67,14 +67,14 @@ pub struct Authorization {
     /// The scopes that the app requested beyond those for signing in.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub provider_scope: Option<String>,
-    /// The user to link to, or the anonymous user to upgrade.
+    /// The user to link the account to, or the anonymous user to upgrade.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub user_id: Option<UserId>,
     /// The user's credential epoch when the flow began.
     #[serde(default)]
     pub epoch: u64,
-    /// The session of the user's access token, which must still be live when the flow ends. Absent
-    /// from flows without a user and flows of earlier versions.
+    /// The session of the user's access token. The session must still be live when the flow ends.
+    /// Absent in flows without a user and flows of earlier versions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub begun_in: Option<SessionId>,
     /// This service's own PKCE verifier for the provider, sealed and not hashed, because the token
@@ -90,8 +90,8 @@ pub fn challenge(verifier: &str) -> String {
     URL_SAFE_NO_PAD.encode(digest(&SHA256, verifier.as_bytes()))
 }
 
-/// The nonce in the ID token of a native app that keeps `nonce` to itself: its SHA-256 in
-/// hexadecimal digits, as in Apple's and Firebase's examples.
+/// The nonce in the ID token if a native app sent the provider only a digest of its `nonce`: the
+/// SHA-256 of `nonce` in hexadecimal digits, as in Apple's and Firebase's examples.
 pub fn native_nonce(nonce: &str) -> String {
     base16ct::lower::encode_string(digest(&SHA256, nonce.as_bytes()).as_ref())
 }
@@ -101,7 +101,7 @@ pub fn is_challenge(text: &str) -> bool {
     text.len() == 43 && text.bytes().all(|b| b.is_ascii_alphanumeric() || b"-_".contains(&b))
 }
 
-/// A configured endpoint that cannot be used.
+/// The authorization endpoint is not a URL.
 #[derive(Debug, thiserror::Error)]
 #[error("the provider's authorization endpoint is not a URL")]
 pub struct InvalidEndpoint;
@@ -110,7 +110,7 @@ pub struct InvalidEndpoint;
 pub struct ProviderRequest<'a> {
     /// The provider's configuration.
     pub provider: &'a OAuthProvider,
-    /// The id of the client: that of the project or of the deployment.
+    /// The id of the client: the project's own client or the deployment's.
     pub client_id: &'a str,
     /// The provider's authorization endpoint: [`known_endpoint`], or the endpoint that the
     /// provider's issuer publishes.

@@ -1,5 +1,5 @@
-//! The profile of a provider account. Accounts are merged by address, so an address counts as
-//! verified only if the provider's documentation says so.
+//! The profile of a provider account. An account can be linked to the user with the same address,
+//! so an address counts as verified only if the provider's documentation says so.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;

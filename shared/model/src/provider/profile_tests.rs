@@ -12,7 +12,7 @@ fn api(id: &str) -> Api {
 
 /// Responses as the providers document them, reduced to the fields that are read.
 #[test]
-fn each_provider_names_its_accounts_in_its_own_way() {
+fn accounts_are_read_from_the_api_of_each_provider() {
     let cases = [
         ("microsoft", json!({ "id": "a1", "displayName": "Ada", "mail": "Ada@Example.com" }), "a1", Some(false)),
         ("facebook", json!({ "id": "102", "name": "Ada", "email": "ada@example.com" }), "102", Some(false)),

@@ -33,7 +33,7 @@ pub const SHARED: [Shareable; 4] = [
 pub struct SharedClient {
     /// The client id.
     pub id: String,
-    /// The client secret; absent from functions that do not call providers.
+    /// The client secret; absent in functions that do not call providers.
     pub secret: Option<SecretString>,
 }
 

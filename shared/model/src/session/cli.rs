@@ -108,7 +108,7 @@ impl CliSignIn {
 
 impl Session {
     /// The session of a tool whose sign-in was confirmed in this session: `started`, but with the
-    /// authentication of this session, and ending no later than this session.
+    /// authentication of this session, an impersonation if this one is, and ending no later.
     pub fn for_tool(&self, started: Self) -> Self {
         Self {
             expires_at: started.expires_at.min(self.expires_at),

@@ -91,8 +91,8 @@ impl Session {
     }
 
     /// Whether a credential that was set up at `since` may be used to reauthenticate in this
-    /// session. A credential added after the last authentication may have been added by someone who
-    /// stole the session.
+    /// session; `None` counts as before every session. A credential added after the last
+    /// authentication may have been added by someone who stole the session.
     pub fn is_proved_by(&self, since: Option<Timestamp>) -> bool {
         since.is_none_or(|since| since <= self.authenticated_at.unwrap_or(self.created_at))
     }

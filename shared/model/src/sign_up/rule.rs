@@ -8,7 +8,7 @@
 //! | `authMethod` | string | `password`, `otp`, `oauth` or `passkey` |
 //! | `oauthProvider` | string | the provider's id if `authMethod` is `oauth`; otherwise empty |
 //! | `countryCode` | string | origin of the request, in ISO 3166-1 alpha-2; empty if unknown |
-//! | `riskScores.bot`, `riskScores.free_trial_abuse` | int | 0 to 100 |
+//! | `riskScores.bot`, `riskScores.free_trial_abuse` | int | the scores that a server set, 0 to 100; 0 if none |
 //!
 //! `matches` takes a regular expression. A condition is evaluated once when it is set, so that
 //! mistakes are reported then and not when somebody signs up.

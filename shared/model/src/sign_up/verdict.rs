@@ -13,8 +13,8 @@ pub enum Status {
     NotMatched,
     /// The rule is disabled.
     Disabled,
-    /// The condition cannot be evaluated for this sign-up, which counts as false. It could be
-    /// evaluated with the sample values that are used when a rule is set.
+    /// The condition cannot be evaluated for this sign-up, which counts as false. The check when
+    /// the rule was set could evaluate it, because that check uses sample values.
     Error(String),
 }
 
@@ -89,7 +89,7 @@ impl Verdict<'_> {
         matches!(self.decision, Decision::Allow(_) | Decision::Default(DefaultAction::Allow))
     }
 
-    /// The rules that matched, with their actions.
+    /// The ids of the rules that matched, with the rules' actions.
     pub fn matched(&self) -> impl Iterator<Item = (String, ActionType)> {
         let matched = self.evaluations.iter().filter(|(_, status)| *status == Status::Matched);
         matched.map(|(rule, _)| (rule.id.clone(), rule.action.r#type))

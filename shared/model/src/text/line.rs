@@ -10,7 +10,7 @@
 use std::fmt;
 use std::ops::RangeInclusive;
 
-/// The maximum length of a name of a user, team, project or document, in characters.
+/// The maximum length of most names, such as those of users, teams and projects, in characters.
 pub const MAX_NAME: usize = 256;
 /// Permitted lengths of a name, in characters.
 pub const NAME: RangeInclusive<usize> = 1..=MAX_NAME;

@@ -23,9 +23,9 @@ use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};
 use wire::id::ProjectId;
 
-/// How far before the latest linked entry the worker still looks for new entries: longer than the
-/// longest request, the largest difference between the clocks of instances, and the minute over
-/// which wrong passwords, wrong codes and rejected sign-ups are counted.
+/// How far before the latest linked entry the worker still looks for new entries. Entries may be
+/// late by the longest request, the largest difference between the clocks of instances, and the
+/// minute over which failed sign-ins and proofs and rejected sign-ups are counted.
 pub const OVERLAP: SignedDuration = SignedDuration::from_mins(5);
 /// The maximum number of entries in a link. A link with that many entries has about 13 KB.
 pub const MOST_ENTRIES: usize = 100;

@@ -117,7 +117,7 @@ impl<'a> Chain<'a> {
         is_authentic
     }
 
-    /// The number of the last link taken.
+    /// The number of the last link taken; 0 before the first.
     pub fn number(&self) -> u64 {
         self.last.as_ref().map_or(0, |last| last.number)
     }

@@ -30,7 +30,7 @@ pub enum Event {
     /// A device was forgotten.
     #[deserr(rename = "device-forgotten")]
     DeviceForgotten,
-    /// The password or code at a sign-in was wrong.
+    /// The password, the code or the passkey's response at a sign-in was wrong.
     #[deserr(rename = "sign-in-failed")]
     SignInFailed,
     /// A session in the user's name was created for somebody else to use.
@@ -39,7 +39,7 @@ pub enum Event {
     /// A signed-in user proved their presence again.
     #[deserr(rename = "reauthenticated")]
     Reauthenticated,
-    /// A signed-in user gave a wrong password or code.
+    /// A signed-in user gave a wrong password, code or response of a passkey.
     #[deserr(rename = "proof-failed")]
     ProofFailed,
     /// The user signed out: the current session was ended.

@@ -1,6 +1,6 @@
 //! The audit trail: what happened to a project and its accounts, who caused it, and from where.
-//! Entries expire. They are never changed, except for the count of events that are counted per
-//! minute: wrong passwords and codes, and rejected sign-ups.
+//! Entries expire. They are never changed, except for the count and the expiry of events that are
+//! counted per minute: failed sign-ins and proofs, and rejected sign-ups.
 //!
 //! An entry contains names and ids: of the operation, the caller, the targets, and the fields that
 //! were sent. It never contains a value that was sent, since the value may be a secret.
@@ -53,7 +53,7 @@ pub struct Entry {
     /// sufficient.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub events: Vec<Event>,
-    /// How a user who signed in was authenticated.
+    /// For a sign-in or a reauthentication, how the user was authenticated.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub method: Vec<Amr>,
     /// The access level of the caller; absent for operations that require none, and for the system.
@@ -81,7 +81,7 @@ pub struct Entry {
     /// The sign-up rules that matched, with their actions.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub rules: BTreeMap<String, ActionType>,
-    /// How often the event happened; above 1 only for wrong passwords and codes and for rejected
+    /// How often the event happened; above 1 only for failed sign-ins and proofs and for rejected
     /// sign-ups, which are counted per minute.
     pub count: u32,
 }

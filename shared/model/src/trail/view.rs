@@ -15,7 +15,7 @@ use crate::trail::{Access, Actor, Entry, Event, Target};
 pub struct AuditEntry {
     /// The id of the entry.
     pub id: TrailEntryId,
-    /// When the event happened (RFC 3339, UTC); for wrong passwords and codes and for rejected
+    /// When the event happened (RFC 3339, UTC); for failed sign-ins and proofs and for rejected
     /// sign-ups, which are counted per minute, when the minute began.
     #[schema(format = DateTime, example = "2026-01-01T12:00:00.000Z")]
     pub at: String,
@@ -24,7 +24,7 @@ pub struct AuditEntry {
     pub operation: String,
     /// What happened to the account; empty if the name of the operation is sufficient.
     pub events: Vec<Event>,
-    /// For a sign-in, how the user was authenticated (RFC 8176).
+    /// For a sign-in or a reauthentication, how the user was authenticated (RFC 8176).
     pub method: Vec<Amr>,
     /// The access level of the request.
     pub access: Option<Access>,
@@ -39,7 +39,7 @@ pub struct AuditEntry {
     pub fields: Vec<String>,
     /// Where the request came from.
     pub place: Option<Place>,
-    /// How often the event happened; above 1 only for wrong passwords and codes and for rejected
+    /// How often the event happened; above 1 only for failed sign-ins and proofs and for rejected
     /// sign-ups.
     pub count: u32,
 }
@@ -56,19 +56,19 @@ impl From<Entry> for AuditEntry {
 pub struct Activity {
     /// The id of the entry.
     pub id: TrailEntryId,
-    /// When the event happened (RFC 3339, UTC); for wrong passwords and codes, which are counted
+    /// When the event happened (RFC 3339, UTC); for failed sign-ins and proofs, which are counted
     /// per minute, when the minute began.
     #[schema(format = DateTime, example = "2026-01-01T12:00:00.000Z")]
     pub at: String,
     /// What happened to the account; empty for changes that have no event of their own.
     pub events: Vec<Event>,
-    /// For a sign-in, how the user was authenticated (RFC 8176).
+    /// For a sign-in or a reauthentication, how the user was authenticated (RFC 8176).
     pub method: Vec<Amr>,
     /// Who caused the event.
     pub actor: Role,
     /// Where the request came from; `null` if an administrator or a server sent the request.
     pub place: Option<Place>,
-    /// How often the event happened; above 1 only for wrong passwords and codes.
+    /// How often the event happened; above 1 only for failed sign-ins and proofs.
     pub count: u32,
 }
 

@@ -181,7 +181,7 @@ mod tests {
     }
 
     #[test]
-    fn a_device_is_forgotten_when_time_epochs_apps_or_the_setting_say_so() {
+    fn a_device_is_forgotten_after_its_time_or_a_change_of_epoch_app_or_setting() {
         let (entropy, days) =
             (Entropy::system(), |days| SecondFactorSettings { remember_device_days: days, ..SecondFactorSettings::default() });
         let mut user = User::new(&entropy, at(0));

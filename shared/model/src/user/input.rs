@@ -137,9 +137,9 @@ pub trait Fields: 'static {
 
 /// A change that a user makes to their own data.
 pub struct Own;
-/// A change to a user by a server.
+/// A change to a user by a server or an administrator.
 pub struct Any;
-/// The creation of a user by a server.
+/// The creation of a user by a server or an administrator.
 pub struct New;
 
 impl Fields for Own {

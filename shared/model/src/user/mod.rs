@@ -90,8 +90,8 @@ pub struct User {
     /// The number of consecutive wrong passwords at sign-in; see [`Self::is_closed_to_passwords`].
     #[serde(default, skip_serializing_if = "is_zero")]
     pub wrong_passwords: u32,
-    /// The number of consecutive wrong old passwords that a signed-in user sent to change the
-    /// password.
+    /// The number of consecutive wrong passwords that a signed-in user sent, to change the password
+    /// or to reauthenticate; see [`Self::is_closed_to_old_passwords`].
     #[serde(default, skip_serializing_if = "is_zero")]
     pub wrong_old_passwords: u32,
     /// Whether the user may sign in with an emailed code or link.
@@ -178,7 +178,8 @@ pub struct Channel {
     pub value: Email,
     /// Whether the user wants to sign in with the address; see [`Self::signs_in`].
     pub used_for_auth: bool,
-    /// Whether somebody has proved to receive the address's emails, or a server has set this.
+    /// Whether somebody has proved that they receive the address's emails, or a server has set
+    /// this.
     pub is_verified: bool,
     /// Whether this is the user's primary address.
     pub is_primary: bool,
@@ -274,13 +275,13 @@ impl User {
     }
 
     /// Whether passwords no longer work for the account after too many wrong ones, until the
-    /// password is reset or the owner signs in another way (SP 800-63B-4, §3.2.2).
+    /// password is replaced or the owner signs in another way (SP 800-63B-4, §3.2.2).
     pub fn is_closed_to_passwords(&self) -> bool {
         self.wrong_passwords >= MAX_WRONG_PASSWORDS
     }
 
-    /// Whether the old password is no longer accepted from a signed-in user, after too many wrong
-    /// ones. [`Self::forget_wrong_passwords`] ends this.
+    /// Whether the password is no longer accepted from a signed-in user who changes it or
+    /// reauthenticates, after too many wrong ones. [`Self::forget_wrong_passwords`] ends this.
     pub fn is_closed_to_old_passwords(&self) -> bool {
         self.wrong_old_passwords >= MAX_WRONG_PASSWORDS
     }

@@ -102,7 +102,7 @@ fn an_unverified_address_signs_in_and_gives_way_by_its_standing() {
 }
 
 #[test]
-fn codes_expire_when_a_sign_in_method_is_removed_not_when_added() {
+fn codes_become_invalid_when_a_sign_in_method_is_removed_but_not_when_added() {
     let raised = |change: fn(&mut User)| {
         let before = prepared();
         let mut after = before.clone();

@@ -73,7 +73,7 @@ fn a_sign_in_method_must_be_enabled_and_usable() {
 }
 
 #[test]
-fn a_user_without_sign_in_methods_can_lose_none() {
+fn only_a_user_with_a_way_to_sign_in_can_lose_the_last_one() {
     let config = ProjectConfig::default();
     let (mut before, after) = (user(), user());
     before.provider_accounts.push(account("of a provider that is gone"));

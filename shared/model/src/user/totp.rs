@@ -153,7 +153,7 @@ impl Totp {
         Ok(right)
     }
 
-    /// The second factor without one of the apps; `None` if it was the last one.
+    /// The second factor without one of the apps; `None` if it was the only one.
     pub fn without(self, id: AuthenticatorId) -> Option<Self> {
         let Self { first, more, recovery } = self;
         let mut left = std::iter::once(first).chain(more).filter(|app| app.id != id);

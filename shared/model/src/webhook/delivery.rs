@@ -109,7 +109,7 @@ impl Delivery {
         Self { id, message_id, event_type, body, created_at: at, status, attempts, next_attempt_at: Some(now) }
     }
 
-    /// The same message once more, as a delivery of its own.
+    /// A new delivery of the same message.
     pub fn again(&self, id: WebhookDeliveryId, now: Timestamp) -> Self {
         let (message_id, event_type, body) = (self.message_id.clone(), self.event_type, self.body.clone());
         Self::new(id, Message { id: message_id, event_type, at: now, body }, now)

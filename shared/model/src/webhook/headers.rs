@@ -45,13 +45,13 @@ pub fn checked(headers: BTreeMap<String, String>) -> Result<BTreeMap<String, Str
     }
     for (name, value) in &lower {
         if !is_name(name) {
-            return Err(format!("must have names of at most {MAX_NAME} letters, digits and dashes"));
+            return Err(format!("must have names of 1 to {MAX_NAME} letters, digits and dashes, unlike {name:?}"));
         }
         if RESERVED.contains(&name.as_str()) || RESERVED_PREFIXES.iter().any(|prefix| name.starts_with(prefix)) {
             return Err(format!("must not set {name}"));
         }
         if !is_value(value) {
-            return Err(format!("must have values of at most {MAX_VALUE} visible ASCII characters and spaces"));
+            return Err(format!("must have a value of 1 to {MAX_VALUE} visible ASCII characters and spaces for {name}"));
         }
     }
     Ok(lower)

@@ -24,7 +24,8 @@ const MAX_DESCRIPTION: usize = 256;
 #[derive(Debug, Deserr, ToSchema)]
 #[deserr(deny_unknown_fields)]
 pub struct NewEndpoint {
-    /// `https`; in development also `http` for this machine.
+    /// An `https` URL. `http` is accepted only for the service's own machine, and only if the
+    /// deployment allows private addresses.
     #[schema(example = "https://example.com/webhooks")]
     pub url: String,
     /// One line of at most 256 characters.
@@ -45,7 +46,8 @@ pub struct NewEndpoint {
 #[derive(Debug, Clone, Deserr, ToSchema)]
 #[deserr(deny_unknown_fields)]
 pub struct EndpointPatch {
-    /// `https`; in development also `http` for this machine.
+    /// An `https` URL. `http` is accepted only for the service's own machine, and only if the
+    /// deployment allows private addresses.
     #[deserr(default)]
     pub url: Option<String>,
     /// One line of at most 256 characters.
