@@ -114,7 +114,7 @@ fn of_profile(profile: &Profile) -> anyhow::Result<Result<Credentials, String>> 
         return Ok(Ok(Credentials::new(key, secret, token, None, "profile")));
     }
     let Some(command) = profile.get("credential_process") else {
-        return Ok(Err(format!("profile {} has no keys, credential_process, role or single sign-on", profile.name)));
+        return Ok(Err(format!("profile {} has no keys, credential_process, role, single sign-on or login", profile.name)));
     };
     let what = format!("the credential_process of profile {}", profile.name);
     run(Command::new("sh").args(["-c", command]), &what).map(Ok)

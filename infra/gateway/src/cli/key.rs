@@ -16,7 +16,7 @@ use crate::keys::Role;
 use crate::say::say;
 
 const KEYS: &str = "/internal/api-keys";
-/// The fields of the answer that have the keys, in the order of [`KeyKind::ALL`].
+/// The fields of the answer that contain the keys, in the order of [`KeyKind::ALL`].
 const FIELDS: [&str; KeyKind::ALL.len()] = ["publishable_client_key", "secret_server_key", "super_secret_admin_key"];
 
 #[derive(Subcommand)]
@@ -54,7 +54,7 @@ pub(super) struct Create {
     /// An admin key
     #[arg(long)]
     admin: bool,
-    /// A server key for these operations alone, such as `users:read`; the option can be repeated
+    /// A server key limited to this access to an area, such as `users:read`; may be repeated
     #[arg(long, value_name = "AREA:ACCESS", conflicts_with_all = ["client", "admin"])]
     permission: Vec<String>,
     /// Days until the keys expire
@@ -71,7 +71,7 @@ impl Command {
         match self {
             Self::List { of, output } => {
                 let mut sets = Administrator::required(target, of).await?.get(KEYS).await?;
-                let Value::Array(sets) = sets["items"].take() else { anyhow::bail!("the answer is not a list") };
+                let Value::Array(sets) = sets["items"].take() else { anyhow::bail!("{KEYS} does not answer with a list") };
                 let now = Clock::system().now();
                 output.list(["ID", "DESCRIPTION", "KEYS", "EXPIRES", "STATE"], sets, |set| line(set, now))
             }

@@ -110,7 +110,12 @@ impl Export {
             state.save(folder)?;
         }
         let (items, sha256) = verified(folder)?;
-        ensure!(items == state.items, "the file has {items} of {} items: export again to another folder", state.items);
+        ensure!(
+            items == state.items,
+            "{} has {items} of {} items: export again to another folder",
+            items_file(folder).display(),
+            state.items
+        );
         state.sha256 = Some(sha256);
         state.save(folder)?;
         bar.finish_and_clear();

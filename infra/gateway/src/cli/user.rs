@@ -1,5 +1,5 @@
-//! `gateway user …`: lets the operator create accounts, for example the first account of the
-//! project `internal`, where sign-up is closed. Administrators manage the users of a deployment.
+//! `gateway user …`: creates accounts, on the data or over the API, for example the first account
+//! of the project `internal`, where sign-up is closed; and manages users over the API.
 
 mod api;
 

@@ -1,6 +1,6 @@
-//! Checks of the functions: each route is called, and the response shows whether its function
-//! works. The calls change nothing: they have no key and no body, and the ids in their paths belong
-//! to no item.
+//! Checks of the functions: each route except that of the images is called, and the response shows
+//! whether its function works. The calls change nothing: they have no key and no body, and the ids
+//! in their paths belong to no item.
 
 use std::io::{self, Write};
 use std::time::Duration;
