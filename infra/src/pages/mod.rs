@@ -85,7 +85,7 @@ fn environment() -> anyhow::Result<Environment<'static>> {
     environment.add_function("asset", assets::url);
     filters::add(&mut environment);
     for (name, source) in TEMPLATES {
-        environment.add_template(name, source).with_context(|| format!("cannot read {name}"))?;
+        environment.add_template(name, source).with_context(|| format!("cannot parse the template {name}"))?;
     }
     Ok(environment)
 }
