@@ -125,7 +125,7 @@ def checks(long):
 
 def main():
     parser = argparse.ArgumentParser(description="Runs the checks that a change must pass.")
-    parser.add_argument("--long", action="store_true", help="test the API for hours instead of minutes")
+    parser.add_argument("--long", action="store_true", help="also run the tests that take hours")
     parser.add_argument("names", nargs="*", metavar="check", help="run only these, and the checks they need")
     arguments = parser.parse_args()
     plan = checks(arguments.long)
