@@ -1,5 +1,5 @@
-//! `gateway help environment`: lists every variable that the gateway reads. Most are defined in the
-//! table of [`settings`].
+//! `gateway help environment`: lists the variables that an operator can set. Most are defined in
+//! the table of [`settings`].
 
 use std::fmt::Write as _;
 

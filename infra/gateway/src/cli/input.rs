@@ -38,7 +38,7 @@ pub(super) fn new_password(entropy: &Entropy, is_read: bool) -> anyhow::Result<S
 /// Reads the password, which is one line of standard input.
 fn line() -> anyhow::Result<String> {
     let mut line = String::new();
-    std::io::stdin().read_line(&mut line).context("cannot read the password")?;
+    std::io::stdin().read_line(&mut line).context("cannot read the password from standard input")?;
     let line = line.strip_suffix('\n').unwrap_or(&line);
     Ok(line.strip_suffix('\r').unwrap_or(line).to_owned())
 }

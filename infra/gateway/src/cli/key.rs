@@ -54,7 +54,7 @@ pub(super) struct Create {
     /// An admin key
     #[arg(long)]
     admin: bool,
-    /// A server key limited to this access to an area, such as `users:read`; may be repeated
+    /// A server key with only this permission, such as `users:read`; the option can be repeated
     #[arg(long, value_name = "AREA:ACCESS", conflicts_with_all = ["client", "admin"])]
     permission: Vec<String>,
     /// Days until the keys expire
