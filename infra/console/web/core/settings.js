@@ -110,8 +110,9 @@ export function valuesOf(fields, project) {
 }
 
 /**
- * The body of a change, from the edited values of an area and those of them that differ. The mail
- * server is one value to the API, so it is sent as a whole.
+ * The body of a request that changes settings. `now` has all values of the area as edited,
+ * `changes` only those that differ. The mail server is one value to the API, so it is sent as a
+ * whole.
  */
 export function bodyOf(fields, now, changes) {
   const isMail = (name) => name.startsWith("config.email_config.");

@@ -26,8 +26,8 @@ pub(super) struct Logins {
 }
 
 impl Logins {
-    /// The path of the file, in the folder of the user's settings; `None` if neither
-    /// `XDG_CONFIG_HOME` nor `HOME` is set.
+    /// The path of the file, in the folder of the user's settings; `None` if `HOME` is not set, and
+    /// `XDG_CONFIG_HOME` is not an absolute path.
     fn file() -> Option<PathBuf> {
         let settings = variable("XDG_CONFIG_HOME").map(PathBuf::from).filter(|folder| folder.is_absolute());
         let settings = settings.or_else(|| Some(Path::new(&variable("HOME")?).join(".config")))?;
