@@ -110,7 +110,7 @@ impl Create {
         );
         ensure!(!self.server || self.permission.is_empty(), "--server creates an unlimited key, --permission a limited one: use only one");
         let life = SignedDuration::from_hours(24 * i64::from(self.days));
-        let expires_at = Clock::system().now().checked_add(life).context("--days is too large")?;
+        let expires_at = Clock::system().now().checked_add(life).with_context(|| format!("--days {} is too large", self.days))?;
         let mut body = json!({
             "description": self.description,
             "expires_at_millis": expires_at.as_millisecond(),

@@ -87,7 +87,7 @@ impl Export {
             Some(State { sha256: Some(_), .. }) => bail!("{} already contains a complete export: choose another folder", folder.display()),
             Some(state) => state,
             None if items_file(folder).exists() => {
-                bail!("{} contains items that were not written by an export: choose another folder", folder.display())
+                bail!("{} has items.jsonl, but not the progress of an export (export.json): choose another folder", folder.display())
             }
             None => State::default(),
         };
