@@ -90,8 +90,8 @@ def restore():
 
 
 def keep():
-    """Replaces the cache with the crates of the target folder. A run that is killed meanwhile
-    leaves the old cache or none, but no incomplete one."""
+    """Replaces the cache with the crates of the target folder. If the run is killed during this, the
+    old cache remains or there is none, but there is no incomplete one."""
     new = FOLDER / "crates.new"
     shutil.rmtree(new, ignore_errors=True)
     count = copy(target(), new)

@@ -100,8 +100,8 @@ def checks(long):
         Check("tests", "cargo test --workspace", after=["build"], cores=ALL, builds=True),
         Check("release build", "tests/lambda/run build", after=["build", "python tools"], cores=ALL, builds=True),
         # The remaining checks are in the order of their duration, the longest first, so that only a
-        # short one runs at the end. Checks that mostly wait count as half a core. Those that
-        # drive a browser are retried once, as a page may take too long while other checks run.
+        # short one runs at the end. Checks that mostly wait count as half a core. Most of those
+        # that drive a browser are retried once, as a page may take too long while other checks run.
         Check("rehearsal", "tests/deploy/run", after=["build"], cores=0.5),
         Check("schemathesis", schemathesis, after=["build", "python tools"]),
         Check("functions", "tests/lambda/run events", after=["build", "python tools"], cores=0.5),
@@ -125,7 +125,7 @@ def checks(long):
 
 def main():
     parser = argparse.ArgumentParser(description="Runs the checks that a change must pass.")
-    parser.add_argument("--long", action="store_true", help="test the API for hours instead of minutes")
+    parser.add_argument("--long", action="store_true", help="also run the tests that take hours")
     parser.add_argument("names", nargs="*", metavar="check", help="run only these, and the checks they need")
     arguments = parser.parse_args()
     plan = checks(arguments.long)

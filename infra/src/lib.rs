@@ -3,8 +3,8 @@
 //!
 //! All of this derives from [`operations::all`], so a new operation appears everywhere once it is
 //! in its area's list. Some of it is checked in, such as the template, the watch routes and the
-//! list of all operations. `cargo run -p infra -- render` writes these files, and the contract
-//! tests report a file that is out of date.
+//! list of all operations. `cargo run -p infra -- render` writes these files, and reports with
+//! `--check` a file that is out of date.
 
 pub mod all_operations;
 pub mod binaries;

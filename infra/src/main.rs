@@ -93,7 +93,8 @@ fn common_passwords(lists: &[PathBuf]) -> anyhow::Result<()> {
     for list in lists {
         let text = std::fs::read_to_string(list).with_context(|| format!("cannot read {}", list.display()))?;
         let is_json = list.extension().is_some_and(|extension| extension == "json");
-        passwords.extend(if is_json { serde_json::from_str(&text)? } else { text.lines().map(str::to_owned).collect::<Vec<_>>() });
+        let parsed = if is_json { serde_json::from_str(&text) } else { Ok(text.lines().map(str::to_owned).collect::<Vec<_>>()) };
+        passwords.extend(parsed.with_context(|| format!("{} is not a JSON array of passwords", list.display()))?);
     }
     let file = checked_in::root().join("shared/model/src/password/common.bin");
     std::fs::write(&file, common::table(passwords)).with_context(|| format!("cannot write {}", file.display()))

@@ -17,7 +17,7 @@ pub(crate) fn render_with((name, source): Source, imports: &[Source], context: i
     environment.set_syntax(syntax()?);
     environment.add_filter("prose", prose);
     for (name, source) in imports.iter().copied().chain([(name, source)]) {
-        environment.add_template(name, source).with_context(|| format!("cannot read {name}"))?;
+        environment.add_template(name, source).with_context(|| format!("cannot parse the template {name}"))?;
     }
     let rendered = environment.get_template(name)?.render(Value::from(Serde(context)));
     rendered.with_context(|| format!("cannot render {name}"))

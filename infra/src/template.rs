@@ -335,7 +335,7 @@ mod tests {
     }
 
     #[test]
-    fn actions_are_those_of_the_route_and_no_others() {
+    fn actions_have_the_prefix_of_their_service_and_are_sorted() {
         assert_eq!(actions("dynamodb", [TableAction::PutItem, TableAction::GetItem]), ["dynamodb:GetItem", "dynamodb:PutItem"]);
     }
 }

@@ -128,8 +128,8 @@ fn succeeded(body: &[u8]) -> bool {
     answer["statusCode"].as_u64().is_some_and(|status| status < 400) || answer["statusCode"] == 405
 }
 
-/// The CPU time of the process so far, from the scheduler's statistics of each thread
-/// (`Documentation/scheduler/sched-stats.rst`).
+/// The CPU time of the process so far, from the scheduler's statistics of each thread ("Scheduler
+/// Statistics" in Linux's documentation).
 fn cpu(process: &Process) -> Duration {
     let threads = std::fs::read_dir(format!("/proc/{}/task", process.0.id())).unwrap();
     let nanoseconds = threads.map(|thread| {

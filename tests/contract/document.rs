@@ -156,7 +156,7 @@ fn every_field_and_parameter_is_described() {
 }
 
 #[test]
-fn events_are_named_as_requests_name_them() {
+fn event_types_are_documented_under_their_names() {
     let names: Vec<_> = EventType::ALL.iter().map(|event| event.name()).collect();
     assert_eq!(document()["components"]["schemas"]["EventType"]["enum"], json!(names));
 }

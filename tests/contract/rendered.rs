@@ -1,4 +1,5 @@
-//! Checked-in rendered files are up to date.
+//! Checked-in rendered files are up to date. The OpenAPI document and the manifests of the areas
+//! are compared by `infra render --check` only.
 
 use api::http::version::gateway_path;
 use infra::checked_in::{File, console_file, errors_file, operations_file, scorecard_file, template_files, watch_file};

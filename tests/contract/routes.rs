@@ -45,7 +45,7 @@ fn every_operation_has_a_one_line_summary() {
     for operation in operations::all() {
         let (name, summary) = (operation.route.name, operation.route.summary);
         assert!(!summary.is_empty(), "{name} has no summary");
-        assert!(summary.len() <= 120, "{name}: the summary must be one line");
+        assert!(summary.len() <= 120, "{name}: the summary must have at most 120 characters");
         assert!(
             !summary.contains(['\n', '"']) && !summary.ends_with('.'),
             "{name}: the summary must be one line, without quotes and full stop"
@@ -103,9 +103,9 @@ fn every_function_has_a_binary_and_every_binary_a_function() {
     assert!(unknown.is_empty(), "binaries without an operation (is it in its area's list?) or worker: {unknown:?}");
 }
 
-/// A function panics at its start if it is run as one of another interface.
+/// Each of these functions panics if the operation is of another interface.
 #[test]
-fn every_binary_runs_its_operation_as_one_of_its_interface() {
+fn every_binary_calls_the_run_function_of_its_interface() {
     for Operation { route, .. } in operations::all() {
         let area = route.name.split('-').next().unwrap();
         let text = std::fs::read_to_string(root().join(format!("functions/{area}/src/bin/{}.rs", route.name))).unwrap();

@@ -119,7 +119,7 @@ impl SoftPasskey {
         self.signed(&self.authenticator_data(self.flags), &client)
     }
 
-    /// A response with this data.
+    /// An assertion with this authenticator data and client data.
     pub fn signed(&self, data: &[u8], client: &[u8]) -> Value {
         let signature: Signature = self.key.sign(&[data, digest(&SHA256, client).as_ref()].concat());
         let id = encode(&self.credential_id);
@@ -175,7 +175,7 @@ impl TestApp {
         Ceremony::of(&self.client().post(AUTHENTICATION, json!({ "attempt_code": attempt })).await)
     }
 
-    /// Sends the response of a registration.
+    /// Completes a registration with this response of an authenticator.
     pub async fn register(&self, user: &SignedIn, code: &str, credential: &Value) -> Answer {
         self.signed_in(user).post("/api/v1/auth/passkey/register", json!({ "code": code, "credential": credential })).await
     }
@@ -194,7 +194,7 @@ impl TestApp {
         passkey
     }
 
-    /// Sends the response of a sign-in.
+    /// Signs in with this response of an authenticator (the assertion).
     pub async fn send_assertion(&self, code: &str, response: &Value) -> Answer {
         send_assertion_as(&self.client(), code, response).await
     }
@@ -206,7 +206,7 @@ impl TestApp {
     }
 }
 
-/// Sends the response of a sign-in as this caller.
+/// Signs in, as this caller, with this response of an authenticator (the assertion).
 pub async fn send_assertion_as(caller: &Caller, code: &str, response: &Value) -> Answer {
     caller.post("/api/v1/auth/passkey/sign-in", json!({ "code": code, "authentication_response": response })).await
 }

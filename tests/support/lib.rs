@@ -266,7 +266,7 @@ impl TestApp {
     }
 
     /// Deletes the items that have expired by the clock of this machine, as a gateway does every
-    /// day.
+    /// hour.
     pub async fn delete_expired(&self) -> usize {
         self.engine.expire().await.unwrap()
     }
@@ -276,8 +276,8 @@ impl TestApp {
         workers::trail::link(&self.app, self.project_id()).await.unwrap()
     }
 
-    /// Records the events of all changes so far like the worker of webhooks; returns the number of
-    /// new deliveries.
+    /// Records the events of all changes so far like the webhook worker; returns the number of new
+    /// deliveries.
     pub async fn record_webhooks(&self) -> usize {
         let mut recorded = 0;
         while let Some(batch) = self.engine.changes().await.unwrap() {

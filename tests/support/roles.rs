@@ -1,4 +1,5 @@
-//! Records the IAM actions that operations use on the table, to compare them with their roles.
+//! Records the IAM actions that each operation uses on the table, to compare them with the
+//! operation's role.
 
 use std::collections::BTreeSet;
 use std::future::Future;

@@ -1,4 +1,4 @@
-//! A service with its data on disk and the worker of webhooks, as in the gateway.
+//! A service with its data on disk and the webhook worker, as in the gateway.
 
 use crypto::password::hash::Hasher;
 use gateway::engine::Engine;

@@ -135,7 +135,7 @@ pub fn version() -> &'static str {
     &VERSION
 }
 
-/// The URL of a file, by which browsers may cache it forever.
+/// The URL of a file, with the version, so that browsers may cache the file forever.
 pub fn url(name: &str) -> String {
     format!("{BASE}/{}/{name}", version())
 }

@@ -44,7 +44,7 @@ pub struct Cli {
 
 #[derive(Subcommand)]
 enum Command {
-    /// Serve the API, the inbox and the API reference on one port
+    /// Serve the API, its reference, the console, the inbox and the outbox on one port
     Serve(serve::Options),
     /// Print the link that opens the console, the inbox and the outbox of a running gateway
     Pages,

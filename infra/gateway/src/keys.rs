@@ -79,8 +79,8 @@ impl Keys {
         let mut secrets = Vec::with_capacity(KeyKind::ALL.len());
         for (name, kind) in role.names().into_iter().zip(KeyKind::ALL) {
             let text = variable(name).or_else(|| saved.value(name));
-            if let Some(text) = text.as_deref().filter(|text| !is_key(text)) {
-                bail!("{name} must be a key of visible ASCII characters, unlike {text:?}");
+            if text.as_deref().is_some_and(|text| !is_key(text)) {
+                bail!("{name} is not a valid key: it must consist of visible ASCII characters and must not be {NO_KEY}");
             }
             secrets.push(text.map_or_else(|| new_key(entropy, kind), SecretString::from));
         }
@@ -103,7 +103,7 @@ impl Keys {
             if let Some(old) = old {
                 let replace = store.replace_key(&self.project_id, &old, &new);
                 let replaced = by_system("gateway-key-replace").run(&project, replace).await;
-                replaced.with_context(|| format!("{name} is already a key of the project"))?;
+                replaced.with_context(|| format!("cannot replace the saved {name}; the new value may already be a key of the project"))?;
             }
         }
         Ok(())

@@ -10,8 +10,8 @@
 //! Browsers send the cookies of `localhost` to the servers on all its ports. So the cookie is named
 //! after the gateway's port, and contains a digest of the key and the port rather than the key:
 //! another server on this machine that receives the cookie does not learn the key. As such a server
-//! could still send the cookie itself, the cookie does not open the keys of the project: for those,
-//! the console sends a token that it keeps in its storage, which belongs to one port.
+//! could still send the cookie itself, the cookie does not give access to the keys of the project:
+//! for those, the console sends a token that it keeps in its storage, which belongs to one port.
 
 use anyhow::bail;
 use crypto::digest::Digest;

@@ -31,8 +31,8 @@ use crate::engine::Engine;
 use crate::inbox::Inbox;
 use crate::pages::{self, Extent, Private};
 
-/// How often the outbox worker checks for work without being woken: nothing wakes it when a
-/// scheduled email becomes due or a lease expires.
+/// How often the outbox worker and the webhook worker check for work without being woken: nothing
+/// wakes them when a scheduled email or a retry becomes due, or when a lease expires.
 const PATROL: Duration = Duration::from_millis(500);
 
 /// The parts that a gateway is made of; tests use their own clock and entropy.
@@ -239,7 +239,7 @@ async fn link(app: &App, projects: BTreeSet<ProjectId>) -> BTreeSet<ProjectId> {
 }
 
 impl Service {
-    /// Starts the worker of webhooks, which records the events of changes and delivers them. Once
+    /// Starts the webhook worker, which records the events of changes and delivers them. Once
     /// `stop` changes, the worker begins no more deliveries, and stops after those that are under
     /// way. With `works_alone` (no other process delivers events), the worker first frees the
     /// endpoints that a killed worker had claimed.
@@ -254,7 +254,7 @@ impl Service {
                 let is_busy = match step(&app, &engine, &mut courier).await {
                     Ok(is_busy) => is_busy,
                     Err(error) => {
-                        tracing::error!(%error, "the worker of webhooks cannot read the table");
+                        tracing::error!(%error, "the webhook worker cannot read or write the table");
                         false
                     }
                 };

@@ -124,7 +124,7 @@ fn check_path(path: &str) -> anyhow::Result<()> {
             }
             None => ensure!(
                 !segment.is_empty() && segment.chars().all(is_plain),
-                "{segment:?} in {path:?} must be lowercase letters, digits and dashes, or a parameter in braces"
+                "{segment:?} in {path:?} must be lowercase letters, digits, dashes, dots and underscores, or a parameter in braces"
             ),
         }
     }

@@ -17,7 +17,7 @@ const EVERY: &[&str] = &["INTERNAL_ERROR"];
 const TABLE: &[&str] = &["SERVICE_UNAVAILABLE"];
 /// Errors of operations that read a path, a query or a body.
 const INPUT: &[&str] = &["SCHEMA_ERROR"];
-/// Errors of operations whose method has a body.
+/// Errors of operations whose method allows a body.
 const BODY: &[&str] = &["BODY_PARSING_ERROR", "BODY_TOO_LARGE"];
 /// Errors of operations that require an access level (`Access<L>`).
 const ACCESS: &[&str] = &[

@@ -1,5 +1,5 @@
-//! The bodies of errors: a schema for each of the two APIs and one for the token endpoint. Every
-//! code of the API's catalog is listed.
+//! The bodies of errors: a schema for each of the two APIs, and one for the operations with OAuth
+//! errors. Every code of the API's catalog is listed.
 
 use std::fmt::Write as _;
 
@@ -17,7 +17,7 @@ use super::catalog;
 pub(super) const CONTENT: &str = "ContentError";
 /// The name of the schema for errors of the product API.
 pub(super) const PRODUCT: &str = "ProductError";
-/// The name of the schema for errors of the token endpoint.
+/// The name of the schema for OAuth errors (`Route::has_oauth_errors`).
 pub(super) const OAUTH: &str = "OauthError";
 const CODE: &str = "ProductErrorCode";
 

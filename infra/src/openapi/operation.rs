@@ -201,7 +201,7 @@ fn errors_by_status(operation: &Operation) -> BTreeMap<StatusCode, Response> {
     let route = &operation.route;
     let mut by_status: BTreeMap<StatusCode, Vec<&str>> = BTreeMap::new();
     for code in common::codes(operation) {
-        // A code without a status is missing in the catalogs; the contract tests report such a
+        // A code without a status is missing from the catalogs; the contract tests report such a
         // code.
         if let Some(status) = common::status(route.interface, code) {
             by_status.entry(status).or_default().push(code);

@@ -85,7 +85,7 @@ fn environment() -> anyhow::Result<Environment<'static>> {
     environment.add_function("asset", assets::url);
     filters::add(&mut environment);
     for (name, source) in TEMPLATES {
-        environment.add_template(name, source).with_context(|| format!("cannot read {name}"))?;
+        environment.add_template(name, source).with_context(|| format!("cannot parse the template {name}"))?;
     }
     Ok(environment)
 }
@@ -132,7 +132,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_page_has_one_navigation_that_marks_its_entry() {
+    fn a_page_has_the_navigation_of_its_frame_and_escapes_texts() {
         let page = Frame::new(true).message("Hello", "<script>alert(1)</script>", &[]).unwrap();
         assert!(page.contains("&lt;script&gt;alert(1)&lt;&#x2f;script&gt;"), "{page}");
         for entry in PRIVATE.iter().chain(&PUBLIC) {

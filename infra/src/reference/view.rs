@@ -166,7 +166,7 @@ fn failures<'a>(operation: &'a Value, codes: &'a BTreeMap<&str, CodeEntry>) -> i
     })
 }
 
-/// The success responses.
+/// The responses without error codes.
 fn answers(document: &Value, operation: &Value) -> Vec<Answer> {
     let responses = operation["responses"].as_object().into_iter().flatten();
     let answer = |(status, response): (&String, &Value)| {

@@ -115,9 +115,9 @@ impl Scorecard {
             let path = folder.join(name);
             std::fs::read_to_string(&path).with_context(|| format!("cannot read {}", path.display()))
         };
-        let mut scorecard: Self = toml::from_str(&text("standards.toml")?).context("standards.toml")?;
+        let mut scorecard: Self = toml::from_str(&text("standards.toml")?).context("cannot parse standards.toml")?;
         for standard in &mut scorecard.standards {
-            let rows: Rows = toml::from_str(&text(&standard.rows)?).with_context(|| standard.rows.clone())?;
+            let rows: Rows = toml::from_str(&text(&standard.rows)?).with_context(|| format!("cannot parse {}", standard.rows))?;
             standard.requirements = rows.requirement;
         }
         Ok(scorecard)

@@ -105,8 +105,8 @@ export function mayLeave() {
 }
 
 /**
- * Shows how a form differs from what somebody else saved meanwhile. Returns whose values to keep:
- * "theirs" or "mine".
+ * Shows how a form differs from what somebody else saved meanwhile. Returns whose values to keep,
+ * "theirs" or "mine"; neither if the user cancels.
  */
 export function showConflicts(conflicts, labelOf) {
   const printed = (value) =>

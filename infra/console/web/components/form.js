@@ -1,7 +1,8 @@
 // Forms. Nothing that was typed is lost if the API rejects it: the problems appear beside the
-// fields. A form that changes something sends only what changed, and reads the current values
-// first, so that it does not overwrite somebody else's changes unseen. If somebody else saves between
-// this comparison and the change, the API refuses the change, and the form compares again.
+// fields. A form that changes something sends only what changed. It first compares the values with
+// the current ones, so that it does not overwrite somebody else's changes unseen. If somebody else
+// saves between this comparison and the change, the API refuses the change, and the form compares
+// again.
 
 import { isStale, TRIES } from "../core/api.js";
 import { fill, h, newId, say } from "../core/dom.js";
@@ -145,8 +146,8 @@ class Field {
  * - `fields` have a name (the path in the request's body), label, help and type; a field with
  *   `when(values)` is shown only while that is true of the values in the form;
  * - `values` are those of something that exists; without them, the form creates something;
- * - `reread()` returns the current values, with which the form is compared before it is saved, and
- *   to which alone `send` makes the change;
+ * - `reread()` returns the current values; the form is compared with them before it is saved, and
+ *   `send` fails if they are no longer current;
  * - `send(body, values, changes)` makes the change, where `values` and `changes` have the paths of
  *   fields as names; `request` takes the same and returns the request, to copy as curl;
  * - `done(answer)` is called after success.
@@ -189,7 +190,7 @@ export function form({ fields, values, reread, send, request, done, verb, cancel
     return first ? null : found;
   }
 
-  /** The values to create something with: hidden and empty fields are not sent. */
+  /** The values to create something with: no hidden fields, and no empty ones without `isSent`. */
   const given = (found) =>
     Object.fromEntries(
       Object.entries(found).filter(([name, value]) => {
@@ -247,7 +248,7 @@ export function form({ fields, values, reread, send, request, done, verb, cancel
     marked();
   }
 
-  /** The answer to the change; `REFUSED` if who fills in the form keeps the values of others. */
+  /** The answer to the change; `REFUSED` if the user does not overwrite the changes of others. */
   async function tried(found) {
     for (let tries = 1; ; tries++) {
       if (!(await isCurrent(found))) return REFUSED;

@@ -187,8 +187,8 @@ class List {
   }
 
   /**
-   * Updates the first page at intervals, unless further pages, details or a dialog are open. The
-   * focus stays on its row.
+   * Updates the first page at intervals, unless the browser's tab is hidden, or further pages,
+   * details or a dialog are open. The focus stays on its row.
    */
   #follow() {
     const timer = setInterval(async () => {

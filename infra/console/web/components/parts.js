@@ -43,7 +43,7 @@ export function secret(value) {
   return h("span", { class: "key" }, h("details", {}, h("summary", {}, masked), h("code", {}, value)), copyButton(value));
 }
 
-/** A time in milliseconds or as text: relative, with the absolute one on hover. */
+/** A time in milliseconds or as text: relative unless `isLong`, with the absolute one on hover. */
 export function time(value, { isLong = false } = {}) {
   if (value === null || value === undefined) return h("span", { class: "muted never" }, t.never);
   const date = new Date(value);
@@ -112,7 +112,7 @@ export function curlButton(make) {
   return copy;
 }
 
-/** A failure in the API's own words. */
+/** A failure, in the API's own words if the API reported it. */
 export function failure(error, { again } = {}) {
   if (error.name === "AbortError") return h("span");
   const isApi = typeof error.status === "number";

@@ -8,7 +8,7 @@ import { button, failure, note } from "./parts.js";
 /**
  * Opens a dialog for work in steps.
  *
- * - `begin` is a form's content, shown before the work starts;
+ * - `begin` is the content of the form that is shown before the work starts;
  * - `step()` makes the next step and returns whether another one follows; after a failure, it is
  *   called again to try the same step again;
  * - `progress()` returns a text about what is done so far, `finished()` one about the result.

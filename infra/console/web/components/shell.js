@@ -50,7 +50,7 @@ export function projectSwitch({ projects, router, projectId }) {
   return [h("label", { class: "label", for: "project" }, t.nav.project), select];
 }
 
-/** Who uses the console. */
+/** The link to the user's account, and the button to sign out; or the link to sign in. */
 export function account({ session, projects, router, refresh }) {
   const signOut = async () => {
     await session.signOut().catch(() => {});

@@ -64,8 +64,8 @@ const VARIABLES = {
 };
 
 /**
- * A request as a command for a shell. Credentials are the variables of `keys.env`, so that a copied
- * command contains no secret; passwords in the body are masked.
+ * A request as a command for a shell. Credentials are variables, those of `keys.env` for keys, and
+ * passwords and secrets in the body are masked, so that a copied command contains no secret.
  */
 export function toCurl({ method, url, headers, body }, origin) {
   const quoted = (text) => `'${text.replaceAll("'", `'\\''`)}'`;
@@ -149,7 +149,7 @@ export class Api {
   }
 }
 
-/** How often a change is tried that others come before. */
+/** How often a change is attempted while other changes keep coming first. */
 export const TRIES = 3;
 
 /** Whether something has changed since it was read. */

@@ -14,7 +14,7 @@ export function document() {
   return reading;
 }
 
-/** All operations of a document, in its order, without those of HEAD, which only repeat GET. */
+/** All operations of a document, in its order. */
 export function operations(document) {
   return Object.entries(document.paths).flatMap(([path, methods]) =>
     Object.entries(methods)

@@ -33,7 +33,7 @@ export class Session {
     this.#user = read(sessionStorage, SESSION);
   }
 
-  /** Asks the gateway for the keys of its first project; it sends them only to its own machine. */
+  /** Asks the gateway for the keys of its first project, with the token from the printed link. */
   async open() {
     const token = text(this.#stores.localStorage, TOKEN);
     if (!token) return;
@@ -106,7 +106,7 @@ export class Session {
     await this.#complete(attempt, factor);
   }
 
-  /** Completes a sign-in with a passkey. */
+  /** Completes a sign-in with a passkey as the second factor. */
   async secondFactorByPasskey(attempt) {
     await this.#complete(attempt, { type: "passkey", passkey: await prove(this.#anybody(), attempt) });
   }
@@ -143,7 +143,7 @@ export class Session {
     return new Api(credentials, { fetch: this.#fetch, renew: () => this.#renew() }).post("/auth/password/update", body);
   }
 
-  /** Confirms or refuses the sign-in of a command-line tool, which gets a session of this user. */
+  /** Checks, confirms or refuses a tool's sign-in; if confirmed, it gets a session of this user. */
   decide(code, mode) {
     const body = { login_code: code, mode, ...(mode === "complete" && { refresh_token: this.#user?.refresh }) };
     return this.internal.post("/auth/cli/complete", body);
@@ -173,7 +173,7 @@ export class Session {
     write(this.#stores.sessionStorage, SESSION, null);
   }
 
-  /** Exchanges the refresh token; requests that find the token expired share one exchange. */
+  /** Gets a new access token; requests whose token has expired share one exchange. */
   #renew() {
     this.#renewal ??= this.#exchange().finally(() => {
       this.#renewal = null;

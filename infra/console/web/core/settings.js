@@ -1,5 +1,5 @@
 // The settings of a project by area: which fields there are, and how values that are lists or
-// objects are edited. Their help texts come from the API's own description.
+// objects are edited. By default, their help texts come from the API's own description.
 
 import { at, nested } from "./values.js";
 
@@ -110,8 +110,9 @@ export function valuesOf(fields, project) {
 }
 
 /**
- * The body of a change, from the edited values of an area and those of them that differ. The mail
- * server is one value to the API, so it is sent as a whole.
+ * The body of a request that changes settings. `now` has all values of the area as edited,
+ * `changes` only those that differ. The mail server is one value to the API, so it is sent as a
+ * whole.
  */
 export function bodyOf(fields, now, changes) {
   const isMail = (name) => name.startsWith("config.email_config.");

@@ -67,7 +67,7 @@ export async function entries({ api, router, to }, query) {
   });
 }
 
-/** Forms of the past that are not regular. */
+/** The past forms of irregular verbs. */
 const PASTS = { begin: "began", cancel: "cancelled", find: "found", forget: "forgot", send: "sent", set: "set", take: "took", transfer: "transferred", undoe: "undid" };
 
 /**

@@ -11,7 +11,7 @@ import { texts as t } from "../texts.js";
 const AREAS = ["auth", "emails", "keys", "projects", "teams", "users", "webhooks"];
 const PERMISSIONS = AREAS.flatMap((area) => [`${area}:read`, `${area}:write`]);
 // The latest time that the API accepts, and the beginning of its year: a set of keys that expires
-// in that year never expires.
+// in that year is shown as one that never expires.
 const NEVER = 253_402_207_200_000;
 const FAR = 253_370_764_800_000;
 const DAY = 86_400_000;
@@ -82,7 +82,7 @@ export async function view(context) {
   );
 }
 
-/** The keys that this gateway made for its first project. */
+/** The keys of the gateway's first project. */
 function own(local) {
   return h(
     "section",

@@ -52,8 +52,8 @@ export function stateOf(endpoint) {
 }
 
 /**
- * Header lines such as `X-Token: abc` as an object, and back. A line without a colon is a name
- * without a value, so that the API reports it if it is none.
+ * Header lines such as `X-Token: abc` as an object, and back. A line without a colon becomes a
+ * header without a value, so that the API reports a line that is not a header.
  */
 export const headersOf = (text) =>
   Object.fromEntries(

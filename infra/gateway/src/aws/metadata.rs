@@ -33,10 +33,14 @@ fn client() -> anyhow::Result<Client> {
 pub(super) async fn of_container() -> anyhow::Result<Result<Credentials, String>> {
     let relative = variable("AWS_CONTAINER_CREDENTIALS_RELATIVE_URI").map(|path| format!("{CONTAINERS}{path}"));
     let Some(text) = relative.or_else(|| variable("AWS_CONTAINER_CREDENTIALS_FULL_URI")) else {
-        return Ok(Err("this is not a container with a role (AWS_CONTAINER_CREDENTIALS_RELATIVE_URI is not set)".to_owned()));
+        return Ok(Err("this is not a container with a role (neither AWS_CONTAINER_CREDENTIALS_RELATIVE_URI nor \
+                       AWS_CONTAINER_CREDENTIALS_FULL_URI is set)"
+            .to_owned()));
     };
     let url = Url::parse(&text).ok().filter(is_trusted);
-    let url = url.with_context(|| format!("{text} cannot serve container credentials: expected https, or http on this machine"))?;
+    let url = url.with_context(|| {
+        format!("AWS_CONTAINER_CREDENTIALS_FULL_URI is {text}: expected https, or http on this machine or at the address of ECS or EKS")
+    })?;
     let token = match variable("AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE") {
         Some(file) => Some(std::fs::read_to_string(&file).with_context(|| format!("cannot read {file}"))?),
         None => variable("AWS_CONTAINER_AUTHORIZATION_TOKEN"),
@@ -95,7 +99,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn credentials_are_requested_over_plain_http_only_on_this_machine() {
+    fn credentials_are_requested_over_plain_http_only_from_loopback_ecs_and_eks() {
         let is_trusted = |text: &str| super::is_trusted(&Url::parse(text).unwrap());
         for text in ["http://169.254.170.2/x", "http://127.0.0.1:9/x", "http://[::1]/x", "http://[fd00:ec2::23]/x", "https://example.com/x"]
         {

@@ -88,7 +88,7 @@ async fn credentials(profile: Option<Profile>) -> anyhow::Result<Credentials> {
         },
     }
     if variable("AWS_WEB_IDENTITY_TOKEN_FILE").is_some() && variable("AWS_ROLE_ARN").is_some() {
-        return tokio::task::spawn_blocking(|| from_aws_cli("default", "a web identity")).await?;
+        return tokio::task::spawn_blocking(|| from_aws_cli(None, "a web identity")).await?;
     }
     match metadata::of_container().await? {
         Ok(found) => return Ok(found),
@@ -107,31 +107,32 @@ async fn credentials(profile: Option<Profile>) -> anyhow::Result<Credentials> {
 /// misconfigured.
 fn of_profile(profile: &Profile) -> anyhow::Result<Result<Credentials, String>> {
     if let Some(kind) = profile.needs_aws_cli() {
-        return from_aws_cli(&profile.name, kind).map(Ok);
+        return from_aws_cli(Some(&profile.name), kind).map(Ok);
     }
     if let Some((key, secret)) = profile.keys() {
         let token = profile.get("aws_session_token").map(str::to_owned);
         return Ok(Ok(Credentials::new(key, secret, token, None, "profile")));
     }
     let Some(command) = profile.get("credential_process") else {
-        return Ok(Err(format!("profile {} has no keys, credential_process, role or single sign-on", profile.name)));
+        return Ok(Err(format!("profile {} has no keys, credential_process, role, single sign-on or login", profile.name)));
     };
     let what = format!("the credential_process of profile {}", profile.name);
     run(Command::new("sh").args(["-c", command]), &what).map(Ok)
 }
 
-/// Gets the credentials from the AWS CLI, because roles and single sign-on require calls to other
-/// AWS services.
-fn from_aws_cli(profile: &str, kind: &str) -> anyhow::Result<Credentials> {
+/// Gets credentials of this kind from the AWS CLI, because they require calls to other AWS
+/// services. Without a profile, the environment describes them.
+fn from_aws_cli(profile: Option<&str>, kind: &str) -> anyhow::Result<Credentials> {
     let mut command = Command::new("aws");
     command.args(["configure", "export-credentials", "--format", "process"]);
-    if kind != "a web identity" {
+    if let Some(profile) = profile {
         command.args(["--profile", profile]);
     }
+    let place = profile.map_or_else(|| "the environment".to_owned(), |profile| format!("profile {profile}"));
     match Command::new("aws").arg("--version").stdin(Stdio::null()).output() {
-        Ok(_) => run(&mut command, &format!("`aws configure export-credentials` for {kind} of profile {profile}")),
+        Ok(_) => run(&mut command, &format!("`aws configure export-credentials` for {kind} of {place}")),
         Err(_) => bail!(
-            "profile {profile} uses {kind}, which requires the AWS CLI (`aws`, version 2) on PATH: install it, or set \
+            "{place} uses {kind}, which requires the AWS CLI (`aws`, version 2) on PATH: install it, or set \
              AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY and AWS_SESSION_TOKEN"
         ),
     }

@@ -24,6 +24,6 @@ fn typed(what: &str) -> anyhow::Result<String> {
         eprint!("This deletes {what}. Type its id to confirm: ");
     }
     let mut line = String::new();
-    stdin().read_line(&mut line).context("cannot read the id")?;
+    stdin().read_line(&mut line).context("cannot read the id from standard input")?;
     Ok(line)
 }

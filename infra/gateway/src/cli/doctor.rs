@@ -11,7 +11,8 @@ use crate::doctor::{Deployment, Report, examine};
 
 #[derive(Args)]
 pub(super) struct Options {
-    /// Base URL of the API; if given, every function is called to check that it answers
+    /// Base URL of the API; if given, its operations are called to check that their functions
+    /// answer
     #[arg(long, env = "GATELET_API_URL", value_name = "URL")]
     api_url: Option<String>,
     /// Address or domain that emails are sent from

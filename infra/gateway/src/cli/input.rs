@@ -12,8 +12,7 @@ pub(super) fn project_id(id: &str) -> anyhow::Result<ProjectId> {
     ProjectId::parse(id).with_context(|| format!("{id:?} is not a project id: expected a UUID or `internal`"))
 }
 
-/// The body for the admin operation that updates a project, from settings of the form
-/// `path=value`.
+/// The body of an update of a project or a user, from settings of the form `path=value`.
 pub(super) fn patch(settings: &[String]) -> anyhow::Result<Value> {
     let mut patch = Value::Object(Map::new());
     for setting in settings {
@@ -39,7 +38,7 @@ pub(super) fn new_password(entropy: &Entropy, is_read: bool) -> anyhow::Result<S
 /// Reads the password, which is one line of standard input.
 fn line() -> anyhow::Result<String> {
     let mut line = String::new();
-    std::io::stdin().read_line(&mut line).context("cannot read the password")?;
+    std::io::stdin().read_line(&mut line).context("cannot read the password from standard input")?;
     let line = line.strip_suffix('\n').unwrap_or(&line);
     Ok(line.strip_suffix('\r').unwrap_or(line).to_owned())
 }
@@ -49,7 +48,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn settings_become_the_body_of_the_admin_operation() {
+    fn settings_become_the_body_of_an_update() {
         let settings = ["display_name=Notes", "config.sign_up_enabled=false", "config.domains=[{\"domain\":\"https://a.test\"}]"];
         let patch = patch(&settings.map(str::to_owned)).expect("a patch");
         let expected = serde_json::json!({

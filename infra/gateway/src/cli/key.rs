@@ -16,7 +16,7 @@ use crate::keys::Role;
 use crate::say::say;
 
 const KEYS: &str = "/internal/api-keys";
-/// The fields of the answer that have the keys, in the order of [`KeyKind::ALL`].
+/// The fields of the answer that contain the keys, in the order of [`KeyKind::ALL`].
 const FIELDS: [&str; KeyKind::ALL.len()] = ["publishable_client_key", "secret_server_key", "super_secret_admin_key"];
 
 #[derive(Subcommand)]
@@ -54,7 +54,7 @@ pub(super) struct Create {
     /// An admin key
     #[arg(long)]
     admin: bool,
-    /// A server key for these operations alone, such as `users:read`; the option can be repeated
+    /// A server key with only this permission, such as `users:read`; the option can be repeated
     #[arg(long, value_name = "AREA:ACCESS", conflicts_with_all = ["client", "admin"])]
     permission: Vec<String>,
     /// Days until the keys expire
@@ -71,7 +71,7 @@ impl Command {
         match self {
             Self::List { of, output } => {
                 let mut sets = Administrator::required(target, of).await?.get(KEYS).await?;
-                let Value::Array(sets) = sets["items"].take() else { anyhow::bail!("the answer is not a list") };
+                let Value::Array(sets) = sets["items"].take() else { anyhow::bail!("{KEYS} does not answer with a list") };
                 let now = Clock::system().now();
                 output.list(["ID", "DESCRIPTION", "KEYS", "EXPIRES", "STATE"], sets, |set| line(set, now))
             }
@@ -110,7 +110,7 @@ impl Create {
         );
         ensure!(!self.server || self.permission.is_empty(), "--server creates an unlimited key, --permission a limited one: use only one");
         let life = SignedDuration::from_hours(24 * i64::from(self.days));
-        let expires_at = Clock::system().now().checked_add(life).context("--days is too large")?;
+        let expires_at = Clock::system().now().checked_add(life).with_context(|| format!("--days {} is too large", self.days))?;
         let mut body = json!({
             "description": self.description,
             "expires_at_millis": expires_at.as_millisecond(),

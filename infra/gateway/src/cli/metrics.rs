@@ -30,7 +30,7 @@ impl Command {
         for id in projects {
             tools.store.project(&id).await?.with_context(|| format!("project {id} does not exist"))?;
             let counted = workers::recount::totals(&app, &id, usize::MAX).await;
-            let counted = counted.with_context(|| format!("cannot count the accounts of project {id}; try again"))?;
+            let counted = counted.with_context(|| format!("cannot count the users and teams of project {id}; try again"))?;
             let of = |name| counted.as_ref().map(|tally| tally.get(name)).unwrap_or_default();
             say!("project {id}: {} users, {} anonymous users, {} teams", of(USERS), of(ANONYMOUS), of(TEAMS));
         }

@@ -15,7 +15,9 @@ pub(super) fn run(folder: &Path) -> anyhow::Result<()> {
     let Some(url) = &holder.pages else {
         bail!("{holder} does not show its pages at localhost: see --no-pages, --trusted-proxy and --listen")
     };
-    let key = PageKey::saved(&Saved::read(Some(&data.keys_file()))).context("keys.env has no page key: start the gateway again")?;
+    let file = data.keys_file();
+    let key = PageKey::saved(&Saved::read(Some(&file)));
+    let key = key.with_context(|| format!("{} has no page key: start the gateway again", file.display()))?;
     say!("{}", key.link(url));
     Ok(())
 }

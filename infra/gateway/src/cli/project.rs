@@ -44,8 +44,8 @@ pub(super) enum Command {
         /// `GATELET_INTERNAL_ADMIN_KEY`, or new ones
         #[arg(long, conflicts_with = "id")]
         internal: bool,
-        /// The team that owns the project of a deployment; by default the team that you selected,
-        /// or your only team
+        /// Over the API, the team that is to own the project; by default the team that you have
+        /// selected, or your only team
         #[arg(long, value_name = "ID", conflicts_with_all = ["id", "internal"])]
         team: Option<String>,
     },
@@ -65,8 +65,8 @@ pub(super) enum Command {
     Show { id: String },
     /// Create and print a new set of keys for a project; the others stay valid
     Keys { id: String },
-    /// Change settings, which are named as in the admin operation: `config.sign_up_enabled=false`,
-    /// `display_name=Notes`
+    /// Change settings, which are named as in `PATCH /api/v1/internal/projects/current`:
+    /// `config.sign_up_enabled=false`, `display_name=Notes`
     Set {
         id: String,
         /// `path=value`; a value that is not JSON is used as text
@@ -153,7 +153,7 @@ async fn delete(tools: &Tools, id: &str, confirm: Option<String>) -> anyhow::Res
     let end = tools.store.end_project(&project, now);
     match tools.recorded("gateway-project-delete", &project, Vec::new(), end).await {
         Ok(()) => {}
-        Err(store::Error::Conflict(_)) => bail!("the project was deleted concurrently"),
+        Err(store::Error::Conflict(_)) => bail!("project {} was deleted concurrently", project.id),
         Err(error) => return Err(error.into()),
     }
     let purge = tools.store.purge_project(&project.id, project.created_at, now, Instant::now() + PURGE).await?;
@@ -191,7 +191,7 @@ async fn set(tools: &Tools, id: &str, settings: &[String]) -> anyhow::Result<()>
     let update = tools.store.update_project(&project, row.version, Some(&levels));
     match tools.recorded("gateway-project-set", &project, fields, update).await {
         Ok(()) => show(&project),
-        Err(store::Error::Conflict(_)) => bail!("the project was changed concurrently: check its settings, and try again"),
+        Err(store::Error::Conflict(_)) => bail!("project {} was changed concurrently: check its settings, and try again", project.id),
         Err(error) => Err(error.into()),
     }
 }

@@ -10,7 +10,7 @@ use crate::say::say;
 use crate::server::Server;
 use crate::service::Service;
 
-/// How long running requests and workers may take to finish after a signal.
+/// The time in which requests and workers that are running at a signal may finish.
 const GRACE: Duration = Duration::from_secs(10);
 
 /// Everything that runs until the gateway is stopped.
@@ -47,7 +47,7 @@ impl Serving {
                 served.context("the server failed")?;
                 worked.context("the outbox worker failed")?;
                 linked.context("the trail worker failed")?;
-                delivered.context("the worker of webhooks failed")
+                delivered.context("the webhook worker failed")
             }
             Err(_) => Ok(()),
         }

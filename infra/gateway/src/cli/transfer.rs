@@ -87,19 +87,20 @@ impl Export {
             Some(State { sha256: Some(_), .. }) => bail!("{} already contains a complete export: choose another folder", folder.display()),
             Some(state) => state,
             None if items_file(folder).exists() => {
-                bail!("{} contains items that were not written by an export: choose another folder", folder.display())
+                bail!("{} has items.jsonl, but not the progress of an export (export.json): choose another folder", folder.display())
             }
             None => State::default(),
         };
         let bar = bar("exported", state.items.max(store.estimate().await?), state.items);
-        let mut file = private(&items_file(folder), OpenOptions::new().read(true).write(true))?;
-        file.set_len(state.bytes)?;
-        file.seek(SeekFrom::End(0))?;
+        let path = items_file(folder);
+        let failed = || format!("cannot write {}", path.display());
+        let mut file = private(&path, OpenOptions::new().read(true).write(true)).with_context(failed)?;
+        file.set_len(state.bytes).with_context(failed)?;
+        file.seek(SeekFrom::End(0)).with_context(failed)?;
         loop {
             let page = store.page(state.next.as_deref()).await?;
             let text: String = page.lines.iter().flat_map(|line| [line.as_str(), "\n"]).collect();
-            file.write_all(text.as_bytes())?;
-            file.sync_data()?;
+            file.write_all(text.as_bytes()).and_then(|()| file.sync_data()).with_context(failed)?;
             state.items += page.lines.len() as u64;
             state.bytes += text.len() as u64;
             state.next = page.next;
@@ -110,7 +111,7 @@ impl Export {
             state.save(folder)?;
         }
         let (items, sha256) = verified(folder)?;
-        ensure!(items == state.items, "the file has {items} of {} items: export again to another folder", state.items);
+        ensure!(items == state.items, "{} has {items} of {} items: export again to another folder", path.display(), state.items);
         state.sha256 = Some(sha256);
         state.save(folder)?;
         bar.finish_and_clear();
@@ -179,7 +180,7 @@ fn verified(folder: &Path) -> anyhow::Result<(u64, String)> {
     let mut file = BufReader::new(File::open(&path).with_context(|| format!("cannot read {}", path.display()))?);
     let (mut hash, mut lines, mut buffer) = (Hash::new(&SHA256), 0, vec![0; 64 * 1024]);
     loop {
-        let read = file.read(&mut buffer)?;
+        let read = file.read(&mut buffer).with_context(|| format!("cannot read {}", path.display()))?;
         if read == 0 {
             break;
         }

@@ -1,5 +1,5 @@
-//! `gateway user …`: lets the operator create accounts, for example the first account of the
-//! project `internal`, where sign-up is closed. Administrators manage the users of a deployment.
+//! `gateway user …`: creates accounts, on the data or over the API, for example the first account
+//! of the project `internal`, where sign-up is closed; and manages users over the API.
 
 mod api;
 
@@ -79,7 +79,7 @@ async fn create(tools: &Tools, email: Email, id: &ProjectId, is_read: bool) -> a
     let create = app.store.create_account(id, &user, gifts);
     match tools.recorded("gateway-user-create", &project, Vec::new(), create).await? {
         Outcome::Done => {}
-        Outcome::EmailTaken(_) => bail!("{email} already signs in to project {id}"),
+        Outcome::EmailTaken(_) => bail!("a user of project {id} already signs in with {email}"),
         Outcome::AccountTaken(_) | Outcome::PasskeyTaken(_) | Outcome::Changed => bail!("the project was changed concurrently: try again"),
     }
     say!("created user {} ({email}) in project {id}", user.id);

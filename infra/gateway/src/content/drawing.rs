@@ -19,7 +19,7 @@ const MARGIN: f32 = 80.0;
 /// The sizes of the title, and how many lines it may have at each of them.
 const SIZES: [(f32, usize); 3] = [(92.0, 2), (76.0, 3), (62.0, 4)];
 const SMALL: f32 = 38.0;
-/// How many shades there are between the background and a colour.
+/// The number of shades from the background to a colour, both included.
 const SHADES: u8 = 16;
 /// The light colours of the pages: background, text, muted text and accent.
 const BACK: [u8; 3] = [0xff, 0xff, 0xff];
@@ -27,7 +27,7 @@ const COLOURS: [[u8; 3]; 3] = [[0x1a, 0x1f, 0x24], [0x56, 0x61, 0x6b], [0x0a, 0x
 const TEXT: u8 = 0;
 const MUTED: u8 = 1;
 const ACCENT: u8 = 2;
-/// Changes with the appearance of the pictures, which gives all of them other names.
+/// To be raised when the appearance of the pictures changes, so that all of them get new names.
 const VERSION: u8 = 1;
 
 #[expect(clippy::expect_used, reason = "the font is part of the program, and tests use it")]
@@ -148,7 +148,7 @@ fn line_within(text: &str, size: f32, width: f32) -> String {
     format!("{}…", kept.trim_end())
 }
 
-/// The pixels, as places in a palette: for each colour, its shades on the background.
+/// The pixels, as indices of the palette, which has the shades of each colour on the background.
 struct Canvas(Vec<u8>);
 
 impl Canvas {
@@ -216,9 +216,9 @@ impl Canvas {
         encoder.set_palette(palette());
         encoder.set_filter(png::Filter::NoFilter);
         encoder.set_compression(png::Compression::Balanced);
-        let mut writer = encoder.write_header().context("cannot begin a picture")?;
-        writer.write_image_data(&self.0).context("cannot write a picture")?;
-        writer.finish().context("cannot end a picture")?;
+        let mut writer = encoder.write_header().context("cannot write the header of a picture")?;
+        writer.write_image_data(&self.0).context("cannot write the pixels of a picture")?;
+        writer.finish().context("cannot finish a picture")?;
         Ok(bytes)
     }
 }

@@ -1,4 +1,4 @@
-//! Reads all files of a site.
+//! Parses the files of a site, once they have been read.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -18,7 +18,8 @@ use super::gallery;
 
 /// How many images are stored at once.
 const AT_ONCE: usize = 8;
-/// How often storing an image is attempted, and the wait between the attempts.
+/// How often storing an image is attempted, and the wait after the first attempt; the wait after
+/// the second is twice as long, and so on.
 const TRIES: u32 = 4;
 const WAIT: Duration = Duration::from_millis(500);
 
@@ -52,8 +53,8 @@ enum Origin<'a> {
 
 impl Folder {
     /// Stores the images that are not stored yet, switches readers to the content, and deletes the
-    /// images that no kept publication needs. Without a shelf, the content may have no images, and
-    /// its pages get no pictures.
+    /// images that no kept publication needs. Without a shelf, the content must not have images,
+    /// and its pages get no pictures.
     pub async fn publish(&self, store: &Store, shelf: Option<&Shelf>, now: Timestamp) -> anyhow::Result<Done> {
         let Some(shelf) = shelf else {
             if !self.content.images.is_empty() {
@@ -73,7 +74,10 @@ impl Folder {
         };
         let storing = missing.iter().map(|name| {
             let origin = origin(name);
-            async move { put(store, shelf, name, origin.context("an image has no file")?, now).await }
+            async move {
+                let origin = origin.with_context(|| format!("no file provides the image {name}"))?;
+                put(store, shelf, name, origin, now).await
+            }
         });
         stream::iter(storing).buffer_unordered(AT_ONCE).try_collect::<()>().await?;
         let published = store.publish(&content, now).await?;

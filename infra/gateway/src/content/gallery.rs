@@ -1,4 +1,4 @@
-//! The image files of a site: where a text refers to one, what it is, and whether it can be
+//! The image files of a site: finds those that texts refer to, and checks that they can be
 //! published.
 
 use std::collections::BTreeMap;
@@ -57,8 +57,8 @@ impl Gallery {
     }
 }
 
-/// The path of a file below the folder of the site. It is that of a URL: white space, for example,
-/// is written as `%20`.
+/// The path of a file, relative to the folder of the site. `written` is percent-encoded, as in a
+/// URL: a space is `%20`.
 fn joined(folder: &str, written: &str) -> Result<String, String> {
     let invalid = |reason: &str| format!("`{written}` {reason}");
     let decoded = percent_decode_str(written).decode_utf8().map_err(|_| invalid("is not UTF-8"))?;

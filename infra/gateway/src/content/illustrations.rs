@@ -53,12 +53,12 @@ impl Illustrations {
         found.map(Some).map_err(|message| place.error(given, message))
     }
 
-    /// Publishes images.
+    /// Adds images to those that are published.
     pub(super) fn show(&mut self, names: &[ImageName]) {
         self.images.extend(names.iter().map(ImageName::to_string));
     }
 
-    /// Publishes the picture of a page, if it has one.
+    /// Adds the picture of a page, if it has one, to the images that are published.
     pub(super) fn show_at(&mut self, page: &str, picture: Option<ImageName>) {
         if let Some(name) = picture {
             self.pictures.insert(page.to_owned(), name.path());

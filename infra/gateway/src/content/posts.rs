@@ -127,7 +127,7 @@ fn slug(matter: &FrontMatter, place: &Place<'_>) -> Result<String, PublishError>
     };
     segment(slug).map_err(|message| place.source.error(at, format!("the slug {message}")))?;
     if slug.strip_suffix(".md").is_some() {
-        return Err(place.source.error(at, format!("the slug `{slug}` must not end with `.md`, as the text of a post in Markdown does")));
+        return Err(place.source.error(at, format!("the slug `{slug}` must not end with `.md`, as the URL of a post's Markdown does")));
     }
     Ok(slug.to_owned())
 }

@@ -92,7 +92,7 @@ fn a_text_too_long_to_be_stored_is_rejected() {
 }
 
 #[test]
-fn an_explicit_excerpt_is_used_verbatim() {
+fn an_explicit_excerpt_is_not_parsed_as_markdown() {
     let lines = "title = \"Hello\"\npublished_at = 2026-01-02\nexcerpt = \"Not *Markdown*,  but\\ntext\"";
     assert_eq!(post(lines).unwrap().blog_posts[0].excerpt, "Not *Markdown*, but text");
     let long = format!("title = \"Hello\"\npublished_at = 2026-01-02\nexcerpt = \"{}\"", "x".repeat(201));

@@ -1,6 +1,6 @@
-//! Checks of the functions: each route is called, and the response shows whether its function
-//! works. The calls change nothing: they have no key and no body, and the ids in their paths belong
-//! to no item.
+//! Checks of the functions: each route except that of the images is called, and the response shows
+//! whether its function works. The calls change nothing: they have no key and no body, and the ids
+//! in their paths belong to no item.
 
 use std::io::{self, Write};
 use std::time::Duration;
@@ -110,10 +110,10 @@ pub(super) async fn examine_secret(deployment: &Deployment, report: &mut Report<
     let id = |keys: &Value| keys["keys"][0]["kid"].as_str().map(str::to_owned);
     let wanted = id(&Signer::new(secret, api_url).jwks(&project.id, false, false, false));
     let url = format!("{api_url}/api/v1/projects/{}/.well-known/jwks.json", project.id);
-    let found = async { client().ok()?.get(url).send().await.ok()?.bytes().await.ok() };
+    let found = async { client().ok()?.get(&url).send().await.ok()?.bytes().await.ok() };
     let found: Value = found.await.and_then(|body| serde_json::from_slice(&body).ok()).unwrap_or_default();
     match found["keys"].as_array() {
-        None => report.fail("secret", "the functions do not serve the keys that derive from their secret"),
+        None => report.fail("secret", format!("the keys that derive from the functions' secret cannot be read at {url}")),
         Some(keys) if keys.iter().any(|key| key["kid"].as_str().map(str::to_owned) == wanted) => {
             report.ok("secret", "GATELET_SECRET is the secret of the functions")
         }

@@ -1,4 +1,5 @@
-//! Checks of OAuth providers: projects share only clients that the deployment has.
+//! Checks of OAuth providers: the deployment has a client for each provider whose shared client a
+//! project uses.
 
 use std::collections::BTreeMap;
 use std::io::{self, Write};
@@ -13,13 +14,13 @@ use crate::causes::with_causes;
 pub(super) async fn examine(deployment: &Deployment, report: &mut Report<impl Write>) -> io::Result<()> {
     let projects = match deployment.store.projects().await {
         Ok(projects) => projects,
-        Err(error) => return report.fail("providers", format!("cannot be read: {}", with_causes(&error))),
+        Err(error) => return report.fail("providers", format!("the projects cannot be read: {}", with_causes(&error))),
     };
     let mut sharing: BTreeMap<String, Vec<String>> = BTreeMap::new();
     for line in projects {
         let row = match deployment.store.project(&line.id).await {
             Ok(row) => row,
-            Err(error) => return report.fail("providers", format!("{} cannot be read: {}", line.id, with_causes(&error))),
+            Err(error) => return report.fail("providers", format!("project {} cannot be read: {}", line.id, with_causes(&error))),
         };
         let providers = row.map(|row| row.project.config.oauth_providers).unwrap_or_default();
         for provider in providers.into_iter().filter(OAuthProvider::is_shared) {
@@ -29,7 +30,7 @@ pub(super) async fn examine(deployment: &Deployment, report: &mut Report<impl Wr
     for (provider, projects) in &sharing {
         let variable = shareable(provider).map(|shared| shared.id_variable).unwrap_or_default();
         match deployment.shared_clients.get(provider) {
-            Some(_) => report.ok("providers", format!("{provider} is shared by {}", projects.join(", ")))?,
+            Some(_) => report.ok("providers", format!("the deployment's client of {provider} is used by {}", projects.join(", ")))?,
             None => {
                 let problem =
                     format!("{} uses the deployment's client of {provider}: set {variable} to its id to check it", projects.join(", "));
@@ -37,5 +38,5 @@ pub(super) async fn examine(deployment: &Deployment, report: &mut Report<impl Wr
             }
         }
     }
-    if sharing.is_empty() { report.ok("providers", "no project shares a client") } else { Ok(()) }
+    if sharing.is_empty() { report.ok("providers", "no project uses a client of the deployment") } else { Ok(()) }
 }

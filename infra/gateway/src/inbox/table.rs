@@ -9,8 +9,7 @@
 //! (debug build; `cargo test -p gateway --lib -- --ignored --nocapture measured`).
 //!
 //! A committed email is in the write-ahead log, so it survives the end of this process. No
-//! operation waits for the disk: if the machine loses power, the inbox's most recent emails are
-//! lost.
+//! operation waits for the disk: if the machine loses power, the most recent emails may be lost.
 
 use std::path::Path;
 

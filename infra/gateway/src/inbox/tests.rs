@@ -113,7 +113,7 @@ fn a_search_finds_any_substring_ignoring_case_and_without_patterns() {
 }
 
 #[test]
-fn filters_combine_and_a_page_continues_before_an_email() {
+fn filters_combine_and_a_list_continues_before_a_given_email() {
     let inbox = memory();
     let other = ProjectId::parse("6a0c5a8e-58a1-4b0e-9a51-000000000009").unwrap();
     (1..=6).for_each(|number| {

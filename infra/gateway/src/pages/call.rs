@@ -1,5 +1,5 @@
-//! Calls operations in this process on behalf of the operator. Pages make changes only in this way,
-//! so the rules of the API apply to them.
+//! Calls operations in this process on behalf of the operator. Pages change the data of projects
+//! only in this way, so the rules of the API apply to them.
 
 use api::http::client::PeerAddress;
 use api::product::access::Operator;

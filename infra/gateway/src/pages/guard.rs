@@ -97,10 +97,10 @@ pub(super) fn answer_instead(pages: &Pages, request: &Request) -> Option<Respons
     (!has_key).then(|| refused(pages, Refusal::NoKey, request))
 }
 
-/// Gives a browser that followed the link with the key its cookie, and redirects the browser to the
-/// same page without the key, so that the key appears neither in the address bar nor in `Referer`.
-/// The console receives its token in the fragment, which browsers send to no server, and removes it
-/// from the address bar.
+/// Sets the cookie if the URL contains the key, and redirects the browser to the page without the
+/// key, so that the key appears neither in the address bar nor in `Referer`. The console receives
+/// its token in the fragment, which browsers send to no server, and removes it from the address
+/// bar.
 fn exchange(key: &PageKey, request: &Request, host: &str) -> Option<Response> {
     let query = request.uri().query().filter(|_| request.method() == Method::GET)?;
     let (given, rest): (Vec<_>, Vec<_>) = url::form_urlencoded::parse(query.as_bytes()).partition(|(name, _)| name == page_key::PARAMETER);
@@ -133,8 +133,8 @@ fn check(request: &Request, is_remote: bool) -> Result<(), Refusal> {
     if !is_remote && !peer.is_some_and(|peer| peer.0.ip().to_canonical().is_loopback()) {
         return Err(Refusal::OtherMachine);
     }
-    // No current browser or program uses HTTP/1.0. nginx does, and by default it sets `Host` to
-    // this machine and adds no other header.
+    // Current browsers and HTTP clients do not use HTTP/1.0, but nginx does as a proxy. By default,
+    // it sets `Host` to this machine and adds no header by which it could be recognized.
     if request.version() < Version::HTTP_11 {
         return Err(Refusal::PassedOn);
     }

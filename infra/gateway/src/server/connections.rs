@@ -197,7 +197,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn when_all_places_are_taken_the_largest_address_loses_one() {
+    async fn when_all_places_are_taken_the_address_with_the_most_loses_one() {
         let connections = Connections::new(8);
         for number in 1..6 {
             admit(&connections, &format!("10.0.0.{number}")).await.unwrap();

@@ -1,4 +1,4 @@
-//! `gateway audit`, on the data of a stopped gateway.
+//! `gateway audit`, on a gateway's data.
 
 use std::path::Path;
 

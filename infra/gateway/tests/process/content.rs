@@ -1,4 +1,4 @@
-//! `gateway content publish DIR`.
+//! `gateway content`.
 
 use serde_json::Value;
 

@@ -1,4 +1,4 @@
-//! If the gateway cannot start, it reports the reason on one line.
+//! If the gateway cannot start, it reports the reason.
 
 use std::net::TcpListener;
 

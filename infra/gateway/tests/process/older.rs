@@ -55,7 +55,7 @@ async fn people_and_teams_of_an_older_table_are_as_they_were() {
 }
 
 #[tokio::test]
-async fn settings_of_an_older_table_are_the_environment_and_no_push_changes_them() {
+async fn older_settings_are_in_the_level_environment_and_no_push_changes_them() {
     let folder = Folder::new("older-settings");
     let gateway = start(&folder);
     let level = "/internal/config/override/environment";

@@ -16,7 +16,7 @@ const PERSON: [(&str, &str); 3] = [("accept", "text/html,*/*;q=0.8"), ("user-age
 const PROGRAM: [(&str, &str); 1] = [("user-agent", "curl/8.5.0")];
 const PAGES: [&str; 4] = ["/", "/console", "/inbox", "/outbox"];
 
-/// The response to a request with these headers, and without the page key.
+/// The response to a request with only these headers: the page key is not added.
 async fn get(gateway: &Gateway, path: &str, headers: &[(&str, &str)], more: &[(&str, &str)]) -> Response {
     gateway.send_without_key(Method::GET, path, &[headers, more].concat(), None).await
 }

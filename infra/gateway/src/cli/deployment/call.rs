@@ -51,7 +51,7 @@ impl Call {
 fn body(text: String) -> anyhow::Result<Value> {
     let text = if text == "-" {
         let mut read = String::new();
-        std::io::stdin().read_to_string(&mut read).context("cannot read the body")?;
+        std::io::stdin().read_to_string(&mut read).context("cannot read the body from standard input")?;
         read
     } else {
         text

@@ -147,7 +147,8 @@ fn open(link: &Url) {
     let _ = command.arg(link.as_str()).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn();
 }
 
-/// Polls until the user has decided.
+/// Polls until the user has confirmed the sign-in; it is an error if they refuse, or do not decide
+/// in time.
 async fn wait(api: &Api, started: &Started) -> anyhow::Result<Tokens> {
     let end = Instant::now() + Duration::from_secs(started.expires_in);
     let mut interval = Duration::from_secs(started.interval.max(1));
@@ -171,7 +172,7 @@ async fn wait(api: &Api, started: &Started) -> anyhow::Result<Tokens> {
 }
 
 impl Logout {
-    /// Ends the session, and forgets it.
+    /// Ends the session, unless it is only to be forgotten, and removes it from this machine.
     pub(crate) async fn run(self, target: &Target) -> anyhow::Result<()> {
         let url = self.url.as_ref().or(target.api.as_ref()).map(|url| deployment_url(url)).transpose()?;
         let url = match url {

@@ -26,8 +26,8 @@ pub(super) struct Logins {
 }
 
 impl Logins {
-    /// The path of the file, in the folder of the user's settings; `None` if neither
-    /// `XDG_CONFIG_HOME` nor `HOME` is set.
+    /// The path of the file, in the folder of the user's settings; `None` if `HOME` is not set, and
+    /// `XDG_CONFIG_HOME` is not an absolute path.
     fn file() -> Option<PathBuf> {
         let settings = variable("XDG_CONFIG_HOME").map(PathBuf::from).filter(|folder| folder.is_absolute());
         let settings = settings.or_else(|| Some(Path::new(&variable("HOME")?).join(".config")))?;
@@ -45,7 +45,7 @@ impl Logins {
 
     fn write(&self) -> anyhow::Result<()> {
         let file = Self::file().context("HOME is not set, so there is no place for the session")?;
-        let folder = file.parent().context("the file has no folder")?;
+        let folder = file.parent().with_context(|| format!("the path {} has no parent folder", file.display()))?;
         private_folder(folder).with_context(|| format!("cannot create {}", folder.display()))?;
         write_private(&file, &serde_json::to_string(self)?)
     }

@@ -75,7 +75,7 @@ impl Session {
         &self.api.url
     }
 
-    /// Gets a new access token; returns whether the session still lives.
+    /// Gets a new access token; returns whether the session still exists.
     async fn renew(&mut self) -> anyhow::Result<bool> {
         let request = self.api.internal(Method::POST, "/auth/sessions/current/refresh");
         let (status, body) = self.api.json(request.header("x-service-refresh-token", &self.refresh_token)).await?;

@@ -35,7 +35,7 @@ impl World {
         fails(&run(&self.folder, arguments))
     }
 
-    /// The status of the list of users with this server key.
+    /// The status of a request for the list of users that is made with this server key.
     async fn lists_users(&self, project: &str, key: &str) -> u16 {
         let headers = [("x-service-project-id", project), ("x-service-access-type", "server"), ("x-service-secret-server-key", key)];
         self.gateway.send(Method::GET, "/api/v1/users", &headers, None).await.status().as_u16()

@@ -54,7 +54,7 @@ async fn a_refused_sign_in_leaves_nothing() {
 }
 
 #[tokio::test]
-async fn a_session_that_its_user_ended_asks_to_sign_in_again() {
+async fn after_the_user_ended_the_session_commands_ask_to_sign_in_again() {
     let folder = Folder::new("login-ended");
     let gateway = Gateway::start(&folder.data());
     let ada = user_of_internal(&gateway, "ada@example.com").await;

@@ -51,7 +51,7 @@ fn a_command_that_outlives_its_access_token_gets_another_one() {
 }
 
 #[test]
-fn a_session_that_ends_while_a_command_runs_asks_to_sign_in_again() {
+fn a_command_whose_session_ends_while_it_runs_asks_to_sign_in_again() {
     let url = deployment(1);
     let folder = signed_in("renewal-ended", &url);
     let ended = fails(&run(&folder, &["call", "GET", "/users", "--project", PROJECT]));
