@@ -60,7 +60,14 @@ pub const MAIL_REPORTS: Worker = Worker {
 /// Finishes deletions that take longer than the requests that began them.
 pub const ENDINGS: Worker = Worker {
     name: "workers-endings",
-    table: &[TableAction::DeleteItem, TableAction::GetItem, TableAction::PutItem, TableAction::Query, TableAction::UpdateItem],
+    table: &[
+        TableAction::BatchGetItem,
+        TableAction::DeleteItem,
+        TableAction::GetItem,
+        TableAction::PutItem,
+        TableAction::Query,
+        TableAction::UpdateItem,
+    ],
     mail: &[],
     uses_secret: false,
     memory: 256,

@@ -70,6 +70,26 @@ async fn the_profiles_of_a_team_are_listed_in_pages() {
 }
 
 #[tokio::test]
+async fn profile_pictures_are_deleted_with_the_user() {
+    let app = TestApp::start().await;
+    let ada = app.sign_up("ada@example.com").await;
+    // More teams than one transaction deletes.
+    let mut urls = Vec::new();
+    for number in 0..36 {
+        let id = team(&app, &format!("Team {number}"), Some(&ada)).await;
+        let data = json!({ "profile_image_url": "data:image/gif;base64,R0lGODlhAQABAAAAACw=" });
+        let profile = app.signed_in(&ada).patch(&format!("{PROFILES}/{id}/me"), data).await.json();
+        urls.push(profile["profile_image_url"].as_str().unwrap().strip_prefix(support::API_URL).unwrap().to_owned());
+    }
+    assert_eq!(app.anonymous().get(&urls[0]).await.status(), 200);
+    assert_eq!(app.server().delete(&format!("/api/v1/users/{}", ada.user_id)).await.status(), 200);
+    for url in urls {
+        assert_eq!(app.anonymous().get(&url).await.status(), 404, "{url}");
+    }
+    assert!(!app.table().keys().any(|(_, sk)| sk.starts_with("IMAGE#")));
+}
+
+#[tokio::test]
 async fn a_profile_picture_is_deleted_with_the_membership() {
     let app = TestApp::start().await;
     let (ada, bob) = (app.sign_up("ada@example.com").await, app.sign_up("bob@example.com").await);

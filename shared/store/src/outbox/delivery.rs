@@ -49,23 +49,25 @@ fn letter(fate: Fate) -> char {
 
 /// The writes that count the outcomes of the emails in these transitions, one write per counter.
 pub(crate) fn counts_of(moves: &[OutboxMove]) -> Vec<Write> {
-    let mut items: BTreeMap<(&ProjectId, u8, i64), BTreeMap<char, u32>> = BTreeMap::new();
+    let mut items: BTreeMap<(&ProjectId, u8, i64), BTreeMap<(char, i64), u32>> = BTreeMap::new();
     for OutboxMove { row, next } in moves {
         let (shard, minute) = (next.id.uuid().as_bytes()[14] % COUNT_SHARDS, minute(next.updated_at));
         for fate in next.fates_since(&row.entry) {
-            *items.entry((&row.project, shard, minute)).or_default().entry(letter(fate)).or_default() += 1;
+            let item = items.entry((&row.project, shard, minute.div_euclid(HOUR))).or_default();
+            *item.entry((letter(fate), minute.rem_euclid(HOUR))).or_default() += 1;
         }
     }
-    items.into_iter().map(|((project, shard, minute), fates)| count(project, shard, minute, &fates)).collect()
+    items.into_iter().map(|((project, shard, hour), fates)| count(project, shard, hour, &fates)).collect()
 }
 
-fn count(project: &ProjectId, shard: u8, minute: i64, fates: &BTreeMap<char, u32>) -> Write {
-    let counters: Vec<String> = fates.keys().map(|letter| format!("{letter}{:02} :{letter}", minute.rem_euclid(HOUR))).collect();
-    let forgotten = (minute + MONTH + HOUR) * 60;
+fn count(project: &ProjectId, shard: u8, hour: i64, fates: &BTreeMap<(char, i64), u32>) -> Write {
+    let counters: Vec<String> = fates.keys().map(|(letter, minute)| format!("{letter}{minute:02} :{letter}{minute:02}")).collect();
+    let minute = hour * HOUR;
+    let forgotten = (minute + MONTH + 2 * HOUR) * 60;
     let key = Key::new(partition(project, shard), position(minute));
     let write = Write::update(key, format!("SET #ttl = :ttl ADD {}", counters.join(", ")));
     let write = write.name("#ttl", table::TTL).value(":ttl", integer(forgotten));
-    fates.iter().fold(write, |write, (letter, count)| write.value(&format!(":{letter}"), integer(count)))
+    fates.iter().fold(write, |write, ((letter, minute), count)| write.value(&format!(":{letter}{minute:02}"), integer(count)))
 }
 
 /// The counts of an item, each with its minute since the Unix epoch.

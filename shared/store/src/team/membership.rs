@@ -19,6 +19,7 @@
 use std::collections::BTreeSet;
 
 use aws_sdk_dynamodb::types::AttributeValue;
+use crypto::digest::Digest;
 use model::permission::Grant;
 use model::team::Member;
 use model::user::User;
@@ -138,10 +139,20 @@ pub fn remove(project: &ProjectId, row: &MemberRow) -> Vec<Write> {
 /// The maximum number of writes of [`remove`].
 pub(crate) const MOST_REMOVE_WRITES: usize = 4;
 
-/// Deletes both items of a member whose user is being deleted.
-pub(crate) fn remove_deleted(project: &ProjectId, user: UserId, team: TeamId) -> [Write; 2] {
-    [Write::delete(member_key(project, team, user)), Write::delete(membership_key(project, user, team))]
+/// Deletes both items of a member whose user is being deleted, with the picture of the profile;
+/// fails if the member has another picture than `picture`.
+fn remove_deleted(project: &ProjectId, user: UserId, team: TeamId, picture: Option<&Digest>) -> Vec<Write> {
+    let member = Write::delete(member_key(project, team, user));
+    let member = match picture {
+        Some(picture) => member.on("d.uploaded_image = :picture").value(":picture", string(picture.to_string())),
+        None => member.on("attribute_not_exists(d.uploaded_image)"),
+    };
+    let picture = picture.map(|picture| profile_image::delete(project, team, picture));
+    [member, Write::delete(membership_key(project, user, team))].into_iter().chain(picture).collect()
 }
+
+/// The maximum number of writes of [`Store::removals_of_deleted`] for one team.
+pub(crate) const MOST_DELETED_WRITES: usize = 3;
 
 /// Replaces the profile of a member, if the profile has not changed since it was read.
 pub fn replace(project: &ProjectId, old: &MemberRow, new: &Member) -> Result<Write, Error> {
@@ -185,6 +196,20 @@ impl Store {
         let team = items.take(&team_key).map_or(Ok(None), TeamRow::of)?;
         let members = keys.iter().filter_map(|key| items.take(key)).map(MemberRow::of).collect::<Result<_, _>>()?;
         Ok((team, members))
+    }
+
+    /// For each of these teams, the writes that delete its member `user`, who is being deleted, with
+    /// the picture of the profile. They fail if the picture changes meanwhile. Costs a unit for each
+    /// team.
+    pub(crate) async fn removals_of_deleted(&self, project: &ProjectId, user: UserId, teams: &[TeamId]) -> Result<Vec<Vec<Write>>, Error> {
+        let key = |team: &TeamId| member_key(project, *team, user);
+        let mut items = self.get_many(teams.iter().map(key)).await?;
+        let removal = |team: &TeamId| {
+            let row = items.take(&key(team)).map(MemberRow::of).transpose()?;
+            let picture = row.as_ref().and_then(|row| row.member.uploaded_image.as_ref());
+            Ok(remove_deleted(project, user, *team, picture))
+        };
+        teams.iter().map(removal).collect()
     }
 
     /// Those of these teams that a user is a member of. Costs one unit for each of `teams`.

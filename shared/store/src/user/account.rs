@@ -27,7 +27,7 @@ use crate::metrics::activity;
 use crate::passkey;
 use crate::profile_image;
 use crate::provider::tokens::drop_tokens;
-use crate::team::membership::remove_deleted;
+use crate::team::membership::MOST_DELETED_WRITES;
 use crate::user::by_word::{no_words, unclaimed, words};
 use crate::user::{
     EmailClaim, UserRow, claim_email, create, email_claim_key, provider_account, renew_email_claim, replace, take_email_claim,
@@ -261,7 +261,7 @@ impl Store {
         Ok(row.map(|row| Account { row, is_ending, teams, others }))
     }
 
-    /// Deletes a user with the picture, provider tokens and memberships, and releases the user's
+    /// Deletes a user with all pictures, provider tokens and memberships, and releases the user's
     /// email addresses and provider accounts. Without the user, the sessions no longer work.
     /// [`Outcome::Changed`] if the user has changed since `account` was read, or has more
     /// memberships than fit into one transaction. In the latter case, the memberships in `account`
@@ -274,7 +274,6 @@ impl Store {
     pub async fn delete_account(&self, project: &ProjectId, account: &Account, now: Timestamp) -> Result<Outcome, Error> {
         let Account { row, is_ending, teams, others } = account;
         let id = row.user.id;
-        let memberships = |teams: &[TeamId]| -> Vec<Write> { teams.iter().flat_map(|team| remove_deleted(project, id, *team)).collect() };
         let user = Write::delete(user_key(project, id)).on("version = :old").value(":old", integer(row.version));
         let user = user.about(id).tells([Event::Deleted]);
         let gone = Tally::change(Some(&row.user), None);
@@ -286,7 +285,8 @@ impl Store {
         let image = row.user.uploaded_image.as_ref().map(|image| profile_image::delete(project, id, image));
         let words = no_words(project, &row.user);
         let all: Vec<Write> = [user].into_iter().chain(emails).chain(accounts).chain(words).chain(image).chain([active]).collect();
-        if teams.len() > MAX_WRITES.saturating_sub(all.len()) / 2 {
+        let memberships = self.removals_of_deleted(project, id, teams).await?;
+        if teams.len() > MAX_WRITES.saturating_sub(all.len()) / MOST_DELETED_WRITES {
             let ending = Ending { project: project.clone(), what: Ended::User { id }, begun_at: now }.note()?;
             if !is_ending {
                 // The mark makes the trail count the deletion once, whoever completes it.
@@ -297,13 +297,15 @@ impl Store {
                     Err(error) => return Err(error),
                 }
             }
-            let chunks = teams.chunks(MAX_WRITES / 2).map(|teams| self.transact(memberships(teams)));
-            futures_util::future::try_join_all(chunks).await?;
-            return Ok(Outcome::Changed);
+            let chunks = memberships.chunks(MAX_WRITES / MOST_DELETED_WRITES).map(|some| self.transact(some.concat()));
+            return match futures_util::future::try_join_all(chunks).await {
+                Ok(_) | Err(Error::Conflict(_)) => Ok(Outcome::Changed),
+                Err(error) => Err(error),
+            };
         }
         let passkeys = passkey::releases(project, &row.user, &[]);
         let others = others.iter().cloned().map(Write::delete);
-        match self.transact(all.into_iter().chain(memberships(teams)).chain(passkeys).chain(others).take(MAX_WRITES)).await {
+        match self.transact(all.into_iter().chain(memberships.into_iter().flatten()).chain(passkeys).chain(others).take(MAX_WRITES)).await {
             Ok(()) => Ok(Outcome::Done),
             Err(Error::Conflict(_)) => Ok(Outcome::Changed),
             Err(error) => Err(error),
