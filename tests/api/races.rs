@@ -1,4 +1,5 @@
-//! Concurrent requests: one of them succeeds, the others get an error, and all are counted.
+//! Many concurrent requests: an address signs up once, a code works once and all guesses at it are
+//! counted, all refreshes succeed, and a password change ends every other session.
 
 use std::collections::BTreeMap;
 

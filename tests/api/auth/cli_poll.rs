@@ -64,7 +64,7 @@ async fn the_session_of_the_tool_is_listed_and_ended_alone() {
 }
 
 #[tokio::test]
-async fn unknown_codes_and_those_of_other_projects_or_the_login_code_poll_nothing() {
+async fn unknown_codes_foreign_codes_and_login_codes_poll_nothing() {
     let app = TestApp::start().await;
     let ada = app.sign_up("ada@example.com").await;
     let (polling, login) = start(&app, json!({})).await;

@@ -171,7 +171,7 @@ async fn a_code_of_any_of_five_apps_signs_in_and_none_twice() {
         assert_eq!(sign_in(&app, &attempt(&app, ADA).await, &totp).await.status(), 200, "{number}");
         assert_error(&sign_in(&app, &attempt(&app, ADA).await, &totp).await, 400, "INVALID_TOTP_CODE");
     }
-    // Each app has a time step of its own.
+    // The last use of each app is recorded separately.
     let used: Vec<Value> = apps(&app, &ada).await.iter().map(|app| app["last_used_at_millis"].clone()).collect();
     assert_eq!(used, vec![json!(app.now().as_millisecond()); 5]);
 }

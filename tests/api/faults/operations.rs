@@ -11,8 +11,8 @@ use support::{Answer, Fault, Items, refused};
 
 use crate::events::{World, name, success};
 
-/// Fields that may be written even if the change itself is not made: counts, marks, and times of
-/// last use.
+/// Fields that may be written even if the change itself is not made: counts, marks, expiries, and
+/// times and places of last use with their index keys.
 const BESIDE: [&str; 10] = ["attempts", "gsi1sk", "gsi2pk", "gsi2sk", "last_active_at", "last_used_at", "mark", "place", "taken_by", "ttl"];
 
 /// Items that only count requests or wrong attempts.

@@ -8,7 +8,7 @@ use support::TestApp;
 
 use super::{USERS, assert_error};
 
-/// Creates named users, changed by `change`, with the same sign-up time for every three of them.
+/// Creates users with names, changed by `change`; every three in a row have the same sign-up time.
 async fn write(app: &TestApp, count: usize, change: impl Fn(usize, &mut User)) {
     let (entropy, project) = (&app.app.entropy, app.project_id());
     let mut writes = Vec::with_capacity(count);
