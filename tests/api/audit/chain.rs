@@ -1,7 +1,7 @@
 //! The chain of links, checked by the library behind `gateway audit verify`. It detects
 //! manipulations of the trail by somebody who can write to the table but does not know the
 //! deployment secret. A reset of the whole trail to an earlier state is detected only by comparing
-//! the last link with the log.
+//! its last link with one that was noted before the reset.
 
 use std::collections::BTreeMap;
 
