@@ -89,7 +89,7 @@ async fn a_verified_passkey_counts_as_both_factors_where_it_was_used() {
     assert_eq!(reason_of(&app, &by_passkey).await, reason());
     app.configure(json!({ "config": { "passkey_replaces_second_factor": true } })).await;
     assert_eq!(reason_of(&app, &by_passkey).await, Value::Null);
-    // Without the passkey, and without the requirement, both sessions are treated alike.
+    // Without the passkey, both sessions are restricted; without the requirement, neither is.
     assert_eq!(app.signed_in(&by_passkey).patch("/api/v1/users/me", json!({ "passkey_auth_enabled": false })).await.status(), 200);
     assert_eq!((reason_of(&app, &by_passkey).await, reason_of(&app, &by_password).await), (reason(), reason()));
     require(&app, json!({ "required_of_everyone": false })).await;

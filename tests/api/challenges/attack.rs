@@ -52,7 +52,7 @@ async fn a_flood_from_many_networks_sends_strangers_only_the_usual_number_of_ema
 }
 
 #[tokio::test]
-async fn a_flood_claiming_an_unavailable_challenge_gets_ten_emails_an_hour() {
+async fn a_flood_claiming_an_unavailable_challenge_gets_at_most_ten_emails_an_hour() {
     let app = start().await;
     let mut sent = 0;
     for number in 0..3 * AN_HOUR {
