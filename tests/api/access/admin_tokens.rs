@@ -107,9 +107,9 @@ async fn an_expired_token_is_reported_with_its_expiry() {
     assert_eq!(expired.json()["details"], json!({ "expired_at_millis": app.now().as_millisecond() }));
 }
 
-/// Ownership is checked on every request.
+/// The session and the user are checked on every request.
 #[tokio::test]
-async fn an_owner_token_ends_with_its_session_its_user_or_the_ownership() {
+async fn an_owner_token_ends_with_its_session_or_when_its_user_is_restricted_or_deleted() {
     let app = TestApp::start().await;
     let internal = app.internal_project().await;
     let sign_out = async |ada: &Owner| {

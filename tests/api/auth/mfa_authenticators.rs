@@ -276,10 +276,10 @@ async fn of_concurrent_sign_ins_with_a_code_of_another_app_one_succeeds() {
 }
 
 #[tokio::test]
-async fn the_app_of_the_previous_version_is_listed_renamed_and_removed() {
+async fn the_app_of_an_earlier_version_is_listed_renamed_and_removed() {
     let app = TestApp::start().await;
     let ada = user_with_app(&app, ADA).await;
-    // The item as the previous version wrote it: one app, without id, name and time of use.
+    // The item as an earlier version wrote it: one app, without id, name and time of use.
     let row = app.app.store.user(app.project_id(), UserId::parse(&ada.user_id).unwrap()).await.unwrap().unwrap();
     let mut user = row.user.clone();
     let stored = serde_json::to_value(user.totp.as_ref().unwrap()).unwrap();

@@ -155,7 +155,7 @@ async fn anonymous_users_cannot_email_strangers_without_a_challenge() {
             0 => verify(&nobody, &stranger(number), json!({})).await,
             1 => invite(&nobody, &team_of(&nobody).await, &stranger(number)).await,
             _ => {
-                // The address is the primary one, so notices are sent to it.
+                // The user's primary address needs a challenge too.
                 assert_eq!(nobody.patch("/api/v1/users/me", json!({ "primary_email": stranger(number) })).await.status(), 200);
                 let body = json!({ "email": stranger(number), "callback_url": CALLBACK });
                 nobody.post(&format!("{CHANNELS}/send-verification-code"), body).await
@@ -257,7 +257,7 @@ async fn replacing_the_sign_up_address_counts_as_a_sign_up() {
 }
 
 #[tokio::test]
-async fn an_account_sends_no_notices_to_unverified_addresses() {
+async fn notices_go_to_the_sign_up_address_but_to_no_other_unverified_one() {
     let app = TestApp::start().await;
     let nobody = signed_in(&app, &anonymous(&app, "203.0.113.7").await, "203.0.113.7");
     for number in 0..4 {

@@ -39,7 +39,7 @@ async fn a_sign_in_is_recorded_with_method_place_and_session() {
 }
 
 #[tokio::test]
-async fn a_password_awaiting_a_second_factor_is_recorded() {
+async fn a_sign_in_awaiting_a_second_factor_is_recorded() {
     let app = TestApp::start().await;
     let ada = crate::auth::mfa_sign_in::user_with_app(&app, "ada@example.com").await;
     assert!(last_events(&app).await.contains(&Event::AuthenticatorAdded));
@@ -237,7 +237,7 @@ async fn all_entries_are_deleted_with_their_project() {
 }
 
 #[tokio::test]
-async fn changes_by_commands_are_recorded_as_made_by_the_system() {
+async fn changes_by_the_gateway_are_recorded_as_made_by_the_system() {
     let app = TestApp::start().await;
     // A page of the gateway calls the operation for the operator, without a key.
     let mut request = http::Request::builder().method("POST").uri("/api/v1/users").header("x-service-access-type", "server");
