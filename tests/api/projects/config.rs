@@ -244,7 +244,7 @@ async fn a_mail_server_in_the_configuration_keeps_its_password() {
 }
 
 #[tokio::test]
-async fn templates_and_themes_are_shared_with_their_own_operations() {
+async fn templates_and_themes_are_shared_with_the_email_operations() {
     let app = TestApp::start().await;
     let admin = app.admin();
     let config = read(&admin, CONFIG).await;

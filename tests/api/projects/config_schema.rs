@@ -170,7 +170,7 @@ async fn every_record_and_area_has_its_level() {
 }
 
 #[tokio::test]
-async fn a_switch_for_a_feature_that_does_not_exist_is_refused() {
+async fn a_key_for_a_feature_that_does_not_exist_is_refused() {
     let app = TestApp::start().await;
     for (key, value) in [
         ("emails.server.provider", json!("managed")),

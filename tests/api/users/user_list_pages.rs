@@ -141,7 +141,7 @@ async fn a_cursor_is_bound_to_its_project_list_and_order() {
 }
 
 #[tokio::test]
-async fn users_added_or_removed_between_pages_do_not_shift_others() {
+async fn users_removed_between_pages_do_not_shift_others() {
     let app = TestApp::start().await;
     write(&app, 9, |_, _| {}).await;
     let all = keys(&pages(&app, "limit=9").await.concat());
