@@ -145,7 +145,7 @@ async fn wrong_codes_end_a_setup_after_twenty_tries() {
 }
 
 #[tokio::test]
-async fn a_setup_ends_with_the_sessions_in_which_it_began() {
+async fn a_setup_ends_when_the_user_ends_the_other_sessions() {
     let app = TestApp::start().await;
     let ada = app.sign_up(ADA).await;
     let phone = begin(&app, &ada).await;
