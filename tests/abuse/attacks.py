@@ -32,8 +32,9 @@ NOBODY = None
 
 
 def attacks(service):
-    """For each attack: its name, the number of requests, a function that sends one, and the bounds:
-    the minimum of rejected requests, and the maxima of emails and of items left in the table."""
+    """For each attack: its name, the number of requests, a function that sends one, `reached`, and
+    the bounds: the minimum of rejected requests, and the maxima of emails and of items left in the
+    table."""
     own = next(service.networks)
     networks = lambda: f"{next(service.networks)}.7"
     unknown = lambda: secrets.token_urlsafe(32)
@@ -164,7 +165,7 @@ def main(gateway):
             refused = statuses[429] + statuses[409]
             print(f"{attack.name:58} {attack.requests:5} {refused:8} {mails:7} {items:6} {honest.slowest:14.2f} {service.megabytes():6.0f}", flush=True)
             bounds = [
-                (refused >= attack.refused, f"{refused} requests are rejected instead of {attack.refused}: {statuses}"),
+                (refused >= attack.refused, f"{refused} requests are rejected, fewer than {attack.refused}: {statuses}"),
                 (mails <= attack.mails, f"{mails} emails are sent, more than {attack.mails}"),
                 (items <= attack.items, f"{items} items are left, more than {attack.items}"),
                 (not any(status >= 500 for status in statuses), f"internal errors: {statuses}"),

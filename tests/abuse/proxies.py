@@ -210,7 +210,7 @@ def behind_silent(proxy, gateway):
 
 def main(gateway):
     if missing := [name for name in ["nginx", "caddy", "haproxy"] if not shutil.which(name)]:
-        raise SystemExit(f"{' and '.join(missing)} missing: apt-get install nginx-light caddy haproxy")
+        raise SystemExit(f"missing: {', '.join(missing)}; run apt-get install nginx-light caddy haproxy")
     for proxy in [nginx_http11, haproxy, relay]:
         behind_silent(proxy, gateway)
     for proxy in [nginx, caddy]:

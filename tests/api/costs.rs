@@ -278,7 +278,8 @@ async fn only_projects_with_challenges_pay_for_them() {
     app.configure(serde_json::json!({ "config": { "bot_challenge": { "provider": "altcha" } } })).await;
     let after = sign_up("bob@example.com").await;
     assert_eq!((before.round_trips, after.round_trips), (2, 3));
-    // The counters of the IP address, of its network and of the project, each in two windows.
+    // The counters of the IP address, of its network and of the project: each is written in one
+    // window, and read in two.
     assert_eq!((after.consumed.write - before.consumed.write, after.consumed.read - before.consumed.read), (3.0, 6.0));
 }
 

@@ -117,8 +117,9 @@ const KINDS: &[(&str, &str, Life)] = &[
     ("B", "SPENT", Expires),
 ];
 
-/// The kind of an item. In the list of projects, the sort key is only the project's id. In an audit
-/// trail, the sort key of an entry is its time, and links have a partition of their own.
+/// The kind of an item. In the list of projects and in the index of words, sort keys have no
+/// prefix. In an audit trail, the sort key of an entry is its time, and links have a partition of
+/// their own.
 fn kind(pk: &str, sk: &str) -> (String, String) {
     let first = |key: &str| key.split('#').next().unwrap_or_default().to_owned();
     match pk.split('#').nth(2) {

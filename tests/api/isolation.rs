@@ -89,8 +89,9 @@ async fn an_operation_changes_nothing_in_an_identical_project() {
     }
 }
 
-/// Every request of the first project is sent with the credentials of a third project, which does
-/// not have the items that the request names.
+/// The request of every operation that authenticates its caller is sent with the credentials of a
+/// third project, at each access level. That project does not have the items that the request
+/// names.
 #[tokio::test]
 async fn items_of_another_project_are_not_found_at_any_access_type() {
     let mut tried = BTreeSet::new();

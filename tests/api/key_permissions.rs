@@ -42,7 +42,7 @@ async fn create(admin: &support::Caller, app: &TestApp, permissions: &[KeyPermis
     answer.json()["secret_server_key"].as_str().unwrap().to_owned()
 }
 
-/// Sends the event of an operation with server access by this key.
+/// Sends the event of an operation with server access and this key.
 async fn send(world: &World, operation: &Operation, key: &str) -> Answer {
     let mut request = world.request(&name(operation));
     let value = |text: &str| text.parse::<HeaderValue>().unwrap();
@@ -84,7 +84,7 @@ async fn a_key_opens_the_operations_of_its_permissions_and_no_others() {
 }
 
 #[tokio::test]
-async fn a_key_with_permissions_reads_and_does_not_write() {
+async fn a_key_that_may_read_users_can_do_nothing_else_and_expires() {
     let app = TestApp::start().await;
     let key = create(&app.admin(), &app, &["users:read".parse().unwrap()]).await;
     let server = app.server().with("x-stack-secret-server-key", &key);
@@ -114,7 +114,7 @@ async fn permissions_require_a_set_with_only_a_server_key_and_must_exist() {
     }
 }
 
-/// Keys that earlier versions stored have no permissions, and open every operation.
+/// Keys stored by earlier versions do not list permissions, and have all of them.
 #[tokio::test]
 async fn a_key_without_permissions_is_stored_as_before() {
     let app = TestApp::start().await;

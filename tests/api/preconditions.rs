@@ -11,7 +11,7 @@ struct Resource {
     read: String,
     /// Where it is changed.
     change: String,
-    /// A change that each time makes another one.
+    /// The body of a change, which is different for each number.
     body: fn(usize) -> Value,
 }
 
@@ -126,7 +126,7 @@ async fn of_concurrent_changes_to_one_version_one_is_made() {
 }
 
 #[tokio::test]
-async fn a_version_of_another_user_or_for_another_project_does_not_help() {
+async fn a_tag_of_another_user_does_not_match_and_grants_no_access() {
     let app = TestApp::start().await;
     let ada = app.sign_up("ada@example.com").await;
     let bob = app.sign_up("bob@example.com").await;
@@ -137,7 +137,7 @@ async fn a_version_of_another_user_or_for_another_project_does_not_help() {
     }
     let stale = app.server().request("PATCH", &path(&bob.user_id)).header("if-match", &mine);
     assert_eq!(stale.json(&json!({ "display_name": "Eve" })).send().await.status(), 412);
-    // A tag is no key: who may not read a resource learns nothing from its tags.
+    // For a caller who may not read the user, the user does not exist, whatever the tag.
     let other = app.another_project().await;
     let foreign = app.server_of(&other).request("PATCH", &path(&bob.user_id)).header("if-match", "*");
     let foreign = foreign.json(&json!({ "display_name": "Eve" })).send().await;

@@ -1,4 +1,5 @@
-//! Concurrent requests: one of them succeeds, the others get an error, and all are counted.
+//! Many concurrent requests: an address signs up once, a code works once and all guesses at it are
+//! counted, all refreshes succeed, and a password change ends every other session.
 
 use std::collections::BTreeMap;
 
@@ -103,7 +104,7 @@ async fn a_password_change_ends_sessions_used_or_started_concurrently() {
         let answers = at_once(requests).await;
         assert_eq!(change.await.unwrap().status(), 200, "round {round}");
 
-        assert!(refreshes(&app, &ada).await, "round {round}: the session that changed it stays signed in");
+        assert!(refreshes(&app, &ada).await, "round {round}: the session that changed the password stays signed in");
         assert!(!refreshes(&app, &other).await, "round {round}");
         for answer in answers.iter().filter(|answer| answer.status() == 200 && answer.json()["refresh_token"].is_string()) {
             let begun = SignedIn::of("ada@example.com", &answer.json());

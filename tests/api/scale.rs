@@ -42,7 +42,7 @@ fn touch(touches: &mut Touches, access: &'static str, pk: &Value, index: &str) {
     *touches.entry((kind, access)).or_default().entry(pk.to_owned()).or_default() += 1;
 }
 
-/// The items that a call touches.
+/// Counts the items that a call touches.
 fn count(touches: &mut Touches, operation: &str, body: &Value) {
     match operation {
         "GetItem" => touch(touches, "read", &body["Key"]["pk"], ""),

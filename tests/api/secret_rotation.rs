@@ -63,7 +63,7 @@ async fn a_token_of_a_third_secret_is_rejected() {
 }
 
 #[tokio::test]
-async fn sealed_values_open_with_either_secret_and_are_sealed_with_the_new() {
+async fn sealed_values_open_with_either_secret_and_are_sealed_with_the_new_one() {
     let before = TestApp::start().await;
     let owner = "somebody";
     let seal = |app: &TestApp| app.app.sealer.seal(&app.app.entropy, owner, &"a provider's secret".to_owned().into()).unwrap();

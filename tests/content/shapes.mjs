@@ -1,5 +1,5 @@
-// The shapes of documents for which no package has a schema. An unknown field fails where the
-// specification has a closed list of fields.
+// The shapes of documents for which no package has a schema, with the fields that Gatelet writes.
+// Where a shape is closed, any other field fails, even one that the specification allows.
 
 const object = (required, properties, rest = {}) => ({ type: "object", required, properties, ...rest });
 const list = (items) => ({ type: "array", items, minItems: 1 });
@@ -8,7 +8,7 @@ const url = { type: "string", format: "uri", pattern: "^https?://" };
 const time = { type: "string", format: "date-time", pattern: "T.*Z$" };
 const closed = { additionalProperties: false };
 
-/** JSON Feed 1.1, with what it recommends. */
+/** JSON Feed 1.1, with fields that it recommends. */
 export const jsonFeed = object(["version", "title", "home_page_url", "feed_url", "authors", "language", "items"], {
   version: { const: "https://jsonfeed.org/version/1.1" },
   title: text,

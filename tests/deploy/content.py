@@ -56,8 +56,8 @@ def is_document(url, media_type):
 
 
 def answers(api):
-    """Asserts that all URLs of the site answer at the URL of the API. Its own URLs have the host of
-    the deployment, which does not resolve here."""
+    """Asserts that the paths of all URLs of the site answer at the URL of the API. The URLs
+    themselves have the host of the deployment, which does not resolve here."""
     site = json.loads(is_document(f"{api}/api/v1/site", "application/json"))["data"]
     resources = {name: url.removeprefix(site["url"]) for name, url in site["resources"].items()}
     assert resources.pop("mcp") == "/mcp"

@@ -1,6 +1,6 @@
-"""SAM CLI with fast compression of archives, each of which is packed only once. The archives are a
-hundred large debug builds; the deployments of a rehearsal share them, and they never leave this
-machine."""
+"""SAM CLI with fast compression of archives, each of which is packed only once. The archives
+contain large debug builds, one for each function; the deployments of a rehearsal share them, and
+they never leave this machine."""
 
 import os
 import pathlib

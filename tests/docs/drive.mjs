@@ -22,7 +22,7 @@ try {
     await page.fill("[name=email]", email);
     await page.fill("[name=password]", secret);
   };
-  /** Signs up, in or out, after which the SDK loads the home page again. */
+  /** Presses a button that signs up, in or out, and waits until the SDK has loaded a page. */
   const pressAndLoad = (name) => Promise.all([page.waitForEvent("load"), press(name)]);
   const shows = (selector, text) =>
     page.waitForFunction(([selector, text]) => document.querySelector(selector)?.textContent.includes(text), [selector, text]);

@@ -89,6 +89,6 @@ def read_all(newcomer):
     """Follows all pages except the one that needs the app."""
     known = {(page.removesuffix(".md").rpartition("/")[2], block.text.splitlines()[0]) for page in PAGES for block in blocks(page)}
     if gone := set(NOT_RUN) - known:
-        raise SystemExit(f"these blocks no longer exist: {gone}")
+        raise SystemExit(f"these blocks no longer exist, so remove them from NOT_RUN: {gone}")
     counts = [read(newcomer, page) for page in PAGES if page != WITH_THE_APP]
     return sum(run for run, _ in counts), sum(left_out for _, left_out in counts)

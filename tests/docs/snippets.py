@@ -1,4 +1,5 @@
-"""Runs every block of README.md and docs/ as printed, in order, as a newcomer would.
+"""Runs the blocks of README.md and docs/ as printed, in order, as a newcomer would. Blocks that
+cannot run here are listed, with reasons, in `NOT_RUN` of guides.py.
 
 A block that is not handled here fails the test, and so does handling of a block that no longer
 exists.

@@ -45,7 +45,7 @@ def wait_for(url, seconds):
             return
         except OSError:
             time.sleep(0.1)
-    raise SystemExit(f"nothing answers at {url}")
+    raise SystemExit(f"nothing answers at {url} within {seconds} s")
 
 
 def start(folder):

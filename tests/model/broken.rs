@@ -1,5 +1,5 @@
 //! The code, broken on purpose: conditions of writes are removed one by one, and each removal must
-//! break a rule.
+//! break a rule, except for the conditions that [`SPARE`] lists.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -26,7 +26,7 @@ pub(crate) struct Scenario {
     pub(crate) clients: Vec<Client>,
     /// The rules of this scenario, besides those of every scenario.
     pub(crate) rules: Vec<Property<Explored>>,
-    /// How many responses of the table may be lost.
+    /// How many calls to the table, or responses of it, may be lost.
     pub(crate) faults: u8,
     /// Ids of users and sessions that the rules refer to.
     pub(crate) known: BTreeMap<&'static str, String>,
@@ -35,7 +35,7 @@ pub(crate) struct Scenario {
     pub(crate) table: Table,
     pub(crate) services: Services,
     pub(crate) engines: Engines,
-    /// The conditions of all writes that were made.
+    /// The conditions of all writes that the unmodified code attempts.
     pub(crate) conditions: Mutex<BTreeSet<Condition>>,
 }
 

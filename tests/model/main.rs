@@ -1,7 +1,7 @@
-//! A model of everything that may be used only once: codes from emails, invitations, second
-//! factors, authorization codes, refresh tokens and their sessions, first proofs of an address, and
-//! claims of addresses. It is checked for every order in which the calls of three clients may reach
-//! the table.
+//! A model of everything that may be used only once (codes from emails, invitations, second
+//! factors, authorization codes, first proofs of an address), of sessions with their refresh
+//! tokens, and of claims of addresses. It is checked for every order in which the calls of three
+//! clients may reach the table.
 //!
 //! Its transitions are those of the code. A client's request runs through the service's own router,
 //! handler, rules and store, including the store's retries. The model decides which client's call

@@ -18,7 +18,7 @@ pub(crate) struct Services {
     idle: Mutex<Vec<Service>>,
     /// Positions by the client and the responses it received.
     known: Mutex<HashMap<u64, Arc<Local>>>,
-    /// Positions by the result of the run.
+    /// Positions by their digest, so that equal positions are kept once.
     same: Mutex<HashMap<u64, Arc<Local>>>,
 }
 

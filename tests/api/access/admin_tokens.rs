@@ -40,7 +40,8 @@ async fn an_owner_token_grants_every_access_type_without_a_key() {
     // A key beside the token is ignored.
     let caller = with_token(&app, &project, "server", token).with("x-stack-secret-server-key", "ssk_wrong");
     assert_eq!(caller.get("/api/v1/users").await.status(), 200);
-    // The token grants access to the project that the owner created, whose users are its own.
+    // The new user belongs to the owner's project, and not to `internal`, whose only user is the
+    // owner.
     let made = caller.post("/api/v1/users", json!({ "primary_email": "bob@example.com" })).await;
     assert_eq!(made.status(), 201, "{}", made.text());
     let count = |answer: support::Answer| answer.json()["items"].as_array().unwrap().len();
@@ -106,9 +107,9 @@ async fn an_expired_token_is_reported_with_its_expiry() {
     assert_eq!(expired.json()["details"], json!({ "expired_at_millis": app.now().as_millisecond() }));
 }
 
-/// Ownership is checked on every request.
+/// The session and the user are checked on every request.
 #[tokio::test]
-async fn an_owner_token_ends_with_its_session_its_user_or_the_ownership() {
+async fn an_owner_token_ends_with_its_session_or_when_its_user_is_restricted_or_deleted() {
     let app = TestApp::start().await;
     let internal = app.internal_project().await;
     let sign_out = async |ada: &Owner| {

@@ -89,7 +89,7 @@ async fn a_non_text_header_is_a_conflict_and_not_an_internal_error() {
 }
 
 #[tokio::test]
-async fn response_headers_use_the_family_of_the_request() {
+async fn response_headers_use_the_family_of_the_request_or_x_stack() {
     let app = TestApp::start().await;
     let own = |names: [&str; 3]| names.map(|name| ["known-error", "actual-status", "request-id"].map(|suffix| format!("{name}{suffix}")));
     let [service, stack, hexclave] = own(FAMILIES);

@@ -54,8 +54,8 @@ struct Step {
     code: &'static str,
 }
 
-/// The checks in their documented order. The checks of tokens of anonymous and restricted users
-/// have a separate test.
+/// The checks in their documented order. The checks of the access type, and of tokens of anonymous
+/// and restricted users, have separate tests.
 const STEPS: [Step; 13] = [
     Step { spoil: |sent| Sent { method: "PUT", ..sent }, status: 405, code: "METHOD_NOT_ALLOWED" },
     Step { spoil: |sent| Sent { body: "{", ..sent }, status: 400, code: "BODY_PARSING_ERROR" },

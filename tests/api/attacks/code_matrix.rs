@@ -190,7 +190,7 @@ impl Bases {
 }
 
 #[tokio::test]
-async fn every_kind_of_code_is_invalidated_exactly_with_its_purpose() {
+async fn every_event_affects_every_kind_of_code_as_the_table_says() {
     let mut bases = Bases::default();
     for (event, why, fates) in FATES {
         for has_app in [false, true] {

@@ -1,6 +1,7 @@
-//! Calls every operation with the access token of a user who is locked out: the session has ended,
-//! or the user is restricted, deleted or anonymous. The operations are read from the routes, and
-//! their requests from the files in `events/`, so new operations are covered automatically.
+//! Calls every operation that authenticates its caller, with the access token of a user who is
+//! locked out: the session has ended, or the user is restricted, deleted or anonymous. The
+//! operations are read from the routes, and their requests from the files in `events/`, so new
+//! operations are covered automatically.
 
 use std::collections::BTreeSet;
 

@@ -22,8 +22,8 @@ const STRATEGIES: [&str; 3] = ["link_method", "raise_error", "allow_duplicates"]
 /// A credential that the account has before the proof, or the way in which the account was created.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Prior {
-    /// Only the password that the account was created with. In most other cases, the account has it
-    /// too.
+    /// Only the password that the account was created with. The other accounts have a password too,
+    /// except that of [`ProviderSignUp`].
     Password,
     /// A second address, which is verified.
     Address,

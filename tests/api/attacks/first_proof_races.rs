@@ -62,7 +62,7 @@ impl Proof {
         }
     }
 
-    /// Sends the last request, as a caller who has no credential but the address.
+    /// Sends the last request, as a caller without a session.
     async fn send(self, stranger: Caller) -> Answer {
         match self {
             Self::Posted(path, body) => stranger.post(path, body).await,

@@ -116,7 +116,8 @@ async fn disabling_sign_in_codes_does_not_block_an_address() {
     assert_error(&app.client().post("/api/v1/auth/otp/send-sign-in-code", send).await, 403, "MAGIC_LINK_NOT_ENABLED");
 }
 
-/// With passwords enabled, a reset proves the address and enables sign-in by code again.
+/// With passwords enabled, a reset can be the first proof of the address, and it enables sign-in by
+/// code again.
 #[tokio::test]
 async fn a_reset_proves_an_address_with_disabled_sign_in_codes() {
     let app = TestApp::start().await;

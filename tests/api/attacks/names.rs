@@ -15,7 +15,7 @@ const HIDDEN: [&str; 9] = ["\u{202e}", "\u{2066}", "\u{200f}", "\u{2028}", "\u{2
 /// Names that are not spelled correctly without joiners and selectors.
 const SPELLED: [&str; 4] = ["می\u{200c}خواهم", "മോഹന\u{d4d}\u{200d}", "👩\u{200d}🔬 Ada", "葛\u{e0100}城"];
 
-/// Gives this name to everything that can have a name; returns the response for each.
+/// Sends this name in each of the requests below, and returns the responses.
 async fn named(app: &TestApp, world: &World, name: &str) -> Vec<(&'static str, Answer)> {
     let (own, server, admin) = (app.signed_in(&world.ada), app.server(), app.admin());
     let body = json!({ "display_name": name });

@@ -146,7 +146,7 @@ async fn an_address_verified_by_another_user_meanwhile_stays_theirs() {
 }
 
 #[tokio::test]
-async fn a_notice_about_many_changes_undoes_all_of_them() {
+async fn a_notice_undoes_many_later_changes() {
     let (app, provider) = oauth_callback::start().await;
     let ada = owned(&app).await;
     let channel =

@@ -39,7 +39,7 @@ async fn squat(app: &TestApp, user: &SignedIn, address: &str) {
 }
 
 #[tokio::test]
-async fn codes_of_the_previous_version_work_until_invalidated() {
+async fn codes_of_an_earlier_version_work_until_invalidated() {
     let app = TestApp::start().await;
     let ada = app.sign_in_by_mail("ada@example.com").await;
     let work = added(&app, &ada, "work@example.com").await;
@@ -55,7 +55,7 @@ async fn codes_of_the_previous_version_work_until_invalidated() {
 }
 
 #[tokio::test]
-async fn users_sessions_and_claims_of_the_previous_version_keep_working() {
+async fn users_sessions_and_claims_of_an_earlier_version_keep_working() {
     let app = TestApp::start().await;
     let ada = app.sign_up("ada@example.com").await;
     age(&app).await;
@@ -100,7 +100,7 @@ async fn the_address_an_account_was_created_with_does_not_yield() {
 }
 
 #[tokio::test]
-async fn oauth_flows_of_the_previous_version_finish_without_a_session() {
+async fn oauth_flows_of_an_earlier_version_finish_without_a_session() {
     let (app, provider) = oauth_callback::start().await;
     let ada = app.sign_in_by_mail("ada@example.com").await;
     let link = [("type", "link"), ("token", ada.access_token.as_str())];

@@ -206,7 +206,7 @@ async fn age(app: &TestApp) {
 }
 
 #[tokio::test]
-async fn plaintext_codes_of_the_previous_version_are_hidden_and_still_sent() {
+async fn plaintext_codes_of_an_earlier_version_are_hidden_and_still_sent() {
     for is_rendered_before in [false, true] {
         let app = TestApp::start().await;
         ask(&app).await;

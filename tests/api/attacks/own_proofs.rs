@@ -181,7 +181,7 @@ async fn an_address_added_by_a_stolen_session_does_not_reauthenticate_it() {
 }
 
 #[tokio::test]
-async fn credentials_of_the_previous_version_still_reauthenticate() {
+async fn credentials_of_an_earlier_version_still_reauthenticate() {
     let app = start().await;
     let ada = app.sign_in_by_mail(ADA).await;
     app.advance(TICK);

@@ -13,7 +13,7 @@ fn claims(app: &TestApp) -> usize {
 }
 
 #[tokio::test]
-async fn an_account_cannot_claim_strangers_addresses() {
+async fn an_account_cannot_claim_addresses_of_strangers() {
     let app = TestApp::start().await;
     let eve = app.sign_up("eve@example.com").await;
     for number in 0..49 {

@@ -1,6 +1,7 @@
-//! The chain of links, checked by the library behind `gateway audit verify`. It detects any
-//! manipulation of the trail by somebody who can write to the table but does not know the
-//! deployment secret.
+//! The chain of links, checked by the library behind `gateway audit verify`. It detects
+//! manipulations of the trail by somebody who can write to the table but does not know the
+//! deployment secret. A reset of the whole trail to an earlier state is detected only by comparing
+//! its last link with one that was noted before the reset.
 
 use std::collections::BTreeMap;
 
@@ -229,8 +230,8 @@ async fn a_truncated_trail_is_detected() {
         delete(&app, item).await;
     }
     assert_eq!(check(&app).await.problems(), [Problem::LinkMissing(7)]);
-    // Replaces the head with one that names an earlier link, which is the best possible forgery
-    // without the deployment secret.
+    // Changes the head to name an earlier link. Without the deployment secret, it cannot be
+    // authenticated anew.
     let mut cut = head.clone();
     let mut entity = cut["d"].as_m().unwrap().clone();
     let mut signed = entity["signed"].as_m().unwrap().clone();

@@ -144,7 +144,7 @@ async fn a_late_entry_is_linked_by_a_later_run() {
 }
 
 #[tokio::test]
-async fn more_entries_than_fit_one_link_get_several_links() {
+async fn more_entries_than_fit_into_one_link_get_several_links() {
     let app = TestApp::start().await;
     let ada = app.sign_up("ada@example.com").await;
     for number in 0..230 {

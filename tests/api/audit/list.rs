@@ -100,7 +100,7 @@ async fn pages_list_every_entry_once_across_days() {
 }
 
 #[tokio::test]
-async fn a_cursor_is_stable_under_concurrent_changes() {
+async fn a_cursor_is_stable_when_entries_are_added_between_pages() {
     let app = TestApp::start().await;
     let ada = app.sign_up("ada@example.com").await;
     rename(&app, &ada, "A").await;

@@ -150,7 +150,7 @@ async fn a_pending_address_is_notified_once_it_signs_in() {
 }
 
 #[tokio::test]
-async fn linked_provider_accounts_are_always_notified() {
+async fn merging_linking_and_unlinking_provider_accounts_is_notified() {
     let (app, provider) = start().await;
     let ada = verified(&app, ADA).await;
     // The provider vouches for the address, so the account there is merged into the user's account.

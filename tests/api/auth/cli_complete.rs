@@ -42,7 +42,7 @@ async fn a_check_says_where_and_when_the_tool_began_and_changes_nothing() {
 }
 
 #[tokio::test]
-async fn a_login_code_confirms_once_and_belongs_to_its_project_and_time() {
+async fn a_login_code_confirms_once_in_its_project_until_it_expires() {
     let app = TestApp::start().await;
     let (ada, eve) = (app.sign_up("ada@example.com").await, app.sign_up("eve@example.com").await);
     let (polling, login) = start(&app, json!({})).await;

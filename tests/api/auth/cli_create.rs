@@ -40,7 +40,7 @@ async fn a_sign_in_has_two_codes_and_waits_for_fifteen_minutes() {
 }
 
 #[tokio::test]
-async fn the_time_is_raised_to_half_a_minute_and_lowered_to_a_quarter_of_an_hour() {
+async fn a_lifetime_is_raised_to_30_seconds_or_lowered_to_15_minutes() {
     let app = TestApp::start().await;
     for (millis, seconds) in [(1_i64, 30), (60_000, 60), (86_400_000, 900), (i64::MAX, 900)] {
         let answer = app.client().post(PATH, json!({ "expires_in_millis": millis })).await;

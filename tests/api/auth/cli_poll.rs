@@ -46,7 +46,7 @@ async fn a_tool_waits_until_its_sign_in_is_confirmed_and_fetches_its_session_onc
     assert_ne!(tool.refresh_token, ada.refresh_token);
     assert_eq!(status(&app, &polling).await, "used");
     app.advance(SignedDuration::from_mins(16));
-    assert_eq!(status(&app, &polling).await, "used", "even after its time");
+    assert_eq!(status(&app, &polling).await, "used", "even after the codes have expired");
 }
 
 #[tokio::test]
@@ -64,7 +64,7 @@ async fn the_session_of_the_tool_is_listed_and_ended_alone() {
 }
 
 #[tokio::test]
-async fn unknown_codes_and_those_of_other_projects_or_the_login_code_poll_nothing() {
+async fn unknown_codes_foreign_codes_and_login_codes_poll_nothing() {
     let app = TestApp::start().await;
     let ada = app.sign_up("ada@example.com").await;
     let (polling, login) = start(&app, json!({})).await;
@@ -92,7 +92,7 @@ async fn a_sign_in_that_was_confirmed_but_not_fetched_expires() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn of_two_polls_at_once_one_fetches_the_session() {
+async fn of_concurrent_polls_one_fetches_the_session() {
     let app = TestApp::start().await;
     let ada = app.sign_up("ada@example.com").await;
     for _ in 0..10 {
@@ -108,7 +108,7 @@ async fn of_two_polls_at_once_one_fetches_the_session() {
 }
 
 #[tokio::test]
-async fn a_confirmation_dies_with_the_session_that_made_it() {
+async fn a_confirmation_ends_with_a_sign_out_a_password_change_or_a_restriction() {
     let app = TestApp::start().await;
     let ada = app.sign_up("ada@example.com").await;
     let bob = app.sign_up("bob@example.com").await;

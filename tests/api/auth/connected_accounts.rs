@@ -68,7 +68,7 @@ async fn by_server(app: &TestApp, user: &SignedIn) -> Answer {
 }
 
 #[tokio::test]
-async fn a_failure_that_may_pass_loses_no_token() {
+async fn a_refresh_that_fails_temporarily_loses_no_token() {
     let (app, provider) = start().await;
     let (user, _) = sign_in(&app, &provider, ada()).await;
     let first = by_server(&app, &user).await.json()["access_token"].clone();

@@ -69,7 +69,7 @@ async fn a_server_key_becomes_a_token_that_does_what_the_key_may() {
 }
 
 #[tokio::test]
-async fn a_token_ends_with_its_time_and_with_its_key() {
+async fn a_token_ends_when_it_or_its_key_expires_or_the_key_is_revoked() {
     let app = TestApp::start().await;
     let lasting = token(&app, app.keys.server.expose_secret()).await;
     let (set, key) = machine(&app, json!(["users:read"])).await;
@@ -121,7 +121,7 @@ async fn tokens_of_machines_and_of_users_do_not_replace_each_other() {
 }
 
 #[tokio::test]
-async fn the_key_set_has_the_key_of_machines_on_request() {
+async fn the_jwks_contains_the_key_of_machine_tokens_only_on_request() {
     let app = TestApp::start().await;
     let token = token(&app, app.keys.server.expose_secret()).await;
     let header: Value = serde_json::from_slice(&URL_SAFE_NO_PAD.decode(token.split('.').next().unwrap()).unwrap()).unwrap();

@@ -145,7 +145,7 @@ async fn wrong_codes_end_a_setup_after_twenty_tries() {
 }
 
 #[tokio::test]
-async fn a_setup_ends_with_the_sessions_in_which_it_began() {
+async fn a_setup_ends_when_the_user_ends_the_other_sessions() {
     let app = TestApp::start().await;
     let ada = app.sign_up(ADA).await;
     let phone = begin(&app, &ada).await;
@@ -171,7 +171,7 @@ async fn a_code_of_any_of_five_apps_signs_in_and_none_twice() {
         assert_eq!(sign_in(&app, &attempt(&app, ADA).await, &totp).await.status(), 200, "{number}");
         assert_error(&sign_in(&app, &attempt(&app, ADA).await, &totp).await, 400, "INVALID_TOTP_CODE");
     }
-    // Each app has a time step of its own.
+    // The last use of each app is recorded separately.
     let used: Vec<Value> = apps(&app, &ada).await.iter().map(|app| app["last_used_at_millis"].clone()).collect();
     assert_eq!(used, vec![json!(app.now().as_millisecond()); 5]);
 }
@@ -276,10 +276,10 @@ async fn of_concurrent_sign_ins_with_a_code_of_another_app_one_succeeds() {
 }
 
 #[tokio::test]
-async fn the_app_of_the_previous_version_is_listed_renamed_and_removed() {
+async fn the_app_of_an_earlier_version_is_listed_renamed_and_removed() {
     let app = TestApp::start().await;
     let ada = user_with_app(&app, ADA).await;
-    // The item as the previous version wrote it: one app, without id, name and time of use.
+    // The item as an earlier version wrote it: one app, without id, name and time of use.
     let row = app.app.store.user(app.project_id(), UserId::parse(&ada.user_id).unwrap()).await.unwrap().unwrap();
     let mut user = row.user.clone();
     let stored = serde_json::to_value(user.totp.as_ref().unwrap()).unwrap();

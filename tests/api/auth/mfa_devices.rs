@@ -161,7 +161,7 @@ async fn every_way_to_sign_in_takes_a_remembered_device() {
 }
 
 #[tokio::test]
-async fn a_device_ends_with_sessions_passwords_and_apps() {
+async fn ending_sessions_and_changing_the_password_or_the_apps_forgets_devices() {
     type Change = fn(Caller, Value) -> futures_util::future::BoxFuture<'static, Answer>;
     let changes: [(&str, Change); 5] = [
         ("all sessions", |own, _| Box::pin(async move { own.request("DELETE", "/api/v1/auth/sessions").send().await })),

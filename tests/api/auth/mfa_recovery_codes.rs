@@ -249,7 +249,7 @@ async fn codes_require_an_app_and_end_with_it() {
 async fn an_app_that_was_stored_before_there_were_codes_gets_some() {
     let app = TestApp::start().await;
     let ada = user_with_app(&app, ADA).await;
-    assert!(!format!("{:?}", app.table()).contains("recovery"), "the user's item looks like one of the previous version");
+    assert!(!format!("{:?}", app.table()).contains("recovery"), "the user's item looks like one of an earlier version");
     let codes = codes(&app, &ada).await;
     assert_eq!(recover(&app, &codes[9]).await.status(), 200);
 }

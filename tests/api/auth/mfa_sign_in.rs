@@ -204,7 +204,7 @@ async fn attempt_codes_are_not_interchangeable_with_other_codes() {
 }
 
 #[tokio::test]
-async fn ending_all_sessions_ends_a_pending_sign_in() {
+async fn a_password_change_or_a_deletion_ends_a_pending_sign_in() {
     let app = TestApp::start().await;
     let ada = user_with_app(&app, "ada@example.com").await;
     let code = attempt(&app, "ada@example.com").await;

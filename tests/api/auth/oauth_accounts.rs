@@ -126,7 +126,7 @@ async fn concurrent_flows_with_a_new_account_create_one_user() {
 }
 
 /// A flow in JSON mode is not bound to a browser, so a person other than the one who started it may
-/// complete it (RFC 9700 §4.7).
+/// consent at the provider (RFC 9700 §4.7). Nothing is linked until the app exchanges the code.
 #[tokio::test]
 async fn an_unfinished_flow_links_nothing() {
     let (app, provider) = start().await;

@@ -340,7 +340,7 @@ async fn the_project_must_offer_apple_and_name_its_apps() {
 }
 
 #[tokio::test]
-async fn a_token_works_again_once_apple_can_be_reached() {
+async fn an_outage_of_apple_does_not_use_up_a_token() {
     let (app, apple) = start().await;
     let token = apple.key().sign(&claims(&app, "001.a"));
     apple.fail(true);

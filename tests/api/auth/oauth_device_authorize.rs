@@ -145,7 +145,7 @@ async fn the_page_must_be_trusted_and_defaults_to_that_of_the_first_domain() {
 }
 
 #[tokio::test]
-async fn a_client_proves_itself_as_at_the_token_endpoint() {
+async fn a_client_authenticates_as_it_does_at_the_token_endpoint() {
     let app = TestApp::start().await;
     let project = app.project_id().to_string();
     for form in [

@@ -8,7 +8,7 @@ use super::oauth_callback::{ada, sign_in, start};
 
 const ACCOUNTS: &str = "/api/v1/oauth-providers";
 
-/// All accounts of the project, read in pages of the accounts of `limit` users.
+/// All accounts of the project, read in pages, each with the accounts of at most `limit` users.
 async fn all(app: &TestApp, limit: usize) -> Vec<Value> {
     let (mut items, mut cursor) = (Vec::new(), String::new());
     loop {

@@ -82,7 +82,7 @@ async fn the_first_proof_of_an_address_removes_passkeys() {
 }
 
 #[tokio::test]
-async fn not_me_removes_an_intruders_passkey_and_restores_the_owners() {
+async fn not_me_removes_an_intruder_s_passkey_and_restores_the_owner_s() {
     let app = TestApp::start().await;
     app.configure(json!({ "config": { "passkey_enabled": true, "magic_link_enabled": true } })).await;
     let ada = app.sign_in_by_mail("ada@example.com").await;

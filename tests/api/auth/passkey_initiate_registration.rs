@@ -47,7 +47,7 @@ async fn the_options_are_those_of_the_published_sdk() {
 }
 
 #[tokio::test]
-async fn the_users_own_passkeys_are_excluded() {
+async fn the_user_s_own_passkeys_are_excluded() {
     let app = TestApp::start().await;
     app.offer_passkeys().await;
     let (ada, bob) = (app.sign_up("ada@example.com").await, app.sign_up("bob@example.com").await);

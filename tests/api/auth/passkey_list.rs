@@ -9,7 +9,7 @@ use super::{assert_error, assert_takes_client_access, problems};
 const PATH: &str = "/api/v1/passkeys";
 
 #[tokio::test]
-async fn a_user_lists_own_passkeys_and_a_server_everybodys() {
+async fn a_user_lists_own_passkeys_and_a_server_those_of_any_user() {
     let app = TestApp::start().await;
     assert_takes_client_access(&app, "GET", &format!("{PATH}?user_id=me")).await;
     app.offer_passkeys().await;

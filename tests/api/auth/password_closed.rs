@@ -182,7 +182,7 @@ async fn only_guesses_within_the_rate_limit_are_counted() {
 }
 
 #[tokio::test]
-async fn a_user_of_the_previous_version_is_counted_too() {
+async fn a_user_of_an_earlier_version_is_counted_too() {
     let (app, ada) = signed_up().await;
     let remove: Value = json!({
         "TableName": gateway::engine::TABLE,

@@ -58,7 +58,7 @@ impl World {
         let providers = json!([provider.setting(), settings]);
         app.configure(json!({ "config": { "passkey_enabled": true, "oauth_providers": providers } })).await;
         let ada = user_with_app(&app, ADA).await;
-        // The address is verified by the providers and by its owner, so the accounts at the
+        // The address is verified at the providers and in the project, so the accounts at the
         // providers are linked to this account.
         let path = format!("/api/v1/users/{}", ada.user_id);
         assert_eq!(app.server().patch(&path, json!({ "primary_email_verified": true })).await.status(), 200);

@@ -1,5 +1,5 @@
-//! A required second factor in sessions of every kind: begun with a passkey, taken to another
-//! domain, or handed to a tool. Machines have none.
+//! A required second factor in sessions that are started with a passkey, by a server, by a tool or
+//! by a device, or that are taken to another domain. Machines need no second factor.
 
 use jiff::SignedDuration;
 use serde_json::{Value, json};
@@ -21,7 +21,8 @@ const ADA: &str = "ada@example.com";
 const AUTHENTICATORS: &str = "/api/v1/auth/mfa/authenticators";
 const PASSKEY_START: &str = "/api/v1/auth/passkey/initiate-passkey-registration";
 
-/// A project that requires a second factor of everyone and takes a verified passkey for both.
+/// A project that requires a second factor of everyone, and accepts a passkey that verified its
+/// user as both factors.
 async fn project() -> TestApp {
     let app = TestApp::start().await;
     app.configure(json!({ "config": { "passkey_enabled": true, "passkey_replaces_second_factor": true } })).await;
@@ -88,7 +89,7 @@ async fn a_verified_passkey_counts_as_both_factors_where_it_was_used() {
     assert_eq!(reason_of(&app, &by_passkey).await, reason());
     app.configure(json!({ "config": { "passkey_replaces_second_factor": true } })).await;
     assert_eq!(reason_of(&app, &by_passkey).await, Value::Null);
-    // Without the passkey, and without the requirement, both sessions are treated alike.
+    // Without the passkey, both sessions are restricted; without the requirement, neither is.
     assert_eq!(app.signed_in(&by_passkey).patch("/api/v1/users/me", json!({ "passkey_auth_enabled": false })).await.status(), 200);
     assert_eq!((reason_of(&app, &by_passkey).await, reason_of(&app, &by_password).await), (reason(), reason()));
     require(&app, json!({ "required_of_everyone": false })).await;

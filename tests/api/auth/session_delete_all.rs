@@ -1,4 +1,4 @@
-//! `DELETE /api/v1/auth/sessions`: ends all sessions of a user.
+//! `DELETE /api/v1/auth/sessions`: ends the other sessions of a user, or all of them.
 
 use serde_json::json;
 use support::{SignedIn, TestApp};

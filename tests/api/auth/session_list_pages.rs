@@ -55,7 +55,7 @@ async fn pages_list_every_session_once_newest_first() {
 }
 
 #[tokio::test]
-async fn a_page_is_full_despite_expired_sessions() {
+async fn a_page_is_full_despite_ended_sessions() {
     let app = TestApp::start().await;
     let ada = app.sign_up("ada@example.com").await;
     for _ in 0..4 {
@@ -69,7 +69,7 @@ async fn a_page_is_full_despite_expired_sessions() {
 }
 
 #[tokio::test]
-async fn a_cursor_is_stable_under_concurrent_changes() {
+async fn a_cursor_is_stable_when_sessions_start_and_end_between_pages() {
     let app = TestApp::start().await;
     let ada = app.sign_up("ada@example.com").await;
     app.advance(SignedDuration::from_millis(1));

@@ -155,7 +155,7 @@ async fn a_path_that_resembles_an_operation_s_is_an_error_of_its_interface() {
 }
 
 #[tokio::test]
-async fn every_operation_rejects_unauthenticated_requests() {
+async fn operations_that_are_not_public_reject_unauthenticated_requests() {
     let app = TestApp::start().await;
     let open = [
         "auth-challenge-create",

@@ -20,7 +20,7 @@ async fn start() -> TestApp {
     app
 }
 
-/// Requests a challenge as the widget does, without any header.
+/// Requests a challenge as the widget does, without the headers that other operations require.
 async fn asked(app: &TestApp, address: &str) -> Answer {
     at(app.anonymous(), address).get(&format!("{CHALLENGE}?project_id={}", app.project_id())).await
 }
@@ -165,7 +165,7 @@ async fn a_flood_raises_the_difficulty_and_voids_easier_challenges() {
         app.client().post(SEND, code_for(&format!("user{number}@example.com"), json!({}))).await;
         costs.push(cost().await);
         if number == 5 {
-            // Challenges are one level harder now; those fetched earlier stay valid.
+            // Challenges are at most one level harder now, so those fetched earlier stay valid.
             let body = code_for("ada@example.com", visible(&easy_one));
             assert_eq!(app.client().post(SEND, body).await.status(), 200);
         }

@@ -25,7 +25,7 @@ fn address(number: usize) -> String {
 }
 
 #[tokio::test]
-async fn a_flood_from_many_networks_sends_strangers_no_email_until_it_ends() {
+async fn a_flood_from_many_networks_sends_strangers_only_the_usual_number_of_emails() {
     let app = start().await;
     let mut sent = Vec::new();
     for number in 0..3 * AN_HOUR {
@@ -52,7 +52,7 @@ async fn a_flood_from_many_networks_sends_strangers_no_email_until_it_ends() {
 }
 
 #[tokio::test]
-async fn a_flood_claiming_an_unavailable_challenge_gets_ten_emails_an_hour() {
+async fn a_flood_claiming_an_unavailable_challenge_gets_at_most_ten_emails_an_hour() {
     let app = start().await;
     let mut sent = 0;
     for number in 0..3 * AN_HOUR {
@@ -155,7 +155,7 @@ async fn anonymous_users_cannot_email_strangers_without_a_challenge() {
             0 => verify(&nobody, &stranger(number), json!({})).await,
             1 => invite(&nobody, &team_of(&nobody).await, &stranger(number)).await,
             _ => {
-                // The address is the primary one, so notices are sent to it.
+                // The user's primary address needs a challenge too.
                 assert_eq!(nobody.patch("/api/v1/users/me", json!({ "primary_email": stranger(number) })).await.status(), 200);
                 let body = json!({ "email": stranger(number), "callback_url": CALLBACK });
                 nobody.post(&format!("{CHANNELS}/send-verification-code"), body).await
@@ -257,7 +257,7 @@ async fn replacing_the_sign_up_address_counts_as_a_sign_up() {
 }
 
 #[tokio::test]
-async fn an_account_sends_no_notices_to_unverified_addresses() {
+async fn notices_go_to_the_sign_up_address_but_to_no_other_unverified_one() {
     let app = TestApp::start().await;
     let nobody = signed_in(&app, &anonymous(&app, "203.0.113.7").await, "203.0.113.7");
     for number in 0..4 {

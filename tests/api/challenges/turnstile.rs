@@ -76,7 +76,8 @@ async fn a_wrong_token_leads_to_a_visible_challenge_and_then_fails() {
         cloudflare.solve(&app, ACTION, json!({ "challenge_ts": "tomorrow" })),
     ];
     for token in wrong {
-        // A response that cannot be parsed is not a verdict on the token.
+        // The time in the response about the last token cannot be parsed, which is not a verdict on
+        // the token.
         let is_judged = token != "0.token-7";
         let first = app.client().post(SIGN_UP, account_of("bob@example.com", invisible(&token))).await;
         if is_judged {

@@ -1,4 +1,4 @@
-//! Operations that belong to no area: the greeting, the operations that SDKs expect of any
+//! Operations that belong to no other area: the greeting, the operations that SDKs expect of any
 //! installation, and the alias `latest` of the version.
 
 mod analytics_events_batch;

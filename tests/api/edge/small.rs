@@ -127,7 +127,7 @@ async fn the_console_of_a_deployment_has_no_data_and_calls_its_own_origin() {
     }
     let html = [("content-type", "application/x-www-form-urlencoded"), ("sec-fetch-site", "same-origin")];
     let (head, _) = send("POST", "/console/preview", &html[..1], "html=%3Cb%3E").await;
-    assert_eq!(head.status, 403, "of another site");
+    assert_eq!(head.status, 403, "a request that does not come from the console is refused");
     let (head, shown) = send("POST", "/console/preview", &html, "html=%3Cb%3Ehello").await;
     assert!(shown.ends_with("<b>hello") && head.headers["content-security-policy"].to_str().unwrap().contains("sandbox"));
     for path in ["/console/assets/1/nothing.js", "/api/v1/console", "/api/v1/nothing"] {

@@ -41,7 +41,7 @@ async fn assert_each_has_one(app: &TestApp, users: &[(String, String)]) {
 }
 
 #[tokio::test]
-async fn an_email_to_many_is_listed_in_order_and_reaches_each_once() {
+async fn an_email_to_many_is_answered_in_order_and_reaches_each_once() {
     let app = TestApp::start().await;
     let users = users(&app, 250).await;
     let ids: Vec<&String> = users.iter().rev().map(|(id, _)| id).collect();

@@ -80,7 +80,7 @@ async fn variables_written_by_a_server_are_shown() {
     assert!(entry["html"].as_str().unwrap().contains("?code=2h7bkqm4x8r1tz6w0c5vjn9pd3yfgs2a7hekb4mq8xr1t ABCDEF"), "{entry}");
 }
 
-/// Temporarily rejects the given number of emails, and keeps everything it receives.
+/// A mailer that temporarily rejects the first emails, and keeps the texts of all that it receives.
 struct Unwilling {
     refusals: usize,
     texts: Mutex<Vec<String>>,
@@ -112,7 +112,7 @@ async fn a_resent_email_has_the_same_code() {
 }
 
 #[tokio::test]
-async fn codes_are_resealed_with_the_new_secret_and_lost_without_it() {
+async fn codes_are_lost_with_a_new_secret_unless_they_are_resealed() {
     let app = TestApp::start().await;
     let redeployed = |secret: DeploymentSecret| app.redeployed(|settings| settings.secret = secret);
     let during = redeployed(DeploymentSecret::from(NEW.to_owned()).with_previous(OLD.to_owned().into()));

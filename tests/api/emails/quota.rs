@@ -121,7 +121,7 @@ async fn the_reported_rate_is_the_effective_one() {
     let (app, ada) = start(120).await;
     let rate = app.server().get("/api/v1/emails/delivery-info").await.json()["capacity"]["rate_per_second"].as_f64().unwrap();
     assert!((rate * 3600.0 - 120.0).abs() < 1e-6, "{rate}");
-    // Complaints slow the project down within a minute, to a quarter of the base rate.
+    // A complaint slows the project down to a quarter of the base rate.
     let id = entry_in(&app, &ada, Status::Sent).await;
     let entry = EmailId::parse(&id).unwrap();
     let row = app.app.store.outbox_entry(app.project_id(), entry).await.unwrap().unwrap();

@@ -51,7 +51,7 @@ async fn a_render_error_is_reported_with_its_line() {
 }
 
 #[tokio::test]
-async fn exactly_one_template_and_one_theme_are_required() {
+async fn exactly_one_template_is_required_and_a_theme_must_exist() {
     let app = TestApp::start().await;
     let nobody = "00000000-0000-4000-8000-000000000000";
     let template = create(&app, "templates", json!({ "display_name": "x" })).await;

@@ -29,7 +29,7 @@ async fn refused(app: &TestApp, fields: Value) -> Answer {
 }
 
 #[tokio::test]
-async fn an_email_reaches_the_users_in_the_order_of_the_request() {
+async fn an_email_reaches_its_users_and_the_results_keep_their_order() {
     let app = TestApp::start().await;
     let (ada, bob) = (app.sign_up("ada@example.com").await, app.sign_up("bob@example.com").await);
 
@@ -190,7 +190,7 @@ async fn a_recipient_without_an_account_or_address_is_skipped() {
 }
 
 #[tokio::test]
-async fn a_large_email_reaches_many_users() {
+async fn a_large_email_to_many_recipients_has_an_entry_for_each() {
     let app = TestApp::start().await;
     let ada = app.sign_up("ada@example.com").await;
     let html = format!("<p>{}</p>", "x".repeat(120_000));

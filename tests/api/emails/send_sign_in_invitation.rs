@@ -55,7 +55,7 @@ async fn only_a_server_invites_and_only_to_a_trusted_page() {
 }
 
 #[tokio::test]
-async fn a_projects_own_template_replaces_the_built_in_one() {
+async fn a_project_s_own_template_replaces_the_built_in_one() {
     let app = TestApp::start().await;
     let own = json!({ "subject_source": "Come in", "html_source": "<p>{{ variables.link }}</p>", "text_source": null, "theme_id": false });
     update(&app, "templates", TEMPLATE, own).await;

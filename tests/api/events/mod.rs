@@ -1,5 +1,5 @@
-//! Sends every event file to the real handlers, which shows that operations understand the requests
-//! of API Gateway.
+//! Sends every event file, except those of workers, to the real handlers, which shows that
+//! operations understand the requests of API Gateway.
 //!
 //! The data that the events refer to is created first: their project with its keys, the user
 //! `ada@example.com`, and items such as a code, a refresh token and an email. Then each event must

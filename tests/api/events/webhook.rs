@@ -1,4 +1,4 @@
-//! Creates the webhook endpoint that the events refer to.
+//! Creates the webhook endpoint and the delivery that the events refer to.
 
 use model::webhook::delivery::{Attempt, Delivery};
 use model::webhook::event::{EventType, Message};

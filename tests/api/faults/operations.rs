@@ -11,8 +11,8 @@ use support::{Answer, Fault, Items, refused};
 
 use crate::events::{World, name, success};
 
-/// Fields that may be written even if the change itself is not made: counts, marks, and times of
-/// last use.
+/// Fields that may be written even if the change itself is not made: counts, marks, expiries, and
+/// times and places of last use with their index keys.
 const BESIDE: [&str; 10] = ["attempts", "gsi1sk", "gsi2pk", "gsi2sk", "last_active_at", "last_used_at", "mark", "place", "taken_by", "ttl"];
 
 /// Items that only count requests or wrong attempts.
@@ -27,7 +27,7 @@ fn changes(before: &Items, after: &Items) -> BTreeMap<String, usize> {
     let keys: std::collections::BTreeSet<_> = before.keys().chain(after.keys()).filter(|key| !is_count(key)).collect();
     for key in keys {
         let kind = [&key.0, &key.1].map(|text| text.split('#').next().unwrap_or_default()).join(" ");
-        // The sort keys in this list consist only of a project's id.
+        // In this partition, the whole sort key is a project's id.
         let kind = if key.0 == "PROJECTS" { key.0.clone() } else { kind };
         let change = match (before.get(key), after.get(key)) {
             (None, Some(_)) => format!("created {kind}"),

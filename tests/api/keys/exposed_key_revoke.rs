@@ -41,7 +41,7 @@ async fn a_team_key_is_revoked_too_and_recorded() {
 }
 
 #[tokio::test]
-async fn only_members_who_may_manage_the_teams_keys_are_told_once() {
+async fn only_members_who_may_manage_the_team_s_keys_are_told_once() {
     let app = started().await;
     let ada = app.sign_up(ADA).await;
     let (team, key) = team_key(&app, &ada).await;

@@ -8,7 +8,7 @@ use support::TestApp;
 use super::{ADA, TEAM_KEYS, USER_KEYS, checked, error, started, team_key, text, user_key};
 
 #[tokio::test]
-async fn a_check_says_whose_the_key_is() {
+async fn a_check_names_the_owner_of_the_key() {
     let app = started().await;
     let ada = app.sign_up(ADA).await;
     let key = user_key(&app, &ada).await;
@@ -54,7 +54,7 @@ async fn a_key_of_the_other_type_is_named_in_the_error() {
 }
 
 #[tokio::test]
-async fn a_key_opens_no_other_project() {
+async fn a_key_does_not_work_in_another_project() {
     let app = started().await;
     let ada = app.sign_up(ADA).await;
     let key = user_key(&app, &ada).await;
@@ -66,7 +66,7 @@ async fn a_key_opens_no_other_project() {
 }
 
 #[tokio::test]
-async fn a_key_goes_with_its_owner() {
+async fn a_key_is_deleted_with_its_owner() {
     let app = started().await;
     let ada = app.sign_up(ADA).await;
     let key = user_key(&app, &ada).await;

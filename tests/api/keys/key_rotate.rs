@@ -27,7 +27,7 @@ async fn both_keys_work_during_the_overlap() {
 }
 
 #[tokio::test]
-async fn the_overlap_is_a_day_by_default_and_never_prolongs_a_key() {
+async fn the_overlap_is_a_day_by_default_and_never_extends_a_key_s_life() {
     let app = started().await;
     let ada = app.sign_up(ADA).await;
     let (team, old) = team_key(&app, &ada).await;

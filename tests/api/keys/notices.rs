@@ -1,4 +1,4 @@
-//! What the owner of an account hears of API keys, and what "This wasn't me" does to them.
+//! What users are told about their new API keys, and what "This wasn't me" does to these keys.
 
 use jiff::SignedDuration;
 use serde_json::json;
@@ -47,7 +47,7 @@ async fn a_new_owner_of_the_account_inherits_no_keys() {
 }
 
 #[tokio::test]
-async fn the_activity_of_the_user_names_new_keys() {
+async fn the_activity_of_a_user_lists_the_creation_of_keys() {
     let app = started().await;
     let ada = app.sign_up(ADA).await;
     user_key(&app, &ada).await;

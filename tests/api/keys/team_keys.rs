@@ -46,7 +46,7 @@ async fn a_team_seems_to_have_no_keys_to_those_who_may_not_manage_them() {
 }
 
 #[tokio::test]
-async fn nobody_without_a_session_manages_keys() {
+async fn a_client_without_a_session_reads_no_keys() {
     let app = started().await;
     let ada = app.sign_up(ADA).await;
     let (team, _) = team_key(&app, &ada).await;

@@ -111,7 +111,7 @@ async fn zero_null_and_nothing_mean_that_a_key_never_expires() {
 }
 
 #[tokio::test]
-async fn bad_input_is_refused_with_its_place() {
+async fn an_invalid_field_is_named_in_the_error() {
     let app = started().await;
     let ada = app.sign_up(ADA).await;
     let long = "x".repeat(257);
@@ -161,7 +161,7 @@ async fn while_keys_are_off_nothing_works_and_the_keys_are_kept() {
 }
 
 #[tokio::test]
-async fn the_switches_are_settings_and_configuration_keys() {
+async fn keys_can_be_enabled_in_the_settings_and_in_the_configuration() {
     let app = TestApp::start().await;
     let values = json!({ "config_override_string": "{\"apiKeys.enabled.user\":true}" });
     assert_eq!(app.admin().patch("/api/v1/internal/config/override/environment", values).await.status(), 200);

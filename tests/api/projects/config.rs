@@ -244,7 +244,7 @@ async fn a_mail_server_in_the_configuration_keeps_its_password() {
 }
 
 #[tokio::test]
-async fn templates_and_themes_are_shared_with_their_own_operations() {
+async fn templates_and_themes_are_shared_with_the_email_operations() {
     let app = TestApp::start().await;
     let admin = app.admin();
     let config = read(&admin, CONFIG).await;
@@ -268,7 +268,8 @@ async fn templates_and_themes_are_shared_with_their_own_operations() {
     let mail = app.last_mail("ada@example.com").await;
     assert!(mail.0.subject.starts_with("Come in with ") && mail.0.html.contains("bare "), "{:?}", mail.0);
 
-    // Changes by other operations appear here, and a server may change the branch too.
+    // Changes by other operations appear in the configuration, and a server may change the branch
+    // too.
     let renamed = app.admin().patch(&format!("/api/v1/internal/email-templates/{TEMPLATE}"), json!({ "display_name": "Letters" })).await;
     assert_eq!(renamed.status(), 200);
     assert_eq!(read(&admin, CONFIG).await["emails"]["templates"][TEMPLATE]["displayName"], "Letters");

@@ -134,7 +134,7 @@ async fn concurrent_pushes_and_definitions_lose_nothing() {
 }
 
 #[tokio::test]
-async fn levels_of_the_version_before_keep_the_projects_permissions() {
+async fn levels_of_an_earlier_version_keep_the_project_s_permissions() {
     let app = TestApp::start().await;
     assert_eq!(app.admin().post(TEAM, json!({ "id": "notes:edit" })).await.status(), 201);
     let held = granted(&app).await;

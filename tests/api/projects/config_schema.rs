@@ -10,7 +10,7 @@ const TEMPLATE: &str = "emails.templates.0d4f1f3a-5e0c-4a65-9f2f-6c1d2b3a4e5f";
 const THEME: &str = "emails.themes.7d3b1c52-8f0e-4d7a-a6f1-2f4b5c6d7e8f";
 const SOURCE: &str = "<p>Hello</p>";
 
-/// Single values: the key, the lowest level that may hold it, another value than the default, and
+/// Single values: the key, the lowest level that may hold it, a value other than the default, and
 /// the default.
 fn values() -> Vec<(&'static str, &'static str, Value, Value)> {
     let (yes, no) = (json!(true), json!(false));
@@ -170,7 +170,7 @@ async fn every_record_and_area_has_its_level() {
 }
 
 #[tokio::test]
-async fn a_switch_for_a_feature_that_does_not_exist_is_refused() {
+async fn a_key_for_a_feature_that_does_not_exist_is_refused() {
     let app = TestApp::start().await;
     for (key, value) in [
         ("emails.server.provider", json!("managed")),

@@ -97,7 +97,7 @@ async fn an_interrupted_deletion_resumes_at_the_next_step() {
 }
 
 #[tokio::test]
-async fn a_project_that_is_not_deleted_is_untouched() {
+async fn a_failed_deletion_changes_nothing() {
     let world = World::new(Limits::off()).await;
     let before = world.app.table();
     world.app.recorder.break_writes(0, 1, refused("ValidationException"));

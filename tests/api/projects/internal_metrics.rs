@@ -97,7 +97,7 @@ async fn users_are_counted_by_state_country_and_method() {
     }
     app.sign_in_by_mail("mia@example.com").await;
     let nobody = anonymous(&app).await;
-    assert_eq!(metrics(&app, "").await["total_users"], 0, "nothing is linked yet");
+    assert_eq!(metrics(&app, "").await["total_users"], 0, "nothing is counted before the trail is linked");
     app.link_trail().await;
     let figures = metrics(&app, "").await;
     assert_eq!((&figures["total_users"], &figures["users_by_country"]), (&json!(4), &json!({ "DE": 2, "PT": 1 })));
@@ -139,7 +139,7 @@ async fn a_user_is_active_once_a_day() {
     app.sign_in("ada@example.com").await;
     app.link_trail().await;
     app.advance(DAY * 2);
-    // The refresh counts without the worker.
+    // A refresh is counted at once, without the worker.
     refresh(&app, &bob).await;
     let figures = metrics(&app, "").await;
     assert_eq!(days(&figures["daily_active_users"]), on(&[("01-01", 2), ("01-02", 1), ("01-04", 1)]));
@@ -148,8 +148,7 @@ async fn a_user_is_active_once_a_day() {
     assert_eq!(days(&split["reactivated"]), on(&[("01-04", 1)]));
     assert_eq!(figures["auth_overview"]["mau"], 2);
     app.advance(DAY * 28);
-    // In the last 30 days, only bob was active.
-    assert_eq!(metrics(&app, "").await["auth_overview"]["mau"], 1, "bob, on 4 January");
+    assert_eq!(metrics(&app, "").await["auth_overview"]["mau"], 1, "of the last 30 days, only Bob's activity on 4 January counts");
     app.advance(DAY * 3);
     assert_eq!(metrics(&app, "").await["auth_overview"]["mau"], 0);
 }

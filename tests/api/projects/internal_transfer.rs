@@ -23,7 +23,7 @@ fn assert_error(answer: &Answer, status: u16, code: &str) {
 }
 
 #[tokio::test]
-async fn a_project_moves_to_another_team_with_all_it_has() {
+async fn a_transferred_project_has_a_new_owner_and_keeps_its_keys() {
     let app = TestApp::start().await;
     let internal = app.internal_project().await;
     let ada = Owner::sign_up(&app, &internal, "ada@example.com").await;

@@ -11,7 +11,7 @@ use support::{Fault, SignedIn, TestApp};
 
 use super::internal_metrics::{DAY, days, metrics, on};
 
-/// The numbers of all users, of those active on 1 January, and of those active in 30 days.
+/// The numbers of all users, of those active on 1 January, and of those active in the last 30 days.
 async fn figures(app: &TestApp) -> (u64, u64, u64) {
     let figures = metrics(app, "").await;
     let active = days(&figures["daily_active_users"]).get("01-01").copied().unwrap_or_default();

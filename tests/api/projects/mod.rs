@@ -1,4 +1,5 @@
-//! Projects: their settings, API keys and audit log, and the public keys of their tokens.
+//! Projects: their settings, API keys, metrics, owners and deletion, and the public keys of their
+//! tokens.
 
 mod api_keys;
 mod config;

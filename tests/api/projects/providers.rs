@@ -48,7 +48,7 @@ async fn a_secret_is_never_returned() {
     ]);
     assert_eq!(read.json()["config"]["oauth_providers"], expected);
     assert_eq!(read.json()["config"]["enabled_oauth_providers"], json!([{ "id": "github" }]));
-    // The table does not contain the secret in plaintext either.
+    // No call to the table contains the secret in plaintext.
     let calls = app.recorder.calls();
     assert!(!calls.is_empty() && calls.iter().all(|(_, body)| !body.contains("the-secret")));
 }

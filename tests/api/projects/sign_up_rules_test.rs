@@ -29,7 +29,7 @@ async fn with_rules() -> TestApp {
 }
 
 #[tokio::test]
-async fn it_tells_what_each_rule_says_up_to_the_deciding_one() {
+async fn the_result_of_each_rule_up_to_the_deciding_one_is_returned() {
     let app = with_rules().await;
     let answer = app.admin().post(PATH, imagined("Ada@Example.com")).await;
     assert_eq!(answer.status(), 200, "{}", answer.text());

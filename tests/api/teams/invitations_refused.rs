@@ -82,7 +82,7 @@ async fn an_invitation_to_a_deleted_team_is_invalid() {
 }
 
 #[tokio::test]
-async fn a_code_allows_twenty_attempts_and_requires_its_purpose() {
+async fn a_code_allows_twenty_attempts_and_works_only_for_its_purpose() {
     let app = TestApp::start().await;
     let id = team(&app, "Engines", None).await;
     let bob = app.sign_in_by_mail("bob@example.com").await;

@@ -18,7 +18,7 @@ use support::{Answer, SignedIn, TestApp};
 
 const TEAMS: &str = "/api/v1/teams";
 
-/// Creates a team as a server; `creator` becomes its first member.
+/// Creates a team, with server access; `creator` becomes its first member.
 pub(crate) async fn team(app: &TestApp, name: &str, creator: Option<&SignedIn>) -> String {
     let body = json!({ "display_name": name, "creator_user_id": creator.map(|user| &user.user_id) });
     let body = if creator.is_some() { body } else { json!({ "display_name": name }) };
@@ -31,7 +31,7 @@ fn membership(team: &str, user: &str) -> String {
     format!("/api/v1/team-memberships/{team}/{user}")
 }
 
-/// Adds a user to a team as a server.
+/// Adds a user to a team, with server access.
 pub(crate) async fn join(app: &TestApp, team: &str, user: &str) {
     let answer = app.server().post(&membership(team, user), json!({})).await;
     assert_eq!(answer.status(), 201, "{}", answer.text());
@@ -55,13 +55,13 @@ async fn members_of(app: &TestApp, team: &str) -> Vec<String> {
     answer.json()["items"].as_array().unwrap().iter().map(|item| item["user_id"].as_str().unwrap().to_owned()).collect()
 }
 
-/// Grants a permission in a team as a server.
+/// Grants a permission in a team, with server access.
 async fn grant(app: &TestApp, team: &str, user: &str, permission: &str) {
     let answer = app.server().post(&format!("/api/v1/team-permissions/{team}/{user}/{permission}"), json!({})).await;
     assert_eq!(answer.status(), 201, "{}", answer.text());
 }
 
-/// Defines a permission as an administrator.
+/// Defines a permission, with admin access.
 async fn define(app: &TestApp, scope: &str, id: &str, contains: &[&str]) {
     let body = json!({ "id": id, "contained_permission_ids": contains });
     let answer = app.admin().post(&format!("/api/v1/{scope}-permission-definitions"), body).await;

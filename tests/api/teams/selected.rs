@@ -42,7 +42,7 @@ async fn a_selected_team_appears_in_reads_and_tokens() {
 }
 
 #[tokio::test]
-async fn a_lost_team_is_no_longer_selected() {
+async fn a_team_is_deselected_when_the_membership_ends() {
     let app = TestApp::start().await;
     let (ada, bob) = (app.sign_up("ada@example.com").await, app.sign_up("bob@example.com").await);
     for ending in ["leaves", "is removed", "team is deleted"] {

@@ -39,7 +39,7 @@ async fn a_sign_in_is_recorded_with_method_place_and_session() {
 }
 
 #[tokio::test]
-async fn a_password_awaiting_a_second_factor_is_recorded() {
+async fn a_sign_in_awaiting_a_second_factor_is_recorded() {
     let app = TestApp::start().await;
     let ada = crate::auth::mfa_sign_in::user_with_app(&app, "ada@example.com").await;
     assert!(last_events(&app).await.contains(&Event::AuthenticatorAdded));
@@ -71,7 +71,7 @@ async fn recovery_codes_are_recorded_when_made_and_when_used() {
     assert_eq!((failed.events, failed.user_id), (vec![Event::SignInFailed], Some(id(&ada))));
 }
 
-/// Spending the solution of a challenge is a write of its own, but not the change of the request.
+/// The solution of a challenge is marked as used in a separate write, which adds no entry.
 #[tokio::test]
 async fn a_sign_up_with_a_challenge_is_recorded_as_one_without() {
     let app = TestApp::start().await;
@@ -82,7 +82,7 @@ async fn a_sign_up_with_a_challenge_is_recorded_as_one_without() {
     let entry = one(&app, "auth-password-sign-up").await;
     let user = UserId::parse(answer.json()["user_id"].as_str().unwrap()).unwrap();
     assert_eq!((entry.events.as_slice(), user_of(&entry)), (&[Event::Created, Event::SignIn][..], Some(user)));
-    // A solution that is spent in vain changes nothing.
+    // A solution that is used up by a rejected sign-up adds no entry either.
     let taken = altcha::visible(&altcha::solved(&altcha::easy(&app)));
     assert_eq!(app.client().post(SIGN_UP, account_of("ada@example.com", taken)).await.code(), "USER_EMAIL_ALREADY_EXISTS");
     let entries = of_operation(&app, "auth-password-sign-up").await;
@@ -237,7 +237,7 @@ async fn all_entries_are_deleted_with_their_project() {
 }
 
 #[tokio::test]
-async fn changes_by_commands_are_recorded_as_made_by_the_system() {
+async fn changes_by_the_gateway_are_recorded_as_made_by_the_system() {
     let app = TestApp::start().await;
     // A page of the gateway calls the operation for the operator, without a key.
     let mut request = http::Request::builder().method("POST").uri("/api/v1/users").header("x-service-access-type", "server");

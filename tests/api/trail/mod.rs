@@ -1,5 +1,5 @@
-//! The trail: every change adds an entry in the same transaction. The entry contains none of the
-//! request's values.
+//! The trail: every change adds an entry in the same transaction. Of the request's values, the
+//! entry contains only the ids and names of targets.
 
 mod accounts;
 mod failures;

@@ -174,7 +174,7 @@ async fn an_address_signs_in_one_user_but_many_can_have_it() {
     let named = add(&caller, body.clone()).await;
     caller.delete(&path_of(&named)).await;
 
-    // An address that a server adds is claimed immediately, so the request may be rejected.
+    // A sign-in address that a server adds is claimed immediately, so the request may be rejected.
     body["used_for_auth"] = json!(true);
     body["user_id"] = json!(bob.user_id);
     let taken = app.server().post(PATH, body.clone()).await;

@@ -88,7 +88,7 @@ async fn a_token_is_only_valid_for_its_project_and_lifetime() {
 }
 
 #[tokio::test]
-async fn a_user_is_restricted_until_a_required_verification() {
+async fn a_user_is_restricted_if_a_required_verification_is_missing() {
     let app = TestApp::start().await;
     app.configure(json!({ "config": { "require_email_verification": true } })).await;
     let ada = app.sign_up("ada@example.com").await;
@@ -123,7 +123,7 @@ async fn a_restricted_user_sees_the_reason_but_not_the_private_details() {
 }
 
 #[tokio::test]
-async fn server_metadata_is_hidden_from_clients() {
+async fn server_fields_are_hidden_from_clients() {
     let app = TestApp::start().await;
     let ada = app.sign_up("ada@example.com").await;
     change(&app, &ada, |user| user.country_code = Some("DE".to_owned())).await;

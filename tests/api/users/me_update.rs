@@ -48,7 +48,7 @@ async fn server_fields_are_rejected_for_clients_one_by_one() {
 }
 
 #[tokio::test]
-async fn a_server_can_change_every_field_of_the_token_s_user() {
+async fn a_server_can_change_server_fields_of_the_token_s_user() {
     let app = TestApp::start().await;
     for (caller, email) in [(app.server(), "ada@example.com"), (app.admin(), "bob@example.com")] {
         let user = app.sign_up(email).await;

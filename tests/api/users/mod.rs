@@ -30,14 +30,14 @@ fn path(id: impl AsRef<str>) -> String {
     format!("{USERS}/{}", id.as_ref())
 }
 
-/// Creates a user as a server.
+/// Creates a user, with server access.
 async fn create(app: &TestApp, body: Value) -> Value {
     let answer = app.server().post(USERS, body).await;
     assert_eq!(answer.status(), 201, "{}", answer.text());
     answer.json()
 }
 
-/// Changes a user as a server.
+/// Changes a user, with server access.
 async fn update(app: &TestApp, id: &str, body: Value) -> Value {
     let answer = app.server().patch(&path(id), body).await;
     assert_eq!(answer.status(), 200, "{}", answer.text());

@@ -69,7 +69,7 @@ async fn a_restricted_user_cannot_lift_its_own_restriction() {
 }
 
 #[tokio::test]
-async fn a_restricted_user_can_only_sign_out() {
+async fn a_restricted_user_can_sign_out_but_change_nothing() {
     let app = TestApp::start().await;
     let ada = app.sign_up("ada@example.com").await;
     update(&app, &ada.user_id, json!({ "restricted_by_admin": true })).await;

@@ -1,4 +1,4 @@
-//! `DELETE /api/v1/users/{user_id}`: no part of a user reappears.
+//! `DELETE /api/v1/users/{user_id}`: no part of a user remains or reappears.
 
 use aws_sdk_dynamodb::operation::query::QueryInput;
 use aws_sdk_dynamodb::types::AttributeValue;

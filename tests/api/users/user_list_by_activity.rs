@@ -196,7 +196,7 @@ async fn a_sign_in_counts_as_activity_once_an_hour_and_never_backwards() {
     link(&app).await;
     assert_eq!((at(&ada).await, names(&app, "&desc=true").await), (first, vec!["ada".to_owned(), "bob".to_owned()]));
 
-    // The next sign-in of the hour writes nothing.
+    // The next sign-in within the hour does not change the time.
     app.advance(SignedDuration::from_mins(1));
     app.sign_in("ada@example.com").await;
     link(&app).await;

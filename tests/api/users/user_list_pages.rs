@@ -8,7 +8,7 @@ use support::TestApp;
 
 use super::{USERS, assert_error};
 
-/// Creates named users, changed by `change`, with the same sign-up time for every three of them.
+/// Creates users with names, changed by `change`; every three in a row have the same sign-up time.
 async fn write(app: &TestApp, count: usize, change: impl Fn(usize, &mut User)) {
     let (entropy, project) = (&app.app.entropy, app.project_id());
     let mut writes = Vec::with_capacity(count);
@@ -141,7 +141,7 @@ async fn a_cursor_is_bound_to_its_project_list_and_order() {
 }
 
 #[tokio::test]
-async fn users_added_or_removed_between_pages_do_not_shift_others() {
+async fn users_removed_between_pages_do_not_shift_others() {
     let app = TestApp::start().await;
     write(&app, 9, |_, _| {}).await;
     let all = keys(&pages(&app, "limit=9").await.concat());

@@ -5,7 +5,7 @@ use support::TestApp;
 
 use super::{USERS, assert_error, create, fields, id_of, path, refresh, sign_in, update};
 
-/// A bcrypt hash of the password with another program's version prefix, such as `$2y$`.
+/// A bcrypt hash of the password with this version prefix, such as `$2y$`.
 fn bcrypt_of(password: &str, version: &str) -> String {
     let hash = bcrypt::hash(password, 4).unwrap();
     hash.replacen("$2b$", version, 1)

@@ -198,7 +198,7 @@ async fn a_rejected_change_changes_nothing() {
 }
 
 #[tokio::test]
-async fn an_update_takes_at_most_three_round_trips() {
+async fn operations_on_a_user_take_at_most_three_round_trips() {
     let app = TestApp::start().await;
     let ada = app.sign_up("ada@example.com").await;
     stored::change_user(&app, &ada, |user| user.display_name = Some("Ada".to_owned())).await;

@@ -164,7 +164,8 @@ async fn five_days_of_failures_switch_an_endpoint_off_and_tell_the_owners() {
     let internal = app.internal_project().await;
     let owner = Owner::sign_up(&app, &internal, "owner@example.com").await;
     let project = owner.project("Shop").await;
-    // The access token of an owner is short-lived, so the project's keys are used.
+    // An owner's access token would expire during the five days. So the endpoint is in a project
+    // with keys, which is given to the owner's team.
     let row = app.app.store.project(&ProjectId::parse(&project).unwrap()).await.unwrap().unwrap();
     let keys = app.another_project().await;
     let mut moved = app.app.store.project(&keys.project_id).await.unwrap().unwrap();

@@ -31,7 +31,7 @@ fn matches(pattern: &Value, found: &Value) -> bool {
     }
 }
 
-/// Whether a value follows a rule: it exists, has a prefix, or is equal.
+/// Whether a value follows a rule: that it exists or not, has a prefix, or equals a text.
 fn follows(rule: &Value, found: &Value) -> bool {
     match (rule["exists"].as_bool(), rule["prefix"].as_str()) {
         (Some(exists), _) => exists != found.is_null(),

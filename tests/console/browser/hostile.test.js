@@ -15,7 +15,7 @@ const TEXTS = {
   "NUL and controls": "a\u0000b\u001B[2J\u0007\uFEFF\uFFFF",
 };
 
-/** The paths of all pages with a form, whose data is created once. */
+/** The paths of all pages with a form; the data that the pages need is created once. */
 let known;
 const pages = () => (known ??= prepared());
 

@@ -97,7 +97,8 @@ async function lookAt(t, paths) {
         if (width === 360 || (width === 1280 && colorScheme === "light")) await isAccessible(visited.page, where);
       }
     }
-    // The page of an unknown id says so; the browser reports the API's 404.
+    // One of the pages may be for an id that does not exist: the browser then reports the API's
+    // 404.
     assert.deepEqual(
       visited.complaints.filter((text) => !/the server responded with a status of 404/.test(text)),
       [],

@@ -10,8 +10,8 @@ const it = consoleOf();
 const DAY = 86_400_000;
 
 /**
- * Opens the dialog that delivers failed events again. `steps` answer its requests in turn, as a
- * delivery takes a day to fail permanently.
+ * Opens the dialog that delivers failed events again. `steps` answer its requests in turn instead
+ * of the API, because a delivery takes more than a day to fail permanently.
  */
 async function opened(t, steps) {
   await it.started;

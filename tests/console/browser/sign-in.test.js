@@ -61,7 +61,7 @@ test("a user with a second factor is asked for it", async (t) => {
   await heading(page, "Projects");
 });
 
-/** Gives a page a device that has passkeys. */
+/** Gives a page a device that can store passkeys. */
 async function withDevice(context, page) {
   const devtools = await context.newCDPSession(page);
   await devtools.send("WebAuthn.enable");
@@ -159,7 +159,7 @@ test("a changed password ends the other sessions", async (t) => {
   assert.equal(renewed.status, 401);
 });
 
-/** A request of a device at the token endpoints. */
+/** Sends a device's request to this OAuth operation, and returns the body of the response. */
 async function device(operation, fields) {
   const body = new URLSearchParams({ client_id: "internal", ...fields });
   const answer = await fetch(`${it.gateway.url}/api/v1/auth/oauth/${operation}`, { method: "POST", body });

@@ -43,7 +43,7 @@ test("without the token, the console only offers to sign in", async (t) => {
 
 test("users are searched and ordered, page by page, and the URL keeps both", async (t) => {
   await it.started;
-  // One after another, as hashing 60 passwords at once would be refused on a slow machine.
+  // One after another, because a slow machine would refuse to hash 60 passwords at once.
   for (let index = 0; index < 60; index++) await it.newUser({ display_name: index === 7 ? "Rare Bird" : undefined });
   const visited = await it.open(t, `${it.home}/users`);
   const { page } = visited;
@@ -124,7 +124,7 @@ test("what the API rejects stays in the form, with the API's error beside the fi
   await page.getByRole("button", { name: "Create user" }).click();
   await page.getByRole("link", { name: "USER_EMAIL_ALREADY_EXISTS" }).waitFor();
   assert.equal(await page.getByLabel("Name").inputValue(), "Kept");
-  // Leaving asks first.
+  // Leaving the form asks for confirmation.
   await page.getByRole("navigation", { name: "Project" }).getByRole("link", { name: "Teams" }).click();
   await page.getByRole("dialog").getByRole("button", { name: "Stay on this page" }).click();
   assert.equal(await page.getByLabel("Name").inputValue(), "Kept");

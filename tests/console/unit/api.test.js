@@ -115,7 +115,7 @@ test("an expired token is renewed once, and the request repeated", async () => {
     code: "ADMIN_ACCESS_TOKEN_EXPIRED",
   });
   assert.equal(always.asked.length, 2);
-  // Another failure renews nothing.
+  // After another failure, the token is not renewed.
   const wrong = answering([401, { code: "INVALID_SUPER_SECRET_ADMIN_KEY", error: "wrong" }]);
   await assert.rejects(new Api(() => CREDENTIALS, { fetch: wrong.fetch, renew: () => assert.fail() }).get("/users"));
 });

@@ -136,7 +136,7 @@ fn redeeming(task: Task) -> Client {
     Client { tasks: vec![task], redeems: true }
 }
 
-/// A client whose tasks run one after another, and redeem nothing that must be reported.
+/// A client whose tasks run one after another, and redeem nothing.
 fn doing(tasks: impl IntoIterator<Item = Task>) -> Client {
     Client { tasks: tasks.into_iter().collect(), redeems: false }
 }

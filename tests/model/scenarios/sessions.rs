@@ -142,8 +142,8 @@ pub(super) async fn an_authorization_code_starts_one_session_which_its_reuse_end
         }))
 }
 
-/// One client redeems an authorization code, one ends all sessions, and one performs `other`,
-/// another action on the user.
+/// After this many wrong passwords, one client redeems an authorization code, one ends all
+/// sessions, and one performs `other`, another action on the user.
 async fn dies(wrong_passwords: usize, other: fn(&TestApp, &SignedIn) -> Task) -> Stage {
     let app = TestApp::start().await;
     let ada = app.sign_up(ADA).await;

@@ -98,7 +98,7 @@ function flows(it) {
       });
       return { ...app, response: await visitor.ask(`${it.gateway.url}/api/v1/auth/oauth/authorize/acme?${query}`) };
     },
-    /** Starts a flow in redirect mode and passes the provider, up to the URL of the callback. */
+    /** Starts a flow in redirect mode, and follows it to the URL of the callback. */
     toCallback: async (visitor, { login, denies, ...more }) => {
       const app = await it.authorize(visitor, more);
       assert.equal(app.response.status, 307, await app.response.text());
@@ -106,7 +106,7 @@ function flows(it) {
       assert.ok(url.href.startsWith(`${it.callback}?`), `back at the callback: ${url}`);
       return { ...app, url, questions };
     },
-    /** Runs a flow until it returns to the app; `landed` is the URL that the app is called with. */
+    /** Runs a flow until it returns to the app; `landed` is the app's URL to which it redirects. */
     toApp: async (visitor, options) => {
       const app = await it.toCallback(visitor, options);
       const response = await visitor.ask(app.url);

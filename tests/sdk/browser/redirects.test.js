@@ -73,7 +73,7 @@ test("signing in and up lead back to where the user came from", async (t) => {
     await go(`redirectTo${to}`, `/at/s${to.slice(1)}`);
     assert.equal((await go(back, "/from")).search, "?tab=2");
   }
-  // With `replace`, the page that is left is not part of the history.
+  // With `replace`, the page that the user leaves is not kept in the history.
   await open("/first");
   await go("redirectToAccountSettings", "/at/accountSettings");
   await go("redirectToHome", "/at/home", { replace: true });

@@ -18,7 +18,7 @@ export async function visit(t, browser, url, { startPage, ...options } = {}) {
   if (startPage) await page.goto(startPage);
   const complaints = [];
   page.on("pageerror", (error) => complaints.push(`${error}`));
-  // Frames must not run scripts, which browsers report as an error.
+  // Frames are not allowed to run scripts, and browsers report each attempt as an error.
   const isOwn = (text) => !text.startsWith("Blocked script execution in");
   page.on("console", (message) => message.type() === "error" && isOwn(message.text()) && complaints.push(message.text()));
   page.on("request", (request) => {

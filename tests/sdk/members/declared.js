@@ -1,5 +1,5 @@
 // What is expected of members of the SDK that do not work in the suite. Each pattern must match at
-// least one member that is as declared.
+// least one member that behaves as declared.
 
 /**
  * Features that the service does not have. Their members are called by suite/not-there.test.js:

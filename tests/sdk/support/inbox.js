@@ -28,7 +28,7 @@ export class Inbox {
   async all(address) {
     const { items, messages } = await this.list({ to: address });
     // A gateway returns the emails to the address, newest first; the emulated SES of a deployment
-    // returns those of all accounts.
+    // returns all emails, by AWS account.
     return items?.reverse() ?? Object.values(messages).flat().filter(({ To }) => To.includes(address)).map(fromSes);
   }
 
