@@ -4,6 +4,7 @@ use jiff::SignedDuration;
 use model::outbox::report::Report;
 use model::outbox::status::ReportKind;
 use serde_json::{Value, json};
+use store::outbox::transition::OutboxMove;
 use support::TestApp;
 use workers::reports::Told;
 
@@ -125,4 +126,28 @@ async fn delivery_figures_require_server_access_to_the_project() {
     assert_eq!((client.status(), client.code().as_str()), (403, "INSUFFICIENT_ACCESS_TYPE"));
     assert_eq!(app.server().get(&format!("{PATH}?nonsense=1")).await.code(), "SCHEMA_ERROR");
     assert_eq!(sent(&app).await, [1; 4]);
+}
+
+/// Workers settle several emails at once, whose outcomes may be of different minutes.
+#[tokio::test]
+async fn outcomes_of_several_minutes_are_counted_in_one_write() {
+    let app = TestApp::start().await;
+    // More emails than there are counters of an hour, so at least two share one.
+    let emails = usize::from(store::outbox::delivery::COUNT_SHARDS) + 1;
+    for number in 0..emails {
+        send(&app, &format!("person{number}@example.com")).await;
+    }
+    let list = app.server().get("/api/v1/emails/outbox").await.json();
+    let mut moves = Vec::new();
+    for (item, minutes) in list["items"].as_array().unwrap().iter().zip(0..) {
+        let entry = wire::id::EmailId::parse(item["id"].as_str().unwrap()).unwrap();
+        let row = app.app.store.outbox_entry(app.project_id(), entry).await.unwrap().unwrap();
+        let at = app.now() + SignedDuration::from_mins(minutes);
+        let report = Report { attempt: super::attempt(&row.entry), kind: ReportKind::Bounced, at: at.as_millisecond() };
+        let next = row.entry.clone().report(report, at).unwrap();
+        moves.push(OutboxMove { row, next });
+    }
+    assert_eq!(moves.len(), emails);
+    assert_eq!(app.app.store.move_outbox_entries(moves).await.unwrap().len(), emails);
+    assert_eq!(info(&app).await["stats"]["hour"]["bounced"], emails);
 }
