@@ -1,6 +1,7 @@
-"""Measures a release gateway over HTTP: startup, memory and throughput; started by `run`."""
+"""Measures a release gateway over HTTP: startup, memory, throughput and CPU time; started by `run`."""
 
 import json
+import os
 import re
 import shutil
 import statistics
@@ -37,6 +38,13 @@ def resident_megabytes(process):
         return int(re.search(r"VmRSS:\s+(\d+)", status.read()).group(1)) / 1024
 
 
+def cpu_milliseconds(process):
+    """The CPU time that a process has taken so far."""
+    with open(f"/proc/{process.pid}/stat", encoding="ascii") as stat:
+        user, system = stat.read().rsplit(") ", 1)[1].split()[11:13]
+    return (int(user) + int(system)) * 1000 / os.sysconf("SC_CLK_TCK")
+
+
 def call(headers, path, body, base=BASE):
     request = urllib.request.Request(base + path, json.dumps(body).encode(), {**headers, "content-type": "application/json"})
     return json.load(urllib.request.urlopen(request))
@@ -62,9 +70,11 @@ def operations(folder, base=BASE):
     ]
 
 
-def wrk(seconds, connections, path, headers, body=None, base=BASE):
-    """Requests per second and median latency in milliseconds."""
+def wrk(process, seconds, connections, path, headers, body=None, base=BASE):
+    """Requests per second, median latency in milliseconds, and the gateway's CPU time of a request in
+    milliseconds."""
     command = ["wrk", "-t1", f"-c{connections}", f"-d{seconds}s", "--latency"]
+    before = cpu_milliseconds(process)
     with tempfile.NamedTemporaryFile("w", suffix=".lua") as script:
         if body is not None:
             script.write(f'wrk.method = "POST"\nwrk.body = [[{json.dumps(body)}]]\nwrk.headers["content-type"] = "application/json"\n')
@@ -77,7 +87,8 @@ def wrk(seconds, connections, path, headers, body=None, base=BASE):
         raise SystemExit(f"{path}: {out}")
     rate = float(re.search(r"Requests/sec:\s+([\d.]+)", out).group(1))
     value, unit = re.search(r"50%\s+([\d.]+)(us|ms|s)", out).groups()
-    return rate, float(value) * {"us": 0.001, "ms": 1, "s": 1000}[unit]
+    cpu = (cpu_milliseconds(process) - before) / int(re.search(r"(\d+) requests in", out).group(1))
+    return rate, float(value) * {"us": 0.001, "ms": 1, "s": 1000}[unit], cpu
 
 
 def main(gateway, seconds):
@@ -100,10 +111,10 @@ def main(gateway, seconds):
     folder = tempfile.mkdtemp()
     process, _ = start(gateway, folder)
     try:
-        print(f"\n{'operation':20} {'1 connection: req/s':>20} {'median ms':>10} {'16 connections: req/s':>22} {'median ms':>10}")
+        print(f"\n{'operation':18} {'1 connection: req/s':>19} {'median ms':>10} {'CPU ms':>7} {'16 connections: req/s':>22} {'median ms':>10} {'CPU ms':>7}")
         for name, path, headers, body in operations(folder):
-            one, many = wrk(seconds, 1, path, headers, body), wrk(seconds, 16, path, headers, body)
-            print(f"{name:20} {one[0]:20.0f} {one[1]:10.2f} {many[0]:22.0f} {many[1]:10.2f}")
+            one, many = (wrk(process, seconds, connections, path, headers, body) for connections in (1, 16))
+            print(f"{name:18} {one[0]:19.0f} {one[1]:10.2f} {one[2]:7.3f} {many[0]:22.0f} {many[1]:10.2f} {many[2]:7.3f}")
         print(f"\nmemory after the load: {resident_megabytes(process):.1f} MB")
     finally:
         stop(process)

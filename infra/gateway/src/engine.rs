@@ -1,12 +1,13 @@
 //! The embedded DynamoDB engine behind the AWS client: an HTTP connector passes the client's
 //! requests to the engine in this process.
 //!
-//! Everything above the connector (serialisation, signatures, retries, errors) is the same code as
-//! on AWS. No sockets are involved. Writes run on blocking threads, as they wait for each other and
-//! for the disk.
+//! Everything above the connector (serialisation, retries, errors) is the same code as on AWS. No
+//! sockets are involved. Reads that succeed take a shorter way, without a request (`direct`).
+//! Writes run on blocking threads, as they wait for each other and for the disk.
 
 mod calls;
 mod connector;
+mod direct;
 mod dispatch;
 mod feed;
 mod observe;
@@ -23,6 +24,7 @@ use aws_sdk_dynamodb::types::{StreamSpecification, StreamViewType};
 use bytes::Bytes;
 use calls::{reads, touches_outbox, trails_of};
 use connector::Connector;
+use direct::Direct;
 use dynoxide::{Database, DynoxideError};
 use feed::{Feed, note_shared};
 use store::{Store, table};
@@ -73,6 +75,7 @@ impl Engine {
         let database = database.map_err(failed)?;
         let (outbox_changed, trails, commits) = (Arc::new(Notify::new()), Arc::new(Trails::default()), Arc::new(OnceLock::new()));
         let feed = Arc::new(Feed::default());
+        let is_observed = observer.is_some();
         let connector = Connector {
             database: database.clone(),
             outbox_changed: Arc::clone(&outbox_changed),
@@ -82,8 +85,12 @@ impl Engine {
             observer,
         };
         let endpoint = Endpoint::local(Service::DynamoDb, "http://embedded.invalid");
-        let engine =
-            Self { database, store: Store::at(endpoint, connector, TABLE, entropy.clone()), outbox_changed, trails, commits, feed };
+        let mut store = Store::at(endpoint, connector, TABLE, entropy.clone());
+        // An observer sees requests and responses.
+        if !is_observed {
+            store = store.answered_by(Arc::new(Direct::new(database.clone())));
+        }
+        let engine = Self { database, store, outbox_changed, trails, commits, feed };
         if table::create(engine.store.client(), TABLE).await? {
             engine.stream(false).await?;
         }

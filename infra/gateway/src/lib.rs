@@ -24,3 +24,4 @@ mod saved_keys;
 mod say;
 mod server;
 pub mod service;
+mod tokens;

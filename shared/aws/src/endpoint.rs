@@ -72,13 +72,14 @@ pub struct Endpoint {
     pub(crate) service: Service,
     pub(crate) url: String,
     pub(crate) region: String,
-    pub(crate) identity: Identity,
+    /// Who signs; `None` if the service does not check signatures.
+    pub(crate) identity: Option<Identity>,
 }
 
 impl Endpoint {
     /// The service at `url`, a base URL; requests are signed for `region`.
     pub fn new(service: Service, url: &str, region: &str, credentials: Credentials) -> Self {
-        Self { service, url: url.trim_end_matches('/').to_owned(), region: region.to_owned(), identity: credentials.into() }
+        Self { service, url: url.trim_end_matches('/').to_owned(), region: region.to_owned(), identity: Some(credentials.into()) }
     }
 
     /// The service in the function's region, or at the URL that the environment sets instead, with
@@ -107,9 +108,9 @@ impl Endpoint {
         Ok(Self::of_bucket(bucket, &required("AWS_REGION")?, credentials_from_env()?))
     }
 
-    /// A service in this process or on this machine, which does not check credentials.
+    /// A service in this process, which does not check credentials: requests are not signed.
     pub fn local(service: Service, url: &str) -> Self {
-        Self::new(service, url, "local", Credentials::new("local", "local", None, None, "local"))
+        Self { service, url: url.to_owned(), region: "local".to_owned(), identity: None }
     }
 }
 

@@ -26,7 +26,8 @@ use aws_sigv4::http_request::{
 };
 use aws_sigv4::sign::v4;
 use aws_smithy_runtime_api::client::http::{HttpConnector, SharedHttpConnector};
-use aws_smithy_runtime_api::client::interceptors::context::{self, Input, Output};
+use aws_smithy_runtime_api::client::interceptors::context;
+pub use aws_smithy_runtime_api::client::interceptors::context::{Input, Output};
 use aws_smithy_runtime_api::client::orchestrator::{HttpRequest, HttpResponse, OrchestratorError};
 use aws_smithy_runtime_api::client::result::{ConnectorError, SdkError};
 use aws_smithy_runtime_api::client::runtime_plugin::RuntimePlugin;
@@ -106,22 +107,40 @@ requests! { aws_sdk_dynamodb:
     UpdateTimeToLive in update_time_to_live: UpdateTimeToLiveInputBuilder, UpdateTimeToLiveOutput, UpdateTimeToLiveError;
 }
 
+/// A service in this process that answers calls without requests over HTTP, such as an embedded
+/// engine.
+pub trait InProcess: Debug + Send + Sync {
+    /// What a call returns. `None` if the call must be made over HTTP: the service does not answer
+    /// this operation here, or the call fails, so that its failure is that of an HTTP response.
+    fn answer(&self, input: &Input) -> Option<Output>;
+}
+
 /// A client of one service; its clones share its connections.
 #[derive(Debug, Clone)]
 pub struct Client {
     endpoint: Arc<Endpoint>,
     http: SharedHttpConnector,
+    in_process: Option<Arc<dyn InProcess>>,
 }
 
 impl Client {
     /// A client of the service at `endpoint`, which sends requests with `http`.
     pub fn new(endpoint: Endpoint, http: impl HttpConnector + 'static) -> Self {
-        Self { endpoint: Arc::new(endpoint), http: SharedHttpConnector::new(http) }
+        Self { endpoint: Arc::new(endpoint), http: SharedHttpConnector::new(http), in_process: None }
+    }
+
+    /// This client, with `service` answering the calls that it can.
+    #[must_use]
+    pub fn answered_by(self, service: Arc<dyn InProcess>) -> Self {
+        Self { in_process: Some(service), ..self }
     }
 
     /// Makes a call. Neither limits its time nor retries it; the connector may do both.
     pub async fn call<R: Request>(&self, request: R) -> Result<R::Output, Failure<R::Error>> {
         let input = request.input().map_err(SdkError::construction_failure)?;
+        if let Some(output) = self.in_process.as_ref().and_then(|service| service.answer(&input)) {
+            return Ok(expected(output.downcast()));
+        }
         let operation =
             R::Operation::default().config().ok_or_else(|| SdkError::construction_failure("the operation has no configuration"))?;
         match self.call_erased(operation, input).await {
@@ -165,11 +184,13 @@ impl Client {
         Ok(answer)
     }
 
-    /// Makes the URI of a request absolute, with the service's URL, and signs the request.
+    /// Makes the URI of a request absolute, with the service's URL, and signs the request if the
+    /// service checks signatures.
     fn addressed(&self, mut request: HttpRequest) -> Result<HttpRequest, Box<dyn StdError + Send + Sync>> {
         let Endpoint { service, url, region, identity } = &*self.endpoint;
         request.set_uri(format!("{url}{}", request.uri()))?;
         request.headers_mut().insert("user-agent", USER_AGENT);
+        let Some(identity) = identity else { return Ok(request) };
         let parameters = v4::SigningParams::builder()
             .identity(identity)
             .region(region)

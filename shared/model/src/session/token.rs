@@ -2,6 +2,7 @@
 
 pub mod machine;
 
+use std::sync::OnceLock;
 use std::time::Duration;
 
 use crypto::deployment_secret::DeploymentSecret;
@@ -156,10 +157,20 @@ pub enum Error {
     Expired(Box<Claims>),
 }
 
+/// Remembers tokens that were verified, so that a token is not verified with each of its requests.
+pub trait Remember: Send + Sync {
+    /// The claims of a token, if it is remembered. The caller checks whether it has expired.
+    fn claims(&self, token: &str) -> Option<Claims>;
+
+    /// Remembers a token that was valid at `now`.
+    fn keep(&self, token: &str, claims: &Claims, now: Timestamp);
+}
+
 /// Signs and verifies the tokens of every project.
 pub struct Signer {
     keys: SigningKeys,
     api_url: String,
+    memory: OnceLock<Box<dyn Remember>>,
 }
 
 /// The `typ` of access tokens (RFC 9068 §2.1). A token signed with the same key for another use is
@@ -177,7 +188,12 @@ fn is_access_token(typ: Option<&str>) -> bool {
 impl Signer {
     /// The signer of the deployment at this URL.
     pub fn new(secret: &DeploymentSecret, api_url: &str) -> Self {
-        Self { keys: SigningKeys::new(secret), api_url: api_url.to_owned() }
+        Self { keys: SigningKeys::new(secret), api_url: api_url.to_owned(), memory: OnceLock::new() }
+    }
+
+    /// Remembers verified tokens in `memory`, unless the signer has a memory already.
+    pub fn remember_in(&self, memory: impl Remember + 'static) {
+        self.memory.get_or_init(|| Box::new(memory));
     }
 
     /// Signs a token that is valid for `life` from `now`.
@@ -214,9 +230,24 @@ impl Signer {
         jsonwebtoken::encode(&header, &claims, &key.encoding).expect("a token can be signed")
     }
 
-    /// Verifies a token of any project. The audience of the token names the project, and determines
-    /// the key and the issuer.
+    /// Verifies a token of any project.
     pub fn verify(&self, token: &str, now: Timestamp) -> Result<Claims, Error> {
+        let memory = self.memory.get();
+        let known = memory.and_then(|memory| memory.claims(token));
+        let is_known = known.is_some();
+        let claims = known.map_or_else(|| self.signed(token), Ok)?;
+        if claims.exp <= now.as_second() {
+            return Err(Error::Expired(Box::new(claims)));
+        }
+        if let Some(memory) = memory.filter(|_| !is_known) {
+            memory.keep(token, &claims, now);
+        }
+        Ok(claims)
+    }
+
+    /// The claims of a token with a valid signature, which may have expired. The audience of the
+    /// token names the project, which determines the key and the issuer.
+    fn signed(&self, token: &str) -> Result<Claims, Error> {
         let unverified: Claims = jsonwebtoken::dangerous::insecure_decode_claims(token).map_err(|_| Error::Unparsable)?;
         let project = unverified.aud.split(':').next().and_then(|id| ProjectId::parse(id).ok()).ok_or(Error::Unparsable)?;
         let audience = Audience::ALL.into_iter().find(|audience| audience.name(&project) == unverified.aud);
@@ -225,8 +256,7 @@ impl Signer {
         validation.set_audience(&[&unverified.aud]);
         validation.set_issuer(&[audience.issuer(&self.api_url, &project)]);
         validation.set_required_spec_claims(&["exp", "aud", "iss", "sub"]);
-        // The expiry is checked below with the app's clock, because the crate uses the system
-        // clock.
+        // The expiry is checked with the app's clock, because the crate uses the system clock.
         validation.validate_exp = false;
         let header = jsonwebtoken::decode_header(token).map_err(|_| Error::Unparsable)?;
         if !is_access_token(header.typ.as_deref()) {
@@ -237,10 +267,7 @@ impl Signer {
         let key = self.keys.all(&unverified.aud).find(|key| header.kid.as_ref() == Some(&key.id)).ok_or(Error::Unparsable)?;
         let claims: Claims = jsonwebtoken::decode(token, &key.decoding, &validation).map_err(|_| Error::Unparsable)?.claims;
         let consistent = claims.project_id == project && claims.is_anonymous == (audience == Audience::Anonymous);
-        if !consistent {
-            return Err(Error::Unparsable);
-        }
-        if claims.exp <= now.as_second() { Err(Error::Expired(Box::new(claims))) } else { Ok(claims) }
+        if consistent { Ok(claims) } else { Err(Error::Unparsable) }
     }
 
     /// The public keys of a project (RFC 7517) in the order normal, restricted, anonymous,
@@ -256,88 +283,4 @@ impl Signer {
 }
 
 #[cfg(test)]
-mod tests {
-    use base64::Engine as _;
-    use base64::engine::general_purpose::URL_SAFE_NO_PAD;
-    use serde_json::json;
-
-    use super::*;
-    use wire::entropy::Entropy;
-
-    fn signer() -> Signer {
-        Signer::new(&"a deployment secret of some length".to_owned().into(), "http://api.test")
-    }
-
-    fn subject(restricted: Option<RestrictedReason>) -> Subject {
-        let entropy = Entropy::system();
-        Subject {
-            user: UserId::from(entropy.uuid()),
-            project: ProjectId::from(entropy.uuid()),
-            session: SessionId::from(entropy.uuid()),
-            name: None,
-            email: Some("ada@example.com".to_owned()),
-            email_verified: false,
-            selected_team: None,
-            signed_up_at: Timestamp::UNIX_EPOCH,
-            restricted,
-            requires_totp: false,
-        }
-    }
-
-    const LIFE: Duration = Duration::from_secs(600);
-
-    #[test]
-    fn a_token_is_valid_until_it_expires() {
-        let (signer, now) = (signer(), Timestamp::UNIX_EPOCH);
-        let token = signer.sign(&subject(None), now, LIFE);
-        assert!(signer.verify(&token, now).is_ok());
-        let later = Timestamp::from_second(600).unwrap_or_default();
-        assert!(matches!(signer.verify(&token, later), Err(Error::Expired(_))));
-    }
-
-    #[test]
-    fn without_a_secret_no_token_is_valid_and_no_key_published() {
-        let (subject, now) = (subject(None), Timestamp::UNIX_EPOCH);
-        let keyless = Signer::new(&DeploymentSecret::absent(), "http://api.test");
-        assert!(matches!(keyless.verify(&signer().sign(&subject, now, LIFE), now), Err(Error::Unparsable)));
-        assert_eq!(keyless.jwks(&subject.project, true, true, true), json!({ "keys": [] }));
-    }
-
-    #[test]
-    fn a_header_has_only_type_algorithm_and_key_id() {
-        let token = signer().sign(&subject(None), Timestamp::UNIX_EPOCH, LIFE);
-        let header = URL_SAFE_NO_PAD.decode(token.split('.').next().unwrap_or_default()).unwrap_or_default();
-        let header: serde_json::Map<String, Value> = serde_json::from_slice(&header).unwrap_or_default();
-        assert_eq!(header.keys().collect::<Vec<_>>(), ["alg", "kid", "typ"]);
-        assert_eq!(header["typ"], "at+jwt");
-    }
-
-    #[test]
-    fn a_token_of_another_type_is_not_an_access_token() {
-        let (signer, now) = (signer(), Timestamp::UNIX_EPOCH);
-        let claims = signer.verify(&signer.sign(&subject(None), now, LIFE), now).expect("a token");
-        let key = signer.keys.current(&claims.aud);
-        let of_type = |typ: Option<&str>| {
-            let header = Header { typ: typ.map(str::to_owned), kid: Some(key.id.clone()), ..Header::new(Algorithm::ES256) };
-            signer.verify(&jsonwebtoken::encode(&header, &claims, &key.encoding).expect("a token"), now)
-        };
-        for typ in [None, Some("at+jwt"), Some("AT+JWT"), Some("application/at+jwt")] {
-            assert!(of_type(typ).is_ok(), "{typ:?}");
-        }
-        for typ in ["JWT", "", "id_token", "logout+jwt", "at+jwt ", "text/at+jwt"] {
-            assert!(matches!(of_type(Some(typ)), Err(Error::Unparsable)), "{typ:?}");
-        }
-    }
-
-    #[test]
-    fn no_audience_has_the_key_of_another() {
-        let (signer, now) = (signer(), Timestamp::UNIX_EPOCH);
-        let token = signer.sign(&subject(Some(RestrictedReason::Anonymous)), now, LIFE);
-        let mut parts = token.split('.').map(str::to_owned).collect::<Vec<_>>();
-        let mut claims: Value = serde_json::from_slice(&URL_SAFE_NO_PAD.decode(&parts[1]).unwrap_or_default()).unwrap_or_default();
-        claims["aud"] = claims["project_id"].clone();
-        claims["iss"] = json!(format!("http://api.test/api/v1/projects/{}", claims["project_id"].as_str().unwrap_or_default()));
-        parts[1] = URL_SAFE_NO_PAD.encode(claims.to_string());
-        assert!(matches!(signer.verify(&parts.join("."), now), Err(Error::Unparsable)));
-    }
-}
+mod tests;

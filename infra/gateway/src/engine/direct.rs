@@ -1,0 +1,169 @@
+//! Reads without requests: the inputs of the AWS client are passed to the engine as values, and so
+//! are its items to the client. Over the connector, each read prints and parses JSON four times.
+//!
+//! Only what succeeds is answered here. What the engine refuses is asked again over the connector,
+//! as is what only its JSON shows or refuses: consumed capacity, parameters of earlier versions of
+//! DynamoDB, unusual values. So there is one place that turns the engine's errors into the
+//! client's.
+
+use std::collections::HashMap;
+use std::fmt;
+
+use aws::{InProcess, Input, Output};
+use aws_sdk_dynamodb::operation::batch_get_item::{BatchGetItemInput, BatchGetItemOutput};
+use aws_sdk_dynamodb::operation::get_item::{GetItemInput, GetItemOutput};
+use aws_sdk_dynamodb::operation::query::{QueryInput, QueryOutput};
+use aws_sdk_dynamodb::primitives::Blob;
+use aws_sdk_dynamodb::types::{AttributeValue as Value, KeysAndAttributes as Keys};
+use dynoxide::Database;
+use dynoxide::actions::batch_get_item::{BatchGetItemRequest, KeysAndAttributes};
+use dynoxide::actions::get_item::GetItemRequest;
+use dynoxide::actions::query::QueryRequest;
+use dynoxide::types::AttributeValue;
+
+#[cfg(test)]
+mod tests;
+
+/// The engine, as a service that answers reads in this process.
+pub(super) struct Direct {
+    database: Database,
+}
+
+impl Direct {
+    pub(super) fn new(database: Database) -> Self {
+        Self { database }
+    }
+
+    fn get_item(&self, input: &GetItemInput) -> Option<GetItemOutput> {
+        if input.attributes_to_get.is_some() || input.return_consumed_capacity.is_some() {
+            return None;
+        }
+        let request = GetItemRequest {
+            table_name: input.table_name.clone()?,
+            key: to_engine(input.key.as_ref()?)?,
+            consistent_read: input.consistent_read,
+            projection_expression: input.projection_expression.clone(),
+            expression_attribute_names: input.expression_attribute_names.clone(),
+            ..GetItemRequest::default()
+        };
+        let answer = self.database.get_item(request).ok()?;
+        Some(GetItemOutput::builder().set_item(answer.item.map(to_client)).build())
+    }
+
+    fn batch_get_item(&self, input: &BatchGetItemInput) -> Option<BatchGetItemOutput> {
+        if input.return_consumed_capacity.is_some() {
+            return None;
+        }
+        let tables = input.request_items.as_ref()?.iter();
+        let request_items = tables.map(|(table, keys)| Some((table.clone(), keys_of(keys)?))).collect::<Option<_>>()?;
+        let answer = self.database.batch_get_item(BatchGetItemRequest { request_items, ..BatchGetItemRequest::default() }).ok()?;
+        // Unprocessed keys are JSON even here.
+        if !answer.unprocessed_keys.is_empty() {
+            return None;
+        }
+        let items = |items: Vec<_>| items.into_iter().map(to_client).collect();
+        let responses = answer.responses.into_iter().map(|(table, found)| (table, items(found))).collect();
+        Some(BatchGetItemOutput::builder().set_responses(Some(responses)).set_unprocessed_keys(Some(HashMap::new())).build())
+    }
+
+    fn query(&self, input: &QueryInput) -> Option<QueryOutput> {
+        let is_legacy = input.key_conditions.is_some() || input.query_filter.is_some() || input.attributes_to_get.is_some();
+        if is_legacy || input.conditional_operator.is_some() || input.return_consumed_capacity.is_some() {
+            return None;
+        }
+        let request = QueryRequest {
+            table_name: input.table_name.clone()?,
+            key_condition_expression: input.key_condition_expression.clone(),
+            filter_expression: input.filter_expression.clone(),
+            projection_expression: input.projection_expression.clone(),
+            expression_attribute_names: input.expression_attribute_names.clone(),
+            expression_attribute_values: optional(input.expression_attribute_values.as_ref())?,
+            scan_index_forward: input.scan_index_forward.unwrap_or(true),
+            limit: input.limit.map(usize::try_from).transpose().ok()?,
+            exclusive_start_key: optional(input.exclusive_start_key.as_ref())?,
+            select: input.select.as_ref().map(|select| select.as_str().to_owned()),
+            consistent_read: input.consistent_read,
+            index_name: input.index_name.clone(),
+            ..QueryRequest::default()
+        };
+        let answer = self.database.query(request).ok()?;
+        let output = QueryOutput::builder()
+            .set_items(answer.items.map(|items| items.into_iter().map(to_client).collect()))
+            .count(i32::try_from(answer.count).ok()?)
+            .scanned_count(i32::try_from(answer.scanned_count).ok()?)
+            .set_last_evaluated_key(answer.last_evaluated_key.map(to_client));
+        Some(output.build())
+    }
+}
+
+impl fmt::Debug for Direct {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Direct")
+    }
+}
+
+impl InProcess for Direct {
+    fn answer(&self, input: &Input) -> Option<Output> {
+        if let Some(input) = input.downcast_ref() {
+            return self.batch_get_item(input).map(Output::erase);
+        }
+        if let Some(input) = input.downcast_ref() {
+            return self.query(input).map(Output::erase);
+        }
+        self.get_item(input.downcast_ref()?).map(Output::erase)
+    }
+}
+
+fn keys_of(keys: &Keys) -> Option<KeysAndAttributes> {
+    if keys.attributes_to_get.is_some() {
+        return None;
+    }
+    Some(KeysAndAttributes {
+        keys: keys.keys.iter().map(to_engine).collect::<Option<_>>()?,
+        projection_expression: keys.projection_expression.clone(),
+        expression_attribute_names: keys.expression_attribute_names.clone(),
+        consistent_read: keys.consistent_read,
+        ..KeysAndAttributes::default()
+    })
+}
+
+/// Values for the engine, if there are any; the outer `None` if one of them is not passed on.
+fn optional(values: Option<&HashMap<String, Value>>) -> Option<Option<HashMap<String, AttributeValue>>> {
+    values.map_or(Some(None), |values| to_engine(values).map(Some))
+}
+
+/// Values of keys and conditions; `None` if one of them is not passed on.
+fn to_engine(values: &HashMap<String, Value>) -> Option<HashMap<String, AttributeValue>> {
+    values.iter().map(|(name, value)| Some((name.clone(), value_to_engine(value)?))).collect()
+}
+
+/// A value that keys and conditions usually have. Others are left to the JSON, which refuses some
+/// of them: sets without members, numbers that are too long.
+fn value_to_engine(value: &Value) -> Option<AttributeValue> {
+    match value {
+        Value::S(text) => Some(AttributeValue::S(text.clone())),
+        Value::N(number) if number.parse::<i64>().is_ok() => Some(AttributeValue::N(number.clone())),
+        Value::B(bytes) => Some(AttributeValue::B(bytes.as_ref().to_vec())),
+        Value::Bool(value) => Some(AttributeValue::BOOL(*value)),
+        _ => None,
+    }
+}
+
+fn to_client(values: HashMap<String, AttributeValue>) -> HashMap<String, Value> {
+    values.into_iter().map(|(name, value)| (name, value_to_client(value))).collect()
+}
+
+fn value_to_client(value: AttributeValue) -> Value {
+    match value {
+        AttributeValue::S(text) => Value::S(text),
+        AttributeValue::N(number) => Value::N(number),
+        AttributeValue::B(bytes) => Value::B(Blob::new(bytes)),
+        AttributeValue::BOOL(value) => Value::Bool(value),
+        AttributeValue::NULL(value) => Value::Null(value),
+        AttributeValue::SS(texts) => Value::Ss(texts),
+        AttributeValue::NS(numbers) => Value::Ns(numbers),
+        AttributeValue::BS(all) => Value::Bs(all.into_iter().map(Blob::new).collect()),
+        AttributeValue::L(values) => Value::L(values.into_iter().map(value_to_client).collect()),
+        AttributeValue::M(values) => Value::M(to_client(values)),
+    }
+}

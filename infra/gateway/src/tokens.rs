@@ -1,0 +1,98 @@
+//! The access tokens that this process has verified, so that the signature of a token is not checked
+//! with each of its requests (`infra/README.md`, "What a request takes in the gateway").
+//!
+//! Only the token itself is remembered: the session, the user and the project are read with every
+//! request, and the expiry is checked again.
+
+use std::collections::HashMap;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use crypto::digest::Digest;
+use jiff::Timestamp;
+use model::session::token::{Claims, Remember};
+
+/// The maximum number of remembered tokens, each of which takes about a kilobyte.
+const MOST: usize = 2000;
+
+/// Claims of verified tokens, by the digest of the whole token.
+#[derive(Default)]
+pub(crate) struct Tokens(Mutex<HashMap<Digest, Claims>>);
+
+impl Tokens {
+    fn known(&self) -> MutexGuard<'_, HashMap<Digest, Claims>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Remember for Tokens {
+    fn claims(&self, token: &str) -> Option<Claims> {
+        let digest = Digest::of(token);
+        self.known().get(&digest).cloned()
+    }
+
+    fn keep(&self, token: &str, claims: &Claims, now: Timestamp) {
+        let mut known = self.known();
+        if known.len() >= MOST {
+            known.retain(|_, claims| claims.exp > now.as_second());
+            // Otherwise, every token could cause a search for expired ones.
+            if known.len() > MOST / 2 {
+                known.clear();
+            }
+        }
+        known.insert(Digest::of(token), claims.clone());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+    use model::session::token::{Signer, Subject};
+    use wire::entropy::Entropy;
+    use wire::id::{ProjectId, SessionId, UserId};
+
+    fn claims() -> Claims {
+        let (signer, entropy) =
+            (Signer::new(&"a deployment secret of some length".to_owned().into(), "http://api.test"), Entropy::system());
+        let subject = Subject {
+            user: UserId::from(entropy.uuid()),
+            project: ProjectId::internal(),
+            session: SessionId::from(entropy.uuid()),
+            name: None,
+            email: None,
+            email_verified: false,
+            selected_team: None,
+            signed_up_at: Timestamp::UNIX_EPOCH,
+            restricted: None,
+            requires_totp: false,
+        };
+        let token = signer.sign(&subject, Timestamp::UNIX_EPOCH, Duration::from_secs(60));
+        signer.verify(&token, Timestamp::UNIX_EPOCH).unwrap()
+    }
+
+    #[test]
+    fn only_the_very_same_token_is_remembered() {
+        let (tokens, claims) = (Tokens::default(), claims());
+        tokens.keep("token", &claims, Timestamp::UNIX_EPOCH);
+        assert_eq!(tokens.claims("token").unwrap().sub, claims.sub);
+        assert!(["", "tokeN", "token ", "toke"].iter().all(|other| tokens.claims(other).is_none()));
+    }
+
+    #[test]
+    fn a_flood_of_tokens_does_not_fill_the_memory_and_expired_ones_go_first() {
+        let (tokens, claims) = (Tokens::default(), claims());
+        let later = Timestamp::from_second(60).unwrap();
+        for number in 0..MOST {
+            tokens.keep(&number.to_string(), &claims, Timestamp::UNIX_EPOCH);
+        }
+        let fresh = Claims { exp: 120, ..claims.clone() };
+        tokens.keep("fresh", &fresh, later);
+        assert!(tokens.claims("fresh").is_some());
+        assert_eq!(tokens.known().len(), 1);
+        for number in 0..3 * MOST {
+            tokens.keep(&number.to_string(), &fresh, later);
+            assert!(tokens.known().len() <= MOST);
+        }
+    }
+}
