@@ -165,11 +165,11 @@ pub enum KnownError {
     #[error("a user of the project already has this provider account")]
     OauthProviderAccountIdAlreadyUsedForSignIn,
     #[error("the user already signs in with another account of this provider")] AnotherProviderAccountSignsIn,
-    #[error("the provider {provider_id} cannot have the type shared")]
+    #[error("the provider {provider_id} cannot have the type `shared`")]
     InvalidSharedOauthProviderId { provider_id: String },
-    #[error("the provider has the type shared, which allows only the scopes for signing in")]
+    #[error("the provider has the type `shared`, which allows only the scopes for signing in")]
     OauthExtraScopeNotAvailableWithSharedOauthKeys,
-    #[error("the provider has the type shared, which gives apps no access tokens")]
+    #[error("the provider has the type `shared`, which gives apps no access tokens")]
     OauthAccessTokenNotAvailableWithSharedOauthKeys,
     #[error("the refresh token does not belong to the session of the access token, or the session has ended")]
     CrossDomainSessionMismatch,

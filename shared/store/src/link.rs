@@ -2,9 +2,11 @@
 //!
 //! | item | pk | sk | cost |
 //! |---|---|---|---|
-//! | releases an email address ([`Release`]) | `V#<digest of the code>` | `RELEASE` | 2 units to write with its email, 1 to read, another 2 to use |
-//! | unsubscribes from a category ([`Unsubscribe`]) | the same | `UNSUBSCRIBE` | 1 unit to write, 1 to read, another 2 per KB of the link and the user to use |
-//! | undoes a change to an account ([`NotMe`]) | the same | `NOT-ME` | 2 units per KB to write with its email, 1 per 4 KB to read, another 2 per KB to use |
+//! | releases an email address ([`Release`]) | `V#<digest of the code>` | `RELEASE` | 2 units to write with its email, 1 to read, 2 to mark as used |
+//! | unsubscribes from a category ([`Unsubscribe`]) | the same | `UNSUBSCRIBE` | 1 unit to write, 1 to read, 2 to mark as used |
+//! | undoes a change to an account ([`NotMe`]) | the same | `NOT-ME` | 2 units per KB to write with its email, 1 per 4 KB to read, 2 per KB to mark as used |
+//!
+//! Using a link also writes the user, which costs another 2 units per KB.
 //!
 //! The key of a link contains no project, because browsers follow links without headers; the code
 //! has 225 random bits and cannot be guessed. A release applies to the channel of the email

@@ -128,7 +128,7 @@ async fn verify(tools: &Tools, projects: &[ProjectId], expected: Option<&Expecte
         }
         wrong += usize::from(is_wrong);
     }
-    ensure!(wrong == 0, "the trails of {wrong} of {} projects were altered", projects.len());
+    ensure!(wrong == 0, "{wrong} of {} projects have a trail with problems, which are listed above", projects.len());
     Ok(())
 }
 

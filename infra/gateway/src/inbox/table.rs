@@ -177,7 +177,7 @@ impl Table {
         let present = |text: String| Some(text).filter(|text| !text.is_empty());
         let mail = Mail {
             id: EmailId::parse(&message.outbox_id).map_err(|_| no_source())?,
-            // The project and the attempt are not part of a message.
+            // Placeholders: the source of an email contains neither the project nor the attempt.
             project: ProjectId::internal(),
             attempt: message.sent_at_millis,
             from,
