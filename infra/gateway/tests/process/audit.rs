@@ -52,7 +52,7 @@ async fn a_trail_is_exported_and_verified() {
     succeeds(&audit(&["verify", "--project", &project, "--expect", last]));
     let other = format!("9{last}");
     let failed = audit(&["verify", "--project", &project, "--expect", &other]);
-    assert!(fails(&failed).contains("were altered"));
+    assert!(fails(&failed).contains("a trail with problems"));
     assert!(fails(&audit(&["verify", "--project", &project, "--expect", "1"])).contains("is not a link"));
 
     // An attacker who can write to the table, but does not have the secret, deletes an entry.
@@ -67,7 +67,7 @@ async fn a_trail_is_exported_and_verified() {
     let failed = audit(&["verify", "--project", &project]);
     let missing = format!(": entry {} is missing\n", entries[1]["id"].as_str().unwrap());
     assert!(String::from_utf8_lossy(&failed.stdout).contains(&missing), "{failed:?}");
-    assert!(fails(&failed).contains("the trails of 1 of 1 projects were altered"));
+    assert!(fails(&failed).contains("1 of 1 projects have a trail with problems"));
 }
 
 #[tokio::test]
