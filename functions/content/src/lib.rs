@@ -1,7 +1,7 @@
 //! Interface A: the public content of a site. Its operations read what was last published: four
 //! return it as JSON, the others as documents, which the crate `site` renders. They need no
-//! credentials, take no query and change nothing. `api::content` adds validators, cache rules and
-//! errors to their answers. Agents call two more operations by JSON-RPC (`api::rpc`).
+//! credentials and change nothing. `api::content` adds validators, cache rules and errors to their
+//! answers. Agents call two more operations by JSON-RPC (`api::rpc`).
 //!
 //! Before the first publication there are no apps and no posts, and only the URL of the site is
 //! known.
