@@ -7,6 +7,7 @@
 
 pub mod agent;
 pub mod catalog;
+pub mod code;
 mod document;
 pub mod escape;
 pub mod feed;
