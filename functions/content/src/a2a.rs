@@ -114,7 +114,7 @@ fn query(params: &Value) -> Result<String, Unusable> {
 
 /// The message with what was found.
 async fn answer(app: &App, id: &Value, params: &Value, query: &str) -> Result<Reply, Problem> {
-    let found = search::find(&content(app).await?, query);
+    let found = search::find(&content(app).await?.content, query);
     let lines: Vec<String> = found.iter().map(|found| format!("{}: {} ({})", found.title, found.summary, found.url)).collect();
     let text = if found.is_empty() {
         "Nothing matches. I can find public apps and blog posts by words in their names, titles and excerpts; \"apps\" and \"posts\" find all."

@@ -1,17 +1,16 @@
 //! `GET /{document}`: returns a document of the site, for people, readers of feeds, crawlers and
 //! language models.
 
-use api::content::{ContentPath, Missing, Problem, Served};
+use api::content::{ContentPath, ContentQuery, Missing, Problem, Served, number};
 use api::http::{Route, TableAction};
 use axum::extract::State;
 use axum::response::{IntoResponse, Response};
 use flows::App;
 use http::{HeaderValue, header};
 use serde::Deserialize;
-use site::text;
 use utoipa::ToSchema;
 
-use crate::published::{self, newest};
+use crate::published;
 
 pub const ROUTE: Route = Route::get("content-get-document", "/{document}")
     .content()
@@ -28,6 +27,14 @@ pub struct DocumentPath {
     document: String,
 }
 
+/// The part of a document that has pages.
+#[derive(Debug, Default, Deserialize, ToSchema)]
+pub struct Pages {
+    /// The number of a page of the blog, from 1. Anything but a whole number counts as 1; other
+    /// documents have no pages.
+    page: Option<String>,
+}
+
 impl Missing for DocumentPath {
     const PROBLEM: Problem = Problem::RouteNotFound;
 }
@@ -35,24 +42,23 @@ impl Missing for DocumentPath {
 /// The paths of one segment that agents call. API Gateway directs their GET requests here.
 const OF_AGENTS: [&str; 2] = ["a2a", "mcp"];
 
-pub async fn handle(State(app): State<App>, ContentPath(path): ContentPath<DocumentPath>) -> Result<Served, Response> {
+pub async fn handle(
+    State(app): State<App>,
+    ContentPath(path): ContentPath<DocumentPath>,
+    ContentQuery(pages): ContentQuery<Pages>,
+) -> Result<Served, Response> {
     if OF_AGENTS.contains(&path.document.as_str()) {
         return Err(([(header::ALLOW, HeaderValue::from_static("POST"))], Problem::MethodNotAllowed).into_response());
     }
-    document(&app, &path.document).await.map_err(IntoResponse::into_response)
+    let page = number(pages.page.as_deref()).filter(|_| path.document == "blog");
+    document(&app, &path.document, page.unwrap_or(1).saturating_sub(1)).await.map_err(IntoResponse::into_response)
 }
 
-async fn document(app: &App, name: &str) -> Result<Served, Problem> {
+async fn document(app: &App, name: &str, page: usize) -> Result<Served, Problem> {
     let site_url = app.settings.site_url.as_str();
     if let Some(document) = site::fixed(name, site_url) {
         return Ok(document.into());
     }
-    if name == site::FULL {
-        let texts = async { Ok(app.store.post_texts(app.clock.now(), text::MOST_BYTES).await?) };
-        let (content, texts) = futures_util::try_join!(newest(app, usize::MAX), texts)?;
-        let texts = texts.into_iter().map(|found| published::portable(found, site_url)).collect::<Vec<_>>();
-        return Ok(Served::from(text::llms_full(&content.value, &texts)).since(content.since));
-    }
     let render = site::renderer(name).ok_or(Problem::RouteNotFound)?;
-    published::document(app, name, render).await
+    published::document(app, name, render, page).await
 }

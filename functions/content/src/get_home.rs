@@ -15,5 +15,5 @@ pub const ROUTE: Route = Route::get("content-get-home", "/")
     .table(&[TableAction::BatchGetItem]);
 
 pub async fn handle(State(app): State<App>) -> Result<Served, Problem> {
-    document(&app, START_PAGE, page::docs).await
+    document(&app, START_PAGE, |shown, site_url| page::docs(&shown.content, site_url), 0).await
 }

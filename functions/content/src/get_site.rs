@@ -16,5 +16,5 @@ pub const ROUTE: Route = Route::get("content-get-site", "/api/v1/site")
     .table(&[TableAction::GetItem]);
 
 pub async fn handle(State(app): State<App>) -> Result<Linked<Json<Data<Site>>>, Problem> {
-    Ok(Linked { answer: Json(Data { data: published::site(&app).await? }), links: catalog::links(&app.settings.site_url) })
+    Ok(Linked { answer: Json(Data { data: published::site(&app).await? }), links: Some(catalog::links(&app.settings.site_url)) })
 }

@@ -3,26 +3,31 @@
 use api::content::{Problem, Served};
 use flows::App;
 use jiff::Timestamp;
-use model::content::{self, BlogPost, Content, Site};
+use model::content::{self, BlogPost, Content, MOST_POSTS, Shown, Site, Window};
 use site::{Renderer, catalog, images};
 use store::content::{Dated, PostText};
 
 /// The name of the document that is the start page.
 pub(crate) const START_PAGE: &str = "docs";
 
-/// The content of the site without the texts of its posts, as it is public now.
-pub(crate) async fn content(app: &App) -> Result<Content, Problem> {
-    Ok(newest(app, usize::MAX).await?.value)
+/// The content of the site without the texts of its posts, as it is public now, with the newest
+/// [`MOST_POSTS`].
+pub(crate) async fn content(app: &App) -> Result<Shown, Problem> {
+    window(app, Window::newest(MOST_POSTS)).await
 }
 
-/// Like [`content`], with at most this many posts.
-pub(crate) async fn newest(app: &App, posts: usize) -> Result<Dated<Content>, Problem> {
+/// Like [`content`], with the posts of a window.
+pub(crate) async fn window(app: &App, window: Window) -> Result<Shown, Problem> {
+    Ok(dated(app, app.store.content(app.clock.now(), window).await?).value)
+}
+
+/// Published content with absolute URLs, and the time of its last change.
+fn dated(app: &App, published: Option<Dated<Shown>>) -> Dated<Shown> {
     let site_url = &app.settings.site_url;
-    let published = app.store.content(app.clock.now(), posts).await?;
-    Ok(published.map_or_else(
-        || Dated { value: Content::unpublished(site_url), since: None },
-        |Dated { value, since }| Dated { since: with_post(since, value.blog_posts.first()), value: value.at(site_url) },
-    ))
+    published.map_or_else(
+        || Dated { value: Shown::all(Content::unpublished(site_url)), since: None },
+        |Dated { value, since }| Dated { since: with_post(since, value.content.blog_posts.first()), value: value.at(site_url) },
+    )
 }
 
 /// The public apps.
@@ -30,10 +35,19 @@ pub(crate) async fn apps(app: &App) -> Result<Vec<content::App>, Problem> {
     Ok(app.store.apps().await?.into_iter().map(|one| one.at(&app.settings.site_url)).collect())
 }
 
-/// The document with this name, made from the content. The start page links to all catalogs.
-pub(crate) async fn document(app: &App, name: &str, render: Renderer) -> Result<Served, Problem> {
-    let site_url = &app.settings.site_url;
-    let Dated { value, since } = newest(app, site::most_posts(name)).await?;
+/// The document with this name, made from the content: the page with this number, from 0, if it has
+/// several. The start page links to all catalogs.
+pub(crate) async fn document(app: &App, name: &str, render: Renderer, page: usize) -> Result<Served, Problem> {
+    let (site_url, most) = (&app.settings.site_url, site::most_posts(name));
+    let published = if name == site::FULL {
+        app.store.full_content(app.clock.now()).await?
+    } else {
+        app.store.content(app.clock.now(), Window { skip: page.saturating_mul(most), most }).await?
+    };
+    let Dated { value, since } = dated(app, published);
+    if page > 0 && value.content.blog_posts.is_empty() {
+        return Err(Problem::RouteNotFound);
+    }
     let document = Served::from(render(&value, site_url)).since(since);
     Ok(if name == START_PAGE { document.with_links(catalog::links(site_url)) } else { document })
 }

@@ -9,7 +9,8 @@ use std::path::{Component, Path, PathBuf};
 
 use pulldown_cmark::{CowStr, Event, Parser, Tag, TagEnd, html};
 use serde::Serialize;
-use site::markdown::{OPTIONS, TABLE_END, TABLE_START, anchor, code_start, heading_id};
+use site::code::Block;
+use site::markdown::{OPTIONS, TABLE_END, TABLE_START, anchor, heading_id};
 
 use super::Frame;
 use crate::embedded::{DOCUMENTS, PICTURES};
@@ -130,6 +131,7 @@ pub fn anchors(text: &str) -> Vec<String> {
 fn render(text: &str, name: &str) -> Rendered {
     let (mut rendered, mut events) = (Rendered::default(), Vec::new());
     let mut heading: Option<(usize, String)> = None;
+    let mut code: Option<Block> = None;
     for event in Parser::new_ext(text, OPTIONS) {
         match event {
             Event::Html(markup) | Event::InlineHtml(markup) => events.push(Event::Text(markup)),
@@ -137,6 +139,7 @@ fn render(text: &str, name: &str) -> Rendered {
                 heading = Some((events.len(), String::new()));
                 events.push(event);
             }
+            Event::Text(ref part) if code.is_some() => code.iter_mut().for_each(|code| code.push(part)),
             Event::Text(ref part) | Event::Code(ref part) => {
                 if let Some((_, text)) = &mut heading {
                     text.push_str(part);
@@ -161,8 +164,11 @@ fn render(text: &str, name: &str) -> Rendered {
                 let dest_url = source(&dest_url, name, &mut rendered);
                 events.push(Event::Start(Tag::Image { link_type, dest_url, title, id }));
             }
-            Event::Start(Tag::CodeBlock(kind)) => events.push(Event::InlineHtml(code_start(&kind).into())),
-            Event::End(TagEnd::CodeBlock) => events.push(Event::InlineHtml(CODE_END.into())),
+            Event::Start(Tag::CodeBlock(kind)) => code = Some(Block::new(&kind)),
+            Event::End(TagEnd::CodeBlock) => {
+                let html = code.take().unwrap_or_default().html(COPY);
+                events.push(Event::InlineHtml(html.into()));
+            }
             Event::Start(Tag::Table(alignments)) => {
                 events.push(Event::InlineHtml(TABLE_START.into()));
                 events.push(Event::Start(Tag::Table(alignments)));
@@ -178,7 +184,8 @@ fn render(text: &str, name: &str) -> Rendered {
     rendered
 }
 
-const CODE_END: &str = "</code></pre><button type=\"button\" class=\"copy quiet\">Copy</button></div>\n";
+/// The button beside code, which works with scripts alone.
+const COPY: &str = "<button type=\"button\" class=\"copy quiet\">Copy</button>";
 
 /// The URL that a link has on pages. In the Markdown, a link to another document is the path of
 /// that document's file, relative to the file with the link.

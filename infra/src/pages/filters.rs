@@ -11,6 +11,7 @@ pub(super) fn add(environment: &mut Environment<'static>) {
     environment.add_filter("ago", |millis: i64| time(millis, " class=\"ago\""));
     environment.add_filter("count", count);
     environment.add_filter("short", short);
+    environment.add_filter("highlight", highlight);
 }
 
 /// A time as an element that scripts turn into a relative or local time; without scripts it shows
@@ -20,6 +21,11 @@ fn time(millis: i64, class: &str) -> Value {
     let text = moment.strftime("%Y-%m-%dT%H:%M:%SZ").to_string();
     let shown = text.replace('T', " ").replace('Z', " UTC");
     Value::from_safe_string(format!("<time{class} datetime=\"{}\">{}</time>", HtmlEscape(&text), HtmlEscape(&shown)))
+}
+
+/// Code as HTML, with its syntax highlighted.
+fn highlight(code: &str, language: &str) -> Value {
+    Value::from_safe_string(site::code::highlighted(language, code))
 }
 
 /// A number with thousands separators.

@@ -136,6 +136,6 @@ mod tests {
             assert!(page.contains("curl ") && page.contains(">Response "), "{id}");
         }
         let page = reference.operation(&frame, "auth-password-sign-up").unwrap().unwrap();
-        assert!(page.contains("grace@example.com") && page.contains("&quot;refresh_token&quot;: "), "{page}");
+        assert!(page.contains("grace@example.com") && page.contains("&quot;refresh_token&quot;</span>: "), "{page}");
     }
 }

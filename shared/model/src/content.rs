@@ -198,6 +198,52 @@ impl BlogPost {
     }
 }
 
+/// The largest document or list with content, in bytes: Lambda's responses are limited to 6 MB of
+/// JSON, in which some characters take more bytes.
+pub const MOST_BYTES: usize = 4 * 1024 * 1024;
+
+/// How many posts a list has at most, so that it takes a bounded number of reads.
+pub const MOST_POSTS: usize = 10_000;
+
+/// A part of the public posts, which are counted from the newest on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Window {
+    /// How many newer posts are left out.
+    pub skip: usize,
+    /// How many posts there are at most.
+    pub most: usize,
+}
+
+impl Window {
+    /// The newest posts, at most this many.
+    pub fn newest(most: usize) -> Self {
+        Self { skip: 0, most }
+    }
+}
+
+/// The content of a document, which shows a part of the posts.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Shown {
+    /// The content, with the shown posts alone.
+    pub content: Content,
+    /// How many newer posts are left out.
+    pub skipped: usize,
+    /// How many posts are public.
+    pub total: usize,
+}
+
+impl Shown {
+    /// All of this content.
+    pub fn all(content: Content) -> Self {
+        Self { skipped: 0, total: content.blog_posts.len(), content }
+    }
+
+    /// Makes all URLs absolute, below `site_url`, which must not end with a slash.
+    pub fn at(self, site_url: &str) -> Self {
+        Self { content: self.content.at(site_url), ..self }
+    }
+}
+
 /// Everything that a site shows. One publication replaces all of it, for every reader at once.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Content {

@@ -54,12 +54,21 @@ function shown(data) {
   return rows.length === 0 ? "Nothing is published." : rows.map(row).join("\n\n");
 }
 
+/** The answer of the API at a path, with the rest of a list that ends early. */
+async function fetched(site, path) {
+  const answer = await fetch(`${site}/api/v1/${path}`, { headers: { accept: "application/json" } });
+  const body = await answer.json();
+  if (!answer.ok) throw new Error(`${line(body.error?.message ?? answer.status)} ${line(body.error?.hint ?? "")}`.trim());
+  const next = /<[^>]*(\?[^>]*)>; rel="next"/.exec(answer.headers.get("link") ?? "");
+  if (next === null || !body.data?.length) return body;
+  const rest = await fetched(site, path.split("?")[0] + next[1]);
+  return { ...body, data: [...body.data, ...rest.data] };
+}
+
 async function main(words) {
   if (words.includes("--help") || words.includes("-h")) return console.log(USAGE);
   const call = parsed(words);
-  const answer = await fetch(`${call.site}/api/v1/${path(call.words)}`, { headers: { accept: "application/json" } });
-  const body = await answer.json();
-  if (!answer.ok) throw new Error(`${line(body.error?.message ?? answer.status)} ${line(body.error?.hint ?? "")}`.trim());
+  const body = await fetched(call.site, path(call.words));
   console.log(call.json ? JSON.stringify(body, null, 2) : shown(body.data));
 }
 

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use model::content::{BlogPost, Content};
+use model::content::{BlogPost, Content, MOST_BYTES};
 use serde_json::json;
 
 use crate::document::Document;
@@ -77,7 +77,7 @@ pub fn json(content: &Content, site_url: &str) -> Document {
 }
 
 /// The limits of the sitemap protocol: URLs in a sitemap, and characters in a URL.
-const MOST_PAGES: usize = 50_000;
+pub(crate) const MOST_PAGES: usize = 50_000;
 const LONGEST_URL: usize = 2_047;
 
 /// `/sitemap.xml`: the pages of the site. Apps and posts with URLs of other sites are left out.
@@ -87,11 +87,16 @@ pub fn sitemap(content: &Content, site_url: &str) -> Document {
     let apps = content.apps.iter().map(|app| (app.url.clone(), None));
     let posts = content.blog_posts.iter().map(|post| (post.url.clone(), post.published_at.get(..10)));
     let pages = lists.into_iter().chain(apps).chain(posts).filter(|(url, _)| url.starts_with(&below) && url.len() <= LONGEST_URL);
+    let mut size = 0;
     let lines: Vec<String> = pages
         .take(MOST_PAGES)
         .map(|(url, date)| {
             let date = date.map(|date| format!("<lastmod>{}</lastmod>", markup(date))).unwrap_or_default();
             format!("<url><loc>{}</loc>{date}</url>\n", markup(&url))
+        })
+        .take_while(|line| {
+            size += line.len();
+            size < MOST_BYTES
         })
         .collect();
     let map = format!(

@@ -7,6 +7,7 @@
 
 pub mod agent;
 pub mod catalog;
+pub mod code;
 mod document;
 pub mod escape;
 pub mod feed;
@@ -18,7 +19,7 @@ pub mod page;
 pub mod search;
 pub mod text;
 
-use model::content::Content;
+use model::content::{MOST_POSTS, Shown};
 
 pub use document::{CONTENT_AGE, Document, HTML, MARKDOWN, PLAIN, RELEASE_AGE};
 
@@ -40,19 +41,20 @@ pub fn fixed(name: &str, site_url: &str) -> Option<Document> {
 }
 
 /// Renders a document from the content at a site's URL. All URLs of the content must be absolute.
-pub type Renderer = fn(&Content, &str) -> Document;
+pub type Renderer = fn(&Shown, &str) -> Document;
 
 /// The renderer of the document at a path of one segment; `None` if there is no such document.
 pub fn renderer(name: &str) -> Option<Renderer> {
     match name {
-        "apps" => Some(page::apps),
+        "apps" => Some(|shown, site_url| page::apps(&shown.content, site_url)),
         "blog" => Some(page::blog),
-        "docs" => Some(page::docs),
-        "feed.json" => Some(feed::json),
-        "feed.xml" => Some(feed::atom),
+        "docs" => Some(|shown, site_url| page::docs(&shown.content, site_url)),
+        "feed.json" => Some(|shown, site_url| feed::json(&shown.content, site_url)),
+        "feed.xml" => Some(|shown, site_url| feed::atom(&shown.content, site_url)),
         "index.md" => Some(text::index),
+        FULL => Some(text::llms_full),
         "llms.txt" => Some(text::llms),
-        "sitemap.xml" => Some(feed::sitemap),
+        "sitemap.xml" => Some(|shown, site_url| feed::sitemap(&shown.content, site_url)),
         _ => None,
     }
 }
@@ -60,9 +62,12 @@ pub fn renderer(name: &str) -> Option<Renderer> {
 /// How many posts the document at a path of one segment shows at most.
 pub fn most_posts(name: &str) -> usize {
     match name {
+        "apps" => 0,
+        "blog" => page::POSTS,
         "docs" => page::RECENT,
         "feed.json" | "feed.xml" => feed::NEWEST,
-        _ => usize::MAX,
+        "sitemap.xml" => feed::MOST_PAGES,
+        _ => MOST_POSTS,
     }
 }
 

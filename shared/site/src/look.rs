@@ -22,3 +22,36 @@ pub fn style_version() -> &'static str {
 pub fn version(content: &str) -> String {
     Digest::of(content).as_str().chars().take(12).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The light and the dark colour of a token.
+    fn colours(name: &str) -> [String; 2] {
+        let value = TOKENS.split_once(&format!("--{name}: light-dark(")).unwrap().1;
+        let (light, dark) = value.split_once(')').unwrap().0.split_once(", ").unwrap();
+        [light.to_owned(), dark.to_owned()]
+    }
+
+    /// The relative luminance of a colour (WCAG 2.2).
+    fn luminance(colour: &str) -> f64 {
+        let channel = |at: usize| {
+            let value = f64::from(u8::from_str_radix(&colour[at..at + 2], 16).unwrap()) / 255.0;
+            if value <= 0.04045 { value / 12.92 } else { ((value + 0.055) / 1.055).powf(2.4) }
+        };
+        0.2126 * channel(1) + 0.7152 * channel(3) + 0.0722 * channel(5)
+    }
+
+    #[test]
+    fn every_colour_of_text_can_be_read_on_every_background() {
+        let texts = ["text", "muted", "accent", "done", "waiting", "failed", "aside", "code-value", "code-name"];
+        for (text, back) in texts.iter().flat_map(|text| ["back", "panel"].map(|back| (text, back))) {
+            for (text_colour, back_colour) in colours(text).iter().zip(colours(back)) {
+                let (one, other) = (luminance(text_colour), luminance(&back_colour));
+                let contrast = (one.max(other) + 0.05) / (one.min(other) + 0.05);
+                assert!(contrast >= 4.5, "{text} on {back}: {contrast}");
+            }
+        }
+    }
+}

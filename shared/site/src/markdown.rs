@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use pulldown_cmark::{CodeBlockKind, CowStr, Event, HeadingLevel, Options, Parser, Tag, TagEnd, html};
 
-use crate::escape::markup;
+use crate::code::Block;
 
 /// The extensions of Markdown that all texts may use.
 pub const OPTIONS: Options =
@@ -15,15 +15,6 @@ pub const OPTIONS: Options =
 pub const TABLE_START: &str = "<section class=\"scroll\" tabindex=\"0\" aria-label=\"Table\">";
 /// The end of that element.
 pub const TABLE_END: &str = "</section>";
-
-/// The start of the element of a code block.
-pub fn code_start(kind: &CodeBlockKind<'_>) -> String {
-    let language = match kind {
-        CodeBlockKind::Fenced(info) => info.split_whitespace().next().unwrap_or_default(),
-        CodeBlockKind::Indented => "",
-    };
-    format!("<div class=\"code\"><pre tabindex=\"0\"><code data-language=\"{}\">", markup(language))
-}
 
 /// The link of a heading to itself.
 pub fn anchor(id: &str) -> String {
@@ -63,6 +54,7 @@ struct Heading {
 struct Writer<'a> {
     events: Vec<Event<'a>>,
     heading: Option<Heading>,
+    code: Option<Block>,
     /// The first heading, if nothing precedes it: the range of its events, and its text.
     first: Option<(Range<usize>, String)>,
     ids: Vec<String>,
@@ -87,6 +79,9 @@ impl<'a> Writer<'a> {
                 self.events.push(event);
             }
             Event::Text(ref part) | Event::Code(ref part) => {
+                if let Some(code) = &mut self.code {
+                    return code.push(part);
+                }
                 if let Some(heading) = &mut self.heading {
                     heading.text.push_str(part);
                 }
@@ -100,8 +95,11 @@ impl<'a> Writer<'a> {
                 Some(Opened::Picture) => self.events.push(Event::End(TagEnd::Image)),
                 Some(Opened::Nothing) | None => {}
             },
-            Event::Start(Tag::CodeBlock(kind)) => self.events.push(Event::InlineHtml(code_start(&kind).into())),
-            Event::End(TagEnd::CodeBlock) => self.events.push(Event::InlineHtml("</code></pre></div>\n".into())),
+            Event::Start(Tag::CodeBlock(kind)) => self.code = Some(Block::new(&kind)),
+            Event::End(TagEnd::CodeBlock) => {
+                let code = self.code.take().unwrap_or_default();
+                self.events.push(Event::InlineHtml(code.html("").into()));
+            }
             Event::Start(Tag::Table(_)) => self.events.extend([Event::InlineHtml(TABLE_START.into()), event]),
             Event::End(TagEnd::Table) => self.events.extend([event, Event::InlineHtml(TABLE_END.into())]),
             event => self.events.push(event),

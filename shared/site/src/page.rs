@@ -2,7 +2,7 @@
 //! all times in UTC.
 
 use model::content::image::ImageName;
-use model::content::{App, BlogPost, Content, Site};
+use model::content::{App, BlogPost, Content, Shown, Site};
 
 use crate::document::{Document, HTML};
 use crate::escape::markup;
@@ -124,19 +124,50 @@ fn app_cards(apps: &[App]) -> String {
     cards(apps.iter().map(card), "No app has been published yet.")
 }
 
-/// `/blog`: all posts, newest first.
-pub fn blog(content: &Content, site_url: &str) -> Document {
+/// How many posts a page of the blog has.
+pub const POSTS: usize = 50;
+
+/// The path of a page of the blog; the first has the number 1.
+fn blog_path(number: usize) -> String {
+    if number <= 1 { "/blog".to_owned() } else { format!("/blog?page={number}") }
+}
+
+/// `/blog`, `/blog?page=2`, …: the posts, newest first. All pages but the last have [`POSTS`].
+pub fn blog(shown: &Shown, site_url: &str) -> Document {
+    let (root, content) = (root(site_url), &shown.content);
+    let (number, count) = (shown.skipped / POSTS + 1, shown.total.div_ceil(POSTS).max(1));
+    let (newer, older) = ((number > 1).then(|| number - 1), (number < count).then(|| number + 1));
+    let href = |number: usize| markup(&format!("{root}{}", blog_path(number)));
+    let link = |relation: &str, page: Option<usize>| {
+        page.map(|page| format!("<link rel=\"{relation}\" href=\"{}\">\n", href(page))).unwrap_or_default()
+    };
+    let (title, part) = match number {
+        1 => ("Blog".to_owned(), String::new()),
+        _ => (format!("Blog, page {number}"), format!(" Page {number} of {count}.")),
+    };
     Page {
-        title: "Blog",
-        description: &format!("All posts of {}, newest first.", content.site.name),
-        canonical: &format!("{site_url}/blog"),
+        title: &title,
+        description: &format!("All posts of {}, newest first.{part}", content.site.name),
+        canonical: &format!("{site_url}{}", blog_path(number)),
         kind: "website",
         here: "/blog",
         picture: content.picture("/blog"),
-        head: String::new(),
-        main: format!("<h1>Blog</h1>\n{}", post_cards(&content.blog_posts)),
+        head: link("prev", newer) + &link("next", older),
+        main: format!("<h1>{title}</h1>\n{}{}", post_cards(&content.blog_posts), pages(number, count, newer.map(href), older.map(href))),
     }
     .document(&content.site, site_url)
+}
+
+/// The links between the pages of a list; nothing if there is only one.
+fn pages(number: usize, count: usize, newer: Option<String>, older: Option<String>) -> String {
+    if count == 1 {
+        return String::new();
+    }
+    let link = |href: Option<String>, relation: &str, label: &str| {
+        href.map(|href| format!("<a class=\"button\" rel=\"{relation}\" href=\"{href}\">{label}</a>\n")).unwrap_or_default()
+    };
+    let (newer, older) = (link(newer, "prev", "Newer posts"), link(older, "next", "Older posts"));
+    format!("<nav class=\"buttons\" aria-label=\"Pages\">\n{newer}{older}<span class=\"muted\">Page {number} of {count}</span>\n</nav>\n")
 }
 
 /// `/apps`: all apps, in the order of the directory.

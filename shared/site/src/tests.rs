@@ -1,6 +1,6 @@
 //! Documents of a site with hostile texts.
 
-use model::content::{App, BlogPost, Site};
+use model::content::{App, BlogPost, Content, MOST_BYTES, Site};
 
 use super::*;
 
@@ -32,18 +32,18 @@ fn content() -> Content {
                 url: format!("{SITE}/blog/first"),
             },
         ],
+        texts: [("second".to_owned(), "# Evil\n\n```\n".to_owned())].into(),
         ..Content::unpublished(SITE)
     }
 }
 
 fn all() -> Vec<Document> {
-    let content = content();
-    let (site, texts) = (&content.site, [(content.blog_posts[0].clone(), "# Evil\n\n```\n".to_owned())]);
-    let rendered = |name: &&str| fixed(name, SITE).or_else(|| Some(renderer(name)?(&content, SITE)));
-    let mut all: Vec<Document> = NAMES.iter().filter(|name| **name != FULL).map(|name| rendered(name).unwrap()).collect();
+    let (shown, content) = (Shown::all(content()), content());
+    let site = &content.site;
+    let rendered = |name: &&str| fixed(name, SITE).or_else(|| Some(renderer(name)?(&shown, SITE)));
+    let mut all: Vec<Document> = NAMES.iter().map(|name| rendered(name).unwrap()).collect();
     all.push(page::post(site, &content.blog_posts[0], "# Evil", None, SITE));
     all.push(page::app(&content, &content.apps[0], SITE));
-    all.push(text::llms_full(&content, &texts));
     all.push(text::post(&content.blog_posts[0], "# Evil"));
     all
 }
@@ -102,17 +102,60 @@ fn a_sitemap_has_the_pages_of_its_own_site() {
 fn texts_beyond_the_limit_are_left_out_and_counted() {
     let mut content = content();
     content.blog_posts = (0..4).map(|number| BlogPost { slug: format!("p{number}"), ..content.blog_posts[1].clone() }).collect();
-    let text = "word ".repeat(300_000);
-    let texts: Vec<_> = content.blog_posts.iter().map(|post| (post.clone(), text.clone())).collect();
-    let full = text::llms_full(&content, &texts).body;
-    assert!(full.len() <= 4 * 1024 * 1024 + 200, "{}", full.len());
-    assert!(full.ends_with("the 2 oldest posts. llms.txt lists them.\n"), "{}", &full[full.len() - 200..]);
+    content.texts = content.blog_posts.iter().map(|post| (post.slug.clone(), "word ".repeat(300_000))).collect();
+    // The store reads no texts beyond the limit, but counts all posts.
+    let full = text::llms_full(&Shown { total: 1000, ..Shown::all(content) }, SITE).body;
+    assert!(full.len() <= MOST_BYTES, "{}", full.len());
+    let end = format!("the 998 oldest posts. {SITE}/api/v1/blog-posts?offset=2 lists them.\n");
+    assert!(full.ends_with(&end), "{}", &full[full.len() - 200..]);
+}
+
+#[test]
+fn lists_beyond_the_limit_are_cut_and_lead_to_the_rest() {
+    let mut long = content();
+    let title = "long ".repeat(100);
+    long.blog_posts =
+        (0..9000).map(|number| BlogPost { slug: format!("p{number}"), title: title.clone(), ..long.blog_posts[1].clone() }).collect();
+    let shown = Shown { total: 50_000, ..Shown::all(long) };
+    for document in [text::llms(&shown, SITE), text::index(&shown, SITE)] {
+        assert!(document.body.len() <= MOST_BYTES, "{}", document.body.len());
+        let listed = document.body.matches("/blog/p").count();
+        assert!((1000..9000).contains(&listed), "{listed}");
+        let rest = format!("\n- [{} older posts]({SITE}/api/v1/blog-posts?offset={listed}): left out", 50_000 - listed);
+        assert!(document.body.contains(&rest), "{rest}");
+    }
+    let mut long = shown.content;
+    long.blog_posts.iter_mut().for_each(|post| post.url = format!("{SITE}/{}", "x".repeat(1000)));
+    let map = feed::sitemap(&long, SITE).body;
+    assert!(map.len() <= MOST_BYTES + 200 && map.ends_with("</url>\n</urlset>\n"), "{}", map.len());
+}
+
+#[test]
+fn a_long_blog_has_pages_that_lead_to_each_other() {
+    let page = |skipped: usize, total: usize| page::blog(&Shown { content: content(), skipped, total }, SITE).body;
+    let only = page(0, page::POSTS);
+    assert!(!only.contains("rel=\"prev\"") && !only.contains("rel=\"next\"") && !only.contains("aria-label=\"Pages\""), "{only}");
+    let first = page(0, page::POSTS + 1);
+    assert!(first.contains("<link rel=\"next\" href=\"/base/blog?page=2\">") && !first.contains("rel=\"prev\""), "{first}");
+    assert!(first.contains("<link rel=\"canonical\" href=\"https://example.com/base/blog\">"), "{first}");
+    let second = page(page::POSTS, 3 * page::POSTS);
+    for part in [
+        "<link rel=\"canonical\" href=\"https://example.com/base/blog?page=2\">",
+        "<link rel=\"prev\" href=\"/base/blog\">",
+        "<link rel=\"next\" href=\"/base/blog?page=3\">",
+        "<title>Blog, page 2 ·",
+        "Page 2 of 3",
+    ] {
+        assert!(second.contains(part), "{part} in {second}");
+    }
+    let last = page(2 * page::POSTS, 3 * page::POSTS);
+    assert!(last.contains("href=\"/base/blog?page=2\"") && !last.contains("rel=\"next\""), "{last}");
 }
 
 #[test]
 fn pages_refer_to_each_other_by_paths_below_the_sites_own() {
-    let page = page::blog(&content(), SITE).body;
+    let page = page::blog(&Shown::all(content()), SITE).body;
     assert!(page.contains("href=\"/base/style.css?v=") && page.contains("<a href=\"/base/blog\" aria-current=\"page\">"), "{page}");
-    let page = page::blog(&content(), "https://example.com").body;
+    let page = page::blog(&Shown::all(content()), "https://example.com").body;
     assert!(page.contains("href=\"/style.css?v=") && page.contains("rel=\"canonical\" href=\"https://example.com/blog\""), "{page}");
 }

@@ -2,11 +2,12 @@
 
 use std::fmt::Write as _;
 
-use model::content::{BlogPost, Content};
+use model::content::{BlogPost, Content, MOST_BYTES, Shown};
 use model::security_contact::SecurityContact;
 
 use crate::document::{Document, MARKDOWN, PLAIN};
 use crate::escape::markdown;
+use crate::images;
 use crate::markdown::embedded;
 
 /// The documents for programs: paths, titles and contents.
@@ -23,10 +24,6 @@ pub(crate) const PROGRAMS: [(&str, &str, &str); 11] = [
     ("/.well-known/ai-catalog.json", "AI catalog", "The MCP server and the agent of this site"),
     ("/.well-known/agent-card.json", "Agent card", "The agent of this site (A2A)"),
 ];
-
-/// The largest `llms-full.txt`, in bytes: Lambda's responses are limited to 6 MB of JSON, in which
-/// some characters take more bytes than here.
-pub const MOST_BYTES: usize = 4 * 1024 * 1024;
 
 /// The title, the description, and a sentence about access and times.
 fn head(content: &Content) -> String {
@@ -48,12 +45,31 @@ fn date(post: &BlogPost) -> &str {
     post.published_at.get(..10).unwrap_or(&post.published_at)
 }
 
-/// The posts as a section, linked to their texts in Markdown.
-fn posts(content: &Content, site_url: &str) -> String {
+/// Room for what is said about posts that are left out, in bytes.
+const REST: usize = 1024;
+
+/// The posts as a section, linked to their texts in Markdown. If the document has no room for all
+/// of them besides this many other bytes, the last link leads to the oldest ones.
+fn posts(shown: &Shown, site_url: &str, others: usize) -> String {
     let line = |post: &BlogPost| {
         format!("- [{}]({site_url}/blog/{}.md): {}. {}\n", markdown(&post.title), post.slug, date(post), markdown(&post.excerpt))
     };
-    section("Posts", content.blog_posts.iter().map(line))
+    let mut size = others + REST;
+    let fits = |line: &String| {
+        size += line.len();
+        size <= MOST_BYTES
+    };
+    let mut lines: Vec<String> = shown.content.blog_posts.iter().map(line).take_while(fits).collect();
+    let (listed, left_out) = (lines.len(), shown.total.saturating_sub(lines.len()));
+    if left_out > 0 {
+        lines.push(format!("- [{left_out} older posts]({}): left out, as this text would be too long\n", rest(listed, site_url)));
+    }
+    section("Posts", lines.into_iter())
+}
+
+/// Where the posts are listed that are older than this many.
+fn rest(newer: usize, site_url: &str) -> String {
+    format!("{site_url}/api/v1/blog-posts?offset={newer}")
 }
 
 fn section(title: &str, lines: impl Iterator<Item = String>) -> String {
@@ -62,26 +78,28 @@ fn section(title: &str, lines: impl Iterator<Item = String>) -> String {
 }
 
 /// `/llms.txt`: the site as lists of links (llmstxt.org).
-pub fn llms(content: &Content, site_url: &str) -> Document {
+pub fn llms(shown: &Shown, site_url: &str) -> Document {
     let api = [
         format!("- [Apps]({site_url}/api/v1/apps): all apps, as JSON\n"),
-        format!("- [Posts]({site_url}/api/v1/blog-posts): all posts without their texts, as JSON\n"),
+        format!("- [Posts]({site_url}/api/v1/blog-posts): the posts without their texts, as JSON\n"),
         format!("- [Site]({site_url}/api/v1/site): the site and its documents, as JSON\n"),
     ];
     let others = PROGRAMS.iter().skip(1).map(|(path, title, text)| format!("- [{title}]({site_url}{path}): {text}\n"));
-    let parts = [head(content), apps(content), posts(content, site_url), section("API", api.into_iter()), section("Optional", others)];
-    Document::of_content(PLAIN, parts.concat())
+    let (start, end) = (head(&shown.content) + &apps(&shown.content), section("API", api.into_iter()) + &section("Optional", others));
+    let posts = posts(shown, site_url, start.len() + end.len());
+    Document::of_content(PLAIN, start + &posts + &end)
 }
 
 /// `/index.md`: the start page in Markdown.
-pub fn index(content: &Content, site_url: &str) -> Document {
-    let rest = [
+pub fn index(shown: &Shown, site_url: &str) -> Document {
+    let more = [
         format!("- [Docs]({site_url}/docs): everything on this site\n"),
         format!("- [llms.txt]({site_url}/llms.txt): for language models\n"),
         format!("- [Feed]({site_url}/feed.xml): new posts\n"),
     ];
-    let body = [head(content), apps(content), posts(content, site_url), section("More", rest.into_iter())].concat();
-    Document::of_content(MARKDOWN, body)
+    let (start, end) = (head(&shown.content) + &apps(&shown.content), section("More", more.into_iter()));
+    let posts = posts(shown, site_url, start.len() + end.len());
+    Document::of_content(MARKDOWN, start + &posts + &end)
 }
 
 /// A post in Markdown: its title, its URL, its time and its text.
@@ -98,21 +116,24 @@ pub fn post(post: &BlogPost, text: &str) -> Document {
 }
 
 /// `/llms-full.txt`: the site with the texts of its posts, newest first. If they are too long, the
-/// oldest are left out, and the last line says how many.
-pub fn llms_full(content: &Content, texts: &[(BlogPost, String)]) -> Document {
+/// oldest are left out, and the last line says how many, and where they are.
+pub fn llms_full(shown: &Shown, site_url: &str) -> Document {
+    let content = &shown.content;
     let mut body = head(content) + &apps(content);
-    let mut shown = 0;
-    for (post, text) in texts {
-        let part = format!("\n{}\n", whole(post, &embedded(text), "##").trim_end());
-        if body.len() + part.len() > MOST_BYTES {
+    let mut written = 0;
+    for post in &content.blog_posts {
+        let text = content.texts.get(&post.slug).map(String::as_str).unwrap_or_default();
+        let part = format!("\n{}\n", whole(post, &embedded(&images::absolute(text, site_url)), "##").trim_end());
+        if body.len() + part.len() + REST > MOST_BYTES {
             break;
         }
         body += &part;
-        shown += 1;
+        written += 1;
     }
-    let left_out = content.blog_posts.len().saturating_sub(shown);
+    let left_out = shown.total.saturating_sub(written);
     if left_out > 0 {
-        let _ = write!(body, "\nLeft out, as this text would be too long: the {left_out} oldest posts. llms.txt lists them.\n");
+        let place = rest(written, site_url);
+        let _ = write!(body, "\nLeft out, as this text would be too long: the {left_out} oldest posts. {place} lists them.\n");
     }
     Document::of_content(PLAIN, body)
 }

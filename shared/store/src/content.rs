@@ -12,12 +12,13 @@
 //! | names of images of a publication | `CONTENT` | `IMAGES#<digest>#<number>` | read only by the command line |
 //! | that an image is stored, and since when | `CONTENT` | `IMAGE#<name>` | read only by the command line |
 //! | part of an image, in a table without a bucket | `CONTENT` | `~IMAGE#<name>#<number>` | about 85 units |
+//! | chunk of the newest texts, compressed | `CONTENT` | `FULL#<digest>#<number>` | 1 unit for each 4 KB (about 8 KB of texts) |
 //!
-//! A publication writes the pages, parts and texts that the previous one does not have under keys
-//! with its own number, and then site, apps and its record in one transaction, on the condition
-//! that there has been no other publication since. If two publications interfere, one of them fails
-//! at its transaction and is made again; what it has written is deleted by the next one. The last
-//! [`KEPT`] publications are kept.
+//! A publication writes the pages, parts, texts and chunks that the previous one does not have
+//! under keys with its own number, and then site, apps and its record in one transaction, on the
+//! condition that there has been no other publication since. If two publications interfere, one of
+//! them fails at its transaction and is made again; what it has written is deleted by the next one.
+//! The last [`KEPT`] publications are kept.
 //!
 //! A post is public from its time on. Items have all posts, and readers leave out those whose time
 //! has not come.
@@ -29,14 +30,16 @@
 //! Images are stored before the publication that refers to them ([`images`]).
 
 use jiff::Timestamp;
-use model::content::{App, BlogPost, Content, Site};
+use model::content::{App, BlogPost, Content, MOST_BYTES, Shown, Site, Window};
 
+mod chunks;
 mod head;
 pub mod images;
 mod layout;
 mod posts;
 mod publish;
 mod texts;
+mod window;
 
 pub use layout::PARTITION;
 pub use publish::{KEPT, Kept, Published};
@@ -46,11 +49,8 @@ use crate::client::Store;
 use crate::content::head::Head;
 use crate::content::layout::{APPS, ROUNDS, key};
 use crate::error::Error;
-use crate::item::entity;
+use crate::item::{Item, entity};
 use crate::optimistic;
-
-/// How many pages of posts are read at once when not all are needed.
-const PAGES_AT_ONCE: usize = 2;
 
 /// A part of the content, with the time of the last switch between publications; the first
 /// publications of earlier versions have none.
@@ -90,41 +90,52 @@ impl Store {
         Ok(self.get(&key(APPS)).await?.map(entity).transpose()?.unwrap_or_default())
     }
 
-    /// All posts that are public at this time, newest first.
-    pub async fn blog_posts(&self, now: Timestamp) -> Result<Vec<BlogPost>, Error> {
+    /// The posts of a window that are public at this time, and how many posts are.
+    pub async fn blog_posts(&self, now: Timestamp, window: Window) -> Result<(Vec<BlogPost>, usize), Error> {
         optimistic!(ROUNDS, |_| {
             match self.head().await? {
-                Some(head) => self.posts_of(&head, now, usize::MAX).await,
-                None => Ok(Vec::new()),
+                Some(head) => self.posts_of(&head, now, window).await,
+                None => Ok((Vec::new(), 0)),
             }
         })
     }
 
-    /// Site, apps and the newest posts of one publication that are public at this time, at most
-    /// `most` of them and without their texts; `None` before the first publication.
-    pub async fn content(&self, now: Timestamp, most: usize) -> Result<Option<Dated<Content>>, Error> {
+    /// Site, apps and posts of one publication that are public at this time, without their texts;
+    /// `None` before the first publication.
+    pub async fn content(&self, now: Timestamp, window: Window) -> Result<Option<Dated<Shown>>, Error> {
         optimistic!(ROUNDS, |_| {
             let Some((head, apps)) = self.head_with_apps().await? else { return Ok(None) };
-            let blog_posts = self.posts_of(&head, now, most).await?;
+            let (blog_posts, total) = self.posts_of(&head, now, window).await?;
             let apps = apps.map(entity).transpose()?.unwrap_or_default();
             let content = Content { apps, blog_posts, ..front_of(&head) };
-            Ok(Some(Dated::of(&head, content)))
+            Ok(Some(Dated::of(&head, Shown { content, skipped: window.skip, total })))
         })
     }
 
-    /// The newest posts of a publication that are public at this time.
-    async fn posts_of(&self, head: &Head, now: Timestamp, most: usize) -> Result<Vec<BlogPost>, Error> {
-        let pages = &head.publication.pages;
-        let at_once = if most == usize::MAX { pages.len() } else { PAGES_AT_ONCE };
-        let mut posts = Vec::new();
-        for keys in pages.chunks(at_once.max(1)) {
-            let pages = self.pages(head, keys).await?;
-            posts.extend(pages.into_iter().flat_map(|page| page.posts).filter(|post| post.is_public(now)));
-            if posts.len() >= most {
-                break;
-            }
+    /// Site, apps, and the newest posts that are public at this time with their texts, at most
+    /// about [`MOST_BYTES`] of them; `None` before the first publication. Two round trips, or three
+    /// and one for each hundred posts if the publication is by an earlier version.
+    pub async fn full_content(&self, now: Timestamp) -> Result<Option<Dated<Shown>>, Error> {
+        let found: Result<Option<(Head, Option<Item>)>, Error> = optimistic!(ROUNDS, |_| { self.head_with_apps().await });
+        let Some((head, apps)) = found? else { return Ok(None) };
+        let publication = &head.publication;
+        if let Some(keys) = &publication.chunks
+            && let Some(texts) = self.chunks(keys).await?
+        {
+            let apps = apps.map(entity).transpose()?.unwrap_or_default();
+            let content = Content { apps, ..front_of(&head) };
+            let later = texts.iter().filter(|text| !text.post.is_public(now)).count();
+            let total = publication.counts.iter().sum::<usize>().saturating_sub(later);
+            return Ok(Some(Dated::of(&head, with_texts(content, texts, now, total))));
         }
-        posts.truncate(most);
-        Ok(posts)
+        let (shown, texts) = futures_util::try_join!(self.content(now, Window::newest(0)), self.post_texts(now, MOST_BYTES))?;
+        Ok(shown.map(|Dated { value, since }| Dated { value: with_texts(value.content, texts, now, value.total), since }))
     }
+}
+
+/// The content with those of these posts that are public, and their texts.
+fn with_texts(content: Content, texts: Vec<PostText>, now: Timestamp, total: usize) -> Shown {
+    let public = texts.into_iter().filter(|text| text.post.is_public(now));
+    let (blog_posts, texts) = public.map(|PostText { post, text, .. }| (post.clone(), (post.slug, text))).unzip();
+    Shown { content: Content { blog_posts, texts, ..content }, skipped: 0, total }
 }

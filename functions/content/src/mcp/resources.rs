@@ -3,12 +3,12 @@
 
 use api::content::Problem;
 use flows::App;
-use model::content::{BlogPost, Content};
+use model::content::{BlogPost, Shown, Window};
 use serde_json::{Map, Value, json};
 use site::{Document, Renderer, text};
 
 use super::refusal::Refusal;
-use crate::published::{content, portable_post};
+use crate::published::{content, portable_post, window};
 
 /// How many posts a page of the list has at most.
 const POSTS: usize = 100;
@@ -32,12 +32,12 @@ pub(super) async fn list(app: &App, params: &Map<String, Value>) -> Result<Value
             cursor.ok_or(Refusal::misused("`cursor` must be a `nextCursor` of this list."))?
         }
     };
-    Ok(page(&content(app).await?, first, &app.settings.site_url))
+    Ok(page(&window(app, Window { skip: first, most: POSTS }).await?, &app.settings.site_url))
 }
 
-fn page(content: &Content, first: usize, site_url: &str) -> Value {
-    let documents = DOCUMENTS.iter().filter(|_| first == 0).map(|(name, title, description, render)| {
-        let media_type = render(content, site_url).media_type;
+fn page(shown: &Shown, site_url: &str) -> Value {
+    let documents = DOCUMENTS.iter().filter(|_| shown.skipped == 0).map(|(name, title, description, render)| {
+        let media_type = render(shown, site_url).media_type;
         json!({ "uri": format!("{site_url}/{name}"), "name": name, "title": title, "description": description, "mimeType": media_type })
     });
     let post = |post: &BlogPost| {
@@ -50,10 +50,10 @@ fn page(content: &Content, first: usize, site_url: &str) -> Value {
             "annotations": { "lastModified": post.published_at },
         })
     };
-    let posts = content.blog_posts.iter().skip(first).take(POSTS).map(post);
+    let posts = shown.content.blog_posts.iter().map(post);
     let mut page = json!({ "resources": documents.chain(posts).collect::<Vec<_>>() });
-    let next = first.saturating_add(POSTS);
-    if next < content.blog_posts.len() {
+    let next = shown.skipped.saturating_add(POSTS);
+    if next < shown.total {
         page["nextCursor"] = next.to_string().into();
     }
     page
@@ -89,6 +89,8 @@ async fn document(app: &App, uri: &str) -> Result<Option<Document>, Problem> {
 
 #[cfg(test)]
 mod tests {
+    use model::content::Content;
+
     use super::*;
 
     #[test]
@@ -101,15 +103,18 @@ mod tests {
             url: String::new(),
         };
         let site_url = "https://example.com";
-        let content = Content { blog_posts: (0..2 * POSTS).map(post).collect(), ..Content::unpublished(site_url) };
-        let (first, second) = (page(&content, 0, site_url), page(&content, POSTS, site_url));
+        let window = |skipped: usize| {
+            let blog_posts = (0..2 * POSTS).map(post).skip(skipped).take(POSTS).collect();
+            Shown { content: Content { blog_posts, ..Content::unpublished(site_url) }, skipped, total: 2 * POSTS }
+        };
+        let (first, second) = (page(&window(0), site_url), page(&window(POSTS), site_url));
         let uris = |page: &Value| page["resources"].as_array().unwrap().iter().map(|one| one["uri"].clone()).collect::<Vec<_>>();
         assert_eq!(first["nextCursor"], POSTS.to_string());
         assert_eq!((second["nextCursor"].clone(), uris(&second).len()), (Value::Null, POSTS));
         let listed = [uris(&first), uris(&second)].concat();
         assert_eq!(listed[..2], ["https://example.com/index.md", "https://example.com/llms.txt"]);
-        let expected: Vec<_> = content.blog_posts.iter().map(|post| Value::from(post_uri(&post.slug, site_url))).collect();
+        let expected: Vec<_> = (0..2 * POSTS).map(|number| Value::from(post_uri(&post(number).slug, site_url))).collect();
         assert_eq!(listed[2..], expected);
-        assert!(uris(&page(&content, usize::MAX, site_url)).is_empty());
+        assert!(uris(&page(&window(usize::MAX), site_url)).is_empty());
     }
 }

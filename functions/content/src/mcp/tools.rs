@@ -1,11 +1,12 @@
 //! The tools: what they take and return, and what they do.
 
 use flows::App;
+use model::content::Window;
 use serde_json::{Map, Value, json};
 use site::search;
 
 use super::refusal::Refusal;
-use crate::published::{apps, content, portable_post, site};
+use crate::published::{apps, content, portable_post, site, window};
 
 /// How many posts a call lists at most.
 const POSTS: usize = 200;
@@ -104,10 +105,8 @@ pub(super) async fn call(app: &App, name: &str, arguments: &Map<String, Value>) 
     let data = match name {
         "list_apps" => json!(apps(app).await?),
         "list_blog_posts" => {
-            let first = offset(arguments)?;
-            let posts = content(app).await?.blog_posts;
-            let listed: Vec<_> = posts.iter().skip(first).take(POSTS).collect();
-            return Ok(json!({ "data": listed, "total": posts.len() }));
+            let shown = window(app, Window { skip: offset(arguments)?, most: POSTS }).await?;
+            return Ok(json!({ "data": shown.content.blog_posts, "total": shown.total }));
         }
         "get_site" => json!(site(app).await?),
         "get_app" => {
@@ -125,7 +124,7 @@ pub(super) async fn call(app: &App, name: &str, arguments: &Map<String, Value>) 
         }
         "search" => {
             let query = argument("query", arguments)?;
-            search::find(&content(app).await?, query).iter().map(search::Found::json).collect()
+            search::find(&content(app).await?.content, query).iter().map(search::Found::json).collect()
         }
         _ => return Err(Refusal::misused("There is no such tool; tools/list returns all.")),
     };

@@ -30,7 +30,7 @@ pub(super) fn router(pages: Pages) -> Router {
 /// The list of documents. As in a deployment, its headers lead programs to the site's catalogs.
 async fn start(State(pages): State<Pages>) -> Response {
     let links = catalog::links(&pages.app.settings.site_url);
-    Linked { answer: document(&pages, ""), links }.into_response()
+    Linked { answer: document(&pages, ""), links: Some(links) }.into_response()
 }
 
 fn document(pages: &Pages, path: &str) -> Response {

@@ -10,14 +10,14 @@ use crate::http::describe::{Describe, Description};
 pub struct Linked<T> {
     /// The response without the header.
     pub answer: T,
-    /// The value of the header.
-    pub links: String,
+    /// The value of the header; `None` leaves it out.
+    pub links: Option<String>,
 }
 
 impl<T: IntoResponse> IntoResponse for Linked<T> {
     fn into_response(self) -> Response {
         let mut response = self.answer.into_response();
-        if let Ok(links) = HeaderValue::try_from(self.links) {
+        if let Some(links) = self.links.and_then(|links| HeaderValue::try_from(links).ok()) {
             response.headers_mut().insert(header::LINK, links);
         }
         response

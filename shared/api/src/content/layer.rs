@@ -35,7 +35,7 @@ pub async fn layer(State(app): State<App>, mut request: Request, next: Next) -> 
     let mut response = answer(response, &wanted, &app.settings.site_url).await;
     let headers = response.headers_mut();
     headers.insert(header::ACCESS_CONTROL_ALLOW_ORIGIN, HeaderValue::from_static("*"));
-    headers.insert(header::ACCESS_CONTROL_EXPOSE_HEADERS, HeaderValue::from_static("etag"));
+    headers.insert(header::ACCESS_CONTROL_EXPOSE_HEADERS, HeaderValue::from_static("etag, link"));
     headers.insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
     if is_head {
         *response.body_mut() = Body::empty();

@@ -1,9 +1,13 @@
-//! What the path of a request names.
+//! What the path and the query of a request name.
+
+use std::convert::Infallible;
 
 use axum::extract::{FromRequestParts, Path};
 use flows::App;
 use http::request::Parts;
 use serde::de::DeserializeOwned;
+use serde_json::{Map, Value};
+use url::form_urlencoded;
 use utoipa::ToSchema;
 
 use crate::content::error::Problem;
@@ -33,4 +37,30 @@ impl<T: ToSchema> Describe for ContentPath<T> {
     fn describe(description: &mut Description) {
         description.path = Some(Described::of::<T>());
     }
+}
+
+/// Reads the parameters of a query. Those that are malformed count as absent, and unknown ones are
+/// ignored, as nothing in the query of public content is an error.
+#[derive(Debug)]
+pub struct ContentQuery<T>(pub T);
+
+impl<T: DeserializeOwned + Default> FromRequestParts<App> for ContentQuery<T> {
+    type Rejection = Infallible;
+
+    async fn from_request_parts(parts: &mut Parts, _: &App) -> Result<Self, Infallible> {
+        let pairs = form_urlencoded::parse(parts.uri.query().unwrap_or_default().as_bytes());
+        let query: Map<String, Value> = pairs.map(|(name, value)| (name.into_owned(), value.into())).collect();
+        Ok(Self(serde_json::from_value(query.into()).unwrap_or_default()))
+    }
+}
+
+impl<T: ToSchema> Describe for ContentQuery<T> {
+    fn describe(description: &mut Description) {
+        description.query = Some(Described::of::<T>());
+    }
+}
+
+/// A number in a query; `None` if the text is not a whole number.
+pub fn number(text: Option<&str>) -> Option<usize> {
+    text?.parse().ok()
 }

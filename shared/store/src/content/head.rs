@@ -21,7 +21,7 @@ const TURN: &str = "turn";
 const EARLIER_PARTS: usize = 16;
 
 /// One publication: the items that it consists of, besides the site and its apps.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Publication {
     /// The number of the publication, higher than those of all earlier ones.
     pub(super) number: u64,
@@ -33,6 +33,9 @@ pub(super) struct Publication {
     pub(super) previous: Option<u64>,
     /// The sort keys of the pages of posts, newest first.
     pub(super) pages: Vec<String>,
+    /// How many posts each of the pages has. Publications of earlier versions do not tell.
+    #[serde(default)]
+    pub(super) counts: Vec<usize>,
     /// The sort keys of the parts of the index, in order.
     pub(super) parts: Vec<String>,
     /// The sort keys of the lists of its images, in order.
@@ -41,6 +44,10 @@ pub(super) struct Publication {
     /// The pictures of all pages except those of posts, by the paths of the pages.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub(super) pictures: BTreeMap<String, String>,
+    /// The sort keys of the chunks with the newest texts, newest first; `None` in publications of
+    /// earlier versions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) chunks: Option<Vec<String>>,
 }
 
 /// The state of the switch between publications.
@@ -88,17 +95,18 @@ impl Head {
             site: if latest == 0 { site.with_current_defaults() } else { site },
             publication: Publication {
                 number: latest,
-                digest: String::new(),
-                at: Timestamp::UNIX_EPOCH,
-                previous: None,
                 pages: (0..pages).map(|page| format!("POSTS#{page:04}")).collect(),
                 parts: (0..parts).map(|part| format!("SLUGS#{part:02}")).collect(),
-                images: Vec::new(),
-                pictures: BTreeMap::new(),
+                ..Publication::default()
             },
             turn: Turn { latest, kept: Vec::new(), since: Timestamp::UNIX_EPOCH },
             earlier: Some(version),
         })
+    }
+
+    /// Whether it shows the content with this digest, with all that this version stores of it.
+    pub(super) fn is_of(&self, digest: &str) -> bool {
+        self.publication.digest == digest && self.publication.chunks.is_some()
     }
 
     /// Writes this head on the condition that `old` is still the current one.

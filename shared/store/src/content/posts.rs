@@ -46,6 +46,12 @@ pub(super) fn part_of(slug: &str, parts: usize) -> usize {
     hash(slug) % parts
 }
 
+/// Whether a page ends with this post: one of 64 does. A digest begins with each of 64 characters
+/// equally often, also for slugs with numbers.
+pub(super) fn is_last(post: &BlogPost) -> bool {
+    Digest::of(&post.slug).as_str().starts_with('A')
+}
+
 /// Divides posts and the keys of their texts into pages.
 pub(super) fn pages(posts: &[(BlogPost, String)]) -> Result<Vec<Page>, Error> {
     let (mut pages, mut page, mut size) = (Vec::new(), Page::default(), 0);
@@ -58,9 +64,7 @@ pub(super) fn pages(posts: &[(BlogPost, String)]) -> Result<Vec<Page>, Error> {
         size += needed;
         page.posts.push(post.clone());
         page.texts.push(text.clone());
-        // A digest begins with each of 64 characters equally often, even if slugs differ only in a
-        // number.
-        if Digest::of(&post.slug).as_str().starts_with('A') {
+        if is_last(post) {
             pages.push(std::mem::take(&mut page));
             size = 0;
         }

@@ -7,6 +7,7 @@ use model::content::{App, BlogPost, Content, Site};
 use serde::Serialize;
 
 use crate::client::Store;
+use crate::content::chunks;
 use crate::content::head::{Head, PUBLICATION, Publication, Turn, marked};
 use crate::content::images;
 use crate::content::layout::{APPS, MAX_ITEM_BYTES, RECORD, ROUNDS, SITE, key, number_of, put, record_key, size_of, stem};
@@ -63,7 +64,7 @@ impl Store {
         let digest = stem("CONTENT", content)?;
         let published: Result<(Published, Head), Error> = optimistic!(ROUNDS, |_| {
             let old = self.head().await?;
-            if let Some(old) = old.as_ref().filter(|old| old.publication.digest == digest) {
+            if let Some(old) = old.as_ref().filter(|old| old.is_of(&digest)) {
                 return Ok((Published { number: old.publication.number, written: None }, old.clone()));
             }
             let index = match &old {
@@ -127,6 +128,7 @@ impl Store {
             needed.extend(publication.pages);
             needed.extend(publication.parts);
             needed.extend(publication.images);
+            needed.extend(publication.chunks.unwrap_or_default());
         }
         let parts: Vec<String> = needed.iter().filter(|sk| sk.starts_with("SLUGS#")).cloned().collect();
         for item in self.content_items(&parts).await? {
@@ -149,57 +151,66 @@ fn attribute<T: serde::de::DeserializeOwned>(record: &mut Item, name: &str) -> R
     Ok(serde_dynamo::from_attribute_value(value)?)
 }
 
+/// The new items of a publication.
+struct Items {
+    number: u64,
+    writes: Vec<Write>,
+}
+
+impl Items {
+    /// The sort key of an item. It is written only if the publication before, which has `known`,
+    /// does not have it.
+    fn key(&mut self, stem: &str, known: &[String], put: impl FnOnce(&str) -> Result<Write, Error>) -> Result<String, Error> {
+        if let Some(sk) = known.iter().find(|sk| sk.starts_with(stem)) {
+            return Ok(sk.clone());
+        }
+        let sk = format!("{stem}{}", self.number);
+        self.writes.push(put(&sk)?);
+        Ok(sk)
+    }
+}
+
 /// Prepares the publication of this content after `old`; `index` has the keys of the texts of
 /// `old`, by slug.
 fn draft(content: &Content, digest: String, old: Option<&Head>, index: &BTreeMap<String, String>, now: Timestamp) -> Result<Draft, Error> {
     let turn = next_turn(old, now);
     let number = turn.latest;
-    let mut writes = Vec::new();
-    let named = |stem: String, known: &[String]| match known.iter().find(|sk| sk.starts_with(&stem)) {
-        Some(sk) => (sk.clone(), false),
-        None => (format!("{stem}{number}"), true),
-    };
+    let mut items = Items { number, writes: Vec::new() };
     let mut posts: Vec<(BlogPost, String)> = Vec::with_capacity(content.blog_posts.len());
     for post in &content.blog_posts {
         let text = PostText::of(content, post);
-        let known = index.get(&post.slug).cloned();
-        let (sk, is_new) = named(stem("TEXT", &text)?, known.as_slice());
-        if is_new {
-            writes.push(put(&sk, &text, &format!("the text of {}", post.slug))?);
-        }
-        posts.push((post.clone(), sk));
+        let known = index.get(&post.slug).map(std::slice::from_ref).unwrap_or_default();
+        let what = || format!("the text of {}", post.slug);
+        posts.push((post.clone(), items.key(&stem("TEXT", &text)?, known, |sk| put(sk, &text, &what()))?));
     }
-    let none = Vec::new();
-    let known = old.map_or((&none, &none, &none), |Head { publication: old, .. }| (&old.pages, &old.parts, &old.images));
-    let (mut pages, mut parts, mut images) = (Vec::new(), Vec::new(), Vec::new());
+    let known = old.map(|old| old.publication.clone()).unwrap_or_default();
+    let mut publication = Publication {
+        number,
+        digest,
+        at: now,
+        previous: old.filter(|old| old.earlier.is_none()).map(|old| old.publication.number),
+        pictures: pictures_without_posts(content),
+        ..Publication::default()
+    };
     for page in posts::pages(&posts)? {
-        let (sk, is_new) = named(stem("POSTS", &page)?, known.0);
-        if is_new {
-            writes.push(put(&sk, &page, "a page of posts")?);
-        }
-        pages.push(sk);
+        publication.counts.push(page.posts.len());
+        publication.pages.push(items.key(&stem("POSTS", &page)?, &known.pages, |sk| put(sk, &page, "a page of posts"))?);
     }
     for part in posts::index(&posts) {
-        let (sk, is_new) = named(stem("SLUGS", &part)?, known.1);
-        if is_new {
-            writes.push(put(&sk, &part, "a part of the index")?);
-        }
-        parts.push(sk);
+        publication.parts.push(items.key(&stem("SLUGS", &part)?, &known.parts, |sk| put(sk, &part, "a part of the index"))?);
     }
     for list in images::lists(&content.images) {
-        let (sk, is_new) = named(stem("IMAGES", &list)?, known.2);
-        if is_new {
-            writes.push(put(&sk, &list, "a list of images")?);
-        }
-        images.push(sk);
+        publication.images.push(items.key(&stem("IMAGES", &list)?, &known.images, |sk| put(sk, &list, "a list of images"))?);
     }
+    let known = known.chunks.unwrap_or_default();
+    let chunks = chunks::of(content, now);
+    let keys = chunks.iter().map(|chunk| items.key(&stem("FULL", chunk)?, &known, |sk| chunks::put(sk, chunk)));
+    publication.chunks = Some(keys.collect::<Result<_, _>>()?);
     // All parts without slugs are the same item.
     let mut keys = BTreeSet::new();
-    writes.retain(|write| keys.insert(write.key().sk.clone()));
-    let previous = old.filter(|old| old.earlier.is_none()).map(|old| old.publication.number);
-    let publication = Publication { number, digest, at: now, previous, pages, parts, images, pictures: pictures_without_posts(content) };
+    items.writes.retain(|write| keys.insert(write.key().sk.clone()));
     let head = Head { site: content.site.clone(), publication, turn, earlier: None };
-    Ok(Draft { head, writes })
+    Ok(Draft { head, writes: items.writes })
 }
 
 /// The pictures of all pages except those of posts, which are stored with their texts.
@@ -246,16 +257,7 @@ mod tests {
         let (digest, at) = ("x".to_owned(), Timestamp::UNIX_EPOCH);
         Head {
             site: Site::unpublished("https://example.com"),
-            publication: Publication {
-                number,
-                digest,
-                at,
-                previous: None,
-                pages: Vec::new(),
-                parts: Vec::new(),
-                images: Vec::new(),
-                pictures: BTreeMap::new(),
-            },
+            publication: Publication { number, digest, at, ..Publication::default() },
             turn: Turn { latest, kept: kept.to_vec(), since: at },
             earlier: None,
         }

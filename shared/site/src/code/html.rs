@@ -1,0 +1,51 @@
+//! The kinds of parts that code has, and the markup that tells them apart.
+
+use crate::escape;
+
+/// A part of code that has a colour.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Kind {
+    Comment,
+    Keyword,
+    /// A text or a number.
+    Value,
+    /// A type, a key, an attribute or a variable.
+    Name,
+    /// A line that a difference adds.
+    Added,
+    /// A line that a difference removes.
+    Removed,
+}
+
+impl Kind {
+    /// The class of its elements.
+    pub(super) fn class(self) -> &'static str {
+        match self {
+            Self::Comment => "c",
+            Self::Keyword => "k",
+            Self::Value => "v",
+            Self::Name => "n",
+            Self::Added => "a",
+            Self::Removed => "r",
+        }
+    }
+}
+
+/// Highlighted code as HTML.
+#[derive(Default)]
+pub(super) struct Html(pub(super) String);
+
+impl Html {
+    /// Adds a part of the code.
+    pub(super) fn push(&mut self, kind: Option<Kind>, text: &str) {
+        let escaped = escape::markup(text);
+        match kind.filter(|_| !text.is_empty()) {
+            Some(kind) => {
+                for part in ["<span class=\"", kind.class(), "\">", &escaped, "</span>"] {
+                    self.0.push_str(part);
+                }
+            }
+            None => self.0.push_str(&escaped),
+        }
+    }
+}

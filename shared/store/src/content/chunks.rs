@@ -1,0 +1,197 @@
+//! The newest texts together, compressed: what `/llms-full.txt` shows.
+//!
+//! A chunk has consecutive posts, newest first. Like a page it is never changed, and where it ends
+//! depends on the slugs of its posts, so a new or changed post changes one chunk and few others.
+//! Posts beyond [`MOST_BYTES`] of public texts are in no chunk, as no document has room for them.
+
+use aws_sdk_dynamodb::primitives::Blob;
+use aws_sdk_dynamodb::types::AttributeValue;
+use jiff::Timestamp;
+use model::content::{BlogPost, Content, MOST_BYTES};
+use serde::{Deserialize, Serialize};
+
+use crate::client::Store;
+use crate::content::layout::{MAX_ITEM_BYTES, key};
+use crate::content::posts::is_last;
+use crate::content::texts::PostText;
+use crate::error::Error;
+use crate::item::Item;
+use crate::write::Write;
+
+/// From how many bytes on a chunk may end, before it is compressed.
+const LEAST_BYTES: usize = 128 * 1024;
+/// The largest chunk that is unpacked, in bytes. A chunk of a single post may exceed
+/// [`MAX_ITEM_BYTES`] a little.
+const MOST_UNPACKED: usize = 4 * MAX_ITEM_BYTES;
+/// The attribute with the compressed posts.
+const PACKED: &str = "packed";
+
+/// A post in the first line of a chunk, with the length of its text, which follows that line.
+#[derive(Serialize, Deserialize)]
+struct Line {
+    post: BlogPost,
+    bytes: usize,
+}
+
+/// The chunks of this content, newest first. Posts of the future come before the public ones, and
+/// do not count towards the limit.
+pub(super) fn of(content: &Content, now: Timestamp) -> Vec<Vec<PostText>> {
+    let (mut chunks, mut chunk, mut size, mut public) = (Vec::new(), Vec::new(), 0, 0);
+    for post in &content.blog_posts {
+        // No text shows the picture of its page.
+        let text = PostText { picture: None, ..PostText::of(content, post) };
+        // The names of the fields, and what surrounds them.
+        let needed = text.text.len() + post.title.len() + post.excerpt.len() + post.url.len() + post.slug.len() + 128;
+        if size + needed > MAX_ITEM_BYTES && size > 0 {
+            chunks.push(std::mem::take(&mut chunk));
+            size = 0;
+        }
+        size += needed;
+        public += if post.is_public(now) { text.text.len() + post.title.len() } else { 0 };
+        chunk.push(text);
+        if size >= LEAST_BYTES && is_last(post) {
+            chunks.push(std::mem::take(&mut chunk));
+            size = 0;
+            // Not within a chunk, or each new post would change the last one.
+            if public > MOST_BYTES {
+                break;
+            }
+        }
+    }
+    if !chunk.is_empty() {
+        chunks.push(chunk);
+    }
+    chunks
+}
+
+/// Puts a chunk under this key.
+pub(super) fn put(sk: &str, chunk: &[PostText]) -> Result<Write, Error> {
+    let packed = packed(chunk)?;
+    if packed.len() > MAX_ITEM_BYTES + MAX_ITEM_BYTES / 32 {
+        return Err(Error::TooMuch(format!(
+            "the texts of {} posts have {} bytes, which do not fit into an item",
+            chunk.len(),
+            packed.len()
+        )));
+    }
+    Ok(Write::put(key(sk), &chunk.len())?.attribute(PACKED, AttributeValue::B(Blob::new(packed))))
+}
+
+fn packed(chunk: &[PostText]) -> Result<Vec<u8>, Error> {
+    let lines: Vec<Line> = chunk.iter().map(|PostText { post, text, .. }| Line { post: post.clone(), bytes: text.len() }).collect();
+    let mut plain = serde_json::to_string(&lines).map_err(|error| Error::Refused(error.to_string()))?;
+    plain.push('\n');
+    plain.extend(chunk.iter().map(|text| text.text.as_str()));
+    Ok(lz4_flex::compress_prepend_size(plain.as_bytes()))
+}
+
+/// The posts of a chunk; `None` if the bytes are not those of a chunk.
+fn unpacked(bytes: &[u8]) -> Option<Vec<PostText>> {
+    let size = u32::from_le_bytes(*bytes.first_chunk()?);
+    if usize::try_from(size).ok()? > MOST_UNPACKED {
+        return None;
+    }
+    let plain = String::from_utf8(lz4_flex::decompress_size_prepended(bytes).ok()?).ok()?;
+    let (lines, mut texts) = plain.split_once('\n')?;
+    let mut posts = Vec::new();
+    for Line { post, bytes } in serde_json::from_str::<Vec<Line>>(lines).ok()? {
+        let (text, rest) = texts.split_at_checked(bytes)?;
+        posts.push(PostText { post, text: text.to_owned(), picture: None });
+        texts = rest;
+    }
+    Some(posts)
+}
+
+fn chunk(item: &Item) -> Result<Vec<PostText>, Error> {
+    let packed = item.get(PACKED).and_then(|packed| packed.as_b().ok());
+    packed.and_then(|packed| unpacked(packed.as_ref())).ok_or_else(|| Error::Refused("a chunk of texts cannot be unpacked".to_owned()))
+}
+
+impl Store {
+    /// The posts of these chunks; `None` if one of them is gone: because of another publication, or
+    /// because an earlier version has deleted what it does not know. One round trip for each
+    /// hundred chunks.
+    pub(super) async fn chunks(&self, keys: &[String]) -> Result<Option<Vec<PostText>>, Error> {
+        let items: Option<Vec<Item>> = self.content_items(keys).await?.into_iter().collect();
+        let Some(items) = items else { return Ok(None) };
+        let chunks: Vec<Vec<PostText>> = items.iter().map(chunk).collect::<Result<_, _>>()?;
+        Ok(Some(chunks.concat()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn content(numbers: std::ops::Range<usize>, text: &str) -> Content {
+        let post = |number: usize| BlogPost {
+            slug: format!("post-{number}"),
+            title: format!("Post \"{number}\"\n"),
+            published_at: "2026-01-02T03:04:05Z".to_owned(),
+            excerpt: "x".repeat(200),
+            url: format!("/blog/post-{number}"),
+        };
+        let blog_posts: Vec<BlogPost> = numbers.rev().map(post).collect();
+        let texts = blog_posts.iter().map(|post| (post.slug.clone(), format!("{text}\n# Übung {}", post.slug))).collect();
+        Content { blog_posts, texts, ..Content::unpublished("https://example.com") }
+    }
+
+    fn now() -> Timestamp {
+        "2026-03-02T08:00:00Z".parse().unwrap()
+    }
+
+    #[test]
+    fn chunks_are_unpacked_as_they_were_packed() {
+        for text in ["", "words \\\"\u{1}\n", &"x".repeat(300_000), &"é".repeat(189_000)] {
+            let content = content(0..10, text);
+            let chunks = of(&content, now());
+            for chunk in &chunks {
+                let packed = packed(chunk).unwrap();
+                assert!(packed.len() < 400_000 && put("FULL#x#1", chunk).is_ok());
+                assert_eq!(&unpacked(&packed).unwrap(), chunk);
+            }
+            let found: Vec<_> = chunks.concat().into_iter().map(|text| text.post).collect();
+            assert_eq!(found, content.blog_posts);
+        }
+    }
+
+    #[test]
+    fn damaged_chunks_are_recognised() {
+        let good = packed(&of(&content(0..3, "words"), now())[0]).unwrap();
+        assert!(unpacked(&good).is_some());
+        let huge = [u32::MAX.to_le_bytes().as_slice(), &good[4..]].concat();
+        let without_texts = lz4_flex::compress_prepend_size(b"[{\"post\":{},\"bytes\":7}]\n");
+        for bad in [&[][..], &good[..9], &good[..good.len() - 5], &huge, &without_texts] {
+            assert!(unpacked(bad).is_none(), "{bad:?}");
+        }
+    }
+
+    #[test]
+    fn a_new_or_changed_post_changes_few_chunks_and_the_last_one_stays() {
+        let all = content(0..3000, &"word ".repeat(200));
+        let old = of(&all, now());
+        assert!((10..40).contains(&old.len()), "{}", old.len());
+        let changed = |new: &Content| of(new, now()).iter().filter(|chunk| !old.contains(chunk)).count();
+        assert!(changed(&content(0..3001, &"word ".repeat(200))) <= 2);
+        for slug in ["post-2999", "post-1500"] {
+            let mut other = all.clone();
+            other.texts.insert(slug.to_owned(), "Another text.".to_owned());
+            assert!(changed(&other) <= 4, "{slug}: {}", changed(&other));
+        }
+    }
+
+    #[test]
+    fn texts_beyond_the_limit_are_in_no_chunk_and_those_of_the_future_do_not_count() {
+        let mut content = content(0..9000, &"word ".repeat(200));
+        let posts = |content: &Content| of(content, now()).concat();
+        let kept = posts(&content);
+        let bytes = |texts: &[PostText]| texts.iter().map(|text| text.text.len() + text.post.title.len()).sum::<usize>();
+        assert!((MOST_BYTES..2 * MOST_BYTES).contains(&bytes(&kept)), "{}", bytes(&kept));
+        assert_eq!(kept[0].post, content.blog_posts[0]);
+        for post in &mut content.blog_posts[..1000] {
+            post.published_at = "2027-01-01T00:00:00Z".to_owned();
+        }
+        let public: Vec<PostText> = posts(&content).into_iter().filter(|text| text.post.is_public(now())).collect();
+        assert!(bytes(&public) > MOST_BYTES, "{}", bytes(&public));
+    }
+}

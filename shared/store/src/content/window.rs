@@ -1,0 +1,97 @@
+//! Reads a part of the posts, and only the pages that have it.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
+
+use jiff::Timestamp;
+use model::content::{BlogPost, Window};
+
+use crate::client::Store;
+use crate::content::head::Head;
+use crate::content::posts::Page;
+use crate::error::Error;
+
+/// The numbers of all posts on each page, if pages have these many.
+fn ranges(counts: &[usize]) -> Vec<Range<usize>> {
+    let mut end = 0;
+    let range = |count: &usize| {
+        let start = end;
+        end += count;
+        start..end
+    };
+    counts.iter().map(range).collect()
+}
+
+/// Posts whose time has not come are the newest, so they come before all others. The number of
+/// those that are known from these pages.
+fn later(pages: &BTreeMap<usize, Page>, ranges: &[Range<usize>], now: Timestamp) -> usize {
+    let on_page = |(number, page): (&usize, &Page)| {
+        let count = page.posts.iter().filter(|post| !post.is_public(now)).count();
+        if count == 0 { 0 } else { ranges[*number].start + count }
+    };
+    pages.iter().map(on_page).max().unwrap_or(0)
+}
+
+/// The pages that have the posts of a window, and the one that has the newest public post, after
+/// this many later ones.
+fn wanted(ranges: &[Range<usize>], later: usize, window: Window) -> BTreeSet<usize> {
+    let start = later.saturating_add(window.skip);
+    let end = start.saturating_add(window.most);
+    let has = |page: &Range<usize>| (page.start < end && page.end > start) || page.contains(&later);
+    ranges.iter().enumerate().filter(|(_, page)| has(page)).map(|(number, _)| number).collect()
+}
+
+impl Store {
+    /// The posts of a window that are public at this time, and how many posts are. One round trip,
+    /// and another one if the pages of the window depend on how many posts are still to come.
+    pub(super) async fn posts_of(&self, head: &Head, now: Timestamp, window: Window) -> Result<(Vec<BlogPost>, usize), Error> {
+        let publication = &head.publication;
+        if publication.counts.len() != publication.pages.len() {
+            return self.posts_without_counts(head, now, window).await;
+        }
+        let ranges = ranges(&publication.counts);
+        let mut pages: BTreeMap<usize, Page> = BTreeMap::new();
+        let later = loop {
+            let later = later(&pages, &ranges, now);
+            let missing: Vec<usize> = wanted(&ranges, later, window).into_iter().filter(|number| !pages.contains_key(number)).collect();
+            if missing.is_empty() {
+                break later;
+            }
+            let keys: Vec<String> = missing.iter().map(|number| publication.pages[*number].clone()).collect();
+            pages.extend(missing.into_iter().zip(self.pages(head, &keys).await?));
+        };
+        let start = later.saturating_add(window.skip);
+        let numbered = pages.into_iter().flat_map(|(number, page)| (ranges[number].start..).zip(page.posts));
+        let shown = numbered.filter(|(number, _)| *number >= start).map(|(_, post)| post).take(window.most).collect();
+        Ok((shown, ranges.last().map_or(0, |last| last.end).saturating_sub(later)))
+    }
+
+    /// The same for a publication by a version that did not count the posts of its pages, all of
+    /// which are read.
+    async fn posts_without_counts(&self, head: &Head, now: Timestamp, window: Window) -> Result<(Vec<BlogPost>, usize), Error> {
+        let pages = self.pages(head, &head.publication.pages).await?;
+        let public: Vec<BlogPost> = pages.into_iter().flat_map(|page| page.posts).filter(|post| post.is_public(now)).collect();
+        let total = public.len();
+        Ok((public.into_iter().skip(window.skip).take(window.most).collect(), total))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_window_needs_its_own_pages_and_the_one_with_the_newest_public_post() {
+        let ranges = ranges(&[3, 4, 5, 2]);
+        assert_eq!(ranges, [0..3, 3..7, 7..12, 12..14]);
+        let pages = |later, skip, most| wanted(&ranges, later, Window { skip, most }).into_iter().collect::<Vec<_>>();
+        assert_eq!(pages(0, 0, 3), [0]);
+        assert_eq!(pages(0, 0, 4), [0, 1]);
+        assert_eq!(pages(0, 7, 5), [0, 2]);
+        assert_eq!(pages(2, 7, 5), [0, 2, 3]);
+        assert_eq!(pages(3, 0, 1), [1]);
+        assert_eq!(pages(0, usize::MAX, usize::MAX), [0]);
+        assert_eq!(pages(0, 0, usize::MAX), [0, 1, 2, 3]);
+        assert_eq!(pages(14, 0, 9), [0_usize; 0]);
+    }
+}

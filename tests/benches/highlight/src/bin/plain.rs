@@ -1,0 +1,5 @@
+//! Code without colours, as the base of the comparison.
+
+fn main() {
+    highlight::measure(|_, code| highlight::escape::markup(code));
+}

@@ -1,0 +1,5 @@
+//! The highlighting of the site.
+
+fn main() {
+    highlight::measure(highlight::code::highlighted);
+}
