@@ -71,16 +71,24 @@ impl Direct {
         if is_legacy || input.conditional_operator.is_some() || input.return_consumed_capacity.is_some() {
             return None;
         }
+        let values = match &input.expression_attribute_values {
+            Some(values) => Some(to_engine(values)?),
+            None => None,
+        };
+        let start = match &input.exclusive_start_key {
+            Some(key) => Some(to_engine(key)?),
+            None => None,
+        };
         let request = QueryRequest {
             table_name: input.table_name.clone()?,
             key_condition_expression: input.key_condition_expression.clone(),
             filter_expression: input.filter_expression.clone(),
             projection_expression: input.projection_expression.clone(),
             expression_attribute_names: input.expression_attribute_names.clone(),
-            expression_attribute_values: optional(input.expression_attribute_values.as_ref())?,
+            expression_attribute_values: values,
             scan_index_forward: input.scan_index_forward.unwrap_or(true),
             limit: input.limit.map(usize::try_from).transpose().ok()?,
-            exclusive_start_key: optional(input.exclusive_start_key.as_ref())?,
+            exclusive_start_key: start,
             select: input.select.as_ref().map(|select| select.as_str().to_owned()),
             consistent_read: input.consistent_read,
             index_name: input.index_name.clone(),
@@ -125,11 +133,6 @@ fn keys_of(keys: &Keys) -> Option<KeysAndAttributes> {
         consistent_read: keys.consistent_read,
         ..KeysAndAttributes::default()
     })
-}
-
-/// Values for the engine, if there are any; the outer `None` if one of them is not passed on.
-fn optional(values: Option<&HashMap<String, Value>>) -> Option<Option<HashMap<String, AttributeValue>>> {
-    values.map_or(Some(None), |values| to_engine(values).map(Some))
 }
 
 /// Values of keys and conditions; `None` if one of them is not passed on.

@@ -47,9 +47,12 @@ fn letter(fate: Fate) -> char {
     }
 }
 
+/// How many emails had each outcome, by its letter and the minute of the hour.
+type Fates = BTreeMap<(char, i64), u32>;
+
 /// The writes that count the outcomes of the emails in these transitions, one write per counter.
 pub(crate) fn counts_of(moves: &[OutboxMove]) -> Vec<Write> {
-    let mut items: BTreeMap<(&ProjectId, u8, i64), BTreeMap<(char, i64), u32>> = BTreeMap::new();
+    let mut items: BTreeMap<(&ProjectId, u8, i64), Fates> = BTreeMap::new();
     for OutboxMove { row, next } in moves {
         let (shard, minute) = (next.id.uuid().as_bytes()[14] % COUNT_SHARDS, minute(next.updated_at));
         for fate in next.fates_since(&row.entry) {
@@ -60,7 +63,7 @@ pub(crate) fn counts_of(moves: &[OutboxMove]) -> Vec<Write> {
     items.into_iter().map(|((project, shard, hour), fates)| count(project, shard, hour, &fates)).collect()
 }
 
-fn count(project: &ProjectId, shard: u8, hour: i64, fates: &BTreeMap<(char, i64), u32>) -> Write {
+fn count(project: &ProjectId, shard: u8, hour: i64, fates: &Fates) -> Write {
     let counters: Vec<String> = fates.keys().map(|(letter, minute)| format!("{letter}{minute:02} :{letter}{minute:02}")).collect();
     let minute = hour * HOUR;
     let forgotten = (minute + MONTH + 2 * HOUR) * 60;

@@ -18,12 +18,10 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 use wire::entropy::Entropy;
 
-use self::requests::{batch_get_item, get_item, items, query};
+use self::requests::{Item, batch_get_item, get_item, items, key, query, text};
 use super::*;
 use crate::engine::connector::Connector;
 use crate::engine::{Engine, Fault, Observe, TABLE};
-
-type Item = HashMap<String, Value>;
 
 /// Two clients of one engine: one that makes requests, and one that needs none for reads.
 struct World {
@@ -72,14 +70,6 @@ impl World {
 fn described<E: ProvideErrorMetadata>(failure: aws::Failure<E>) -> String {
     let status = failure.raw_response().map(|response| response.status().as_u16());
     format!("{status:?} {:?} {:?}", failure.code(), failure.message())
-}
-
-fn text(text: &str) -> Value {
-    Value::S(text.to_owned())
-}
-
-fn key(pk: &str, sk: &str) -> Item {
-    HashMap::from([("pk".to_owned(), text(pk)), ("sk".to_owned(), text(sk))])
 }
 
 proptest! {

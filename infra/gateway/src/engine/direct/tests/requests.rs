@@ -15,8 +15,17 @@ use proptest::option::of;
 use proptest::prelude::*;
 use proptest::sample::{select, subsequence};
 
-use super::{Item, key, text};
 use crate::engine::TABLE;
+
+pub(super) type Item = HashMap<String, Value>;
+
+pub(super) fn text(text: &str) -> Value {
+    Value::S(text.to_owned())
+}
+
+pub(super) fn key(pk: &str, sk: &str) -> Item {
+    HashMap::from([("pk".to_owned(), text(pk)), ("sk".to_owned(), text(sk))])
+}
 
 fn number() -> impl Strategy<Value = String> {
     prop_oneof![4 => any::<i64>().prop_map(|number| number.to_string()), 1 => select(vec!["1.50", "-0", "1e3", "", "x", "007"]).prop_map(str::to_owned)]
