@@ -51,7 +51,7 @@ impl Page {
 /// The content security policy. It permits only the page's own style, identified by its digest, and
 /// inline images; no scripts.
 const POLICY: HeaderValue = HeaderValue::from_static(
-    "default-src 'none'; style-src 'sha256-QDoHmfxuudvJBOx7Ec0Hyw4SXDqCBc4X/rkspCUY4EQ='; img-src data:; form-action 'self'; base-uri 'none'; \
+    "default-src 'none'; style-src 'sha256-rCIVX8ny+UMYBVSyVKM1OoraKIauO/lUiEuQJyRuZCQ='; img-src data:; form-action 'self'; base-uri 'none'; \
      frame-ancestors 'none'",
 );
 
