@@ -45,6 +45,7 @@ const KINDS: &[(&str, &str, Life)] = &[
     ("CONTENT", "POSTS", Lasts),
     ("CONTENT", "SLUGS", Lasts),
     ("CONTENT", "TEXT", Lasts),
+    ("CONTENT", "FULL", Lasts),
     ("CONTENT", "IMAGES", Lasts),
     ("CONTENT", "IMAGE", Lasts),
     ("CONTENT", "~IMAGE", Lasts),

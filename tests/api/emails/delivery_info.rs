@@ -150,5 +150,6 @@ async fn outcomes_of_several_minutes_are_counted_in_one_write() {
     }
     assert_eq!(moves.len(), emails);
     assert_eq!(app.app.store.move_outbox_entries(moves).await.unwrap().len(), emails);
+    app.advance(SignedDuration::from_mins(10));
     assert_eq!(info(&app).await["stats"]["hour"]["bounced"], emails);
 }
