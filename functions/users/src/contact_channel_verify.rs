@@ -1,8 +1,8 @@
 //! `POST /api/v1/contact-channels/verify`: redeems the code of a verification email. This neither
 //! signs anybody in nor gives the account a new owner, which would remove its password and end its
 //! sessions: people often open the email in a browser without the session in which they signed up,
-//! where they cannot be told from a stranger. A recipient who did not create the account can release
-//! the address with another link in the same email.
+//! where they cannot be told from a stranger. A recipient who did not create the account can
+//! release the address with another link in the same email.
 
 use api::http::TableAction::{BatchGetItem, GetItem, PutItem, UpdateItem};
 use api::http::{Json, Route};

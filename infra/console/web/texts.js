@@ -1,5 +1,5 @@
-// The texts of the console, in English. The files texts-*.js have those of single pages, which other
-// pages need not load. A function is a text with values in it.
+// The texts of the console, in English. The files texts-*.js have those of single pages, which
+// other pages need not load. A function is a text with values in it.
 
 import { count } from "./core/format.js";
 

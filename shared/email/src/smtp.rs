@@ -63,8 +63,8 @@ const REST: Duration = Duration::from_secs(20);
 
 /// Sends through the server that an email names.
 pub struct Smtp {
-    /// Created at the first use: loading certificates is slow, and most projects use the mail server
-    /// of the deployment.
+    /// Created at the first use: loading certificates is slow, and most projects use the mail
+    /// server of the deployment.
     tls: LazyLock<TlsConnector, Box<dyn FnOnce() -> TlsConnector + Send>>,
     allow_private: bool,
     patience: Duration,

@@ -36,7 +36,7 @@ test("a request has the access level, the project and the key", () => {
   });
 });
 
-test("a change to what was read names its version, and is tried again after somebody else's", async () => {
+test("a change names the version that was read, and is tried again if it is stale", async () => {
   const at = (version, list) => [200, { list }, { etag: `"${version}"` }];
   const stale = [412, { code: "PRECONDITION_FAILED", error: "", details: {} }];
   const { asked, fetch } = answering(at(1, ["a"]), stale, at(2, ["a", "b"]), at(3, []));

@@ -19,8 +19,8 @@ pub struct Tokens {
     /// Seconds; a fixed value for compatibility, except for machines. The token itself states when
     /// it expires.
     expires_in: u64,
-    /// `legacy` for a user. For a server key: its permissions, separated by spaces, or `server` if it
-    /// is not limited.
+    /// `legacy` for a user. For a server key: its permissions, separated by spaces, or `server` if
+    /// it is not limited.
     #[schema(value_type = String, example = "legacy")]
     scope: Cow<'static, str>,
     /// Present if an authorization code or a device code was exchanged.
