@@ -28,8 +28,8 @@ const MEMORY_PRICE: f64 = 0.000_013_333_4;
 
 /// The maximum number of round trips of an operation that hashes no password.
 const MOST_ROUND_TRIPS: u128 = 3;
-/// The operations that take one more round trip: one finds projects through the teams of the caller,
-/// the others find the pictures of a user's profiles through the teams of the user.
+/// The operations that take one more round trip: one finds projects through the teams of the
+/// caller, the others find the pictures of a user's profiles through the teams of the user.
 const LONGEST: [&str; 3] = ["projects-internal-list", "users-me-delete", "users-user-delete"];
 
 /// The operation that needs a provider's keys, which the process has in memory after a first
