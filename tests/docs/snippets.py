@@ -161,7 +161,7 @@ def main():
             keys(newcomer, load)
             npm_install(newcomer, npm)
             for name in ["README.md", "infra/console/web/views/quick-start.js"]:
-                check(npm.text.split()[-1] in (ROOT / name).read_text(), npm, f"{name} installs another version of the SDK")
+                check(npm.text.split("@")[-1].strip() in (ROOT / name).read_text(), npm, f"{name} installs another version of the SDK")
             sdk(newcomer, script)
             in_a_browser(newcomer, browser)
             on_a_server(newcomer, on_server)
