@@ -112,6 +112,8 @@ test("the search finds parts of subjects and addresses, in any case", async (t) 
   for (const [query, found] of [["GRÖSSE", []], ["größe DER", ["Größe der Sendung"]], [email.toUpperCase(), ["Größe der Sendung"]], [other.split("@")[0], ["Something else"]]]) {
     await it.page.fill("#q", query);
     await it.page.waitForURL((url) => url.searchParams.get("q") === query);
+    // The list follows the URL.
+    for (let wait = 0; wait < 5_000 && (await shown()).join() !== found.join(); wait += 50) await it.page.waitForTimeout(50);
     assert.deepEqual(await shown(), found, query);
     // The URL of a search shows the same emails.
     const opened = await open(t, `/outbox?q=${encodeURIComponent(query)}`);
