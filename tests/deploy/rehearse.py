@@ -100,7 +100,7 @@ def rehearse(folder, stack):
     client.has_tokens_of(seconds=900)
 
     step("sam deploy: the checked-in version over it")
-    status, _, page = asked(stack, "/console")
+    status, _, page = asked(stack, "/console/projects")
     assert status == 404, f"the console is off by default, but answers {status}: {page}"
     stack.deploy(new, **parameters(AccessTokenSeconds="600", Console="on"))
     assert not older.answers(client)
