@@ -25,6 +25,16 @@ pub enum MailAction {
     SendEmail,
 }
 
+/// The actions of a worker that reads and writes items of every kind.
+const READS_AND_WRITES: &[TableAction] = &[
+    TableAction::BatchGetItem,
+    TableAction::DeleteItem,
+    TableAction::GetItem,
+    TableAction::PutItem,
+    TableAction::Query,
+    TableAction::UpdateItem,
+];
+
 /// Answers requests that match no operation.
 pub const FALLBACK: Worker = Worker { name: fallback::NAME, table: &[], mail: &[], uses_secret: false, memory: 256, timeout: 10 };
 
@@ -32,14 +42,7 @@ pub const FALLBACK: Worker = Worker { name: fallback::NAME, table: &[], mail: &[
 /// records the events of webhooks.
 pub const OUTBOX: Worker = Worker {
     name: "workers-outbox",
-    table: &[
-        TableAction::BatchGetItem,
-        TableAction::DeleteItem,
-        TableAction::GetItem,
-        TableAction::PutItem,
-        TableAction::Query,
-        TableAction::UpdateItem,
-    ],
+    table: READS_AND_WRITES,
     mail: &[MailAction::SendEmail],
     // The passwords of mail servers are sealed with a key derived from the deployment secret.
     uses_secret: true,
@@ -58,21 +61,8 @@ pub const MAIL_REPORTS: Worker = Worker {
 };
 
 /// Finishes deletions that take longer than the requests that began them.
-pub const ENDINGS: Worker = Worker {
-    name: "workers-endings",
-    table: &[
-        TableAction::BatchGetItem,
-        TableAction::DeleteItem,
-        TableAction::GetItem,
-        TableAction::PutItem,
-        TableAction::Query,
-        TableAction::UpdateItem,
-    ],
-    mail: &[],
-    uses_secret: false,
-    memory: 256,
-    timeout: 120,
-};
+pub const ENDINGS: Worker =
+    Worker { name: "workers-endings", table: READS_AND_WRITES, mail: &[], uses_secret: false, memory: 256, timeout: 120 };
 
 /// Links new entries into the chains of audit trails, and counts these entries in the figures of
 /// projects; invoked by the table's stream.
@@ -89,14 +79,7 @@ pub const TRAIL: Worker = Worker {
 /// Delivers the events of webhooks; started when events are recorded, and every minute.
 pub const WEBHOOKS: Worker = Worker {
     name: "workers-webhooks",
-    table: &[
-        TableAction::BatchGetItem,
-        TableAction::DeleteItem,
-        TableAction::GetItem,
-        TableAction::PutItem,
-        TableAction::Query,
-        TableAction::UpdateItem,
-    ],
+    table: READS_AND_WRITES,
     mail: &[],
     // The secrets that sign events are sealed with a key derived from the deployment secret.
     uses_secret: true,
