@@ -216,7 +216,7 @@ impl Function {
             calls_providers: route.calls_providers,
             serves_content: route.interface == Interface::Content,
             serves_images: route.serves_images,
-            shows_console: false,
+            shows_console: route.leads_to_console,
             memory: route.memory,
             timeout: TIMEOUT,
             actions: actions("dynamodb", route.actions()),

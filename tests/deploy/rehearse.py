@@ -77,6 +77,8 @@ def asked(stack, path):
 
 
 def has_console(stack):
+    status, _, page = asked(stack, "/console")
+    assert status == 200 and 'src="/console/assets/' in page, f"/console leads to {status}: {page}"
     status, headers, page = asked(stack, "/console/projects")
     assert status == 200 and "script-src 'self'" in headers["content-security-policy"], f"{status} {headers}"
     modules = re.findall(r'"(/console/assets/[^"]+)"', page)
@@ -100,8 +102,9 @@ def rehearse(folder, stack):
     client.has_tokens_of(seconds=900)
 
     step("sam deploy: the checked-in version over it")
-    status, _, page = asked(stack, "/console/projects")
-    assert status == 404, f"the console is off by default, but answers {status}: {page}"
+    for path in ["/console", "/console/projects"]:
+        status, _, page = asked(stack, path)
+        assert status == 404, f"the console is off by default, but {path} answers {status}: {page}"
     stack.deploy(new, **parameters(AccessTokenSeconds="600", Console="on"))
     assert not older.answers(client)
     has_console(stack)

@@ -4,7 +4,7 @@
 use api::content::{ContentPath, ContentQuery, Missing, Problem, Served, number};
 use api::http::{Route, TableAction};
 use axum::extract::State;
-use axum::response::{IntoResponse, Response};
+use axum::response::{IntoResponse, Redirect, Response};
 use flows::App;
 use http::{HeaderValue, header};
 use serde::Deserialize;
@@ -14,6 +14,7 @@ use crate::published;
 
 pub const ROUTE: Route = Route::get("content-get-document", "/{document}")
     .content()
+    .leads_to_console()
     .summary("Returns a document of the site: a page, a feed, or a text for language models")
     .table(&[TableAction::BatchGetItem, TableAction::GetItem])
     .problems(&["route_not_found"]);
@@ -39,6 +40,12 @@ impl Missing for DocumentPath {
     const PROBLEM: Problem = Problem::RouteNotFound;
 }
 
+/// The page of the console. Its path has one segment, so API Gateway directs it here, and all paths
+/// below it to the function that serves the console.
+const CONSOLE: &str = "console";
+/// A path of the console that opens the same page.
+const CONSOLE_HOME: &str = "/console/home";
+
 /// The paths of one segment that agents call. API Gateway directs their GET requests here.
 const OF_AGENTS: [&str; 2] = ["a2a", "mcp"];
 
@@ -49,6 +56,9 @@ pub async fn handle(
 ) -> Result<Served, Response> {
     if OF_AGENTS.contains(&path.document.as_str()) {
         return Err(([(header::ALLOW, HeaderValue::from_static("POST"))], Problem::MethodNotAllowed).into_response());
+    }
+    if path.document == CONSOLE && settings::has_console() {
+        return Err(Redirect::temporary(CONSOLE_HOME).into_response());
     }
     let page = number(pages.page.as_deref()).filter(|_| path.document == "blog");
     document(&app, &path.document, page.unwrap_or(1).saturating_sub(1)).await.map_err(IntoResponse::into_response)

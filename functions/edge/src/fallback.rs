@@ -15,7 +15,6 @@ use errors::KnownError;
 use flows::App;
 use http::{HeaderValue, Method, header};
 use tower::ServiceExt as _;
-use wire::environment::variable;
 
 use crate::error_page;
 
@@ -93,8 +92,7 @@ fn with_allow(mut response: Response, verbs: &[Verb]) -> Response {
 /// The fallback of a deployment, with the console where the operator wants it
 /// (`GATELET_CONSOLE=on`).
 pub fn of_deployment(app: &App) -> axum::Router<App> {
-    let has_console = variable("GATELET_CONSOLE").is_some_and(|value| value == "on");
-    if has_console { with_console(router(app)) } else { router(app) }
+    if settings::has_console() { with_console(router(app)) } else { router(app) }
 }
 
 /// Adds the console. Its page and files contain nothing secret, so everybody gets them; to see

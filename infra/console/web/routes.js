@@ -2,6 +2,8 @@
 
 export const routes = [
   { path: "", name: "home", load: () => import("./views/home.js") },
+  // Where a deployment redirects `/console` to.
+  { path: "/home", name: "home", load: () => import("./views/home.js") },
   { path: "/sign-in", name: "sign-in", load: () => import("./views/sign-in.js") },
   { path: "/account", name: "account", load: () => import("./views/account.js") },
   // The path is that of the SDK's page for the same purpose, below the path of a trusted domain.

@@ -110,6 +110,11 @@ pub fn allow_private_issuers() -> bool {
     variable("GATELET_ALLOW_PRIVATE_ISSUERS").is_some_and(|value| value == "1")
 }
 
+/// Whether the console is served, to everybody who signs in (`GATELET_CONSOLE=on`).
+pub fn has_console() -> bool {
+    variable("GATELET_CONSOLE").is_some_and(|value| value == "on" || value == "1")
+}
+
 /// The deployment secret from the environment (`GATELET_SECRET`).
 pub fn secret_from_env() -> Result<DeploymentSecret, Error> {
     deployment_secret(required("GATELET_SECRET")?)

@@ -64,7 +64,7 @@ pub(super) struct Options {
     #[arg(long, conflicts_with = "no_pages")]
     remote_pages: bool,
     /// Serve the console although the pages are disabled (`--no-pages`, `--trusted-proxy`), to
-    /// everybody who signs in as a user of the project `internal`. Same as `GATELET_CONSOLE=1`
+    /// everybody who signs in as a user of the project `internal`. Same as `GATELET_CONSOLE=on`
     #[arg(long)]
     console: bool,
     /// Trust the viewer headers of a distribution without proof (for tests)
@@ -117,7 +117,7 @@ pub(super) async fn run(target: &Target, options: Options) -> anyhow::Result<()>
     let private_pages =
         shows_pages.then(|| Private { keys: keys.clone(), keys_file: data.as_ref().map(Data::keys_file), page_key, is_remote });
     let parts = Parts { settings, engine: engine.clone(), inbox, clock, entropy, hasher: Hasher::default(), private_pages };
-    let has_console = options.console || variable("GATELET_CONSOLE").is_some_and(|value| value == "1");
+    let has_console = options.console || settings::has_console();
     let service = if has_console { Service::with_console(parts) } else { Service::new(parts) };
     let signal = stop_signal().context("cannot handle signals")?;
     print_start(&service.app.settings, start_page.as_deref(), &keys, &internal, data.as_ref().filter(|_| !is_new));

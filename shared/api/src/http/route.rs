@@ -56,6 +56,8 @@ pub struct Route {
     pub calls_providers: bool,
     /// Whether the operation serves images of the content, and thus may read their bucket.
     pub serves_images: bool,
+    /// Whether the operation needs to know if the deployment has the console.
+    pub leads_to_console: bool,
     /// Whether its changes are recorded in the trail.
     pub trail: Trail,
     /// If the operation has a rate limit: whether users whom an administrator has restricted may
@@ -105,6 +107,7 @@ impl Route {
             uses_secret: true,
             calls_providers: false,
             serves_images: false,
+            leads_to_console: false,
             trail,
             is_open_to_restricted: false,
             partitions: &[],
@@ -168,6 +171,12 @@ impl Route {
     /// these images.
     pub const fn serves_images(self) -> Self {
         Self { serves_images: true, ..self }
+    }
+
+    /// For operations that redirect to the console. Their functions are told whether the deployment
+    /// has it (`GATELET_CONSOLE`).
+    pub const fn leads_to_console(self) -> Self {
+        Self { leads_to_console: true, ..self }
     }
 
     /// Restricts the function to the partitions of the table that match these patterns.
