@@ -48,7 +48,7 @@ pub struct Passkey {
     /// When the passkey was registered.
     #[serde(with = "jiff::fmt::serde::timestamp::millisecond::required")]
     pub created_at: Timestamp,
-    /// When the passkey was last used to sign in or to reauthenticate.
+    /// When the passkey was last used to sign in or to reauthenticate; absent if it never was.
     #[serde(default, skip_serializing_if = "Option::is_none", with = "jiff::fmt::serde::timestamp::millisecond::optional")]
     pub last_used_at: Option<Timestamp>,
     /// How the browser can reach the authenticator, such as `internal` or `usb`.
@@ -69,7 +69,8 @@ pub struct Passkey {
     /// The model of the authenticator, as it claims; nil if it does not say.
     #[serde(default)]
     pub aaguid: Uuid,
-    /// When the signature counter first failed to grow: there may be a copy of the authenticator.
+    /// When the signature counter first failed to grow, so there may be a copy of the
+    /// authenticator; absent if it always grew or there is no counter.
     #[serde(default, skip_serializing_if = "Option::is_none", with = "jiff::fmt::serde::timestamp::millisecond::optional")]
     pub clone_suspected_at: Option<Timestamp>,
 }

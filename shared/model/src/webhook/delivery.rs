@@ -170,9 +170,9 @@ pub struct AttemptView {
     response_status: Option<u16>,
     /// The first KB of the answer's body; `null` if no answer arrived.
     response_body: Option<String>,
-    /// How long the attempt took.
+    /// How long the attempt took, in milliseconds.
     duration_millis: u32,
-    /// Why no answer arrived.
+    /// Why no answer arrived; `null` if one did.
     error: Option<String>,
 }
 
