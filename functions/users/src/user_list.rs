@@ -3,8 +3,9 @@
 //!
 //! `starts_with` is answered from an index of names and addresses by their beginning, so it is
 //! quick however many users there are. A `query` may match in the middle of a word, for which no
-//! index helps: it scans the list, and reads a bounded number of users per page. A page may
-//! therefore be short or empty and still have a `next_cursor`; following it finds every match.
+//! index helps: it scans the list, and reads a bounded number of users per page. So does
+//! `starts_with` in a project whose index does not have all users yet. A page of a scan may be
+//! short or empty and still have a `next_cursor`; following it finds every match.
 
 use std::collections::BTreeSet;
 

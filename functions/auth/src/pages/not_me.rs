@@ -28,12 +28,12 @@ pub(crate) async fn find(app: &App, caller: &Caller, code: &Code) -> Result<Resu
 /// The page that asks for confirmation, with the form.
 pub(crate) fn question(project: &str, link: &NotMe) -> LinkPage {
     let undo = match link.before {
-        Some(_) => "Addresses, the authenticator app and linked accounts will be restored to what they were before the change.",
+        Some(_) => "Addresses, authenticator apps, passkeys and linked accounts will be restored to what they were before the change.",
         None => "Changes are kept: only the link in the email to your account’s oldest address undoes them.",
     };
     let body = format!(
         "<p>If somebody else has used your account at {}, you can shut them out. Everybody will be signed out, and the password \
-         will be removed. {undo}</p><p>You will get an email at {} to set a new password.</p>",
+         will be removed. {undo}</p><p>If possible, you will get an email at {} to set a new password.</p>",
         escape_html(project),
         escape_html(link.email.as_str()),
     );
@@ -56,9 +56,9 @@ pub(crate) fn used() -> LinkPage {
     LinkPage::of("This link was used before", "<p>It works once. Choose “Forgot password?” where you sign in to set a new password.</p>")
 }
 
-/// The page if the account is gone or has another owner, or the change was already undone.
+/// The page if the project or account is gone, or the link has [`Ended`](model::notice::Ended).
 pub(crate) fn nothing_to_undo() -> LinkPage {
-    let text = "The change has already been undone, or the account has changed hands. If you cannot get into your account, \
+    let text = "The change has already been undone, or the address or account is no longer yours. If you cannot get into your account, \
                 choose “Forgot password?” where you sign in.";
     LinkPage::of("There is nothing to undo", &format!("<p>{text}</p>"))
 }
