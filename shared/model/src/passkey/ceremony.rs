@@ -37,8 +37,8 @@ pub enum Failed {
     /// The page's origin is not trusted by the project, or its host is an IP address.
     #[error("{0}")]
     Origin(#[from] UntrustedOrigin),
-    /// The user does not exist, or does not have this passkey.
-    #[error("this passkey is not registered")]
+    /// The user does not exist, is not the expected one, or does not have this passkey.
+    #[error("this passkey is not registered for the account: use another one")]
     Unknown,
 }
 
