@@ -27,7 +27,7 @@ use wire::problem::rejected;
 use crate::text::bytes::Bytes;
 use crate::text::line;
 
-/// The maximum number of passkeys of a user. The longest ones take 3 KB each.
+/// The maximum number of passkeys of a user. The longest ones take almost 4 KB each.
 pub const MAX_PASSKEYS: usize = 20;
 /// The longest name, in characters.
 pub const MAX_NAME: usize = 64;

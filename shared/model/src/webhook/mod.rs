@@ -35,7 +35,7 @@ pub struct Endpoint {
     pub description: String,
     /// The types of events that the endpoint receives; all types if empty.
     pub event_types: Vec<EventType>,
-    /// Why the endpoint receives nothing; `None` if it is switched on.
+    /// Why the endpoint is switched off; `None` if it is switched on.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub disabled: Option<DisabledReason>,
     /// When the endpoint was switched off; absent if it is switched on, was created switched off,
