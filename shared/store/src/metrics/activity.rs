@@ -136,7 +136,8 @@ fn count(project: &ProjectId, shard: u8, today: Day, active: &[Active]) -> Write
 }
 
 impl Store {
-    /// The last day on which a user was counted. Costs 1 unit.
+    /// The last day on which a user was counted; `None` if there is none, or its item has expired.
+    /// Costs 1 unit.
     pub async fn last_day(&self, project: &ProjectId, user: UserId) -> Result<Option<LastDay>, Error> {
         Ok(self.get(&user_key(project, user)).await?.as_ref().and_then(LastDay::of))
     }
