@@ -90,7 +90,8 @@ impl Store {
         Ok(self.get(&key(APPS)).await?.map(entity).transpose()?.unwrap_or_default())
     }
 
-    /// The posts of a window that are public at this time, and how many posts are.
+    /// The posts of a window among those that are public at this time, and how many are public in
+    /// all.
     pub async fn blog_posts(&self, now: Timestamp, window: Window) -> Result<(Vec<BlogPost>, usize), Error> {
         optimistic!(ROUNDS, |_| {
             match self.head().await? {
@@ -100,8 +101,8 @@ impl Store {
         })
     }
 
-    /// Site, apps and posts of one publication that are public at this time, without their texts;
-    /// `None` before the first publication.
+    /// The site, the apps, and the posts of a window among those that are public at this time,
+    /// without their texts, all of one publication; `None` before the first publication.
     pub async fn content(&self, now: Timestamp, window: Window) -> Result<Option<Dated<Shown>>, Error> {
         optimistic!(ROUNDS, |_| {
             let Some((head, apps)) = self.head_with_apps().await? else { return Ok(None) };
@@ -113,8 +114,8 @@ impl Store {
     }
 
     /// Site, apps, and the newest posts that are public at this time with their texts, at most
-    /// about [`MOST_BYTES`] of them; `None` before the first publication. Two round trips, or three
-    /// and one for each hundred posts if the publication is by an earlier version.
+    /// about [`MOST_BYTES`] of them; `None` before the first publication. Two round trips; without
+    /// chunks, as in publications of earlier versions, three and one for each hundred posts.
     pub async fn full_content(&self, now: Timestamp) -> Result<Option<Dated<Shown>>, Error> {
         let found: Result<Option<(Head, Option<Item>)>, Error> = optimistic!(ROUNDS, |_| { self.head_with_apps().await });
         let Some((head, apps)) = found? else { return Ok(None) };
