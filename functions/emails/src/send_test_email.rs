@@ -38,7 +38,7 @@ pub const ROUTE: Route = Route::post("emails-send-test-email", "/api/v1/internal
     .summary("Sends a test email through a mail server")
     .limit(Limit::TestEmail)
     .table(&[BatchGetItem, GetItem, UpdateItem])
-    .leaves_no_trail("it changes nothing");
+    .leaves_no_trail("it only counts its recipient");
 
 /// How long the mail server may take. The function itself may take a second longer.
 const PATIENCE: Duration = Duration::from_secs(9);

@@ -243,7 +243,7 @@ async fn settle(app: &App, moves: Vec<OutboxMove>) {
     let count = moves.len();
     for _ in 0..=SETTLE_TRIES {
         match app.store.move_outbox_entries(moves.clone()).await {
-            Err(store::Error::Unavailable(reason)) => tracing::warn!(reason, "the outcomes of emails could not be written; trying again"),
+            Err(store::Error::Unavailable(reason)) => tracing::warn!(reason, "an attempt to write the outcomes of emails failed"),
             Err(error) => return tracing::error!(%error, count, "the outcomes of emails could not be written"),
             Ok(_) => return reached("settled", count),
         }

@@ -16,7 +16,7 @@ pub(crate) enum WayBack {
     /// As usual: the project has no passwords or no page for setting them, so no such link can be
     /// sent.
     AsUsual,
-    /// Not by this email address, because somebody else signs in with it.
+    /// Not by this email address: it is not used for signing in, or somebody else signs in with it.
     Taken,
 }
 
@@ -45,7 +45,7 @@ pub(crate) fn done(link: &NotMe, way_back: &WayBack) -> LinkPage {
     let next = match way_back {
         WayBack::Emailed => format!("We have sent a link to set a new password to {email}."),
         WayBack::AsUsual => format!("Sign in with {email} as usual, or choose “Forgot password?” where you sign in."),
-        WayBack::Taken => format!("Somebody else signs in with {email} now. Sign in with another address of your account."),
+        WayBack::Taken => format!("You cannot sign in to this account with {email}. Use another address of the account."),
     };
     let undone = if link.before.is_some() { "The changes are undone, and " } else { "" };
     let body = format!("<p>{undone}everybody is signed out. {next}</p>");
