@@ -48,7 +48,8 @@ pub enum UserVerification {
 }
 
 /// Parses a relying party id, and returns it in lower case: a domain name, but not a public suffix
-/// such as `com` or `co.uk`, whose passkeys all sites below it could use.
+/// such as `com` or `co.uk`, whose passkeys all sites below it could use. `None` for any other
+/// text.
 pub fn parse_rp_id(text: &str) -> Option<String> {
     let name = text.trim().to_ascii_lowercase();
     let is_domain = Url::parse(&format!("https://{name}")).is_ok_and(|url| {

@@ -102,8 +102,8 @@ pub fn beginning(project: &ProjectId) -> Digest {
 }
 
 impl Link {
-    /// The link that follows `head` and covers these entries of a day, which must be in
-    /// chronological order.
+    /// The link that follows `head`, or the first link of the project if there is no head. The link
+    /// covers these entries of a day, which must be in chronological order.
     pub fn after(head: Option<&Head>, project: &ProjectId, day: Date, entries: Vec<Covered>, now: Timestamp) -> Self {
         let (last, until) = (entries.last().map(|entry| entry.position.clone()), entries.iter().map(|entry| entry.until).max());
         let before = head.map(|head| head.watermark.clone());

@@ -159,7 +159,7 @@ impl<'a> Chain<'a> {
     }
 
     /// Ends the check by comparing the head with the last link, and checking that the expected link
-    /// was present.
+    /// was present. Returns the covered entries of the remaining days, and the first problem.
     pub fn end(self, head: Option<(&Head, &Mac)>) -> (BTreeMap<Date, CoveredDay>, Option<Problem>) {
         let problem = self.problem_of_head(head).or_else(|| self.unexpected(head));
         (self.days, problem)
