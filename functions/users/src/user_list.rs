@@ -62,8 +62,9 @@ pub struct ListQuery {
     query: Option<String>,
     /// Only users whose primary email address, or one with which they sign in, begins with this
     /// text (case does not matter), or whose display name does from one of its first three words
-    /// on, or the user with this id. The users are in the order of these addresses and words.
-    /// Cannot be combined with `query`, `order_by`, `desc` or `team_id`.
+    /// on, or the user with this id. The users are in the order of these addresses and words or,
+    /// until all users are in the index, of sign-up. Cannot be combined with `query`, `order_by`,
+    /// `desc` or `team_id`.
     #[deserr(default)]
     starts_with: Option<String>,
     /// Only members of this team.
