@@ -4,7 +4,7 @@
 //! |---|---|---|---|
 //! | last day of a user | `U#<P>#<user>` | `ACTIVE` | `day`, counted from the Unix epoch; `anonymous`: whether the user was anonymous |
 //! | last day of a team | `T#<P>#<team>` | `ACTIVE` | `day` |
-//! | activities of a day | `F#<P>#<shard>` | `DAY#<day>` | how many were active, by kind and gap: `un` new users, `u1` users who were also active on the day before, `a7` anonymous users who were last active seven days before, `t30` teams that were last active thirty or more days before |
+//! | activities of a day | `F#<P>#<shard>` | `DAY#<day>` | how many were active, by kind and gap: `un` new users, `u1` users who were also active on the day before, `a7` anonymous users who were last active seven days before, `t30` teams that were last active thirty or more days before, or on an unknown day |
 //!
 //! On the first activity of the day, a transaction advances the last days and increments the
 //! counters, so each user and team is counted once a day, even if many requests arrive at once. It
