@@ -5,12 +5,12 @@
 //! |---|---|---|---|
 //! | site, and the keys of the current publication | `CONTENT` | `SITE` | 1 unit to read for each 4 KB (about 3,000 posts) |
 //! | apps | `CONTENT` | `APPS` | 1 unit for each 4 KB (about 20 apps) |
-//! | record of a publication, for a rollback | `CONTENT` | `PUBLICATION#<number>` | read only by the command line |
+//! | record of a publication, for a rollback | `CONTENT` | `PUBLICATION#<number>` | read only by the gateway |
 //! | page of posts, newest first, without texts | `CONTENT` | `POSTS#<digest>#<number>` | about 8 units (64 posts) |
 //! | where the texts of posts are: a part of an index by slug | `CONTENT` | `SLUGS#<digest>#<number>` | 1 unit for each 4 KB (about 60 posts) |
 //! | text of a post | `CONTENT` | `TEXT#<digest>#<number>` | 1 unit for each 4 KB |
-//! | names of images of a publication | `CONTENT` | `IMAGES#<digest>#<number>` | read only by the command line |
-//! | that an image is stored, and since when | `CONTENT` | `IMAGE#<name>` | read only by the command line |
+//! | names of images of a publication | `CONTENT` | `IMAGES#<digest>#<number>` | read only by the gateway |
+//! | that an image is stored, and since when | `CONTENT` | `IMAGE#<name>` | read only by the gateway |
 //! | part of an image, in a table without a bucket | `CONTENT` | `~IMAGE#<name>#<number>` | about 85 units |
 //! | chunk of the newest texts, compressed | `CONTENT` | `FULL#<digest>#<number>` | 1 unit for each 4 KB (about 8 KB of texts) |
 //!
