@@ -52,13 +52,13 @@ use crate::error::Error;
 use crate::item::{Item, entity};
 use crate::optimistic;
 
-/// A part of the content, with the time of the last switch between publications; the first
-/// publications of earlier versions have none.
+/// A part of the content, with the time at which readers were last switched to another publication.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Dated<T> {
     /// The content.
     pub value: T,
-    /// The time since which it is shown.
+    /// The time since which its publication is shown; `None` if an earlier version of this program
+    /// published it.
     pub since: Option<Timestamp>,
 }
 
