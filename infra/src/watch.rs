@@ -1,6 +1,6 @@
 //! The routes of `cargo lambda watch`: a generated section at the end of the workspace's
 //! `Cargo.toml`, where `cargo lambda` looks for them by default, so that one process serves every
-//! function at its path.
+//! operation at its path.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;

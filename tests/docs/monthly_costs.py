@@ -25,8 +25,8 @@ EMAILS = 0.1 + 0.05 + 0.05
 ENTRIES = 0.1 + 0.1 + 0.1 + 2
 # Days in a month on which an active user is active.
 DAYS = 20
-# Refreshes that are the first of their hour but not of their day, and the units of an index that
-# each of them writes.
+# Refreshes that are the first of their hour but not of their day, the units of an index that each
+# of them writes, and the price of a unit in dollars.
 HOURS, INDEX_UNITS, UNIT = 40, 2, 0.625e-6
 # Prices in dollars.
 SES_EMAIL, LOG_GB, STORED_GB, BACKUP_GB, SECRET, METRIC, ALARM = 100e-6, 0.50, 0.25, 0.20, 0.40, 0.30, 0.10

@@ -105,7 +105,7 @@ impl Receiver {
         self.shared.most_at_once.load(Ordering::SeqCst)
     }
 
-    /// Answers from now on with this.
+    /// Answers with this reply from now on.
     pub fn reply(&self, reply: Reply) {
         *self.shared.replies.lock().unwrap() = vec![reply];
     }

@@ -1,5 +1,5 @@
 //! `POST /api/v1/auth/anonymous/sign-up`: creates an anonymous user, who has no email address and
-//! no credentials. A later sign-up keeps the user and its id.
+//! no credentials. A later sign-up with the user's access token keeps the user and its id.
 
 use api::http::TableAction::{BatchGetItem, PutItem};
 use api::http::{Json, Route};

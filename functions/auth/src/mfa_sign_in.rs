@@ -210,7 +210,7 @@ async fn by_code(
 async fn by_passkey(app: &App, access: &Access<Client>, body: &MfaSignIn, given: &PasskeyResponse) -> Result<SecondFactorSignedIn, Error> {
     let attempt = app.store.try_attempt(&access.project.id, &body.code, app.clock.now()).await??;
     if !attempt.takes_passkey() {
-        let message = "a passkey was the first factor of this sign-in".to_owned();
+        let message = "a passkey was the first factor of this sign-in: send a code instead".to_owned();
         return Err(KnownError::PasskeyAuthenticationFailed { message }.into());
     }
     let (code, response) = (&given.code, &given.authentication_response);

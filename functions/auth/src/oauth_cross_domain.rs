@@ -3,8 +3,8 @@
 //! (`POST /api/v1/auth/oauth/token`), so no URL contains a token.
 //!
 //! The refresh token in the header shows that the caller has the whole session, not only an access
-//! token of it. It is stored sealed until the code is redeemed, because the table otherwise has
-//! only its digest.
+//! token of it. It is stored sealed until the code is redeemed or expires, because the table
+//! otherwise has only its digest.
 
 use api::http::TableAction::{BatchGetItem, GetItem, PutItem, UpdateItem};
 use api::http::{Json, Route};

@@ -1,5 +1,5 @@
-//! `POST /api/v1/auth/otp/sign-in/check-code`: checks whether a sign-in code would be accepted,
-//! without redeeming it.
+//! `POST /api/v1/auth/otp/sign-in/check-code`: checks whether a sign-in code is valid, without
+//! redeeming it. Whether its user may sign in is not checked.
 //!
 //! The check counts as an attempt, like a sign-in, so that codes cannot be guessed by checking them
 //! without limit.

@@ -4,8 +4,8 @@
 //! ([`ownership`](model::user::ownership)).
 //!
 //! The code is redeemed in the transaction that begins the session, or that stores the attempt if a
-//! second factor is required: of several concurrent requests only one continues the sign-in, and
-//! any other failed request does not use up the code.
+//! second factor is required: of several concurrent requests only one continues the sign-in, and a
+//! request that fails for another reason counts as an attempt but does not redeem the code.
 
 use api::http::TableAction::{BatchGetItem, ConditionCheckItem, DeleteItem, GetItem, PutItem, Query, UpdateItem};
 use api::http::{Json, Route};

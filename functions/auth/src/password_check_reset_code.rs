@@ -1,5 +1,5 @@
-//! `POST /api/v1/auth/password/reset/check-code`: checks whether a reset code would be accepted,
-//! without redeeming it. The check counts as an attempt.
+//! `POST /api/v1/auth/password/reset/check-code`: checks whether a reset code is valid, without
+//! redeeming it. The check counts as an attempt.
 
 use api::http::{Json, Route};
 use api::product::Input;

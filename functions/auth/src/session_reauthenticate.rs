@@ -2,8 +2,8 @@
 //! belongs to the user. Projects can require a recent proof for changes to how a user signs in.
 //!
 //! The proof is a credential that would also sign in: the password, a code from the authenticator
-//! app or a recovery code, a sign-in code sent to the user by email, or a passkey. Wrong attempts
-//! count against the usual limit of the credential, and a code works once.
+//! app or a recovery code, a sign-in code sent to the user by email, or a passkey. Wrong passwords
+//! and codes count against a limit, and a code works once.
 //!
 //! A credential that was added since the session's last proof is not accepted. Otherwise somebody
 //! who stole a session could add a credential of their own and keep access.

@@ -21,7 +21,7 @@ pub const ROUTE: Route = Route::post("auth-session-refresh", "/api/v1/auth/sessi
     .summary("Exchanges the refresh token in the header for a new access token")
     .limit(Limit::Token)
     .open_to_restricted()
-    .leaves_no_trail("only the session's time of last use changes")
+    .leaves_no_trail("only times of last use, counts of active users and noted teams change")
     .table(&[BatchGetItem, GetItem, UpdateItem])
     .errors(&[ErrorCode::RefreshTokenNotFoundOrExpired]);
 

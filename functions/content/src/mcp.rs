@@ -86,8 +86,8 @@ fn initialized(site_url: &str, call: &Call) -> Reply {
     )
 }
 
-/// The result with the fields that the revision without sessions adds, including how long clients
-/// may keep a list or a resource.
+/// The reply with a result. The revision without sessions adds fields to it, including how long
+/// clients may keep a list or a resource.
 fn finished(site_url: &str, call: &Call, mut result: Value, may_be_kept: bool) -> Reply {
     if call.is_stateless {
         result["resultType"] = "complete".into();

@@ -19,7 +19,7 @@ use wire::id::{EmailId, UserId};
 pub const ROUTE: Route =
     Route::get("emails-internal-list", "/api/v1/internal/emails").summary("Lists the hundred newest emails").table(&[BatchGetItem, Query]);
 
-/// The number of emails in the list.
+/// The maximum number of emails in the list.
 const COUNT: usize = 100;
 
 /// An email.

@@ -38,7 +38,7 @@ pub const ROUTE: Route = Route::post("emails-send-test-email", "/api/v1/internal
     .summary("Sends a test email through a mail server")
     .limit(Limit::TestEmail)
     .table(&[BatchGetItem, GetItem, UpdateItem])
-    .leaves_no_trail("it changes nothing");
+    .leaves_no_trail("it only counts its recipient");
 
 /// How long the mail server may take. The function itself may take a second longer.
 const PATIENCE: Duration = Duration::from_secs(9);
@@ -149,7 +149,7 @@ async fn send(app: &App, mail: &Mail) -> Tested {
         Ok(Outcome::Sent { .. }) => Tested { success: true, error_message: None },
         Ok(Outcome::Retryable(failure) | Outcome::Final(failure)) => failed(told(&failure)),
         Ok(Outcome::Skipped(_)) => failed("the email has no recipient"),
-        Err(_) => failed(format!("the mail server did not answer within {} seconds", PATIENCE.as_secs())),
+        Err(_) => failed(format!("the mail server took longer than {} seconds", PATIENCE.as_secs())),
     }
 }
 
@@ -157,8 +157,8 @@ fn failed(message: impl Into<String>) -> Tested {
     Tested { success: false, error_message: Some(message.into()) }
 }
 
-/// The description of a failure, with the answer of the mail server if it gave one. Network errors
-/// are left out, because they would reveal what else is in a network.
+/// The description of a failure with its cause, such as the answer of the mail server. Causes that
+/// may be network errors are left out, because they would reveal what else is in a network.
 fn told(failure: &Failure) -> String {
     match failure.class.as_str() {
         "HOST_NOT_FOUND" => "the mail server's name has no public address".to_owned(),

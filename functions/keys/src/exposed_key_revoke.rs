@@ -2,7 +2,8 @@
 //! public; the key may belong to a user or a team. Secret scanners call it; whoever has the key may
 //! revoke it.
 //!
-//! The owner is told by email: a user, or the members of a team who may manage its keys.
+//! The owner is told by email, unless the project has disabled notices about API keys: a user, or
+//! the members of a team who may manage its keys.
 
 use api::http::TableAction::{GetItem, PutItem, Query, UpdateItem};
 use api::http::client::Caller;

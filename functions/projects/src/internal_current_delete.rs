@@ -1,8 +1,8 @@
 //! `DELETE /api/v1/internal/projects/current`: deletes the project with all its data. Its keys stop
 //! working at once.
 //!
-//! A worker deletes the data within minutes, as it may take longer than a request allows. The
-//! header names the project. To guard against mistakes, the body can repeat its id.
+//! A worker deletes the data, which may take longer than a request allows. The header names the
+//! project. To guard against mistakes, the body can repeat the project's id.
 
 use api::http::TableAction::{BatchGetItem, DeleteItem, PutItem};
 use api::http::{Json, Route};

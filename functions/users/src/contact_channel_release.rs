@@ -53,9 +53,9 @@ pub async fn handle(State(app): State<App>, caller: Caller, Input { query, .. }:
             return Err(gone.clone().into());
         }
         let mut writes = vec![link::redeem::<Release>(&query.code)];
-        // A user whose addresses are all unverified would be notified only at the address being
-        // removed. The notice omits the place, since the account's creator must not learn where the
-        // link was followed.
+        // If all addresses of the user are unverified, only one would be notified, usually the one
+        // being removed. The notice omits the place, since the account's creator must not learn
+        // where the link was followed.
         if user.channels.iter().any(|channel| channel.is_verified) {
             writes.extend(notice::of_change(&app, &project.project, None, &before, user)?);
         }

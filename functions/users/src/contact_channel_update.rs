@@ -39,7 +39,7 @@ guarded_body! {
         _type: Option<ChannelType>,
         #[deserr(default)]
         used_for_auth: Option<bool>,
-        /// `true`: the channel replaces the primary one. `false`: the user has no primary channel.
+        /// `true`: the channel replaces the primary one. `false`: it is not the primary channel.
         #[deserr(default)]
         is_primary: Option<bool>,
         /// Whether the address is verified. Can be set only with server access.
@@ -57,8 +57,9 @@ pub async fn handle(
     let (user_id, id) = (access.user_id(path.user_id)?, path.contact_channel_id);
     let missing = KnownError::ContactChannelNotFound;
     let row = read(&access, user_id).await?.ok_or_else(|| missing.clone())?;
-    // Replacing an unverified email address that signs in needs a bot challenge: the new address
-    // can sign in at once, and from then on anybody can have password resets emailed to it.
+    // Replacing an unverified email address that signs in needs a bot challenge: if it was the only
+    // one, the new address can sign in at once, and from then on anybody can have password resets
+    // emailed to it.
     let channel = row.user.channel(id).ok_or(KnownError::ContactChannelNotFound)?;
     let is_new = body.value.as_ref().is_some_and(|value| *value != channel.value) && channel.signs_in() && !channel.is_verified;
     let check = if is_new { Check::of_email(&access, &row.user) } else { Check::none(&app, &access.project, &access.place) };

@@ -3,8 +3,9 @@
 //!
 //! `starts_with` is answered from an index of names and addresses by their beginning, so it is
 //! quick however many users there are. A `query` may match in the middle of a word, for which no
-//! index helps: it scans the list, and reads a bounded number of users per page. A page may
-//! therefore be short or empty and still have a `next_cursor`; following it finds every match.
+//! index helps: it scans the list, and reads a bounded number of users per page. So does
+//! `starts_with` in a project whose index does not have all users yet. A page of a scan may be
+//! short or empty and still have a `next_cursor`; following it finds every match.
 
 use std::collections::BTreeSet;
 
@@ -61,8 +62,9 @@ pub struct ListQuery {
     query: Option<String>,
     /// Only users whose primary email address, or one with which they sign in, begins with this
     /// text (case does not matter), or whose display name does from one of its first three words
-    /// on, or the user with this id. The users are in the order of these addresses and words.
-    /// Cannot be combined with `query`, `order_by`, `desc` or `team_id`.
+    /// on, or the user with this id. The users are in the order of these addresses and words or,
+    /// until all users are in the index, of sign-up. Cannot be combined with `query`, `order_by`,
+    /// `desc` or `team_id`.
     #[deserr(default)]
     starts_with: Option<String>,
     /// Only members of this team.

@@ -86,7 +86,7 @@ pub(crate) async fn open_all(app: &App, parties: &Parties, rows: &[&OutboxRow]) 
         let unsubscribe_url = rendered.unsubscribe_url;
         // The error of the rendering may contain a code, so another error replaces it.
         let letter = rendered.rendering.map(|(subject, html, text)| Letter { subject, html, text, unsubscribe_url });
-        let letter = letter.map_err(|_| unsendable(app, "its template renders without the codes, but not with them"));
+        let letter = letter.map_err(|_| unsendable(app, "rendering with its codes failed, so check its template and theme"));
         opened.insert(row.entry.id, Opened { letter, codes: Codes::of(&row.entry.variables) });
     }
     Ok(opened)
@@ -144,7 +144,7 @@ async fn prepare(app: &App, parties: &Parties, documents: &Documents, row: &Outb
         None => None,
         Some(id) => match theme(app, owner, id, documents).await? {
             None if entry.source.builtin.is_none() => {
-                return Ok(Prepared { entry, job: Err(format!("the theme {id} no longer exists")) });
+                return Ok(Prepared { entry, job: Err(format!("the theme {id} no longer exists: choose another")) });
             }
             // If the theme of a built-in email was deleted, the default theme is used, so that
             // nobody is locked out.

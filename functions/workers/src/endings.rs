@@ -22,7 +22,8 @@ const PATIENCE: SignedDuration = SignedDuration::from_secs(30);
 pub const MARGIN: Duration = Duration::from_secs(15);
 
 /// Continues the pending deletions, one after another, and stops at `end`. Skips those that a
-/// client may still repeat (`PATIENCE`). Returns how many were completed.
+/// client may still complete by repeating its request (`PATIENCE`). Returns how many deletions this
+/// step completed.
 pub async fn step(app: &App, end: Instant) -> Result<usize, store::Error> {
     let mut done = 0;
     for ending in app.store.endings().await? {

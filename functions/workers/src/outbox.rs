@@ -1,6 +1,6 @@
-//! One step of the outbox: advances everything that is due as far as possible. Entries that are
-//! due are rendered and put in their project's queue. Then each queue is served as far as its
-//! project's quota allows.
+//! One step of the outbox: advances what is due as far as possible. Entries that are due are
+//! rendered and put in their project's queue. Then each queue is served as far as its project's
+//! quota allows.
 
 use crypto::seal;
 use email::send::{Mail, Mailer, Sender, Server};
@@ -39,8 +39,8 @@ const SETTLE_TRIES: u32 = 5;
 /// Number of tasks that run in parallel: one waits for the table while others render or send.
 pub const PARALLEL: usize = 3;
 
-/// Works on everything that is due and returns how many entries were advanced. Zero means that
-/// nothing is due or that nothing could be done.
+/// Works on what is due, as far as the numbers above allow, and returns how many entries were
+/// advanced. Zero means that nothing is due or that nothing could be done.
 ///
 /// After `until`, the step starts sending no more emails, so that a worker that is shut down
 /// leaves no email with an unknown outcome.
@@ -160,8 +160,8 @@ async fn serve(app: &App, mailer: &dyn Mailer, queue: &Queue, until: Timestamp) 
         skipped += all(parts(expired).into_iter().map(|part| moved(app, part).boxed()).collect()).await;
         sent += all(parts(claims).into_iter().map(|part| send_all(app, mailer, parties, part, until).boxed()).collect()).await;
     }
-    // The rest of the granted emails were not sent here: they have expired, or were edited or
-    // claimed by another worker in the meantime, or the time was up.
+    // The rest of the granted emails do not count as sent: they have expired, or were edited or
+    // claimed by another worker in the meantime, or the time was up, or their task failed.
     let left = granted.saturating_sub(u32::try_from(sent).unwrap_or(granted));
     if left > 0 && app.settings.mails_per_hour.is_some() {
         app.store.give_mail_tokens_back(queue, left).await?;
@@ -243,7 +243,7 @@ async fn settle(app: &App, moves: Vec<OutboxMove>) {
     let count = moves.len();
     for _ in 0..=SETTLE_TRIES {
         match app.store.move_outbox_entries(moves.clone()).await {
-            Err(store::Error::Unavailable(reason)) => tracing::warn!(reason, "the outcomes of emails could not be written; trying again"),
+            Err(store::Error::Unavailable(reason)) => tracing::warn!(reason, "an attempt to write the outcomes of emails failed"),
             Err(error) => return tracing::error!(%error, count, "the outcomes of emails could not be written"),
             Ok(_) => return reached("settled", count),
         }
@@ -268,7 +268,7 @@ fn recipients(entry: &OutboxEntry, user: Option<&User>) -> Result<Vec<Email>, Sk
     if emails.is_empty() { Err(SkippedReason::NoEmailProvided) } else { Ok(emails) }
 }
 
-/// The sender of a project's emails, and the server to use.
+/// The sender of a project's emails, and the project's own mail server, if it has one.
 struct Envelope {
     from: Sender,
     server: Option<Server>,

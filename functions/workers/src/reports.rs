@@ -1,7 +1,7 @@
 //! Handles SES events from EventBridge, which advance the entries of the outbox.
 //!
-//! The tags of an email say which attempt a report belongs to. Reports arrive late, in any order,
-//! and more than once; an entry takes from each report only what is new
+//! The tags of an email say which attempt a report belongs to. Reports may arrive late, in any
+//! order, and more than once; an entry takes from each report only what is new
 //! ([`model::outbox::reports`]).
 
 use email::send::tags;
@@ -48,7 +48,8 @@ pub fn read(event: &Value) -> Option<Told> {
     Some(Told { project: ProjectId::parse(tag(tags::PROJECT)?).ok()?, entry: EmailId::parse(tag(tags::ENTRY)?).ok()?, report })
 }
 
-/// Applies a report to its entry. Returns whether it contained anything new.
+/// Applies a report to its entry. Returns whether the entry exists and the report contained
+/// anything new.
 pub async fn take(app: &App, told: &Told) -> Result<bool, store::Error> {
     optimistic!(ROUNDS, |_| {
         let Some(row) = app.store.outbox_entry(&told.project, told.entry).await? else { return Ok(false) };

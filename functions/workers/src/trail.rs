@@ -22,8 +22,9 @@ pub fn projects(event: &Value) -> BTreeSet<ProjectId> {
 /// Adds links for all entries of a project's trail that no link covers yet, and returns the number
 /// of these entries. Does nothing for a deleted project.
 ///
-/// Also updates the project's figures (`crate::counting`). If the project was never counted, all
-/// its users are counted, unless there are more than [`MOST_USERS`](recount::MOST_USERS).
+/// Also updates the project's figures (`crate::counting`). If entries were linked, and the project
+/// was never counted or its lists of users are incomplete, all its users are counted and listed,
+/// unless there are more than [`MOST_USERS`](recount::MOST_USERS).
 pub async fn link(app: &App, project: &ProjectId) -> Result<usize, store::Error> {
     let linked = chain::link(app, project).await?;
     let totals = if linked > 0 { Some(app.store.totals(project).await?) } else { None };

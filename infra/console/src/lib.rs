@@ -2,10 +2,10 @@
 //!
 //! It consists of the ES modules and the stylesheet in `web/`, which a browser runs as they are:
 //! `web/core` has the modules that are independent of any page (API client, router, formatting,
-//! comparison of values), `web/components` the parts that pages are built from, `web/views` one
-//! module per page, and `web/texts.js` and `web/texts-*.js` every text. The modules import each
-//! other by relative URLs, so all of them are below one path, which contains a version that they
-//! share.
+//! comparison of values), `web/components` the parts that pages are built from, `web/views` the
+//! pages and their tabs, and `web/texts.js` and `web/texts-*.js` every text. The modules import
+//! each other by relative URLs, so all of them are below one path, which contains a version that
+//! they share.
 //!
 //! The front end only uses the API. The gateway adds the page's frame and, on the machine it runs
 //! on, the keys of its first project. A deployment serves the same files with the frame in

@@ -72,7 +72,7 @@ async function show() {
   return undefined;
 }
 
-/** The projects that the caller may open, by their ids. */
+/** Reads the projects that the caller may open, unless they are known. */
 async function knowProjects() {
   if (projects.size) return;
   const { local } = session;

@@ -44,9 +44,9 @@ export const texts = {
   failed: {
     title: "This did not work:",
     page: "This page could not be loaded",
-    unreachable: "The service does not answer. Check that the gateway runs and that you are connected.",
+    unreachable: "The service does not answer. Check that it is running and that you are connected.",
     internal: "Error in the console:",
-    passkey: "The browser did not use a passkey: you cancelled, it took too long, or there is no passkey for this site.",
+    passkey: "The browser did not use a passkey: you cancelled, it took too long, there is no passkey for this site, or the device already has one of yours.",
     retryAfter: (seconds) => `Try again in ${plural(Number(seconds), "second", "seconds")}.`,
   },
   confirm: { type: "To confirm, type" },

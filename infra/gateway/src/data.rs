@@ -40,10 +40,10 @@ pub struct Lock(File);
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Holder {
     pub process: Option<u32>,
-    /// The gateway's URL; `None` until the gateway answers.
+    /// The gateway's URL; `None` at the beginning of its start.
     pub url: Option<String>,
-    /// The URL of the gateway's pages; `None` until the gateway answers, or if it shows no pages
-    /// at `localhost`.
+    /// The URL of the gateway's pages; `None` at the beginning of its start, or if it shows no
+    /// pages at `localhost`.
     pub pages: Option<String>,
 }
 
@@ -158,7 +158,9 @@ impl Data {
     pub fn secret(&self, entropy: &Entropy) -> anyhow::Result<DeploymentSecret> {
         let path = self.0.join(SECRET);
         match std::fs::read_to_string(&path) {
-            Ok(text) => deployment_secret(text.trim().to_owned()).with_context(|| format!("{} is damaged", path.display())),
+            Ok(text) => {
+                deployment_secret(text.trim().to_owned()).with_context(|| format!("cannot use the deployment secret in {}", path.display()))
+            }
             Err(error) if error.kind() == ErrorKind::NotFound => {
                 let secret = entropy.code();
                 write_private(&path, secret.expose_secret())?;

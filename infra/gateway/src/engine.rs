@@ -86,7 +86,7 @@ impl Engine {
         };
         let endpoint = Endpoint::local(Service::DynamoDb, "http://embedded.invalid");
         let mut store = Store::at(endpoint, connector, TABLE, entropy.clone());
-        // An observer sees requests and responses.
+        // An observer must see every call, and reads without requests would bypass it.
         if !is_observed {
             store = store.answered_by(Arc::new(Direct::new(database.clone())));
         }
@@ -99,8 +99,9 @@ impl Engine {
 
     /// Turns the table's stream on or off, and returns whether it was on.
     ///
-    /// The stream is only on while other processes can read it, or while a project has a webhook
-    /// endpoint (`feed`). With a stream, the engine scans all of its records at each write.
+    /// The stream is only on while other processes can read it, or if a project has had a webhook
+    /// endpoint since the engine was opened (`feed`). With a stream, the engine scans all of its
+    /// records at each write.
     pub async fn stream(&self, enabled: bool) -> Result<bool, store::Error> {
         let refused = |error: String| store::Error::Refused(error);
         let client = self.store.client();

@@ -145,7 +145,7 @@ impl Keys {
         Ok(false)
     }
 
-    /// The lines of `keys.env` for these keys: `NAME=value`.
+    /// The lines of `keys.env` for these keys, `NAME=value`, without the `export` before them.
     pub fn lines(&self, role: Role) -> String {
         let mut text = String::new();
         if role == Role::First {

@@ -56,7 +56,7 @@ impl PageKey {
         format!("{url}/?{PARAMETER}={}", self.0.expose_secret())
     }
 
-    /// The line of `keys.env` for this key.
+    /// The line of `keys.env` for this key, without the `export` before it.
     pub(crate) fn line(&self) -> String {
         format!("{NAME}={}\n", self.0.expose_secret())
     }

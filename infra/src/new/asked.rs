@@ -118,7 +118,10 @@ fn check_path(path: &str) -> anyhow::Result<()> {
             Some(name) => {
                 let is_field = name.starts_with(|first: char| first.is_ascii_lowercase())
                     && name.chars().all(|letter| letter.is_ascii_lowercase() || letter.is_ascii_digit() || letter == '_');
-                ensure!(is_field && !KEYWORDS.contains(&name), "a parameter must have a name such as {{team_id}}, not {segment:?}");
+                ensure!(
+                    is_field && !KEYWORDS.contains(&name),
+                    "{segment:?}: a parameter must have a name such as {{team_id}}, and not a keyword of Rust"
+                );
                 ensure!(!OWN_FIELDS.contains(&name), "{segment} cannot be a parameter: a new operation already has a field of this name");
                 ensure!(seen.insert(name), "the path has the parameter {segment} twice");
             }

@@ -89,7 +89,7 @@ fn shared_codes(operation: &Operation) -> Vec<&'static [&'static str]> {
     groups
 }
 
-/// The status of a code in the interface's catalog.
+/// The status of a code in the interface's catalog; `None` if the catalog does not have the code.
 pub fn status(interface: Interface, code: &str) -> Option<StatusCode> {
     match interface {
         Interface::Content | Interface::Agents => Problem::ALL.into_iter().find(|problem| problem.code() == code).map(Problem::status),

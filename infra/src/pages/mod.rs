@@ -1,9 +1,10 @@
 //! The appearance of pages: one layout with one navigation, one stylesheet, and the templates of
 //! all pages, from `infra/pages/`.
 //!
-//! Pages are HTML that works without scripts; scripts add copy buttons, relative times and updates
-//! in place. Everything that a page loads is one of [`assets::ASSETS`], so the content security
-//! policy ([`POLICY`](web_console::serve::POLICY)) can forbid inline code and other hosts.
+//! Pages, except the console, are HTML that works without scripts; scripts add copy buttons,
+//! relative times and updates in place. Pages load only files of this service, such as
+//! [`assets::ASSETS`], so the content security policy ([`POLICY`](web_console::serve::POLICY)) can
+//! forbid inline code and other hosts.
 
 pub mod assets;
 pub mod documents;

@@ -12,7 +12,7 @@ pub struct Bucket(Client);
 /// Why a request was not executed.
 #[derive(Debug)]
 pub enum Error {
-    /// S3 did not answer, or answered with a failure of its own; the request may be repeated.
+    /// S3 did not answer completely, or with status 429 or 5xx; the request may be repeated.
     Unavailable(String),
     /// S3 refused the request, or the request is invalid.
     Refused(String),

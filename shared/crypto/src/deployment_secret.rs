@@ -35,7 +35,7 @@ impl DeploymentSecret {
         Self { previous: is_another.then_some(previous), ..self }
     }
 
-    /// The secret for new signatures and sealed values.
+    /// The secret for new signatures and sealed values; `None` if the function has no secret.
     pub fn current(&self) -> Option<&SecretString> {
         self.current.as_ref()
     }

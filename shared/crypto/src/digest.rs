@@ -1,4 +1,5 @@
-//! Digests of secrets: the table stores these in place of codes, tokens and keys.
+//! Digests: the table stores those of codes, tokens and keys in place of the secrets. Content is
+//! named and compared by its digest.
 //!
 //! Almost all of these secrets have 225 random bits, so a fast digest is enough; the shorter codes
 //! that people type expire within minutes. Passwords use [`crate::password`] instead.
@@ -10,8 +11,8 @@ use secrecy::{ExposeSecret as _, SecretString};
 use serde::{Deserialize, Serialize};
 use wire::entropy::crockford;
 
-/// SHA-256 of a secret, in base64url. Secrets are looked up and compared by their digests, so the
-/// time that this takes reveals nothing about them.
+/// SHA-256 of a secret or of content, in base64url. Secrets are looked up and compared by their
+/// digests, so the time that this takes reveals nothing about them.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Digest(String);
 

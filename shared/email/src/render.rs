@@ -19,7 +19,7 @@ use crate::undefined;
 
 /// Maximum size of each part of a rendered email, in bytes.
 pub const MAX_OUTPUT: usize = 512 * 1024;
-/// Maximum number of template engine instructions that one source may execute.
+/// Maximum number of template engine instructions that one source may execute for one email.
 const FUEL: u64 = 200_000;
 /// Names of the parts whose values are escaped.
 const BODY: &str = "body.html";
@@ -69,7 +69,7 @@ pub struct ProjectContext {
     pub id: String,
     /// Name that users see.
     pub display_name: String,
-    /// URL of the logo.
+    /// URL of the logo, if the project has one.
     pub logo_url: Option<String>,
 }
 
@@ -78,9 +78,9 @@ pub struct ProjectContext {
 pub struct UserContext {
     /// Id of the user.
     pub id: String,
-    /// Name of the user.
+    /// Name of the user, if the user has one.
     pub display_name: Option<String>,
-    /// Primary address of the user.
+    /// Primary address of the user, if the user has one.
     pub primary_email: Option<String>,
 }
 
@@ -151,8 +151,8 @@ impl Context {
     }
 }
 
-/// Adds the unsubscribe link to an HTML part that lacks it: MJML, whole documents and a project's
-/// own themes may leave it out.
+/// Adds the unsubscribe link to an HTML part that lacks it: MJML, whole documents, bodies without a
+/// theme and a project's own themes may leave it out.
 fn with_unsubscribe_footer(html: String, link: Option<&str>) -> String {
     let Some(link) = link else { return html };
     let escaped = escaped(link);

@@ -29,8 +29,8 @@ use crate::render::{Context, Job, Sources, render_each};
 const TIME: Duration = Duration::from_secs(1);
 /// How much memory a renderer may use, in bytes.
 const MEMORY: u64 = 128 << 20;
-/// How often an email that fails is attempted. A slow machine looks like a slow template; a second
-/// attempt tells them apart.
+/// How often the first email of a request that fails is attempted; later ones get one attempt. A
+/// slow machine looks like a slow template; a second attempt tells them apart.
 const TRIES: u32 = 2;
 /// How many renderers run at once: as many as fit in the memory of a small function.
 const AT_ONCE: usize = 2;

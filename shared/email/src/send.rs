@@ -31,12 +31,12 @@ pub struct Mail {
     pub to: Vec<Email>,
     /// The subject: one line.
     pub subject: String,
-    /// The HTML part.
+    /// The HTML part, if the email has one.
     pub html: Option<String>,
-    /// The plain-text part.
+    /// The plain-text part, if the email has one.
     pub text: Option<String>,
     /// URL that unsubscribes the recipient by a POST request without cookies or a confirmation (RFC
-    /// 8058).
+    /// 8058); absent if the recipient cannot unsubscribe.
     pub unsubscribe: Option<String>,
     /// The project's own mail server; absent when the deployment sends the email.
     pub server: Option<Server>,
@@ -74,7 +74,8 @@ impl fmt::Display for Sender {
 pub struct Server {
     /// A host name or an IP address.
     pub host: String,
-    /// The port. Connections to 465 and 2465 begin with TLS; on all other ports, STARTTLS is used.
+    /// The port. Connections to 465 and 2465 begin with TLS; on all other ports, STARTTLS is used
+    /// ([`crate::smtp`] names the only exception).
     pub port: u16,
     /// Username and password; absent when the server requires none.
     pub login: Option<(String, SecretString)>,

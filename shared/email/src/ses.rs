@@ -97,7 +97,7 @@ impl Ses {
     }
 
     fn not_sendable(&self) -> Outcome {
-        Outcome::Final(self.failure("REJECTED", "the email cannot be sent: an address or a header is invalid"))
+        Outcome::Final(self.failure("REJECTED", "the email cannot be sent: no valid request can be made from it"))
     }
 
     fn unknown(&self) -> Failure {

@@ -29,14 +29,14 @@ pub enum Error {
         /// The explanation that SES gives; may be empty.
         message: String,
     },
-    /// The request could not be serialised or signed.
-    #[error("the request could not be serialised or signed")]
+    /// The request could not be serialised, addressed or signed.
+    #[error("the request could not be built or signed")]
     Request(#[source] Box<dyn StdError + Send + Sync>),
     /// The request may or may not have reached SES: see the reason that the connector gives.
     #[error("the request was not answered")]
     NotAnswered(#[source] ConnectorError),
-    /// SES answered, but the answer cannot be parsed.
-    #[error("the answer cannot be parsed")]
+    /// SES answered, but the answer broke off or cannot be parsed.
+    #[error("the answer broke off or cannot be parsed")]
     Answer(#[source] Box<dyn StdError + Send + Sync>),
 }
 

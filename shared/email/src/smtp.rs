@@ -9,8 +9,8 @@
 //! certificate before it sees a password or an email; only if private addresses are allowed, as on
 //! a developer's machine, may its address be private, and a server on the same machine may lack
 //! TLS. The time that it may take and the size of its replies are bounded. A server that cannot be
-//! reached or does not answer gets no connections for 20 seconds, so that it does not delay the
-//! emails of other projects.
+//! reached, or is not ready for a message in time, gets no connections for 20 seconds, so that it
+//! does not delay the emails of other projects.
 
 use std::collections::HashMap;
 use std::io::ErrorKind;
@@ -58,7 +58,7 @@ const GOODBYE: Duration = Duration::from_secs(1);
 /// The maximum number of connections that this process has open to one server; many servers accept
 /// no more from one client.
 const CONNECTIONS: usize = 5;
-/// How long no connections are made to a server that was unreachable or did not answer.
+/// How long no connections are made to a server that was unreachable or not ready in time.
 const REST: Duration = Duration::from_secs(20);
 
 /// Sends through the server that an email names.
@@ -235,7 +235,7 @@ impl Smtp {
             name.ok_or_else(|| self.lost("HOST_NOT_FOUND", "the mail server's host is not a name that a certificate can be issued for"))?;
         self.tls.connect(name, stream).await.map_err(|error| {
             let outcome = match error.kind() {
-                ErrorKind::InvalidData => self.lost("UNKNOWN", "the mail server's certificate is not valid for its name; nothing was sent"),
+                ErrorKind::InvalidData => self.lost("UNKNOWN", "TLS failed or the mail server's certificate is invalid; nothing was sent"),
                 _ => self.lost("SOCKET_CLOSED", "the mail server closed the connection"),
             };
             outcome.because(error.to_string())
@@ -294,7 +294,8 @@ impl Lane {
 }
 
 /// The root certificates that the operating system trusts. The Lambda runtimes include a file of
-/// them, so this works there too.
+/// them, so this works there too. If `SSL_CERT_FILE` or `SSL_CERT_DIR` is set,
+/// `rustls-native-certs` reads only the certificates that the variable names.
 fn system_roots() -> RootCertStore {
     let found = rustls_native_certs::load_native_certs();
     for error in &found.errors {

@@ -9,8 +9,8 @@ use std::task::{Context, Poll};
 use lettre::transport::smtp::client::AsyncTokioStream;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
-/// How many bytes are read from one connection; the replies to one email take less than two
-/// thousand.
+/// How many bytes are read from one connection, before STARTTLS and again after it; the replies to
+/// one email take less than two thousand.
 const MOST: usize = 64 * 1024;
 
 /// Stands in for the greeting, which a server does not repeat after STARTTLS (RFC 3207 §4.2).

@@ -116,14 +116,14 @@ catalog! {
         "Let the user try again, or reset the password by email.";
     RedirectUrlNotWhitelisted: "The project does not trust the domain of a redirect or callback URL.",
         "Add the origin that the error names to the project's trusted domains, `config.domains`.";
-    VerificationCodeNotFound: "The code or invitation does not exist.",
-        "Check that the code is complete, or have a new email sent; for an `attempt_code`, start the sign-in again.";
+    VerificationCodeNotFound: "The code or invitation does not exist, or a change to the account has made it invalid.",
+        "Check that the code is complete; get a new one by a new email, or by starting the sign-in or setup again.";
     VerificationCodeExpired: "The code has expired.",
-        "Have a new email sent to the user; for an `attempt_code`, start the sign-in again.";
+        "Get a new code: have a new email sent, or start the sign-in or setup again.";
     VerificationCodeAlreadyUsed: "The code or invitation was used before.",
-        "If it did its work, nothing is needed; otherwise send a new email or, for an `attempt_code`, sign in again.";
+        "If it did its work, nothing is needed; otherwise get a new code by a new email, or by starting again.";
     VerificationCodeMaxAttemptsReached: "The code was tried too many times.",
-        "Have a new email sent to the user; for an `attempt_code`, start the sign-in again.";
+        "Get a new code: have a new email sent, or start the sign-in or setup again.";
     EmailAlreadyVerified: "The address is already verified.",
         "Nothing needs to be done.";
     EmailIsNotPrimaryEmail: "The address is not the user's primary address.",
@@ -135,8 +135,8 @@ catalog! {
         "Ask for one of the `factors`, such as an app's code, and send it to `POST /api/v1/auth/mfa/sign-in`.";
     InvalidTotpCode: "The code from the authenticator app is wrong or was used before.",
         "Ask for the next code; check the clock of the user's device.";
-    InvalidPollingCode: "The polling code of a command-line tool does not exist.",
-        "Start the sign-in again with `POST /api/v1/auth/cli`.";
+    InvalidPollingCode: "The polling code of a tool or the device code of a device does not exist, or was used.",
+        "Start again with `POST /api/v1/auth/cli` or `POST /api/v1/auth/oauth/device_authorization`.";
     AuthorizationPending: "The user has neither confirmed nor refused the sign-in of the device yet.",
         "Poll again after the `interval`.";
     SlowDown: "The device polls too often.",
@@ -147,7 +147,7 @@ catalog! {
         "Tell the user; start again if the user wants to.";
     InvalidLoginCode: "The login code does not exist, or its sign-in has expired or was already confirmed or refused.",
         "Run the tool's sign-in again and open the new link.";
-    NoAnonymousSession: "The sign-in of the command-line tool has no anonymous session, or another browser took it over.",
+    NoAnonymousSession: "The sign-in of the command-line tool has no anonymous session, or that session has ended.",
         "Sign in in the browser, and confirm with the refresh token.";
     CliSessionNotAnonymous: "The user of the attached session is not anonymous.",
         "Start the sign-in without a refresh token.";
@@ -165,11 +165,11 @@ catalog! {
         "Send the project's id, and its `pck_` key, or for `client_credentials` an `ssk_` key.";
     InvalidScope: "The parameter `scope` is not `legacy`.",
         "Send `scope=legacy`, and name scopes of the provider in `provider_scope`.";
-    InvalidAuthorizationCode: "The authorization code, its PKCE verifier or its redirect URI is not valid.",
-        "Start the sign-in again; a code works once, for the flow that requested it.";
-    OauthProviderNotFoundOrNotEnabled: "The project has not set up this provider.",
-        "Add the provider to the project's OAuth providers and check its id.";
-    OauthProviderTemporarilyUnavailable: "The provider did not answer, or its answer was invalid.",
+    InvalidAuthorizationCode: "The authorization code, its PKCE verifier or its redirect URI is not valid, or the provider refused the code.",
+        "Start the sign-in again, as a code works once; if the provider refuses it, the log has the reason.";
+    OauthProviderNotFoundOrNotEnabled: "The provider is not set up or not enabled, or has the type `shared` without a client of the deployment.",
+        "Add the provider to the project's OAuth providers, allow sign-in with it, and check its id.";
+    OauthProviderTemporarilyUnavailable: "The provider did not answer, or its answer was invalid or an error.",
         "Try again later; the log of the service has the reason.";
     OauthProviderAccessDenied: "The user or the provider refused the sign-in.",
         "Let the user try again; check the application's settings at the provider.";
@@ -250,7 +250,7 @@ catalog! {
         "Send less; the limit is in `details`.";
     InternalError: "The service failed unexpectedly.",
         "Try again; if it keeps failing, search the log for the request id.";
-    ServiceUnavailable: "The service is overloaded, or concurrent changes conflicted.",
+    ServiceUnavailable: "The service is overloaded or needs more time for the change, or concurrent changes conflicted.",
         "Repeat the request after the seconds in `Retry-After`.";
     Forbidden: "The data does not belong to the current user.",
         "Client access only reaches the current user's data; use server access for other users' data.";
@@ -288,8 +288,8 @@ catalog! {
         "Send the header once; `X-Stack-…` and `X-Hexclave-…` are synonyms of `X-Service-…`.";
     PreconditionFailed: "The resource has changed since it was read.",
         "Read it again and repeat the change with its new `ETag`.";
-    MagicLinkNotEnabled: "The project does not offer sign-in by email.",
-        "Turn on `auth.otp.allowSignIn`.";
+    MagicLinkNotEnabled: "The project does not offer sign-in by email, or the user has turned it off.",
+        "Turn on `auth.otp.allowSignIn` of the project, or `otp_auth_enabled` of the user.";
     BotChallengeNotEnabled: "The project does not use proof of work as its bot challenge.",
         "Set the project's `auth.botChallenge.provider` to `altcha`, or use the challenge that is configured.";
     AdminAccessTokenUserNotFound: "The admin access token's user no longer exists.",

@@ -114,7 +114,7 @@ pub enum KnownError {
     #[error("the user has no password")] UserDoesNotHavePassword,
     #[error("the password is wrong")] PasswordConfirmationMismatch,
     #[error("{0}")] RedirectUrlNotWhitelisted(#[serde(skip)] String),
-    #[error("the code or invitation does not exist")] VerificationCodeNotFound,
+    #[error("the code or invitation does not exist or is no longer valid")] VerificationCodeNotFound,
     #[error("the code has expired")] VerificationCodeExpired,
     #[error("the code or invitation has been used")] VerificationCodeAlreadyUsed,
     #[error("the code was tried too many times")] VerificationCodeMaxAttemptsReached,
@@ -131,7 +131,7 @@ pub enum KnownError {
     #[error("the sign-in requires a second factor")]
     MultiFactorAuthenticationRequired { attempt_code: String, factors: Vec<&'static str> },
     #[error("the code from the authenticator app is wrong or was used before")] InvalidTotpCode,
-    #[error("the polling code does not exist")] InvalidPollingCode,
+    #[error("the polling or device code does not exist or was used")] InvalidPollingCode,
     #[error("the user has neither confirmed nor refused the sign-in yet")] AuthorizationPending,
     #[error("the device polls too often; wait five seconds longer between polls")] SlowDown,
     #[error("the device code has expired, or its confirmation is no longer valid; start again")]
@@ -139,7 +139,7 @@ pub enum KnownError {
     #[error("the sign-in of the device was refused")] DeviceDenied,
     #[error("the login code does not exist, or its sign-in has expired or was already confirmed or refused")]
     InvalidLoginCode,
-    #[error("no anonymous session is attached to the sign-in")] NoAnonymousSession,
+    #[error("the sign-in has no anonymous session, or that session has ended")] NoAnonymousSession,
     #[error("the user of the session is not anonymous")] CliSessionNotAnonymous,
     #[error("the refresh token does not exist, or its session has ended")] InvalidRefreshToken,
 
@@ -150,9 +150,9 @@ pub enum KnownError {
     #[error("the client id or secret is wrong")] InvalidOauthClientIdOrSecret { client_id: Option<String> },
     #[error("the scope must be `legacy`; name the scopes of the provider in provider_scope")]
     InvalidScope,
-    #[error("the authorization code is not valid")] InvalidAuthorizationCode,
-    #[error("the project has not set up this provider")] OauthProviderNotFoundOrNotEnabled,
-    #[error("the provider did not answer, or its answer was invalid")] OauthProviderTemporarilyUnavailable,
+    #[error("the authorization code is not valid, or the provider refused it")] InvalidAuthorizationCode,
+    #[error("the provider is not set up or not enabled")] OauthProviderNotFoundOrNotEnabled,
+    #[error("the provider did not answer, or its answer was invalid or an error")] OauthProviderTemporarilyUnavailable,
     #[error("the user or the provider denied access")] OauthProviderAccessDenied,
     #[error("the sign-in took longer than ten minutes; start again")] OuterOauthTimeout,
     #[error("this provider account belongs to another user")] OauthConnectionAlreadyConnectedToAnotherUser,
@@ -217,7 +217,7 @@ pub enum KnownError {
     #[error("the path does not support this method")] MethodNotAllowed,
     #[error("the body is larger than {max_bytes} bytes")] BodyTooLarge { max_bytes: usize },
     #[error("the service failed unexpectedly; its log has the reason under the request id")] InternalError,
-    #[error("the service is overloaded, or concurrent changes conflicted; try again soon")]
+    #[error("the service is overloaded or needs more time, or changes conflicted; try again soon")]
     ServiceUnavailable,
     #[error("the requested data does not belong to the current user")] Forbidden,
     #[error("the user does not have this session")] SessionNotFound,
@@ -241,7 +241,7 @@ pub enum KnownError {
     #[error("the header x-service-{header}, or a synonym of it, was sent twice with different values, or is not text")]
     ConflictingHeaders { header: String },
     #[error("the resource has changed since it was read: read it again")] PreconditionFailed,
-    #[error("the project does not offer sign-in with an emailed code or link")] MagicLinkNotEnabled,
+    #[error("the project or the user has turned off sign-in with an emailed code or link")] MagicLinkNotEnabled,
     #[error("the project does not use proof of work as its bot challenge")] BotChallengeNotEnabled,
     #[error("the admin access token's user no longer exists")] AdminAccessTokenUserNotFound,
     #[error("development override keys are not supported")] OverrideKeyNotSupported,

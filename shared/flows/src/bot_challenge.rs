@@ -103,8 +103,9 @@ impl Admitted<'_> {
         tokio::join!(work, self.count()).0
     }
 
-    /// The write that counts the email for its sender. It belongs in the transaction that writes
-    /// the email, which then fails if the sender has reached the limit.
+    /// The write that counts the email for its sender; `None` if the sender is not counted. It
+    /// belongs in the transaction that writes the email, which then fails if the sender has reached
+    /// the limit.
     pub fn by_sender(&self) -> Option<Write> {
         self.sender.as_ref().map(|window| window.count(self.project))
     }

@@ -32,7 +32,8 @@ pub struct Context {
     pub user: Option<CurrentUser>,
     /// The IP address and the place of the caller.
     pub place: Place,
-    /// The token of a remembered device, which replaces the second factor.
+    /// The token of a remembered device, which replaces the second factor; `None` if it is absent
+    /// or malformed.
     pub device: Option<DeviceToken>,
     /// The store with the prefetched items; use `app.store` to read again.
     pub prefetched: Store,

@@ -5,10 +5,10 @@
 //! trip. If the process has not seen the project or key yet, the request is counted only after the
 //! proof, and the process remembers the project and key from then on ([`crate::memory`]). The
 //! servers of a project are counted together, after the proof, so that nobody else can use up their
-//! quota. Requests that fail the proof are counted by IP address ([`unproved`]). An operation
-//! counts the subjects that only it knows: the account whose password is guessed ([`Failures`]),
-//! the refresh token ([`by_secret`]), and the recipient of an email, in the transaction that writes
-//! the email ([`crate::email::code`]).
+//! quota. Requests with a wrong key, and those for a project that does not exist, are counted by IP
+//! address ([`unproved`]). An operation counts the subjects that only it knows: the account whose
+//! password is guessed ([`Failures`]), the refresh token ([`by_secret`]), and the recipient of an
+//! email, in the transaction that writes the email ([`crate::email::code`]).
 
 use std::sync::OnceLock;
 
@@ -30,7 +30,7 @@ use crate::context::Context;
 
 /// The sender of a request, as claimed and not yet proved.
 pub struct Claimed<'a> {
-    /// The limit of the operation.
+    /// The limit of the operation, if it has one.
     pub limit: Option<Limit>,
     /// The claimed access level.
     pub level: Level,
@@ -230,7 +230,7 @@ pub async fn count_recipient(context: &Context, email: &Email) -> Result<(), sto
     }
 }
 
-/// The key that [`recipient`] reads.
+/// The key that [`recipient`] reads; `None` if the limit is off.
 pub fn recipient_key(app: &App, project: &ProjectId, level: Level, email: &Email) -> Option<Key> {
     Some(limit::key_before(project, &recipient_counter(app, level, email)?))
 }
@@ -333,7 +333,7 @@ impl<'a> Failures<'a> {
     }
 
     /// The write that checks the limit, for the transaction that follows a correct password or
-    /// code.
+    /// code; `None` if the limit is off.
     pub fn still_allowed(&self) -> Option<Write> {
         self.window().map(|window| window.check(self.project))
     }

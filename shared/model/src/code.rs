@@ -1,5 +1,5 @@
-//! One-time codes of 45 characters: people type the first six, and the app keeps the rest, the
-//! nonce.
+//! Codes of 45 characters, for links in emails and for apps. To sign in with an emailed code,
+//! people can type its first six characters; the app keeps the rest, the nonce.
 
 use crypto::digest::Digest;
 use jiff::{SignedDuration, Timestamp};
@@ -95,15 +95,15 @@ impl Code {
         self.text().chars().skip(TYPED).collect()
     }
 
-    /// The digest of the whole code. The item of a code that people can type contains this digest,
-    /// for comparison; items of other codes, such as those in unsubscribe links, have it in their
-    /// keys.
+    /// The digest of the whole code. An item that is stored under the digest of the nonce contains
+    /// this digest, for comparison; items of other codes, such as those in unsubscribe links, have
+    /// it in their keys.
     pub fn digest(&self) -> Digest {
         Digest::of(self.text())
     }
 
-    /// The digest of the nonce, under which a code is stored, so that all attempts at it are
-    /// counted together.
+    /// The digest of the nonce. Codes whose attempts are counted are stored under it, so that
+    /// guesses at the first six characters count together.
     pub fn nonce_digest(&self) -> Digest {
         Digest::of(&self.nonce())
     }

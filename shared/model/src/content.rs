@@ -1,4 +1,5 @@
-//! The public content of a site. The API returns exactly these fields.
+//! The public content of a site. The API returns exactly the fields of [`App`], [`BlogPost`] and
+//! [`Site`].
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -139,7 +140,7 @@ fn based(url: &mut String, site_url: &str) {
 }
 
 impl Site {
-    /// Replaces the URLs that were defaults in earlier versions, which served nothing there.
+    /// Replaces former default URLs, at which nothing is served, with the current defaults.
     pub fn with_current_defaults(mut self) -> Self {
         let current = Resources::following(&self.url);
         let resources = &mut self.resources;
@@ -186,7 +187,7 @@ impl App {
 }
 
 impl BlogPost {
-    /// Whether the post's time has come.
+    /// Whether the post's time of publication has come.
     pub fn is_public(&self, now: Timestamp) -> bool {
         self.published_at <= now.strftime("%Y-%m-%dT%H:%M:%SZ").to_string()
     }
@@ -202,7 +203,7 @@ impl BlogPost {
 /// JSON, in which some characters take more bytes.
 pub const MOST_BYTES: usize = 4 * 1024 * 1024;
 
-/// How many posts a list has at most, so that it takes a bounded number of reads.
+/// How many posts a list has at most, so that the list takes a bounded number of reads.
 pub const MOST_POSTS: usize = 10_000;
 
 /// A part of the public posts, which are counted from the newest on.
@@ -221,10 +222,10 @@ impl Window {
     }
 }
 
-/// The content of a document, which shows a part of the posts.
+/// The content that a document of the site shows: the site, its apps and a part of its posts.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Shown {
-    /// The content, with the shown posts alone.
+    /// The content, with only the shown posts.
     pub content: Content,
     /// How many newer posts are left out.
     pub skipped: usize,
@@ -256,7 +257,7 @@ pub struct Content {
     /// The texts of posts by their slugs, in Markdown. A post that is missing here has no text.
     #[serde(default)]
     pub texts: BTreeMap<String, String>,
-    /// The pictures that previews of links show, by the paths of the pages: paths of images.
+    /// The pictures in link previews: for the path of each page that has one, the path of an image.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub pictures: BTreeMap<String, String>,
     /// The names of all images that texts and pages refer to.
@@ -275,7 +276,7 @@ impl Content {
         Self { site, apps: Vec::new(), blog_posts: Vec::new(), texts: BTreeMap::new(), pictures: BTreeMap::new(), images: BTreeSet::new() }
     }
 
-    /// The picture of the page at a path, as a path of an image.
+    /// The path of the image in link previews of a page; `None` if the page has no picture.
     pub fn picture(&self, page: &str) -> Option<&str> {
         self.pictures.get(page).map(String::as_str)
     }

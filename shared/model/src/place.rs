@@ -43,7 +43,8 @@ impl Place {
         }
     }
 
-    /// The city and the country, as far as they are known, such as `Lisbon, PT`.
+    /// The city and the country, as far as they are known, such as `Lisbon, PT`; `None` if neither
+    /// is known.
     pub fn name(&self) -> Option<String> {
         let parts: Vec<&str> = [&self.city_name, &self.country_code].into_iter().flatten().map(String::as_str).collect();
         (!parts.is_empty()).then(|| parts.join(", "))

@@ -56,7 +56,7 @@ pub enum ImageKind {
 /// Why an image is refused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum InvalidImage {
-    /// The text is neither an https URL nor a data URL with an image.
+    /// The text is neither a permitted URL nor a data URL with an image.
     #[error("must be an https URL of at most {MAX_URL} bytes, or a data URL with an image: data:image/(png|jpeg|webp|gif);base64,…")]
     NoImage,
     /// The file does not match its media type.
@@ -182,7 +182,7 @@ impl Owner {
 pub struct NewImage {
     /// The new URL, with the digest of the image if this service stores the image.
     pub change: Change<(String, Option<Digest>)>,
-    /// The image to store.
+    /// The image to store, if one is uploaded.
     pub upload: Option<(Digest, Upload)>,
 }
 

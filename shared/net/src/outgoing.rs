@@ -43,8 +43,9 @@ pub enum Fault {
     /// The provider refused the request.
     #[error("the provider refused the request: {0}")]
     Refused(String),
-    /// The provider does not accept the access token of the request (status 401).
-    #[error("the provider does not accept the access token")]
+    /// The provider does not accept the credentials of the request (status 401): the access token
+    /// or, if the body of the answer is not JSON, the client id and secret.
+    #[error("the provider does not accept the credentials")]
     Unauthorized,
     /// The provider's answer violates the protocol, or a request to it cannot be built.
     #[error("the provider's answer is invalid: {0}")]
@@ -97,7 +98,8 @@ impl<'a> Outgoing<'a> {
         }
     }
 
-    /// Posts a form. Returns the JSON answer, and whether its status is 2xx.
+    /// Posts a form. Returns the JSON answer, and whether its status is 2xx; 429 and 5xx are
+    /// faults.
     pub async fn post(self, url: &str, form: &[(&str, &str)], basic: Option<(&str, &str)>) -> Result<(bool, Value), Fault> {
         let body = url::form_urlencoded::Serializer::new(String::new()).extend_pairs(form).finish();
         let login = basic.map(|(id, secret)| {

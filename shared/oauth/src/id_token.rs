@@ -55,13 +55,13 @@ pub async fn verify(outgoing: Outgoing<'_>, token: &str, expected: &Expected<'_>
 fn check(claims: &Value, expected: &Expected<'_>, now: i64) -> Result<(), &'static str> {
     let time = |name: &str| claims[name].as_i64();
     if time("exp").is_none_or(|exp| exp <= now - LEEWAY) {
-        return Err("it has expired");
+        return Err("its `exp` is missing or past");
     }
     if time("iat").is_none_or(|iat| iat > now + LEEWAY) {
-        return Err("it was issued in the future");
+        return Err("its `iat` is missing or in the future");
     }
     if claims.get("nbf").is_some_and(|_| time("nbf").is_none_or(|nbf| nbf > now + LEEWAY)) {
-        return Err("it is not valid yet");
+        return Err("its `nbf` is malformed or in the future");
     }
     let has_nonce = match (&claims["nonce"], expected.nonce) {
         (Value::Null, None) => true,
@@ -69,12 +69,12 @@ fn check(claims: &Value, expected: &Expected<'_>, now: i64) -> Result<(), &'stat
         _ => false,
     };
     if !has_nonce {
-        return Err("its nonce belongs to another flow");
+        return Err("its nonce is not the one of the flow");
     }
     let party = claims["azp"].as_str();
     let audiences = claims["aud"].as_array().map_or(1, Vec::len);
     if party.map_or(audiences > 1, |party| !expected.client_ids.contains(&party)) {
-        return Err("it was issued to another client");
+        return Err("its `azp` is missing or another client");
     }
     Ok(())
 }

@@ -76,11 +76,13 @@ pub fn json(content: &Content, site_url: &str) -> Document {
     Document::of_content("application/feed+json", format!("{feed:#}\n"))
 }
 
-/// The limits of the sitemap protocol: URLs in a sitemap, and characters in a URL.
+/// The maximum number of URLs in a sitemap, by the sitemap protocol.
 pub(crate) const MOST_PAGES: usize = 50_000;
+/// The maximum length of a URL in a sitemap, by the same protocol.
 const LONGEST_URL: usize = 2_047;
 
-/// `/sitemap.xml`: the pages of the site. Apps and posts with URLs of other sites are left out.
+/// `/sitemap.xml`: the pages of the site. Apps and posts with URLs of other sites are left out, and
+/// so is whatever exceeds the limits of the protocol or [`MOST_BYTES`].
 pub fn sitemap(content: &Content, site_url: &str) -> Document {
     let below = format!("{site_url}/");
     let lists = ["/docs", "/blog", "/apps"].map(|path| (format!("{site_url}{path}"), None));

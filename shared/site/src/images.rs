@@ -13,8 +13,8 @@ use crate::markdown::OPTIONS;
 pub struct Reference {
     /// The destination, without the escapes of Markdown.
     pub destination: String,
-    /// Where the destination is written: in the picture or, if it is defined elsewhere, in its
-    /// definition.
+    /// Where the destination is written: in the picture or link or, if that refers to a definition,
+    /// in the definition.
     pub range: Range<usize>,
     /// Where the picture or the link begins.
     pub start: usize,
@@ -31,7 +31,7 @@ struct Open {
     inner: usize,
 }
 
-/// The pictures and links of a Markdown text, in order.
+/// The pictures and links of a Markdown text, in order, without automatic links.
 pub fn references(text: &str) -> Vec<Reference> {
     let (mut found, mut open): (Vec<Reference>, Vec<Open>) = (Vec::new(), Vec::new());
     let mut events = Parser::new_ext(text, OPTIONS).into_offset_iter();

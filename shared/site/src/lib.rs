@@ -1,7 +1,7 @@
 //! The documents of a site, for people and for agents: pages, feeds, texts and catalogs.
 //!
-//! Every document is a pure function of the published content and the site's URL, so its `ETag`
-//! changes only when they do.
+//! Every document is a pure function of its arguments, such as the published content and the site's
+//! URL, so its `ETag` changes only when they or this program do.
 
 #![warn(missing_docs)]
 
@@ -26,7 +26,7 @@ pub use document::{CONTENT_AGE, Document, HTML, MARKDOWN, PLAIN, RELEASE_AGE};
 /// The names of the documents at paths of one segment.
 pub const NAMES: [&str; 12] =
     ["apps", "blog", "docs", "feed.json", "feed.xml", "icon.svg", "index.md", FULL, "llms.txt", "robots.txt", "sitemap.xml", "style.css"];
-/// The name of the only document that shows the texts of all posts.
+/// The name of the only document among them that shows the texts of posts.
 pub const FULL: &str = "llms-full.txt";
 
 /// The document at a path of one segment that does not depend on the content; `None` if there is no

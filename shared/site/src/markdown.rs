@@ -66,7 +66,7 @@ struct Writer<'a> {
 enum Opened {
     Link,
     Picture,
-    /// Neither, because its URL may not be used here.
+    /// Neither, because its URL is not allowed, or because it is within another link.
     Nothing,
 }
 

@@ -1,5 +1,5 @@
-//! Pages about the content. They need no scripts, load only the stylesheet and the icon, and show
-//! all times in UTC.
+//! Pages about the content. They need no scripts, load only the stylesheet, the icon and pictures
+//! of the site, and show all times in UTC.
 
 use model::content::image::ImageName;
 use model::content::{App, BlogPost, Content, Shown, Site};
@@ -30,7 +30,7 @@ struct Page<'a> {
     kind: &'a str,
     /// The path of the page's entry in the navigation.
     here: &'a str,
-    /// The path of the image that previews of links show.
+    /// The path of the image that previews of links show, if there is one.
     picture: Option<&'a str>,
     /// More markup for the `head` element, after the metadata.
     head: String,

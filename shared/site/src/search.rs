@@ -28,14 +28,15 @@ impl Found {
     }
 }
 
-/// The words of a text, in lower case; at most 16, and none of a single letter.
+/// The words of a text, in lower case; at most 16, and none of a single character.
 fn words(text: &str) -> Vec<String> {
     let words = text.split(|character: char| !character.is_alphanumeric()).filter(|word| word.chars().count() > 1);
     words.take(MOST_WORDS).map(str::to_lowercase).collect()
 }
 
-/// The apps and posts that contain at least one word of a query, at most 20. Those with more of the
-/// words come first; among equals, apps precede posts, and newer posts older ones.
+/// The apps and posts that contain at least one word of a query, at most 20. The word `apps`
+/// matches every app, and `posts` every post. Those with more of the words come first; among
+/// equals, apps precede posts, and newer posts older ones.
 pub fn find(content: &Content, query: &str) -> Vec<Found> {
     let words = words(query);
     let apps = content.apps.iter().map(|app| Found {

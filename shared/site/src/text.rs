@@ -1,4 +1,4 @@
-//! The texts for language models, and `robots.txt`.
+//! The texts for language models, `robots.txt` and `security.txt`.
 
 use std::fmt::Write as _;
 
@@ -25,7 +25,7 @@ pub(crate) const PROGRAMS: [(&str, &str, &str); 11] = [
     ("/.well-known/agent-card.json", "Agent card", "The agent of this site (A2A)"),
 ];
 
-/// The title, the description, and a sentence about access and times.
+/// The title, the description, and two sentences about access and times.
 fn head(content: &Content) -> String {
     let site = &content.site;
     format!(
@@ -67,7 +67,7 @@ fn posts(shown: &Shown, site_url: &str, others: usize) -> String {
     section("Posts", lines.into_iter())
 }
 
-/// Where the posts are listed that are older than this many.
+/// The URL of the list of the posts without the `newer` newest ones.
 fn rest(newer: usize, site_url: &str) -> String {
     format!("{site_url}/api/v1/blog-posts?offset={newer}")
 }

@@ -29,8 +29,8 @@ use crate::write::Write;
 const PATIENCE: Duration = Duration::from_millis(500);
 
 impl Store {
-    /// Reads, in one round trip, the tallies of these counters and the window of `limit`, in which
-    /// the caller then counts the request.
+    /// Reads, in one round trip, the tallies of these counters and, if `limit` is set, its window,
+    /// in which the caller then counts the request.
     pub async fn tallies(
         &self,
         project: &ProjectId,

@@ -27,7 +27,8 @@ pub struct Store {
     pub(crate) client: Client,
     pub(crate) table: String,
     pub(crate) entropy: Entropy,
-    /// Prefetched items, which are not read from the table again (see [`Self::knowing`]).
+    /// Prefetched items, which [`Self::get`] and [`Self::get_many`] return without reading the
+    /// table (see [`Self::knowing`]).
     pub(crate) known: Arc<Items>,
 }
 
@@ -63,6 +64,7 @@ impl Store {
         }
     }
 
+    /// Reads one item from the table, even if it is prefetched.
     pub(crate) async fn get_now(&self, key: &Key) -> Result<Option<Item>, Error> {
         let request = GetItemInput::builder().table_name(&self.table).set_key(Some(key.item())).consistent_read(true);
         Ok(self.ask(request).await?.item)
@@ -91,8 +93,9 @@ impl Store {
         Ok(items)
     }
 
-    /// Reads up to 100 items in one round trip, or without a round trip if all of them are
-    /// prefetched: one unit for each 4 KB of each item that is read.
+    /// Reads up to 100 items in one round trip (more if DynamoDB leaves some unprocessed), or
+    /// without a round trip if all of them are prefetched: one unit for each 4 KB of each item that
+    /// is read.
     pub async fn get_many(&self, keys: impl IntoIterator<Item = Key>) -> Result<Items, Error> {
         let with_known = |key: Key| {
             let item = self.known.get(&key);

@@ -5,12 +5,12 @@
 //! |---|---|---|---|
 //! | site, and the keys of the current publication | `CONTENT` | `SITE` | 1 unit to read for each 4 KB (about 3,000 posts) |
 //! | apps | `CONTENT` | `APPS` | 1 unit for each 4 KB (about 20 apps) |
-//! | record of a publication, for a rollback | `CONTENT` | `PUBLICATION#<number>` | read only by the command line |
+//! | record of a publication, for a rollback | `CONTENT` | `PUBLICATION#<number>` | read only by the gateway |
 //! | page of posts, newest first, without texts | `CONTENT` | `POSTS#<digest>#<number>` | about 8 units (64 posts) |
 //! | where the texts of posts are: a part of an index by slug | `CONTENT` | `SLUGS#<digest>#<number>` | 1 unit for each 4 KB (about 60 posts) |
 //! | text of a post | `CONTENT` | `TEXT#<digest>#<number>` | 1 unit for each 4 KB |
-//! | names of images of a publication | `CONTENT` | `IMAGES#<digest>#<number>` | read only by the command line |
-//! | that an image is stored, and since when | `CONTENT` | `IMAGE#<name>` | read only by the command line |
+//! | names of images of a publication | `CONTENT` | `IMAGES#<digest>#<number>` | read only by the gateway |
+//! | that an image is stored, and since when | `CONTENT` | `IMAGE#<name>` | read only by the gateway |
 //! | part of an image, in a table without a bucket | `CONTENT` | `~IMAGE#<name>#<number>` | about 85 units |
 //! | chunk of the newest texts, compressed | `CONTENT` | `FULL#<digest>#<number>` | 1 unit for each 4 KB (about 8 KB of texts) |
 //!
@@ -52,13 +52,13 @@ use crate::error::Error;
 use crate::item::{Item, entity};
 use crate::optimistic;
 
-/// A part of the content, with the time of the last switch between publications; the first
-/// publications of earlier versions have none.
+/// A part of the content, with the time at which readers were last switched to another publication.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Dated<T> {
     /// The content.
     pub value: T,
-    /// The time since which it is shown.
+    /// The time since which its publication is shown; `None` if an earlier version of this program
+    /// published it.
     pub since: Option<Timestamp>,
 }
 
@@ -90,7 +90,8 @@ impl Store {
         Ok(self.get(&key(APPS)).await?.map(entity).transpose()?.unwrap_or_default())
     }
 
-    /// The posts of a window that are public at this time, and how many posts are.
+    /// The posts of a window among those that are public at this time, and how many are public in
+    /// all.
     pub async fn blog_posts(&self, now: Timestamp, window: Window) -> Result<(Vec<BlogPost>, usize), Error> {
         optimistic!(ROUNDS, |_| {
             match self.head().await? {
@@ -100,8 +101,8 @@ impl Store {
         })
     }
 
-    /// Site, apps and posts of one publication that are public at this time, without their texts;
-    /// `None` before the first publication.
+    /// The site, the apps, and the posts of a window among those that are public at this time,
+    /// without their texts, all of one publication; `None` before the first publication.
     pub async fn content(&self, now: Timestamp, window: Window) -> Result<Option<Dated<Shown>>, Error> {
         optimistic!(ROUNDS, |_| {
             let Some((head, apps)) = self.head_with_apps().await? else { return Ok(None) };
@@ -113,8 +114,8 @@ impl Store {
     }
 
     /// Site, apps, and the newest posts that are public at this time with their texts, at most
-    /// about [`MOST_BYTES`] of them; `None` before the first publication. Two round trips, or three
-    /// and one for each hundred posts if the publication is by an earlier version.
+    /// about [`MOST_BYTES`] of them; `None` before the first publication. Two round trips; without
+    /// chunks, as in publications of earlier versions, three and one for each hundred posts.
     pub async fn full_content(&self, now: Timestamp) -> Result<Option<Dated<Shown>>, Error> {
         let found: Result<Option<(Head, Option<Item>)>, Error> = optimistic!(ROUNDS, |_| { self.head_with_apps().await });
         let Some((head, apps)) = found? else { return Ok(None) };

@@ -8,7 +8,7 @@ use model::limit::Refused;
 use crate::label::Conflict;
 use crate::retry::UNCERTAIN;
 
-/// Why an access to the table failed.
+/// Why an access to the table, or to the bucket of images, failed.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// A condition failed. Nothing was written.
@@ -18,9 +18,10 @@ pub enum Error {
     /// ([`crate::limit`]).
     #[error("a rate limit is reached: {0}")]
     Limited(Refused),
-    /// The table was throttled, contended or unreachable for as long as a request may wait. If an
-    /// answer was lost, the write may have been executed.
-    #[error("the table is unavailable: {0}")]
+    /// The table or the bucket was throttled, contended, failing or unreachable until the request's
+    /// time or attempts were used up. If an answer was lost or a server error, the write may have
+    /// been executed.
+    #[error("the table or the bucket of images is unavailable: {0}")]
     Unavailable(String),
     /// Every attempt conflicted with another request's change to the same item. Nothing was
     /// written.
@@ -29,8 +30,9 @@ pub enum Error {
     /// An item does not have the expected format.
     #[error("an item has an unexpected format")]
     Corrupt(#[from] serde_dynamo::Error),
-    /// DynamoDB rejected the request, or the request, its answer or an item is invalid.
-    #[error("the table cannot be read or written: {0}")]
+    /// DynamoDB or S3 rejected the request; or the request, its answer, an item or the
+    /// configuration is invalid.
+    #[error("reading or writing data failed: {0}")]
     Refused(String),
     /// The content does not fit into an item, or a broadcast has too many recipients. Readers see
     /// no change, but unused items may have been written.

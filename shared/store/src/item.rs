@@ -36,12 +36,13 @@ impl Key {
 pub struct Items(pub(crate) HashMap<Key, Option<Item>>);
 
 impl Items {
-    /// Removes and returns an item; `None` if it does not exist or was not read.
+    /// Removes and returns an item; `None` if it does not exist, was not read or was removed
+    /// before.
     pub fn take(&mut self, key: &Key) -> Option<Item> {
         self.0.remove(key).flatten()
     }
 
-    /// A copy of an item; `None` if it does not exist or was not read.
+    /// A copy of an item; `None` if it does not exist, was not read or was removed before.
     pub fn get(&self, key: &Key) -> Option<Item> {
         self.0.get(key).cloned().flatten()
     }

@@ -5,9 +5,9 @@
 //! [`client`] has the reads, and the writes that succeed or fail as a whole; [`error`] classifies
 //! failures. Reads by key are strongly consistent, so a new user is visible to the next request.
 //!
-//! Comments give costs in DynamoDB's read and write units; `infra/COSTS.md` explains them. The
-//! costs of writes leave out the trail entry, with which the first change of a request becomes a
-//! transaction ([`record`]).
+//! Comments give costs in DynamoDB's read and write units; `infra/COSTS.md` explains them. Unless
+//! they say otherwise, the costs of writes leave out the indexes, and the trail entry, with which
+//! the first change of a request becomes a transaction ([`record`]).
 
 #![warn(missing_docs)]
 

@@ -144,8 +144,8 @@ impl Store {
         Ok(Window { counter: counter.clone(), before: counted(before.as_ref()) })
     }
 
-    /// Checks whether a request would be permitted, without counting it; [`Error::Limited`] if the
-    /// limit is reached. Costs 2 units to read.
+    /// Checks whether a request would be permitted, without counting it, and returns its window;
+    /// [`Error::Limited`] if the limit is reached. Costs 2 units to read.
     pub async fn check_limit(&self, project: &ProjectId, counter: &Counter) -> Result<Window, Error> {
         let (key, key_before) = (counter_key(project, counter), key_before(project, counter));
         let items = self.get_many([key.clone(), key_before.clone()]).await?;

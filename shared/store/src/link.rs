@@ -114,7 +114,7 @@ pub fn redeem<P: Purpose>(code: &Code) -> Write {
 }
 
 impl Store {
-    /// The link with this code.
+    /// The link with this code, even if it has been used or has expired.
     pub async fn link<P: Purpose>(&self, code: &Code) -> Result<Option<Link<P>>, Error> {
         self.get(&link_key::<P>(code)).await?.map(entity).transpose()
     }

@@ -34,7 +34,7 @@ pub enum OwnerRow {
 }
 
 impl OwnerRow {
-    /// The keys of the owner.
+    /// The API keys of the owner.
     pub fn keys(&self) -> &OwnedKeys {
         match self {
             Self::User(row) => &row.user.api_keys,
@@ -42,7 +42,7 @@ impl OwnerRow {
         }
     }
 
-    /// Writes the owner with these keys, if the owner has not changed since it was read.
+    /// Writes the owner with these API keys, if the owner has not changed since it was read.
     pub fn with_keys(&self, project: &ProjectId, keys: OwnedKeys) -> Result<Write, Error> {
         match self {
             Self::User(row) => user::replace(project, &model::user::User { api_keys: keys, ..row.user.clone() }, row.version),

@@ -50,7 +50,7 @@ pub struct Started {
     pub targets: Vec<Target>,
     /// The names of the fields in the request's body.
     pub fields: Vec<String>,
-    /// Where the request came from.
+    /// Where the request came from; `None` for work of the system or of the command line.
     pub place: Option<Place>,
 }
 
@@ -59,7 +59,8 @@ struct Record(Arc<Mutex<State>>);
 
 #[derive(Debug)]
 struct State {
-    /// The project to whose trail the entry is added, and how many days the trail is retained.
+    /// The project to whose trail the entry is added, and how many days the trail is retained;
+    /// `None` until the project is known.
     home: Option<(ProjectId, u16)>,
     entry: Entry,
     phase: Phase,
@@ -91,7 +92,7 @@ pub fn on(project: &Project) {
     set_home(&project.id, project);
 }
 
-/// Sets the caller, and the user whom the request names.
+/// Sets the project ([`on`]), the caller, and the user whom the request names, if any.
 pub fn by(project: &Project, access: Access, actor: Actor, named: Option<UserId>) {
     on(project);
     change(|state| {

@@ -1,4 +1,4 @@
-//! Retries: every call to the table goes through this connector.
+//! Retries: every HTTP call to the table, or to the bucket of images, goes through this connector.
 //!
 //! A retry sends the same signed request, so a transaction keeps its `ClientRequestToken`, and
 //! DynamoDB executes it once however often it is received (within ten minutes). Throttled calls,
@@ -22,8 +22,9 @@ use serde::Deserialize;
 use tokio::time::{Instant, sleep, timeout};
 use wire::entropy::Entropy;
 
-/// How long a request may wait for the table in total. A Lambda has ten seconds, of which two are
-/// reserved for the response and for hashing a password.
+/// How long after its start a request may still wait for the table; outside of [`within`], how long
+/// one call may. A Lambda has ten seconds, of which two are reserved for the response and for
+/// hashing a password.
 pub const BUDGET: Duration = Duration::from_secs(8);
 /// How long one attempt at a call may take; DynamoDB normally takes milliseconds.
 const ATTEMPT: Duration = Duration::from_secs(2);
@@ -38,7 +39,7 @@ tokio::task_local! {
     static DEADLINE: Instant;
 }
 
-/// Runs work that may wait for the table for at most `budget`.
+/// Runs work that may wait for the table until `budget` has passed since it began.
 pub async fn within<F: Future>(budget: Duration, future: F) -> F::Output {
     DEADLINE.scope(Instant::now() + budget, future).await
 }
@@ -199,8 +200,8 @@ impl Failure {
         }
     }
 
-    /// Whether a cancelled transaction may succeed later, because it was only cancelled by
-    /// throttling or by conflicts with other transactions.
+    /// Whether a cancelled transaction may succeed later, because only throttling or conflicts with
+    /// other transactions cancelled it.
     fn may_pass(&self) -> bool {
         let codes = self.reasons.iter().filter_map(|reason| reason.code.as_deref()).filter(|code| *code != "None");
         let mut codes = codes.peekable();

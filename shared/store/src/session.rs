@@ -97,7 +97,7 @@ pub fn lives(project: &Project, user: UserId, id: SessionId, now: Timestamp) -> 
 pub struct Page {
     /// The sessions, newest first.
     pub sessions: Vec<Session>,
-    /// The session with which the next page begins.
+    /// The session with which the next page begins; `None` after the last page.
     pub next: Option<SessionId>,
 }
 
@@ -107,9 +107,10 @@ impl Store {
         self.get(&session_key(project, user, id)).await?.map(entity).transpose()
     }
 
-    /// Records the use of a session and returns it; `None` if it does not exist, has reached its
-    /// maximum age, or has not been used since `idle_since`. The caller must check with
-    /// [`Session::is_live`] whether the user has ended all sessions.
+    /// Records the use of a session at `now` and, if it is known, the `place`. Returns the session;
+    /// `None` if it does not exist, has reached its maximum age, or has not been used since
+    /// `idle_since`. The caller must check with [`Session::is_live`] whether the user has ended all
+    /// sessions.
     ///
     /// If the session is deleted concurrently, it is either used before the deletion or not at all,
     /// because this is one conditional write. Costs 1 unit.
@@ -147,8 +148,8 @@ impl Store {
         }
     }
 
-    /// Up to `limit` sessions of a user that `keep` accepts, newest first, starting at `start`.
-    /// Costs one unit for each 4 KB that is read.
+    /// Up to `limit` sessions of a user that `keep` accepts, newest first, starting at `start` or
+    /// at the newest session. Costs one unit for each 4 KB that is read.
     pub async fn sessions(
         &self,
         project: &ProjectId,
@@ -190,7 +191,8 @@ impl Store {
         Ok(Page { sessions, next })
     }
 
-    /// The user of a session, found by the session's id. Costs half a unit.
+    /// The user of a session, found by the session's id; `None` if the session does not exist or
+    /// has only just begun, because the index lags behind. Costs half a unit.
     pub async fn user_of_session(&self, project: &ProjectId, id: SessionId) -> Result<Option<UserId>, Error> {
         let query = self.query().index_name("gsi1").key_condition_expression("gsi1pk = :pk");
         let query = query.expression_attribute_values(":pk", string(claim_partition(project, id)));

@@ -26,7 +26,7 @@ pub const MAX_PAGE_BYTES: usize = 3 << 20;
 /// The part of a list to read.
 #[derive(Debug, Clone, Copy)]
 pub struct Listing<'a> {
-    /// The position after which the page begins.
+    /// The position after which the page begins; `None` for the first page.
     pub after: Option<&'a str>,
     /// Whether the order is descending.
     pub descending: bool,

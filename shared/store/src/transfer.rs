@@ -1,9 +1,10 @@
-//! Export and import of whole tables. Only used by the command line, never by a Lambda function.
+//! Export and import of whole tables, which only the command line does. Lambda functions use the
+//! format of the items, for records of the table's stream and for digests of trail entries.
 //!
 //! Each item is a line `{"Item": …}` with typed attributes, in the format "DynamoDB JSON", which
-//! DynamoDB itself uses for exports to S3 and imports from S3. Reading costs half a unit for each
-//! 4 KB, because eventually consistent reads suffice while nobody writes; writing costs one unit
-//! for each KB, plus the indexes.
+//! DynamoDB itself uses for exports to S3 and imports from S3. Reading costs half a unit for each 4
+//! KB: eventually consistent reads suffice while nobody writes, or if every later write is
+//! conditional ([`crate::reseal`]). Writing costs one unit for each KB, plus the indexes.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -66,14 +67,15 @@ struct Line {
 }
 
 impl Store {
-    /// Reads the part of about a megabyte that begins at `from`.
+    /// Reads the part of about a megabyte that begins at `from`, or the first part.
     pub async fn page(&self, from: Option<&str>) -> Result<Page, Error> {
         let (items, next) = self.items(from.map(read_item).transpose()?).await?;
         let lines = items.into_iter().map(write_item).collect::<Result<_, _>>()?;
         Ok(Page { lines, next: next.map(write_item).transpose()? })
     }
 
-    /// The items of the part that begins after a key, and the key after which the next part begins.
+    /// The items of the part that begins after a key, or of the first part, and the key after which
+    /// the next part begins; `None` after the last part.
     pub async fn items(&self, after: Option<Item>) -> Result<(Vec<Item>, Option<Item>), Error> {
         let answer = self.ask(ScanInput::builder().table_name(&self.table).set_exclusive_start_key(after)).await?;
         Ok((answer.items.unwrap_or_default(), answer.last_evaluated_key.filter(|key| !key.is_empty())))
@@ -133,7 +135,7 @@ fn typed(value: AttributeValue) -> Result<Typed, Error> {
 
 pub(crate) fn attribute(value: Typed) -> Result<AttributeValue, Error> {
     let decoded = |text: String| {
-        STANDARD.decode(text).map(Blob::new).map_err(|error| Error::Refused(format!("the line contains invalid base64: {error}")))
+        STANDARD.decode(text).map(Blob::new).map_err(|error| Error::Refused(format!("a binary value is not valid base64: {error}")))
     };
     Ok(match value {
         Typed::S(text) => AttributeValue::S(text),

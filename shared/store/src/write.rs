@@ -23,7 +23,8 @@ use crate::label::{Conflict, Label};
 use crate::told::Told;
 
 /// The attribute that identifies the last put or update by
-/// [`Store::write_unrecorded`](crate::Store::write_unrecorded).
+/// [`Store::write_unrecorded`](crate::Store::write_unrecorded) or its variant that returns the
+/// item.
 const MARK: &str = "mark";
 
 /// A write with its condition.
@@ -184,7 +185,7 @@ impl Write {
         Ok(self.value(name, serde_dynamo::to_attribute_value(entity)?))
     }
 
-    /// Adds an attribute to an item that is put.
+    /// Adds an attribute to an item that is put; has no effect on other writes.
     pub(crate) fn attribute(mut self, name: &str, value: AttributeValue) -> Self {
         if let Kind::Put(item) = &mut self.kind {
             item.insert(name.to_owned(), value);
@@ -213,7 +214,7 @@ impl Write {
     pub(crate) fn transaction_item(self, table: &str) -> Result<TransactWriteItem, Error> {
         let Self { key, kind, condition, values, names, .. } = self;
         let (values, names, key) = (unless_empty(values), unless_empty(names), Some(key.item()));
-        // The four builders have the same setters, but no common trait.
+        // The four builders have these setters in common, but no trait.
         macro_rules! conditional {
             ($builder:expr) => {
                 $builder

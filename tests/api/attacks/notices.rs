@@ -138,7 +138,7 @@ async fn an_address_verified_by_another_user_meanwhile_stays_theirs() {
     let ada = taken_over(&app).await;
     let other = verified(&app, ADA).await;
     let done = press(&app, &link(&notices(&app, ADA).await[0])).await;
-    assert!(done.text().contains("Somebody else signs in"), "{}", done.text());
+    assert!(done.text().contains("You cannot sign in to this account"), "{}", done.text());
     assert_eq!(app.sign_in(ADA).await.user_id, other.user_id);
     // The intruder is signed out even so.
     assert_error(&app.signed_in(&ada).get("/api/v1/users/me").await, 401, "ACCESS_TOKEN_EXPIRED");

@@ -105,7 +105,7 @@ async fn one_passkey_is_not_both_factors() {
         assert_eq!(details["factors"], json!(["totp"]));
         let waiting = details["attempt_code"].as_str().unwrap();
         let refused = assert_error(&complete(&app, waiting, &passkey).await, 400, "PASSKEY_AUTHENTICATION_FAILED");
-        assert_eq!(refused["message"], "a passkey was the first factor of this sign-in");
+        assert_eq!(refused["message"], "a passkey was the first factor of this sign-in: send a code instead");
         assert_eq!(totp_sign_in(&app, waiting, &now_code(&app)).await.status(), 200);
         app.advance(SignedDuration::from_secs(30));
     }

@@ -155,7 +155,7 @@ async fn if_required_on_suspicion_an_unavailable_provider_admits_a_few() {
         }
     }
     assert_eq!(passed, ["203.0.113.7", "203.0.113.8", "198.51.100.1"]);
-    // Requests that claim by themselves that the challenge is unavailable are counted too.
+    // Requests that themselves state that the challenge is unavailable are counted too.
     let claimed = code_for("other@example.com", json!({ "bot_challenge_unavailable": "true" }));
     assert_failed(&at(app.client(), "192.0.2.1").post(SEND, claimed).await);
     assert!(app.mails("other@example.com").await.is_empty());

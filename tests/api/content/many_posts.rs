@@ -45,7 +45,7 @@ fn many() -> Content {
 #[tokio::test]
 async fn documents_of_ten_thousand_posts_take_few_calls_of_the_table() {
     let app = TestApp::start().await;
-    // A transaction of four megabytes takes longer in a test than a call of the table may.
+    // A transaction of four megabytes takes longer in a test than a call to the table may.
     tokio::time::pause();
     app.publish(&many()).await;
     tokio::time::resume();

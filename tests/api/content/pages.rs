@@ -83,7 +83,7 @@ async fn a_list_that_is_too_long_leads_to_its_rest() {
     let app = TestApp::start().await;
     let mut content = long_blog(3000);
     content.blog_posts.iter_mut().for_each(|post| post.title = "long ".repeat(600));
-    // Writing nine megabytes takes longer in a test than a call of the table may.
+    // Writing nine megabytes takes longer in a test than a call to the table may.
     tokio::time::pause();
     app.publish(&content).await;
     tokio::time::resume();

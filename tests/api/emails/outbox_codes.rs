@@ -151,7 +151,7 @@ async fn a_template_error_does_not_reveal_the_code() {
     app.deliver().await;
     let entry = read(&app, &id).await;
     assert_eq!(entry["status"], "server-error", "{entry}");
-    let told = "the email cannot be rendered: its template renders without the codes, but not with them";
+    let told = "the email cannot be rendered: rendering with its codes failed, so check its template and theme";
     assert_eq!((&entry["server_error"], &entry["send_attempt_errors"][0]["internal_message"]), (&json!(told), &json!(told)));
     patch(&app, &id, json!({ "subject_source": "{{ variables.otp }}" })).await;
     assert_eq!(sign_in(&app, &app.last_mail("ada@example.com").await.code()).await, 200);

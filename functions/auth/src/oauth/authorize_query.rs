@@ -37,8 +37,8 @@ pub struct AuthorizeQuery {
     /// Default: `authenticate`.
     #[deserr(default, rename = "type")]
     pub(crate) r#type: Option<PurposeParam>,
-    /// An access token. Required for `link`. If its user is anonymous, that user becomes an
-    /// ordinary user with the provider account.
+    /// An access token. Required for `link`. If its user is anonymous, a sign-up turns that user
+    /// into an ordinary user with the provider account.
     #[deserr(default)]
     pub(crate) token: Option<String>,
     /// Scopes to request from the provider beyond those for signing in.

@@ -2,7 +2,7 @@
 //! or a new one from the provider if the stored one has expired or is about to expire.
 //!
 //! One request at a time refreshes the tokens of an account. Meanwhile, others return the stored
-//! token, or wait for the result if it has expired. Tokens are given up only if the provider
+//! token or, if it has expired, wait for the new one. Tokens are given up only if the provider
 //! refuses the refresh token for good, or no longer accepts an access token that has no expiry. Any
 //! other failure leaves them as they are.
 
@@ -175,7 +175,8 @@ impl Connection<'_> {
         Ok(self.unavailable("the provider has revoked the access"))
     }
 
-    /// Gets a new token from the provider and stores it before it is returned.
+    /// Gets a new token from the provider. It is stored before it is returned, unless a new flow
+    /// has replaced the tokens in the meantime.
     async fn refreshed(&self, old: &ProviderTokens, refresh: &SecretString) -> Result<SecretString, Error> {
         let (project, store) = (&self.access.project, &self.access.app.store);
         let failed = match self.peer()?.refresh(refresh).await {

@@ -40,7 +40,7 @@ fn project_of(state: &str) -> Option<ProjectId> {
     state.split_once('.').and_then(|(_, project)| ProjectId::parse(project).ok())
 }
 
-/// The redirect URI of a provider.
+/// The redirect URI to which a provider sends users back.
 pub(crate) fn callback(app: &App, provider_id: &str) -> String {
     format!("{}/api/v1/auth/oauth/callback/{provider_id}", app.settings.api_url)
 }
@@ -137,7 +137,7 @@ async fn proceed(
     account::resolve(scope, authorization, &tokens, &profile).await
 }
 
-/// The provider's code, or the error that it returned.
+/// The provider's code. Fails if the answer is an error, names another issuer or has no code.
 fn code_of<'a>(provider: &OAuthProvider, answer: &'a ProviderAnswer) -> Result<&'a str, KnownError> {
     match answer.error.as_deref() {
         Some("temporarily_unavailable" | "server_error") => return Err(KnownError::OauthProviderTemporarilyUnavailable),

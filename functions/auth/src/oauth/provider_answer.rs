@@ -8,7 +8,7 @@ use utoipa::ToSchema;
 /// The table actions of both callbacks.
 pub(crate) const TABLE: &[TableAction] = &[BatchGetItem, ConditionCheckItem, DeleteItem, GetItem, PutItem, UpdateItem];
 
-/// The errors of both callbacks when there is no trusted URL to send the user to.
+/// The errors of both callbacks if the flow is unknown, or has no trusted URL to send the user to.
 pub(crate) const ERRORS: &[ErrorCode] = &[ErrorCode::OauthStateNotFound, ErrorCode::RedirectUrlNotWhitelisted];
 
 #[derive(Deserr, ToSchema)]

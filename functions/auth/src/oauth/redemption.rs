@@ -90,8 +90,8 @@ pub(crate) struct Redemption {
     pub(crate) code: SecretString,
     pub(crate) redirect_uri: RedirectUrl,
     pub(crate) verifier: SecretString,
-    /// The device that is remembered for the code's user, so that no second factor is required. It
-    /// was read together with the code.
+    /// The remembered device of the code's user, if the request has one: no second factor is then
+    /// required. It was read together with the code.
     pub(crate) device: Option<Device>,
 }
 
@@ -146,8 +146,8 @@ impl Redemption {
         })
     }
 
-    /// Redeems the code, changes its user, and writes the session or, for a user with a second
-    /// factor, the sign-in attempt, in one transaction. Returns the user after the change.
+    /// Redeems the code, changes its user, and writes the session or, if a second factor is
+    /// required, the sign-in attempt, in one transaction. Returns the user after the change.
     async fn write(&self, scope: Scope<'_>, stored: &AuthorizationCode, row: &UserRow) -> Result<(User, Result<Next, Failed>), Error> {
         let Scope { app, project, place } = scope;
         let id = &project.id;

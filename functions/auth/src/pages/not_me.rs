@@ -16,7 +16,7 @@ pub(crate) enum WayBack {
     /// As usual: the project has no passwords or no page for setting them, so no such link can be
     /// sent.
     AsUsual,
-    /// Not by this email address, because somebody else signs in with it.
+    /// Not by this email address: it is not used for signing in, or somebody else signs in with it.
     Taken,
 }
 
@@ -28,12 +28,12 @@ pub(crate) async fn find(app: &App, caller: &Caller, code: &Code) -> Result<Resu
 /// The page that asks for confirmation, with the form.
 pub(crate) fn question(project: &str, link: &NotMe) -> LinkPage {
     let undo = match link.before {
-        Some(_) => "Addresses, the authenticator app and linked accounts will be restored to what they were before the change.",
+        Some(_) => "Addresses, authenticator apps, passkeys and linked accounts will be restored to what they were before the change.",
         None => "Changes are kept: only the link in the email to your account’s oldest address undoes them.",
     };
     let body = format!(
         "<p>If somebody else has used your account at {}, you can shut them out. Everybody will be signed out, and the password \
-         will be removed. {undo}</p><p>You will get an email at {} to set a new password.</p>",
+         will be removed. {undo}</p><p>If possible, you will get an email at {} to set a new password.</p>",
         escape_html(project),
         escape_html(link.email.as_str()),
     );
@@ -45,7 +45,7 @@ pub(crate) fn done(link: &NotMe, way_back: &WayBack) -> LinkPage {
     let next = match way_back {
         WayBack::Emailed => format!("We have sent a link to set a new password to {email}."),
         WayBack::AsUsual => format!("Sign in with {email} as usual, or choose “Forgot password?” where you sign in."),
-        WayBack::Taken => format!("Somebody else signs in with {email} now. Sign in with another address of your account."),
+        WayBack::Taken => format!("You cannot sign in to this account with {email}. Use another address of the account."),
     };
     let undone = if link.before.is_some() { "The changes are undone, and " } else { "" };
     let body = format!("<p>{undone}everybody is signed out. {next}</p>");
@@ -56,9 +56,9 @@ pub(crate) fn used() -> LinkPage {
     LinkPage::of("This link was used before", "<p>It works once. Choose “Forgot password?” where you sign in to set a new password.</p>")
 }
 
-/// The page if the account is gone or has another owner, or the change was already undone.
+/// The page if the project or account is gone, or the link has [`Ended`](model::notice::Ended).
 pub(crate) fn nothing_to_undo() -> LinkPage {
-    let text = "The change has already been undone, or the account has changed hands. If you cannot get into your account, \
+    let text = "The change has already been undone, or the address or account is no longer yours. If you cannot get into your account, \
                 choose “Forgot password?” where you sign in.";
     LinkPage::of("There is nothing to undo", &format!("<p>{text}</p>"))
 }

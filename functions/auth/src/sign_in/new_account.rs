@@ -10,8 +10,8 @@ use store::Write;
 use store::user::by_word::words;
 use store::user::{self, EmailClaim};
 
-/// The user who signs up: a new one, or the anonymous user who is signed in, with the version of
-/// that user's item.
+/// The user who signs up: a new one, without a version, or the anonymous user who is signed in,
+/// with the version of that user's item.
 pub(crate) fn new_user<L>(access: &Access<L>, now: Timestamp) -> (User, Option<u64>) {
     match access.user.as_ref().filter(|user| user.row.user.is_anonymous) {
         Some(current) => {

@@ -1,8 +1,8 @@
 //! Finds out which of a user's teams require a second factor. Memberships are in items of their
 //! own, which the authentication of a request does not read. So these teams are noted in the user's
-//! item: when the user joins one, and here, whenever the user gets a new access token. This costs a
-//! read only in projects with such teams, and a write only if the teams of a user without a second
-//! factor have changed.
+//! item: when the user joins one, and here, when the user signs in or refreshes a token. This costs
+//! a read only in projects with such teams, and a write only if the teams of a user without a
+//! second factor have changed.
 
 use std::collections::BTreeSet;
 

@@ -37,7 +37,7 @@ enum Typed {
 
 /// A correct code, which has yet to be redeemed.
 pub(crate) enum Right<'a> {
-    /// The time step of a code of one of the apps.
+    /// The app that shows the code, and the time step of the code.
     App(&'a Authenticator, u64),
     /// A recovery code of the user's set.
     Recovery(HashedCode),
@@ -76,7 +76,8 @@ impl SecondFactorCode {
         }
     }
 
-    /// Checks the code. A wrong one is counted, and recorded as `failed`.
+    /// Checks the code. A wrong one is counted, and recorded as `failed`, unless the user has no
+    /// second factor.
     pub(crate) async fn check<'a>(
         &self,
         access: &Access<Client>,

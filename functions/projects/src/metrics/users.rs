@@ -19,7 +19,7 @@ const SHOWN: usize = 5;
 /// How many of the users in the newest entries of the audit log are read: more than are shown,
 /// because anonymous ones may be left out.
 const READ: usize = 25;
-/// How many entries of the audit log are looked at.
+/// How many entries by users are taken from the audit log at most.
 const ENTRIES: usize = 100;
 /// How far back the last active users are looked for.
 const RECENT: SignedDuration = SignedDuration::from_hours(7 * 24);
@@ -43,7 +43,7 @@ pub(crate) async fn last_active(app: &App, project: &Project, filter: &UserFilte
         if let Actor::User { user_id, .. } = entry.actor
             && (seen.len() < READ || seen.contains_key(&user_id))
         {
-            // The entries are in descending order.
+            // The newest entries come first.
             seen.entry(user_id).or_insert(entry.at);
         }
     }

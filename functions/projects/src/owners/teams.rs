@@ -5,7 +5,8 @@ use errors::{ErrorCode, KnownError};
 use model::user::User;
 use model::user::restriction::RestrictedReason;
 
-/// The user of a request to the project `internal`. Anonymous and restricted users own nothing.
+/// The user of a request to the project `internal`. Anonymous and restricted users are rejected,
+/// because they cannot own projects.
 pub(crate) fn owner(access: &Access<Client>) -> Result<&User, KnownError> {
     if !access.project.id.is_internal() {
         return Err(KnownError::ExpectedInternalProject);

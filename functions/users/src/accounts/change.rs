@@ -105,8 +105,8 @@ impl UserChange {
         let change = change_as(access, row, missing, |user| self.apply(&access.app, project, user));
         match (tokio::join!(change, team), &self.patch.input.selected_team_id) {
             ((Ok(row), team), _) => {
-                // Only the write decides whether the request succeeds. If the parallel read failed,
-                // it is repeated.
+                // The write has succeeded, so a failure of the parallel read should not fail the
+                // request: the read is repeated once.
                 let team = match team {
                     Ok(team) => team,
                     Err(_) => selected_team(&access.app.store, &project.id, &row.user).await?,

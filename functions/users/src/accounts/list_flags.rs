@@ -1,4 +1,4 @@
-//! Parameters of the list of users, all of which operations on a single user accept and ignore.
+//! Parameters of the list of users. Operations on a single user accept and ignore all of them.
 
 use api::product::input::Param;
 use deserr::Deserr;

@@ -35,5 +35,5 @@ pub(crate) fn used() -> LinkPage {
 
 /// The page if the account is gone, no longer has the address, or now belongs to the recipient.
 pub(crate) fn nothing_to_release() -> LinkPage {
-    LinkPage::of("There is nothing to remove", "<p>The address no longer belongs to that account.</p>")
+    LinkPage::of("There is nothing to remove", "<p>That account is gone, no longer has the address, or is yours now.</p>")
 }

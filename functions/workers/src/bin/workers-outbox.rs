@@ -40,7 +40,7 @@ async fn run() -> Result<(), Error> {
         let moved = match sent {
             // The schedule tries again, so the stream need not deliver the batch again.
             Err(error) if !is_scheduled => {
-                tracing::error!(%error, "the outbox worker cannot read the table");
+                tracing::error!(%error, "a step of the outbox failed; the schedule tries again");
                 0
             }
             moved => moved?,

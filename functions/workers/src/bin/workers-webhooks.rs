@@ -12,8 +12,8 @@ async fn main() -> Result<(), Error> {
     let app = App::from_env()?;
     let app = &app;
     lambda_runtime::run(service_fn(|event: LambdaEvent<Value>| async move {
-        // A pass over an endpoint takes at most 45 seconds, so the last one begins 50 seconds
-        // before the deadline.
+        // A pass over an endpoint takes at most 45 seconds, so the last one begins no later than 50
+        // seconds before the deadline.
         let deadline = jiff::Timestamp::from_millisecond(i64::try_from(event.context.deadline)?)?;
         Courier::default().drain(app, deadline - jiff::SignedDuration::from_secs(50)).await?;
         Ok::<_, Error>(json!({ "done": true }))

@@ -23,8 +23,8 @@ pub struct Courier {
 }
 
 impl Courier {
-    /// Begins to work on endpoints that are due, and returns on how many. Work on an endpoint
-    /// begins nothing new after `until`.
+    /// Begins to work on endpoints that are due, and returns on how many. No pass over the queue of
+    /// an endpoint begins after `until`.
     pub async fn begin(&mut self, app: &App, until: Timestamp) -> Result<usize, store::Error> {
         let mut begun = 0;
         for lane in app.store.due_webhooks(app.clock.now(), READ).await? {
@@ -59,7 +59,8 @@ impl Courier {
         }
     }
 
-    /// Works on due endpoints until none is due, or until `until`.
+    /// Works on due endpoints until none is due or `until` has passed, and waits for work that has
+    /// begun.
     pub async fn drain(&mut self, app: &App, until: Timestamp) -> Result<(), store::Error> {
         loop {
             if app.clock.now() < until {

@@ -1,4 +1,4 @@
-//! Starts the function that delivers events, as soon as some are recorded.
+//! Starts the function that delivers events, as soon as events are recorded.
 
 use std::time::Duration;
 
@@ -20,8 +20,9 @@ pub struct Wake {
 }
 
 impl Wake {
-    /// Starts the function that `GATELET_WEBHOOKS_FUNCTION` names; `None` if the variable is not
-    /// set, so that only the schedule starts the function.
+    /// For the function that `GATELET_WEBHOOKS_FUNCTION` names; `None` if the variable is not set:
+    /// then only the schedule starts the function. Fails if a setting of AWS is missing, or if the
+    /// file that `SSL_CERT_FILE` names cannot be read or parsed.
     pub fn from_env() -> Result<Option<Self>, Error> {
         let Some(function) = variable("GATELET_WEBHOOKS_FUNCTION") else { return Ok(None) };
         let client = Client::new(Endpoint::from_env(Service::Lambda)?, AwsHttp::from_env()?);

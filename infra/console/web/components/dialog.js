@@ -5,7 +5,10 @@ import { visible } from "../core/format.js";
 import { texts as t } from "../texts.js";
 import { button, copyButton, failure } from "./parts.js";
 
-/** Opens a dialog with what `content(close)` returns. Returns the argument of `close`. */
+/**
+ * Opens a dialog with what `content(close)` returns. Returns the argument of `close`; `undefined`
+ * if the user dismisses the dialog.
+ */
 export function open(title, content) {
   const label = newId("dialog");
   const before = document.activeElement;

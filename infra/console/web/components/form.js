@@ -12,7 +12,10 @@ import { texts as t } from "../texts.js";
 import { showConflicts } from "./dialog.js";
 import { button, curlButton, failure } from "./parts.js";
 
-/** For each type of field: its control, and how a value is put into it and taken out of it. */
+/**
+ * For each type of field: its control, and how a value is put into it and taken out of it. `Field`
+ * has those of the types `switch` and `choices`.
+ */
 const TYPES = {
   text: {
     make: (field, id) =>
@@ -150,7 +153,7 @@ class Field {
  *   `send` fails if they are no longer current;
  * - `send(body, values, changes)` makes the change, where `values` and `changes` have the paths of
  *   fields as names; `request` takes the same and returns the request, to copy as curl;
- * - `done(answer)` is called after success.
+ * - `done(answer, values)` is called after success.
  */
 export function form({ fields, values, reread, send, request, done, verb, cancel, extra }) {
   const isChange = values !== undefined;

@@ -12,7 +12,10 @@ const LIMIT = 50;
 const LIVE_MILLIS = 5_000;
 const TYPING_MILLIS = 250;
 
-/** A table of rows; each column has a label, a cell, and optionally a class. */
+/**
+ * A table of rows; each column has a label, a cell, and optionally a class. `href` returns the URL
+ * of the page that a row leads to, if any.
+ */
 export function table({ columns, rows, href, label }) {
   const body = h("tbody");
   const whole = h(
@@ -55,7 +58,8 @@ function tableRow(columns, row, href) {
  * - `columns`, `href`: see `table`;
  * - `search` is the name of the query parameter of a search, `choices` are orders and filters;
  * - `index` is the name of the query parameter of a quicker search, which finds only some of the
- *   matches: it runs first, unless an order is chosen, and the complete search runs on demand;
+ *   matches: it runs first, unless an order is chosen; the complete search runs on demand, or if
+ *   the quicker one finds nothing;
  * - `none` is what the list shows without rows;
  * - with `isLive`, the first page is updated automatically.
  */

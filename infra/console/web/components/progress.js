@@ -9,8 +9,8 @@ import { button, failure, note } from "./parts.js";
  * Opens a dialog for work in steps.
  *
  * - `begin` is the content of the form that is shown before the work starts;
- * - `step()` makes the next step and returns whether another one follows; after a failure, it is
- *   called again to try the same step again;
+ * - `step()` makes the next step and returns whether another one follows; if it fails, it is called
+ *   again for the same step when the user tries again;
  * - `progress()` returns a text about what is done so far, `finished()` one about the result.
  *
  * Returns whether at least one step was made. Closing the dialog stops the work, too: the current

@@ -3,7 +3,7 @@
 
 export const API = "/api/v1";
 
-/** A failure as the API described it. */
+/** A failure as the API described it; status 0 means that the service did not answer. */
 export class ApiError extends Error {
   constructor(status, body, retryAfter) {
     super(body?.error ?? "");

@@ -26,7 +26,7 @@ function decoded(text) {
   }
 }
 
-/** The first route that matches a path, with its parameters. */
+/** The first route that matches a path, with its parameters; `null` if none does. */
 export function resolve(routes, path) {
   const inner = path.slice(BASE.length).replace(/\/+$/, "");
   for (const route of routes) {

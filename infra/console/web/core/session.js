@@ -50,7 +50,10 @@ export class Session {
     return this.#local;
   }
 
-  /** The email address of the user who is signed in. */
+  /**
+   * The email address of the user who is signed in, or else their name or id; `null` if nobody is
+   * signed in.
+   */
   get email() {
     return this.#user?.email ?? null;
   }
@@ -125,7 +128,7 @@ export class Session {
     }
   }
 
-  /** Keeps the tokens of a sign-in, with the address of their user. */
+  /** Keeps the tokens of a sign-in, with the address, name or id of their user. */
   async #begin(tokens) {
     this.#keep("", tokens);
     try {
@@ -143,7 +146,7 @@ export class Session {
     return new Api(credentials, { fetch: this.#fetch, renew: () => this.#renew() }).post("/auth/password/update", body);
   }
 
-  /** Checks, confirms or refuses a tool's sign-in; if confirmed, it gets a session of this user. */
+  /** Checks, confirms or refuses a sign-in; if confirmed, the tool gets a session of this user. */
   decide(code, mode) {
     const body = { login_code: code, mode, ...(mode === "complete" && { refresh_token: this.#user?.refresh }) };
     return this.internal.post("/auth/cli/complete", body);

@@ -60,7 +60,8 @@ function sample(name) {
 
 /**
  * Values for the variables of a template, to preview it with. A variable over which the template
- * loops is a list of one object, whose fields have the values that the template compares them with.
+ * loops is a list of one object, whose fields have the values that the template compares them with,
+ * or else sample values.
  */
 export function sampleVariables(source) {
   const found = {};

@@ -13,8 +13,8 @@ const CALLBACK = "/handler/email-verification";
 const given = new Map();
 
 /**
- * The steps for each framework, as texts and blocks of code; `values` are the project's, with
- * placeholders for unknown keys.
+ * The steps for each framework: texts and blocks of code in turn. `steps` takes the project's own
+ * values, with placeholders for unknown keys.
  */
 export const frameworks = {
   http: { guide: "http", steps: http },

@@ -140,7 +140,7 @@ async function danger(context) {
   );
 }
 
-/** The form that transfers the project to another team of the user; `null` if there is none. */
+/** The form that transfers the project to another team of the user; `null` without such a team. */
 async function transfer({ session, projects, projectId, refresh, forgetProjects }) {
   const { items } = await session.internal.get("/teams", { user_id: "me" });
   const owner = projects.get(projectId)?.owner_team_id;

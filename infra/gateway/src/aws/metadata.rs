@@ -14,8 +14,8 @@ use wire::environment::variable;
 use super::found::Found;
 use crate::causes::with_causes;
 
-/// How long to wait for a response. Both services are on the machine or close to it, so a service
-/// that does not answer in this time is assumed not to exist.
+/// How long to wait for a response. Both services are on the machine or close to it, so they answer
+/// sooner; outside of EC2, nothing answers at the address of the instance's service.
 const PATIENCE: Duration = Duration::from_secs(1);
 const CONTAINERS: &str = "http://169.254.170.2";
 const INSTANCE: &str = "http://169.254.169.254";
@@ -39,7 +39,10 @@ pub(super) async fn of_container() -> anyhow::Result<Result<Credentials, String>
     };
     let url = Url::parse(&text).ok().filter(is_trusted);
     let url = url.with_context(|| {
-        format!("AWS_CONTAINER_CREDENTIALS_FULL_URI is {text}: expected https, or http on this machine or at the address of ECS or EKS")
+        format!(
+            "the URL of this container's credentials is {text} (AWS_CONTAINER_CREDENTIALS_RELATIVE_URI or \
+             AWS_CONTAINER_CREDENTIALS_FULL_URI): expected https, or http on this machine or at the address of ECS or EKS"
+        )
     })?;
     let token = match variable("AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE") {
         Some(file) => Some(std::fs::read_to_string(&file).with_context(|| format!("cannot read {file}"))?),
@@ -69,7 +72,7 @@ pub(super) async fn of_instance() -> Result<Credentials, String> {
         return Err("EC2 instance metadata is disabled (AWS_EC2_METADATA_DISABLED)".to_owned());
     }
     let found = instance_role().await;
-    found.map_err(|error| format!("this is not an EC2 instance with a role ({error:#})"))
+    found.map_err(|error| format!("the role of an EC2 instance cannot be read ({error:#})"))
 }
 
 async fn instance_role() -> anyhow::Result<Credentials> {

@@ -51,7 +51,8 @@ impl Profile {
     }
 }
 
-/// The configuration and credentials files.
+/// The paths of the configuration and credentials files; `None` for a file that no variable names
+/// while the home folder is unknown.
 fn files() -> [Option<PathBuf>; 2] {
     let file = |name: &str, default: &str| {
         let named = variable(name).map(PathBuf::from);
@@ -60,7 +61,7 @@ fn files() -> [Option<PathBuf>; 2] {
     [file("AWS_CONFIG_FILE", "config"), file("AWS_SHARED_CREDENTIALS_FILE", "credentials")]
 }
 
-/// The user's home folder, in which `.aws` is looked up.
+/// The user's home folder, in which `.aws` is looked up; `None` if it is unknown.
 fn home() -> Option<PathBuf> {
     std::env::home_dir().filter(|home| !home.as_os_str().is_empty())
 }

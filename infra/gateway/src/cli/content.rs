@@ -30,7 +30,7 @@ pub(super) enum Command {
     },
     /// List the publications that are kept, the newest first
     History,
-    /// Show the publication again that was shown before the current one
+    /// Show again the publication that was shown before the current one
     Rollback {
         /// Show the publication with this number, as in `gateway content history`
         #[arg(long, value_name = "NUMBER")]

@@ -17,7 +17,7 @@ pub(super) fn install() -> anyhow::Result<()> {
 }
 
 /// Parses levels, for everything or for single modules. A word without `=` must be a level:
-/// `EnvFilter` would also accept a module's name, but the word is more likely a misspelt level.
+/// `EnvFilter` would also accept a module's name, but the word is more likely a misspelled level.
 fn filter(text: &str) -> anyhow::Result<EnvFilter> {
     let directives: Vec<&str> = text.split(',').map(str::trim).collect();
     for &directive in &directives {

@@ -131,7 +131,7 @@ async fn create(tools: &Tools, name: &str, id: Option<String>) -> anyhow::Result
 }
 
 async fn write_project(tools: &Tools, project: &Project, keys: &Keys, role: Role) -> anyhow::Result<()> {
-    line::check(&project.display_name, line::NAME).context("a project needs a name")?;
+    line::check(&project.display_name, line::NAME).context("invalid name of the project")?;
     let set = keys.set(&tools.entropy, "Made with the project", project.created_at);
     let create = tools.store.create_project(project, &set);
     match tools.recorded("gateway-project-create", project, Vec::new(), create).await {

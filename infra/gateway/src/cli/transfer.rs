@@ -3,8 +3,8 @@
 //!
 //! Both can be stopped at any time and started again: an export continues after its last complete
 //! page, and an import skips items that the table already has unchanged. The folder contains
-//! password hashes and email addresses, so only its owner can read it. The deployment secret is
-//! not included; sealed values need it at the destination.
+//! password hashes and email addresses, so only its owner can read its files. The deployment secret
+//! is not included; sealed values need it at the destination.
 
 use std::fmt::Write as _;
 use std::fs::{File, OpenOptions};
@@ -63,7 +63,9 @@ impl State {
     fn read(folder: &Path) -> anyhow::Result<Option<Self>> {
         let path = folder.join("export.json");
         match std::fs::read_to_string(&path) {
-            Ok(text) => serde_json::from_str(&text).map(Some).with_context(|| format!("{} is damaged", path.display())),
+            Ok(text) => serde_json::from_str(&text)
+                .map(Some)
+                .with_context(|| format!("{} is damaged: export again to another folder", path.display())),
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
             Err(error) => Err(error).with_context(|| format!("cannot read {}", path.display())),
         }
@@ -127,7 +129,11 @@ impl Import {
         let whole =
             state.sha256.with_context(|| format!("the export in {} is incomplete: run export again to complete it", folder.display()))?;
         let (items, sha256) = verified(folder)?;
-        ensure!(items == state.items && sha256 == whole, "the export in {} was modified or is damaged", folder.display());
+        ensure!(
+            items == state.items && sha256 == whole,
+            "the export in {} was modified or is damaged: export again to another folder",
+            folder.display()
+        );
         let store = open(target, true).await?;
         let bar = bar("imported", items, 0);
         let lines = futures_util::stream::iter(BufReader::new(File::open(items_file(folder))?).lines());

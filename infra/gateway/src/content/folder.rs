@@ -18,8 +18,8 @@ use super::gallery;
 
 /// How many images are stored at once.
 const AT_ONCE: usize = 8;
-/// How often storing an image is attempted, and the wait after the first attempt; the wait after
-/// the second is twice as long, and so on.
+/// How often storing an image is attempted at most, and the wait after the first attempt. The wait
+/// after the second attempt is twice as long, that after the third three times.
 const TRIES: u32 = 4;
 const WAIT: Duration = Duration::from_millis(500);
 

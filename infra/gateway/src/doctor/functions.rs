@@ -51,7 +51,7 @@ fn client() -> Result<Client, String> {
     client.build().map_err(|error| with_causes(&error))
 }
 
-/// The name of the parameter that this segment of a path is.
+/// The name of the parameter, if this segment of a path is one.
 fn parameter(segment: &str) -> Option<&str> {
     segment.strip_prefix('{')?.strip_suffix('}')
 }
@@ -91,7 +91,7 @@ async fn probe(client: &Client, api_url: &str, operation: &Operation) -> Option<
         }
         Some(_) if !status.is_server_error() => None,
         Some(code) => Some(format!("{} answers {status}, {code}: see its log", route.name)),
-        None => Some(format!("{} does not answer; API Gateway or a proxy answers {status} instead", route.name)),
+        None => Some(format!("{} does not answer; API Gateway or a proxy answers {status} instead: see the function's log", route.name)),
     }
 }
 

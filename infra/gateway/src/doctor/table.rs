@@ -134,6 +134,6 @@ pub(super) async fn examine_content(store: &Store, report: &mut Report<impl Writ
     };
     match late {
         0 => report.ok("outbox", "no email is overdue"),
-        _ => report.fail("outbox", format!("{late} emails have been due for ten minutes or more: are the workers running?")),
+        _ => report.fail("outbox", format!("{late} emails or broadcasts have been due for ten minutes or more: are the workers running?")),
     }
 }

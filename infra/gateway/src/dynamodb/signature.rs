@@ -86,7 +86,8 @@ impl Credentials {
     }
 }
 
-/// The canonical request; its path is `/`, and it has no query.
+/// The canonical request, whose path is `/` and which has no query; `None` if a signed header is
+/// not visible ASCII.
 fn canonical(request: &Parts, signed: &str, body: &[u8]) -> Option<String> {
     let mut headers = String::new();
     for name in signed.split(';') {

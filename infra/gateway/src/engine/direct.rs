@@ -1,10 +1,10 @@
-//! Reads without requests: the inputs of the AWS client are passed to the engine as values, and so
-//! are its items to the client. Over the connector, each read prints and parses JSON four times.
+//! Reads without requests: the inputs of the AWS client are passed to the engine as values, and the
+//! engine's items to the client. Over the connector, each read prints and parses JSON four times.
 //!
-//! Only what succeeds is answered here. What the engine refuses is asked again over the connector,
-//! as is what only its JSON shows or refuses: consumed capacity, parameters of earlier versions of
-//! DynamoDB, unusual values. So there is one place that turns the engine's errors into the
-//! client's.
+//! Only reads that succeed are answered here. A read that the engine refuses is repeated over the
+//! connector. So is a read with consumed capacity, parameters of earlier versions of DynamoDB, or
+//! unusual values, which only the engine's JSON interface reports or validates. So there is one
+//! place that turns the engine's errors into the client's.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -57,7 +57,7 @@ impl Direct {
         let tables = input.request_items.as_ref()?.iter();
         let request_items = tables.map(|(table, keys)| Some((table.clone(), keys_of(keys)?))).collect::<Option<_>>()?;
         let answer = self.database.batch_get_item(BatchGetItemRequest { request_items, ..BatchGetItemRequest::default() }).ok()?;
-        // Unprocessed keys are JSON even here.
+        // The engine returns unprocessed keys as JSON even here.
         if !answer.unprocessed_keys.is_empty() {
             return None;
         }
@@ -135,13 +135,13 @@ fn keys_of(keys: &Keys) -> Option<KeysAndAttributes> {
     })
 }
 
-/// Values of keys and conditions; `None` if one of them is not passed on.
+/// Values of keys and conditions; `None` if one of them must go over the connector.
 fn to_engine(values: &HashMap<String, Value>) -> Option<HashMap<String, AttributeValue>> {
     values.iter().map(|(name, value)| Some((name.clone(), value_to_engine(value)?))).collect()
 }
 
-/// A value that keys and conditions usually have. Others are left to the JSON, which refuses some
-/// of them: sets without members, numbers that are too long.
+/// A value that keys and conditions usually have. Other values are left to the engine's JSON
+/// interface, which refuses some of them: sets without members, numbers that are too long.
 fn value_to_engine(value: &Value) -> Option<AttributeValue> {
     match value {
         Value::S(text) => Some(AttributeValue::S(text.clone())),

@@ -1,12 +1,12 @@
 //! The table's stream, from which the events of webhooks are made.
 //!
-//! The stream is off until a project has a webhook endpoint, because it makes each write more
-//! expensive. It is switched on before the endpoint is written, so no change after the endpoint is
-//! missed. Records are deleted once they are processed, unless other processes read the stream,
-//! too: the engine itself keeps records for ever, and searches all of them for the last number at
-//! each write. The records that remain when this process ends are those that the next process has
-//! to read. Records are deleted through a second connection to the file, because the engine has no
-//! call that deletes them.
+//! Unless other processes use the table, too, the stream is off until a project has a webhook
+//! endpoint, because it makes each write more expensive. It is switched on before the endpoint is
+//! written, so no change after the endpoint is missed. Records are deleted once they are processed,
+//! unless other processes read the stream, too: the engine itself keeps records for ever, and
+//! searches all of them for the last number at each write. The records that remain when this
+//! process ends are those that the next process has to read. Records are deleted through a second
+//! connection to the file, because the engine has no call that deletes them.
 
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, OnceLock, PoisonError};
@@ -30,7 +30,7 @@ const ENDPOINT: &[u8] = b"\"WEBHOOK#";
 pub(super) struct Feed {
     is_on: OnceLock<()>,
     changed: Notify,
-    /// The iterator of the next read.
+    /// The iterator of the next read; `None` until the first records are processed.
     next: Mutex<Option<String>>,
     /// The database file from which processed records are deleted; unset if other processes read
     /// the stream.

@@ -26,7 +26,7 @@ pub struct Message {
     pub at: Timestamp,
     pub sent_at_millis: i64,
     pub read: bool,
-    /// The text of the email; empty in a list without bodies.
+    /// The text of the email; empty if the email has none, and in a list without bodies.
     pub text: String,
     pub html: String,
 }
@@ -36,7 +36,8 @@ pub struct Message {
 pub struct Query {
     /// The address of one of the recipients, ignoring case.
     pub to: Option<String>,
-    /// A part of the subject, the sender, a recipient, the text or an id, ignoring case.
+    /// A part of the subject, the sender, a recipient, the id, or the text (without a text, the
+    /// HTML), ignoring case.
     pub q: Option<String>,
     pub project: Option<String>,
     /// Only emails older than the one with this id.
@@ -53,7 +54,7 @@ pub struct Found {
     pub items: Vec<Message>,
     pub total: usize,
     pub unread: usize,
-    /// Whether there are emails that are older than the last item.
+    /// Whether the query matches emails that are older than the last item.
     pub has_more: bool,
 }
 

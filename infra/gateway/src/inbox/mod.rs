@@ -1,4 +1,4 @@
-//! The inbox, which receives the gateway's emails instead of SES.
+//! The inbox, which receives the emails that a deployment would send through SES.
 //!
 //! Emails are rows of a separate `SQLite` database (`table`). An email is committed before the
 //! outbox records it as sent. So an email that the outbox reports as sent is in the inbox even if

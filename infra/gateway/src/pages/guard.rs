@@ -54,7 +54,10 @@ impl Refusal {
         match self {
             Self::OtherMachine => "This page is only available on the machine that the gateway runs on, at localhost.",
             Self::PassedOn => "This page contains keys and emails, so it is not available through a proxy.",
-            Self::OtherSite => "Another site or app linked here. Pages that show keys and emails only open from this gateway.",
+            Self::OtherSite => {
+                "Another site or app linked here, or the browser does not say which page did. Pages that show keys and emails only open \
+                 from this gateway."
+            }
             Self::NoKey => {
                 "This page shows keys and emails, so each browser must first open it by a link with a key. The gateway prints the link when it \
                  starts (“Start page”), and the command “gateway pages” prints it again."

@@ -30,7 +30,7 @@ fn an_unwritable_folder_is_named() {
 fn a_damaged_secret_is_named() {
     let folder = Folder::new("secret");
     folder.write("data/secret", "short");
-    assert!(fails(&run(&["--data", &folder.data(), "--listen", "127.0.0.1:0"])).contains("secret is damaged"));
+    assert!(fails(&run(&["--data", &folder.data(), "--listen", "127.0.0.1:0"])).contains("cannot use the deployment secret in "));
 }
 
 #[test]

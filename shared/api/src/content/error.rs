@@ -103,10 +103,10 @@ impl IntoResponse for Problem {
     }
 }
 
-/// A missing setting, which is logged here, is an internal error to the caller.
+/// A missing or invalid setting, which is logged here, is an internal error to the caller.
 impl From<environment::Error> for Problem {
     fn from(error: environment::Error) -> Self {
-        tracing::error!(%error, "the function lacks a setting");
+        tracing::error!(%error, "a setting is missing or invalid");
         Self::InternalError
     }
 }

@@ -94,9 +94,10 @@ fn set_cache(headers: &mut HeaderMap, etag: &str) {
 /// The validators of the response that the caller has cached.
 #[derive(Debug, Default)]
 struct Wanted {
-    /// The validators in `If-None-Match`; repeated headers form one list (RFC 9110 §5.3).
+    /// The validators in `If-None-Match`, if the request has that header; repeated headers form one
+    /// list (RFC 9110 §5.3).
     tags: Option<String>,
-    /// The time in `If-Modified-Since`.
+    /// The time in `If-Modified-Since`; `None` if it is absent or malformed.
     since: Option<Timestamp>,
 }
 
@@ -119,7 +120,7 @@ impl Wanted {
     }
 }
 
-/// The time of a header.
+/// The time in a header; `None` if it is malformed.
 fn time(value: &HeaderValue) -> Option<Timestamp> {
     DateTimeParser::new().parse_timestamp(value.as_bytes()).ok()
 }
@@ -130,8 +131,8 @@ fn names(wanted: &str, etag: &str) -> bool {
     wanted.split(',').map(str::trim).any(|name| name == "*" || name.strip_prefix("W/").unwrap_or(name) == etag)
 }
 
-/// Forbids caching. An error may be resolved at any moment: the next publication, for example, may
-/// contain the missing app.
+/// Forbids caching, for every status but 200 and 304. An error may be resolved at any moment: the
+/// next publication, for example, may contain the missing app.
 fn uncached(mut response: Response) -> Response {
     response.headers_mut().insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
     response

@@ -39,7 +39,7 @@ impl<T: ToSchema> Describe for ContentPath<T> {
     }
 }
 
-/// Reads the parameters of a query. Those that are malformed count as absent, and unknown ones are
+/// Reads the parameters of a query. If one is malformed, all count as absent, and unknown ones are
 /// ignored, as nothing in the query of public content is an error.
 #[derive(Debug)]
 pub struct ContentQuery<T>(pub T);
@@ -60,7 +60,7 @@ impl<T: ToSchema> Describe for ContentQuery<T> {
     }
 }
 
-/// A number in a query; `None` if the text is not a whole number.
+/// A number in a query; `None` if the text is absent or is not a whole number from 0.
 pub fn number(text: Option<&str>) -> Option<usize> {
     text?.parse().ok()
 }

@@ -36,7 +36,8 @@ impl Default for PeerAddress {
 pub struct Caller {
     /// The caller's IP address and location.
     pub place: Place,
-    /// The token of a remembered device, which replaces the second factor.
+    /// The token of a remembered device, which replaces the second factor; `None` if it is absent
+    /// or malformed.
     pub device: Option<DeviceToken>,
 }
 

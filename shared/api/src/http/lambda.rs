@@ -30,8 +30,8 @@ use crate::http::version::resolved;
 const TRANSPORT_SECURITY: HeaderValue = HeaderValue::from_static("max-age=31536000");
 
 /// Runs the Lambda of an operation of the product API: builds the app at a cold start, then handles
-/// events until the instance ends. Fails if the environment lacks a setting, and panics if the
-/// operation belongs to another interface.
+/// events until the instance ends. Fails if a setting in the environment is missing or invalid, and
+/// panics if the operation belongs to another interface.
 ///
 /// There is one `run` function for each interface, so that a Lambda does not contain the layers of
 /// the other interfaces.
@@ -81,7 +81,7 @@ fn of_route(route: Route, methods: MethodRouter<App>) -> Router<App> {
 }
 
 /// Runs a router as the Lambda of this name, with the app of its environment ([`App::from_env`] or
-/// [`App::without_secret`]). Fails if the environment lacks a setting.
+/// [`App::without_secret`]). Fails if a setting in the environment is missing or invalid.
 pub async fn run_router(
     name: &'static str,
     app: impl FnOnce() -> Result<App, environment::Error>,
@@ -147,7 +147,8 @@ fn asked(name: &'static str, request: &lambda_http::Request) -> Asked {
 }
 
 /// Adds what API Gateway says about a request to the request's extensions, where the layers look
-/// for it: the client's IP address and the id of the request. Resolves the version in the path.
+/// for it: the IP address of the connection's other end, which may be the distribution's, and the
+/// id of the request. Resolves the version in the path.
 fn as_received(mut request: lambda_http::Request) -> lambda_http::Request {
     let (address, request_id) = match request.request_context_ref() {
         Some(context @ RequestContext::ApiGatewayV2(of)) => {

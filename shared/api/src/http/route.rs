@@ -34,7 +34,8 @@ pub struct Route {
     errors: [&'static [ErrorCode]; 3],
     /// The codes of the operation's own errors, if it belongs to the content API.
     problems: &'static [&'static str],
-    /// The rate limit that requests count against; by default, [`Limit::Write`] except for GET.
+    /// The rate limit that requests count against; `None` for no limit. By default, GET has none
+    /// and all others have [`Limit::Write`].
     pub limit: Option<Limit>,
     /// The function's memory, in MB; its CPU is proportional to its memory.
     pub memory: u16,

@@ -58,7 +58,7 @@ const POLICY: HeaderValue = HeaderValue::from_static(
 impl IntoResponse for Page {
     fn into_response(self) -> Response {
         let html = HeaderValue::from_static("text/html; charset=utf-8");
-        // The URL contains a code, which must not leak to other sites.
+        // The URL may contain a code, which must not leak to other sites.
         let referrer = HeaderValue::from_static("no-referrer");
         let headers = [(header::CONTENT_TYPE, html), (header::CONTENT_SECURITY_POLICY, POLICY), (header::REFERRER_POLICY, referrer)];
         (self.status, headers, self.html).into_response()

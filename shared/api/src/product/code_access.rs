@@ -4,7 +4,7 @@
 //! whose account it is for. One after the other, proving the access, trying the code, reading the
 //! account and writing would take four round trips. So the code in the body is already read while
 //! the access is proved, and its account while the attempt is counted. These early reads decide
-//! nothing, except that a code whose nonce is unknown does not exist.
+//! nothing, except that an invitation whose nonce is unknown does not exist.
 
 use std::marker::PhantomData;
 
@@ -145,8 +145,8 @@ impl Route {
 pub struct CodeAccess<K: CodeKind> {
     /// The proved access.
     pub access: Access<Client>,
-    /// The entity stored under the nonce of the code. Use it only to read its account early,
-    /// because the code has not been checked.
+    /// The entity stored under the nonce of the code; `None` if there is none, or if it could not
+    /// be read. Use it only to read its account early, because the code has not been checked.
     pub hint: Option<K::Stored>,
     /// Whether the table was read and has no code with this nonce.
     is_made_up: bool,
@@ -177,8 +177,9 @@ impl<K: CodeKind> FromRequestParts<App> for CodeAccess<K> {
 
 impl<K: MailedCode> CodeAccess<K> {
     /// Counts an attempt at the code and checks the code. Returns the code with its user, who is
-    /// read at the same time. A code from an earlier credential epoch is rejected as if it did not
-    /// exist. The write that the code authorises must check the epoch again in its own transaction.
+    /// read at the same time; `None` if the code is for no user, or the user no longer exists. A
+    /// code from an earlier credential epoch of the user is rejected as if it did not exist. The
+    /// write that the code authorises must check the epoch again in its own transaction.
     pub async fn decide(&self, app: &App, code: &Code) -> Result<(StoredCode, Option<UserRow>), Error> {
         let project = &self.access.project.id;
         let hinted = self.hint.as_ref().and_then(|code| code.user_id);

@@ -5,7 +5,8 @@ use ciborium::Value;
 /// The longest item that is read, in bytes: an attestation object with several certificates fits.
 const MAX_LENGTH: usize = 16 * 1024;
 
-/// The item at the start of `bytes`, with the bytes after it.
+/// The item at the start of `bytes`, with the bytes after it; `None` if it is malformed or too
+/// long.
 pub(super) fn first(bytes: &[u8]) -> Option<(Value, &[u8])> {
     let mut rest = &bytes[..bytes.len().min(MAX_LENGTH)];
     let value: Value = ciborium::de::from_reader(&mut rest).ok()?;
@@ -13,7 +14,7 @@ pub(super) fn first(bytes: &[u8]) -> Option<(Value, &[u8])> {
     Some((value, &bytes[length..]))
 }
 
-/// The only item in `bytes`.
+/// The only item in `bytes`; `None` if it is malformed or too long, or if bytes follow it.
 pub(super) fn only(bytes: &[u8]) -> Option<Value> {
     first(bytes).filter(|(_, rest)| rest.is_empty()).map(|(value, _)| value)
 }

@@ -37,7 +37,7 @@ pub struct CodeEmail<'a> {
 
 impl CodeEmail<'_> {
     /// A new code, with the writes that create it and the email with its link. `recipient` is the
-    /// write that counts the recipient.
+    /// write that counts the recipient; `None` if the recipient is not counted.
     pub fn writes(&self, recipient: Option<Write>, stored: &StoredCode, mail: Builtin) -> Result<(Code, Vec<Write>), store::Error> {
         let (code, entry) = self.code_and_entry(stored, mail, None)?;
         let mail = outbox::create(self.project, &entry)?.about(stored.user_id);

@@ -27,7 +27,7 @@ pub const LIFE: SignedDuration = SignedDuration::from_mins(5);
 const MARGIN: SignedDuration = SignedDuration::from_mins(10);
 /// The hardest level: sixteen times the work of level 0.
 const MOST_LEVEL: u32 = 4;
-/// The longest payload that is parsed, in characters; a real payload has about 500.
+/// The longest payload that is parsed, in bytes; a real payload has about 650.
 const MAX_PAYLOAD: usize = 4096;
 /// PBKDF2 iterations per try at level 0. With 4096 tries, the average, the search takes half a
 /// second on one core of a laptop, and less with the several cores that the widget uses.
@@ -189,10 +189,10 @@ impl Rejected {
     /// The message for the user.
     pub fn message(self) -> &'static str {
         match self {
-            Self::Malformed => "the bot challenge's solution is malformed",
-            Self::Foreign => "the bot challenge was not issued for this project",
+            Self::Malformed => "the bot challenge's solution is malformed; solve a new one",
+            Self::Foreign => "the bot challenge was not issued for this project; solve a new one",
             Self::Expired => "the bot challenge has expired; solve a new one",
-            Self::Unsolved => "the bot challenge has not been solved",
+            Self::Unsolved => "the bot challenge has not been solved; solve a new one",
         }
     }
 }

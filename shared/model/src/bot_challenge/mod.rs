@@ -60,11 +60,12 @@ pub enum Guarded {
     SendSignInCode,
     /// Starting an OAuth flow to sign in.
     OAuth,
-    /// Operations by which a user causes an email to an address that may be unverified: address
-    /// verification and invitations. They have no policy of their own: suspicious requests and all
-    /// requests of anonymous users require a challenge, unless the provider is off, or the policies
-    /// of `SignUp` and `SendSignInCode` are both off. Without this rule, these operations could be
-    /// used to bypass those two policies.
+    /// Operations by which a user causes emails, now or later, to an address that may be
+    /// unverified: address verification (except of the address that the account was created with),
+    /// replacement of an unverified sign-in address, and invitations. They have no policy of their
+    /// own: suspicious requests and all requests of anonymous users require a challenge, unless the
+    /// provider is off, or the policies of `SignUp` and `SendSignInCode` are both off. Without this
+    /// rule, these operations could be used to bypass those two policies.
     Email,
 }
 
@@ -87,7 +88,7 @@ impl Guarded {
 pub struct BotChallenge {
     /// Who provides the challenges.
     pub provider: ChallengeProvider,
-    /// The Turnstile widget; kept while another provider is selected.
+    /// The Turnstile widget; kept while another provider is selected. Absent if no keys are stored.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub turnstile: Option<Turnstile>,
     /// When signing up with a password requires a challenge.
@@ -253,7 +254,7 @@ fn sealed(site_key: String, secret_key: String, project: &str, deployment: &Depl
     let secret_key = deployment.sealer.seal(deployment.entropy, &owner, &SecretString::from(secret_key));
     Ok(Turnstile {
         site_key,
-        secret_key: secret_key.map_err(|_| wrong("secret_key", "cannot be encrypted, because this function has no deployment secret"))?,
+        secret_key: secret_key.map_err(|_| wrong("secret_key", "cannot be encrypted, because this function has no GATELET_SECRET"))?,
     })
 }
 

@@ -34,7 +34,7 @@ pub struct Answer {
     error_codes: Vec<String>,
 }
 
-/// Why a token is rejected. The texts are for the log.
+/// Why a token is not accepted. The texts are for the log.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Rejected {
     /// The token does not prove that its sender solved a challenge for this operation.

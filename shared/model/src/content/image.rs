@@ -1,5 +1,5 @@
-//! The names of the site's images. A name tells what the image is: its digest, its size and its
-//! format. So a page knows the size without reading the image, and caches may keep it forever.
+//! The names of the site's images. A name contains the image's digest, size and format. So a page
+//! knows the size without reading the image, and caches may keep the image forever.
 
 use std::fmt;
 use std::str::FromStr;
@@ -8,8 +8,8 @@ use crypto::digest::Digest;
 
 /// The path below which images are served.
 pub const PATH: &str = "/images/";
-/// The largest image, in bytes; a Lambda's answer is limited to 6 MB, of which base64 takes a
-/// third.
+/// The largest image, in bytes. A Lambda's response is limited to 6 MB, and base64 makes the image
+/// a third longer.
 pub const MOST_BYTES: usize = 4 * 1024 * 1024;
 /// The longest side of an image, in pixels.
 pub const LONGEST_SIDE: u32 = 16_384;
@@ -43,7 +43,7 @@ impl Format {
         }
     }
 
-    /// The end of the name.
+    /// The extension at the end of the name.
     fn extension(self) -> &'static str {
         self.media_type().strip_prefix("image/").unwrap_or_default()
     }
@@ -63,7 +63,7 @@ pub struct ImageName {
 }
 
 impl ImageName {
-    /// The name in the path of an image.
+    /// The name in the path of an image; `None` if the path is not that of an image.
     pub fn of_path(path: &str) -> Option<Self> {
         path.strip_prefix(PATH)?.parse().ok()
     }
@@ -95,7 +95,7 @@ impl FromStr for ImageName {
             let format = Format::ALL.into_iter().find(|format| format.extension() == extension)?;
             Some(Self { digest: Digest::parse(digest)?, width: width.parse().ok()?, height: height.parse().ok()?, format })
         };
-        // Each image has one name, and other spellings of its numbers are none.
+        // An image has exactly one name: other spellings of the numbers, such as `01`, are refused.
         parsed().filter(|name| name.to_string() == text).ok_or(NotAnImage)
     }
 }

@@ -113,7 +113,7 @@ impl<E: deserr::DeserializeError> Deserr<E> for HtmlSource {
         let text = String::deserialize_from_value(value, location)?;
         let is_module = text.lines().any(|line| line.starts_with("import ") || line.starts_with("export "));
         if is_module {
-            return Err(rejected("is a TSX module: send MiniJinja in HTML or MJML instead", location));
+            return Err(rejected("looks like TSX (a line begins with import or export): send MiniJinja in HTML or MJML", location));
         }
         Ok(Self(text))
     }

@@ -22,8 +22,9 @@ impl Limit {
         }
     }
 
-    /// The rules that count a request of a client or a server as soon as its sender is known. The
-    /// operation itself applies all other rules, once it knows whom to count.
+    /// The rules by which the sender of a request is counted: of a client, or otherwise of a server
+    /// or an administrator. All other rules are applied once it is known whom they count, mostly by
+    /// the operation itself.
     pub const fn of_request(self, is_client: bool) -> &'static [(Rule, By)] {
         match (self, is_client) {
             (Self::SignUp, true) => &[(Rule::SignUp, By::Address), (Rule::SignUpNetwork, By::Network)],
@@ -56,6 +57,6 @@ pub enum By {
     /// counted.
     ApiKey,
     /// The user of a client or an administrator, or the key of a server or an administrator;
-    /// without a user or key, the IP address.
+    /// otherwise, the IP address.
     Caller,
 }

@@ -10,7 +10,7 @@ pub enum Rule {
     SignUp,
     /// Sign-ups from a network.
     SignUpNetwork,
-    /// Sign-ups by a project's servers.
+    /// Sign-ups by a project's servers and administrators.
     SignUpServer,
     /// Sign-ins with a password or passkey, second factors, reauthentications, set-ups of
     /// authenticator apps and new sets of recovery codes, from an IP address.
@@ -19,9 +19,9 @@ pub enum Rule {
     /// password or reauthenticates, and wrong codes of a user's second factor; each of the three is
     /// counted separately.
     SignInFailures,
-    /// Emails with a code, requested from an IP address.
+    /// Emails with a code, requested by clients from an IP address.
     SendCode,
-    /// Emails with a code, requested from a network.
+    /// Emails with a code, requested by clients from a network.
     SendCodeNetwork,
     /// Emails with a code to one recipient, requested by clients.
     SendCodeRecipient,
@@ -35,7 +35,7 @@ pub enum Rule {
     /// sign-ins of command-line tools and devices started or completed, from an IP address; also
     /// uses of one link in an email.
     Code,
-    /// Codes checked or redeemed by a project's servers.
+    /// Codes checked or redeemed by a project's servers and administrators.
     CodeServer,
     /// Uses of one refresh token, authorization code or server key to get tokens.
     Token,

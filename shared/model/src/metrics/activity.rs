@@ -49,7 +49,8 @@ pub enum Gap {
 }
 
 impl Gap {
-    /// The gap on `today` of a user who signed up on `since` and was last active on `last`.
+    /// The gap on `today` of a user who signed up, or a team that was created, on `since` and was
+    /// last active on `last`; `None` if that day is unknown.
     pub fn of(today: Day, since: Day, last: Option<Day>) -> Self {
         if since >= today {
             return Self::New;

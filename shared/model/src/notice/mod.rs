@@ -132,9 +132,9 @@ impl Snapshot {
 }
 
 impl User {
-    /// The recipients of a notice about a change to this user: the verified addresses or, if there
-    /// are none, one address that the user can sign in with, preferably the primary one. Only one,
-    /// because an unverified address may belong to a stranger.
+    /// The recipients of a notice about a change to this user: at most [`MAX_RECIPIENTS`] verified
+    /// addresses or, if there are none, one address that the user can sign in with, preferably the
+    /// primary one. Only one, because an unverified address may belong to a stranger.
     pub fn told(&self) -> Vec<Recipient> {
         let mut verified: Vec<_> = self.channels.iter().filter(|channel| channel.is_verified).map(|channel| &channel.value).collect();
         verified.sort_by_key(|email| self.notices.joined_at(email));

@@ -30,7 +30,7 @@ pub struct Body {
 }
 
 impl OutboxEntry {
-    /// When the email was sent, skipped or given up.
+    /// When the email was sent, skipped or given up; `None` if it has not ended.
     pub fn ended_at(&self) -> Option<Timestamp> {
         match self.stage {
             Stage::Sent { at, .. } | Stage::Skipped { at, .. } | Stage::ServerError { at, .. } => Timestamp::from_millisecond(at).ok(),
@@ -49,8 +49,9 @@ impl OutboxEntry {
     }
 
     /// Splits an entry into the part to store and, if the email has ended and has bodies, the
-    /// bodies to store separately, with the time when they expire. Expired bodies are dropped, as
-    /// are codes that are no longer needed; the code in the unsubscribe link is masked.
+    /// bodies to store separately, with the time when they expire. Drops expired bodies, codes that
+    /// are no longer needed, and the unsubscribe link of an ended email, whose code is masked in
+    /// the bodies.
     pub fn parted(mut self) -> (Self, Option<(Body, Timestamp)>) {
         self.forget_codes();
         let (now, until) = (self.updated_at, self.ended_at().map(|end| after(end, BODY_LIFE)));

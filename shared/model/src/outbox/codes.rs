@@ -118,12 +118,13 @@ fn without(text: &str, code: &str) -> String {
 }
 
 impl OutboxEntry {
-    /// Whether the email contains codes that this service issued.
+    /// Whether the entry contains codes that this service issued, sealed or in plaintext.
     pub fn carries_codes(&self) -> bool {
         self.codes.as_ref().is_some_and(|codes| !codes.is_empty()) || !self.clear_codes().is_empty()
     }
 
-    /// The plaintext codes in an entry of an earlier version.
+    /// The plaintext codes in the variables of an entry of an earlier version; none in any other
+    /// entry.
     pub fn clear_codes(&self) -> Codes {
         let is_of_before = self.codes.is_none() && self.source.builtin.is_some();
         if is_of_before { Codes::of(&self.variables) } else { Codes::default() }

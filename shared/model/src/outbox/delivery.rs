@@ -123,7 +123,7 @@ pub struct DeliveryCapacity {
     pub penalty_factor: f64,
     /// Whether a boost is active.
     pub is_boost_active: bool,
-    /// When the active boost ends.
+    /// When the active boost ends; `null` if there is none.
     #[schema(value_type = Option<String>, format = DateTime)]
     pub boost_expires_at: Option<Timestamp>,
 }

@@ -68,12 +68,13 @@ pub struct OutboxEntry {
     pub to: Recipients,
     /// The sources that the email is rendered from.
     pub source: Source,
-    /// The template's variables. Codes are masked, except in entries of earlier versions.
+    /// The template's variables. Codes are masked, except in entries of earlier versions whose
+    /// emails have not been sent or skipped.
     #[serde(default, with = "crate::text::json")]
     pub variables: Map<String, Value>,
-    /// The variables that contain a code, each sealed, until the email has been sent or skipped.
-    /// Absent if the email contains no code or was written by an earlier version. See
-    /// [`crate::outbox::codes`].
+    /// The variables that contain a code, each sealed; empty once the email has been sent or
+    /// skipped. Absent if the email was created without codes, or by an earlier version and has not
+    /// been sent or skipped. See [`crate::outbox::codes`].
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub codes: Option<BTreeMap<String, Sealed>>,
     /// The category of the email.
@@ -96,13 +97,13 @@ pub struct OutboxEntry {
     pub is_paused: bool,
     /// The current stage.
     pub stage: Stage,
-    /// The result of rendering.
+    /// The result of rendering; absent while the entry is not rendered.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rendered: Option<Rendered>,
-    /// Failed attempts to send, oldest first.
+    /// Failed attempts to send since the content was last edited, oldest first.
     #[serde(default)]
     pub failures: Vec<Failure>,
-    /// When the next attempt is due.
+    /// When the next attempt is due, if the last one failed and may be repeated.
     #[serde(default, with = "jiff::fmt::serde::timestamp::millisecond::optional", skip_serializing_if = "Option::is_none")]
     pub next_retry_at: Option<Timestamp>,
 }
@@ -144,8 +145,9 @@ impl Recipients {
     }
 }
 
-/// The MiniJinja sources of an email. An absent source is taken from the built-in email or, if
-/// neither the subject nor the HTML is set, from the project's own template for that email.
+/// The MiniJinja sources of an email. Absent sources are taken from the built-in email. If neither
+/// the subject nor the HTML is set and the project has a template of its own for that email, all
+/// sources are taken from this template.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Source {
     /// The built-in email, if the entry is for one.
@@ -282,8 +284,8 @@ impl OutboxEntry {
         (if self.is_high_priority { 100 } else { 0 }) + (if self.category == Category::Transactional { 10 } else { 0 })
     }
 
-    /// When the code in a built-in email expires; `None` if `codes` is absent, or if the kind of
-    /// email has no code or is sent even after its code has expired.
+    /// When the code in a built-in email expires; `None` if the email is not built in, if `codes`
+    /// is absent, or if the kind of email has no code or is sent even after its code has expired.
     pub fn expires_at(&self) -> Option<Timestamp> {
         let life = match self.source.builtin? {
             Builtin::VerifyEmail => Purpose::VerifyEmail.life(),

@@ -1,4 +1,4 @@
-//! The reports of a mail service about an email that it has accepted: deliveries, bounces,
+//! The reports of a mail service about an email that it has accepted: delays, deliveries, bounces,
 //! complaints, opens and clicks.
 //!
 //! Reports arrive late, in any order and more than once. An entry therefore keeps only the earliest
@@ -10,7 +10,8 @@ use wire::clock::Millis;
 
 use crate::outbox::status::{ReportKind, Status};
 
-/// The earliest report of each kind, in milliseconds since the Unix epoch.
+/// The earliest time of each kind of report, in milliseconds since the Unix epoch. Acceptance has
+/// no field, because [`Stage::Sent`](crate::outbox::Stage::Sent) implies it.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Reports {

@@ -48,7 +48,7 @@ pub enum Stage {
     ServerError {
         /// When the last attempt began.
         started_at: Millis,
-        /// When sending failed.
+        /// When sending failed or was given up.
         at: Millis,
         /// A description of the error, written by Gatelet.
         message: String,
@@ -59,8 +59,8 @@ pub enum Stage {
         at: Millis,
         /// Why the email is not sent.
         reason: SkippedReason,
-        /// When rendering began. May be absent for an entry that was rendered completely, because
-        /// [`Rendered`] has that time too.
+        /// When rendering began; absent if it did not. May also be absent for an entry that was
+        /// rendered completely, because [`Rendered`] has that time too.
         #[serde(default)]
         started_rendering_at: Option<Millis>,
         /// When the last attempt to send began, for an entry that was skipped during the attempt or
@@ -71,9 +71,10 @@ pub enum Stage {
     Sent {
         /// When sending began.
         started_at: Millis,
-        /// When the mail service accepted the email.
+        /// When the worker learnt that the mail service accepted the email. If a report came
+        /// first, the time of the reported event.
         at: Millis,
-        /// The mail service's reports since then.
+        /// The mail service's reports on the email.
         #[serde(default, skip_serializing_if = "Reports::is_empty")]
         reports: Reports,
         /// Whether the mail service sends reports on this email.
@@ -112,13 +113,14 @@ pub struct Rendered {
     pub at: Millis,
     /// The subject line.
     pub subject: String,
-    /// The HTML body.
+    /// The HTML body; absent if there is none, or once the bodies are stored separately.
     #[serde(default, with = "crate::text::packed")]
     pub html: Option<String>,
-    /// The text body.
+    /// The text body; absent if there is none, or once the bodies are stored separately.
     #[serde(default, with = "crate::text::packed")]
     pub text: Option<String>,
     /// Where the recipient can unsubscribe from the email's category, if the category permits that.
+    /// Removed once the email has ended.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unsubscribe_url: Option<String>,
     /// The expiry and size of the bodies, once the email has ended and they are stored separately.
@@ -136,8 +138,8 @@ pub struct Failure {
     pub class: String,
     /// A description of the error, written by Gatelet.
     pub message: String,
-    /// What caused the failure: the literal answer of the mail service, or the error that occurred
-    /// instead; empty if neither is known.
+    /// What caused the failure: the answer of the mail service, or the error that occurred instead;
+    /// empty if neither is known.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub cause: String,
 }

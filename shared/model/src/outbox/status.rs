@@ -19,7 +19,7 @@ pub enum Status {
     Preparing,
     /// A worker is rendering the entry.
     Rendering,
-    /// The sources could not be rendered.
+    /// Rendering failed; see [`Stage::RenderError`](crate::outbox::Stage::RenderError).
     RenderError,
     /// The entry is rendered and waits for its scheduled time or for the next attempt to send.
     Scheduled,
@@ -54,7 +54,7 @@ pub enum SimpleStatus {
     InProgress,
     /// The email could not be rendered or sent, it is unknown whether it was sent, or it bounced.
     Error,
-    /// The email was sent and did not bounce, or was skipped.
+    /// The email was skipped, or was sent and its status is not `bounced`.
     Ok,
 }
 
@@ -72,7 +72,7 @@ pub enum Move {
     FinishRendering,
     /// Rendering fails; see [`Stage::RenderError`](crate::outbox::Stage::RenderError).
     FailRendering,
-    /// The scheduled time has come.
+    /// The scheduled time or the time of the next attempt has come.
     Enqueue,
     /// A worker starts sending; edits are refused until the attempt ends.
     BeginSending,
@@ -85,7 +85,7 @@ pub enum Move {
     Expire,
     /// An attempt to send failed but may be repeated.
     Retry,
-    /// An attempt to send failed permanently, or its outcome is unknown.
+    /// An attempt to send failed permanently or was the last one, or its outcome is unknown.
     Fail,
     /// The entry is taken back from a worker that is known to have stopped without sending the
     /// email.

@@ -130,7 +130,7 @@ pub struct Moments {
     /// with this name is the time when rendering ended.
     #[serde(skip_serializing_if = "Option::is_none", rename = "rendered_at_millis")]
     pub failed_rendering_at_millis: Option<Millis>,
-    /// Why the sources could not be rendered.
+    /// Why rendering failed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub render_error: Option<String>,
     /// When a worker began to send the email.
@@ -271,7 +271,8 @@ impl Moments {
         }
     }
 
-    /// The times after sending: only those that belong to the status derived from the reports.
+    /// The times from the start of sending on: only those that belong to the status derived from
+    /// the reports.
     fn sent(self, started_at: Millis, at: Millis, reports: &Reports, is_reported_on: bool) -> Self {
         let begun = Self { started_sending_at_millis: Some(started_at), ..self };
         let delivered = Self {

@@ -1,5 +1,6 @@
-//! The transitions that workers perform. Each method returns the next state, or `None` if the
-//! transition does not apply to the entry, in which case the worker leaves the entry alone.
+//! The transitions that workers perform. The method of a transition returns the next state, or
+//! `None` if the transition does not apply to the entry, in which case the worker leaves the entry
+//! alone.
 
 use jiff::{SignedDuration, Timestamp};
 use uuid::Uuid;
@@ -13,7 +14,7 @@ use crate::outbox::{Failure, MAX_ATTEMPTS, OutboxEntry, RENDERING_LEASE, Rendere
 /// The largest entry, in bytes as [`OutboxEntry::bytes`] counts them. DynamoDB permits items of
 /// 400 KB, which must also hold the keys and the data that workers add later.
 pub const MAX_BYTES: usize = 360_000;
-/// The approximate size of an entry without its texts and variables.
+/// The approximate size of an entry without its texts and variables, in bytes.
 const OTHER_BYTES: usize = 2048;
 
 /// The outcome of an attempt to send.

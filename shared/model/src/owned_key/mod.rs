@@ -60,13 +60,13 @@ pub struct OwnedKey {
     /// When the key expires; absent if it never expires.
     #[serde(default, with = "jiff::fmt::serde::timestamp::millisecond::optional", skip_serializing_if = "Option::is_none")]
     pub expires_at: Option<Timestamp>,
-    /// When the key was revoked.
+    /// When the key was revoked; absent if it was not.
     #[serde(default, with = "jiff::fmt::serde::timestamp::millisecond::optional", skip_serializing_if = "Option::is_none")]
     pub revoked_at: Option<Timestamp>,
     /// Whether the key was revoked because a secret scanner found it in public.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub was_exposed: bool,
-    /// When the key was last checked, to within [`USE_PRECISION`].
+    /// When the key was last checked, to within [`USE_PRECISION`]; absent if it never was.
     #[serde(default, with = "jiff::fmt::serde::timestamp::millisecond::optional", skip_serializing_if = "Option::is_none")]
     pub last_used_at: Option<Timestamp>,
 }

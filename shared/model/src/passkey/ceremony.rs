@@ -27,8 +27,8 @@ const MAX_TRANSPORT: usize = 32;
 /// Why a response is refused; the text is for the app's developers and users.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum Failed {
-    /// The response lacks a field, is not of a public-key credential, or contains different
-    /// credential ids.
+    /// The response lacks a field or has an invalid one, is not of a public-key credential, or
+    /// contains different credential ids.
     #[error("the authenticator's response is malformed")]
     Malformed,
     /// The verification failed.
@@ -37,8 +37,8 @@ pub enum Failed {
     /// The page's origin is not trusted by the project, or its host is an IP address.
     #[error("{0}")]
     Origin(#[from] UntrustedOrigin),
-    /// The user does not exist, or does not have this passkey.
-    #[error("this passkey is not registered")]
+    /// The user does not exist, is not the expected one, or does not have this passkey.
+    #[error("this passkey is not registered for the account: use another one")]
     Unknown,
 }
 
@@ -83,13 +83,14 @@ impl<R: DeserializeOwned> Response<R> {
     }
 }
 
-/// The user that a response of a sign-in claims to belong to: nothing is proved yet.
+/// The user that a response of a sign-in claims to belong to, which is not proved yet; `None` if
+/// the response names no user.
 pub fn claimed_user(response: &Value) -> Option<UserId> {
     let handle = Bytes::deserialize(response.get("response")?.get("userHandle")?).ok()?;
     UserId::parse(std::str::from_utf8(&handle.0).ok()?).ok()
 }
 
-/// Checks the flags, and returns the relying party id of a response on a page with this origin.
+/// Checks the flags, and returns the relying party id of a response from a page with this origin.
 fn relying_party(project: &Project, origin: &str, data: &AuthenticatorData) -> Result<String, Failed> {
     data.check_flags(project.config.passkeys.user_verification == UserVerification::Required)?;
     Ok(data.relying_party(&project.relying_parties(origin)?)?.to_owned())

@@ -27,7 +27,7 @@ use wire::problem::rejected;
 use crate::text::bytes::Bytes;
 use crate::text::line;
 
-/// The maximum number of passkeys of a user. The longest ones take 3 KB each.
+/// The maximum number of passkeys of a user. The longest ones take almost 4 KB each.
 pub const MAX_PASSKEYS: usize = 20;
 /// The longest name, in characters.
 pub const MAX_NAME: usize = 64;
@@ -48,7 +48,7 @@ pub struct Passkey {
     /// When the passkey was registered.
     #[serde(with = "jiff::fmt::serde::timestamp::millisecond::required")]
     pub created_at: Timestamp,
-    /// When the passkey was last used to sign in or to reauthenticate.
+    /// When the passkey was last used to sign in or to reauthenticate; absent if it never was.
     #[serde(default, skip_serializing_if = "Option::is_none", with = "jiff::fmt::serde::timestamp::millisecond::optional")]
     pub last_used_at: Option<Timestamp>,
     /// How the browser can reach the authenticator, such as `internal` or `usb`.
@@ -69,7 +69,8 @@ pub struct Passkey {
     /// The model of the authenticator, as it claims; nil if it does not say.
     #[serde(default)]
     pub aaguid: Uuid,
-    /// When the signature counter first failed to grow: there may be a copy of the authenticator.
+    /// When the signature counter first failed to grow, so there may be a copy of the
+    /// authenticator; absent if it always grew or there is no counter.
     #[serde(default, skip_serializing_if = "Option::is_none", with = "jiff::fmt::serde::timestamp::millisecond::optional")]
     pub clone_suspected_at: Option<Timestamp>,
 }

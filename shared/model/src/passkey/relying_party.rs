@@ -13,7 +13,7 @@ use crate::project::{Project, ProjectConfig};
 
 /// The origin is not trusted by the project, or its host is an IP address.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("the page's origin is not one of the project's trusted domains (`config.domains`), or its host is an IP address")]
+#[error("the page's origin is not trusted: add it to the project's domains (`config.domains`); if its host is an IP address, use a domain")]
 pub struct UntrustedOrigin;
 
 impl Project {

@@ -13,7 +13,7 @@ pub const MAX_RP_IDS: usize = 10;
 pub struct PasskeySettings {
     /// Whether users may register passkeys and sign in with them.
     pub enabled: bool,
-    /// Domains whose passkeys work on the project's origins.
+    /// Domains whose passkeys work on the project's origins, besides the host of the page.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub rp_ids: Vec<String>,
     /// Whether authenticators must verify the user.
@@ -40,15 +40,16 @@ impl PasskeySettings {
 #[serde(rename_all = "lowercase")]
 #[deserr(rename_all = lowercase)]
 pub enum UserVerification {
-    /// They do if they can.
+    /// Authenticators verify the user if they can.
     #[default]
     Preferred,
-    /// They must.
+    /// Authenticators must verify the user.
     Required,
 }
 
 /// Parses a relying party id, and returns it in lower case: a domain name, but not a public suffix
-/// such as `com` or `co.uk`, whose passkeys all sites below it could use.
+/// such as `com` or `co.uk`, whose passkeys all sites below it could use. `None` for any other
+/// text.
 pub fn parse_rp_id(text: &str) -> Option<String> {
     let name = text.trim().to_ascii_lowercase();
     let is_domain = Url::parse(&format!("https://{name}")).is_ok_and(|url| {

@@ -1,8 +1,8 @@
 //! The most common passwords, which are refused (NIST SP 800-63B-4, §3.1.1.2).
 //!
 //! `common.bin` contains a fingerprint of each of these passwords: the first 40 bits (five bytes)
-//! of the SHA-256 of the lower-case password. The fingerprints are sorted. Passwords that are too
-//! short for every project are left out. In numbers:
+//! of the SHA-256 of the password, normalised and in lower case. The fingerprints are sorted.
+//! Passwords that are too short for every project are left out. In numbers:
 //!
 //! - 21,648 entries, 108,240 bytes; linked only into functions that set passwords
 //! - false positives: 21,648 in 2^40, or one in fifty million

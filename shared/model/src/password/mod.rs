@@ -34,13 +34,13 @@ pub enum Weakness {
     #[default]
     #[error("the password is one of the most common passwords; choose another one")]
     Common,
-    /// The password is an email address of the account, or the local part of one.
+    /// The password is an email address of the account or the local part of one, apart from case.
     #[error("the password must not be an email address of the account, or the part of such an address before the @")]
     Address,
     /// The password is the project's display name, apart from case and whitespace.
     #[error("the password must not be the name of the project")]
     ProjectName,
-    /// The password is a repetition or a sequence.
+    /// The password is one repeated character, or a sequence from the keyboard or alphabet.
     #[error("the password must not be one repeated character, or a sequence from the keyboard or alphabet")]
     Sequence,
 }

@@ -10,7 +10,7 @@
 //! and are never reused. Deleting a definition therefore revokes the permission from everybody at
 //! once, and nobody holds a new permission that is later created under the same id. A permission
 //! that a configuration leaves out is not deleted but set aside, until the configuration defines it
-//! again or an administrator deletes it.
+//! again, an administrator deletes it, or another permission gets its id.
 
 pub mod definition;
 pub mod rbac;

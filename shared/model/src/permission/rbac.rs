@@ -33,8 +33,8 @@ fn yes() -> bool {
 /// Why a change of definitions, or a grant, is refused.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Refused {
-    /// No permission has this id.
-    #[error("the permission {0} does not exist")]
+    /// The project defines no permission with this id.
+    #[error("the project does not define the permission {0}")]
     NotFound(PermissionId),
     /// The permission has a different scope than expected.
     #[error("the permission {id} has the scope {}: use the operation for that scope", actual.name())]
@@ -138,9 +138,10 @@ impl Rbac {
         self.last_key
     }
 
-    /// The permissions after a configuration has defined these, and no others. A permission that is
-    /// missing is set aside with its grants, and one that was set aside is restored with them.
-    /// Fails with the id of the refused permission and the reason.
+    /// The permissions after a configuration has defined `described`, and no others. A permission
+    /// that is missing is set aside with its grants, and is no longer granted by default. One that
+    /// was set aside is restored with its grants. Fails with the id of the refused permission and
+    /// the reason.
     pub fn configured(mut self, described: BTreeMap<PermissionId, Described>) -> Result<Self, (PermissionId, Refused)> {
         for (id, new) in &described {
             let refuse = |refused| Err((id.clone(), refused));

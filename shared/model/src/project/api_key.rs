@@ -19,7 +19,7 @@ pub struct ApiKey {
     /// When the key expires; absent if it never expires.
     #[serde(default, with = "jiff::fmt::serde::timestamp::millisecond::optional", skip_serializing_if = "Option::is_none")]
     pub expires_at: Option<Timestamp>,
-    /// When the key was revoked.
+    /// When the key was revoked; absent if it was not.
     #[serde(default, with = "jiff::fmt::serde::timestamp::millisecond::optional", skip_serializing_if = "Option::is_none")]
     pub revoked_at: Option<Timestamp>,
     /// The permissions of a server key; absent from keys that may use every operation of their
@@ -62,7 +62,7 @@ impl KeyKind {
         }
     }
 
-    /// The kind of a key, according to the prefix of its text.
+    /// The kind of a key, according to the prefix of its text; `None` for any other prefix.
     pub fn by_prefix(text: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|kind| text.starts_with(kind.prefix()))
     }

@@ -36,7 +36,7 @@ pub struct KeySet {
     /// When the keys expire; absent if they never expire.
     #[serde(default, with = "jiff::fmt::serde::timestamp::millisecond::optional", skip_serializing_if = "Option::is_none")]
     pub expires_at: Option<Timestamp>,
-    /// When the keys were revoked.
+    /// When the keys were revoked; absent if they were not.
     #[serde(default, with = "jiff::fmt::serde::timestamp::millisecond::optional", skip_serializing_if = "Option::is_none")]
     pub revoked_at: Option<Timestamp>,
     /// The permissions of the set's server key; absent if it may use every operation that server
@@ -74,7 +74,7 @@ impl NewKeys {
         Self::of(entropy, kinds.into_iter().map(secret).collect(), description, now)
     }
 
-    /// A set of keys chosen by the operator.
+    /// A set of the given keys, such as those that an operator chose.
     pub fn of(entropy: &Entropy, secrets: Vec<(KeyKind, SecretString)>, description: String, created_at: Timestamp) -> Self {
         let keys = secrets.iter().map(|(kind, secret)| KeyMark::of(*kind, secret)).collect();
         let id = KeySetId::from(entropy.uuid());

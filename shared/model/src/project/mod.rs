@@ -68,12 +68,13 @@ pub struct Project {
     /// Stored for published SDKs; the service ignores it.
     #[serde(default)]
     pub is_production_mode: bool,
-    /// The team that owns this project; it is a team in the internal project.
+    /// The team that owns this project; it is a team in the internal project. Absent if no
+    /// team owns this project, as with the internal one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub owner_team_id: Option<String>,
-    /// The highest cost among the bcrypt hashes imported for the project's users. Every check of a
-    /// wrong password takes as much work as a hash of this cost, so that its timing reveals nothing
-    /// about the account.
+    /// The highest cost among the bcrypt hashes imported for the project's users; absent if there
+    /// are none. Every check of a wrong password takes as much work as a hash of this cost, so that
+    /// its timing reveals nothing about the account.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub dearest_bcrypt_cost: Option<u32>,
     /// The source from which the branch level of the configuration was pushed.

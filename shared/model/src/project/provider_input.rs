@@ -131,7 +131,7 @@ impl ProviderInput {
         };
         let client_secret = match (given, old_secret, old_secret.filter(is_same)) {
             (Some(secret), ..) => seal_secret(&self.id, owner, secret, deployment)
-                .map_err(|_| invalid(path("client_secret"), "cannot be encrypted, because this function has no deployment secret"))?,
+                .map_err(|_| invalid(path("client_secret"), "cannot be encrypted, because this function has no GATELET_SECRET"))?,
             (None, _, Some((_, same))) => same.clone(),
             (None, Some(_), None) => {
                 return Err(invalid(path("client_secret"), "is required when the client id, issuer or tenant changes"));

@@ -12,7 +12,8 @@ use crate::permission::{Grant, PermissionId, Rbac, Scope};
 use crate::project::setting::{InvalidSetting, invalid, set};
 
 /// The maximum number of entries in `required_of_teams`, and in `required_of_permissions`. Every
-/// sign-in and refresh of a user without a second factor reads a membership for each of the teams.
+/// refresh, and every sign-in of a user without a second factor, reads a membership for each of the
+/// teams.
 const MOST: usize = 20;
 /// The longest time for which a device may be remembered, in days.
 const MOST_DAYS: u16 = 90;

@@ -58,7 +58,7 @@ pub struct Authorization {
     pub state: String,
     /// The app's PKCE challenge (RFC 7636), method S256.
     pub code_challenge: String,
-    /// Where the user is redirected if the flow fails.
+    /// Where the user is redirected if the flow fails and `redirect_uri` is no longer trusted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error_redirect_url: Option<RedirectUrl>,
     /// Where the app redirects the user after the callback.
@@ -67,7 +67,8 @@ pub struct Authorization {
     /// The scopes that the app requested beyond those for signing in.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub provider_scope: Option<String>,
-    /// The user to link the account to, or the anonymous user to upgrade.
+    /// The user to link the account to, or the anonymous user to upgrade; absent in a flow without
+    /// an access token.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub user_id: Option<UserId>,
     /// The user's credential epoch when the flow began.

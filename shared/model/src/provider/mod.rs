@@ -1,4 +1,5 @@
-//! OAuth providers: the catalog, the state of a flow, and the profiles of their accounts.
+//! OAuth providers: the catalog, the state of a flow, the profiles of provider accounts, and the
+//! deployment's own clients.
 
 pub mod authorization;
 pub mod catalog;

@@ -15,11 +15,12 @@ pub struct Profile {
     pub account_id: String,
     /// The user's name.
     pub name: Option<String>,
-    /// The address, if it is valid.
+    /// The address, if the provider reports a valid one.
     pub email: Option<Email>,
     /// Whether the provider has verified the address.
     pub email_verified: bool,
-    /// The picture, an https URL.
+    /// The picture, an https URL; absent if there is none, or its URL has another scheme or is too
+    /// long.
     pub picture: Option<String>,
 }
 

@@ -42,7 +42,7 @@ pub struct SharedClient {
 pub struct SharedClients(BTreeMap<&'static str, SharedClient>);
 
 impl SharedClients {
-    /// The client at a provider.
+    /// The deployment's client at a provider; `None` if it has none.
     pub fn get(&self, provider_id: &str) -> Option<&SharedClient> {
         self.0.get(provider_id)
     }

@@ -2,7 +2,8 @@
 //!
 //! The tool gets two codes. It keeps the polling code and shows the login code, as part of a link.
 //! The login code is derived from the polling code, so one item is found by either code, and
-//! whoever sees the link cannot fetch the session.
+//! whoever sees the link cannot fetch the session. With the device grant (RFC 8628), the tool also
+//! shows a [`UserCode`], which stands for the login code.
 
 use crypto::digest::{Digest, derived_code};
 use jiff::{SignedDuration, Timestamp};
@@ -61,7 +62,7 @@ pub struct SessionOf {
 pub enum Decision {
     /// The user of this session confirmed.
     Confirmed(SessionOf),
-    /// Somebody who saw the login code refused.
+    /// Somebody who has the login code or the user code refused.
     Denied,
 }
 
@@ -88,7 +89,8 @@ impl SessionOf {
 }
 
 impl CliSignIn {
-    /// A sign-in that begins at `now`.
+    /// A sign-in that begins at `now` and waits for `life`, limited to the permitted times; without
+    /// it, for [`DEFAULT_LIFE`].
     pub fn new(life: Option<SignedDuration>, place: Place, anonymous: Option<SessionOf>, now: Timestamp) -> Self {
         let life = life.unwrap_or(DEFAULT_LIFE).clamp(MIN_LIFE, DEFAULT_LIFE);
         Self { created_at: now, expires_at: after(now, life), place, anonymous, decision: None, used: false }

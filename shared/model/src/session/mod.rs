@@ -39,7 +39,7 @@ pub struct Session {
     /// Whether somebody else uses the session on behalf of the user.
     #[serde(default)]
     pub is_impersonation: bool,
-    /// Where the session was last used.
+    /// Where the session was last used; absent if that is not known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub place: Option<Place>,
     /// When the user last authenticated in the session. Absent from sessions of earlier versions,

@@ -90,9 +90,9 @@ pub struct Claims {
     pub is_anonymous: bool,
     /// Whether the user is restricted.
     pub is_restricted: bool,
-    /// Why the user is restricted.
+    /// Why the user is restricted; `null` if the user is not.
     pub restricted_reason: Option<RestrictedReason>,
-    /// Whether the user has a second factor.
+    /// Whether the user has an authenticator app, so that sign-ins require a second factor.
     pub requires_totp_mfa: bool,
 }
 
@@ -123,7 +123,7 @@ pub struct Subject {
     pub signed_up_at: Timestamp,
     /// Why the user is restricted; absent if the user is not.
     pub restricted: Option<RestrictedReason>,
-    /// Whether the user has a second factor.
+    /// Whether the user has an authenticator app, so that sign-ins require a second factor.
     pub requires_totp: bool,
 }
 
@@ -149,7 +149,8 @@ impl Subject {
 /// Why a token is rejected.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// The token is malformed, not an access token, or not signed with a key of this deployment.
+    /// The token is malformed, is not an access token, is not signed with a key of this deployment,
+    /// or has inconsistent claims. The token of a machine may also have expired.
     #[error("the token was not issued by this service")]
     Unparsable,
     /// The signature is valid, but the token has expired.
@@ -262,7 +263,7 @@ impl Signer {
         if !is_access_token(header.typ.as_deref()) {
             return Err(Error::Unparsable);
         }
-        // Keys are derived lazily: a token signed with the current secret takes only one
+        // Keys are derived lazily: a token signed with the key of the current secret takes only one
         // derivation.
         let key = self.keys.all(&unverified.aud).find(|key| header.kid.as_ref() == Some(&key.id)).ok_or(Error::Unparsable)?;
         let claims: Claims = jsonwebtoken::decode(token, &key.decoding, &validation).map_err(|_| Error::Unparsable)?.claims;

@@ -1,4 +1,4 @@
-//! Sign-up rules: who may sign up.
+//! Sign-up rules, which decide who may sign up, and risk scores.
 
 pub mod risk;
 pub mod rule;

@@ -10,7 +10,7 @@
 //! | `countryCode` | string | origin of the request, in ISO 3166-1 alpha-2; empty if unknown |
 //! | `riskScores.bot`, `riskScores.free_trial_abuse` | int | the scores that a server set, 0 to 100; 0 if none |
 //!
-//! `matches` takes a regular expression. A condition is evaluated once when it is set, so that
+//! `matches` takes a regular expression. A condition is evaluated once when it is set, so that most
 //! mistakes are reported then and not when somebody signs up.
 
 use std::collections::HashMap;
@@ -108,7 +108,7 @@ pub enum DefaultAction {
 pub enum AuthMethod<'a> {
     /// The user signs up with a password.
     Password,
-    /// The user signs up with an emailed code.
+    /// The user signs up with an emailed code or link.
     Otp,
     /// The user signs up with an account at the provider with this id.
     OAuth(&'a str),
@@ -139,11 +139,11 @@ impl<'a> AuthMethod<'a> {
 /// The facts about a sign-up that conditions can use.
 #[derive(Debug, Clone, Copy)]
 pub struct Attempt<'a> {
-    /// The address with which somebody signs up.
+    /// The address with which somebody signs up, if there is one.
     pub email: Option<&'a Email>,
     /// The method of signing up.
     pub method: AuthMethod<'a>,
-    /// The country that the request came from.
+    /// The country that the request came from, if it is known.
     pub country_code: Option<&'a str>,
     /// The scores that a server has set.
     pub risk: SignUpRisk,
@@ -164,7 +164,7 @@ pub enum InvalidRule {
     /// The condition is empty or too long.
     #[error("must be 1 to {MAX_CONDITION} bytes long")]
     Length,
-    /// The condition is not a boolean expression.
+    /// The condition cannot be parsed or evaluated, or is not boolean.
     #[error("must be a boolean CEL expression: {0}")]
     Condition(String),
 }

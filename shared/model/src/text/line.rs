@@ -35,9 +35,10 @@ fn fits(before: Option<char>, character: char, after: Option<char>) -> bool {
     }
 }
 
-/// Whether a character is a control character, a line or paragraph separator, a direction mark,
-/// embedding, override or isolate (`Bidi_Control`), or invisible (`Default_Ignorable_Code_Point` of
-/// Unicode 16).
+/// Whether a character is a control character, a line or paragraph separator, an interlinear
+/// annotation, a direction mark, embedding, override or isolate (`Bidi_Control`), or invisible
+/// (`Default_Ignorable_Code_Point` of Unicode 16). [`fits`] judges joiners, selectors and tags
+/// itself.
 fn is_stray(character: char) -> bool {
     character.is_control()
         || matches!(
@@ -141,8 +142,8 @@ pub struct NotALine(RangeInclusive<usize>);
 impl fmt::Display for NotALine {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (least, most) = (self.0.start(), self.0.end());
-        let count = if *least == 0 { format!("at most {most}") } else { format!("{least} to {most}") };
-        write!(f, "must be one line of {count} characters, without hidden characters or direction controls")
+        let count = if *least == 0 { format!("at most {most} characters") } else { format!("{least} to {most} characters, not blank") };
+        write!(f, "must be one line of {count}, without hidden characters or direction controls")
     }
 }
 
@@ -272,7 +273,7 @@ mod tests {
         assert!(is_line(&"é".repeat(256)) && !is_line(&"é".repeat(257)));
         assert!(check("", 0..=9).is_ok() && check("", 1..=9).is_err() && check(" \u{3000}", 1..=9).is_err());
         let error = |chars| check("\n", chars).expect_err("no line").to_string();
-        assert_eq!(error(1..=9), "must be one line of 1 to 9 characters, without hidden characters or direction controls");
+        assert_eq!(error(1..=9), "must be one line of 1 to 9 characters, not blank, without hidden characters or direction controls");
         assert_eq!(error(0..=9), "must be one line of at most 9 characters, without hidden characters or direction controls");
     }
 

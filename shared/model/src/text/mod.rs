@@ -1,4 +1,5 @@
-//! Types for texts with rules of their own, and how texts are stored.
+//! Types for texts with rules of their own, how texts are stored, and the schemas of responses in
+//! two forms.
 
 pub mod bytes;
 pub mod either;

@@ -56,7 +56,7 @@ impl<'de> Visitor<'de> for Text {
     fn visit_bytes<E: Error>(self, bytes: &[u8]) -> Result<Self::Value, E> {
         let size = bytes.first_chunk().map_or(usize::MAX, |size| u32::from_le_bytes(*size) as usize);
         if size > MAX {
-            return Err(E::custom("a compressed text exceeds the maximum length"));
+            return Err(E::custom("the size of a compressed text is missing or too large"));
         }
         let text = lz4_flex::decompress_size_prepended(bytes).map_err(E::custom)?;
         String::from_utf8(text).map(Some).map_err(E::custom)

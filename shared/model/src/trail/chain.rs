@@ -38,7 +38,7 @@ pub struct Covered {
     /// SHA-256 of the entry without the attributes that change when another event is counted, such
     /// as its count and its expiry.
     pub digest: Digest,
-    /// How often the event had happened, for entries that are counted per minute.
+    /// How often the event had happened, for an entry that is counted per minute; otherwise absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub count: Option<u64>,
     /// When the entry expires, in seconds since the Unix epoch.
@@ -79,7 +79,7 @@ pub struct Link {
     pub expires_at: i64,
     /// The digest of the previous link; for the first link, the digest of the project's id.
     pub previous: Digest,
-    /// When the previous link expires, in seconds since the Unix epoch.
+    /// When the previous link expires, in seconds since the Unix epoch; 0 for the first link.
     pub previous_expires_at: i64,
 }
 
@@ -102,8 +102,8 @@ pub fn beginning(project: &ProjectId) -> Digest {
 }
 
 impl Link {
-    /// The link that follows `head` and covers these entries of a day, which must be in
-    /// chronological order.
+    /// The link that follows `head`, or the first link of the project if there is no head. The link
+    /// covers these entries of a day, which must be in chronological order.
     pub fn after(head: Option<&Head>, project: &ProjectId, day: Date, entries: Vec<Covered>, now: Timestamp) -> Self {
         let (last, until) = (entries.last().map(|entry| entry.position.clone()), entries.iter().map(|entry| entry.until).max());
         let before = head.map(|head| head.watermark.clone());

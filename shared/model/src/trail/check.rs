@@ -42,8 +42,8 @@ pub enum Problem {
     /// The head refers to a link other than the last one.
     #[error("the head of the chain does not match its last link {0}")]
     HeadMoved(u64),
-    /// The expected link is missing or different.
-    #[error("link {0} is not the expected one, or has expired")]
+    /// The expected link is missing, possibly because it has expired, or is different.
+    #[error("link {0} is missing, has expired, or is not the expected one")]
     Unexpected(u64),
 }
 
@@ -67,7 +67,7 @@ pub struct DayReport {
     pub links: usize,
     /// The number of recent entries that are not linked yet, or not with their latest count.
     pub unlinked: usize,
-    /// The first problem found.
+    /// The first problem, if any was found.
     pub problem: Option<Problem>,
 }
 
@@ -159,7 +159,7 @@ impl<'a> Chain<'a> {
     }
 
     /// Ends the check by comparing the head with the last link, and checking that the expected link
-    /// was present.
+    /// was present. Returns the covered entries of the remaining days, and the first problem.
     pub fn end(self, head: Option<(&Head, &Mac)>) -> (BTreeMap<Date, CoveredDay>, Option<Problem>) {
         let problem = self.problem_of_head(head).or_else(|| self.unexpected(head));
         (self.days, problem)

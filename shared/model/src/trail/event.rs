@@ -108,7 +108,7 @@ pub enum Event {
     /// An API key of the user was found in public, and revoked.
     #[deserr(rename = "api-key-exposed")]
     ApiKeyExposed,
-    /// An administrator or a server restricted the account.
+    /// An administrator, a server or a sign-up rule restricted the account.
     #[deserr(rename = "restricted")]
     Restricted,
     /// An administrator or a server lifted the restriction.

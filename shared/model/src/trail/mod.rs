@@ -47,7 +47,8 @@ pub struct Entry {
     /// When the event happened; for events counted per minute, when that minute began.
     #[serde(with = "jiff::fmt::serde::timestamp::millisecond::required")]
     pub at: Timestamp,
-    /// The operation's name, as in the OpenAPI document.
+    /// The operation's name, as in the OpenAPI document; for work of the system, a name of its own,
+    /// such as `gateway-key-add`.
     pub operation: String,
     /// The effects on the account, in the order of [`Event`]. Empty for operations whose name is
     /// sufficient.
@@ -61,7 +62,7 @@ pub struct Entry {
     pub access: Option<Access>,
     /// Who caused the event.
     pub actor: Actor,
-    /// The user whose account is affected.
+    /// The user whose account is affected, if there is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub user_id: Option<UserId>,
     /// Other targets: first those that the path names, in the order of the path, such as a team and
@@ -72,7 +73,8 @@ pub struct Entry {
     /// `auth.sessions.maxAgeSeconds`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub fields: Vec<String>,
-    /// Where the request came from.
+    /// Where the request came from; absent for work of the system, and for rejected sign-ups, of
+    /// which an entry may count several.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub place: Option<Place>,
     /// How the change affects the project's totals.

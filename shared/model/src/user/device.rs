@@ -45,7 +45,7 @@ pub struct Device {
     /// When the device is forgotten.
     #[serde(with = "jiff::fmt::serde::timestamp::millisecond::required")]
     pub expires_at: Timestamp,
-    /// Where the device was last used.
+    /// Where the device was last used; absent if that is not known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub place: Option<Place>,
     /// The user's `session_epoch` when the device was remembered.

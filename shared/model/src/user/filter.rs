@@ -9,9 +9,11 @@ use crate::user::restriction::RestrictedReason;
 /// The filter of a list of users.
 #[derive(Debug, Clone, Default)]
 pub struct UserFilter {
-    /// A part of a display name or of an address to search for, in lower case, or a user id.
+    /// A part of a display name or of an address to search for, in lower case, or a user id; absent
+    /// for no such search.
     pub words: Option<String>,
-    /// The beginning of a word to search for, folded ([`crate::user::search`]), or a user id.
+    /// The beginning of a word to search for, folded ([`crate::user::search`]), or a user id;
+    /// absent for no such search.
     pub beginning: Option<String>,
     /// Whether restricted users who are not anonymous are included.
     pub includes_restricted: bool,
@@ -37,7 +39,8 @@ impl UserFilter {
         }
     }
 
-    /// Whether the list includes this user.
+    /// Whether the list includes this user. Not for a search by user id, which reads that user
+    /// ([`Self::id`]).
     pub fn takes(&self, user: &User, config: &ProjectConfig) -> bool {
         let begins = |beginning| user.first_word(beginning).is_some();
         self.shows(user, config)

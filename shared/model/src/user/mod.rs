@@ -152,11 +152,11 @@ pub struct User {
     /// [`Session::is_live`](crate::session::Session::is_live).
     #[serde(default)]
     pub session_epoch: u64,
-    /// The session that survived the last increment of the session epoch.
+    /// The session that survived the last increment of the session epoch, if one did.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub kept_session: Option<SessionId>,
     /// The teams of the user whose members need a second factor, as noted when the user last joined
-    /// a team, signed in, or refreshed an access token.
+    /// a team or, without an authenticator app, signed in or refreshed an access token.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     pub second_factor_teams: BTreeSet<TeamId>,
     /// The state of the account's change notices.
@@ -178,8 +178,8 @@ pub struct Channel {
     pub value: Email,
     /// Whether the user wants to sign in with the address; see [`Self::signs_in`].
     pub used_for_auth: bool,
-    /// Whether somebody has proved that they receive the address's emails, or a server has set
-    /// this.
+    /// Whether the address is verified: somebody has proved that they receive its emails, a
+    /// provider has verified it, or a server has declared it verified.
     pub is_verified: bool,
     /// Whether this is the user's primary address.
     pub is_primary: bool,
@@ -197,7 +197,7 @@ pub struct ProviderAccount {
     pub provider_id: String,
     /// The user's id at the provider.
     pub account_id: String,
-    /// The address that the provider reports.
+    /// The address that the provider reports, if it reports one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub email: Option<Email>,
     /// Whether the user can sign in with the account.

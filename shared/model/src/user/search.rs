@@ -54,7 +54,7 @@ impl User {
     }
 
     /// Of the user's words that begin with a folded text, the first in the order of keys, cut as in
-    /// keys.
+    /// keys; `None` if no word does.
     pub fn first_word(&self, beginning: &str) -> Option<String> {
         let found = |channel: &&Channel| channel.is_primary || channel.signs_in();
         let addresses = self.channels.iter().filter(found).map(|channel| folded(channel.value.as_str()));

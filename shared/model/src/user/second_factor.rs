@@ -59,7 +59,8 @@ impl MfaAttempt {
         (self.session_epoch, self.credential_epoch) == (user.session_epoch, user.credential_epoch)
     }
 
-    /// Whether a passkey can be the second factor: not if the first factor was a passkey.
+    /// Whether a passkey can be the second factor: not if the first factor was a passkey or, in an
+    /// attempt of an earlier version, is not known.
     pub fn takes_passkey(&self) -> bool {
         self.amr.iter().any(|amr| *amr != Amr::Pop)
     }

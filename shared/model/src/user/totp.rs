@@ -48,7 +48,7 @@ pub struct Authenticator {
     /// as set up before every session began.
     #[serde(default, skip_serializing_if = "Option::is_none", with = "jiff::fmt::serde::timestamp::millisecond::optional")]
     pub set_at: Option<Timestamp>,
-    /// When a code of the app was last accepted.
+    /// When a code of the app was last accepted; absent if that was never recorded.
     #[serde(default, skip_serializing_if = "Option::is_none", with = "jiff::fmt::serde::timestamp::millisecond::optional")]
     pub last_used_at: Option<Timestamp>,
 }
@@ -142,8 +142,8 @@ impl Totp {
     }
 
     /// The app that currently shows a code, with the time step of the code; `None` if the code is
-    /// wrong or was used. The code is compared with every app, so the time does not reveal which
-    /// one shows it.
+    /// wrong or was used. The code is compared with every app, so the time that the check takes
+    /// does not reveal which app shows the code.
     pub fn check(&self, sealer: &Sealer, owner: &str, code: &str, now: Timestamp) -> Result<Option<(&Authenticator, u64)>, Error> {
         let mut right = None;
         for app in self.apps() {
@@ -153,7 +153,7 @@ impl Totp {
         Ok(right)
     }
 
-    /// The second factor without one of the apps; `None` if it was the only one.
+    /// The second factor without the app with this id; `None` if no other app is left.
     pub fn without(self, id: AuthenticatorId) -> Option<Self> {
         let Self { first, more, recovery } = self;
         let mut left = std::iter::once(first).chain(more).filter(|app| app.id != id);

@@ -75,10 +75,10 @@ pub struct Attempt {
     pub response_status: Option<u16>,
     /// How long the attempt took, in milliseconds.
     pub duration_millis: u32,
-    /// Why there was no answer.
+    /// Why there was no answer; absent if there was one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
-    /// The beginning of the answer's body.
+    /// The beginning of the answer's body; absent if no answer arrived.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub answer: Option<String>,
 }
@@ -170,9 +170,9 @@ pub struct AttemptView {
     response_status: Option<u16>,
     /// The first KB of the answer's body; `null` if no answer arrived.
     response_body: Option<String>,
-    /// How long the attempt took.
+    /// How long the attempt took, in milliseconds.
     duration_millis: u32,
-    /// Why no answer arrived.
+    /// Why no answer arrived; `null` if one did.
     error: Option<String>,
 }
 

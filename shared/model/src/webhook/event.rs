@@ -97,7 +97,7 @@ pub struct Message {
     pub id: String,
     /// The type.
     pub event_type: EventType,
-    /// When the event happened.
+    /// When the event happened; for a replay, when it was requested.
     pub at: Timestamp,
     /// The body: `{"type", "timestamp", "data"}`.
     pub body: String,

@@ -35,7 +35,7 @@ pub struct Endpoint {
     pub description: String,
     /// The types of events that the endpoint receives; all types if empty.
     pub event_types: Vec<EventType>,
-    /// Why the endpoint receives nothing; `None` if it is switched on.
+    /// Why the endpoint is switched off; `None` if it is switched on.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub disabled: Option<DisabledReason>,
     /// When the endpoint was switched off; absent if it is switched on, was created switched off,
@@ -44,8 +44,9 @@ pub struct Endpoint {
     pub disabled_at: Option<Timestamp>,
     /// The secret that signs the endpoint's events.
     pub secret: SigningSecret,
-    /// The replaced secret. For some time, it signs in addition to `secret`, so that the receiver
-    /// can change to the new one.
+    /// The replaced secret; absent if no secret was replaced, or if the last one was replaced with
+    /// immediate effect. Until it expires, it signs in addition to `secret`, so that the receiver
+    /// can change to the new secret.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub previous: Option<PreviousSecret>,
     /// The headers that are added to each request.
@@ -100,8 +101,9 @@ pub fn header_owner(project: &str, endpoint: WebhookEndpointId, name: &str) -> S
 impl Endpoint {
     /// Whether the endpoint receives events of this type that happened at this time. After an
     /// endpoint was switched off, it still receives earlier events, because changes may be read
-    /// long after they were made. Their times are rounded down to seconds, so the events of the
-    /// second in which the endpoint was switched off are received too.
+    /// long after they were made. The times of events are rounded down to seconds, so the endpoint
+    /// also receives the events of the second in which it was switched off. An endpoint whose
+    /// `disabled_at` is absent receives nothing while it is switched off.
     pub fn receives(&self, event_type: EventType, at: Timestamp) -> bool {
         let was_on = self.disabled.is_none() || self.disabled_at.is_some_and(|off| at <= off);
         was_on && (self.event_types.is_empty() || self.event_types.contains(&event_type))

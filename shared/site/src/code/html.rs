@@ -7,7 +7,7 @@ use crate::escape;
 pub(super) enum Kind {
     Comment,
     Keyword,
-    /// A text or a number.
+    /// A string or a number.
     Value,
     /// A type, a key, an attribute or a variable.
     Name,
@@ -18,7 +18,7 @@ pub(super) enum Kind {
 }
 
 impl Kind {
-    /// The class of its elements.
+    /// The class of the elements of this kind.
     pub(super) fn class(self) -> &'static str {
         match self {
             Self::Comment => "c",

@@ -1,12 +1,12 @@
 //! What the scanner knows about each language.
 
-/// How a text begins and ends.
+/// How a string literal begins and ends.
 pub(super) struct Quote {
     pub(super) open: &'static str,
     pub(super) close: &'static str,
     /// Whether a backslash escapes the character after it.
     pub(super) escapes: bool,
-    /// Whether the text may have several lines. Otherwise it ends with its line at the latest.
+    /// Whether the string may have several lines. Otherwise it ends with its line at the latest.
     pub(super) is_long: bool,
 }
 
@@ -22,19 +22,19 @@ const fn raw(quote: &'static str) -> Quote {
     Quote { open: quote, close: quote, escapes: false, is_long: true }
 }
 
-/// The syntax of a language, as far as it has a colour.
+/// The syntax of a language, as far as it is highlighted.
 pub(super) struct Language {
     /// What begins a comment that ends with its line.
     pub(super) comment: &'static [&'static str],
-    /// What begins and ends other comments.
+    /// What begins and ends other comments, if the language has them.
     pub(super) comments: Option<(&'static str, &'static str)>,
-    /// Those that begin with the same character are ordered from the longest to the shortest.
+    /// Quotes that begin with the same character are ordered from the longest to the shortest.
     pub(super) quotes: &'static [Quote],
     /// The keywords, with spaces between them.
     pub(super) keywords: &'static str,
     /// The characters that begin a name, as `$` begins a variable.
     pub(super) sigils: &'static [char],
-    /// What follows a key.
+    /// The character that follows a key, if the language has keys.
     pub(super) after_key: Option<char>,
     pub(super) features: &'static [Feature],
 }
@@ -42,13 +42,14 @@ pub(super) struct Language {
 /// What only some languages have.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Feature {
-    /// Keywords with capital letters.
+    /// Keywords in upper or lower case.
     AnyCase,
     /// Types, whose names begin with a capital letter.
     Types,
-    /// Words without quotes, within which there is no keyword, comment or text.
+    /// Words without quotes, within which no keyword, comment or string begins.
     BareWords,
-    /// Lifetimes, which look like the beginning of a text, and the texts of Rust without escapes.
+    /// Lifetimes, which look like the beginning of a character literal, and the raw strings of
+    /// Rust.
     Lifetimes,
     /// Colours such as `#0a5c5a`.
     Colours,
@@ -169,7 +170,7 @@ static HTTP: Language = Language {
     ..PLAIN
 };
 
-/// The language with this name, in lower case, or with this extension of files.
+/// The language with this name, in lower case, or with this file extension.
 pub(super) fn find(name: &str) -> Option<&'static Language> {
     match name {
         "javascript" | "js" | "mjs" | "cjs" | "jsx" | "typescript" | "ts" | "tsx" => Some(&SCRIPT),

@@ -40,7 +40,7 @@ pub(super) fn elements(code: &str, html: &mut Html) {
     html.push(None, rest);
 }
 
-/// Colours the tag at the beginning of this code; returns what follows it.
+/// Colours the tag at the beginning of this code; returns the rest, including the `>` of the tag.
 fn tag<'a>(code: &'a str, html: &mut Html) -> &'a str {
     let is_name = |character: char| character.is_alphanumeric() || matches!(character, '-' | '_' | ':' | '.');
     let run = |text: &str| text.find(|character| !is_name(character)).unwrap_or(text.len());

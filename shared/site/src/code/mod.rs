@@ -3,8 +3,8 @@
 //!
 //! No crate does this, because pages are rendered for each request, by functions whose size and
 //! start count: `infra/README.md` ("How functions are built") has the figures of `syntect`. A
-//! scanner that knows comments, texts, numbers, keywords and names is enough to make code readable;
-//! where it errs, a colour is wrong, but never the text.
+//! scanner that knows comments, strings, numbers, keywords and names is enough to make code
+//! readable; where it errs, a colour is wrong, but never the text.
 
 mod html;
 mod languages;
@@ -16,11 +16,12 @@ use pulldown_cmark::CodeBlockKind;
 use crate::code::html::Html;
 use crate::escape;
 
-/// The most that markup makes of code, as a multiple of its length. Code consists of many short
-/// parts only if it is made to grow; it stays without colours.
+/// The maximum length of the markup, as a multiple of the length of the code; a KB more is allowed.
+/// Only code that is written to inflate a page exceeds this; it stays without colours.
 const MOST_GROWTH: usize = 8;
 
-/// The code as HTML. Code of an unknown language is only escaped.
+/// The code as HTML. Code of an unknown language, or whose markup would be too long, is only
+/// escaped.
 pub fn highlighted(language: &str, code: &str) -> String {
     let mut html = Html::default();
     match language {
@@ -52,7 +53,7 @@ impl Block {
         Self { language: language.to_owned(), code: String::new() }
     }
 
-    /// Adds a part of its text.
+    /// Adds a part of the code.
     pub fn push(&mut self, part: &str) {
         self.code.push_str(part);
     }

@@ -1,5 +1,5 @@
-//! Finds comments, texts, numbers, keywords and names in code. Each step takes at least a character
-//! and looks only at what it takes and at the blanks after it, so the time is linear.
+//! Finds comments, strings, numbers, keywords and names in code. Each step takes at least a
+//! character and looks only at what it takes and at the blanks after it, so the time is linear.
 
 use super::html::{Html, Kind};
 use super::languages::{Feature, Language, Quote};
@@ -37,13 +37,14 @@ fn is_word(character: char) -> bool {
     character.is_alphanumeric() || character == '_'
 }
 
-/// The length of the beginning of a text whose characters are all like this.
+/// The length of the longest beginning of a text of which `is_part` accepts every character.
 fn run(text: &str, is_part: impl Fn(char) -> bool) -> usize {
     text.find(|character| !is_part(character)).unwrap_or(text.len())
 }
 
 impl Scanner<'_> {
-    /// The kind and the length of the next part, which begins with this character.
+    /// The kind and the length of the next part, which begins with this character; the kind is
+    /// `None` if the part has no colour.
     fn next(&self, first: char) -> (Option<Kind>, usize) {
         if let Some(length) = self.comment() {
             return (Some(Kind::Comment), length);
@@ -64,12 +65,12 @@ impl Scanner<'_> {
         if is_word(first) { self.word() } else { (None, first.len_utf8()) }
     }
 
-    /// Whether a keyword, a comment or a text may begin here.
+    /// Whether a keyword, a comment or a string may begin here.
     fn is_free(&self) -> bool {
         !self.language.has(Feature::BareWords) || self.before.is_whitespace() || "([{,=:;|&".contains(self.before)
     }
 
-    /// The length of a comment that begins here.
+    /// The length of the comment that begins here, if one does.
     fn comment(&self) -> Option<usize> {
         if self.is_free() && self.language.comment.iter().any(|mark| self.rest.starts_with(mark)) {
             return Some(run(self.rest, |character| character != '\n'));
@@ -78,7 +79,7 @@ impl Scanner<'_> {
         Some(self.rest[open.len()..].find(close).map_or(self.rest.len(), |end| open.len() + end + close.len()))
     }
 
-    /// The length of a text that begins here.
+    /// The length of the string or character literal that begins here, if one does.
     fn text(&self, first: char) -> Option<usize> {
         if self.language.has(Feature::Lifetimes) && (first == '\'' || (first == 'r' && !is_word(self.before))) {
             return if first == '\'' { self.rust_character() } else { self.rust_raw_text() };
@@ -87,7 +88,7 @@ impl Scanner<'_> {
         self.is_free().then(|| quote.length(self.rest))
     }
 
-    /// The length of a character of Rust; `None` for a lifetime.
+    /// The length of a character literal of Rust; `None` for a lifetime.
     fn rust_character(&self) -> Option<usize> {
         let mut characters = self.rest.char_indices().skip(1);
         let (_, first) = characters.next()?;
@@ -98,7 +99,7 @@ impl Scanner<'_> {
         characters.next().filter(|(_, last)| *last == '\'').map(|(end, _)| end + 1)
     }
 
-    /// The length of a text of Rust without escapes, such as `r#"a"#`.
+    /// The length of a raw string of Rust, such as `r#"a"#`; `None` for another word.
     fn rust_raw_text(&self) -> Option<usize> {
         let hashes = run(&self.rest[1..], |character| character == '#');
         let text = self.rest[1 + hashes..].strip_prefix('"')?;
@@ -117,7 +118,7 @@ impl Scanner<'_> {
         (Some(Kind::Value).filter(|_| length > first.len_utf8() || first != '#'), length)
     }
 
-    /// The length of a name that begins with a character such as `$`.
+    /// The length of a name that begins with a character such as `$`; `None` if no name follows it.
     fn sigil(&self, first: char) -> Option<usize> {
         let rest = &self.rest[first.len_utf8()..];
         let length = if rest.starts_with('{') {
@@ -161,7 +162,7 @@ impl Scanner<'_> {
 }
 
 impl Quote {
-    /// The length of a text that begins with this quote.
+    /// The length of the string at the beginning of `text`, which begins with this quote.
     fn length(&self, text: &str) -> usize {
         let mut length = self.open.len();
         while let Some(character) = text[length..].chars().next() {

@@ -18,7 +18,8 @@ use crate::error::Error;
 use crate::item::Item;
 use crate::write::Write;
 
-/// From how many bytes on a chunk may end, before it is compressed.
+/// The size in bytes, before compression, from which on a chunk ends with the next post at which a
+/// page may end.
 const LEAST_BYTES: usize = 128 * 1024;
 /// The largest chunk that is unpacked, in bytes. A chunk of a single post may exceed
 /// [`MAX_ITEM_BYTES`] a little.
@@ -40,7 +41,7 @@ pub(super) fn of(content: &Content, now: Timestamp) -> Vec<Vec<PostText>> {
     for post in &content.blog_posts {
         // No text shows the picture of its page.
         let text = PostText { picture: None, ..PostText::of(content, post) };
-        // The names of the fields, and what surrounds them.
+        // 128 bytes for the names of the fields and for punctuation.
         let needed = text.text.len() + post.title.len() + post.excerpt.len() + post.url.len() + post.slug.len() + 128;
         if size + needed > MAX_ITEM_BYTES && size > 0 {
             chunks.push(std::mem::take(&mut chunk));
@@ -69,7 +70,7 @@ pub(super) fn put(sk: &str, chunk: &[PostText]) -> Result<Write, Error> {
     let packed = packed(chunk)?;
     if packed.len() > MAX_ITEM_BYTES + MAX_ITEM_BYTES / 32 {
         return Err(Error::TooMuch(format!(
-            "the texts of {} posts have {} bytes, which do not fit into an item",
+            "the texts of {} posts have {} bytes when compressed, which do not fit into an item",
             chunk.len(),
             packed.len()
         )));
@@ -109,7 +110,7 @@ fn chunk(item: &Item) -> Result<Vec<PostText>, Error> {
 
 impl Store {
     /// The posts of these chunks; `None` if one of them is gone: because of another publication, or
-    /// because an earlier version has deleted what it does not know. One round trip for each
+    /// because an earlier version has deleted items that it does not know. One round trip for each
     /// hundred chunks.
     pub(super) async fn chunks(&self, keys: &[String]) -> Result<Option<Vec<PostText>>, Error> {
         let items: Option<Vec<Item>> = self.content_items(keys).await?.into_iter().collect();

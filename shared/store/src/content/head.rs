@@ -29,11 +29,12 @@ pub(super) struct Publication {
     pub(super) digest: String,
     /// When it was published.
     pub(super) at: Timestamp,
-    /// The number of the publication that was shown before this one, to which a rollback returns.
+    /// The number of the publication that was shown before this one, to which a rollback returns;
+    /// `None` if there was none, or if an earlier version wrote that one.
     pub(super) previous: Option<u64>,
     /// The sort keys of the pages of posts, newest first.
     pub(super) pages: Vec<String>,
-    /// How many posts each of the pages has. Publications of earlier versions do not tell.
+    /// How many posts each of the pages has; empty in publications of earlier versions.
     #[serde(default)]
     pub(super) counts: Vec<usize>,
     /// The sort keys of the parts of the index, in order.
@@ -104,7 +105,8 @@ impl Head {
         })
     }
 
-    /// Whether it shows the content with this digest, with all that this version stores of it.
+    /// Whether this head shows the content with this digest, stored with all the items that this
+    /// version of the program writes.
     pub(super) fn is_of(&self, digest: &str) -> bool {
         self.publication.digest == digest && self.publication.chunks.is_some()
     }
@@ -146,8 +148,8 @@ impl Store {
         self.get(&key(SITE)).await?.map(Head::of_item).transpose()
     }
 
-    /// The current head and the item of its apps. Fails with a conflict if there was a
-    /// publication between the reads of the two.
+    /// The current head and the item of its apps. Fails with a conflict if readers were switched to
+    /// another publication between the reads of the two.
     pub(super) async fn head_with_apps(&self) -> Result<Option<(Head, Option<Item>)>, Error> {
         let mut items = self.get_many([key(SITE), key(APPS)]).await?;
         let Some(site) = items.take(&key(SITE)) else { return Ok(None) };

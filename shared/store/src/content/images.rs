@@ -114,8 +114,8 @@ fn failed(error: aws::bucket::Error) -> Error {
 
 impl Store {
     /// The images among these that have to be stored before a publication may refer to them. An
-    /// image that only an earlier publication refers to counts as missing, as another publication
-    /// may be deleting it.
+    /// image to which the current publication does not refer counts as missing half an hour after
+    /// it was stored, because another publication may be deleting it.
     pub async fn missing_images(&self, names: &BTreeSet<String>, now: Timestamp) -> Result<Vec<String>, Error> {
         if names.is_empty() {
             return Ok(Vec::new());
@@ -138,7 +138,8 @@ impl Store {
         self.write_many(vec![Write::put(key(format!("{STORED}{name}")), &Stored { at: now })?]).await
     }
 
-    /// Deletes the images that none of the kept publications refers to; returns their number.
+    /// Deletes the images that none of the kept publications refers to and that were stored an hour
+    /// ago or earlier; returns their number.
     pub async fn delete_unneeded_images(&self, shelf: &Shelf, now: Timestamp) -> Result<usize, Error> {
         let stored = self.stored_images().await?;
         let Some(head) = self.head().await?.filter(|_| !stored.is_empty()) else { return Ok(0) };

@@ -21,7 +21,8 @@ pub(super) const RECORD: &str = "PUBLICATION#";
 pub(super) const BYTES: &str = "~";
 /// DynamoDB permits 400 KB per item; this lower maximum leaves room for keys and overhead.
 pub(super) const MAX_ITEM_BYTES: usize = 380_000;
-/// How often a read or a publication is attempted while other publications interfere with it.
+/// The maximum number of attempts at a read or a publication with which other publications
+/// interfere.
 pub(super) const ROUNDS: u32 = 6;
 /// DynamoDB reads at most this many items in one request.
 pub(super) const BATCH: usize = 100;
@@ -44,14 +45,14 @@ pub(super) fn stem<T: Serialize>(kind: &str, entity: &T) -> Result<String, Error
     Ok(format!("{kind}#{}#", &Digest::of_bytes(&json).as_str()[..DIGEST]))
 }
 
-/// The number of the publication that wrote the item with this key; 0 for the items that earlier
-/// versions replaced with each publication.
+/// The number of the publication that wrote the item with this sort key; 0 if the key has no such
+/// number, like those of the items that earlier versions replaced with each publication.
 pub(super) fn number_of(sk: &str) -> u64 {
     let last = sk.rsplit_once('#').filter(|(start, _)| start.contains('#'));
     last.and_then(|(_, number)| number.parse().ok()).unwrap_or(0)
 }
 
-/// Puts an entity under this key, if it fits into an item; `what` names it in the error.
+/// Puts an entity under this key, if it fits into an item; `what` names the entity in the error.
 pub(super) fn put<T: Serialize>(sk: &str, entity: &T, what: &str) -> Result<Write, Error> {
     let size = size_of(entity)?;
     if size > MAX_ITEM_BYTES {

@@ -18,7 +18,7 @@ use crate::contention::Contention as _;
 use crate::error::Error;
 use crate::item::{Item, entity};
 
-/// How many posts a page has on average. A part of the index has no more slugs than this on
+/// How many posts a page has on average. A part of the index has fewer than twice as many slugs on
 /// average, unless the index has [`MOST_PARTS`].
 const AVERAGE: usize = 64;
 /// How many posts a page has at most.
@@ -46,8 +46,8 @@ pub(super) fn part_of(slug: &str, parts: usize) -> usize {
     hash(slug) % parts
 }
 
-/// Whether a page ends with this post: one of 64 does. A digest begins with each of 64 characters
-/// equally often, also for slugs with numbers.
+/// Whether a page ends with this post, as it does with one post in 64 on average: a digest begins
+/// with each of 64 characters equally often, even if the slugs are numbered.
 pub(super) fn is_last(post: &BlogPost) -> bool {
     Digest::of(&post.slug).as_str().starts_with('A')
 }

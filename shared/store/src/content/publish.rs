@@ -1,4 +1,5 @@
-//! Publishes content, returns to an earlier publication, and deletes what none needs any more.
+//! Publishes content, returns to an earlier publication, and deletes the items that no kept
+//! publication needs.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -83,8 +84,8 @@ impl Store {
         Ok(published)
     }
 
-    /// The publications that are kept, the newest first. None before the first publication, and
-    /// none if the current one is by an earlier version of this program.
+    /// The publications that are kept, the newest first. Empty before the first publication, and if
+    /// the current one is by an earlier version of this program.
     pub async fn publications(&self) -> Result<Vec<Kept>, Error> {
         optimistic!(ROUNDS, |_| {
             let Some(head) = self.head().await? else { return Ok(Vec::new()) };
@@ -96,8 +97,8 @@ impl Store {
     }
 
     /// Shows an earlier publication again: the one with this number or, by default, the one that
-    /// was shown before the current one. Returns the publication that is now shown; `None` if it is
-    /// not kept.
+    /// was shown before the current one. Returns the publication that is now shown; `None` if there
+    /// is no such publication, or if it is not kept.
     pub async fn roll_back(&self, to: Option<u64>, now: Timestamp) -> Result<Option<Kept>, Error> {
         optimistic!(ROUNDS, |_| {
             let Some(old) = self.head().await? else { return Ok(None) };
@@ -158,8 +159,8 @@ struct Items {
 }
 
 impl Items {
-    /// The sort key of an item. It is written only if the publication before, which has `known`,
-    /// does not have it.
+    /// The sort key of an item. The item is written only if the publication before does not have
+    /// it; `known` has the sort keys of that publication's items.
     fn key(&mut self, stem: &str, known: &[String], put: impl FnOnce(&str) -> Result<Write, Error>) -> Result<String, Error> {
         if let Some(sk) = known.iter().find(|sk| sk.starts_with(stem)) {
             return Ok(sk.clone());

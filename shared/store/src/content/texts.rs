@@ -69,8 +69,9 @@ impl Store {
         Ok(found.map(|post| PostText { post, text: String::new(), picture: None }))
     }
 
-    /// The posts that are public at this time with their texts, newest first, until the texts have
-    /// this many bytes. One read for the head, and one for each hundred pages and texts.
+    /// The posts that are public at this time with their texts, newest first, until the texts that
+    /// were read, including those of future posts, have more than this many bytes. One read for the
+    /// head, and one for each hundred pages and texts.
     pub async fn post_texts(&self, now: Timestamp, bytes: usize) -> Result<Vec<PostText>, Error> {
         optimistic!(ROUNDS, |_| {
             let Some(head) = self.head().await? else { return Ok(Vec::new()) };

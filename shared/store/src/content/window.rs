@@ -11,7 +11,7 @@ use crate::content::head::Head;
 use crate::content::posts::Page;
 use crate::error::Error;
 
-/// The numbers of all posts on each page, if pages have these many.
+/// The numbers of the posts on each page, if the pages have this many posts each.
 fn ranges(counts: &[usize]) -> Vec<Range<usize>> {
     let mut end = 0;
     let range = |count: &usize| {
@@ -22,8 +22,8 @@ fn ranges(counts: &[usize]) -> Vec<Range<usize>> {
     counts.iter().map(range).collect()
 }
 
-/// Posts whose time has not come are the newest, so they come before all others. The number of
-/// those that are known from these pages.
+/// The number of posts whose time has not come, as far as these pages show. Such posts are the
+/// newest, so they come before all others.
 fn later(pages: &BTreeMap<usize, Page>, ranges: &[Range<usize>], now: Timestamp) -> usize {
     let on_page = |(number, page): (&usize, &Page)| {
         let count = page.posts.iter().filter(|post| !post.is_public(now)).count();
@@ -32,8 +32,8 @@ fn later(pages: &BTreeMap<usize, Page>, ranges: &[Range<usize>], now: Timestamp)
     pages.iter().map(on_page).max().unwrap_or(0)
 }
 
-/// The pages that have the posts of a window, and the one that has the newest public post, after
-/// this many later ones.
+/// The numbers of the pages that have the posts of a window, and of the page that has the newest
+/// public post, which comes after `later` posts whose time has not come.
 fn wanted(ranges: &[Range<usize>], later: usize, window: Window) -> BTreeSet<usize> {
     let start = later.saturating_add(window.skip);
     let end = start.saturating_add(window.most);
@@ -42,8 +42,8 @@ fn wanted(ranges: &[Range<usize>], later: usize, window: Window) -> BTreeSet<usi
 }
 
 impl Store {
-    /// The posts of a window that are public at this time, and how many posts are. One round trip,
-    /// and another one if the pages of the window depend on how many posts are still to come.
+    /// The posts of a window among those that are public at this time, and how many are public in
+    /// all. One round trip, and more if the pages that it reads show that posts are still to come.
     pub(super) async fn posts_of(&self, head: &Head, now: Timestamp, window: Window) -> Result<(Vec<BlogPost>, usize), Error> {
         let publication = &head.publication;
         if publication.counts.len() != publication.pages.len() {

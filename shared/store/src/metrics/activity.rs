@@ -4,7 +4,7 @@
 //! |---|---|---|---|
 //! | last day of a user | `U#<P>#<user>` | `ACTIVE` | `day`, counted from the Unix epoch; `anonymous`: whether the user was anonymous |
 //! | last day of a team | `T#<P>#<team>` | `ACTIVE` | `day` |
-//! | activities of a day | `F#<P>#<shard>` | `DAY#<day>` | how many were active, by kind and gap: `un` new users, `u1` users who were also active on the day before, `a7` anonymous users who were last active seven days before, `t30` teams that were last active thirty or more days before |
+//! | activities of a day | `F#<P>#<shard>` | `DAY#<day>` | how many were active, by kind and gap: `un` new users, `u1` users who were also active on the day before, `a7` anonymous users who were last active seven days before, `t30` teams that were last active thirty or more days before, or on an unknown day |
 //!
 //! On the first activity of the day, a transaction advances the last days and increments the
 //! counters, so each user and team is counted once a day, even if many requests arrive at once. It
@@ -136,7 +136,8 @@ fn count(project: &ProjectId, shard: u8, today: Day, active: &[Active]) -> Write
 }
 
 impl Store {
-    /// The last day on which a user was counted. Costs 1 unit.
+    /// The last day on which a user was counted; `None` if there is none, or its item has expired.
+    /// Costs 1 unit.
     pub async fn last_day(&self, project: &ProjectId, user: UserId) -> Result<Option<LastDay>, Error> {
         Ok(self.get(&user_key(project, user)).await?.as_ref().and_then(LastDay::of))
     }

@@ -21,7 +21,8 @@ pub struct Counters {
     items: BTreeMap<String, Sums>,
 }
 
-/// The amounts to add to the attributes of an item, and when the item expires.
+/// The amounts to add to the attributes of an item, and when the item expires, if it does (in
+/// seconds since the Unix epoch).
 #[derive(Debug, Clone, Default)]
 struct Sums {
     expires_at: Option<i64>,

@@ -53,7 +53,7 @@ pub struct AuthorizationCode {
     pub redirect_uri: RedirectUrl,
     /// The app's PKCE challenge, method S256.
     pub code_challenge: String,
-    /// Where the app sends the user after the callback.
+    /// Where the app sends the user after the callback, if the app asked for that.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub after_callback_redirect_url: Option<RedirectUrl>,
     /// Whether the flow created the user.
@@ -61,13 +61,14 @@ pub struct AuthorizationCode {
     /// When the code expires.
     #[serde(with = "jiff::fmt::serde::timestamp::millisecond::required")]
     pub expires_at: Timestamp,
-    /// The change to the user that is made when the code is redeemed.
+    /// The change to the user that is made when the code is redeemed; absent if there is none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pending: Option<Pending>,
-    /// The session for which the code was redeemed.
+    /// The session for which the code was redeemed; absent until then.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub session_id: Option<SessionId>,
-    /// The session that the code takes to another domain. Redeeming the code starts no session.
+    /// For a code that takes a session to another domain: the session. Redeeming such a code starts
+    /// no session.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub handed_over: Option<HandedOver>,
 }
@@ -142,7 +143,7 @@ pub fn redeem_code(project: &ProjectId, code: &SecretString, session: SessionId)
 }
 
 /// Redeems a code that takes a session to another domain, and removes the session's refresh token
-/// from it.
+/// from the item of the code.
 pub fn redeem_handed_over(project: &ProjectId, code: &SecretString, session: SessionId) -> Write {
     redeem(project, code, session, "SET d.session_id = :session REMOVE d.handed_over.refresh_token")
 }

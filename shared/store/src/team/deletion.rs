@@ -60,8 +60,8 @@ impl Store {
         Ok(Doomed { team, members })
     }
 
-    /// Deletes a team. The member `last`, who makes the request, is deleted last, and can therefore
-    /// repeat the request until then.
+    /// Deletes a team; `first` is what [`Self::doomed`] read. If a member makes the request, this
+    /// member, `last`, is deleted last, and can therefore repeat the request until then.
     pub async fn delete_team(
         &self,
         project: &ProjectId,

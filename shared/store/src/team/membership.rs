@@ -250,7 +250,7 @@ impl Store {
     }
 
     /// Up to `limit` members of a team in the order of their user ids, starting after the id
-    /// `after`, and whether there may be more.
+    /// `after`, if it is set, and whether there may be more.
     pub async fn members(
         &self,
         project: &ProjectId,

@@ -109,10 +109,10 @@ pub(crate) fn exists(project: &ProjectId, team: TeamId) -> Write {
 }
 
 impl Store {
-    /// Renames the personal team of a formerly anonymous user after the user's new name. A team
-    /// that was renamed, or that another user has joined, keeps its name. An error of the table is
-    /// only logged, because nothing depends on the name. Costs one unit for each KB in the table,
-    /// and as much again in the index.
+    /// Renames the personal team of a formerly anonymous user after the user's new name, if the
+    /// user has selected the team. A team that was renamed, or that another user has joined, keeps
+    /// its name. An error of the table is only logged, because nothing depends on the name. Costs
+    /// one unit for each KB in the table, and as much again in the index.
     pub async fn name_personal_team(&self, project: &ProjectId, user: &User) {
         let Some(id) = user.selected_team_id else { return };
         let name = Team::personal(id, user, user.signed_up_at).display_name;
@@ -133,7 +133,7 @@ impl Store {
         self.get(&team_key(project, id)).await?.map_or(Ok(None), TeamRow::of)
     }
 
-    /// The existing teams among these ids: one round trip, one unit each.
+    /// The existing teams among these ids: one round trip, one unit for each 4 KB of each team.
     pub async fn teams(&self, project: &ProjectId, ids: &[TeamId]) -> Result<HashMap<TeamId, Team>, Error> {
         let read = async |ids: &[TeamId]| -> Result<Vec<Team>, Error> {
             let keys: Vec<Key> = ids.iter().map(|id| team_key(project, *id)).collect();

@@ -84,7 +84,7 @@ fn link_key(project: &ProjectId, number: u64) -> Key {
     Key::new(partition(project), format!("{LINK}{number:012}"))
 }
 
-/// The number of the link with this sort key.
+/// The number of the link with this sort key; `None` for the sort key of another item.
 pub(crate) fn number_of(sk: &str) -> Option<u64> {
     sk.strip_prefix(LINK)?.parse().ok()
 }
@@ -94,12 +94,12 @@ pub fn position_before(time: Timestamp) -> String {
     sortable(time)
 }
 
-/// The time of a position.
+/// The time of a position; `None` if the position is malformed.
 pub fn time_of(position: &str) -> Option<Timestamp> {
     Timestamp::from_millisecond(position.split('#').next()?.parse().ok()?).ok()
 }
 
-/// A position moved back by a duration.
+/// A position moved back by a duration; empty if the position is malformed.
 pub fn earlier(position: &str, by: SignedDuration) -> String {
     time_of(position).map(|time| sortable(after(time, -by))).unwrap_or_default()
 }

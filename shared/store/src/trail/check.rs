@@ -27,7 +27,7 @@ const LATE_EXPIRY: SignedDuration = SignedDuration::from_hours(7 * 24);
 /// The result of checking a trail as a whole; its days are reported separately.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TrailReport {
-    /// The number and digest of the last link.
+    /// The number and digest of the last link, as the head states them; `None` if there is no head.
     pub last: Option<(u64, Digest)>,
     /// The problem with the chain as a whole, if there is one.
     pub problem: Option<Problem>,

@@ -41,7 +41,7 @@ pub struct TrailListing<'a> {
     pub from: Timestamp,
     /// Only entries before this time are listed; absent for all until now.
     pub until: Option<Timestamp>,
-    /// The position after which the page begins.
+    /// The position after which the page begins; absent for the first page.
     pub after: Option<&'a str>,
     /// The maximum number of entries in the page.
     pub limit: usize,
@@ -162,7 +162,7 @@ impl Store {
     }
 }
 
-/// The entry of an item, unless it has expired.
+/// The entry of an item, unless the entry has expired or cannot be parsed.
 fn live(item: Item, position: &str, now: Timestamp) -> Option<Entry> {
     let is_over = number::<i64>(&item, table::TTL).is_some_and(|until| until <= now.as_second());
     if is_over {

@@ -1,5 +1,6 @@
 //! Changes to accounts, each written in one transaction with the changes of the claims to the
-//! user's provider accounts, passkeys and the email addresses that the user signs in with.
+//! user's provider accounts, passkeys and the email addresses that the user signs in with. Only the
+//! deletion of a user with very many memberships takes several transactions.
 //!
 //! The writes follow from a comparison of the user before and after the change. Added provider
 //! accounts and passkeys, and email addresses with which the user could not sign in before, are
@@ -126,13 +127,14 @@ fn release(project: &ProjectId, user: &User, email: &Email) -> Write {
     Write::delete(email_claim_key(project, email)).on(own).value(":user", string(user.id.to_string()))
 }
 
-/// An email address that passes from one user to another.
+/// An email address whose claim passes from one user to another.
 #[derive(Clone, Copy)]
 pub struct Taken<'a> {
     /// The address.
     pub email: &'a Email,
-    /// The user who loses the address, in the state that the transaction writes, with the version
-    /// that was read. The transaction fails if this user's claim to the address is verified.
+    /// The user who loses the claim, in the state that the transaction writes, with the version
+    /// that was read. The transaction fails if the claim says that this user has verified the
+    /// address.
     pub holder: &'a UserRow,
 }
 
@@ -164,6 +166,7 @@ impl Store {
     }
 
     /// Replaces the user of `row` with `after`, together with `others` in the same transaction.
+    /// Then renames the personal team, if an anonymous user has become an ordinary one.
     pub async fn change_account(&self, project: &ProjectId, row: &UserRow, after: &User, others: Vec<Write>) -> Result<Outcome, Error> {
         let outcome = self.replace_account(project, row, after, others).await?;
         if row.user.is_anonymous && !after.is_anonymous && matches!(outcome, Outcome::Done) {
@@ -172,7 +175,8 @@ impl Store {
         Ok(outcome)
     }
 
-    /// Like [`Self::change_account`], but `after` takes over an email address from another user.
+    /// Replaces the user of `row` with `after`, who takes over the claim to an email address from
+    /// another user, together with `others` in the same transaction. No team is renamed.
     pub async fn take_email(
         &self,
         project: &ProjectId,

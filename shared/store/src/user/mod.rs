@@ -8,11 +8,12 @@
 //! | claim of an address | `E#<P>#<email address>` | `CLAIM` | gsi2, see [`by_word`] |
 //! | words | see [`by_word`] | | |
 //!
-//! Writing a user is conditional on its version. A claim exists if and only if a user can sign in
+//! Replacing a user is conditional on its version. A claim exists if and only if a user can sign in
 //! with the email address, and is written in the same transaction as the user. The claim repeats
 //! the fields of the user that are needed when only the address is known, so that the user need not
-//! be read. Changing a user costs one unit for each KB of the user; together with claims, the
-//! change is a transaction, which costs two units for each KB of each item.
+//! be read. Changing a user costs one unit for each KB of the user, and as much again in `gsi1`;
+//! together with claims, the change is a transaction, which costs two units for each KB of each
+//! item.
 
 pub mod account;
 pub mod by_activity;
@@ -237,7 +238,8 @@ pub fn set_refused(project: &ProjectId, user: UserId, category: Category, is_ref
         .value(":one", integer(1)))
 }
 
-/// Clears the selection of a team that the user is no longer a member of.
+/// Clears the selection of a team that the user is no longer a member of; fails if another team or
+/// none is selected.
 pub(crate) fn deselect_team(project: &ProjectId, user: UserId, team: TeamId) -> Write {
     Write::update(user_key(project, user), "REMOVE d.selected_team_id SET version = version + :one")
         .on("d.selected_team_id = :team")

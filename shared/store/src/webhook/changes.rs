@@ -87,7 +87,7 @@ fn grants(item: &Item) -> BTreeSet<Grant> {
     grants.into_iter().flatten().cloned().map(Grant).collect()
 }
 
-/// The change that a record describes; `None` if there are no events for items of this kind.
+/// The change that a record describes; `None` if there are no webhook events for such a change.
 pub fn of(record: Record) -> Result<Option<Change>, Error> {
     let mut parts = record.key.pk.split('#');
     let (kind, Some(Ok(project))) = (parts.next().unwrap_or_default(), parts.next().map(ProjectId::parse)) else { return Ok(None) };

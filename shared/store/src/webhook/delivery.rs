@@ -22,7 +22,7 @@ use crate::write::Write;
 pub const AT_ONCE: usize = 33;
 /// The maximum total size, in bytes, of the bodies in one transaction; DynamoDB permits 4 MB.
 const MAX_BYTES: usize = 1 << 20;
-/// The maximum number of deliveries that one query reads.
+/// The maximum number of deliveries that one query for a page reads.
 const READ: i32 = 100;
 /// The maximum number of queries for a page.
 const ROUNDS: usize = 5;
@@ -54,11 +54,11 @@ pub struct PendingDelivery {
 /// The part of the list to read.
 #[derive(Debug, Clone, Copy)]
 pub struct DeliveryListing<'a> {
-    /// Only deliveries with this status.
+    /// Only deliveries with this status; `None` for any status.
     pub status: Option<DeliveryStatus>,
-    /// Only events of this type.
+    /// Only events of this type; `None` for any type.
     pub event_type: Option<EventType>,
-    /// The position after which the page begins.
+    /// The position after which the page begins; `None` for the first page.
     pub after: Option<&'a str>,
     /// The maximum number of deliveries in the page.
     pub limit: usize,
@@ -213,7 +213,7 @@ impl Store {
     }
 
     /// The deliveries of an endpoint, newest first, with the position after which the next page
-    /// begins. A search may return a short page although more follow.
+    /// begins, if there may be one. A search may return a short page although more follow.
     pub async fn webhook_deliveries(
         &self,
         (project, endpoint): &Lane,

@@ -24,7 +24,7 @@ use crate::write::Write;
 pub const LEASE: SignedDuration = SignedDuration::from_secs(60);
 /// The number of partitions over which due endpoints are spread.
 const SHARDS: u8 = 4;
-/// The number of places that are read at once.
+/// The maximum number of items that one query reads.
 const READ: i32 = 1000;
 
 /// The place of a pending delivery.
@@ -200,7 +200,8 @@ impl Store {
         Ok(())
     }
 
-    /// A part of an endpoint's queue, in order, and the position after which the next part begins.
+    /// The part of an endpoint's queue that begins after a key, or the first part, in order, and
+    /// the key after which the next part begins; `None` after the last part.
     pub async fn webhook_places(&self, (project, endpoint): &Lane, after: Option<Item>) -> Result<(Vec<Place>, Option<Item>), Error> {
         let query = self
             .query()

@@ -50,12 +50,12 @@ impl Logins {
         write_private(&file, &serde_json::to_string(self)?)
     }
 
-    /// The session at this deployment, or the last one.
+    /// The session at this deployment or, without a URL, the last one; `None` if there is none.
     pub(super) fn find(self, url: Option<&str>) -> Option<Login> {
         self.logins.into_iter().rev().find(|login| url.is_none_or(|url| login.url == url))
     }
 
-    /// The deployment that commands use by default.
+    /// The deployment that commands use by default; `None` without a session.
     pub(super) fn current(&self) -> Option<&str> {
         self.logins.last().map(|login| login.url.as_str())
     }

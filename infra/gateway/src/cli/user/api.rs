@@ -108,7 +108,7 @@ impl Set {
         let name = secret.unwrap_or_default();
         ensure!(
             secret.is_none(),
-            "{name} is a secret, which does not belong on a command line: `gateway call` reads it from standard input"
+            "{name} is a secret, which does not belong on a command line: `gateway call … --body -` reads it from standard input"
         );
         let (mut administrator, path, _) = self.one.find(target).await?;
         output::json(&administrator.ask(Method::PATCH, &path, Some(&patch)).await?)

@@ -30,7 +30,7 @@ struct World {
     database: Database,
 }
 
-/// A client of an engine that needs no requests for reads.
+/// A client that needs no requests to read from the engine.
 fn direct(database: &Database, connector: impl HttpConnector + 'static) -> Client {
     let client = Client::new(Endpoint::local(Service::DynamoDb, "http://embedded.invalid"), connector);
     client.answered_by(Arc::new(Direct::new(database.clone())))

@@ -137,7 +137,7 @@ pub(crate) struct OfLevel {
     pub(crate) own: MailDocuments,
     /// The documents of the level below.
     pub(crate) below: MailDocuments,
-    /// The themes of the level above.
+    /// The ids of the themes of the level above.
     pub(crate) other_themes: Vec<Uuid>,
 }
 
@@ -154,7 +154,8 @@ impl Written {
 
     /// The changes to the documents of a level, or the problems with the path of each.
     ///
-    /// `selected` is the theme that this change selects for the project.
+    /// `selected` is the theme that this change selects for the project; `None` if the project
+    /// keeps its theme.
     pub(crate) fn changes(
         self,
         OfLevel { own: old, below, other_themes }: &OfLevel,
@@ -268,8 +269,8 @@ fn first(kind: DocumentKind, id: DocumentId) -> MailDocument {
     }
 }
 
-/// The name in the configuration; if absent, the name of the document that is changed. Fails if
-/// there is neither.
+/// The name in the configuration; if absent, the name of `base`, the document that this one
+/// overrides. Fails if there is neither.
 fn named(name: Option<Name>, base: &MailDocument, path: &str) -> Result<String, Problems> {
     match name {
         Some(name) => Ok(name.0),

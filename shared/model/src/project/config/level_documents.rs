@@ -68,7 +68,8 @@ impl LevelDocuments {
         Value::Object(emails)
     }
 
-    /// The documents of a level after a change of the level, by path.
+    /// The documents in effect at a level after a change of the level, including the built-in ones
+    /// and those of the level below, by path.
     pub(crate) fn changed(&self, level: Level, change: &LevelChange) -> Flat {
         let below = self.below(level).flat();
         let mut all = match (change, level) {

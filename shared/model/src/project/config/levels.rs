@@ -29,8 +29,8 @@ use crate::project::config::permissions::{self, PERMISSIONS, definition_path};
 use crate::project::config::settings::Config;
 use crate::project::setting::HIDDEN_SECRET;
 
-/// The longest JSON text of all levels together, in bytes: they are one item of the table, which
-/// can have 400 KB.
+/// The longest JSON text of all levels together, in bytes: they are one item of the table, and an
+/// item can have 400 KB.
 pub const MAX_BYTES: usize = 300_000;
 const PASSKEYS: &str = "auth.passkey";
 /// The maximum number of keys that one request can reset.
@@ -130,7 +130,7 @@ impl Levels {
             if is_secret(key) {
                 return Err(Problems::one(
                     key,
-                    "cannot be reset, because its provider or server would have no secret: set a new one, or remove the whole entry",
+                    "cannot be reset, because the provider, server or widget needs it: set a new one, or remove the whole entry",
                 ));
             }
         }

@@ -83,7 +83,7 @@ impl Provider {
     }
 
     /// Whether users can sign in with the provider. A provider without a type is not offered: it
-    /// consists only of values that the environment adds to a provider of the branch.
+    /// consists only of values of the environment, for a provider that the branch does not define.
     pub(crate) fn is_offered(&self) -> bool {
         self.kind.is_some() && self.allow_sign_in != Some(false)
     }
