@@ -33,12 +33,23 @@ RESOURCES = {
 }
 
 
+class NoRedirect(urllib.request.HTTPRedirectHandler):
+    """Returns redirects as they are: they name paths of the deployment's own host, which does not
+    resolve here."""
+
+    def redirect_request(self, *_):
+        return None
+
+
+OPENER = urllib.request.build_opener(NoRedirect)
+
+
 def send(url, method="GET", body=None, **headers):
     data = None if body is None else json.dumps({"jsonrpc": "2.0", "id": 1, **body}).encode()
     headers = {name.replace("_", "-"): value for name, value in headers.items()}
     request = urllib.request.Request(url, data, headers | ({"content-type": "application/json"} if data else {}), method=method)
     try:
-        with urllib.request.urlopen(request, timeout=30) as answer:
+        with OPENER.open(request, timeout=30) as answer:
             return answer.status, answer.headers, answer.read()
     except urllib.error.HTTPError as error:
         return error.code, error.headers, error.read()

@@ -77,9 +77,9 @@ def asked(stack, path):
 
 
 def has_console(stack):
-    status, _, page = asked(stack, "/console")
-    assert status == 200 and 'src="/console/assets/' in page, f"/console leads to {status}: {page}"
-    status, headers, page = asked(stack, "/console/projects")
+    answered = content.send(f"{stack.url}/console")
+    assert (answered[0], answered[1]["location"]) == (307, "/console/home"), answered
+    status, headers, page = asked(stack, "/console/home")
     assert status == 200 and "script-src 'self'" in headers["content-security-policy"], f"{status} {headers}"
     modules = re.findall(r'"(/console/assets/[^"]+)"', page)
     assert len(modules) == 6, modules

@@ -20,6 +20,7 @@ test("fixed pages come before projects", () => {
   };
   assert.deepEqual(opened("/console"), ["home", {}]);
   assert.deepEqual(opened("/console/"), ["home", {}]);
+  assert.deepEqual(opened("/console/home"), ["home", {}]);
   assert.deepEqual(opened("/console/sign-in"), ["sign-in", {}]);
   assert.deepEqual(opened("/console/projects"), ["projects", {}]);
   assert.deepEqual(opened("/console/p1"), ["overview", { project: "p1" }]);
