@@ -22,12 +22,7 @@ from ministack.services.cloudformation import _stacks, engine, provisioners
 read_template, resolve_refs = engine._parse_template, engine._resolve_refs
 deploy, update = provisioners._cfn_nested_stack_deploy, provisioners._update_resource
 resource = iam_actions._ses_v2_resource_arn
-context_of_table, run_function = def pin_origin(address, _):
-    iam_evaluator.pin_request_origin(address, True)
-
-
-app.pin_request_origin = pin_origin
-iam_actions.dynamodb_service_context, apigateway.run_reentrant
+context_of_table, run_function = iam_actions.dynamodb_service_context, apigateway.run_reentrant
 
 
 def transformed(body):
