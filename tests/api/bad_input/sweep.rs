@@ -1,4 +1,4 @@
-//! Every operation with every kind of invalid request.
+//! Every operation with invalid paths, queries, bodies and headers.
 
 use api::http::{Interface, Route};
 use edge_functions::fallback::all_routes;

@@ -1,4 +1,4 @@
-//! The pictures of pages that previews of links show.
+//! The pictures with which previews of links show pages.
 
 use support::TestApp;
 

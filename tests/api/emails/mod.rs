@@ -1,4 +1,4 @@
-//! Sending emails, and the outbox.
+//! Emails: templates, sending, the outbox, reports by the email service, and users' preferences.
 
 mod broadcasts;
 mod builtin_mails;
@@ -39,7 +39,8 @@ pub(crate) const SEND: &str = "/api/v1/emails/send-email";
 pub(crate) const OUTBOX: &str = "/api/v1/emails/outbox";
 pub(crate) const HOUR: Millis = 3_600_000;
 
-/// Sends `<p>Hello</p>` to a user, with these fields replaced, and returns the resulting entry.
+/// Sends `<p>Hello</p>` to a user, with these fields added or replaced, and returns the resulting
+/// entry.
 pub(crate) async fn send(app: &TestApp, to: &SignedIn, fields: Value) -> Value {
     let mut body = json!({ "user_ids": [to.user_id], "subject": "Greetings", "html": "<p>Hello</p>" });
     body.as_object_mut().unwrap().extend(fields.as_object().unwrap().clone());

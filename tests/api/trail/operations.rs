@@ -1,5 +1,5 @@
 //! Sends the event of every operation. A change adds one entry with its caller, access level,
-//! target and fields, but without the values of the request. New operations are covered
+//! target and fields, but without the other values of the request. New operations are covered
 //! automatically.
 
 use std::collections::BTreeSet;
