@@ -119,7 +119,8 @@ impl TestApp {
         Self::start_as(settings(limits), hasher).await
     }
 
-    /// Like [`TestApp::start`], with a stand-in for all providers of the catalog.
+    /// Like [`TestApp::start`], with a stand-in that gets the requests to all providers of the
+    /// catalog.
     pub async fn start_at(provider: &StandIn) -> Self {
         let settings = Settings { provider_stand_in: Some(provider.url.clone()), ..settings(Limits::off()) };
         Self::start_as(settings, Hasher::new(64, 1)).await
@@ -158,7 +159,8 @@ impl TestApp {
         app
     }
 
-    /// A service with an empty table.
+    /// A service with an empty table, to which its keys (new ones if `keys` is `None`) are yet to
+    /// be added.
     async fn assemble(settings: Settings, hasher: Hasher, seed: u64, keys: Option<Keys>) -> Self {
         record::start();
         let now = Arc::new(AtomicI64::new(START.parse::<Timestamp>().unwrap().as_millisecond()));
