@@ -43,8 +43,8 @@ pub async fn selected_team(table: &Store, project: &ProjectId, user: &User) -> R
     }
 }
 
-/// Reads the user with this id. The current user was read with the access token and is not read
-/// again.
+/// Reads the user with this id; `None` if there is none. The current user was read with the access
+/// token and is not read again.
 pub async fn read(context: &Context, id: UserId) -> Result<Option<UserRow>, Error> {
     match context.user.as_ref().filter(|user| user.row.user.id == id) {
         Some(own) => Ok(Some(own.row.clone())),

@@ -110,7 +110,8 @@ pub fn allow_private_issuers() -> bool {
     variable("GATELET_ALLOW_PRIVATE_ISSUERS").is_some_and(|value| value == "1")
 }
 
-/// Whether the console is served, to everybody who signs in (`GATELET_CONSOLE=on`).
+/// Whether the deployment serves the console (`GATELET_CONSOLE=on` or `1`). Everybody can open it,
+/// but has to sign in to see anything.
 pub fn has_console() -> bool {
     variable("GATELET_CONSOLE").is_some_and(|value| value == "on" || value == "1")
 }

@@ -1,6 +1,7 @@
-//! Emails with codes. A code is written together with the outbox entry that delivers it. The
-//! recipient is counted in the same transaction ([`crate::limits::recipient`]), except for an email
-//! of [`CodeEmail::reset`].
+//! Emails with codes, and the email that says that an account now belongs to the owner of its
+//! address. A code is written together with the outbox entry that delivers it. The recipient is
+//! counted in the same transaction ([`crate::limits::recipient`]), except for an email of
+//! [`CodeEmail::reset`].
 
 use jiff::Timestamp;
 use model::code::{Code, Purpose, StoredCode};
