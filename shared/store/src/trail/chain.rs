@@ -51,7 +51,7 @@ pub struct Signed<T> {
 pub struct Chain<'a> {
     /// The project.
     pub project: &'a ProjectId,
-    /// The keys that authenticate links.
+    /// The keys that authenticate links and heads.
     pub keys: &'a TrailKeys,
 }
 
