@@ -1,5 +1,5 @@
 //! The page key. To open the console, the inbox and the outbox, a caller needs this key as well
-//! as a local connection.
+//! as a local connection; `--remote-pages` admits other connections, too.
 //!
 //! The local connection alone proves too little: if a proxy, a relay or `ssh -R` does not identify
 //! itself, the requests that it forwards look local. The key proves access to the gateway's

@@ -18,7 +18,7 @@ const LONGEST_SUMMARY: usize = 120;
 pub(super) const BODY: &str = "text";
 /// The fields that a created operation has in its response besides the parameters of its path.
 const OWN_FIELDS: [&str; 2] = [BODY, "caller_project_id"];
-/// Keywords of Rust, which cannot name a module or a field.
+/// Keywords of Rust that are refused, because they cannot name a module or a field.
 const KEYWORDS: [&str; 39] = [
     "abstract", "as", "async", "await", "become", "box", "break", "const", "continue", "crate", "do", "dyn", "else", "enum", "extern",
     "false", "final", "fn", "for", "gen", "if", "impl", "in", "let", "loop", "macro", "match", "mod", "move", "mut", "override", "priv",

@@ -1,4 +1,4 @@
-//! Adds a line to the lists of an area's operations.
+//! Adds a line to a list: of the modules of a crate, or of an area's operations.
 
 use anyhow::Context as _;
 

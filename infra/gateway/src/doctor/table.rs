@@ -86,7 +86,8 @@ fn examine_stream(found: &TableDescription, report: &mut Report<impl Write>) -> 
         }
         _ => report.fail(
             "stream",
-            "off, or without both images: emails wait for the schedule; `aws dynamodb update-table --stream-specification`",
+            "off, or without both images: emails wait for the schedule, and webhooks and the chains of audit trails stop; \
+             `aws dynamodb update-table --stream-specification`",
         ),
     }
 }
