@@ -62,7 +62,7 @@ pub enum Refused {
 
 impl Default for Rbac {
     /// The defaults: `team_admin` may do everything with a team and is granted to its creator;
-    /// `team_member` sees the members and may invite.
+    /// `team_member` sees the members and may invite, and is granted to everybody else who joins.
     fn default() -> Self {
         let set = |description: &str, contains: &[System]| Definition {
             key: 0,
