@@ -1,4 +1,5 @@
-// How people use the console: opening it, searching, mistakes, the keyboard, and commands to copy.
+// How people use the console: opening it, searching, the outbox, mistakes, copied commands, the
+// keyboard, the API reference, sign-up rules, the quick start, and the content page.
 
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
