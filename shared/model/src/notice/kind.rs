@@ -13,7 +13,7 @@ pub enum Topic {
     /// The addresses that the user signs in with.
     #[deserr(rename = "sign-in-address")]
     SignInAddress,
-    /// The authenticator app and its recovery codes.
+    /// The authenticator apps and the recovery codes.
     #[deserr(rename = "authenticator-app")]
     AuthenticatorApp,
     /// Accounts at providers.

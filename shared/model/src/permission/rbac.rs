@@ -55,7 +55,7 @@ pub enum Refused {
     /// The permission would directly or indirectly contain itself.
     #[error("the permission {0} would contain itself")]
     Cycle(PermissionId),
-    /// The project has [`MAX_DEFINITIONS`] permissions of this scope.
+    /// The project would have more than [`MAX_DEFINITIONS`] permissions of this scope.
     #[error("a project can define at most {MAX_DEFINITIONS} permissions per scope")]
     TooMany,
 }

@@ -174,11 +174,11 @@ pub struct AdminProvider {
     /// `standard`, or `shared` if the deployment's client is used.
     #[schema(example = "standard")]
     pub r#type: &'static str,
-    /// The client id registered with the provider.
+    /// The client id registered with the provider; absent for `shared`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub client_id: Option<String>,
-    /// Eight asterisks in place of the secret. A request that contains them keeps the secret, if
-    /// the client id, issuer and tenant do not change.
+    /// Eight asterisks in place of the secret; absent for `shared`. A request that contains the
+    /// asterisks keeps the secret, if the client id, issuer and tenant do not change.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub client_secret: Option<&'static str>,
     /// The issuer of a provider that is not in the catalog.

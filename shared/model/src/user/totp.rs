@@ -26,7 +26,7 @@ pub struct Totp {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub more: Vec<Authenticator>,
     /// The recovery codes, which replace codes of the apps, if the user has made any. They are
-    /// removed together with the last app.
+    /// removed when the last app is removed or all apps are replaced.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub recovery: Option<RecoveryCodes>,
 }
