@@ -261,7 +261,7 @@ impl TestApp {
         keys
     }
 
-    /// Completes pending deletions like the worker; returns how many were completed.
+    /// Completes pending deletions as the worker does; returns how many were completed.
     pub async fn end_deletions(&self) -> usize {
         let end = tokio::time::Instant::now() + std::time::Duration::from_secs(30);
         workers::endings::step(&self.app, end).await.unwrap()
@@ -273,13 +273,14 @@ impl TestApp {
         self.engine.expire().await.unwrap()
     }
 
-    /// Links the entries of the project's trail like the worker; returns how many were linked.
+    /// Links the entries of the project's trail as the worker does; returns how many were
+    /// linked.
     pub async fn link_trail(&self) -> usize {
         workers::trail::link(&self.app, self.project_id()).await.unwrap()
     }
 
-    /// Records the events of all changes so far like the webhook worker; returns the number of new
-    /// deliveries.
+    /// Records the events of all changes so far as the webhook worker does; returns the number of
+    /// new deliveries.
     pub async fn record_webhooks(&self) -> usize {
         let mut recorded = 0;
         while let Some(batch) = self.engine.changes().await.unwrap() {

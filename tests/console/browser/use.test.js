@@ -38,7 +38,7 @@ test("without the token, the console only offers to sign in", async (t) => {
   await page.goto(`${it.gateway.url}${it.home}/users`);
   await heading(page, "Sign in");
   assert.match(await page.innerText("main"), /gateway pages/);
-  // The cookie alone, which servers on other ports receive too, does not open the keys.
+  // The cookie alone, which servers on other ports receive too, does not suffice to read the keys.
   assert.equal(await page.evaluate(async () => (await fetch("/console/session")).status), 403);
 });
 
