@@ -82,6 +82,7 @@ fn parsed(body: &[u8]) -> Result<(Value, String, Value), Reply> {
 }
 
 /// The version of the protocol: a header or, for callers that cannot set one, a query parameter.
+/// `None` if the request has neither.
 fn version(received: &Received<MOST>) -> Option<String> {
     let header = received.headers.get("a2a-version").and_then(|value| value.to_str().ok()).map(|value| value.trim().to_owned());
     let query = || url::form_urlencoded::parse(received.query.as_bytes()).find(|(name, _)| name.eq_ignore_ascii_case("a2a-version"));

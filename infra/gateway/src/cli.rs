@@ -90,8 +90,8 @@ enum Command {
     Environment,
     /// Check that a gateway answers; the result is the exit status
     Health(health::Options),
-    /// Check a deployment: table, backups, secret, functions, sender; fails when something is
-    /// broken
+    /// Check a deployment: table, backups, providers, secret, functions, emails; fails when
+    /// something is broken
     Doctor(doctor::Options),
 }
 

@@ -46,7 +46,7 @@ impl PageKey {
         Ok(Self(text.into()))
     }
 
-    /// The saved key of a gateway that has run before.
+    /// The saved key of a gateway that has run before; `None` if no key is saved.
     pub(crate) fn saved(saved: &Saved) -> Option<Self> {
         saved.value(NAME).map(|text| Self(text.into()))
     }

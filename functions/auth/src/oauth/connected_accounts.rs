@@ -48,13 +48,13 @@ pub struct ProviderAccessToken {
 pub(crate) struct Wanted<'a> {
     pub(crate) user: UserRef,
     pub(crate) provider_id: &'a str,
-    /// The account's id at the provider; absent for the user's first account there.
+    /// The account's id at the provider; absent for the user's first account at the provider.
     pub(crate) account_id: Option<&'a str>,
     /// The scopes that the token must have, separated by spaces.
     pub(crate) scope: Option<&'a str>,
 }
 
-/// The user that a request names.
+/// The user that a request names; `None` if there is no such user.
 pub(crate) async fn user(access: &Access<Client>, named: UserRef) -> Result<Option<User>, Error> {
     Ok(accounts::read(access, access.user_id(named)?).await?.map(|row| row.user))
 }

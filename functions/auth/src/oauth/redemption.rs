@@ -59,7 +59,7 @@ enum Next {
 
 /// Why a code was not redeemed.
 enum Failed {
-    /// It has been redeemed already.
+    /// The code has been redeemed already.
     Redeemed,
     /// The user changed concurrently.
     Changed,

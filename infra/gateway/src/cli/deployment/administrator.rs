@@ -81,7 +81,7 @@ impl Administrator {
         self.session.json(Ask { method, path, body, project: Some(&self.project) }).await
     }
 
-    /// One page of a list, and the cursor of the next page.
+    /// One page of a list, and the cursor of the next page, if there is one.
     pub(crate) async fn page(
         &mut self,
         path: &str,

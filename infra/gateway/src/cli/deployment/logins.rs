@@ -60,7 +60,7 @@ impl Logins {
         self.logins.last().map(|login| login.url.as_str())
     }
 
-    /// Replaces the session at its deployment; returns the previous one.
+    /// Replaces the session at its deployment; returns the previous one, if there was one.
     pub(super) fn save(login: Login) -> anyhow::Result<Option<Login>> {
         let mut saved = Self::read()?;
         let previous = saved.take(&login.url);
