@@ -56,7 +56,7 @@ struct Squatted {
     app: TestApp,
     provider: Provider,
     eve: SignedIn,
-    /// A code that verifies the pending address.
+    /// A code that verifies the pending address; `None` if no address is pending.
     verification: Option<String>,
 }
 

@@ -15,7 +15,7 @@ fn slugs(page: &Answer) -> Vec<String> {
     links.map(|rest| rest.split('"').next().unwrap().to_owned()).collect()
 }
 
-/// The URL of a relation in the head of a page.
+/// The URL of a relation in the head of a page; `None` if the page has no such relation.
 fn related(page: &Answer, relation: &str) -> Option<String> {
     let (_, rest) = page.text().split_once(&format!("<link rel=\"{relation}\" href=\""))?;
     Some(rest.split('"').next().unwrap().to_owned())
