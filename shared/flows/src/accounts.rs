@@ -112,8 +112,8 @@ pub fn place(context: &Context) -> Option<&Place> {
     Some(&context.place).filter(|_| context.level < Level::Server)
 }
 
-/// Applies a change that verifies one of a user's email addresses, with which the user may then
-/// sign in. If another user's claim to the address is unverified and gives way, it is taken over.
+/// Applies a change that verifies one of a user's email addresses, and may let the user sign in
+/// with it. If another user's claim to the address is unverified and gives way, it is taken over.
 pub async fn verify_read(
     context: &Context,
     mut row: UserRow,

@@ -51,8 +51,8 @@ pub struct Settings {
     /// may then be sent without TLS.
     pub development: bool,
     /// Whether OAuth issuers, mail servers and webhook endpoints may have loopback, private and
-    /// link-local IP addresses. If so, issuers may also use plain HTTP, and mail servers and
-    /// webhook endpoints on this machine need no TLS.
+    /// link-local IP addresses. If so, issuers may also use plain HTTP, mail servers and webhook
+    /// endpoints on this machine need no TLS, and test emails may be sent to any port.
     pub allow_private_issuers: bool,
     /// Base URL, without a trailing slash, of a server that stands in for all providers: for tests,
     /// and to try a sign-in without an account at a provider.
@@ -105,7 +105,8 @@ impl Settings {
 }
 
 /// Whether OAuth issuers, mail servers and webhook endpoints may have private IP addresses
-/// (`GATELET_ALLOW_PRIVATE_ISSUERS=1`).
+/// (`GATELET_ALLOW_PRIVATE_ISSUERS=1`; [`Settings::allow_private_issuers`] says what else it
+/// permits).
 pub fn allow_private_issuers() -> bool {
     variable("GATELET_ALLOW_PRIVATE_ISSUERS").is_some_and(|value| value == "1")
 }

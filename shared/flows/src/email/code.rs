@@ -71,7 +71,7 @@ impl CodeEmail<'_> {
         self.with_email(recipient, stored, &code, outbox::create_decoy(self.project, &entry, self.now)?)
     }
 
-    /// The write of the code, the write of its email, and the write that counts the recipient.
+    /// The writes of the code and of its email, and `recipient`, which counts the recipient.
     fn with_email(&self, recipient: Option<Write>, stored: &StoredCode, code: &Code, mail: Write) -> Result<Vec<Write>, store::Error> {
         Ok([code::create(self.project, code, stored)?, mail].into_iter().chain(recipient).collect())
     }
