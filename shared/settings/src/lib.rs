@@ -30,8 +30,8 @@ pub struct Settings {
     pub site_url: String,
     /// The deployment secret, from which all other keys are derived.
     pub secret: DeploymentSecret,
-    /// Proves that a request came through the deployment's distribution; if absent, viewer headers
-    /// are ignored.
+    /// Proves that a request came through the deployment's distribution; if absent,
+    /// [`Self::trust_viewer_headers`] applies.
     pub origin_secret: Option<SecretString>,
     /// Lifetime of an access token, 20 seconds to one hour.
     pub access_token_life: Duration,
@@ -162,7 +162,7 @@ pub fn whole_shared_clients(variable: impl Fn(&str) -> Option<String>) -> Result
 }
 
 /// Where to report vulnerabilities (`GATELET_SECURITY_CONTACT` and `GATELET_SECURITY_EXPIRES`);
-/// `None` if neither variable is set. Fails if only one of them is.
+/// `None` if neither variable is set. Fails if only one of them is set, or if one is malformed.
 pub fn security_contact(variable: impl Fn(&str) -> Option<String>) -> Result<Option<SecurityContact>, Error> {
     const CONTACT: &str = "GATELET_SECURITY_CONTACT";
     const EXPIRES: &str = "GATELET_SECURITY_EXPIRES";

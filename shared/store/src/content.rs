@@ -1,5 +1,6 @@
-//! The public content of the site. A publication consists of items that are never changed, and one
-//! transaction switches readers to it, or back to an earlier one.
+//! The public content of the site. A publication consists of items that are never changed, besides
+//! site and apps, which one transaction replaces to switch readers to the publication or back to an
+//! earlier one.
 //!
 //! | item | pk | sk | cost |
 //! |---|---|---|---|

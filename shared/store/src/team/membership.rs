@@ -1,4 +1,4 @@
-//! Memberships: two items, one in the team's partition and one in the user's, always written and
+//! Memberships: two items, one in the team's partition and one in the user's, always created and
 //! deleted together.
 //!
 //! | item | pk | sk | index |
