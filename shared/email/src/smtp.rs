@@ -250,7 +250,7 @@ impl Smtp {
             Some(450) => self.again("TEMPORARY", "the mail server accepts no emails for this address at the moment"),
             Some(400..500) => self.again("TRANSIENT_NEGATIVE_COMPLETION_REPLY", "the mail server accepts no emails at the moment"),
             Some(530 | 534 | 535 | 538) => {
-                self.lost("AUTH_FAILED", "the mail server rejected the login or does not allow this user to send")
+                self.lost("AUTH_FAILED", "the mail server requires a login, rejected it or does not allow this user to send")
             }
             _ if step == Step::Login && (code.is_some() || error.is_client()) => {
                 self.lost("AUTH_FAILED", "the mail server rejected the login, or offers neither PLAIN nor LOGIN")
