@@ -67,7 +67,7 @@ export async function entries({ api, router, to }, query) {
   });
 }
 
-/** The past forms of irregular verbs. */
+/** The past forms that are not just the verb with `-d` or `-ed`. */
 const PASTS = { begin: "began", cancel: "cancelled", find: "found", forget: "forgot", send: "sent", set: "set", take: "took", transfer: "transferred", undoe: "undid" };
 
 /**
