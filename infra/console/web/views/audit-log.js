@@ -71,8 +71,8 @@ export async function entries({ api, router, to }, query) {
 const PASTS = { begin: "began", cancel: "cancelled", find: "found", forget: "forgot", send: "sent", set: "set", take: "took", transfer: "transferred", undoe: "undid" };
 
 /**
- * What was done, from the summary of an operation: "Updates or revokes a key" is "Updated or revoked
- * a key". What the operation returned is left out.
+ * What was done, from the summary of an operation: "Updates or revokes a key" is "Updated or
+ * revoked a key". What the operation returned is left out.
  */
 export function past(summary) {
   const verb = (text) => {

@@ -29,7 +29,9 @@ pub(super) async fn examine(deployment: &Deployment, report: &mut Report<impl Wr
 async fn examine_account(client: &SesApi, report: &mut Report<impl Write>) -> io::Result<()> {
     match client.get_account().await {
         Err(error) => report.warn("email", format!("cannot query SES: {}", with_causes(&error))),
-        Ok(account) if !account.sending_enabled => report.fail("email", "sending is disabled for the account: the account dashboard of SES shows the reason"),
+        Ok(account) if !account.sending_enabled => {
+            report.fail("email", "sending is disabled for the account: the account dashboard of SES shows the reason")
+        }
         Ok(account) if !account.production_access_enabled => {
             report.warn("email", "the account is in the SES sandbox and can only send to verified addresses: request production access")
         }
