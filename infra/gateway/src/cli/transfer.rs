@@ -174,7 +174,7 @@ impl Tally {
                 different.len()
             );
         }
-        ensure!(written + identical == items, "only {} of {items} items were imported", written + identical);
+        ensure!(written + identical == items, "only {} of {items} items were imported: run import again", written + identical);
         say!("Imported {items} items: {written} written, {identical} existed");
         Ok(())
     }

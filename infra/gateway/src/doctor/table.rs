@@ -109,7 +109,7 @@ async fn examine_expiry(store: &Store, report: &mut Report<impl Write>) -> io::R
     let is_on = found.as_ref().and_then(|ttl| ttl.time_to_live_status()) == Some(&TimeToLiveStatus::Enabled);
     match found.as_ref().and_then(|ttl| ttl.attribute_name()) {
         Some(table::TTL) if is_on => report.ok("expiry", format!("items expire by {}", table::TTL)),
-        _ => report.warn("expiry", "off: expired items stay and are billed; `aws dynamodb update-time-to-live`"),
+        _ => report.warn("expiry", "off, or by another attribute: expired items stay and are billed; `aws dynamodb update-time-to-live`"),
     }
 }
 
