@@ -1,5 +1,5 @@
-// Features of every page: theme, menu, copy buttons, times, the keyboard in tables. Pages work
-// without any of them.
+// Features of every page: theme, menu, copy buttons, times, the keyboard, and links into folded
+// parts. Pages work without any of them.
 
 const $$ = (selector, root = document) => root.querySelectorAll(selector);
 

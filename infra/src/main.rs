@@ -12,7 +12,7 @@ use infra::new::{Asked, NewOperation};
 use infra::{openapi, operations};
 use model::password::common;
 
-/// Renders the files that are derived from the operations.
+/// Renders the files that are derived from the operations, and creates operations.
 #[derive(Parser)]
 struct Arguments {
     #[command(subcommand)]

@@ -22,7 +22,8 @@ from service import LINK, PASSWORD, Service, end
 AT_ONCE = 8
 PATIENCE = 5.0
 ATTACKS = 16
-# Roughly the number of items that the user with an account leaves in the table.
+# Roughly the number of items that the honest user, who requests emails during each attack, leaves
+# in the table.
 OWN = 40
 
 # `reached` is the part of an email address that identifies the emails of this attack. It is needed

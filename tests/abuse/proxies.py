@@ -203,7 +203,7 @@ def behind_silent(proxy, gateway):
                 who, opener = (LOCAL, service.page_key()) if "/api/" in path else ({**PERSON, **LOCAL}, cookie)
                 status, text = through.send(HERE, "GET", path, None, {**who, **opener})
                 check(status == (303 if path == "/" else 200), f"{name}: with the key, {path} answers {status}: {text}")
-            # The cookie opens the pages, but not the keys of the project.
+            # The cookie gives access to the pages, but not to the keys of the project.
             for bearer, expected in [({}, 403), ({"authorization": "Bearer wrong"}, 403), ({"authorization": f"Bearer {token}"}, 200)]:
                 status, text = through.send(HERE, "GET", "/console/session", None, {**LOCAL, "sec-fetch-site": "same-origin", **cookie, **bearer})
                 check(status == expected and ("sak_" in str(text)) == (expected == 200), f"{name}: the keys answer {status} to {bearer}")

@@ -1,4 +1,4 @@
-//! The public content over HTTP, as visitors, caches and agents read it.
+//! The public content: how it is published, and how visitors, caches and agents read it over HTTP.
 
 mod a2a;
 mod bucket;

@@ -104,7 +104,7 @@ const KINDS: &[(&str, &str, Life)] = &[
     ("B", "PAGE", UntilDone),
     ("D", "HOUR", Expires),
     ("Q", "BUCKET", Lasts),
-    // Counters, and placeholders that hide whether there was something to count.
+    // Counters, and placeholders that are written for users who do not exist.
     ("L", "COUNT", Expires),
     ("X", "DECOY", Expires),
     // Figures.
@@ -119,8 +119,8 @@ const KINDS: &[(&str, &str, Life)] = &[
 ];
 
 /// The kind of an item. In the list of projects and in the index of words, sort keys have no
-/// prefix. In an audit trail, the sort key of an entry is its time, and links have a partition of
-/// their own.
+/// prefix. In an audit trail, the sort key of an entry begins with its time, and links have a
+/// partition of their own.
 fn kind(pk: &str, sk: &str) -> (String, String) {
     let first = |key: &str| key.split('#').next().unwrap_or_default().to_owned();
     match pk.split('#').nth(2) {

@@ -33,8 +33,8 @@ fn proving() -> Vec<Operation> {
     all.filter(|operation| operation.route.interface == Interface::Product && operation.description.level.is_some()).collect()
 }
 
-/// Sets every display name in the project to a marker, which shows whether a response contains data
-/// of this project.
+/// Sets the display names of the project, its users and its teams to a marker, which shows whether
+/// a response contains data of this project.
 async fn mark(world: &World, project: &str, key: &str) {
     let admin = world.app.anonymous().with("x-stack-access-type", "admin").with("x-stack-project-id", project);
     let admin = admin.with("x-stack-super-secret-admin-key", &format!("sak_{key}"));

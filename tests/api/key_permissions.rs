@@ -64,7 +64,8 @@ async fn a_key_opens_the_operations_of_its_permissions_and_no_others() {
     for needed in KeyPermission::all() {
         let others: Vec<KeyPermission> = KeyPermission::all().filter(|permission| *permission != needed).collect();
         for operation in open_to_servers().filter(|operation| operation.route.permission() == Some(needed)) {
-            // Operations of earlier rounds may have ended the session of the event.
+            // Each operation gets a new service, as an earlier operation may have ended the session
+            // of the event.
             let world = World::new(Limits::off()).await;
             let admin = world.app.admin().with("x-stack-project-id", crate::events::PROJECT);
             let admin = admin.with("x-stack-super-secret-admin-key", &format!("sak_{KEY}"));

@@ -92,8 +92,8 @@ async fn load() -> Touches {
 fn rates(share: f64, most: f64, is_shared: bool) -> String {
     let mut text = String::new();
     for rate in RATES {
-        // The key of an account or of an email address is used only for that account, so its use
-        // grows with the activity of one user and not with the load.
+        // The key of an account, or of an account's email address, is used only for that account,
+        // so its use grows with the activity of one user and not with the load.
         let seen = if is_shared { share * f64::from(rate) / 60.0 } else { f64::from(ROUNDS) / 60.0 };
         let shown = format!("{seen:.1}");
         let _ = write!(text, " {} |", if seen > most { format!("**{shown}**") } else { shown });

@@ -51,7 +51,7 @@ async fn create(disk: &Disk, count: usize, callers: usize) -> HashMap<String, In
     iter((0..count).map(one)).buffer_unordered(callers).collect().await
 }
 
-/// Waits until all events have arrived; returns how long each took, in order.
+/// Waits until all events have arrived; returns how long each took, in ascending order.
 async fn times(created: &HashMap<String, Instant>, arrived: &Arrived) -> Vec<Duration> {
     loop {
         {

@@ -84,7 +84,7 @@ fn all(folder: &std::path::Path) -> Vec<String> {
     names.filter(|name| binary(folder, name).is_file()).collect()
 }
 
-/// Measures all runs of a function; stops with an error if an event is rejected.
+/// Measures all runs of a function; stops with an error if the first event of a run is rejected.
 async fn all_runs(cli: &Cli, name: &str, transport: Transport) -> Result<Vec<Measured>, String> {
     let mut runs = Vec::with_capacity(cli.runs);
     for _ in 0..cli.runs {

@@ -24,7 +24,7 @@ pub(crate) enum Transport {
 /// A DynamoDB endpoint, stopped on drop.
 pub(crate) struct Endpoint {
     pub(crate) url: String,
-    /// A file with the certificates to trust.
+    /// A file with the certificates to trust; `None` without TLS.
     pub(crate) roots: Option<PathBuf>,
     hands: Arc<Hands>,
     tasks: Vec<JoinHandle<()>>,

@@ -29,7 +29,7 @@ const ATTACKERS: [(&str, f64, f64); 3] =
 struct Attack {
     what: &'static str,
     operation: &'static str,
-    /// The limits by IP address and by network.
+    /// The limit by IP address, and the limit by network if there is one.
     rules: (Rule, Option<Rule>),
     /// The template parameter that limits the requests per second of this attack.
     throttle: &'static str,

@@ -1,5 +1,5 @@
-//! Security of the deployment template: which functions have the secret, what a role can use, and
-//! protection against floods.
+//! Security of the deployment template, such as which functions have the secret, what a role can
+//! use, and protection against floods.
 
 use std::collections::BTreeSet;
 

@@ -18,7 +18,7 @@ OTHERS = {
     "/.well-known/api-catalog": "application/linkset+json",
     "/mcp/server-card": "application/mcp-server-card+json",
 }
-# The media types of the resources; the endpoint of MCP takes only POST.
+# The media types of the resources, except that of the MCP endpoint, which takes only POST.
 RESOURCES = {
     "docs": "text/html",
     "docsApiReference": "text/html",

@@ -156,7 +156,7 @@ def answers(port):
 
 def expect_nobody(port):
     if answers(port):
-        raise SystemExit(f"port {port}, which the documents use, is in use: stop the program first")
+        raise SystemExit(f"port {port}, which the documents use, is in use: stop the program that uses it")
 
 
 def has_mail(newcomer, to):

@@ -163,7 +163,7 @@ def main():
     if wrong or not count:
         raise SystemExit(f"{len(wrong)} of {count} events failed: {', '.join(wrong)}")
     if problems:
-        raise SystemExit("the log: " + "; ".join(problems[:20]))
+        raise SystemExit("problems in the log: " + "; ".join(problems[:20]))
     print(f"{count} events answered; none of {len(seen)} secrets is in the log")
 
 

@@ -44,7 +44,7 @@ def main():
         if name not in NO_FUNCTIONS and (common in file.read_bytes()) != (name in TAKE_PASSWORDS):
             raise SystemExit(f"{name}: the list of common passwords is {'missing' if name in TAKE_PASSWORDS else 'included unnecessarily'}")
     if heavy:
-        raise SystemExit(f"above the size limit, zipped: {', '.join(heavy)}")
+        raise SystemExit(f"above the limit of {MOST:,} bytes when zipped: {', '.join(heavy)}")
     if accept:
         TABLE.write_text(json.dumps(sizes, indent=4) + "\n", encoding="utf-8")
     elif grown:

@@ -49,7 +49,8 @@ fn is_spare(condition: &Condition) -> bool {
     SPARE.iter().any(|(spare, _)| *spare == condition.0)
 }
 
-/// The scenario that needs a condition, and the rule that breaks without it.
+/// The scenario that needs a condition, and the rule that breaks without it; `None` if no scenario
+/// needs the condition.
 type Missed = Option<(&'static str, &'static str)>;
 
 /// Removes the conditions that `is_asked` selects one by one, and returns what each removal breaks

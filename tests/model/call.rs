@@ -122,7 +122,7 @@ impl Call {
         writes_of(&self.operation, &self.input)
     }
 
-    /// The token by which DynamoDB recognizes a repeated transaction.
+    /// The token by which DynamoDB recognizes a repeated transaction; `None` if the call has none.
     pub(crate) fn token(&self) -> Option<&str> {
         self.input["ClientRequestToken"].as_str()
     }
@@ -159,8 +159,8 @@ fn writes_of<'a>(operation: &'a str, input: &'a Value) -> Vec<Write<'a>> {
     }
 }
 
-/// A condition of a write, or one conjunct of it: the item written, the kind of write, and the
-/// condition.
+/// A condition of a write, or one conjunct of it, as text: the kind of write, the kind of item, and
+/// the condition.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct Condition(pub(crate) String);
 

@@ -54,7 +54,7 @@ pub(crate) struct Past {
     /// The events of the scenario that have happened, as bits.
     pub(crate) happened: u32,
     /// For each client, the events that had happened before its first call to changeable items in
-    /// its current or last task.
+    /// its current or last task; `None` before that call.
     pub(crate) knew: Vec<Option<u32>>,
     /// The client that began each session, by the sort key of the session.
     pub(crate) began: BTreeMap<Arc<str>, usize>,

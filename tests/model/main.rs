@@ -21,7 +21,7 @@
 //! arrive after their client has repeated them, and calls that a request no longer waits for. The
 //! clock stands still, so nothing expires. Limits are off, as they are counters rather than
 //! single-use items. Calls to providers and the second factor's secrets are outside of the table;
-//! their flows are modelled from their first write to the table on.
+//! their flows are modeled from their first write to the table on.
 //!
 //! `cargo test -p tests --test model -- --nocapture` prints the number of states.
 #![expect(clippy::unwrap_used, reason = "a test fails if something is missing")]

@@ -135,7 +135,8 @@ impl Service {
         })
     }
 
-    /// Continues until there is a response, or only responses of the table are awaited.
+    /// Continues until there is a response, which is returned, or only responses of the table are
+    /// awaited; then returns `None`.
     async fn settle(&self, answer: &mut Pin<Box<dyn Future<Output = Answer> + Send>>) -> Option<Answer> {
         tokio::select! {
             biased;

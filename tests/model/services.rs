@@ -51,7 +51,8 @@ impl Services {
         run
     }
 
-    /// The position of a client after these responses in its current task.
+    /// The position of a client after these responses in its current task. `before` is the client's
+    /// previous position; `None` at the start.
     pub(crate) fn local(&self, client: usize, tasks: &[Task], before: Option<&Local>, at: usize, heard: Vec<(usize, Reply)>) -> Arc<Local> {
         let mut answers = before.map(|before| before.answers.clone()).unwrap_or_default();
         let id = digest(&(client, at, &heard, answers.iter().map(|answer| (answer.status, &answer.code)).collect::<Vec<_>>()));

@@ -52,7 +52,7 @@ class Gateway:
                 self.keys[LABELS[found[1]]] = found[2]
             if "admin" in self.keys:
                 return self
-        raise SystemExit("the gateway did not start")
+        raise SystemExit("the gateway ended before it printed its keys: start it by hand to see why")
 
     def __exit__(self, *_):
         self.process.terminate()
@@ -131,7 +131,7 @@ def main():
         ending = ["--include-name-regex", ENDING]
         passed.append(conforms(gateway, "as a server, which deletes users", gateway.headers("server") | user, known, *ending))
     if not all(passed):
-        raise SystemExit("the service and its document disagree")
+        raise SystemExit("the service does not conform to its OpenAPI document: see the failures above")
 
 
 main()

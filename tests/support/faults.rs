@@ -27,7 +27,7 @@ pub struct Consumed {
     pub calls: u32,
     /// Read units: one per 4 KB read with strong consistency, or 8 KB with eventual consistency.
     pub read: f64,
-    /// Write units: one per 1 KB, two per 1 KB in a transaction, and one more for each index.
+    /// Write units: one per 1 KB, two per 1 KB in a transaction, and those that the indexes take.
     pub write: f64,
 }
 

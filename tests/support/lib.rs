@@ -119,7 +119,8 @@ impl TestApp {
         Self::start_as(settings(limits), hasher).await
     }
 
-    /// Like [`TestApp::start`], with a stand-in for all providers of the catalog.
+    /// Like [`TestApp::start`], with a stand-in that gets the requests to all providers of the
+    /// catalog.
     pub async fn start_at(provider: &StandIn) -> Self {
         let settings = Settings { provider_stand_in: Some(provider.url.clone()), ..settings(Limits::off()) };
         Self::start_as(settings, Hasher::new(64, 1)).await
@@ -158,7 +159,8 @@ impl TestApp {
         app
     }
 
-    /// A service with an empty table.
+    /// A service with an empty table, to which its keys (new ones if `keys` is `None`) are yet to
+    /// be added.
     async fn assemble(settings: Settings, hasher: Hasher, seed: u64, keys: Option<Keys>) -> Self {
         record::start();
         let now = Arc::new(AtomicI64::new(START.parse::<Timestamp>().unwrap().as_millisecond()));
@@ -259,7 +261,7 @@ impl TestApp {
         keys
     }
 
-    /// Completes pending deletions like the worker; returns how many were completed.
+    /// Completes pending deletions as the worker does; returns how many were completed.
     pub async fn end_deletions(&self) -> usize {
         let end = tokio::time::Instant::now() + std::time::Duration::from_secs(30);
         workers::endings::step(&self.app, end).await.unwrap()
@@ -271,13 +273,14 @@ impl TestApp {
         self.engine.expire().await.unwrap()
     }
 
-    /// Links the entries of the project's trail like the worker; returns how many were linked.
+    /// Links the entries of the project's trail as the worker does; returns how many were
+    /// linked.
     pub async fn link_trail(&self) -> usize {
         workers::trail::link(&self.app, self.project_id()).await.unwrap()
     }
 
-    /// Records the events of all changes so far like the webhook worker; returns the number of new
-    /// deliveries.
+    /// Records the events of all changes so far as the webhook worker does; returns the number of
+    /// new deliveries.
     pub async fn record_webhooks(&self) -> usize {
         let mut recorded = 0;
         while let Some(batch) = self.engine.changes().await.unwrap() {

@@ -7,7 +7,7 @@ import zlib
 
 
 def png(width, height, colour):
-    """A picture of one colour."""
+    """A picture of one color."""
     def chunk(kind, data):
         return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
 

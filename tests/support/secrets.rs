@@ -6,7 +6,7 @@ use http::{HeaderMap, Uri, request, response};
 use model::code::Code;
 use serde_json::Value;
 
-/// A value is secret if its name contains one of these.
+/// A value may be secret if its name contains one of these.
 const NAMES: &[&str] = &["password", "secret", "token", "code", "otp", "key", "verifier", "nonce", "state", "cookie", "authorization"];
 /// Names that contain such a part but whose values are not secret.
 const HARMLESS: &[&str] = &["country_code", "countrycode", "code_challenge_method", "token_type", "authorization_endpoint"];

@@ -27,7 +27,7 @@ impl SignedIn {
     }
 }
 
-/// The password of every user of a test.
+/// The password with which [`TestApp::sign_up`] signs up users.
 pub(crate) const PASSWORD: &str = "correct horse battery";
 
 impl TestApp {

@@ -10,8 +10,8 @@ use support::secrets::Secret;
 
 use crate::WHOLE_RUN;
 
-/// Values of at least this length are searched everywhere; a shorter value may be a part of another
-/// word or number.
+/// Values of at least this length are searched everywhere; a shorter value counts only if it stands
+/// apart, as it may be a part of another word or number.
 const LONG: usize = 16;
 
 /// The values of the secrets that a log contains, verbatim or as encoded in JSON and URLs.

@@ -1,5 +1,5 @@
 //! `POST /api/v1/connected-accounts/{user_id}/{provider_id}/access-token`: returns a provider
-//! access token for the user's first account at the provider.
+//! access token for the user's first connected account at the provider.
 
 use api::http::TableAction::{BatchGetItem, GetItem, PutItem, UpdateItem};
 use api::http::{Created, Named, Route};

@@ -1,4 +1,4 @@
-//! Sign-up, sign-in, sessions and OAuth.
+//! Sign-up, sign-in, second factors, passkeys, passwords, sessions, OAuth and provider accounts.
 
 pub mod anonymous_sign_up;
 pub mod challenge_create;

@@ -108,7 +108,8 @@ struct Completion<'a> {
     access: &'a Access<Client>,
     attempt: &'a MfaAttempt,
     session: NewSession,
-    /// The device to remember, with its token.
+    /// The device to remember, with its token; `None` unless the request asks for it and the
+    /// project permits it.
     remembered: Option<(DeviceToken, Device)>,
 }
 

@@ -66,7 +66,8 @@ struct Undo<'a> {
     code: &'a Code,
     link: &'a Link<NotMe>,
     taken: Taken,
-    /// The user who claims the recipient's email address without having verified it.
+    /// The user who claims the recipient's email address without having verified it; `None` until
+    /// an attempt has found that there is one.
     squatter: Option<UserRow>,
 }
 

@@ -98,17 +98,17 @@ pub async fn handle(
     })
 }
 
-/// The claim and the account of a code's email address.
+/// The claim and the account of a code's email address; `None` if no account has the address.
 struct Account {
     claim: Option<EmailClaim>,
     row: Option<UserRow>,
-    /// The remembered device that makes the user's second factor unnecessary.
+    /// The remembered device that makes the user's second factor unnecessary, if there is one.
     device: Option<Device>,
 }
 
 impl Account {
     /// Reads the claim and the account in one round trip. A second one is needed only if the
-    /// address now belongs to an account other than the one that the code was sent to.
+    /// address belongs to an account that it did not belong to when the code was sent.
     async fn of(access: &Access<Client>, stored: &StoredCode) -> Result<Self, store::Error> {
         let (app, project, token) = (&access.app, &access.project.id, access.device.as_ref());
         let claim_key = user::email_claim_key(project, &stored.email);

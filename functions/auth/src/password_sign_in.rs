@@ -84,8 +84,8 @@ pub async fn handle(State(app): State<App>, access: Access<Client>, Input { body
 }
 
 /// The user who signs in with this email address, and the remembered device that makes the user's
-/// second factor unnecessary. An unknown address also reads a user, so that it costs as many reads
-/// as a known one.
+/// second factor unnecessary, if they exist. An unknown address also reads a user, so that it costs
+/// as many reads as a known one.
 async fn find(access: &Access<Client>, email: &str) -> Result<(Option<UserRow>, Option<Device>), store::Error> {
     let project = &access.project.id;
     let claim = match Email::parse(email) {

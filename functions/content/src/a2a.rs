@@ -24,9 +24,13 @@ const MOST_PARTS: usize = 32;
 const TASK_NOT_FOUND: Refusal = Refusal(-32001, "TASK_NOT_FOUND", "There is no such task: this agent answers with messages.");
 const PUSH_NOT_SUPPORTED: Refusal = Refusal(-32003, "PUSH_NOTIFICATION_NOT_SUPPORTED", "This agent sends no push notifications.");
 const UNSUPPORTED_OPERATION: Refusal = Refusal(-32004, "UNSUPPORTED_OPERATION", "This agent has no streams and no extended card.");
-const CONTENT_TYPE_NOT_SUPPORTED: Refusal = Refusal(-32005, "CONTENT_TYPE_NOT_SUPPORTED", "This agent reads only text.");
-const VERSION_NOT_SUPPORTED: Refusal =
-    Refusal(-32009, "VERSION_NOT_SUPPORTED", "Send the header `A2A-Version: 1.0`; without it, version 0.3 is assumed.");
+const CONTENT_TYPE_NOT_SUPPORTED: Refusal =
+    Refusal(-32005, "CONTENT_TYPE_NOT_SUPPORTED", "This agent reads only text: send a part with `text`.");
+const VERSION_NOT_SUPPORTED: Refusal = Refusal(
+    -32009,
+    "VERSION_NOT_SUPPORTED",
+    "Send version 1.0 in the header or query parameter `A2A-Version`; without it, 0.3 is assumed.",
+);
 
 /// The code, the reason and the message of an A2A error.
 struct Refusal(i64, &'static str, &'static str);
@@ -78,6 +82,7 @@ fn parsed(body: &[u8]) -> Result<(Value, String, Value), Reply> {
 }
 
 /// The version of the protocol: a header or, for callers that cannot set one, a query parameter.
+/// `None` if the request has neither.
 fn version(received: &Received<MOST>) -> Option<String> {
     let header = received.headers.get("a2a-version").and_then(|value| value.to_str().ok()).map(|value| value.trim().to_owned());
     let query = || url::form_urlencoded::parse(received.query.as_bytes()).find(|(name, _)| name.eq_ignore_ascii_case("a2a-version"));

@@ -80,7 +80,8 @@ pub(crate) fn portable(found: PostText, site_url: &str) -> (BlogPost, String) {
 }
 
 /// When a document whose newest post is this one last changed: at the last switch between
-/// publications or, if that was earlier, when the post became public.
+/// publications, or when the post became public if that was later. `None` if the time of the switch
+/// (`since`) is unknown.
 pub(crate) fn with_post(since: Option<Timestamp>, post: Option<&BlogPost>) -> Option<Timestamp> {
     let published = post.and_then(|post| post.published_at.parse().ok());
     since.map(|since| published.map_or(since, |published| since.max(published)))

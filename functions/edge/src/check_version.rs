@@ -42,10 +42,11 @@ impl<E: deserr::DeserializeError> Deserr<E> for ClientVersion {
 #[serde(rename_all = "camelCase")]
 pub struct CheckedVersion {
     up_to_date: bool,
-    /// Why the version is outdated.
+    /// Why the version is outdated; absent if it is up to date.
     #[serde(skip_serializing_if = "Option::is_none")]
     error: Option<String>,
-    /// Whether the newer version may be incompatible with the older one.
+    /// Whether the newer version may be incompatible with the older one; absent if the version is
+    /// up to date.
     #[serde(skip_serializing_if = "Option::is_none")]
     severe: Option<bool>,
 }

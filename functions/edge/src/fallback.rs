@@ -1,5 +1,5 @@
-//! Answers requests that match no operation: 404, 405 with `Allow`, every `OPTIONS`, and the page
-//! about errors.
+//! Answers requests that match no operation: 404, 405 with `Allow`, every `OPTIONS`, the page about
+//! errors and, where the operator wants it, the console.
 //!
 //! API Gateway itself would answer a wrong method with 404, so the template directs API Gateway's
 //! route `$default` to this function. The gateway, which serves the API on one machine, uses the

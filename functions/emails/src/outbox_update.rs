@@ -1,5 +1,5 @@
-//! `PATCH /api/v1/emails/outbox/{id}`: edits, pauses, resumes or cancels an email until it is being
-//! sent.
+//! `PATCH /api/v1/emails/outbox/{id}`: edits, pauses, resumes or cancels an email, unless it is
+//! being sent, was sent or was skipped.
 //!
 //! The state check and the write are one conditional update. If a worker has moved the entry in the
 //! meantime, the patch is applied again to its new state.

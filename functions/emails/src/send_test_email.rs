@@ -79,7 +79,7 @@ pub struct TestedServer {
 pub struct Tested {
     /// Whether the mail server accepted the email.
     success: bool,
-    /// Why the email was not sent.
+    /// Why the email was not sent; absent if it was.
     #[serde(skip_serializing_if = "Option::is_none")]
     error_message: Option<String>,
 }

@@ -62,7 +62,7 @@ pub struct Metrics {
     /// The five users who signed in or changed something most recently, if within the last seven
     /// days.
     recently_active: Vec<ServerUser>,
-    /// The sign-in methods, the one that most users can use first.
+    /// The sign-in methods, sorted by how many users can use them, most first.
     login_methods: Vec<LoginMethod>,
     auth_overview: AuthOverview,
     email_overview: EmailOverview,

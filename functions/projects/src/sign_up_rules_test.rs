@@ -70,7 +70,7 @@ pub struct TestResult {
     outcome: TestOutcome,
 }
 
-/// The values that conditions see.
+/// The values that conditions see, and the result of the bot challenge.
 #[derive(Serialize, ToSchema)]
 pub struct TestContext {
     email: String,
@@ -112,7 +112,7 @@ pub struct TestOutcome {
     decision: &'static str,
     /// The rule that decides; `null` if the project's default action does.
     decision_rule_id: Option<String>,
-    /// The rule that would restrict the user.
+    /// The rule that would restrict the user; `null` if none would.
     restricted_because_of_rule_id: Option<String>,
 }
 

@@ -1,5 +1,5 @@
 //! `GET /api/v1/team-member-profiles`: lists the names and pictures that the members of a team use
-//! there, page by page. A client needs `$read_members` for profiles of other users.
+//! in it, page by page. A client needs `$read_members` for profiles of other users.
 
 use api::http::TableAction::{BatchGetItem, Query};
 use api::http::{Json, Route};

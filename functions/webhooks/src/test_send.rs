@@ -31,7 +31,7 @@ pub struct SendTest {
 pub struct Tested {
     /// Whether the endpoint accepted the event.
     success: bool,
-    /// Why the endpoint did not accept the event.
+    /// Why the endpoint did not accept the event; absent if it did.
     #[serde(skip_serializing_if = "Option::is_none")]
     error_message: Option<String>,
 }

@@ -37,7 +37,7 @@ async fn step(app: &App, project: &ProjectId, linked: &mut usize) -> Result<(), 
         // Continuing would authenticate a forged head.
         Some(head) if keys.verify(&head.of.text(project), &head.mac).is_none() => {
             return Err(store::Error::Refused(format!(
-                "the head of the trail of {project} was tampered with, or was written with another deployment secret"
+                "the head of the trail of {project} was tampered with, or made with another deployment secret: run `gateway audit verify`"
             )));
         }
         head => head.map(|head| head.of),

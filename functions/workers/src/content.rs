@@ -190,7 +190,8 @@ fn keys(parties: &Parties, row: &OutboxRow) -> impl Iterator<Item = Key> {
     [template_key(&row.project, &row.entry), theme, default].into_iter().flatten()
 }
 
-/// The key of the project's own template for a built-in email that nobody has edited.
+/// The key of the project's own template for a built-in email that nobody has edited; `None` for
+/// any other email.
 fn template_key(project: &ProjectId, entry: &OutboxEntry) -> Option<Key> {
     let source = &entry.source;
     let mail = source.builtin.filter(|_| source.html.is_none() && source.subject.is_none())?;

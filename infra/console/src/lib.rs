@@ -118,7 +118,7 @@ pub struct Asset {
 }
 
 impl Asset {
-    /// The file with this name, such as `core/api.js`.
+    /// The file with this name, such as `core/api.js`; `None` if there is none.
     pub fn find(name: &str) -> Option<Self> {
         let (name, content) = FILES.iter().chain(FRAME).find(|(known, _)| *known == name)?;
         let media_type = match Path::new(name).extension()?.to_str()? {

@@ -48,7 +48,7 @@ enum Command {
     Serve(serve::Options),
     /// Print the link that opens the console, the inbox and the outbox of a running gateway
     Pages,
-    /// Create projects, and show and change their settings
+    /// Create, list, change and delete projects, and create keys for them
     #[command(subcommand)]
     Project(project::Command),
     /// Create, list, change and delete users
@@ -69,7 +69,7 @@ enum Command {
     Logout(deployment::login::Logout),
     /// Call an operation of the deployment that `gateway login` signed in to
     Call(deployment::call::Call),
-    /// Publish the public content of the site
+    /// Publish the public content of the site, or show an earlier publication again
     #[command(subcommand)]
     Content(content::Command),
     /// Read and verify the audit log of projects
@@ -82,16 +82,16 @@ enum Command {
     Export(transfer::Export),
     /// Import a folder into the table
     Import(transfer::Import),
-    /// Re-encrypt values that are sealed with the previous deployment secret (`GATELET_SECRET`,
-    /// `GATELET_SECRET_PREVIOUS`)
+    /// Re-encrypt, with the deployment secret `GATELET_SECRET`, the values that are sealed with the
+    /// previous one, `GATELET_SECRET_PREVIOUS`
     Reseal,
     /// List the environment variables
     #[command(long_about = environment::text())]
     Environment,
     /// Check that a gateway answers; the result is the exit status
     Health(health::Options),
-    /// Check a deployment: table, backups, secret, functions, sender; fails when something is
-    /// broken
+    /// Check a deployment: table, backups, providers, secret, functions, emails; fails when
+    /// something is broken
     Doctor(doctor::Options),
 }
 

@@ -39,8 +39,7 @@ pub(crate) async fn compressed(request: Request, next: Next) -> Response {
         }
         StatusCode::OK if accepts && is_text(response.headers()) && length(&response) >= LEAST => {
             if is_head {
-                // The length of the compressed body is not known, as the body of this response is
-                // not compressed.
+                // A response to HEAD has no body to compress, so the compressed length is unknown.
                 response.headers_mut().remove(header::CONTENT_LENGTH);
                 mark(response.headers_mut());
                 return response;

@@ -1,5 +1,5 @@
-//! The data folder of a gateway: database, inbox, deployment secret, and the keys of the first
-//! projects.
+//! The data folder of a gateway: database, inbox, deployment secret, the keys of the first projects
+//! and of the pages, the credentials for `--dynamodb-port`, and a lock.
 //!
 //! Only the owner of these files can read them. The folder contains the gateway's whole state:
 //! copy the folder to move the gateway.

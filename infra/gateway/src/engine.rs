@@ -2,7 +2,7 @@
 //! requests to the engine in this process.
 //!
 //! Everything above the connector (serialisation, retries, errors) is the same code as on AWS. No
-//! sockets are involved. Reads that succeed take a shorter way, without a request (`direct`).
+//! sockets are involved. Most reads that succeed take a shorter way, without a request (`direct`).
 //! Writes run on blocking threads, as they wait for each other and for the disk.
 
 mod calls;

@@ -1,5 +1,5 @@
 //! The page key. To open the console, the inbox and the outbox, a caller needs this key as well
-//! as a local connection.
+//! as a local connection; `--remote-pages` admits other connections, too.
 //!
 //! The local connection alone proves too little: if a proxy, a relay or `ssh -R` does not identify
 //! itself, the requests that it forwards look local. The key proves access to the gateway's
@@ -46,7 +46,7 @@ impl PageKey {
         Ok(Self(text.into()))
     }
 
-    /// The saved key of a gateway that has run before.
+    /// The saved key of a gateway that has run before; `None` if no key is saved.
     pub(crate) fn saved(saved: &Saved) -> Option<Self> {
         saved.value(NAME).map(|text| Self(text.into()))
     }

@@ -107,7 +107,7 @@ impl Service {
                 match workers::outbox::step(&app, &mailer, Timestamp::MAX).await {
                     Ok(0) => {}
                     Ok(_) => continue,
-                    Err(error) => tracing::error!(%error, "the outbox worker cannot read the table"),
+                    Err(error) => tracing::error!(%error, "the outbox worker cannot read or write the table"),
                 }
                 tokio::select! {
                     () = engine.outbox_changed() => tokio::time::sleep(APART).await,

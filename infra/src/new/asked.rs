@@ -18,7 +18,7 @@ const LONGEST_SUMMARY: usize = 120;
 pub(super) const BODY: &str = "text";
 /// The fields that a created operation has in its response besides the parameters of its path.
 const OWN_FIELDS: [&str; 2] = [BODY, "caller_project_id"];
-/// Keywords of Rust, which cannot name a module or a field.
+/// Keywords of Rust that are refused, because they cannot name a module or a field.
 const KEYWORDS: [&str; 39] = [
     "abstract", "as", "async", "await", "become", "box", "break", "const", "continue", "crate", "do", "dyn", "else", "enum", "extern",
     "false", "final", "fn", "for", "gen", "if", "impl", "in", "let", "loop", "macro", "match", "mod", "move", "mut", "override", "priv",
@@ -102,7 +102,7 @@ fn check_name(area: &str, name: &str) -> anyhow::Result<()> {
     let is_kebab = name.split('-').all(is_word) && name.starts_with(|first: char| first.is_ascii_lowercase());
     ensure!(is_kebab, "the name must be lowercase words with dashes, such as session-list, not {name:?}");
     ensure!(!name.starts_with(&format!("{area}-")), "the name must not begin with its area: {:?}", &name[area.len() + 1..]);
-    ensure!(!KEYWORDS.contains(&name), "{name:?} is a keyword of Rust");
+    ensure!(!KEYWORDS.contains(&name), "{name:?} is a keyword of Rust: choose another name");
     let length = area.len() + 1 + name.len();
     ensure!(length <= LONGEST_NAME, "{area}-{name} has {length} characters, but the name of a function may have at most {LONGEST_NAME}");
     Ok(())

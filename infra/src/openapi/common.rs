@@ -53,7 +53,8 @@ const LIMIT: &[&str] = &["RATE_LIMITED"];
 /// Errors for unknown paths and wrong methods.
 pub const ANYWHERE: &[&str] = &["ROUTE_NOT_FOUND", "METHOD_NOT_ALLOWED"];
 
-/// Every code that an operation may return: the codes of its route, and the shared ones.
+/// Every code that an operation may return: the codes of its route, and the shared ones. None for
+/// the operations of agents, whose errors are those of JSON-RPC.
 pub fn codes(operation: &Operation) -> BTreeSet<&'static str> {
     let own = operation.route.codes();
     match operation.route.interface {

@@ -1,5 +1,5 @@
 //! The bodies of errors: a schema for each of the two APIs, and one for the operations with OAuth
-//! errors. Every code of the API's catalog is listed.
+//! errors. The schemas list every code of the catalogs.
 
 use std::fmt::Write as _;
 

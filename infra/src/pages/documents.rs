@@ -184,7 +184,7 @@ fn render(text: &str, name: &str) -> Rendered {
     rendered
 }
 
-/// The button beside code, which works with scripts alone.
+/// The button beside code, which works only with scripts.
 const COPY: &str = "<button type=\"button\" class=\"copy quiet\">Copy</button>";
 
 /// The URL that a link has on pages. In the Markdown, a link to another document is the path of

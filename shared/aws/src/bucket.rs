@@ -12,7 +12,7 @@ pub struct Bucket(Client);
 /// Why a request was not executed.
 #[derive(Debug)]
 pub enum Error {
-    /// S3 did not answer completely, or with status 429 or 5xx; the request may be repeated.
+    /// S3 gave no complete answer, or answered with status 429 or 5xx; the request may be repeated.
     Unavailable(String),
     /// S3 refused the request, or the request is invalid.
     Refused(String),
@@ -33,8 +33,8 @@ impl Bucket {
         succeeded(&self.send(request).await?, "put", key)
     }
 
-    /// The bytes of an object; `None` if it does not exist. Without permission to list objects, S3
-    /// answers 403 for one that does not exist.
+    /// The bytes of an object; `None` if it does not exist, or if S3 denies access to it: without
+    /// the permission to list objects, S3 answers `AccessDenied` for an object that does not exist.
     pub async fn get(&self, key: &str) -> Result<Option<Vec<u8>>, Error> {
         let answer = self.send(request("GET", key, SdkBody::empty())?).await?;
         if answer.status().as_u16() == 404 || code(&answer) == Some("AccessDenied") {

@@ -69,7 +69,8 @@ pub trait Request: Sized {
     /// The error with which the service refuses the operation.
     type Error: StdError + Send + Sync + 'static;
 
-    /// The operation's input. Fails if a required field is missing.
+    /// The operation's input. The error is that of the SDK's builder; the builders used here never
+    /// fail, so only the service reports that a field is missing.
     fn input(self) -> Result<Input, BuildError>;
 }
 
@@ -110,8 +111,9 @@ requests! { aws_sdk_dynamodb:
 /// A service in this process that answers calls without requests over HTTP, such as an embedded
 /// engine.
 pub trait InProcess: Debug + Send + Sync {
-    /// What a call returns. `None` if the call must be made over HTTP: the service does not answer
-    /// this operation here, or the call fails, so that its failure is that of an HTTP response.
+    /// What a call returns. `None` if the call must be made over HTTP, either because the service
+    /// does not answer this operation in the process, or because the call fails and its error has
+    /// to come from an HTTP response.
     fn answer(&self, input: &Input) -> Option<Output>;
 }
 

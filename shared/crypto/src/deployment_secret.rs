@@ -40,7 +40,7 @@ impl DeploymentSecret {
         self.current.as_ref()
     }
 
-    /// The secret that is accepted besides the current one, during a rotation.
+    /// The secret that is accepted besides the current one; `None` unless a rotation is under way.
     pub fn previous(&self) -> Option<&SecretString> {
         self.previous.as_ref()
     }

@@ -29,8 +29,8 @@ use crate::render::{Context, Job, Sources, render_each};
 const TIME: Duration = Duration::from_secs(1);
 /// How much memory a renderer may use, in bytes.
 const MEMORY: u64 = 128 << 20;
-/// How often the first email of a request that fails is attempted; later ones get one attempt. A
-/// slow machine looks like a slow template; a second attempt tells them apart.
+/// How many attempts an email gets. A slow machine looks like a slow template; a second attempt
+/// tells them apart. Once an email of a request has failed, the emails after it get one attempt.
 const TRIES: u32 = 2;
 /// How many renderers run at once: as many as fit in the memory of a small function.
 const AT_ONCE: usize = 2;
@@ -130,7 +130,7 @@ impl Drop for Renderer {
 enum Lost {
     #[error("rendering took longer than a second")]
     Slow,
-    #[error("rendering needed more memory or deeper nesting than allowed")]
+    #[error("the renderer ended: the email probably needs more memory or deeper nesting than allowed")]
     Ended,
     #[error("the renderer cannot be started: {0}")]
     Unstarted(std::io::Error),

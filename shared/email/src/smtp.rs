@@ -242,22 +242,22 @@ impl Smtp {
         })
     }
 
-    /// Maps a refusal, or a connection that closed before the message, to one of the outbox's
-    /// failure classes.
+    /// Maps a refusal or, before the message, a connection that closed or an invalid reply, to one
+    /// of the outbox's failure classes.
     fn refused(&self, error: &SmtpError, step: Step, server: &Server) -> Outcome {
         let code = error.status().map(u16::from);
         let outcome = match code {
             Some(450) => self.again("TEMPORARY", "the mail server accepts no emails for this address at the moment"),
             Some(400..500) => self.again("TRANSIENT_NEGATIVE_COMPLETION_REPLY", "the mail server accepts no emails at the moment"),
             Some(530 | 534 | 535 | 538) => {
-                self.lost("AUTH_FAILED", "the mail server rejected the login or does not allow this user to send")
+                self.lost("AUTH_FAILED", "the mail server requires a login, rejected it or does not allow this user to send")
             }
             _ if step == Step::Login && (code.is_some() || error.is_client()) => {
-                self.lost("AUTH_FAILED", "the mail server rejected the login or does not allow this user to send")
+                self.lost("AUTH_FAILED", "the mail server rejected the login, or offers neither PLAIN nor LOGIN")
             }
             Some(553) => self.lost("INVALID_EMAIL_ADDRESS", "the mail server rejected an address as invalid"),
             Some(_) => self.lost("REJECTED", "the mail server refused the email"),
-            None => self.lost("SOCKET_CLOSED", "the mail server closed the connection"),
+            None => self.lost("SOCKET_CLOSED", "the mail server closed the connection or sent an invalid reply"),
         };
         outcome.because(told(error, server))
     }

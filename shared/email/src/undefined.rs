@@ -84,7 +84,7 @@ impl Missing {
     }
 }
 
-/// The key of an object that is closest to a name.
+/// The key of an object that is closest to a name; `None` if no key is close.
 fn near(object: &Value, name: &str) -> Option<String> {
     if name.len() > MAX_COMPARED {
         return None;

@@ -44,7 +44,7 @@ impl KnownError {
         Self::iter()
     }
 
-    /// The HTTP status of a code.
+    /// The HTTP status of a code; `None` if the catalog does not contain the code.
     pub fn status_of(code: &str) -> Option<StatusCode> {
         Self::samples().find(|error| error.code() == code).map(|error| error.status())
     }

@@ -56,9 +56,9 @@ pub enum KnownError {
     },
     #[error("the project requires a publishable client key")]
     PublishableClientKeyRequiredForProject { project_id: Option<String> },
-    #[error("server access requires the secret server key{0}")]
+    #[error("server access requires the secret server key or an admin access token{0}")]
     ServerAuthenticationRequired(#[serde(skip)] KeySlip),
-    #[error("admin access requires the super secret admin key{0}")]
+    #[error("admin access requires the super secret admin key or an admin access token{0}")]
     AdminAuthenticationRequired(#[serde(skip)] KeySlip),
     #[error("the admin access token is malformed or was not issued by this service, or its user is restricted")]
     UnparsableAdminAccessToken,
@@ -150,7 +150,8 @@ pub enum KnownError {
     #[error("the client id or secret is wrong")] InvalidOauthClientIdOrSecret { client_id: Option<String> },
     #[error("the scope must be `legacy`; name the scopes of the provider in provider_scope")]
     InvalidScope,
-    #[error("the authorization code is not valid, or the provider refused it")] InvalidAuthorizationCode,
+    #[error("the code, its PKCE verifier or its redirect URI is not valid, or the provider refused the code")]
+    InvalidAuthorizationCode,
     #[error("the provider is not set up or not enabled")] OauthProviderNotFoundOrNotEnabled,
     #[error("the provider did not answer, or its answer was invalid or an error")] OauthProviderTemporarilyUnavailable,
     #[error("the user or the provider denied access")] OauthProviderAccessDenied,
@@ -237,7 +238,7 @@ pub enum KnownError {
     #[error("the theme does not exist")] EmailThemeNotFound,
     #[error("the draft does not exist")] EmailDraftNotFound,
     #[error("the notification category does not exist")] NotificationCategoryNotFound,
-    #[error("the cursor does not belong to this list")] InvalidCursor,
+    #[error("the cursor is malformed, or belongs to another list or project")] InvalidCursor,
     #[error("the header x-service-{header}, or a synonym of it, was sent twice with different values, or is not text")]
     ConflictingHeaders { header: String },
     #[error("the resource has changed since it was read: read it again")] PreconditionFailed,

@@ -43,8 +43,8 @@ pub async fn selected_team(table: &Store, project: &ProjectId, user: &User) -> R
     }
 }
 
-/// Reads the user with this id. The current user was read with the access token and is not read
-/// again.
+/// Reads the user with this id; `None` if there is none. The current user was read with the access
+/// token and is not read again.
 pub async fn read(context: &Context, id: UserId) -> Result<Option<UserRow>, Error> {
     match context.user.as_ref().filter(|user| user.row.user.id == id) {
         Some(own) => Ok(Some(own.row.clone())),
@@ -112,8 +112,8 @@ pub fn place(context: &Context) -> Option<&Place> {
     Some(&context.place).filter(|_| context.level < Level::Server)
 }
 
-/// Applies a change that verifies one of a user's email addresses, with which the user may then
-/// sign in. If another user's claim to the address is unverified and gives way, it is taken over.
+/// Applies a change that verifies one of a user's email addresses, and may let the user sign in
+/// with it. If another user's claim to the address is unverified and gives way, it is taken over.
 pub async fn verify_read(
     context: &Context,
     mut row: UserRow,

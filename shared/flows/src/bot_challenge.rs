@@ -241,9 +241,9 @@ impl<'a> Check<'a> {
         Ok(if is_first { Verdict::Solved } else { Verdict::Unsolved("the bot challenge's solution was used before") })
     }
 
-    /// Admits a limited number of requests whose challenge cannot be checked, and none if the
-    /// limits are off. The network's limit is counted first, so that one network cannot use up the
-    /// project's limit.
+    /// Admits a limited number of requests whose challenge cannot be checked, and none if one of
+    /// the two limits is off. The network's limit is counted first, so that one network cannot use
+    /// up the project's limit.
     async fn excuse(&self) -> Result<bool, Error> {
         let subjects =
             [(Rule::ChallengeUnavailableNetwork, Subject::network(self.place.ip)), (Rule::ChallengeUnavailableProject, Subject::project())];

@@ -18,7 +18,7 @@ use wire::id::ProjectId;
 use crate::app::App;
 
 /// How recent a sign-in or reauthentication must be to change the second factors of a user who
-/// already has one, if the project requires a recent one at all.
+/// already has a second factor, if the project requires a recent sign-in at all.
 pub const JUST_PROVED: SignedDuration = SignedDuration::from_mins(5);
 
 /// The user of an access token whose session is live.

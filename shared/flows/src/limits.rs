@@ -3,12 +3,13 @@
 //! A request is counted by sender while its access is proved, concurrently with the reads of the
 //! table, so no operation that takes an `Access` can forget to count, and counting costs no round
 //! trip. If the process has not seen the project or key yet, the request is counted only after the
-//! proof, and the process remembers the project and key from then on ([`crate::memory`]). The
-//! servers of a project are counted together, after the proof, so that nobody else can use up their
-//! quota. Requests with a wrong key, and those for a project that does not exist, are counted by IP
-//! address ([`unproved`]). An operation counts the subjects that only it knows: the account whose
-//! password is guessed ([`Failures`]), the refresh token ([`by_secret`]), and the recipient of an
-//! email, in the transaction that writes the email ([`crate::email::code`]).
+//! proof, and the process remembers the project and key from then on ([`crate::memory`]). Requests
+//! that count for a whole project, such as the sign-ups that its servers make, are counted after
+//! the proof, so that nobody else can use up the project's quota. Requests with a wrong key, and
+//! those for a project that does not exist, are counted by IP address ([`unproved`]). An operation
+//! counts the subjects that only it knows: the account whose password or second factor is guessed
+//! ([`Failures`]), the refresh token ([`by_secret`]), and the recipient of an email, if possible in
+//! the transaction that writes the email ([`recipient`], [`count_recipient`]).
 
 use std::sync::OnceLock;
 
@@ -36,22 +37,22 @@ pub struct Claimed<'a> {
     pub level: Level,
     /// The claimed project.
     pub project: &'a ProjectId,
-    /// The user of the access token.
+    /// The user of the access token; `None` without a token.
     pub user: Option<UserId>,
-    /// The user of the admin access token.
+    /// The user of the admin access token; `None` without a valid one.
     pub owner: Option<UserId>,
-    /// The digest of the API key.
+    /// The digest of the API key of the claimed level; `None` without one.
     pub key: Option<&'a Digest>,
-    /// The API key of a user or team that is to be checked.
+    /// The API key of a user or team that the operation is to check; `None` for other operations.
     pub checked: Option<KeyText>,
     /// Where the request came from.
     pub place: &'a Place,
 }
 
 impl<'a> Claimed<'a> {
-    /// The counters for this request. If one of these counters is shared by all servers of the
-    /// project, the request is counted after the proof. Otherwise it is counted concurrently with
-    /// the proof, because a false claim then harms only its sender.
+    /// The counters for this request. If one of them is that of the whole project, the request is
+    /// counted after the proof. Otherwise it may be counted concurrently with the proof, because a
+    /// false claim then harms only its sender.
     pub fn counting(&self, app: &'a App) -> Counting<'a> {
         let rules = self.limit.map_or(&[][..], |limit| limit.of_request(self.level == Level::Client));
         let mut counting = Counting { app, project: self.project, counters: Vec::new(), proved_by: None, is_after_proof: false };
@@ -79,7 +80,7 @@ impl<'a> Claimed<'a> {
     }
 
     /// The subject that the caller is counted as, and the key that must be proved before the caller
-    /// is counted.
+    /// is counted, if one must.
     fn caller(&self) -> (Subject, Option<Subject>) {
         match (self.level, self.user, self.owner, self.key) {
             (Level::Client, Some(user), ..) => (Subject::user(user), None),
@@ -107,7 +108,7 @@ pub struct Counting<'a> {
 pub struct Early(Option<Vec<u32>>);
 
 impl<'a> Counting<'a> {
-    /// Counts the request against its IP address, for an operation that does not take an `Access`.
+    /// A request that is counted by IP address, for an operation that does not take an `Access`.
     pub fn by_address(app: &'a App, project: &'a ProjectId, rule: Rule, place: &Place) -> Self {
         let counter = app.settings.limits.counter(rule, &Subject::address(place.ip), app.clock.now());
         Self { app, project, counters: counter.into_iter().collect(), proved_by: None, is_after_proof: false }
@@ -215,7 +216,8 @@ async fn unknown(app: &App, project: Option<&ProjectId>, rule: Rule, place: &Pla
 }
 
 /// The write that counts the recipient of an email with a code, for the transaction that writes the
-/// email. Costs one unit to read, unless the item is prefetched ([`recipient_key`]).
+/// email; `None` if the limit is off. Costs one unit to read, unless the item is prefetched
+/// ([`recipient_key`]).
 pub async fn recipient(context: &Context, email: &Email) -> Result<Option<Write>, store::Error> {
     let project = &context.project.id;
     let Some(counter) = recipient_counter(&context.app, context.level, email) else { return Ok(None) };

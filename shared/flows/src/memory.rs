@@ -55,7 +55,7 @@ impl Memory {
         learnt.refused.insert(full_name(project, counter), (until, refusal));
     }
 
-    /// The refusal of a counter that is remembered to be full.
+    /// The refusal of a counter that is remembered to be full; `None` for any other counter.
     pub fn refusal(&self, project: &ProjectId, counter: &Counter) -> Option<Refused> {
         let (until, refusal) = *self.learnt().refused.get(&full_name(project, counter))?;
         let left = u64::try_from(until.as_millisecond() - counter.now().as_millisecond()).ok().filter(|left| *left > 0)?;

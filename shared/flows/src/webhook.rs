@@ -67,13 +67,13 @@ fn headers(app: &App, project: &ProjectId, endpoint: &Endpoint, delivery: &Deliv
         let value = app
             .sealer
             .open(&owner, &header.value)
-            .map_err(|_| format!("the custom header {} was sealed with another deployment secret: set it again", header.name))?;
+            .map_err(|_| format!("the custom header {} cannot be unsealed with the deployment secret: set it again", header.name))?;
         headers.push((header.name.clone(), value.expose_secret().to_owned()));
     }
     let mut signatures = Vec::new();
     for sealed in endpoint.secrets(at) {
         let secret = app.sealer.open(&secret_owner(project.as_str(), endpoint.id), sealed);
-        let secret = secret.map_err(|_| "the signing secret was sealed with another deployment secret: rotate it")?;
+        let secret = secret.map_err(|_| "the signing secret cannot be unsealed with the deployment secret: rotate it")?;
         let signature = sign(&secret, &delivery.message_id, at, &delivery.body);
         signatures.push(signature.map_err(|_| "the signing secret is malformed: rotate it")?);
     }

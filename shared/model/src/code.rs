@@ -51,7 +51,7 @@ impl Purpose {
     }
 }
 
-/// A plaintext code, new or from a client: exactly 45 characters in lower case.
+/// A code in plain text: 45 characters, whose case does not matter.
 #[derive(Clone, ToSchema)]
 #[schema(value_type = String, min_length = 45, max_length = 45, example = "0123456789abcdefghjkmnpqrstvwxyz0123456789abc")]
 pub struct Code(SecretString);
@@ -67,7 +67,7 @@ impl Code {
         Self(secret)
     }
 
-    /// Parses a code, in upper or lower case.
+    /// Parses a code in upper or lower case, and converts it to lower case.
     pub fn parse(text: &str) -> Result<Self, NotACode> {
         if text.chars().count() != LENGTH {
             return Err(NotACode);

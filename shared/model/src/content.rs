@@ -203,7 +203,7 @@ impl BlogPost {
 /// JSON, in which some characters take more bytes.
 pub const MOST_BYTES: usize = 4 * 1024 * 1024;
 
-/// How many posts a list has at most, so that the list takes a bounded number of reads.
+/// The maximum number of posts in a list, so that the list takes a bounded number of reads.
 pub const MOST_POSTS: usize = 10_000;
 
 /// A part of the public posts, which are counted from the newest on.
@@ -211,7 +211,7 @@ pub const MOST_POSTS: usize = 10_000;
 pub struct Window {
     /// How many newer posts are left out.
     pub skip: usize,
-    /// How many posts there are at most.
+    /// The maximum number of posts in the window.
     pub most: usize,
 }
 

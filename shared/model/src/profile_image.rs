@@ -57,7 +57,10 @@ pub enum ImageKind {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum InvalidImage {
     /// The text is neither a permitted URL nor a data URL with an image.
-    #[error("must be an https URL of at most {MAX_URL} bytes, or a data URL with an image: data:image/(png|jpeg|webp|gif);base64,…")]
+    #[error(
+        "must be an https URL (http on localhost) of at most {MAX_URL} bytes, or a data URL with an image: \
+         data:image/(png|jpeg|webp|gif);base64,…"
+    )]
     NoImage,
     /// The file does not match its media type.
     #[error("must contain an image of the type that the data URL names")]

@@ -34,7 +34,8 @@ const BUDGET: Duration = Duration::from_secs(2);
 /// Longest accepted answer, in bytes; a set of ten RSA keys has about 5 KB.
 const MAX_ANSWER: usize = 256 * 1024;
 
-/// Why a provider gave no usable answer. The texts are for the log.
+/// Why a provider gave no usable answer; Turnstile and webhook endpoints are called providers here,
+/// too. The texts are for the log.
 #[derive(Debug, Clone, thiserror::Error)]
 pub enum Fault {
     /// The provider cannot be reached, took too long, or answered with status 429 or 5xx.
@@ -48,7 +49,7 @@ pub enum Fault {
     #[error("the provider does not accept the credentials")]
     Unauthorized,
     /// The provider's answer violates the protocol, or a request to it cannot be built.
-    #[error("the provider's answer is invalid: {0}")]
+    #[error("the request or the provider's answer is invalid: {0}")]
     Senseless(String),
     /// The URL must not be called: it uses neither HTTP nor HTTPS or, unless the deployment allows
     /// private addresses, it does not use HTTPS or its host has no public IP address.
@@ -61,7 +62,7 @@ pub enum Fault {
 pub struct Outgoing<'a> {
     /// Whether loopback, private and link-local IP addresses, and plain HTTP, are allowed.
     allow_private: bool,
-    /// Base URL of the server that stands in for every `https` host.
+    /// Base URL of the server that stands in for every `https` host; `None` to call the hosts.
     stand_in: Option<&'a str>,
 }
 
@@ -154,7 +155,8 @@ impl<'a> Outgoing<'a> {
 
 pub(crate) type Client<R = GaiResolver> = legacy::Client<HttpsConnector<HttpConnector<PublicResolver<R>>>, Full<Bytes>>;
 
-/// A client whose connections go only to the addresses that the resolver returns.
+/// A client whose connections to a host name go only to the addresses that the resolver returns.
+/// An IP address in a URL is not resolved; [`Outgoing::check`] checks it.
 pub(crate) fn client<R>(resolver: PublicResolver<R>) -> Client<R>
 where
     PublicResolver<R>:

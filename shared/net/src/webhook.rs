@@ -40,14 +40,14 @@ pub struct Posted {
 /// for a request. The error says what is wrong, or what is expected.
 pub fn check(settings: &Settings, text: &str) -> Result<(), &'static str> {
     if text.len() > MAX_URL || text.contains(|letter: char| letter.is_control() || letter.is_whitespace()) {
-        return Err("the URL must have at most 2048 bytes and no spaces");
+        return Err("the URL must have at most 2048 bytes, and no spaces or control characters");
     }
     let url = Url::parse(text).map_err(|_| "it is not a valid URL")?;
     if !url.username().is_empty() || url.password().is_some() || url.fragment().is_some() {
         return Err("the URL must have no user name, password or fragment");
     }
     if url.scheme() != "https" && !(url.scheme() == "http" && settings.allow_private_issuers && is_this_machine(&url)) {
-        return Err("the URL must begin with https://, or with http://localhost if GATELET_ALLOW_PRIVATE_ISSUERS=1 is set");
+        return Err("the URL must begin with https://; http:// is only for this machine, with GATELET_ALLOW_PRIVATE_ISSUERS=1");
     }
     Outgoing::direct(settings).check(text).map(drop).map_err(|_| "its address is not public")
 }

@@ -40,8 +40,8 @@ pub struct Tokens {
     /// When the access token expires; absent unless the provider names a time at most one year
     /// away.
     pub expires_at: Option<Timestamp>,
-    /// The granted scopes, separated by spaces. If the provider names none, it granted the
-    /// requested scopes.
+    /// The granted scopes, separated by spaces or, by GitHub, by commas; `None` if the provider
+    /// names none, which means that it granted the requested scopes.
     pub scope: Option<String>,
 }
 
@@ -156,7 +156,7 @@ impl<'a> Peer<'a> {
     }
 
     /// Whether the provider still accepts an access token. Always `true` for a provider whose
-    /// accounts are read from ID tokens, because there is no API to try the token with.
+    /// accounts are read from ID tokens, because the catalog has no API to try the token with.
     pub async fn accepts(&self, access_token: &SecretString) -> Result<bool, Fault> {
         let Some(Identity::Api(api)) = catalog::find(&self.provider.id).map(|known| known.identity) else { return Ok(true) };
         let header = api.client_id_header.map(|name| (name, self.client.id.as_str()));

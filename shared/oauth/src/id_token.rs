@@ -20,8 +20,8 @@ pub struct Expected<'a> {
     pub jwks_uri: &'a str,
     /// The client ids that are accepted as audience and as authorized party (`azp`).
     pub client_ids: &'a [&'a str],
-    /// The required nonce. If absent, the token must have none: a stolen token that has a nonce
-    /// cannot be used by sending none.
+    /// The required nonce. If it is absent, the token must not have a nonce either, so nobody can
+    /// use a stolen token with a nonce by leaving out the nonce.
     pub nonce: Option<&'a str>,
 }
 
@@ -29,8 +29,8 @@ fn senseless(text: impl Into<String>) -> Fault {
     Fault::Senseless(format!("ID token: {}", text.into()))
 }
 
-/// The claims of a valid token. Fails with [`Fault::Senseless`] if the token is invalid, and with
-/// other faults if the issuer's keys cannot be read.
+/// The claims of a valid token. Fails with [`Fault::Senseless`] if the token or the set of keys is
+/// invalid, and with other faults if the issuer's keys cannot be fetched.
 pub async fn verify(outgoing: Outgoing<'_>, token: &str, expected: &Expected<'_>, now: Timestamp) -> Result<Value, Fault> {
     jws::install();
     let header = jsonwebtoken::decode_header(token).map_err(|error| senseless(error.to_string()))?;

@@ -16,7 +16,7 @@ use serde_json::Value;
 
 /// How long a cached document is used.
 const FRESH: SignedDuration = SignedDuration::from_hours(1);
-/// Minimum interval between two fetches of an issuer's keys when a key is missing in the cache, so
+/// Minimum interval between two fetches of an issuer's keys if the cache lacks a key, so
 /// that tokens with made-up key ids do not each cause a request.
 const AGAIN: SignedDuration = SignedDuration::from_secs(30);
 /// Maximum number of documents that an instance caches. When it is reached, the oldest is dropped.

@@ -30,8 +30,8 @@ pub struct Settings {
     pub site_url: String,
     /// The deployment secret, from which all other keys are derived.
     pub secret: DeploymentSecret,
-    /// Proves that a request came through the deployment's distribution; if absent, viewer headers
-    /// are ignored.
+    /// Proves that a request came through the deployment's distribution; if absent,
+    /// [`Self::trust_viewer_headers`] applies.
     pub origin_secret: Option<SecretString>,
     /// Lifetime of an access token, 20 seconds to one hour.
     pub access_token_life: Duration,
@@ -51,8 +51,8 @@ pub struct Settings {
     /// may then be sent without TLS.
     pub development: bool,
     /// Whether OAuth issuers, mail servers and webhook endpoints may have loopback, private and
-    /// link-local IP addresses. If so, issuers may also use plain HTTP, and mail servers and
-    /// webhook endpoints on this machine need no TLS.
+    /// link-local IP addresses. If so, issuers may also use plain HTTP, mail servers and webhook
+    /// endpoints on this machine need no TLS, and test emails may be sent to any port.
     pub allow_private_issuers: bool,
     /// Base URL, without a trailing slash, of a server that stands in for all providers: for tests,
     /// and to try a sign-in without an account at a provider.
@@ -105,12 +105,14 @@ impl Settings {
 }
 
 /// Whether OAuth issuers, mail servers and webhook endpoints may have private IP addresses
-/// (`GATELET_ALLOW_PRIVATE_ISSUERS=1`).
+/// (`GATELET_ALLOW_PRIVATE_ISSUERS=1`; [`Settings::allow_private_issuers`] says what else it
+/// permits).
 pub fn allow_private_issuers() -> bool {
     variable("GATELET_ALLOW_PRIVATE_ISSUERS").is_some_and(|value| value == "1")
 }
 
-/// Whether the console is served, to everybody who signs in (`GATELET_CONSOLE=on`).
+/// Whether the deployment serves the console (`GATELET_CONSOLE=on` or `1`). Everybody can open it,
+/// but has to sign in to see anything.
 pub fn has_console() -> bool {
     variable("GATELET_CONSOLE").is_some_and(|value| value == "on" || value == "1")
 }
@@ -160,7 +162,7 @@ pub fn whole_shared_clients(variable: impl Fn(&str) -> Option<String>) -> Result
 }
 
 /// Where to report vulnerabilities (`GATELET_SECURITY_CONTACT` and `GATELET_SECURITY_EXPIRES`);
-/// `None` if neither variable is set. Fails if only one of them is.
+/// `None` if neither variable is set. Fails if only one of them is set, or if one is malformed.
 pub fn security_contact(variable: impl Fn(&str) -> Option<String>) -> Result<Option<SecurityContact>, Error> {
     const CONTACT: &str = "GATELET_SECURITY_CONTACT";
     const EXPIRES: &str = "GATELET_SECURITY_EXPIRES";

@@ -1,5 +1,5 @@
-//! What agents read before they call: the cards of the MCP server and of the A2A agent, and the
-//! catalog that lists them.
+//! What agents read before their first call: the cards of the MCP server and of the A2A agent, and
+//! the catalog that lists them.
 
 use serde_json::{Value, json};
 use url::Url;

@@ -1,4 +1,5 @@
-//! The catalogs below `/.well-known/`, by which programs discover the site.
+//! The API catalog, the links to the site's catalogs, and the OpenAPI document: by these, programs
+//! discover the site.
 
 use serde_json::json;
 

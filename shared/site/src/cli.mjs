@@ -54,7 +54,7 @@ function shown(data) {
   return rows.length === 0 ? "Nothing is published." : rows.map(row).join("\n\n");
 }
 
-/** The answer of the API at a path, with the rest of a list that ends early. */
+/** The answer of the API at a path; if it is a page of a list, with the items of the next pages. */
 async function fetched(site, path) {
   const answer = await fetch(`${site}/api/v1/${path}`, { headers: { accept: "application/json" } });
   const body = await answer.json();

@@ -25,9 +25,9 @@ pub struct Reference {
 /// A picture or a link that has begun.
 struct Open {
     reference: Reference,
-    /// Whether the destination is in the picture or the link itself.
+    /// Whether the destination is written inline, not in a reference definition.
     is_inline: bool,
-    /// Where its content ends, as far as it has been parsed.
+    /// Where the content of the picture or link ends, as far as it has been parsed.
     inner: usize,
 }
 
@@ -92,8 +92,8 @@ impl Open {
     }
 }
 
-/// The range of the destination that follows this place: between angle brackets, or up to white
-/// space or an unmatched closing parenthesis.
+/// The range of the destination that follows this place: from one angle bracket to the other, both
+/// included, or up to white space or an unmatched closing parenthesis.
 fn destination_after(text: &str, place: usize) -> Option<Range<usize>> {
     let start = place + text.get(place..)?.find(|character: char| !character.is_whitespace())?;
     let rest = &text[start..];

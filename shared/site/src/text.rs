@@ -48,8 +48,8 @@ fn date(post: &BlogPost) -> &str {
 /// Room for what is said about posts that are left out, in bytes.
 const REST: usize = 1024;
 
-/// The posts as a section, linked to their texts in Markdown. If the document has no room for all
-/// of them besides this many other bytes, the last link leads to the oldest ones.
+/// The posts as a section, linked to their texts in Markdown; `others` is the number of bytes in
+/// the rest of the document. If it has no room for all posts, the last link leads to the oldest.
 fn posts(shown: &Shown, site_url: &str, others: usize) -> String {
     let line = |post: &BlogPost| {
         format!("- [{}]({site_url}/blog/{}.md): {}. {}\n", markdown(&post.title), post.slug, date(post), markdown(&post.excerpt))
@@ -107,7 +107,7 @@ fn whole(post: &BlogPost, text: &str, level: &str) -> String {
     format!("{level} {}\n\n{}, {}\n\n", markdown(&post.title), post.url, post.published_at) + text
 }
 
-/// `/blog/{slug}.md`: a post in Markdown, as it was published.
+/// `/blog/{slug}.md`: a post in Markdown, with its title, URL and time above the text.
 pub fn post(post: &BlogPost, text: &str) -> Document {
     let repeated = format!("# {}", post.title);
     let text = text.trim();
@@ -146,7 +146,7 @@ pub(crate) fn robots(site_url: &str) -> Document {
 }
 
 /// `/.well-known/security.txt` (RFC 9116): where to report vulnerabilities. `Canonical` is left out
-/// if the site's URL is not `https`, as the RFC permits no other URL there.
+/// if the site's URL is not `https`, because the RFC permits only such URLs in this field.
 pub fn security(contact: &SecurityContact, site_url: &str) -> Document {
     let mut lines = String::new();
     for address in &contact.contacts {

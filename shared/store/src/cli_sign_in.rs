@@ -106,7 +106,7 @@ impl Store {
         }
     }
 
-    /// The sign-in with this login code. It may have expired.
+    /// The sign-in with this login code, which may have expired; `None` if there is none.
     pub async fn cli_sign_in(&self, project: &ProjectId, login: &Digest) -> Result<Option<CliSignIn>, Error> {
         self.get(&sign_in_key(project, login)).await?.map(entity).transpose()
     }

@@ -75,8 +75,8 @@ impl Store {
         QueryInput::builder().table_name(&self.table)
     }
 
-    /// One page of a query's result, and the key after which the next page begins. A page may be
-    /// empty although others follow.
+    /// One page of a query's result, and the key after which the next page begins; `None` after the
+    /// last page. A page may be empty although others follow.
     pub(crate) async fn query_page(&self, query: QueryInputBuilder) -> Result<(Vec<Item>, Option<Item>), Error> {
         let answer = self.ask(query).await?;
         Ok((answer.items.unwrap_or_default(), answer.last_evaluated_key.filter(|key| !key.is_empty())))

@@ -1,5 +1,6 @@
-//! The public content of the site. A publication consists of items that are never changed, and one
-//! transaction switches readers to it, or back to an earlier one.
+//! The public content of the site. A publication consists of items that are never changed, besides
+//! site and apps, which one transaction replaces to switch readers to the publication or back to an
+//! earlier one.
 //!
 //! | item | pk | sk | cost |
 //! |---|---|---|---|
@@ -14,11 +15,11 @@
 //! | part of an image, in a table without a bucket | `CONTENT` | `~IMAGE#<name>#<number>` | about 85 units |
 //! | chunk of the newest texts, compressed | `CONTENT` | `FULL#<digest>#<number>` | 1 unit for each 4 KB (about 8 KB of texts) |
 //!
-//! A publication writes the pages, parts, texts and chunks that the previous one does not have
-//! under keys with its own number, and then site, apps and its record in one transaction, on the
-//! condition that there has been no other publication since. If two publications interfere, one of
-//! them fails at its transaction and is made again; what it has written is deleted by the next one.
-//! The last [`KEPT`] publications are kept.
+//! A publication first writes the pages, parts, texts, chunks and lists of images that the previous
+//! one does not have; their keys have its own number. Then it writes site, apps and its record in
+//! one transaction, on the condition that there has been no other publication since. If two
+//! publications interfere, one of them fails at its transaction and is made again; what it has
+//! written is deleted by the next one. The last [`KEPT`] publications are kept.
 //!
 //! A post is public from its time on. Items have all posts, and readers leave out those whose time
 //! has not come.

@@ -6,7 +6,7 @@ use wire::id::{ProjectId, UserId};
 
 use crate::item::Key;
 
-/// The key of a project.
+/// The key of a project's item.
 pub fn project_key(project: &ProjectId) -> Key {
     Key::new(format!("P#{project}"), "PROJECT")
 }
@@ -21,7 +21,7 @@ pub fn key_key(project: &ProjectId, digest: &Digest) -> Key {
     Key::new(format!("P#{project}"), format!("KEY#{digest}"))
 }
 
-/// The key of a user.
+/// The key of a user's item.
 pub fn user_key(project: &ProjectId, id: UserId) -> Key {
     Key::new(format!("U#{project}#{id}"), "USER")
 }

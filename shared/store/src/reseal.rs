@@ -49,14 +49,14 @@ struct Codes {
     codes: BTreeMap<String, Sealed>,
 }
 
-/// The result of resealing: how many values were resealed, and which are lost.
+/// The result of resealing values, or of replacing message authentication codes (MACs).
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Resealed {
-    /// The number of values that were resealed.
+    /// The number of values that were resealed, or of MACs that were replaced.
     pub anew: usize,
-    /// The number of values that were already sealed with the current secret.
+    /// The number of values or MACs that were already made with the current secret.
     pub current: usize,
-    /// The places of values that neither secret can unseal.
+    /// The places of values that neither secret can unseal, or of MACs that match neither.
     pub lost: Vec<String>,
 }
 

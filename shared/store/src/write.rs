@@ -214,7 +214,7 @@ impl Write {
     pub(crate) fn transaction_item(self, table: &str) -> Result<TransactWriteItem, Error> {
         let Self { key, kind, condition, values, names, .. } = self;
         let (values, names, key) = (unless_empty(values), unless_empty(names), Some(key.item()));
-        // The four builders have these setters in common, but no trait.
+        // The four builders have these setters, but no trait in common.
         macro_rules! conditional {
             ($builder:expr) => {
                 $builder

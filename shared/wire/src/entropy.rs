@@ -29,10 +29,8 @@ pub struct Entropy(Arc<Fill>);
 type Fill = dyn Fn(&mut [u8]) + Send + Sync;
 
 impl Entropy {
-    /// The operating system's generator.
-    ///
-    /// Panics if the system cannot provide randomness, because nothing secure can be done without
-    /// it.
+    /// The operating system's generator. It panics if the system cannot provide randomness, because
+    /// nothing secure can be done without it.
     pub fn system() -> Self {
         let system = SystemRandom::new();
         #[expect(clippy::expect_used, reason = "nothing secure can be done without randomness")]

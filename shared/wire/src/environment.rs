@@ -3,7 +3,7 @@
 /// Why a process cannot start with its environment.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// A required variable is absent or empty.
+    /// A required variable is absent, empty or not UTF-8.
     #[error("environment variable {0} is not set")]
     Missing(&'static str),
     /// A deployment secret is too short, or is published in examples.
@@ -30,7 +30,7 @@ pub enum Error {
     /// The contacts or the expiry of `security.txt` are malformed.
     #[error("{0}: {1}")]
     InvalidSecurityText(&'static str, String),
-    /// The certificate file cannot be read or is not PEM.
+    /// The certificate file cannot be read, or a certificate in it cannot be parsed.
     #[error("SSL_CERT_FILE must be the path of a PEM file with certificates")]
     InvalidCertificates,
     /// The variable of one rate limit is malformed.

@@ -8,9 +8,9 @@ use serde::Serialize;
 pub enum Level {
     /// A browser or app, with the publishable client key if the project requires it.
     Client,
-    /// A backend, with the secret server key.
+    /// A backend, with the secret server key, a machine's access token or an admin access token.
     Server,
-    /// An administrator, with the super-secret admin key or an admin token.
+    /// An administrator, with the super-secret admin key or an admin access token.
     Admin,
 }
 

@@ -1,4 +1,5 @@
-//! Authentication: the checks have the same order for every operation.
+//! Access: authentication, whose checks have the same order for every operation, and what all
+//! responses have in common.
 
 mod admin_tokens;
 mod answers;
@@ -54,8 +55,8 @@ struct Step {
     code: &'static str,
 }
 
-/// The checks in their documented order. The checks of the access type, and of tokens of anonymous
-/// and restricted users, have separate tests.
+/// The checks in their documented order. Separate tests cover access types that do not suffice for
+/// the operation, and tokens of anonymous and restricted users.
 const STEPS: [Step; 13] = [
     Step { spoil: |sent| Sent { method: "PUT", ..sent }, status: 405, code: "METHOD_NOT_ALLOWED" },
     Step { spoil: |sent| Sent { body: "{", ..sent }, status: 400, code: "BODY_PARSING_ERROR" },

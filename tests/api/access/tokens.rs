@@ -1,5 +1,5 @@
-//! Access tokens. A token is accepted if it is valid and current, belongs to the project, and its
-//! user exists.
+//! Access tokens. A token is accepted if it is valid and has not expired, belongs to the project,
+//! and its session and user still exist.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::{STANDARD, URL_SAFE_NO_PAD};

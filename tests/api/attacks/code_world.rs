@@ -188,7 +188,7 @@ impl World {
         Self { app, provider: Arc::clone(&known.provider), ada: known.ada.clone(), work: known.work.clone(), base }
     }
 
-    /// Creates a code of every kind, and returns the codes with the other fields of [`Known`].
+    /// Creates codes of all kinds ([`Attempt`] only if there is an app), and the rest of [`Known`].
     pub(super) async fn known(&self) -> Known {
         let mut codes = BTreeMap::new();
         for kind in KINDS.into_iter().filter(|kind| *kind != Attempt || self.base.has_app) {
@@ -332,7 +332,7 @@ impl World {
         }
     }
 
-    /// Whether the code is reported as valid; `None` for kinds that no operation checks.
+    /// Whether the code is reported as valid; `None` for kinds whose check is not called here.
     pub(super) async fn is_valid(&self, kind: Kind, code: &str) -> Option<bool> {
         let path = match kind {
             SignInLink | SignInTyped => "/api/v1/auth/otp/sign-in/check-code",

@@ -142,7 +142,7 @@ async fn send(world: &World, operation: &Operation, token: &str) -> Answer {
 }
 
 /// Starts to link an account at a provider. The access token is in the query, as a browser that
-/// navigates there sends no headers.
+/// navigates to this operation cannot send it in a header.
 async fn begin_link(world: &World, token: &str) -> Answer {
     let mut request = world.request(LINK);
     let uri = request.uri().to_string().replace("type=authenticate", &format!("type=link&token={token}"));
@@ -238,7 +238,8 @@ async fn a_restricted_user_cannot_write_even_if_the_request_allows_it() {
     assert_eq!(open, BTreeSet::from(OPEN_TO_RESTRICTED));
 }
 
-/// This shows that the requests of the other tests are rejected only because of the session.
+/// This shows that the requests of the other tests are rejected only because the user is locked
+/// out.
 #[tokio::test]
 async fn the_same_requests_succeed_with_a_live_session() {
     for operation in proving() {
@@ -254,7 +255,8 @@ async fn the_same_requests_succeed_with_a_live_session() {
     assert!(began.status() == 200 && began.json()["location"].is_string(), "{}", began.text());
 }
 
-/// A refresh token is valid as long as its session, and the session of a restricted user continues.
+/// A refresh token is valid as long as its session, and the session of a restricted or anonymous
+/// user continues.
 #[tokio::test]
 async fn only_restricted_and_anonymous_users_still_get_new_access_tokens() {
     for (end, ..) in ENDS {

@@ -9,7 +9,7 @@ use crate::stored;
 
 const NEW: &str = "a better horse battery";
 
-/// Requests by which users change their accounts.
+/// Requests by which users read and change their accounts.
 fn changes(channel: &str) -> Vec<(&'static str, String, Value)> {
     let email = json!({ "user_id": "me", "value": "eve@example.com", "type": "email", "used_for_auth": true });
     let callback = json!({ "callback_url": "http://localhost:3000/x" });
@@ -43,11 +43,12 @@ async fn channel_of(app: &TestApp, user: &SignedIn) -> String {
     list["items"][0]["id"].as_str().unwrap().to_owned()
 }
 
-/// How a session ends, and who ends it.
+/// The ways in which a session ends.
 const ENDS: [&str; 7] =
     ["signed out", "ended by the server", "password updated", "password set by the server", "reset", "expired", "deleted"];
 
-/// A user whose session ended in this way, with an access token that has not expired.
+/// A user whose session ended in this way, with an access token that has not expired, and the id of
+/// the user's contact channel.
 async fn ended(app: &TestApp, end: &str) -> (SignedIn, String) {
     let ada = app.sign_up("ada@example.com").await;
     let channel = channel_of(app, &ada).await;

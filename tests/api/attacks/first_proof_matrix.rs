@@ -1,6 +1,6 @@
-//! Tests the first proof of an address by every method of proof, for accounts that each have one
-//! earlier credential. Afterwards the earlier credential does not open the account, the proving
-//! method does, and the address is notified. Accounts with all credentials at once are in
+//! Tests the first proof of an address by every method of proof, for accounts that differ in the
+//! credentials that they had before. Afterwards no earlier credential opens the account, the
+//! proving method does, and the address is notified. Accounts with all credentials at once are in
 //! [`super::first_proof`].
 
 use Prior::{Address, Authenticator, Named, Password, ProviderAccount, ProviderSignUp, ServerAccount};
@@ -56,7 +56,7 @@ struct Squatted {
     app: TestApp,
     provider: Provider,
     eve: SignedIn,
-    /// A code that verifies the pending address.
+    /// A code that verifies the pending address; `None` if no address is pending.
     verification: Option<String>,
 }
 

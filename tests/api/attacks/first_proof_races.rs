@@ -16,7 +16,8 @@ const INTERFERENCES: usize = 9;
 const SECRET: &str = "MTIzNDU2Nzg5MDEyMzQ1Njc4OTA=";
 const ATTACKERS: &str = "the attacker's battery";
 
-/// The creator's concurrent action. `code` verifies another address of the creator.
+/// The creator's concurrent action. `code` verifies another address of the creator; only the last
+/// action needs it.
 async fn interfere(own: Caller, email: String, number: usize, code: Option<String>) -> Answer {
     let other = format!("eve{number}@example.com");
     match number / PROOFS % INTERFERENCES {

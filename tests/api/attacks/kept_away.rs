@@ -1,5 +1,5 @@
 //! Somebody creates an account with another person's address. They cannot prevent that person from
-//! proving the address, neither by invalidating each code before it is used, nor by disabling the
+//! proving the address, either by invalidating each code before it is used or by disabling the
 //! method of proof.
 
 use jiff::SignedDuration;
@@ -132,7 +132,8 @@ async fn a_reset_proves_an_address_with_disabled_sign_in_codes() {
     assert_eq!(app.sign_in_by_mail(ADA).await.user_id, eve.user_id);
 }
 
-/// The account gives up the address after a code was sent there and before the code is used.
+/// The account gives up the address after a code was sent to the address and before the code is
+/// used.
 #[tokio::test]
 async fn a_code_for_an_existing_account_creates_no_other_account() {
     let app = TestApp::start().await;

@@ -33,7 +33,7 @@ impl Mailer for Repeating {
     }
 }
 
-/// Requests every kind of email that contains a code: a notice with its link, a reset, a sign-in, a
+/// Requests five kinds of emails that contain codes: a notice with its link, a reset, a sign-in, a
 /// verification, an invitation.
 async fn ask(app: &TestApp) {
     let bob = app.sign_up("bob@example.com").await;

@@ -172,7 +172,8 @@ async fn a_token_with_an_embedded_key_is_rejected() {
     assert_eq!(app.signed_in(&ada).get(ME).await.status(), 200);
 }
 
-/// A page of another site makes a browser send cookies, but no header.
+/// A page of another site can make a browser send cookies, but not the headers that authenticate a
+/// caller.
 #[tokio::test]
 async fn cookies_do_not_authenticate() {
     let app = TestApp::start().await;
@@ -259,7 +260,8 @@ async fn pages_cannot_be_framed_load_nothing_and_send_no_referrer() {
 async fn a_request_that_cannot_be_counted_or_authenticated_is_rejected() {
     let app = TestApp::start_with(Limits::standard()).await;
     let ada = app.sign_up("ada@example.com").await;
-    // The first refresh of a day also records that the user is active, and succeeds without it.
+    // The first refresh of a day also records that the user is active, and succeeds even if that
+    // fails.
     assert_eq!(app.signed_in(&ada).post("/api/v1/auth/sessions/current/refresh", json!({})).await.status(), 200);
     let body = json!({ "email": "ada@example.com", "password": PASSWORD });
     let requests = [

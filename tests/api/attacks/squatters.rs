@@ -1,4 +1,4 @@
-//! Accounts that claim other people's addresses.
+//! Attempts to claim other people's addresses.
 
 use serde_json::json;
 use support::{SignedIn, TestApp};
@@ -29,7 +29,7 @@ async fn an_account_cannot_claim_addresses_of_strangers() {
     assert_eq!(claims(&app), 50);
 }
 
-/// Claims an address for the user, in one of the ways that are open to a client.
+/// Adds an address to the user's account, in one of the ways that are open to a client.
 async fn squat(app: &TestApp, eve: &SignedIn, way: &str, address: &str) {
     let own = app.signed_in(eve);
     let answer = match way {

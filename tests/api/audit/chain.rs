@@ -159,6 +159,7 @@ async fn any_change_to_an_entry_is_detected() {
         changed(&|item| drop(item.remove("ttl"))),
         // Makes the entry look like a counted failure.
         changed(&|item| drop(item.insert("n".to_owned(), number("7")))),
+        // Removes the contents of the entry.
         changed(&|item| drop(item.insert("d".to_owned(), text("")))),
     ] {
         put(&app, item).await;
@@ -178,7 +179,7 @@ async fn a_backdated_entry_is_detected_and_never_linked() {
     let model = entries(&app).await.remove(1);
     for (day, sk) in [
         ("2026-01-01", "001767272400001#019b7a2c-0000-7000-8000-000000000000"),
-        // A day before all others, which had no entries.
+        // A day before all others; it had no entries.
         ("2025-12-30", "001767096000000#019b7a2c-0000-7000-8000-000000000001"),
     ] {
         let mut added = model.clone();

@@ -50,8 +50,8 @@ async fn expired_entries_are_hidden_before_they_are_deleted() {
 #[tokio::test]
 async fn a_gateway_deletes_expired_entries() {
     let app = TestApp::start().await;
-    // Expired items are deleted by the machine's clock, which is later than the clock of the tests,
-    // so entries with a retention of one day have expired.
+    // The machine's clock decides which items have expired. It is later than the clock of the
+    // tests, so entries with a retention of one day have expired.
     let ada = app.sign_up("ada@example.com").await;
     app.configure(json!({ "config": { "audit_log_retention_days": 1 } })).await;
     rename(&app, &ada, "A").await;

@@ -153,7 +153,8 @@ async fn a_pending_address_is_notified_once_it_signs_in() {
 async fn merging_linking_and_unlinking_provider_accounts_is_notified() {
     let (app, provider) = start().await;
     let ada = verified(&app, ADA).await;
-    // The provider vouches for the address, so the account there is merged into the user's account.
+    // The provider vouches for the address, so the account at the provider is merged into the
+    // user's account.
     let code = parameter(&flow(&app, &provider, account(), &[]).await, "code");
     assert_eq!(exchange(&app, &code).await.status(), 200);
     assert_eq!(told(&app, ADA, 1).await, ["An account at acme was linked."]);

@@ -1,4 +1,4 @@
-//! The grant `client_credentials` at the token endpoint, and access by its tokens.
+//! The grant `client_credentials` at the token endpoint, and access by the tokens that it issues.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;

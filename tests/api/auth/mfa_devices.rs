@@ -153,7 +153,7 @@ async fn every_way_to_sign_in_takes_a_remembered_device() {
             }
         }
     }
-    // A recovery code is a second factor, too, and its device can be remembered.
+    // A recovery code is a second factor, too, so the device on which it is used can be remembered.
     let recovery = added["recovery_codes"][0].as_str().unwrap();
     let body = json!({ "code": attempt(&app, ADA).await, "type": "recovery-code", "recovery_code": recovery, "remember_device": true });
     let recovered = app.client().post(SIGN_IN, body).await.json();

@@ -10,8 +10,8 @@ use support::stand_in::StandIn;
 use super::oauth_authorize::{authorize, parameters_with};
 use super::oauth_callback::{exchange, landed, parameter};
 
-/// A provider, its documents by URL, and the expected results: the account id, whether the address
-/// (if any) is verified, and the picture (if any).
+/// A provider, its documents by URL (`""` stands for the ID token), and the expected results: the
+/// account id, whether the address (if any) is verified, and the picture (if any).
 type Case = (&'static str, Vec<(&'static str, Value)>, &'static str, Option<bool>, Option<&'static str>);
 
 const EMAIL: &str = "ada@example.com";

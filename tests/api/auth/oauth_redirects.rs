@@ -11,10 +11,10 @@ use super::assert_error;
 use super::oauth_authorize::{authorize, parameters_with};
 use super::oauth_callback::{ada, begin, come_back, landed, parameter, start};
 
-/// Spellings of a foreign URL that look like `https://app.example.com`, or that browsers and
-/// servers parse differently.
+/// URLs that the project does not trust: they resemble `https://app.example.com`, or browsers and
+/// servers parse them differently.
 const FOREIGN: [&str; 29] = [
-    // User info before the host.
+    // User info before a host, and an encoded `@`.
     "https://app.example.com@evil.test/",
     "https://app.example.com:pw@evil.test/",
     "https://app.example.com%40evil.test/",
@@ -26,7 +26,7 @@ const FOREIGN: [&str; 29] = [
     "https://evil.test/\\app.example.com",
     "https://app.example.com\\.evil.test/",
     "https://app.exa\tmple.com.evil.test/",
-    // Names that contain the trusted name, or begin or end with it.
+    // Names and URLs that contain the trusted name, and its parent domain.
     "https://app.example.com.evil.test/",
     "https://evilapp.example.com/",
     "https://evil.test/app.example.com",
@@ -43,7 +43,7 @@ const FOREIGN: [&str; 29] = [
     "https://app.example.com%2eevil.test/",
     "https://app%00.example.com/",
     "https://app.example.com%3a443@evil.test/",
-    // Other schemes and ports.
+    // Other schemes and ports, an IP address as a number, and a URL without a scheme.
     "http://app.example.com/",
     "https://app.example.com:8443/",
     "javascript://app.example.com/%0aalert(1)",

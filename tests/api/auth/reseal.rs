@@ -61,7 +61,8 @@ async fn recovery_status(app: &TestApp, code: &str) -> u16 {
     app.client().post("/api/v1/auth/mfa/sign-in", body).await.status()
 }
 
-/// The password for the project's mail server, as a worker reads it.
+/// The password for the project's mail server, as a worker reads it; `None` if it cannot be
+/// decrypted.
 async fn mail_password(app: &TestApp) -> Option<String> {
     let project = app.app.store.project(app.project_id()).await.unwrap().unwrap().project;
     let server = project.config.email.server.unwrap();

@@ -149,7 +149,8 @@ async fn a_sign_in_notes_the_teams_of_a_member() {
         .await;
     let by_mail = app.sign_in_by_mail(ADA).await;
     assert_eq!(reason_of(&app, &by_mail).await, reason());
-    // A restriction by an administrator takes precedence, and a second factor does not lift it.
+    // A restriction by an administrator takes precedence, and the user cannot even set up a second
+    // factor.
     app.advance(SignedDuration::from_secs(1));
     app.server().patch(&format!("/api/v1/users/{}", ada.user_id), json!({ "restricted_by_admin": true })).await;
     assert_eq!(reason_of(&app, &by_mail).await, json!({ "type": "restricted_by_administrator" }));

@@ -30,7 +30,8 @@ async fn project() -> TestApp {
     app
 }
 
-/// Registers a passkey, as a restricted user can.
+/// Registers a passkey, as a restricted user can; its responses have these flags. `None` keeps the
+/// default flags.
 async fn add_passkey(app: &TestApp, user: &SignedIn, flags: Option<u8>) -> SoftPasskey {
     let Ceremony { options, code } = Ceremony::of(&restricted(app, user).post(PASSKEY_START, json!({})).await);
     let passkey = SoftPasskey::create(&options, Page::default(), 1);

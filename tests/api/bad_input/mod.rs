@@ -1,5 +1,5 @@
-//! Requests that no real client sends. Each gets an error in the form of its interface, and leaves
-//! no partial writes.
+//! Requests that no real client sends, and unusually large amounts of data. Nothing causes an
+//! internal error or is written only in part, and errors have the form of their interface.
 
 mod bodies;
 mod large;

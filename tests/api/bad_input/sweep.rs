@@ -1,4 +1,4 @@
-//! Every operation with every kind of invalid request.
+//! Every operation with invalid paths, queries, bodies and headers.
 
 use api::http::{Interface, Route};
 use edge_functions::fallback::all_routes;
@@ -80,7 +80,8 @@ fn path(route: &Route, parameter: &str) -> String {
     segments.collect::<Vec<_>>().join("/")
 }
 
-/// Sends a request to every operation, as every caller, and checks each response.
+/// Sends a request to every operation, as every caller whose request cannot delete the project, and
+/// checks each response.
 async fn send_to_all(app: &TestApp, parameter: &str, query: &str, body: (&'static str, &'static [u8]), header: Option<(&str, &str)>) {
     for route in all_routes() {
         let path = format!("{}{query}", path(&route, parameter));

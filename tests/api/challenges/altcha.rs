@@ -36,8 +36,8 @@ fn payload(challenge: &Value, counter: u32) -> String {
     STANDARD.encode(json!({ "challenge": challenge, "solution": { "counter": counter, "derivedKey": "000", "time": 12.3 } }).to_string())
 }
 
-/// A challenge issued by the service that takes sixteen tries on average. A real challenge takes
-/// seconds.
+/// A challenge as the service issues it, except that sixteen tries solve it on average. Solving a
+/// real challenge takes seconds.
 pub(crate) fn easy(app: &TestApp) -> Value {
     let work = Work { cost: 1, prefix: "0", ..Work::of(0) };
     json!(Challenge::new(&app.app.challenge_key, &app.app.entropy, app.project_id(), work, app.now()).unwrap())

@@ -1,5 +1,5 @@
-//! An attack that has been observed in the wild: two hundred requests per hour, each from another
-//! network and for a random recipient.
+//! Floods of requests, such as one that has been observed in the wild: two hundred per hour, each
+//! from another network and for a random recipient. Normal use needs no challenge.
 
 use jiff::SignedDuration;
 use model::limit::{Limits, Rate, Rule};
@@ -65,8 +65,8 @@ async fn a_flood_claiming_an_unavailable_challenge_gets_at_most_ten_emails_an_ho
         }
         app.advance(APART);
     }
-    // The number of emails sent in the last two hours. Rejected requests of a continued flood are
-    // counted too, so the flood itself uses up the quota of each window.
+    // `sent` counts the emails of the last two of the three hours. Rejected requests are counted
+    // too, so a continued flood uses up the quota of each window.
     assert!((1..=20).contains(&sent), "{sent}");
 }
 

@@ -39,7 +39,7 @@ async fn an_address_above_its_usual_rate_is_challenged_and_others_are_not() {
     }
     assert_eq!(send(&app, "203.0.113.7", 3).await, 409);
     assert_eq!(send(&app, "203.0.113.8", 4).await, 200);
-    // Requests of all operations are counted together.
+    // For an IP address, sign-ups and requests for codes are counted together.
     assert_required(&at(app.client(), "203.0.113.7").post(SIGN_UP, account_of("ada@example.com", json!({}))).await);
 }
 

@@ -41,7 +41,8 @@ pub(super) const DOCUMENTS: [(&str, &str); 22] = [
     ("/api/v1/site", "application/json; charset=utf-8"),
 ];
 
-/// The sample content, at whatever URL the site has.
+/// A service with the sample content. It names no URL, so its documents have the URL of the
+/// service's site.
 pub(super) async fn published() -> TestApp {
     let app = TestApp::start().await;
     app.publish(&gateway::content::sample(None)).await;
@@ -116,7 +117,7 @@ fn links(answer: &Answer) -> BTreeSet<String> {
     found.chain(linked).filter(|path| !path.is_empty()).collect()
 }
 
-/// The operations alone, as a deployment has them: without the gateway's own pages.
+/// The operations and documents as a deployment serves them, without the gateway's own pages.
 fn deployed(app: &TestApp) -> Router {
     let mut operations = Operations::new(app.app.clone());
     edge_functions::all_operations(&mut operations);
@@ -153,7 +154,7 @@ async fn every_link_within_the_documents_leads_somewhere() {
     let app = published().await;
     let found =
         crawl(&app, &["/docs", "/llms.txt", "/index.md", "/sitemap.xml", "/feed.xml", "/.well-known/api-catalog", "/robots.txt"]).await;
-    // Agents call these two with POST.
+    // Agents call `/mcp` and `/a2a` with POST.
     let expected = |path: &str| if ["/mcp", "/a2a"].contains(&path) { 405 } else { 200 };
     let broken: Vec<_> = found.iter().filter(|(path, status)| **status != expected(path)).collect();
     assert!(broken.is_empty(), "{broken:?}");

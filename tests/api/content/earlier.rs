@@ -1,4 +1,4 @@
-//! Content that was published by the version before, which replaced posts and index in place.
+//! Content that was published by an earlier version, which replaced posts and index in place.
 
 use gateway::content::sample;
 use serde_json::{Value, json};

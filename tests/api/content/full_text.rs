@@ -18,7 +18,7 @@ fn items(app: &TestApp, is_wanted: impl Fn(&str) -> bool) -> Vec<Value> {
     content.map(|(_, item)| item).collect()
 }
 
-/// Deletes the chunks of texts, as a version does that does not know them.
+/// Deletes the chunks of texts, as if the version that published them did not write any.
 fn delete_chunks(app: &TestApp) {
     for item in items(app, is_chunk) {
         let request = json!({ "TableName": gateway::engine::TABLE, "Key": { "pk": item["pk"], "sk": item["sk"] } });
@@ -26,7 +26,7 @@ fn delete_chunks(app: &TestApp) {
     }
 }
 
-/// Makes all publications those of the version before, which had no chunks and counted no posts.
+/// Gives all publications the form of an earlier version, which had no chunks and counted no posts.
 async fn age(app: &TestApp) {
     delete_chunks(app);
     for mut item in items(app, |sk| sk == "SITE" || sk.starts_with("PUBLICATION#")) {

@@ -10,7 +10,7 @@ use support::TestApp;
 use super::mcp::{modern, tool};
 
 const POSTS: usize = 10_000;
-/// The largest answer, in bytes.
+/// The maximum size of a response, in bytes.
 const MOST_BYTES: usize = 4 << 20;
 
 const HEAD: &str = "\
@@ -59,7 +59,8 @@ async fn documents_of_ten_thousand_posts_take_few_calls_of_the_table() {
         app.recorder.measure();
     };
     app.recorder.measure();
-    // One call for what is published, two for the list of all posts.
+    // At most one call for what is published and, in addition, two for the list of all posts, one
+    // for a page of the blog or for the texts, or three for a post.
     for (path, most) in [
         ("/api/v1/blog-posts", 3),
         ("/feed.xml", 3),

@@ -29,7 +29,8 @@ pub(super) fn request(method: &str, params: &Value) -> String {
     json!({ "jsonrpc": "2.0", "id": "one", "method": method, "params": params }).to_string()
 }
 
-/// A valid request of the newest revision; `name` is that of a tool, or the URI of a resource.
+/// A valid request of the newest revision; `name` is that of a tool, or the URI of a resource, and
+/// `None` for other methods.
 pub(super) async fn modern(app: &TestApp, method: &str, name: Option<&str>, given: Value) -> Answer {
     let mut headers = vec![("mcp-protocol-version", STATELESS), ("mcp-method", method)];
     headers.extend(name.map(|name| ("mcp-name", name)));

@@ -15,13 +15,13 @@ fn slugs(page: &Answer) -> Vec<String> {
     links.map(|rest| rest.split('"').next().unwrap().to_owned()).collect()
 }
 
-/// The URL of a relation in the head of a page.
+/// The URL of a relation in the head of a page; `None` if the page has no such relation.
 fn related(page: &Answer, relation: &str) -> Option<String> {
     let (_, rest) = page.text().split_once(&format!("<link rel=\"{relation}\" href=\""))?;
     Some(rest.split('"').next().unwrap().to_owned())
 }
 
-/// All slugs of the blog by its pages, from the first on.
+/// The slugs on each page of the blog, from the first page on.
 async fn followed(app: &TestApp) -> Vec<Vec<String>> {
     let (mut pages, mut next) = (Vec::new(), Some("/blog".to_owned()));
     while let Some(path) = next {
@@ -43,7 +43,7 @@ async fn the_pages_of_a_long_blog_have_every_post_once() {
     let pages = followed(&app).await;
     assert_eq!((pages.len(), pages[0].len(), pages.concat()), (20, 50, expected.clone()));
 
-    // Posts of the future push no page away.
+    // Posts with a future date are on no page, and leave no gaps.
     for post in &mut content.blog_posts[..333] {
         post.published_at = (app.now() + SignedDuration::from_hours(1)).strftime("%Y-%m-%dT%H:%M:%SZ").to_string();
     }

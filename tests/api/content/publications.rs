@@ -1,4 +1,4 @@
-//! Publications: what they write, which posts are public, and the way back to an earlier one.
+//! Publications: what they write, which posts are public, and rollbacks to an earlier publication.
 
 use std::collections::BTreeMap;
 
@@ -137,7 +137,8 @@ async fn a_rollback_shows_the_publication_before_with_all_its_texts() {
     assert!(text(&app, "/blog/hello").await.contains("A mistake."));
     assert_eq!(app.app.store.roll_back(Some(7), app.now()).await.unwrap(), None);
 
-    // After a rollback, the publication before a new one is the one that was shown.
+    // After a rollback, the predecessor of the next publication is the one that the rollback
+    // showed.
     app.app.store.roll_back(Some(1), app.now()).await.unwrap();
     changed.texts.insert("hello".to_owned(), "Right.".to_owned());
     app.publish(&changed).await;

@@ -1,4 +1,4 @@
-//! Sending emails, and the outbox.
+//! Emails: templates, sending, the outbox, reports by the email service, and users' preferences.
 
 mod broadcasts;
 mod builtin_mails;
@@ -39,7 +39,8 @@ pub(crate) const SEND: &str = "/api/v1/emails/send-email";
 pub(crate) const OUTBOX: &str = "/api/v1/emails/outbox";
 pub(crate) const HOUR: Millis = 3_600_000;
 
-/// Sends `<p>Hello</p>` to a user, with these fields replaced, and returns the resulting entry.
+/// Sends `<p>Hello</p>` to a user, with these fields added or replaced, and returns the resulting
+/// entry.
 pub(crate) async fn send(app: &TestApp, to: &SignedIn, fields: Value) -> Value {
     let mut body = json!({ "user_ids": [to.user_id], "subject": "Greetings", "html": "<p>Hello</p>" });
     body.as_object_mut().unwrap().extend(fields.as_object().unwrap().clone());
@@ -65,7 +66,8 @@ pub(crate) async fn read(app: &TestApp, id: &str) -> Value {
     answer.json()
 }
 
-/// Changes an entry by a rule of the model, as a worker does.
+/// Changes an entry by a rule of the model, as a worker does. The rule returns `None` if it does
+/// not apply to the entry's state.
 pub(crate) async fn work(app: &TestApp, id: &str, rule: impl FnOnce(OutboxEntry) -> Option<OutboxEntry>) {
     let id = EmailId::parse(id).unwrap();
     let row = app.app.store.outbox_entry(app.project_id(), id).await.unwrap().unwrap();
@@ -104,7 +106,7 @@ async fn update(app: &TestApp, id: &str, patch: Value) {
 }
 
 /// Takes an entry in the state `preparing` through the next states, at most to `server-error`,
-/// until it has this status.
+/// until it has this status; `None` if the entry is in another state.
 fn sending(app: &TestApp, entry: OutboxEntry, status: Status) -> Option<OutboxEntry> {
     let now = app.now();
     let mail = ("Greetings".to_owned(), Some("<p>Hello</p>".to_owned()), Some("Hello".to_owned()));
@@ -120,7 +122,8 @@ fn sending(app: &TestApp, entry: OutboxEntry, status: Status) -> Option<OutboxEn
     sending.finish_sending(Uuid::nil(), Outcome::Final(failure), 0.0, now)
 }
 
-/// Applies a later report of the email service about a sent email.
+/// Applies a later report of the email service about a sent email; `None` if the entry's state does
+/// not permit the report.
 fn after_delivery(app: &TestApp, entry: OutboxEntry, status: Status) -> Option<OutboxEntry> {
     let kind = match status {
         Status::Bounced => ReportKind::Bounced,

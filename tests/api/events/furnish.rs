@@ -102,7 +102,7 @@ const TEAM_KEY: &str = "e3c2d1b0-9a8f-4e7d-8c6b-5d4e3f2a1b0c";
 /// A session other than that of the access token.
 const OTHER_SESSION: &str = "018f0b6c-1e2f-7b4d-8a34-5b9f0c6d7e81";
 
-/// Placeholders in the events for values that a test creates.
+/// Placeholders in the events, and the values that replace them.
 pub(super) type Placeholders = Vec<(&'static str, String)>;
 
 /// Creates a project with everything that the events refer to; returns the values of the
@@ -123,7 +123,7 @@ pub(super) async fn furnish(app: &TestApp, id: &str, key: &str) -> Placeholders 
     write_mail_documents(app, &project, user.id).await;
     write_cli_sign_ins(app, &project, SessionOf::of(&session, &user)).await;
     world_of_teams::write(app, &project, &user).await;
-    // Both were active today.
+    // Both users were active today.
     app.app.store.count_active(&project, &[user.clone(), bare.clone()], app.now()).await.unwrap();
     let owner_token = world_of_teams::write_owner(app).await;
     let user_key = owned_keys::write(app, &project, Owner::User(user.id), USER_KEY).await;

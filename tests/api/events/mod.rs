@@ -3,7 +3,7 @@
 //!
 //! The data that the events refer to is created first: their project with its keys, the user
 //! `ada@example.com`, and items such as a code, a refresh token and an email. Then each event must
-//! succeed.
+//! succeed, except that of the fallback, which matches no operation.
 
 mod furnish;
 mod owned_keys;

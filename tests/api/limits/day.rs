@@ -44,7 +44,7 @@ enum What {
     Code,
     /// Sign-in with a provider, from the start to the tokens.
     OAuth,
-    /// A new access token, once the last one has expired.
+    /// A new access token for the session.
     Refresh,
     Change,
     /// An invitation to a team.

@@ -1,6 +1,6 @@
 //! Sends the event of every operation. Operations with a limit are rejected once the limit is
-//! reached, and operations that check or send codes have the limits of codes. New operations are
-//! covered automatically.
+//! reached, and operations that check or send codes have a limit. New operations are covered
+//! automatically.
 
 use std::collections::BTreeSet;
 

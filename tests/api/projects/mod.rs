@@ -1,5 +1,5 @@
-//! Projects: their settings, API keys, metrics, owners and deletion, and the public keys of their
-//! tokens.
+//! Projects: their settings, sign-up rules, API keys, metrics, owners and deletion, the public keys
+//! of their tokens, and the related origins of their passkeys.
 
 mod api_keys;
 mod config;

@@ -1,5 +1,6 @@
-//! Failures: failed attempts to authenticate within a minute share an entry with a count. Other
-//! requests that are rejected, lose a race or fail leave no entry.
+//! Failures: failed attempts to authenticate within a minute share an entry with a count, as do
+//! sign-ups that the project's rules reject. Other requests that are rejected, lose a race or fail
+//! leave no entry.
 
 use jiff::SignedDuration;
 use model::trail::{Actor, Event};

@@ -16,7 +16,7 @@ use wire::id::{ProjectId, UserId};
 /// a list would read a partition for each day before, as far back as a trail may be kept.
 const FROM: &str = "2026-01-01T00:00:00Z";
 
-/// The entries of a project, or of one of its users, oldest first.
+/// The entries of a project, or only those of `user` if given, oldest first.
 async fn listed(app: &TestApp, project: &ProjectId, user: Option<UserId>) -> Vec<Entry> {
     let (mut entries, mut after) = (Vec::new(), None::<String>);
     loop {

@@ -1,5 +1,5 @@
 //! Sends the event of every operation. A change adds one entry with its caller, access level,
-//! target and fields, but without the values of the request. New operations are covered
+//! target and fields, but without the other values of the request. New operations are covered
 //! automatically.
 
 use std::collections::BTreeSet;
@@ -127,7 +127,8 @@ fn values(value: &Value) -> Vec<String> {
 }
 
 /// Whether an entry may contain this value of a request: ids of existing items are recorded, and
-/// single words occur by chance. Of the other values, only the name of a target may be recorded.
+/// short values and single words occur by chance. Of the other values, only the name of a target
+/// may be recorded.
 fn is_told(value: &str) -> bool {
     uuid::Uuid::try_parse(value).is_ok() || value.len() < LEAST || value.bytes().all(|byte| byte.is_ascii_lowercase())
 }

@@ -24,7 +24,8 @@ async fn sign_up_many(app: &TestApp, count: usize) -> Vec<SignedIn> {
     users
 }
 
-/// Asserts that the users' channels obey the rules, and that the claims of `addresses` match them.
+/// Asserts that no user has two primary channels or an address twice, that an address signs in at
+/// most one user, and that the claims of `addresses` match the channels.
 async fn assert_consistent(app: &TestApp, users: &[SignedIn], addresses: &[String]) {
     let mut expected: BTreeMap<String, (String, bool)> = BTreeMap::new();
     for user in users {

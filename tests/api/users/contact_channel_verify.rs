@@ -29,7 +29,7 @@ async fn a_code_verifies_only_its_own_address() {
     let app = TestApp::start().await;
     let (ada, code) = sign_up(&app, "ada@example.com").await;
     let (bob, _) = sign_up(&app, "bob@example.com").await;
-    // Some mail clients show the code in upper case.
+    // The case of a code does not matter.
     let answer = verify(&app, &code.to_uppercase()).await;
     assert_eq!((answer.status(), answer.json()), (200, json!({ "success": true })));
     assert_eq!((is_verified(&app, &ada).await, is_verified(&app, &bob).await), (json!(true), json!(false)));
@@ -79,7 +79,7 @@ async fn a_code_expires_after_a_day() {
     app.advance(SignedDuration::from_millis(1));
     let answer = verify(&app, &late).await;
     assert_eq!((answer.status(), answer.code().as_str()), (400, "VERIFICATION_CODE_EXPIRED"));
-    // Expiry is checked before use.
+    // An expired code is reported as expired, even if it was used before.
     assert_eq!(verify(&app, &code).await.code(), "VERIFICATION_CODE_EXPIRED");
 }
 

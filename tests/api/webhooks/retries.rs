@@ -81,7 +81,7 @@ async fn after_eight_attempts_a_delivery_has_failed_and_can_be_replayed() {
     assert_eq!(receiver.received().len(), 10);
 }
 
-/// The changes so far, as if they had happened in this second.
+/// The changes whose events are not recorded yet, as if they had happened in this second.
 async fn changes_at(app: &TestApp, second: i64) -> Batch {
     let mut batch = app.changes().await.unwrap();
     for record in batch.event["Records"].as_array_mut().unwrap() {

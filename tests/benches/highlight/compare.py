@@ -1,4 +1,4 @@
-"""Compares how pages get their colours: by the scanner of shared/site, or by the crate `syntect`.
+"""Compares how pages get their colors: by the scanner of shared/site, or by the crate `syntect`.
 
     python3 tests/benches/highlight/compare.py
 

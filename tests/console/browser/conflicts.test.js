@@ -1,5 +1,5 @@
-// Two administrators: every form that changes something refuses to overwrite, unseen, what somebody
-// else has saved since it was opened.
+// Two administrators: if somebody else has saved since a form was opened, the form shows both
+// values and asks before it overwrites what the other has saved.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";

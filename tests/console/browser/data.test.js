@@ -1,4 +1,5 @@
-// Data in the console: hostile texts, two administrators at once, and what cannot be undone.
+// Data in the console: hostile texts, two administrators at once, what cannot be undone, and a
+// field for every setting.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";

@@ -1,4 +1,5 @@
-// How people use the console: opening it, searching, mistakes, the keyboard, and commands to copy.
+// How people use the console: opening it, searching, the outbox, mistakes, copied commands, the
+// keyboard, the API reference, sign-up rules, the quick start, and the content page.
 
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
@@ -37,7 +38,7 @@ test("without the token, the console only offers to sign in", async (t) => {
   await page.goto(`${it.gateway.url}${it.home}/users`);
   await heading(page, "Sign in");
   assert.match(await page.innerText("main"), /gateway pages/);
-  // The cookie alone, which servers on other ports receive too, does not open the keys.
+  // The cookie alone, which servers on other ports receive too, does not suffice to read the keys.
   assert.equal(await page.evaluate(async () => (await fetch("/console/session")).status), 403);
 });
 

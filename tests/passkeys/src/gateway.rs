@@ -37,7 +37,8 @@ impl Gateway {
         Self { process, agent, url, keys }
     }
 
-    /// Sends a request as a client of the first project, or as an admin; returns status and body.
+    /// Sends a request as a client of the first project, or as an admin, with the access token of a
+    /// user if given; returns status and body.
     pub fn send(&self, method: &str, path: &str, access: &str, token: Option<&str>, body: &Value) -> (u16, Value) {
         let (header, label) = match access {
             "admin" => ("x-service-super-secret-admin-key", "Admin key"),

@@ -88,8 +88,8 @@ test("a browser that has opened the console gives its keys to no other page", as
     return { authorization, text: await (await fetch("/console/session", { headers: { authorization } })).text() };
   });
   assert.match(own.text, SECRET);
-  // A page on another port is of the same site, so its requests have the cookie. Even with the
-  // token, which it could not know, it reads nothing.
+  // A page on another port of localhost is of the same site, so its requests have the cookie. Even
+  // with the token, which no other page could know, a page reads nothing.
   for (const origin of [`http://localhost:${site.address().port}`, `http://evil.test:${site.address().port}`]) {
     const other = await page.context().newPage();
     await other.goto(origin);

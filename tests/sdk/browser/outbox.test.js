@@ -28,7 +28,7 @@ async function scheduled(fields) {
 /** Asserts that the page is accessible in both themes, at three widths. */
 async function looksRight(page, what) {
   for (const colorScheme of ["light", "dark"]) {
-    // Disables the transitions of colours, which take 120 ms.
+    // Disables the transitions of colors, which take 120 ms.
     await page.emulateMedia({ colorScheme, reducedMotion: "reduce" });
     for (const width of [360, 768, 1280]) {
       await page.setViewportSize({ width, height: 800 });

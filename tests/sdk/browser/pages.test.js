@@ -313,7 +313,7 @@ test("parts of an email, and pages behind links in emails, are accessible, and f
         await it.page.setViewportSize({ width, height: 800 });
         await isAccessible(it.page, `${link}, ${colorScheme}, ${width} px`);
       }
-      // The gateway's own pages and the pages behind emailed links have the same colours.
+      // The gateway's own pages and the pages behind emailed links have the same colors.
       const colors = await it.page.evaluate(() => [getComputedStyle(document.body).color, getComputedStyle(document.body).backgroundColor, getComputedStyle(document.querySelector("button")).backgroundColor]);
       const page = await open(t, "/handler/email-verification?code=x", { colorScheme });
       assert.deepEqual(colors, await page.page.evaluate(() => [getComputedStyle(document.body).color, getComputedStyle(document.body).backgroundColor, getComputedStyle(document.querySelector("button.main")).backgroundColor]));

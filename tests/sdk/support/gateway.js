@@ -19,7 +19,7 @@ const LABELS = {
 /** Starts a gateway; `settings` are environment variables, and `options` command-line options. */
 export async function startGateway(settings = {}, options = []) {
   const binary = process.env.GATEWAY;
-  if (!binary) throw new Error("GATEWAY is not set: these tests are started by tests/sdk/run");
+  if (!binary) throw new Error("GATEWAY is not set: start these tests with the script `run` of their folder");
   if (process.env.DEPLOYMENT) return newProject(binary, settings);
   const child = spawn(binary, ["serve", "--memory", "--listen", "127.0.0.1:0", ...options], {
     stdio: ["ignore", "pipe", "pipe"],

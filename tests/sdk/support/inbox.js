@@ -1,4 +1,4 @@
-// The emails of a gateway, from its inbox, in the order of arrival.
+// The emails of a gateway, from its inbox, or of a rehearsed deployment, from its emulated SES.
 
 import assert from "node:assert/strict";
 import { setTimeout as sleep } from "node:timers/promises";

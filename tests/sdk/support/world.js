@@ -9,7 +9,7 @@ import { startGateway } from "./gateway.js";
 import { Inbox, linkOf } from "./inbox.js";
 
 export const version = process.env.SDK;
-if (!version) throw new Error("SDK is not set: these tests are started by tests/sdk/run");
+if (!version) throw new Error("SDK is not set: start these tests with tests/sdk/run or tests/sdk/browser/run");
 const { StackAdminApp, StackClientApp, StackServerApp } = await import(`../${version}/sdk.js`);
 
 export const PASSWORD = "correct horse battery";

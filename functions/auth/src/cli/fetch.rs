@@ -1,9 +1,9 @@
 //! Fetches the session of a tool whose sign-in was confirmed.
 //!
 //! The session begins when the tool fetches it, so its refresh token is stored nowhere in
-//! plaintext. The session belongs to the tool alone: the user can see and end it like any other
-//! session. If the confirming session has ended, the user's credentials have changed or the user
-//! fails [`Signed::check_unrestricted`], the confirmation no longer counts.
+//! plaintext. It is a session of its own, which the user can see and end like any other. If the
+//! confirming session has ended, the user's credentials have changed or the user fails
+//! [`Signed::check_unrestricted`], the confirmation no longer counts.
 
 use errors::{Error, KnownError};
 use flows::context::Scope;

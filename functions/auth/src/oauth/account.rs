@@ -94,7 +94,7 @@ pub(crate) struct Signing<'a> {
 struct Known {
     owners: Owners,
     flow_user: Option<UserRow>,
-    /// The session in which the flow began.
+    /// The session in which the flow began; `None` if nobody was signed in, or it no longer exists.
     flow_session: Option<Session>,
 }
 

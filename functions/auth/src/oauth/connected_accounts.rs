@@ -48,18 +48,19 @@ pub struct ProviderAccessToken {
 pub(crate) struct Wanted<'a> {
     pub(crate) user: UserRef,
     pub(crate) provider_id: &'a str,
-    /// The account's id at the provider; absent for the user's first account there.
+    /// The account's id at the provider; absent for the user's first connected account there.
     pub(crate) account_id: Option<&'a str>,
-    /// The scopes that the token must have, separated by spaces.
+    /// The scopes that the token must have, separated by spaces; absent if it need not have any.
     pub(crate) scope: Option<&'a str>,
 }
 
-/// The user that a request names.
+/// The user that a request names; `None` if there is no such user.
 pub(crate) async fn user(access: &Access<Client>, named: UserRef) -> Result<Option<User>, Error> {
     Ok(accounts::read(access, access.user_id(named)?).await?.map(|row| row.user))
 }
 
-/// An access token for the user's account at a provider: the named account, or the first one.
+/// An access token for a connected account of the user: the named one, or the first one at the
+/// provider.
 pub(crate) async fn access_token(access: &Access<Client>, headers: &HeaderMap, wanted: Wanted<'_>) -> Result<ProviderAccessToken, Error> {
     let provider = access.project.config.oauth_provider(wanted.provider_id).ok_or(KnownError::OauthProviderNotFoundOrNotEnabled)?;
     if provider.is_shared() {

@@ -83,7 +83,8 @@ impl Native<'_> {
         Ok(SignedInOrUp { signed_in: session.signed_in(app, project, &after), is_new_user })
     }
 
-    /// The anonymous user who is signed in, read again after a conflict.
+    /// The anonymous user who is signed in, read again after a conflict. `None` if nobody is signed
+    /// in, or if the user is not anonymous or has other credentials by now.
     async fn anonymous(&self, round: u32) -> Result<Option<UserRow>, Error> {
         let Some(current) = &self.access.user else { return Ok(None) };
         let row = match round {

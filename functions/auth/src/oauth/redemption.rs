@@ -59,9 +59,11 @@ enum Next {
 
 /// Why a code was not redeemed.
 enum Failed {
+    /// The code has been redeemed already.
     Redeemed,
     /// The user changed concurrently.
     Changed,
+    /// For another reason, which the error names.
     For(KnownError),
 }
 

@@ -52,7 +52,7 @@ pub(crate) struct PasskeyProof<'a> {
     pub(crate) failed: Event,
 }
 
-/// A correct response before the use of the passkey is written.
+/// A correct response; the use of the passkey has not been written to the table yet.
 pub(crate) struct Proved {
     /// The user as read.
     row: UserRow,

@@ -8,8 +8,8 @@ use store::user::EmailClaim;
 ///
 /// If there is no account, sign-up must be enabled. If the account has disabled sign-in by email,
 /// the address is refused, unless it is unverified and the project has no passwords: the owner of
-/// the address could not reset a password either, so the account's creator could keep an address
-/// that belongs to somebody else.
+/// the address could not reset a password either, so a refusal would let the account's creator keep
+/// an address that belongs to somebody else.
 pub(crate) fn may_sign_in(config: &ProjectConfig, claim: Option<&EmailClaim>) -> Result<(), KnownError> {
     match claim {
         Some(claim) if claim.refuses_codes && (claim.is_verified || config.credential_enabled) => Err(KnownError::MagicLinkNotEnabled),

@@ -11,7 +11,8 @@ use store::user::device::device_key;
 use store::{Items, Key, keys};
 use wire::id::{ProjectId, UserId};
 
-/// The key of the device that a request names, to be read together with its user.
+/// The key of the device that a request names, to be read together with its user; `None` if the
+/// request names no device.
 pub(crate) fn key(project: &ProjectId, user: UserId, token: Option<&DeviceToken>) -> Option<Key> {
     token.map(|token| device_key(project, user, token.id))
 }
@@ -38,7 +39,7 @@ pub(crate) async fn read(app: &App, project: &Project, user: &User, token: Optio
     device(app, project, user, (&items, Some(token)))
 }
 
-/// A user and the device of the request, in one round trip.
+/// A user, and the device of the request as [`device`] returns it, in one round trip.
 pub(crate) async fn user_and_device(
     app: &App,
     project: &Project,

@@ -22,6 +22,7 @@ pub(crate) async fn read(app: &App, project: &Project, user: UserId) -> Result<O
 }
 
 /// Notes the teams in the user's item, if they have changed and the user has no second factor.
+/// Without `teams`, changes nothing.
 pub(crate) async fn note(app: &App, project: &Project, user: &mut User, teams: Option<BTreeSet<TeamId>>) -> Result<(), store::Error> {
     let Some(teams) = teams.filter(|teams| !user.has_second_factor() && user.second_factor_teams != *teams) else { return Ok(()) };
     app.store.write_unrecorded(user::note_second_factor_teams(&project.id, user.id, &teams)?).await?;

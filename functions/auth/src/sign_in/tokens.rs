@@ -28,7 +28,7 @@ use crate::sign_in::required_teams;
 pub(crate) struct NewSession {
     session: Session,
     refresh_token: SecretString,
-    /// The remembered device that made the second factor unnecessary.
+    /// The remembered device that made the second factor unnecessary, if there is one.
     device: Option<Device>,
 }
 

@@ -126,7 +126,7 @@ fn with_sessions(version: Option<&str>) -> Result<(), Refused> {
     }
 }
 
-/// The value of a header without surrounding white space.
+/// The value of a header without surrounding white space; `None` if it is absent or not ASCII.
 fn header<'a>(headers: &'a HeaderMap, name: &str) -> Option<&'a str> {
     headers.get(name)?.to_str().ok().map(str::trim)
 }

@@ -13,7 +13,7 @@ use crate::published::{content, portable_post, window};
 /// How many posts a page of the list has at most.
 const POSTS: usize = 100;
 
-/// The documents that are always there: name, title, description and renderer.
+/// The documents that every site has: name, title, description and renderer.
 const DOCUMENTS: [(&str, &str, &str, Renderer); 2] = [
     ("index.md", "Start page", "The site with its apps and posts, in Markdown", text::index),
     ("llms.txt", "Site for language models", "Apps, posts, APIs and documents as lists of links", text::llms),

@@ -19,5 +19,5 @@ pub(crate) fn owner(access: &Access<Client>) -> Result<&User, KnownError> {
     }
 }
 
-/// The errors of [`owner`].
+/// The errors of [`owner`], besides those that every operation with an access level can return.
 pub(crate) const ERRORS: &[ErrorCode] = &[ErrorCode::ExpectedInternalProject, ErrorCode::UserAuthenticationRequired];

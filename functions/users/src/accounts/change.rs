@@ -84,7 +84,7 @@ impl UserChange {
         Ok(with)
     }
 
-    /// The team that the user has selected after the change.
+    /// The team that the user has selected after the change, if any.
     pub(crate) fn selected(&self, user: &User) -> Option<TeamId> {
         let mut selected = user.selected_team_id;
         self.patch.input.selected_team_id.clone().apply(&mut selected);
@@ -92,7 +92,7 @@ impl UserChange {
     }
 
     /// Writes the change of a user who has been read. Returns the user with the team that is
-    /// selected afterwards.
+    /// selected afterwards, if any.
     pub(crate) async fn make<L>(&self, access: &Access<L>, row: UserRow, missing: KnownError) -> Result<(UserRow, Option<Team>), Error> {
         let project = &access.project;
         let (id, selected) = (row.user.id, self.selected(&row.user));

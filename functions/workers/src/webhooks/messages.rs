@@ -31,7 +31,7 @@ type Events = Vec<(EventType, Value)>;
 pub(super) struct Known<'a> {
     pub(super) app: &'a App,
     pub(super) project: &'a Project,
-    /// The teams that the batch removes users from.
+    /// The teams that each user leaves in the batch.
     pub(super) teams_left: &'a HashMap<(ProjectId, UserId), Vec<TeamId>>,
 }
 

@@ -1,8 +1,7 @@
 // Forms. Nothing that was typed is lost if the API rejects it: the problems appear beside the
 // fields. A form that changes something sends only what changed. It first compares the values with
-// the current ones, so that it does not overwrite somebody else's changes unseen. If somebody else
-// saves between this comparison and the change, the API refuses the change, and the form compares
-// again.
+// the current ones, and asks before it overwrites somebody else's changes. If somebody else saves
+// between this comparison and the change, the API refuses the change, and the form compares again.
 
 import { isStale, TRIES } from "../core/api.js";
 import { fill, h, newId, say } from "../core/dom.js";
@@ -176,7 +175,7 @@ export function form({ fields, values, reread, send, request, done, verb, cancel
     for (const [name, part] of parts) boxes.get(name).hidden = Boolean(part.field.when && !part.field.when(values));
   }
 
-  /** The values to send; `null` if a field has no valid value. */
+  /** The values of all fields; `null` if a field has no valid value. */
   function collected() {
     const found = {};
     let first = null;

@@ -1,4 +1,4 @@
-// Small parts of pages: texts, ids, times, states, notices.
+// Small parts of pages, such as texts, ids, secrets, times, states, headings, notes and tabs.
 
 import { h, newId } from "../core/dom.js";
 import { clipped, shortened, visible } from "../core/format.js";

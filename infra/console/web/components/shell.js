@@ -1,4 +1,5 @@
-// The frame of a project's pages: the switch of projects in the bar, and the list of pages.
+// The frame of a project's pages: the list of pages and, in the bar, the switch of projects and the
+// links to sign in or out and to the user's account.
 
 import { h } from "../core/dom.js";
 import { clipped, visible } from "../core/format.js";

@@ -64,8 +64,8 @@ const VARIABLES = {
 };
 
 /**
- * A request as a command for a shell. Credentials are variables, those of `keys.env` for keys, and
- * passwords and secrets in the body are masked, so that a copied command contains no secret.
+ * A request as a command for a shell. Credentials are variables, those of `keys.env` for keys.
+ * Texts in the body are masked if the name of their field contains `password`, `secret` or `totp`.
  */
 export function toCurl({ method, url, headers, body }, origin) {
   const quoted = (text) => `'${text.replaceAll("'", `'\\''`)}'`;
@@ -174,12 +174,15 @@ export class Resource {
     return body;
   }
 
-  /** Changes it, by default with a request to its own path. */
+  /** Changes the resource, by default with a request to its own path. */
   change(body, path = this.#path) {
     return this.#api.patch(path, body, { ifMatch: this.#etag });
   }
 
-  /** Reads it, and changes it to what `next` makes of it; again if somebody else was faster. */
+  /**
+   * Reads the resource, and changes it to what `next` makes of it. Tries again if somebody else was
+   * faster, up to `TRIES` times in all.
+   */
   async replace(next) {
     for (let tries = 1; ; tries++) {
       const body = next(await this.read());
@@ -192,7 +195,7 @@ export class Resource {
   }
 }
 
-/** The id of a user, given the id or an address. An address of no user is returned unchanged. */
+/** The id of a user, given the id or the primary address. Any other text is returned unchanged. */
 export async function userId(api, text) {
   const wanted = text.trim();
   if (!wanted.includes("@")) return wanted;

@@ -8,13 +8,13 @@ export function visible(text) {
   return String(text).replace(UNSEEN, (character) => `⟨U+${character.codePointAt(0).toString(16).toUpperCase().padStart(4, "0")}⟩`);
 }
 
-/** A text of at most `most` characters, cut at its end. */
+/** The first `most` characters of a text, with an ellipsis if there are more. */
 export function clipped(text, most = 160) {
   const characters = Array.from(text);
   return characters.length > most ? `${characters.slice(0, most).join("")}…` : text;
 }
 
-/** An id or a key, shortened in the middle. */
+/** An id or a key, shortened in the middle if it has more than 16 characters. */
 export function shortened(id) {
   return id.length > 16 ? `${id.slice(0, 8)}…${id.slice(-4)}` : id;
 }
@@ -66,7 +66,7 @@ export function capital(text) {
   return text.charAt(0).toUpperCase() + text.slice(1);
 }
 
-/** Words from an identifier that begin with a capital letter. */
+/** The words of an identifier, the first with a capital letter. */
 export function title(name) {
   return capital(words(name));
 }

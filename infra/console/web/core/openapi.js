@@ -23,7 +23,7 @@ export function operations(document) {
   );
 }
 
-/** A schema with its references resolved, down to a depth; cycles end there. */
+/** A schema with its references resolved, down to a depth, at which cycles end, too. */
 export function resolved(document, schema, depth = 6) {
   if (!schema || depth === 0) return {};
   if (schema.$ref)

@@ -2,7 +2,10 @@
 
 export const BASE = "/console";
 
-/** The parameters of a path that matches a pattern such as `/:project/users/:user`, or `null`. */
+/**
+ * The parameters of a path, by a pattern such as `/:project/users/:user`; `null` if the path does
+ * not match it.
+ */
 export function match(pattern, path) {
   const wanted = pattern.split("/");
   const given = path.split("/");

@@ -97,7 +97,7 @@ export class Session {
     return this.#attempt("/auth/password/sign-in", { email, password });
   }
 
-  /** Signs in with a passkey, in the same way. */
+  /** Signs in with a passkey. Returns the same as `signIn`. */
   async signInWithPasskey() {
     return this.#attempt("/auth/passkey/sign-in", await prove(this.#anybody()));
   }
@@ -146,7 +146,7 @@ export class Session {
     return new Api(credentials, { fetch: this.#fetch, renew: () => this.#renew() }).post("/auth/password/update", body);
   }
 
-  /** Checks, confirms or refuses a sign-in; if confirmed, the tool gets a session of this user. */
+  /** Checks, confirms or refuses a tool's sign-in. Once confirmed, the tool gets a session. */
   decide(code, mode) {
     const body = { login_code: code, mode, ...(mode === "complete" && { refresh_token: this.#user?.refresh }) };
     return this.internal.post("/auth/cli/complete", body);

@@ -67,12 +67,12 @@ export async function entries({ api, router, to }, query) {
   });
 }
 
-/** The past forms of irregular verbs. */
+/** The past forms that are not just the verb with `-d` or `-ed`. */
 const PASTS = { begin: "began", cancel: "cancelled", find: "found", forget: "forgot", send: "sent", set: "set", take: "took", transfer: "transferred", undoe: "undid" };
 
 /**
- * What was done, from the summary of an operation: "Updates or revokes a key" is "Updated or revoked
- * a key". What the operation returned is left out.
+ * What was done, from the summary of an operation: "Updates or revokes a key" is "Updated or
+ * revoked a key". What the operation returned is left out.
  */
 export function past(summary) {
   const verb = (text) => {

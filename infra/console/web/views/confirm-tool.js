@@ -1,6 +1,6 @@
 // Confirming the sign-in of a command-line tool, such as `gateway login`, or of a device.
 //
-// Whoever opens the link may have been sent it, so nothing happens before a click.
+// The link may come from a stranger whose tool is waiting, so nothing happens before a click.
 
 import { form } from "../components/form.js";
 import { button, facts, failure, head, note, shown, time } from "../components/parts.js";
@@ -31,7 +31,7 @@ function question(session, place) {
   });
 }
 
-/** Where and when the tool began, and the decision. */
+/** Where and when the tool began its sign-in, and the buttons that confirm or refuse it. */
 async function decision(session, place, code) {
   const tool = await session.decide(code, "check");
   const problem = h("div");

@@ -15,8 +15,9 @@ export function placeOf(place) {
 }
 
 /**
- * The live sessions of a user, whose id may be `me`. `mark` returns the tag of a session, if any,
- * `canEnd` says which sessions have a button that ends them, and `query` is that of its request.
+ * The live sessions of a user, whose id may be `me`. `mark` returns the tag of a session, if any;
+ * `canEnd` says which sessions have a button that ends them; `query` is the query of the request
+ * that ends a session.
  */
 export function liveSessions({ api, refresh, user, query, mark, canEnd = () => true }) {
   const end = async (session) => {

@@ -1,4 +1,5 @@
-//! `gateway content`: publishes the site's content, and returns to an earlier publication.
+//! `gateway content`: publishes the site's content, lists the publications that are kept, and shows
+//! an earlier one again.
 
 use std::path::{Path, PathBuf};
 

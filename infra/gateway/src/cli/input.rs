@@ -22,7 +22,10 @@ pub(super) fn patch(settings: &[String]) -> anyhow::Result<Value> {
         let mut place = &mut patch;
         for name in path.split('.') {
             let _ = write!(pointer, ".{name}");
-            let object = place.as_object_mut().with_context(|| format!("{pointer} is below a setting that is not an object"))?;
+            let object = place.as_object_mut().with_context(|| {
+                let path = pointer.trim_start_matches('.');
+                format!("{path}: another argument sets a value that contains it and is not an object: leave out one of the two")
+            })?;
             place = object.entry(name).or_insert_with(|| Value::Object(Map::new()));
         }
         *place = value;

@@ -42,9 +42,18 @@ pub(super) async fn run(tools: &Tools) -> anyhow::Result<()> {
     say!("Trail links re-authenticated: {}; already up to date: {}", links.anew, links.current);
     let first = |lost: &[String]| lost.first().cloned().unwrap_or_default();
     let (count, of) = (sealed.lost.len(), first(&sealed.lost));
-    ensure!(count == 0, "{count} sealed values, for example that of {of}, open with neither secret; they were left unchanged");
+    ensure!(
+        count == 0,
+        "{count} sealed values, such as the one at {of}, can be unsealed with neither GATELET_SECRET nor GATELET_SECRET_PREVIOUS and \
+         were left unchanged: set GATELET_SECRET_PREVIOUS to the secret that sealed them, and run the command again"
+    );
     let (count, of) = (links.lost.len(), first(&links.lost));
-    ensure!(count == 0, "{count} trail links, for example {of}, match neither secret; they were left unchanged");
+    ensure!(
+        count == 0,
+        "{count} trail links, such as {of}, can be verified with neither GATELET_SECRET nor GATELET_SECRET_PREVIOUS and were left \
+         unchanged: set GATELET_SECRET_PREVIOUS to the secret that authenticated them, and run the command again; if there is none, \
+         they were tampered with"
+    );
     Ok(())
 }
 

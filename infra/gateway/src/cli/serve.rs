@@ -63,8 +63,9 @@ pub(super) struct Options {
     /// Same as `GATELET_REMOTE_PAGES=1`
     #[arg(long, conflicts_with = "no_pages")]
     remote_pages: bool,
-    /// Serve the console although the pages are disabled (`--no-pages`, `--trusted-proxy`), to
-    /// everybody who signs in as a user of the project `internal`. Same as `GATELET_CONSOLE=on`
+    /// Serve the console although the pages are disabled (`--no-pages`, `--trusted-proxy`).
+    /// Everybody can open it, but has to sign in as a user of the project `internal`. Same as
+    /// `GATELET_CONSOLE=on`
     #[arg(long)]
     console: bool,
     /// Trust the viewer headers of a distribution without proof (for tests)

@@ -89,8 +89,8 @@ impl Tools {
         BySystem { operation, fields, clock: &self.clock, entropy: &self.entropy }.run(project, work)
     }
 
-    /// The app for a command that runs the code of an operation. The app answers no request and
-    /// sends no email, so its URLs are placeholders.
+    /// The app for a command that runs the code of an operation or of a worker. The app answers no
+    /// request and sends no email, so its URLs are placeholders.
     pub(super) fn app(&self) -> anyhow::Result<App> {
         let url = "http://localhost".to_owned();
         let settings = Settings {

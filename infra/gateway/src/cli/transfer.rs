@@ -47,8 +47,8 @@ pub(super) struct Import {
     overwrite: bool,
 }
 
-/// The progress of an export, saved after each page so that an interrupted export can continue from
-/// there.
+/// The progress of an export, saved after each page so that an interrupted export can continue with
+/// the next one.
 #[derive(Serialize, Deserialize, Default)]
 struct State {
     items: u64,
@@ -174,7 +174,7 @@ impl Tally {
                 different.len()
             );
         }
-        ensure!(written + identical == items, "only {} of {items} items were imported", written + identical);
+        ensure!(written + identical == items, "only {} of {items} items were imported: run import again", written + identical);
         say!("Imported {items} items: {written} written, {identical} existed");
         Ok(())
     }

@@ -1,8 +1,8 @@
 //! The pictures that previews of links show for pages without an image of their own: the title of
-//! the page and the name of the site, in the colours of all pages.
+//! the page and the name of the site, in the colours of the site.
 //!
-//! The name of a picture is the digest of what is drawn, so whether it is stored already is known
-//! without drawing it.
+//! The name of a picture contains a digest of what is drawn, so whether the picture is stored
+//! already is known without drawing it.
 
 use std::borrow::Cow;
 use std::sync::LazyLock;
@@ -14,9 +14,9 @@ use model::content::image::{Format, ImageName};
 
 const WIDTH: u16 = 1200;
 const HEIGHT: u16 = 630;
-/// The distance of everything from the edges.
+/// The distance of the logo and the texts from the edges, in pixels.
 const MARGIN: f32 = 80.0;
-/// The sizes of the title, and how many lines it may have at each of them.
+/// The sizes of the title in pixels, and how many lines it may have at each of them.
 const SIZES: [(f32, usize); 3] = [(92.0, 2), (76.0, 3), (62.0, 4)];
 const SMALL: f32 = 38.0;
 /// The number of shades from the background to a colour, both included.

@@ -1,4 +1,4 @@
-//! The image files of a site: finds those that texts refer to, and checks that they can be
+//! The image files of a site: finds those that the content refers to, and checks that they can be
 //! published.
 
 use std::collections::BTreeMap;
@@ -12,7 +12,7 @@ use percent_encoding::percent_decode_str;
 
 use super::source::PublishError;
 
-/// The folder with the image files, and those that texts have referred to.
+/// The folder with the image files, and the files that the content has referred to so far.
 pub(super) struct Gallery {
     /// The folder without symbolic links in its path; `None` for content that has no folder.
     root: Option<PathBuf>,

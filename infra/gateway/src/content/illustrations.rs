@@ -41,7 +41,7 @@ impl Illustrations {
         Ok((redirected(text, changes), names))
     }
 
-    /// The image that a value in TOML names.
+    /// The image that a value in TOML names; `None` without a value.
     pub(super) fn find(&mut self, place: &Place<'_>, given: Option<&Spanned<String>>) -> Result<Option<ImageName>, PublishError> {
         let Some(given) = given else { return Ok(None) };
         let folder = place.source.name.rsplit_once('/').map_or("", |(folder, _)| folder);

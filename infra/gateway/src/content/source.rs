@@ -10,7 +10,7 @@ use toml::Spanned;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PublishError {
     pub file: String,
-    /// The number of the line, from 1.
+    /// The number of the line, from 1; `None` if the error concerns the whole file.
     pub line: Option<usize>,
     pub message: String,
 }

@@ -29,7 +29,9 @@ pub(super) async fn examine(deployment: &Deployment, report: &mut Report<impl Wr
 async fn examine_account(client: &SesApi, report: &mut Report<impl Write>) -> io::Result<()> {
     match client.get_account().await {
         Err(error) => report.warn("email", format!("cannot query SES: {}", with_causes(&error))),
-        Ok(account) if !account.sending_enabled => report.fail("email", "SES has suspended sending for the account"),
+        Ok(account) if !account.sending_enabled => {
+            report.fail("email", "sending is disabled for the account: the account dashboard of SES shows the reason")
+        }
         Ok(account) if !account.production_access_enabled => {
             report.warn("email", "the account is in the SES sandbox and can only send to verified addresses: request production access")
         }
@@ -53,7 +55,7 @@ async fn examine_sender(client: &SesApi, sender: &str, report: &mut Report<impl 
             Err(error) => return report.warn("sender", format!("cannot query SES: {}", with_causes(&error))),
         }
     }
-    report.fail("sender", format!("emails from {sender} are rejected: {reason}"))
+    report.fail("sender", format!("emails from {sender} are rejected: {reason}; verify the sender in SES"))
 }
 
 async fn examine_events(client: &SesApi, name: &str, report: &mut Report<impl Write>) -> io::Result<()> {

@@ -32,8 +32,10 @@ pub(super) async fn examine(deployment: &Deployment, report: &mut Report<impl Wr
         match deployment.shared_clients.get(provider) {
             Some(_) => report.ok("providers", format!("the deployment's client of {provider} is used by {}", projects.join(", ")))?,
             None => {
-                let problem =
-                    format!("{} uses the deployment's client of {provider}: set {variable} to its id to check it", projects.join(", "));
+                let problem = format!(
+                    "the deployment's client of {provider} is used by {}, but not checked: set {variable} to the client's id",
+                    projects.join(", ")
+                );
                 report.warn("providers", problem)?;
             }
         }

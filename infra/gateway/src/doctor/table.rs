@@ -1,6 +1,6 @@
 //! Checks of the table: its keys, indexes, stream and expiry are as the crate `store` needs them,
-//! its capacity is on demand, deletion protection and backups are on, and it contains projects and
-//! no overdue emails.
+//! its capacity is on demand, deletion protection and backups are on, and it contains projects, but
+//! no overdue emails or broadcasts.
 
 use std::io::{self, Write};
 
@@ -18,7 +18,8 @@ use wire::clock::Clock;
 use super::report::Report;
 use crate::causes::with_causes;
 
-/// How long an email may be overdue. The workers run every minute, so a longer delay is a problem.
+/// How long an email or a broadcast may be overdue. The workers run every minute, so a longer delay
+/// is a problem.
 const LATE: SignedDuration = SignedDuration::from_mins(10);
 
 /// Checks the table and its settings; returns whether there is a table to read.
@@ -86,7 +87,8 @@ fn examine_stream(found: &TableDescription, report: &mut Report<impl Write>) -> 
         }
         _ => report.fail(
             "stream",
-            "off, or without both images: emails wait for the schedule; `aws dynamodb update-table --stream-specification`",
+            "off, or without both images: emails wait for the schedule, and webhooks and the chains of audit trails stop; \
+             `aws dynamodb update-table --stream-specification`",
         ),
     }
 }
@@ -107,7 +109,7 @@ async fn examine_expiry(store: &Store, report: &mut Report<impl Write>) -> io::R
     let is_on = found.as_ref().and_then(|ttl| ttl.time_to_live_status()) == Some(&TimeToLiveStatus::Enabled);
     match found.as_ref().and_then(|ttl| ttl.attribute_name()) {
         Some(table::TTL) if is_on => report.ok("expiry", format!("items expire by {}", table::TTL)),
-        _ => report.warn("expiry", "off: expired items stay and are billed; `aws dynamodb update-time-to-live`"),
+        _ => report.warn("expiry", "off, or by another attribute: expired items stay and are billed; `aws dynamodb update-time-to-live`"),
     }
 }
 
@@ -121,7 +123,7 @@ async fn examine_backups(store: &Store, report: &mut Report<impl Write>) -> io::
     }
 }
 
-/// Checks the table's data: projects, and overdue emails.
+/// Checks the table's data: projects, and overdue emails and broadcasts.
 pub(super) async fn examine_content(store: &Store, report: &mut Report<impl Write>) -> io::Result<()> {
     match store.projects().await {
         Ok(projects) if projects.is_empty() => report.warn("projects", "none yet: `gateway project create NAME --table …`")?,
@@ -133,7 +135,7 @@ pub(super) async fn examine_content(store: &Store, report: &mut Report<impl Writ
         Err(error) => return report.fail("outbox", format!("cannot be read: {}", with_causes(&error))),
     };
     match late {
-        0 => report.ok("outbox", "no email is overdue"),
+        0 => report.ok("outbox", "no email or broadcast is overdue"),
         _ => report.fail("outbox", format!("{late} emails or broadcasts have been due for ten minutes or more: are the workers running?")),
     }
 }

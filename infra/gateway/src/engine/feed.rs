@@ -2,11 +2,11 @@
 //!
 //! Unless other processes use the table, too, the stream is off until a project has a webhook
 //! endpoint, because it makes each write more expensive. It is switched on before the endpoint is
-//! written, so no change after the endpoint is missed. Records are deleted once they are processed,
-//! unless other processes read the stream, too: the engine itself keeps records for ever, and
-//! searches all of them for the last number at each write. The records that remain when this
-//! process ends are those that the next process has to read. Records are deleted through a second
-//! connection to the file, because the engine has no call that deletes them.
+//! written, so no change after the endpoint is missed. Records in a file are deleted once they are
+//! processed, unless other processes read the stream, too: the engine itself keeps records for
+//! ever, and searches all of them for the last number at each write. The records that remain when
+//! this process ends are those that the next process has to read. Records are deleted through a
+//! second connection to the file, because the engine has no call that deletes them.
 
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, OnceLock, PoisonError};
@@ -32,8 +32,8 @@ pub(super) struct Feed {
     changed: Notify,
     /// The iterator of the next read; `None` until the first records are processed.
     next: Mutex<Option<String>>,
-    /// The database file from which processed records are deleted; unset if other processes read
-    /// the stream.
+    /// The database file from which processed records are deleted; unset if the database is in
+    /// memory, or other processes read the stream.
     file: OnceLock<PathBuf>,
 }
 

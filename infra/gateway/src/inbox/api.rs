@@ -1,4 +1,4 @@
-//! The inbox's JSON interface at `/inbox/api/messages`, for programs and for the inbox's page.
+//! The inbox's JSON interface at `/inbox/api/messages`, for programs.
 
 use api::http::Json;
 use axum::Router;

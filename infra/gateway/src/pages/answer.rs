@@ -27,8 +27,8 @@ pub(super) fn page(status: StatusCode, html: anyhow::Result<String>) -> Response
 }
 
 pub(super) fn failed(error: &anyhow::Error) -> Response {
-    tracing::error!(error = format!("{error:#}"), "cannot render a page");
-    (StatusCode::INTERNAL_SERVER_ERROR, "The page could not be rendered; see the gateway's log.\n").into_response()
+    tracing::error!(error = format!("{error:#}"), "cannot answer a request for a page");
+    (StatusCode::INTERNAL_SERVER_ERROR, "The gateway failed to answer this request: its log has the reason.\n").into_response()
 }
 
 /// A response with a picture of a document. A browser must revalidate a cached picture, because it

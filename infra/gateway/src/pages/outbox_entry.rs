@@ -262,7 +262,7 @@ async fn shown(pages: &Pages, at: &At, refused: Option<&Refused>) -> anyhow::Res
     Ok(answer::page(if refused.is_some() { StatusCode::CONFLICT } else { StatusCode::OK }, html))
 }
 
-/// The HTML of the email, as displayed in the preview.
+/// The HTML of the email, as displayed in the preview; `None` if there is none, or not yet.
 fn html_of(view: &OutboxView) -> Option<&str> {
     view.rendered.as_ref()?.html.as_deref()
 }

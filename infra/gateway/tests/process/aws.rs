@@ -42,7 +42,7 @@ fn request(stream: &mut TcpStream) -> String {
     head
 }
 
-/// An operator's machine: a home folder, and a folder of programs.
+/// An operator's machine: a home folder, a folder of programs, and a server in place of DynamoDB.
 struct Machine {
     folder: Folder,
     dynamodb: String,

@@ -29,7 +29,15 @@ fn a_working_deployment_passes_with_warnings_for_unknowns() {
     let report = succeeds(&doctor(&deployment, "gatelet", &[]));
     assert_eq!(lines(&report, "fail"), Vec::<&str>::new(), "{report}");
     let ok = lines(&report, "ok").join("\n");
-    for found in ["gatelet exists", "gsi1", "gsi2", "stream", "items expire by ttl", "no email is overdue", "the secret of the functions"] {
+    for found in [
+        "gatelet exists",
+        "gsi1",
+        "gsi2",
+        "stream",
+        "items expire by ttl",
+        "no email or broadcast is overdue",
+        "the secret of the functions",
+    ] {
         assert!(ok.contains(found), "{found} is missing in {report}");
     }
     let functions =

@@ -1,5 +1,5 @@
-//! A gateway that delivers emails: those of a project with its own mail server are sent there, and
-//! all others to the inbox.
+//! A gateway that delivers emails: those of a project with its own mail server are sent to that
+//! server, and all others to the inbox.
 
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::net::{TcpListener, TcpStream};

@@ -1,4 +1,4 @@
-//! Responses with headers about the content.
+//! Responses with the header `Link`.
 
 use axum::response::{IntoResponse, Response};
 use http::{HeaderValue, header};

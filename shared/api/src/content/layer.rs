@@ -1,4 +1,4 @@
-//! Shapes every response of the content API: errors in the form of this API, validators, cache
+//! Shapes the responses of the content API: errors in the form of this API, validators, cache
 //! rules, and CORS for any origin.
 
 use std::any::Any;

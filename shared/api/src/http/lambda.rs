@@ -26,7 +26,7 @@ use crate::http::router::{behind_content, behind_product, of_agents, of_content,
 use crate::http::version::resolved;
 
 /// The value of `Strict-Transport-Security`: for a year, browsers use only TLS for the host of the
-/// API (RFC 6797). Subdomains are excluded, because they may not belong to the API.
+/// API (RFC 6797). Subdomains are excluded, because others may own them.
 const TRANSPORT_SECURITY: HeaderValue = HeaderValue::from_static("max-age=31536000");
 
 /// Runs the Lambda of an operation of the product API: builds the app at a cold start, then handles

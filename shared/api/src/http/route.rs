@@ -47,9 +47,9 @@ pub struct Route {
     pub ignores_body: bool,
     /// Whether the API document describes the body as a form. All operations accept forms.
     pub takes_forms: bool,
-    /// Whether its errors also have the form of RFC 6749 §5.2.
+    /// Whether the operation's errors also have the form of RFC 6749 §5.2.
     pub has_oauth_errors: bool,
-    /// Whether its responses take a minimum time, which hides whether accounts exist.
+    /// Whether the operation's responses take a minimum time, which hides whether accounts exist.
     pub hides_accounts: bool,
     /// Whether the operation, and thus its function, needs keys derived from the deployment secret.
     pub uses_secret: bool,
@@ -59,7 +59,7 @@ pub struct Route {
     pub serves_images: bool,
     /// Whether the operation needs to know if the deployment has the console.
     pub leads_to_console: bool,
-    /// Whether its changes are recorded in the trail.
+    /// Whether the operation records its changes in the trail.
     pub trail: Trail,
     /// If the operation has a rate limit: whether users whom an administrator has restricted may
     /// call it.

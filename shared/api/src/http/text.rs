@@ -48,8 +48,8 @@ impl Page {
     }
 }
 
-/// The content security policy. It permits only the page's own style, identified by its digest, and
-/// inline images; no scripts.
+/// The content security policy. It permits only the page's own style, identified by its digest,
+/// inline images, and forms that are sent to the same origin; no scripts.
 const POLICY: HeaderValue = HeaderValue::from_static(
     "default-src 'none'; style-src 'sha256-rCIVX8ny+UMYBVSyVKM1OoraKIauO/lUiEuQJyRuZCQ='; img-src data:; form-action 'self'; base-uri 'none'; \
      frame-ancestors 'none'",

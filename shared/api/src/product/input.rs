@@ -65,7 +65,7 @@ impl<B: ToSchema> ToSchema for OrEmpty<B> {
     }
 }
 
-/// The body as the layer parsed it; `None` if there was none.
+/// The body as the layer parsed it; `None` if there was none, or if it was not read.
 #[derive(Debug, Clone)]
 pub struct ParsedBody(pub Option<Json>);
 

@@ -172,8 +172,8 @@ fn looks_like_json(bytes: &[u8]) -> bool {
     bytes.trim_ascii_start().starts_with(b"{") || bytes.trim_ascii_start().starts_with(b"[")
 }
 
-/// Adds the headers that every response of the product API has, and replaces the status of a
-/// client error with 200 if an old client asks for that.
+/// Adds the headers of the product API, and replaces the status of a client error with 200 if an
+/// old client asks for that.
 fn finish(request: &HeaderMap, request_id: RequestId, mut response: Response) -> Response {
     let prefixes = answer_prefixes(request);
     let code = response.extensions().get::<AnsweredCode>().map(|code| code.0).filter(|code| KnownError::is_reference_code(code));

@@ -61,8 +61,9 @@ impl IfMatch {
         }
     }
 
-    /// The result of a write that is conditional on the version that was checked: if the resource
-    /// has changed since, [`KnownError::PreconditionFailed`] when the request names versions.
+    /// The result of a write that is conditional on the version that was checked. If it failed
+    /// because the resource has changed since, and the request names versions, the error is
+    /// [`KnownError::PreconditionFailed`].
     pub fn lost<T>(&self, written: Result<T, store::Error>) -> Result<T, Error> {
         match written {
             Err(store::Error::Conflict(_)) if self.is_given() => Err(KnownError::PreconditionFailed.into()),

@@ -1,4 +1,4 @@
-//! Which web pages may call agents' endpoints. The check protects a gateway on a developer's
+//! Which web pages may call the endpoints for agents. The check protects a gateway on a developer's
 //! machine against pages of other sites, including those whose name resolves to that machine (DNS
 //! rebinding).
 

@@ -15,7 +15,8 @@ use crate::rpc::code::INVALID_REQUEST;
 use crate::rpc::origin;
 use crate::rpc::reply::Reply;
 
-/// A request from an allowed origin, with a JSON body of at most `MOST` bytes.
+/// A request from an allowed origin, with a body of at most `MOST` bytes whose media type is JSON.
+/// The body has not been parsed.
 #[derive(Debug)]
 pub struct Received<const MOST: usize> {
     /// The headers.

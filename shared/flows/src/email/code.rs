@@ -1,6 +1,7 @@
-//! Emails with codes. A code is written together with the outbox entry that delivers it. The
-//! recipient is counted in the same transaction ([`crate::limits::recipient`]), except for an email
-//! of [`CodeEmail::reset`].
+//! Emails with codes, and the email that says that an account now belongs to the owner of its
+//! address. A code is written together with the outbox entry that delivers it. The recipient is
+//! counted in the same transaction ([`crate::limits::recipient`]), except for an email of
+//! [`CodeEmail::reset`].
 
 use jiff::Timestamp;
 use model::code::{Code, Purpose, StoredCode};
@@ -70,7 +71,7 @@ impl CodeEmail<'_> {
         self.with_email(recipient, stored, &code, outbox::create_decoy(self.project, &entry, self.now)?)
     }
 
-    /// The write of the code, the write of its email, and the write that counts the recipient.
+    /// The writes of the code and of its email, and `recipient`, which counts the recipient.
     fn with_email(&self, recipient: Option<Write>, stored: &StoredCode, code: &Code, mail: Write) -> Result<Vec<Write>, store::Error> {
         Ok([code::create(self.project, code, stored)?, mail].into_iter().chain(recipient).collect())
     }

@@ -158,7 +158,7 @@ impl Turnstile {
 pub struct BotChallengeView {
     /// Who provides the challenges; `off` means that no operation requires one.
     pub provider: ChallengeProvider,
-    /// The Turnstile site key.
+    /// The Turnstile site key; `null` if no keys are stored.
     pub site_key: Option<String>,
     /// When signing up with a password requires a solved challenge.
     pub sign_up: Policy,
@@ -185,7 +185,7 @@ pub struct BotChallengeInput {
     #[deserr(default)]
     #[schema(value_type = ChallengeProvider, required = false)]
     pub provider: Option<ChallengeProvider>,
-    /// The Turnstile site key; `null` removes it.
+    /// The Turnstile site key; `null` removes both keys.
     #[deserr(default)]
     #[schema(value_type = Option<String>)]
     pub site_key: Change<String>,

@@ -40,7 +40,8 @@ pub enum Rejected {
     /// The token does not prove that its sender solved a challenge for this operation.
     #[error("the Turnstile token is rejected: {0}")]
     Token(String),
-    /// The token could not be checked, because of a fault at Cloudflare or a wrong secret key.
+    /// The token could not be checked, for example because of a fault at Cloudflare or a wrong
+    /// secret key.
     #[error("Turnstile tokens cannot be checked: {0}")]
     Unjudged(String),
 }

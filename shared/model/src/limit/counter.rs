@@ -56,8 +56,8 @@ impl Counter {
         format!("{}#{}#{}x{window}", self.rule.name(), self.subject.0, self.rate.window())
     }
 
-    /// The number of requests that this window permits up to now, given that the previous one
-    /// counted `before`.
+    /// The number of requests that this window permits now, given that the previous one counted
+    /// `before`.
     pub fn quota_after(&self, before: u32) -> u32 {
         self.rate.quota.saturating_sub(self.still(before))
     }

@@ -31,7 +31,7 @@ fn windows_have_their_length_and_follow_each_other() {
     }
 }
 
-/// A counter with the rate 10/600, this many milliseconds after its window began.
+/// A counter with the rate 10/600, this many milliseconds after a window began.
 fn counter_at(millis: i64) -> Counter {
     let new = |now| Counter::new(Rule::Code, Rate::new(10, 600), &Subject::project(), now);
     new(at(new(at(0)).resets_at.as_millisecond() + millis))

@@ -4,7 +4,8 @@
 //!
 //! These counts suffice to tell how many different users or teams were active in a window of at
 //! most [`WINDOW`] days. Of the active days of a user in the window, only the first has a gap that
-//! reaches back to before the window. [`distinct`] therefore adds up the counts with such gaps.
+//! reaches back to before the window, or is the day of the sign-up ([`Gap::New`]). [`distinct`]
+//! therefore adds up the counts with such gaps.
 
 use std::collections::BTreeMap;
 
@@ -50,7 +51,7 @@ pub enum Gap {
 
 impl Gap {
     /// The gap on `today` of a user who signed up, or a team that was created, on `since` and was
-    /// last active on `last`; `None` if that day is unknown.
+    /// last active on `last`, which is `None` if that day is unknown.
     pub fn of(today: Day, since: Day, last: Option<Day>) -> Self {
         if since >= today {
             return Self::New;

@@ -106,8 +106,8 @@ impl FromIterator<(String, i64)> for Tally {
     }
 }
 
-/// The sign-in methods that are counted for a user: a password, emailed codes, passkeys, and each
-/// provider once.
+/// The sign-in methods that are counted for a user: a password, emailed codes, passkeys, and, each
+/// once, the providers whose accounts the user can sign in with.
 fn methods(user: &User) -> Vec<&str> {
     let own = [("password", user.password.is_some()), ("otp", user.otp_enabled), ("passkey", !user.passkeys.is_empty())];
     let own = own.into_iter().filter(|(_, is_set)| *is_set).map(|(name, _)| name);

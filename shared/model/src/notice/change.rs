@@ -103,8 +103,8 @@ fn authenticator_change(before: &User, after: &User) -> Option<Change> {
     is_fewer.then(|| Change::of(Kind::OneAuthenticatorRemoved))
 }
 
-/// A change to the recovery codes. Also `None` if they were removed with the authenticator app,
-/// which is reported as a change to the app.
+/// A change to the recovery codes; `None` also if they were removed. They are removed only with the
+/// authenticator apps, whose change is reported, or by a "This wasn't me" link.
 fn recovery_change(before: &User, after: &User) -> Option<Change> {
     let (old, new) = (before.recovery_codes(), after.recovery_codes()?);
     match old {

@@ -13,7 +13,7 @@ pub enum Topic {
     /// The addresses that the user signs in with.
     #[deserr(rename = "sign-in-address")]
     SignInAddress,
-    /// The authenticator app and its recovery codes.
+    /// The authenticator apps and the recovery codes.
     #[deserr(rename = "authenticator-app")]
     AuthenticatorApp,
     /// Accounts at providers.
@@ -33,7 +33,7 @@ pub enum Topic {
 pub enum Kind {
     /// A password was set for an account that had none.
     PasswordSet,
-    /// A signed-in user or a server changed the password.
+    /// The password was changed, but not with an emailed code.
     PasswordChanged,
     /// The password was reset with an emailed code.
     PasswordReset,
@@ -67,7 +67,7 @@ pub enum Kind {
     PasskeyAdded,
     /// A passkey was removed.
     PasskeyRemoved,
-    /// There may be a copy of a passkey's authenticator: a sign-in with it was refused.
+    /// The use of a passkey was refused because there may be a copy of its authenticator.
     PasskeyCloneSuspected,
 }
 

@@ -145,7 +145,7 @@ impl DeliveryCapacity {
         Self { rate_per_second: per_hour / 3600.0, boost_multiplier: 1.0, penalty_factor, is_boost_active: false, boost_expires_at: None }
     }
 
-    /// How many emails may be sent in an hour.
+    /// The rate in emails per hour.
     pub fn per_hour(&self) -> f64 {
         self.rate_per_second * 3600.0
     }

@@ -2,8 +2,9 @@
 //! complaints, opens and clicks.
 //!
 //! Reports arrive late, in any order and more than once. An entry therefore keeps only the earliest
-//! time of each kind, which does not depend on the order. The status of the entry is the first of
-//! these for which there is a report: marked as spam, clicked, opened, bounced, delivered, delayed.
+//! time of each kind, which does not depend on the order. The status of the entry follows from the
+//! first of these for which there is a report: marked as spam, clicked, opened, bounced, delivered,
+//! delayed.
 
 use serde::{Deserialize, Serialize};
 use wire::clock::Millis;

@@ -256,7 +256,8 @@ mod tests {
         }
     }
 
-    /// Every report is permitted in every status in which it can arrive.
+    /// A late report must not be refused because of the reports before it, so each of these
+    /// statuses permits every report.
     #[test]
     fn every_report_applies_to_every_status_after_sending_starts() {
         for kind in ReportKind::ALL {

@@ -43,13 +43,13 @@ pub struct OutboxView {
     pub scheduled_at_millis: Millis,
     /// Whether the email was made from a draft or by an API call.
     pub created_with: CreatedWith,
-    /// The draft that the email was made from.
+    /// The draft that the email was made from; `null` if there is none.
     pub email_draft_id: Option<Uuid>,
-    /// The template that the email was made from.
+    /// The template that the email was made from; `null` if there is none.
     pub email_programmatic_call_template_id: Option<Uuid>,
     /// The number of failed attempts to send.
     pub send_retries: usize,
-    /// When the next attempt is due.
+    /// When the next attempt is due; `null` if none is.
     pub next_send_retry_at_millis: Option<Millis>,
     /// The failed attempts, oldest first; `null` if there are none.
     pub send_attempt_errors: Option<Vec<AttemptError>>,

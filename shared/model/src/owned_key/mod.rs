@@ -3,7 +3,8 @@
 //!
 //! A key is part of its owner's item: it is deleted with the owner, a change to it is one
 //! conditional write, and one read checks the key and its owner together. Ended keys stay visible
-//! for [`ENDED_FOR`]; older ones are dropped when a key is added.
+//! for at most [`ENDED_FOR`]. Adding a key drops those that ended earlier and, if many have ended,
+//! those that were created first.
 
 pub mod owner;
 pub mod text;

@@ -1,4 +1,5 @@
-//! The text of an API key of a user or team. Only its digest is stored.
+//! The text of an API key of a user or team. Only its digest and its last four characters are
+//! stored.
 //!
 //! | part | characters | value |
 //! |---|---|---|

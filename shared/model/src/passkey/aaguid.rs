@@ -1,5 +1,5 @@
 //! The names of widespread authenticators, for passkeys whose users give no name. An authenticator
-//! states its model by an AAGUID. Without attestation, this is not proved, so the name is only
+//! identifies its model by an AAGUID. Without attestation, this is not proved, so the name is only
 //! displayed and no decision depends on it.
 
 use uuid::{Uuid, uuid};

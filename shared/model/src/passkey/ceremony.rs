@@ -64,7 +64,7 @@ struct Attestation {
     transports: Vec<String>,
 }
 
-/// The response of a sign-in.
+/// The response of an authentication: a sign-in, a second factor or a reauthentication.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Assertive {
@@ -83,8 +83,8 @@ impl<R: DeserializeOwned> Response<R> {
     }
 }
 
-/// The user that a response of a sign-in claims to belong to, which is not proved yet; `None` if
-/// the response names no user.
+/// The user that the response of an authentication claims to belong to, which is not proved yet;
+/// `None` if the response names no user.
 pub fn claimed_user(response: &Value) -> Option<UserId> {
     let handle = Bytes::deserialize(response.get("response")?.get("userHandle")?).ok()?;
     UserId::parse(std::str::from_utf8(&handle.0).ok()?).ok()
@@ -136,8 +136,8 @@ pub struct Assertion {
     pub is_user_verified: bool,
 }
 
-/// Verifies the response of a sign-in by a passkey of `user`. The signature counter is checked when
-/// the use is recorded ([`User::use_passkey`]).
+/// Verifies the response of an authentication by a passkey of `user`. The signature counter is
+/// checked when the use is recorded ([`User::use_passkey`]).
 pub fn authenticate(project: &Project, challenge: &Challenge, response: &Value, user: &User) -> Result<Assertion, Failed> {
     let Response { raw_id, response, .. } = Response::<Assertive>::read(response)?;
     if response.user_handle.0 != user.id.to_string().as_bytes() {

@@ -52,8 +52,8 @@ pub fn of_registration(project: &Project, user: &User, challenge: &Challenge, rp
     })
 }
 
-/// The options of a sign-in. They name no credentials, so they work before the user is known, and
-/// in the autofill of a form.
+/// The options of an authentication. They name no credentials, so they work before the user is
+/// known, and in the autofill of a form.
 pub fn of_authentication(project: &Project, challenge: &Challenge, rp_id: Option<&str>) -> Value {
     json!({
         "rpId": rp_id.unwrap_or(RP_ID_PLACEHOLDER),

@@ -55,14 +55,14 @@ pub enum Refused {
     /// The permission would directly or indirectly contain itself.
     #[error("the permission {0} would contain itself")]
     Cycle(PermissionId),
-    /// The project has [`MAX_DEFINITIONS`] permissions of this scope.
+    /// The project would have more than [`MAX_DEFINITIONS`] permissions of this scope.
     #[error("a project can define at most {MAX_DEFINITIONS} permissions per scope")]
     TooMany,
 }
 
 impl Default for Rbac {
     /// The defaults: `team_admin` may do everything with a team and is granted to its creator;
-    /// `team_member` sees the members and may invite.
+    /// `team_member` sees the members and may invite, and is granted to everybody else who joins.
     fn default() -> Self {
         let set = |description: &str, contains: &[System]| Definition {
             key: 0,

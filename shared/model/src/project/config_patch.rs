@@ -90,8 +90,8 @@ pub struct ConfigPatch {
     /// The maximum time since the last use of a session in seconds, 300 to 31,708,800.
     #[deserr(default)]
     pub session_max_idle_seconds: Option<u32>,
-    /// How long after a reauthentication users may change how they sign in, in seconds: 60 to
-    /// 31,708,800, or 0 for no limit.
+    /// How long after signing in or reauthenticating in a session users may change how they sign
+    /// in, in seconds: 60 to 31,708,800, or 0 for no limit.
     #[deserr(default)]
     pub reauthentication_max_age_seconds: Option<u32>,
     /// Which users need a second factor, and for how long a device replaces it.

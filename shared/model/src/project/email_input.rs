@@ -38,8 +38,8 @@ pub struct EmailInput {
 }
 
 impl EmailInput {
-    /// The settings that the input describes, with the password of the existing settings, `old`, if
-    /// the input has none. Fails with the first problem found.
+    /// The settings that the input describes. If it has no password, that of `old`, the existing
+    /// settings, is kept for the same host, port and username. Fails with the first problem found.
     pub fn check(self, old: &EmailConfig, project: &str, deployment: &Deployment<'_>) -> Result<EmailConfig, InvalidSetting> {
         let theme_id = old.theme_id;
         match self.r#type.as_str() {

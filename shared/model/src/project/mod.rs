@@ -73,7 +73,7 @@ pub struct Project {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub owner_team_id: Option<String>,
     /// The highest cost among the bcrypt hashes imported for the project's users; absent if there
-    /// are none. Every check of a wrong password takes as much work as a hash of this cost, so that
+    /// are none. Every check of a wrong password includes the work of a hash of this cost, so that
     /// its timing reveals nothing about the account.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub dearest_bcrypt_cost: Option<u32>,
@@ -143,8 +143,8 @@ pub struct ProjectConfig {
     pub sign_up_rules_default_action: DefaultAction,
     /// The lifetime of sessions.
     pub sessions: SessionSettings,
-    /// The maximum age, in seconds, of a user's last reauthentication for changes to how the user
-    /// signs in; 0 for no limit.
+    /// How long after signing in or reauthenticating in a session users may change how they sign
+    /// in, in seconds; 0 for no limit.
     pub reauthentication_max_age_seconds: u32,
     /// Which users need a second factor, and for how long a device replaces it.
     #[serde(skip_serializing_if = "SecondFactorSettings::is_default")]

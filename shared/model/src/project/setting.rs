@@ -16,7 +16,8 @@ use crate::provider::shared::SharedClients;
 pub struct InvalidSetting {
     /// The path of the setting, as in `config.domains[0].domain`.
     pub path: String,
-    /// A description of the expected value.
+    /// What is wrong with the value, or which values are expected: the end of a sentence that
+    /// begins with the path.
     pub message: Cow<'static, str>,
 }
 

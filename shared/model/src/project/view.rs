@@ -87,7 +87,8 @@ pub struct AdminProject {
     pub is_production_mode: bool,
     /// Whether the public URL of the API uses plain HTTP, as a local gateway does.
     pub is_development_environment: bool,
-    /// The team that owns this project; it is a team in the internal project.
+    /// The team that owns this project; it is a team in the internal project. `null` if no team
+    /// owns it.
     pub owner_team_id: Option<String>,
     /// Always `completed`, for published SDKs.
     #[schema(example = "completed")]
@@ -144,8 +145,8 @@ pub struct AdminConfig {
     pub session_max_age_seconds: u32,
     /// The maximum time since the last use of a session, in seconds.
     pub session_max_idle_seconds: u32,
-    /// The maximum age, in seconds, of a user's last reauthentication for changes to how the user
-    /// signs in; 0 for no limit.
+    /// How long after signing in or reauthenticating in a session users may change how they sign
+    /// in, in seconds; 0 for no limit.
     pub reauthentication_max_age_seconds: u32,
     /// Which users need a second factor, and for how long a device replaces it.
     pub second_factor: SecondFactorView,
@@ -173,11 +174,11 @@ pub struct AdminProvider {
     /// `standard`, or `shared` if the deployment's client is used.
     #[schema(example = "standard")]
     pub r#type: &'static str,
-    /// The client id registered with the provider.
+    /// The client id registered with the provider; absent for `shared`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub client_id: Option<String>,
-    /// Eight asterisks in place of the secret. A request that contains them keeps the secret, if
-    /// the client id, issuer and tenant do not change.
+    /// Eight asterisks in place of the secret; absent for `shared`. A request that contains the
+    /// asterisks keeps the secret, if the client id, issuer and tenant do not change.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub client_secret: Option<&'static str>,
     /// The issuer of a provider that is not in the catalog.

@@ -41,7 +41,8 @@ pub enum ResponseMode {
 }
 
 /// The data of a flow, stored until the provider redirects the user back. The key of the item
-/// contains the digest of the inner state: the `state` parameter that is sent to the provider.
+/// contains the digest of the inner state, which is the `state` parameter that is sent to the
+/// provider.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Authorization {
     /// The project.

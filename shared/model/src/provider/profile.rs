@@ -13,7 +13,7 @@ pub struct Profile {
     /// The stable id of the account at the provider. Never an address, because the provider could
     /// reassign an address to somebody else.
     pub account_id: String,
-    /// The user's name.
+    /// The user's name; absent if the provider reports none.
     pub name: Option<String>,
     /// The address, if the provider reports a valid one.
     pub email: Option<Email>,
@@ -31,9 +31,9 @@ pub struct Fields {
     pub id: &'static str,
     /// The candidates for the name; the first that is not blank is used.
     pub names: &'static [&'static str],
-    /// The address, and how to tell whether it is verified.
+    /// The address, and how to tell whether it is verified; `None` if the account has no address.
     pub email: Option<(&'static str, Verified)>,
-    /// The URL of the picture.
+    /// The URL of the picture; `None` if the account has none.
     pub picture: Option<&'static str>,
 }
 

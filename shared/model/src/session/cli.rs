@@ -26,7 +26,7 @@ pub const MIN_LIFE: SignedDuration = SignedDuration::from_secs(30);
 /// The sign-in of a command-line tool, stored under the digest of its login code.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct CliSignIn {
-    /// When the tool began.
+    /// When the tool started the sign-in.
     #[serde(with = "jiff::fmt::serde::timestamp::millisecond::required")]
     pub created_at: Timestamp,
     /// When the sign-in expires, whether or not it is confirmed.

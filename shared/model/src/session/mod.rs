@@ -46,7 +46,8 @@ pub struct Session {
     /// for which `created_at` counts instead.
     #[serde(default, skip_serializing_if = "Option::is_none", with = "jiff::fmt::serde::timestamp::millisecond::optional")]
     pub authenticated_at: Option<Timestamp>,
-    /// How the user last authenticated.
+    /// How the user last authenticated, and [`Amr::Mfa`] if the user ever proved several factors in
+    /// the session. Empty if the user proved nothing, as when a server created the session.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub amr: Vec<Amr>,
 }

@@ -151,7 +151,7 @@ impl Subject {
 pub enum Error {
     /// The token is malformed, is not an access token, is not signed with a key of this deployment,
     /// or has inconsistent claims. The token of a machine may also have expired.
-    #[error("the token was not issued by this service")]
+    #[error("the token is not a valid access token of this service")]
     Unparsable,
     /// The signature is valid, but the token has expired.
     #[error("the token has expired")]

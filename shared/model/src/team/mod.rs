@@ -125,8 +125,9 @@ impl<E: DeserializeError> Deserr<E> for TeamName {
 pub struct NewTeam {
     /// The name, one line of at most 256 characters; may be empty.
     pub display_name: TeamName,
-    /// The first member, as a user id or `me`. The first member gets the permissions that the
-    /// project gives to creators of teams. A client can only create teams for its own user.
+    /// The first member, as a user id or `me`. Default: a client's own user; a team that a server
+    /// creates has no member. The first member gets the permissions that the project gives to
+    /// creators of teams. A client can only create teams for its own user.
     #[deserr(default)]
     #[schema(value_type = Option<String>)]
     pub creator_user_id: Option<UserRef>,

@@ -87,10 +87,10 @@ pub enum Event {
     /// A recovery code was used.
     #[deserr(rename = "recovery-code-used")]
     RecoveryCodeUsed,
-    /// A provider account was linked.
+    /// A provider account was linked, or the user can now sign in with a linked one.
     #[deserr(rename = "provider-linked")]
     ProviderLinked,
-    /// A provider account was unlinked.
+    /// A provider account was unlinked, or the user can no longer sign in with it.
     #[deserr(rename = "provider-unlinked")]
     ProviderUnlinked,
     /// A passkey was registered.

@@ -26,18 +26,19 @@ pub struct AuditEntry {
     pub events: Vec<Event>,
     /// For a sign-in or a reauthentication, how the user was authenticated (RFC 8176).
     pub method: Vec<Amr>,
-    /// The access level of the request.
+    /// The access level of the request; `null` if the operation requires none, and for work of the
+    /// system.
     pub access: Option<Access>,
     /// Who caused the event.
     pub actor: Actor,
-    /// The user whose account is affected.
+    /// The user whose account is affected; `null` if none is.
     pub user_id: Option<UserId>,
     /// Other targets: first those that the path names, in the order of the path, such as a team and
     /// then a permission in it.
     pub targets: Vec<Target>,
     /// The names of the fields in the request, never their values.
     pub fields: Vec<String>,
-    /// Where the request came from.
+    /// Where the request came from; `null` for work of the system and for rejected sign-ups.
     pub place: Option<Place>,
     /// How often the event happened; above 1 only for failed sign-ins and proofs and for rejected
     /// sign-ups.

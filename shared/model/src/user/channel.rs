@@ -1,9 +1,9 @@
 //! Contact channels: the effects of adding, changing and removing them.
 //!
-//! After every change, a user has at most [`MAX_CHANNELS`] channels, no duplicates, and at most
-//! one primary channel. Removing a channel never makes another channel primary or enables another
-//! for signing in, because that is the user's choice. A user may therefore have no primary channel
-//! and no channel to sign in with, as after signing up with a provider.
+//! After every change, a user has at most [`MAX_CHANNELS`] channels, no duplicates, and at most one
+//! primary channel. Removing a channel never makes another channel primary or enables another for
+//! signing in, because that is the user's choice. A user may therefore have no primary channel and
+//! no channel to sign in with, as after signing up with a provider that reports no address.
 
 use serde::Serialize;
 use utoipa::ToSchema;

@@ -148,7 +148,7 @@ pub struct User {
     /// [`ownership`].
     #[serde(default)]
     pub credential_epoch: u64,
-    /// The epoch of sessions: sessions of an earlier epoch have ended; see
+    /// The epoch of sessions: sessions of an earlier epoch have ended, except the kept one; see
     /// [`Session::is_live`](crate::session::Session::is_live).
     #[serde(default)]
     pub session_epoch: u64,

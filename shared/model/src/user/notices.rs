@@ -29,8 +29,8 @@ pub struct Notices {
     undone: Vec<(u64, u64)>,
     #[serde(default)]
     recent: Vec<Recent>,
-    /// When addresses were verified, except those that were already verified when the account was
-    /// created.
+    /// When addresses were verified, except those that were verified when the account was created
+    /// or got a new owner, or by an earlier version.
     #[serde(default)]
     pub(crate) joined: Vec<Joined>,
 }
@@ -108,8 +108,8 @@ impl Notices {
         self.joined.clear();
     }
 
-    /// When the address was verified; `None` if it was verified when the account was created, or is
-    /// not verified.
+    /// When the address was verified; `None` if that is not recorded (see `joined`), or the address
+    /// is not verified.
     pub fn joined_at(&self, email: &Email) -> Option<Timestamp> {
         self.joined.iter().find(|joined| joined.email == *email).map(|joined| joined.at)
     }

@@ -2,10 +2,10 @@
 //! invalidates.
 //!
 //! An account has a *credential epoch* and a *session epoch*. A code is valid only in the
-//! credential epoch in which it was made, and a session only in its session epoch; ending all
-//! sessions raises both epochs. The whole account is one item, written under a version condition,
-//! so each transition below happens completely or not at all. Codes and sessions from before the
-//! transition are recognised by their older epoch.
+//! credential epoch in which it was made, and a session, except a kept one, only in its session
+//! epoch; ending all sessions raises both epochs. The whole account is one item, written under a
+//! version condition, so each transition below happens completely or not at all. Codes and sessions
+//! from before the transition are recognised by their older epoch.
 //!
 //! | transition | credentials | sessions | credential epoch |
 //! |---|---|---|---|

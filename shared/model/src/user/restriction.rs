@@ -38,7 +38,7 @@ pub enum RestrictedReason {
 #[derive(Serialize, Deserialize, ToSchema)]
 struct Wire {
     r#type: Type,
-    /// What the user has to set up to lift the restriction. Only with the type
+    /// What the user has to set up or prove to lift the restriction. Only with the type
     /// `restricted_by_administrator`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     needs: Option<Needed>,
@@ -52,7 +52,7 @@ enum Type {
     /// The project requires a verified primary address.
     EmailNotVerified,
     /// An administrator, a server or a sign-up rule restricted the user, or the project requires
-    /// something that the user has to set up.
+    /// something that the user has to set up or prove.
     RestrictedByAdministrator,
 }
 

@@ -96,8 +96,9 @@ impl User {
         config.second_factor.is_required(&self.second_factor_teams, &self.permissions, &config.rbac)
     }
 
-    /// Why the user is restricted in a session. A passkey counts as two factors only in a session
-    /// in which it was used: if the user has no app, another credential proves one factor.
+    /// Why the user is restricted in a session; `None` if the user is not. A passkey counts as two
+    /// factors only in a session in which it was used: if the user has no app, another credential
+    /// proves one factor.
     pub fn restricted_reason_in(&self, session: &Session, config: &ProjectConfig) -> Option<RestrictedReason> {
         self.restricted_reason(config).or_else(|| {
             let lacks_factor = !self.has_second_factor() && session.proved_one_factor() && self.must_prove_two_factors(config);

@@ -26,7 +26,7 @@ pub struct Totp {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub more: Vec<Authenticator>,
     /// The recovery codes, which replace codes of the apps, if the user has made any. They are
-    /// removed together with the last app.
+    /// removed when the last app is removed or all apps are replaced.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub recovery: Option<RecoveryCodes>,
 }
@@ -37,7 +37,7 @@ pub struct Authenticator {
     /// The id of the app. The app of an item that an earlier version stored has the nil UUID.
     #[serde(default = "nil", skip_serializing_if = "is_nil")]
     pub id: AuthenticatorId,
-    /// The name that the user gave to the app.
+    /// The name that the user gave to the app; absent if none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
     /// The secret, sealed for its user.
@@ -91,11 +91,12 @@ impl Authenticator {
 pub struct AuthenticatorView {
     /// The id.
     pub id: AuthenticatorId,
-    /// The name that the user gave to the app.
+    /// The name that the user gave to the app; `null` if none.
     pub name: Option<String>,
     /// When the app was set up, in milliseconds since the Unix epoch; `null` if that is not known.
     pub created_at_millis: Option<i64>,
-    /// When a code of the app was last accepted, in milliseconds since the Unix epoch.
+    /// When a code of the app was last accepted, in milliseconds since the Unix epoch; `null` if
+    /// that was never recorded.
     pub last_used_at_millis: Option<i64>,
 }
 

@@ -48,7 +48,7 @@ pub fn checked(headers: BTreeMap<String, String>) -> Result<BTreeMap<String, Str
             return Err(format!("must have names of 1 to {MAX_NAME} letters, digits and dashes, unlike {name:?}"));
         }
         if RESERVED.contains(&name.as_str()) || RESERVED_PREFIXES.iter().any(|prefix| name.starts_with(prefix)) {
-            return Err(format!("must not set {name}"));
+            return Err(format!("must not contain the reserved header {name}"));
         }
         if !is_value(value) {
             return Err(format!("must have a value of 1 to {MAX_VALUE} visible ASCII characters and spaces for {name}"));

@@ -65,7 +65,7 @@ impl Scanner<'_> {
         if is_word(first) { self.word() } else { (None, first.len_utf8()) }
     }
 
-    /// Whether a keyword, a comment or a string may begin here.
+    /// Whether a keyword, a comment of one line or a string may begin here.
     fn is_free(&self) -> bool {
         !self.language.has(Feature::BareWords) || self.before.is_whitespace() || "([{,=:;|&".contains(self.before)
     }

@@ -39,7 +39,7 @@ struct Line {
 pub(super) fn of(content: &Content, now: Timestamp) -> Vec<Vec<PostText>> {
     let (mut chunks, mut chunk, mut size, mut public) = (Vec::new(), Vec::new(), 0, 0);
     for post in &content.blog_posts {
-        // No text shows the picture of its page.
+        // `/llms-full.txt` does not show the pictures of pages.
         let text = PostText { picture: None, ..PostText::of(content, post) };
         // 128 bytes for the names of the fields and for punctuation.
         let needed = text.text.len() + post.title.len() + post.excerpt.len() + post.url.len() + post.slug.len() + 128;
@@ -53,7 +53,7 @@ pub(super) fn of(content: &Content, now: Timestamp) -> Vec<Vec<PostText>> {
         if size >= LEAST_BYTES && is_last(post) {
             chunks.push(std::mem::take(&mut chunk));
             size = 0;
-            // Not within a chunk, or each new post would change the last one.
+            // The list ends only between chunks; otherwise each new post would change the last one.
             if public > MOST_BYTES {
                 break;
             }

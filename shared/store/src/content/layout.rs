@@ -26,7 +26,7 @@ pub(super) const MAX_ITEM_BYTES: usize = 380_000;
 pub(super) const ROUNDS: u32 = 6;
 /// DynamoDB reads at most this many items in one request.
 pub(super) const BATCH: usize = 100;
-/// How much of a digest is in a key: 96 bits.
+/// How many characters of a digest are in a key; they have 96 bits.
 const DIGEST: usize = 16;
 
 pub(super) fn key(sk: impl Into<String>) -> Key {

@@ -38,8 +38,8 @@ pub struct Kept {
 pub struct Published {
     /// The number of the publication.
     pub number: u64,
-    /// How many posts and other items were written; `None` if exactly this content is the current
-    /// publication already.
+    /// How many items were written besides site, apps and record; `None` if exactly this content is
+    /// the current publication already.
     pub written: Option<usize>,
 }
 

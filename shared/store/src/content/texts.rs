@@ -20,7 +20,7 @@ pub struct PostText {
     pub post: BlogPost,
     /// The text, in Markdown.
     pub text: String,
-    /// The path of the picture that previews of links show.
+    /// The path of the picture that previews of links show; `None` for a preview without a picture.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub picture: Option<String>,
 }

@@ -11,7 +11,7 @@ use crate::content::head::Head;
 use crate::content::posts::Page;
 use crate::error::Error;
 
-/// The numbers of the posts on each page, if the pages have this many posts each.
+/// The numbers of the posts on each page; `counts` says how many posts each page has.
 fn ranges(counts: &[usize]) -> Vec<Range<usize>> {
     let mut end = 0;
     let range = |count: &usize| {

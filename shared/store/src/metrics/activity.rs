@@ -7,12 +7,13 @@
 //! | activities of a day | `F#<P>#<shard>` | `DAY#<day>` | how many were active, by kind and gap: `un` new users, `u1` users who were also active on the day before, `a7` anonymous users who were last active seven days before, `t30` teams that were last active thirty or more days before, or on an unknown day |
 //!
 //! On the first activity of the day, a transaction advances the last days and increments the
-//! counters, so each user and team is counted once a day, even if many requests arrive at once. It
-//! takes two units for the user, two for the counter, and two for the team that the user has
-//! selected. To detect the first activity, every refresh of a session reads the last day (one unit)
-//! concurrently with its other reads. Users who caused entries of the trail are also counted when
-//! these are linked. The counters of a day are spread over [`SHARDS`] items. A last day expires
-//! [`WINDOW`] + 2 days later.
+//! counters, so each user and team is counted once a day, even if many requests arrive at once
+//! (only an anonymous user who signs up is counted again, as a user). The transaction takes two
+//! units for the user, two for the counter, and two for the team that the user has selected. To
+//! detect the first activity, every refresh of a session reads the last day (one unit) concurrently
+//! with its other reads. Users who caused entries of the trail are also counted when these are
+//! linked. The counters of a day are spread over [`SHARDS`] items. A last day expires [`WINDOW`] +
+//! 2 days later.
 
 use std::collections::{BTreeMap, HashSet};
 

@@ -102,7 +102,8 @@ pub struct Totals {
     pub tally: Tally,
     /// The number of links of the audit trail that altered a total.
     pub changes: u64,
-    /// When all users and teams were counted; since then, the totals are exact.
+    /// When all users and teams were counted; since then, the totals are exact. `None` if they were
+    /// never counted.
     pub counted_at: Option<Timestamp>,
     /// Whether all users have a place in the list by activity ([`crate::user::by_activity`]).
     pub lists_activity: bool,

@@ -98,7 +98,7 @@ impl Store {
         self.transact(writes.into_iter().chain(other)).await
     }
 
-    /// The broadcast with this id.
+    /// The broadcast with this id; `None` if it does not exist or has been expanded completely.
     pub async fn broadcast(&self, project: &ProjectId, id: BroadcastId) -> Result<Option<BroadcastRow>, Error> {
         let Some(item) = self.get(&head_key(project, id)).await? else { return Ok(None) };
         let count = |name| number(&item, name).unwrap_or_default();

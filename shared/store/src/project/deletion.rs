@@ -126,7 +126,7 @@ impl Purger<'_> {
         Ok(count)
     }
 
-    /// The keys of a partition.
+    /// The keys of a partition's items.
     async fn keys_of(&self, partition: &str) -> Result<Vec<Key>, Error> {
         let query = self.store.query().key_condition_expression("pk = :pk").expression_attribute_values(":pk", string(partition));
         let items = self.store.query_all(query.projection_expression("pk, sk").consistent_read(true)).await?;
@@ -263,9 +263,9 @@ impl Purger<'_> {
         Ok(done.into_iter().all(|is_done| is_done))
     }
 
-    /// Deletes the project's partitions that have fixed names: keys, email documents, quotas,
-    /// delivery counters, figures, the words of users, the links of the trail, and webhook
-    /// endpoints with their deliveries.
+    /// Deletes the project's partitions that have fixed names: API keys, the levels of the
+    /// configuration, the boost, email documents, quotas, delivery counters, figures, the words of
+    /// users, the links of the trail, and webhook endpoints with their deliveries.
     async fn fixed_partitions(&self) -> Result<(), Error> {
         // The deliveries of webhooks are found by the endpoints, which are deleted last.
         for endpoint in self.store.webhook_endpoints(self.project).await? {

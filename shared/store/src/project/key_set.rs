@@ -23,7 +23,7 @@ use crate::item::{Key, entity, integer, string};
 use crate::keys::{api_key_key, key_key};
 use crate::write::Write;
 
-/// The key of a set.
+/// The key of a set's item.
 pub fn set_key(project: &ProjectId, id: KeySetId) -> Key {
     Key::new(format!("P#{project}"), format!("KEYS#{id}"))
 }

@@ -39,7 +39,7 @@ const CODE_MEMORY: SignedDuration = SignedDuration::from_hours(24);
 /// An authorization code.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct AuthorizationCode {
-    /// The user whom the code signs in.
+    /// The user whom the code is for.
     pub user_id: UserId,
     /// The user's credential epoch when the code was made.
     #[serde(default)]

@@ -28,10 +28,12 @@ pub struct ProviderTokens {
     /// The refresh token, if the provider issued one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub refresh: Option<Sealed>,
-    /// When the access token expires, if the provider says so.
+    /// When the access token expires; absent unless the provider names a time at most one year
+    /// away.
     #[serde(default, skip_serializing_if = "Option::is_none", with = "jiff::fmt::serde::timestamp::millisecond::optional")]
     pub expires_at: Option<Timestamp>,
-    /// The scopes of the tokens as the provider reports them, separated by spaces.
+    /// The scopes of the tokens as the provider reports them, separated by spaces or commas; if it
+    /// reports none, the requested scopes.
     pub scope: String,
     /// Whether the provider has refused the tokens for good. A new OAuth flow with the account
     /// replaces them.

@@ -5,12 +5,12 @@
 //! | invitation | `I#<P>#<id>` | `INVITATION` | gsi1 `T#<P>#<team>#INVITATIONS` / id; gsi2 `I#<P>#<address>` / id, team |
 //! | its code | `C#<P>#team-invitation#<digest of the nonce>` | `CODE` | see [`crate::code`] |
 //!
-//! Both items are always written in one transaction: accepting marks the code as used and deletes
-//! the invitation, revoking deletes both. If there are several attempts to accept, the condition on
-//! the code lets only one succeed. Both items expire by TTL after seven days; until then,
-//! invitations to a deleted team remain but cannot be accepted. Creating an invitation costs two
-//! units for each item and two in the indexes, and so does ending it; a list is one Query at half a
-//! unit for about 25 invitations.
+//! The invitation and its code are always written in one transaction: accepting marks the code as
+//! used and deletes the invitation, revoking deletes both. If there are several attempts to accept,
+//! the condition on the code lets only one succeed. Both items expire by TTL after seven days;
+//! until then, invitations to a deleted team remain but cannot be accepted. Creating an invitation
+//! costs two units for each item and two in the indexes, and so does ending it; a list is one Query
+//! at half a unit for about 25 invitations.
 
 use std::collections::HashMap;
 

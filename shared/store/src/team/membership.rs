@@ -1,4 +1,4 @@
-//! Memberships: two items, one in the team's partition and one in the user's, always written and
+//! Memberships: two items, one in the team's partition and one in the user's, always created and
 //! deleted together.
 //!
 //! | item | pk | sk | index |
@@ -125,7 +125,7 @@ pub fn joining(project: &ProjectId, user: &User, user_write: Write, row: &Member
 }
 
 /// Deletes both items of a member, with the selection and the picture; fails if the member no
-/// longer exists, or has selected or deselected the team since it was read.
+/// longer exists, or has selected or deselected the team since the member was read.
 pub fn remove(project: &ProjectId, row: &MemberRow) -> Vec<Write> {
     let (team, user) = (row.team_id, row.user_id);
     let still = if row.is_selected { "attribute_exists(selected)" } else { "attribute_exists(pk) AND attribute_not_exists(selected)" };

@@ -51,7 +51,7 @@ pub struct Signed<T> {
 pub struct Chain<'a> {
     /// The project.
     pub project: &'a ProjectId,
-    /// The keys that authenticate links.
+    /// The keys that authenticate links and heads.
     pub keys: &'a TrailKeys,
 }
 
@@ -217,7 +217,7 @@ impl Store {
                 let write = Write::update(key, "SET d.mac = :new").on("d.mac = :old");
                 let write = write.entity(":new", &keys.sign(&text).map_err(no_secret)?)?.entity(":old", &mac)?;
                 match self.write_unrecorded(write).await {
-                    // A head that has changed since was authenticated with the current secret.
+                    // If the head has changed since, its new MAC was made with the current secret.
                     Ok(()) | Err(Error::Conflict(_)) => Ok(count(1, 0)),
                     Err(error) => Err(error),
                 }

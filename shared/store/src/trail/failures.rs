@@ -1,4 +1,4 @@
-//! Failed sign-ins and rejected sign-ups in the trail.
+//! Wrong passwords and codes, and rejected sign-ups, in the trail.
 
 use model::trail::Event;
 use wire::id::UserId;

@@ -12,8 +12,8 @@
 //! (UTC), so that a day can be read in order and the deletion of a project knows the partitions to
 //! delete. One partition accepts about 500 entries per second.
 //!
-//! [`crate::trail::list`] lists entries; [`crate::trail::chain`] detects removed, changed and added
-//! entries.
+//! [`crate::trail::list`] lists entries; [`crate::trail::chain`] links them, so that
+//! [`crate::trail::check`] detects removed, changed and added entries.
 
 pub mod chain;
 pub mod check;

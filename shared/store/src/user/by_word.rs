@@ -5,11 +5,11 @@
 //! | word of a user | `WORDS#<P>#<shard>` | word, id | |
 //! | claim of an address | see [`crate::user`] | | gsi2 `P#<P>#ADDRESSES#<shard>` / address, id |
 //!
-//! Both are written in the transaction of the user's change. A sign-up with an address costs one
-//! unit more, because the claim exists anyway and `gsi2` has only keys; each word of a name costs
-//! two, and a change of the name two for each word that it adds or removes. A search costs half a
-//! unit for each partition, half a unit for each 4 KB of the items that it finds, and one unit for
-//! each 4 KB of the users found; it costs no more in a project with many users.
+//! Words and claims are written in the transaction of the user's change. A sign-up with an address
+//! costs one unit more, because the claim exists anyway and `gsi2` has only keys; each word of a
+//! name costs two, and a change of the name two for each word that it adds or removes. A search
+//! costs half a unit for each partition, half a unit for each 4 KB of the items that it finds, and
+//! one unit for each 4 KB of the users found; it costs no more in a project with many users.
 //!
 //! A user is listed once, at the first word that matches. An item for a word that the user no
 //! longer has (an index may lag behind) is skipped.

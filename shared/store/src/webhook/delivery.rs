@@ -26,7 +26,7 @@ const MAX_BYTES: usize = 1 << 20;
 const READ: i32 = 100;
 /// The maximum number of queries for a page.
 const ROUNDS: usize = 5;
-/// The approximate maximum number of failed deliveries that one call returns.
+/// How many failed deliveries one call returns, besides others that were created with the last.
 const MOST_REPLAYED: usize = 1000;
 
 /// A delivery to record.
@@ -259,9 +259,10 @@ impl Store {
     }
 
     /// The failed deliveries created at `since` or later, oldest first, and the time from which to
-    /// continue; `None` if there are no more. Returns about a thousand at most; deliveries with the
-    /// same time of creation are never divided between two calls, so that none is repeated or left
-    /// out. Many can have the same time, because the table's stream gives times in whole seconds.
+    /// continue; `None` if there are no more. A call ends after a thousand deliveries or 3 MB of
+    /// bodies, but never between deliveries with the same time of creation, so that none is
+    /// repeated or left out. Many can have the same time, because the table's stream gives times in
+    /// whole seconds.
     pub async fn failed_webhooks(&self, (project, endpoint): &Lane, since: Timestamp) -> Result<(Vec<Delivery>, Option<Timestamp>), Error> {
         let millis = u64::try_from(since.as_millisecond()).unwrap_or_default();
         let first = uuid::Builder::from_unix_timestamp_millis(millis, &[0; 10]).into_uuid();

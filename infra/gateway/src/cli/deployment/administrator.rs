@@ -81,7 +81,7 @@ impl Administrator {
         self.session.json(Ask { method, path, body, project: Some(&self.project) }).await
     }
 
-    /// One page of a list, and the cursor of the next page.
+    /// One page of a list, and the cursor of the next page, if there is one.
     pub(crate) async fn page(
         &mut self,
         path: &str,
@@ -137,7 +137,7 @@ impl Administrator {
     }
 }
 
-/// The project that the user's teams own, if there is only one.
+/// The only project that the user's teams own; an error if they own none or several.
 async fn only_project(session: &mut Session) -> anyhow::Result<ProjectId> {
     let projects = session.own(Method::GET, "/internal/projects", None).await?;
     match projects["items"].as_array().map_or(&[][..], Vec::as_slice) {

@@ -93,7 +93,10 @@ pub(super) fn deployment_url(text: &str) -> anyhow::Result<String> {
         Some(Host::Ipv6(ip)) => ip.is_loopback(),
         None => false,
     };
-    ensure!(parsed.scheme() == "https" || is_local, "{url} must begin with https://, as tokens are sent to it");
+    ensure!(
+        parsed.scheme() == "https" || is_local,
+        "{url} must begin with https:// unless it is on this machine, as tokens are sent to it"
+    );
     ensure!(parsed.username().is_empty() && parsed.password().is_none(), "the URL must not contain a user name or a password");
     Ok(url)
 }

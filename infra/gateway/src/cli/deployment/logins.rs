@@ -44,7 +44,7 @@ impl Logins {
     }
 
     fn write(&self) -> anyhow::Result<()> {
-        let file = Self::file().context("HOME is not set, so there is no place for the session")?;
+        let file = Self::file().context("there is no place for the session: set HOME, or XDG_CONFIG_HOME to an absolute path")?;
         let folder = file.parent().with_context(|| format!("the path {} has no parent folder", file.display()))?;
         private_folder(folder).with_context(|| format!("cannot create {}", folder.display()))?;
         write_private(&file, &serde_json::to_string(self)?)
@@ -60,7 +60,7 @@ impl Logins {
         self.logins.last().map(|login| login.url.as_str())
     }
 
-    /// Replaces the session at its deployment; returns the previous one.
+    /// Replaces the session at its deployment; returns the previous one, if there was one.
     pub(super) fn save(login: Login) -> anyhow::Result<Option<Login>> {
         let mut saved = Self::read()?;
         let previous = saved.take(&login.url);

@@ -49,7 +49,7 @@ impl Output {
         Ok(())
     }
 
-    /// Prints what a command did: a sentence, or the answer.
+    /// Prints what a command did: a sentence or, with `--json`, the answer.
     pub(crate) fn done(&self, sentence: &str, answer: &Value) -> anyhow::Result<()> {
         if self.json {
             return json(answer);

@@ -25,8 +25,8 @@ pub(super) struct Ask<'a> {
 }
 
 impl Session {
-    /// The session that a command uses, if it works on a deployment: the one that `--api` names, or
-    /// the last one, unless the command names a data folder or a table.
+    /// The session that a command uses: the one at the URL of `--api`, or else the newest one;
+    /// `None` if there is none, or without `--api` if the command names a data folder or a table.
     pub(crate) async fn chosen(target: &Target) -> anyhow::Result<Option<Self>> {
         let login = match &target.api {
             Some(url) => Some(saved(&deployment_url(url)?)?),

@@ -12,8 +12,8 @@ use super::super::deployment::{Administrator, Session};
 use crate::keys::{Keys, Role};
 use crate::say::say;
 
-/// The time that the service shows for keys that do not expire: 9999-12-30T22:00:00Z, the latest
-/// second that a [`jiff::Timestamp`] can represent.
+/// When the keys of a new project expire: 9999-12-30T22:00:00Z, the latest second that a
+/// [`jiff::Timestamp`] can represent.
 const NEVER_MILLIS: i64 = 253_402_207_200_000;
 
 const CURRENT: &str = "/internal/projects/current";

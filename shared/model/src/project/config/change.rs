@@ -1,4 +1,4 @@
-//! Changes of a level of a configuration.
+//! Changes to a level of a configuration.
 
 use std::collections::BTreeSet;
 
@@ -21,7 +21,7 @@ use crate::project::config::read::read;
 use crate::project::config::settings::Config;
 use crate::project::setting::Deployment;
 
-/// A project after a change of its configuration.
+/// A project after a change to its configuration.
 #[cfg_attr(test, derive(Debug, PartialEq))]
 pub struct Changed {
     /// The project with its new settings.

@@ -30,7 +30,7 @@ pub struct MailDocuments {
     pub themes: Vec<MailDocument>,
 }
 
-/// The effect of a change of a level on the documents of that level.
+/// The effect of a change to a level on the documents of that level.
 #[derive(Debug, Clone, PartialEq)]
 pub enum DocumentChange {
     /// Creates a document. It may override a built-in one, or one of the level below.
@@ -131,7 +131,7 @@ pub(crate) fn other_name(path: &str) -> Option<String> {
     document_of(path).filter(|document| path[document.len()..] == *"tsxSource").map(|document| format!("{document}htmlSource"))
 }
 
-/// The documents that a change of a level starts from.
+/// The documents that a change to a level starts from.
 pub(crate) struct OfLevel {
     /// The level's own documents.
     pub(crate) own: MailDocuments,

@@ -1,4 +1,4 @@
-//! Changes of a level, as operations request them.
+//! Changes to a level, as operations request them.
 
 use serde_json::{Map, Value};
 

@@ -47,7 +47,7 @@ impl LevelDocuments {
         if level == Level::Environment { self.branch.clone() } else { MailDocuments::default() }
     }
 
-    /// The documents that a change of a level starts from.
+    /// The documents that a change to a level starts from.
     pub(crate) fn of_level(&self, level: Level) -> OfLevel {
         let is_branch = level == Level::Branch;
         let others = self.environment.themes.iter().filter(|_| is_branch).map(|theme| theme.id.uuid()).collect();
@@ -68,7 +68,7 @@ impl LevelDocuments {
         Value::Object(emails)
     }
 
-    /// The documents in effect at a level after a change of the level, including the built-in ones
+    /// The documents in effect at a level after a change to the level, including the built-in ones
     /// and those of the level below, by path.
     pub(crate) fn changed(&self, level: Level, change: &LevelChange) -> Flat {
         let below = self.below(level).flat();

@@ -15,7 +15,7 @@ fn grant(state: &State, text: &str) -> Option<Grant> {
     state.0.config.rbac.grant(&id(text), Scope::Team).ok()
 }
 
-/// The message with which a change of the branch is refused.
+/// The message with which a change to the branch is refused.
 fn refused(values: Value) -> String {
     State::new().change(Level::Branch, &LevelChange::Merge(object(values))).err().expect("refused")
 }
@@ -49,7 +49,7 @@ fn the_environment_changes_and_removes_permissions_of_the_branch() {
     assert_eq!(grant(&state, "read"), None);
     let state = state.reset(Level::Environment, "rbac.permissions.read");
     assert!(grant(&state, "read").is_some());
-    // A description alone, without the rest of the branch, defines nothing.
+    // A description alone, without the scope that the branch set, defines nothing.
     let state = state.merge(Level::Environment, json!({ "rbac.permissions.read.description": "Ours" })).push(json!({}));
     assert_eq!(grant(&state, "read"), None);
 }

@@ -27,8 +27,8 @@ use crate::project::setting::Deployment;
 use crate::project::{Project, SessionSettings};
 use crate::trail::retention::RETENTION_DAYS;
 
-/// The project that a configuration describes, and the changes that this makes to the documents of
-/// `level`; or the problems, by configuration path.
+/// The project that a configuration describes, and the changes that the configuration makes to the
+/// documents of `level`; or the problems, by configuration path.
 pub(crate) fn read(
     config: &Config,
     mut project: Project,
