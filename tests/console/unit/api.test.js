@@ -62,13 +62,13 @@ test("an id cannot leave its place in a path", () => {
 
 test("a curl command names variables instead of keys, and masks passwords", () => {
   const made = request(CREDENTIALS, "POST", "/users", {
-    body: { display_name: "O'Neil", password: "hunter2", nested: { client_secret: "s" } },
+    body: { display_name: "O'Neil", password: "hunter2", refresh_token: "r3new", code: "c0de", nested: { client_secret: "s" } },
   });
   const command = toCurl(made, "http://localhost:8787");
   assert.match(command, /^curl -X POST 'http:\/\/localhost:8787\/api\/v1\/users'/);
   assert.ok(command.includes(`"x-service-super-secret-admin-key: $GATELET_SUPER_SECRET_ADMIN_KEY"`), command);
   assert.ok(command.includes(`O'\\''Neil`), command);
-  assert.doesNotMatch(command, /sak_secret|hunter2|"s"/);
+  assert.doesNotMatch(command, /sak_secret|hunter2|r3new|c0de|"s"/);
 });
 
 test("a failure has the API's message, and the problems of single fields", async () => {

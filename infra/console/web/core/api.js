@@ -65,7 +65,8 @@ const VARIABLES = {
 
 /**
  * A request as a command for a shell. Credentials are variables, those of `keys.env` for keys.
- * Texts in the body are masked if the name of their field contains `password`, `secret` or `totp`.
+ * Texts in the body are masked if the name of their field contains `password`, `secret`, `totp` or
+ * `token`, or ends with `code`.
  */
 export function toCurl({ method, url, headers, body }, origin) {
   const quoted = (text) => `'${text.replaceAll("'", `'\\''`)}'`;
@@ -79,7 +80,7 @@ export function toCurl({ method, url, headers, body }, origin) {
   return parts.join(" \\\n  ");
 }
 
-const SECRET_FIELD = /password|secret|totp/;
+const SECRET_FIELD = /password|secret|totp|token|code$/;
 
 function masked(body) {
   return JSON.stringify(JSON.parse(body), (name, value) => (SECRET_FIELD.test(name) && typeof value === "string" ? "••••••" : value));

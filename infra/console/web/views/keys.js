@@ -10,10 +10,9 @@ import { texts as t } from "../texts.js";
 
 const AREAS = ["auth", "emails", "keys", "projects", "teams", "users", "webhooks"];
 const PERMISSIONS = AREAS.flatMap((area) => [`${area}:read`, `${area}:write`]);
-// The latest time at which a set of keys can expire, and the beginning of that year. A set that
-// expires in that year or never, for which the API returns the end of the year, is shown as valid
-// for ever.
-const NEVER = 253_402_207_200_000;
+// The time that stands for a set that never expires, the end of the year 9999, and the beginning of
+// that year. A set that expires in that year is shown as valid for ever.
+const NEVER = 253_402_300_799_000;
 const FAR = 253_370_764_800_000;
 const DAY = 86_400_000;
 const KINDS = [

@@ -12,9 +12,8 @@ use super::super::deployment::{Administrator, Session};
 use crate::keys::{Keys, Role};
 use crate::say::say;
 
-/// When the keys of a new project expire: 9999-12-30T22:00:00Z, the latest second that a
-/// [`jiff::Timestamp`] can represent.
-const NEVER_MILLIS: i64 = 253_402_207_200_000;
+/// The time that stands for keys that never expire: the end of the year 9999.
+const NEVER_MILLIS: i64 = 253_402_300_799_000;
 
 const CURRENT: &str = "/internal/projects/current";
 
