@@ -76,7 +76,7 @@ pub(crate) async fn open_all(app: &App, parties: &Parties, rows: &[&OutboxRow]) 
             }
             Err(error) => {
                 tracing::error!(%error, id = %row.entry.id, "the codes of an email cannot be decrypted");
-                let letter = Err(unsendable(app, "its codes were sealed with another deployment secret, so send a new code"));
+                let letter = Err(unsendable(app, "its codes cannot be decrypted with this deployment's secret, so send a new code"));
                 opened.insert(row.entry.id, Opened { letter, codes: Codes::default() });
             }
         }
