@@ -1,8 +1,8 @@
 //! `PATCH /api/v1/emails/outbox/{id}`: edits, pauses, resumes or cancels an email, unless it is
 //! being sent, was sent or was skipped.
 //!
-//! The state check and the write are one conditional update. If a worker has moved the entry in the
-//! meantime, the patch is applied again to its new state.
+//! The write is conditional on the version whose state was checked. If a worker has moved the entry
+//! in the meantime, the patch is applied again, to the entry's new state.
 
 use api::http::TableAction::{BatchGetItem, GetItem, UpdateItem};
 use api::http::{Json, Named, Route};

@@ -56,7 +56,7 @@ pub enum ExchangeError {
     Request(Box<dyn StdError + Send + Sync>),
     /// The request was not sent, or no answer arrived.
     Connector(ConnectorError),
-    /// The answer broke off; its headers are in the second field.
+    /// The response was cut off; its headers are in the second field.
     Body(Box<dyn StdError + Send + Sync>, Box<HttpResponse>),
 }
 

@@ -35,8 +35,8 @@ pub enum Error {
     /// The request may or may not have reached SES: see the reason that the connector gives.
     #[error("the request was not answered")]
     NotAnswered(#[source] ConnectorError),
-    /// SES answered, but the answer broke off or cannot be parsed.
-    #[error("the answer broke off or cannot be parsed")]
+    /// SES answered, but the response was cut off or cannot be parsed.
+    #[error("the response was cut off or cannot be parsed")]
     Answer(#[source] Box<dyn StdError + Send + Sync>),
 }
 

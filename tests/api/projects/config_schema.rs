@@ -10,8 +10,8 @@ const TEMPLATE: &str = "emails.templates.0d4f1f3a-5e0c-4a65-9f2f-6c1d2b3a4e5f";
 const THEME: &str = "emails.themes.7d3b1c52-8f0e-4d7a-a6f1-2f4b5c6d7e8f";
 const SOURCE: &str = "<p>Hello</p>";
 
-/// Single values: the key, the lowest level that may hold it (`project` alone holds its keys), a
-/// valid value, other than the default if possible, and the default.
+/// Single values: the key, the lowest level that may hold it (keys of `project` are refused at the
+/// higher levels), a valid value, other than the default if possible, and the default.
 fn values() -> Vec<(&'static str, &'static str, Value, Value)> {
     let (yes, no) = (json!(true), json!(false));
     vec![

@@ -1,5 +1,6 @@
-// A user who signs in on a page of another domain has the same session on both. Cookies belong to
-// a host, so the two names of this machine are two domains.
+// A user of a site who signs in on a page of another domain has the same session on both domains.
+// Cookies belong to a host, so two names of this machine, localhost and 127.0.0.1, serve as the two
+// domains.
 
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";

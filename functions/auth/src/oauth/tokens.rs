@@ -10,7 +10,7 @@ use serde::Serialize;
 use store::provider::authorization::AuthorizationCode;
 use utoipa::ToSchema;
 
-/// An access token (RFC 6749 §5.1).
+/// A successful token response (RFC 6749 §5.1).
 #[derive(Serialize, ToSchema)]
 pub struct Tokens {
     access_token: String,

@@ -11,7 +11,7 @@ pub const APPLE: &str = "apple";
 const MAX_LENGTH: usize = 155;
 const MAX_BUNDLES: usize = 20;
 
-/// An app, as an administrator names it.
+/// An app's bundle id, with its name in the configuration if the request gives one.
 pub struct AppleBundle {
     /// The name in the configuration; absent if the request lists only ids (`apple_bundle_ids`).
     pub name: Option<String>,
