@@ -34,6 +34,9 @@ fn shared<'a>(app: &'a App, provider: &OAuthProvider) -> Result<&'a SharedClient
 }
 
 fn not_shared(provider: &OAuthProvider) -> KnownError {
-    tracing::error!(provider = provider.id, "a project uses the deployment's client of this provider: set the provider's GATELET_SHARED_* id and secret");
+    tracing::error!(
+        provider = provider.id,
+        "a project uses the deployment's client of this provider: set the provider's GATELET_SHARED_* id and secret"
+    );
     KnownError::OauthProviderNotFoundOrNotEnabled
 }
