@@ -107,7 +107,7 @@ impl Service {
                 match workers::outbox::step(&app, &mailer, Timestamp::MAX).await {
                     Ok(0) => {}
                     Ok(_) => continue,
-                    Err(error) => tracing::error!(%error, "the outbox worker cannot read the table"),
+                    Err(error) => tracing::error!(%error, "the outbox worker cannot read or write the table"),
                 }
                 tokio::select! {
                     () = engine.outbox_changed() => tokio::time::sleep(APART).await,
@@ -173,7 +173,7 @@ impl Service {
         tokio::spawn(async move {
             while !*stop.borrow() {
                 if let Err(error) = workers::endings::step(&app, Instant::now() + ENDINGS_STEP).await {
-                    tracing::error!(%error, "the deletion worker cannot read the table");
+                    tracing::error!(%error, "the deletion worker cannot read or write the table");
                 }
                 tokio::select! {
                     () = tokio::time::sleep(ENDINGS) => {}
