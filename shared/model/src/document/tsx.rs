@@ -22,7 +22,7 @@ fn is_export(rest: &str) -> bool {
     let value = rest.strip_prefix("default ");
     let is_value = value.is_some_and(|value| value.starts_with('(') || is_list(value) || is_name(value));
     let declaration = value.unwrap_or(rest);
-    let declares = |words: &[&str], mark| words.iter().any(|word| declaration.strip_prefix(word).is_some_and(|it| it.contains(mark)));
+    let declares = |words: &[&str], mark: char| words.iter().any(|word| declaration.strip_prefix(word).is_some_and(|it| it.contains(mark)));
     is_value
         || is_list(rest)
         || rest.starts_with("* ") && rest.contains("from ")
