@@ -9,8 +9,8 @@
 //! costs one unit for each 4 KB of each user, besides the queries.
 //!
 //! Users stored by a version without this list have no position until they are active or
-//! [`Store::list_older_users`] has run for their project. Until then the list takes them from `gsi1`, at
-//! the time when they signed up.
+//! [`Store::list_older_users`] has run for their project. Until then the list takes them from
+//! `gsi1`, at the time when they signed up.
 
 use jiff::Timestamp;
 use model::user::User;
