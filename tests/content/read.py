@@ -2,11 +2,13 @@
 endpoints for agents with their clients. The gateway has its sample content, with an image."""
 
 import datetime
+import http.server
 import os
 import pathlib
 import subprocess
 import sys
 import tempfile
+import threading
 import urllib.request
 
 import conformance
@@ -35,11 +37,24 @@ def lint(site):
         run("redocly", "lint", "--config", FOLDER / "redocly.yaml", "--format", "summary", file, env=quiet)
 
 
+class BrokenProxy(http.server.BaseHTTPRequestHandler):
+    def do_GET(self):
+        self.send_error(502)
+
+    def log_message(self, *_):
+        pass
+
+
 def refuse(site):
-    """Asserts the exit status of the site's tool: 1 if something is not found, 2 on wrong use."""
-    for status, words in [(1, ["get-app", "none"]), (2, ["get-app"]), (2, ["frobnicate"]), (2, ["list-apps", "--site", "x"])]:
+    """Asserts the exit status of the site's tool: 1 if something is not found or fails, 2 on wrong use."""
+    proxy = http.server.HTTPServer(("127.0.0.1", 0), BrokenProxy)
+    threading.Thread(target=proxy.serve_forever, daemon=True).start()
+    broken = ["list-apps", "--site", f"http://127.0.0.1:{proxy.server_port}"]
+    cases = [(1, "", ["get-app", "none"]), (1, "502", broken), (2, "", ["get-app"]), (2, "", ["frobnicate"]), (2, "", ["list-apps", "--site", "x"])]
+    for status, part, words in cases:
         done = subprocess.run(["npx", "--yes", f"{site}/cli/site.tgz", *words], capture_output=True, text=True, cwd=tempfile.gettempdir())
-        assert done.returncode == status and done.stderr, f"{words}: {done}"
+        assert done.returncode == status and done.stderr and part in done.stderr, f"{words}: {done}"
+    proxy.shutdown()
 
 
 def publish(service):

@@ -33,6 +33,7 @@ pub enum Fault {
     RedirectsTokenRequest,
     Refuses,
     RefusesClient,
+    RefusesClientInHtml,
     /// Takes a while, and then answers correctly.
     TakesAWhile,
     NoIdToken,
@@ -214,6 +215,7 @@ async fn token(State(inner): State<Arc<Inner>>, headers: HeaderMap, Form(form): 
         Some(Fault::RedirectsTokenRequest) => return Redirect::temporary("/elsewhere").into_response(),
         Some(Fault::Refuses) => return refused(),
         Some(Fault::RefusesClient) => return (StatusCode::UNAUTHORIZED, Json(json!({ "error": "invalid_client" }))).into_response(),
+        Some(Fault::RefusesClientInHtml) => return (StatusCode::UNAUTHORIZED, "<html>Unauthorized</html>").into_response(),
         Some(Fault::TakesAWhile) => tokio::time::sleep(Duration::from_millis(500)).await,
         _ => {}
     }

@@ -100,10 +100,14 @@ async fn find(access: &Access<Client>, email: &str) -> Result<(Option<UserRow>, 
 /// Replaces a hash with outdated parameters. If another change wins the race, the next sign-in
 /// replaces the hash.
 async fn rehash(access: &Access<Client>, row: &mut UserRow, password: &Password) -> Result<(), store::Error> {
-    row.user.password = Some(access.app.hasher.hash(&access.app.entropy, password.secret()).await);
-    row.user.forget_wrong_passwords();
-    match access.app.store.write_unrecorded(user::replace(&access.project.id, &row.user, row.version)?).await {
-        Ok(()) | Err(store::Error::Conflict(_)) => Ok(()),
-        Err(error) => Err(error),
+    let mut new = row.user.clone();
+    new.password = Some(access.app.hasher.hash(&access.app.entropy, password.secret()).await);
+    new.forget_wrong_passwords();
+    match access.app.store.write_unrecorded(user::replace(&access.project.id, &new, row.version)?).await {
+        Ok(()) => row.user = new,
+        // The count of wrong passwords is still stored, so `row` keeps it.
+        Err(store::Error::Conflict(_)) => {}
+        Err(error) => return Err(error),
     }
+    Ok(())
 }

@@ -11,7 +11,7 @@ use email::sandbox;
 use errors::{Error, ErrorCode, KnownError};
 use flows::App;
 use model::document::theme::Theme;
-use model::document::{DocumentKind, HtmlSource, MailDocument, html_of};
+use model::document::{DocumentKind, HtmlSource, MailDocument, builtin, html_of};
 use model::email::category::Category;
 use model::outbox::Builtin;
 use model::outbox::patch::Variables;
@@ -92,7 +92,7 @@ pub async fn handle(State(app): State<App>, access: Access<Admin>, Input { body,
     };
     let theme = match own_theme {
         Some(theme) => Some(theme),
-        None => theme(&access, body.theme_id.or(template.theme)).await?,
+        None => theme(&access, body.theme_id, template.theme).await?,
     };
     let job = Job {
         sources: Sources {
@@ -114,11 +114,18 @@ async fn template(access: &Access<Admin>, id: DocumentId) -> Result<MailDocument
     found.ok_or_else(|| invalid("body.template_id", "must be the id of a template"))
 }
 
-async fn theme(access: &Access<Admin>, theme: Option<Theme>) -> Result<Option<String>, Error> {
+/// The source of the theme that the request names, or else of the template's or the project's. If
+/// the project's theme was deleted, emails have the default theme, and so does the preview.
+async fn theme(access: &Access<Admin>, named: Option<Theme>, of_template: Option<Theme>) -> Result<Option<String>, Error> {
     let project = &access.project;
-    let Some(id) = theme.map_or(Some(project.config.email.theme()), Theme::id) else { return Ok(None) };
+    let own = project.config.email.theme();
+    let Some(id) = named.or(of_template).map_or(Some(own), Theme::id) else { return Ok(None) };
     let [found] = documents(&access.app, &project.id, [Some((DocumentKind::Theme, id.into()))]).await?;
-    Ok(Some(found.ok_or_else(|| invalid("body.theme_id", "must be the id of a theme"))?.html))
+    match found {
+        Some(found) => Ok(Some(found.html)),
+        None if named.is_none() && id == own => Ok(Some(builtin::THEME.to_owned())),
+        None => Err(invalid("body.theme_id", "must be the id of a theme")),
+    }
 }
 
 fn examples(template: Option<DocumentId>) -> Map<String, Value> {

@@ -32,8 +32,7 @@ const BEFORE: SignedDuration = SignedDuration::from_mins(2);
 pub async fn totals(app: &App, project: &ProjectId, most: usize) -> Result<Option<Tally>, store::Error> {
     let since = after(app.clock.now(), -BEFORE);
     let Some(mut users) = app.store.tallies_of_users(project, most).await? else { return Ok(None) };
-    app.store.place_users(project).await?;
-    app.store.index_words(project).await?;
+    app.store.list_older_users(project).await?;
     // Only accounts that changed since the list was read are read again, so each round is short.
     let tally = optimistic!(ROUNDS, |_| {
         chain::link(app, project).await?;

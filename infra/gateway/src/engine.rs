@@ -11,6 +11,8 @@ mod direct;
 mod dispatch;
 mod feed;
 mod observe;
+#[cfg(test)]
+mod tests;
 mod trails;
 
 use std::collections::BTreeSet;

@@ -173,7 +173,7 @@ impl Service {
         tokio::spawn(async move {
             while !*stop.borrow() {
                 if let Err(error) = workers::endings::step(&app, Instant::now() + ENDINGS_STEP).await {
-                    tracing::error!(%error, "the deletion worker cannot read the table");
+                    tracing::error!(%error, "the deletion worker cannot read or write the table");
                 }
                 tokio::select! {
                     () = tokio::time::sleep(ENDINGS) => {}

@@ -18,11 +18,13 @@ const LONGEST_SUMMARY: usize = 120;
 pub(super) const BODY: &str = "text";
 /// The fields that a created operation has in its response besides the parameters of its path.
 const OWN_FIELDS: [&str; 2] = [BODY, "caller_project_id"];
-/// Keywords of Rust that are refused, because they cannot name a module or a field.
-const KEYWORDS: [&str; 39] = [
+/// The strict and reserved keywords of edition 2024 (The Rust Reference, Keywords), which cannot
+/// name a module or a field.
+const KEYWORDS: [&str; 51] = [
     "abstract", "as", "async", "await", "become", "box", "break", "const", "continue", "crate", "do", "dyn", "else", "enum", "extern",
     "false", "final", "fn", "for", "gen", "if", "impl", "in", "let", "loop", "macro", "match", "mod", "move", "mut", "override", "priv",
-    "pub", "ref", "return", "static", "struct", "type", "use",
+    "pub", "ref", "return", "self", "static", "struct", "super", "trait", "true", "try", "type", "typeof", "unsafe", "unsized", "use",
+    "virtual", "where", "while", "yield",
 ];
 
 /// An operation to create.

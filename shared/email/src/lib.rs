@@ -5,6 +5,7 @@
 pub mod mime;
 mod plain_text;
 pub mod render;
+mod roots;
 pub mod sandbox;
 pub mod send;
 pub mod ses;

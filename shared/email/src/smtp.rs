@@ -45,6 +45,7 @@ use wire::clock::Clock;
 use wire::environment::Error;
 
 use crate::mime::Composer;
+use crate::roots;
 use crate::send::{Mail, Mailer, Server};
 use crate::smtp_wire::Wire;
 
@@ -89,11 +90,11 @@ enum Step {
 }
 
 impl Smtp {
-    /// The sender for a Lambda function. It trusts the certificates of the system that the
-    /// function runs on: linking a set of certificates would make each function a thirtieth
-    /// larger.
+    /// The sender for a Lambda function. Instead of linking a set of certificates, which would make
+    /// the function a thirtieth larger, it trusts those of the system, of which the Lambda runtimes
+    /// include a file, and those of the operator.
     pub fn from_env(settings: &Settings, clock: Clock) -> Result<Self, Error> {
-        Self::trusting(settings, system_roots, clock)
+        Self::trusting(settings, roots::of_system, clock)
     }
 
     /// A sender that trusts the certificates of `public` and those of the operator
@@ -291,19 +292,6 @@ impl Lane {
     fn rests(&self) -> bool {
         self.rests_until.lock().unwrap_or_else(PoisonError::into_inner).is_some_and(|until| Instant::now() < until)
     }
-}
-
-/// The root certificates that the operating system trusts. The Lambda runtimes include a file of
-/// them, so this works there too. If `SSL_CERT_FILE` or `SSL_CERT_DIR` is set,
-/// `rustls-native-certs` reads only the certificates that the variable names.
-fn system_roots() -> RootCertStore {
-    let found = rustls_native_certs::load_native_certs();
-    for error in &found.errors {
-        tracing::warn!(%error, "a file of system certificates cannot be read");
-    }
-    let mut roots = RootCertStore::empty();
-    roots.add_parsable_certificates(found.certs);
-    roots
 }
 
 /// The text of an error, without the password, which the server's reply may repeat.

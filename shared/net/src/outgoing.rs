@@ -44,9 +44,8 @@ pub enum Fault {
     /// The provider refused the request.
     #[error("the provider refused the request: {0}")]
     Refused(String),
-    /// The provider does not accept the credentials of the request (status 401): the access token
-    /// or, if the body of the answer is not JSON, the client id and secret.
-    #[error("the provider does not accept the credentials")]
+    /// The provider does not accept the access token of the request (status 401).
+    #[error("the provider does not accept the access token")]
     Unauthorized,
     /// The provider's answer violates the protocol, or a request to it cannot be built.
     #[error("the request or the provider's answer is invalid: {0}")]
@@ -99,9 +98,9 @@ impl<'a> Outgoing<'a> {
         }
     }
 
-    /// Posts a form. Returns the JSON answer, and whether its status is 2xx; 429 and 5xx are
-    /// faults.
-    pub async fn post(self, url: &str, form: &[(&str, &str)], basic: Option<(&str, &str)>) -> Result<(bool, Value), Fault> {
+    /// Posts a form. Returns the status and the JSON answer, which is `null` if the status is 401
+    /// and the body is not JSON; 429 and 5xx are faults.
+    pub async fn post(self, url: &str, form: &[(&str, &str)], basic: Option<(&str, &str)>) -> Result<(StatusCode, Value), Fault> {
         let body = url::form_urlencoded::Serializer::new(String::new()).extend_pairs(form).finish();
         let login = basic.map(|(id, secret)| {
             // RFC 6749 §2.3.1: id and secret are form-encoded before they are joined.
@@ -109,8 +108,7 @@ impl<'a> Outgoing<'a> {
             (AUTHORIZATION, format!("Basic {}", STANDARD.encode(format!("{}:{}", encode(id), encode(secret)))))
         });
         let headers = [(CONTENT_TYPE, "application/x-www-form-urlencoded".to_owned())].into_iter().chain(login);
-        let (status, body) = self.send(Method::POST, url, headers, body.into()).await?;
-        Ok((status.is_success(), body))
+        self.send(Method::POST, url, headers, body.into()).await
     }
 
     async fn send(
@@ -180,11 +178,12 @@ async fn exchange(client: &Client, request: Request<Full<Bytes>>) -> Result<(Sta
         None => unavailable(&*error),
     })?;
     let body = body.to_bytes();
-    let body = serde_json::from_slice(&body).map_err(|_| match status {
-        StatusCode::UNAUTHORIZED => Fault::Unauthorized,
-        _ => Fault::Senseless(format!("status {status}, but the body is not JSON")),
-    })?;
-    Ok((status, body))
+    match serde_json::from_slice(&body) {
+        Ok(body) => Ok((status, body)),
+        // The status says enough.
+        Err(_) if status == StatusCode::UNAUTHORIZED => Ok((status, Value::Null)),
+        Err(_) => Err(Fault::Senseless(format!("status {status}, but the body is not JSON"))),
+    }
 }
 
 /// The fault of a request that cannot be built from a provider's settings or tokens.

@@ -13,6 +13,9 @@ use wire::clock::after;
 use crate::id_token::{self, Expected};
 use crate::metadata;
 
+/// The error code for a client that is unknown or not authenticated (RFC 6749 §5.2).
+const INVALID_CLIENT: &str = "invalid_client";
+
 /// A provider with everything that a call to it needs.
 pub struct Peer<'a> {
     outgoing: Outgoing<'a>,
@@ -60,12 +63,12 @@ pub struct Grant<'a> {
     pub names_issuer: bool,
 }
 
-/// Why a provider issued no new access token.
+/// Why a provider issued no tokens.
 #[derive(Debug, thiserror::Error)]
-pub enum NotRefreshed {
-    /// The provider no longer accepts the refresh token.
-    #[error("the provider no longer accepts the refresh token: {0}")]
-    Revoked(String),
+pub enum NotIssued {
+    /// The provider does not, or no longer, accept the code or the refresh token.
+    #[error("the provider does not accept the grant: {0}")]
+    Grant(String),
     /// The provider does not accept the project's client id or secret.
     #[error("the provider does not accept the client: {0}")]
     Client(String),
@@ -74,16 +77,16 @@ pub enum NotRefreshed {
     Fault(Fault),
 }
 
-impl From<Fault> for NotRefreshed {
+impl From<Fault> for NotIssued {
     /// Judges a refusal by its error code (RFC 6749 §5.2, OpenID Connect Core §3.1.2.6, and codes
     /// of GitHub).
     fn from(fault: Fault) -> Self {
         match fault {
             Fault::Refused(code) => match code.as_str() {
                 "invalid_grant" | "access_denied" | "consent_required" | "invalid_token" | "unauthorized_client" | "bad_refresh_token" => {
-                    Self::Revoked(code)
+                    Self::Grant(code)
                 }
-                "invalid_client" | "incorrect_client_credentials" => Self::Client(code),
+                INVALID_CLIENT | "incorrect_client_credentials" => Self::Client(code),
                 "temporarily_unavailable" | "server_error" => Self::Fault(Fault::Unavailable(code)),
                 _ => Self::Fault(Fault::Refused(code)),
             },
@@ -130,7 +133,8 @@ impl<'a> Peer<'a> {
     }
 
     /// Exchanges a code, and reads the account that it belongs to. Fails if the provider cannot be
-    /// called or refuses the code, or if one of its answers violates the protocol.
+    /// called or refuses the code or the client ([`NotIssued::from`] tells which), or if one of its
+    /// answers violates the protocol.
     pub async fn account(&self, grant: &Grant<'_>) -> Result<(Tokens, Profile), Fault> {
         let endpoints = self.endpoints().await?;
         if endpoints.names_issuer && !grant.names_issuer {
@@ -149,7 +153,7 @@ impl<'a> Peer<'a> {
     }
 
     /// A new access token from the provider (RFC 6749 §6).
-    pub async fn refresh(&self, refresh_token: &SecretString) -> Result<Tokens, NotRefreshed> {
+    pub async fn refresh(&self, refresh_token: &SecretString) -> Result<Tokens, NotIssued> {
         let endpoints = self.endpoints().await?;
         let form = [("grant_type", "refresh_token"), ("refresh_token", refresh_token.expose_secret())];
         Ok(self.tokens(&endpoints, &form).await?)
@@ -177,15 +181,17 @@ impl<'a> Peer<'a> {
                 None
             }
         };
-        let (taken, answer) = self.outgoing.post(&endpoints.token, &form, basic).await?;
+        let (status, answer) = self.outgoing.post(&endpoints.token, &form, basic).await?;
         // GitHub reports errors with status 200.
         if let Some(error) = answer["error"].as_str() {
             return Err(Fault::Refused(error.chars().take(100).collect()));
         }
-        if !taken {
-            return Err(Fault::Refused("it gave no reason".to_owned()));
+        if status.is_success() {
+            return Tokens::read(&answer, self.now);
         }
-        Tokens::read(&answer, self.now)
+        // RFC 6749 §5.2: only a client that is not authenticated is answered with 401.
+        let code = if status == 401 { INVALID_CLIENT } else { "it gave no reason" };
+        Err(Fault::Refused(code.to_owned()))
     }
 
     async fn profile(&self, source: &Source, tokens: &Tokens, nonce: &str) -> Result<Profile, Fault> {

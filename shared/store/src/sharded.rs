@@ -179,7 +179,11 @@ impl Store {
         if let Some(beginning) = &partition.beginning {
             query = query.expression_attribute_values(":last", string(format!("{beginning}{LAST}")));
         }
-        let (items, next) = self.query_page(query).await?;
+        let (mut items, mut next) = self.query_page(query.clone()).await?;
+        // DynamoDB may return no items although there are more: reading continues at its key.
+        while items.is_empty() && next.is_some() {
+            (items, next) = self.query_page(query.clone().set_exclusive_start_key(next)).await?;
+        }
         shard.is_done = next.is_none();
         for item in items {
             let position = item.get(&sk).and_then(|value| value.as_s().ok()).cloned().unwrap_or_default();

@@ -5,10 +5,11 @@ use aws::Client;
 use aws_sdk_dynamodb::operation::create_table::CreateTableInput;
 use aws_sdk_dynamodb::operation::create_table::builders::CreateTableInputBuilder;
 use aws_sdk_dynamodb::operation::describe_table::{DescribeTableError, DescribeTableInput};
+use aws_sdk_dynamodb::operation::describe_time_to_live::DescribeTimeToLiveInput;
 use aws_sdk_dynamodb::operation::update_time_to_live::UpdateTimeToLiveInput;
 use aws_sdk_dynamodb::types::{
     AttributeDefinition, BillingMode, GlobalSecondaryIndex, KeySchemaElement, KeyType, Projection, ProjectionType, ScalarAttributeType,
-    StreamSpecification, StreamViewType, TimeToLiveSpecification,
+    StreamSpecification, StreamViewType, TimeToLiveSpecification, TimeToLiveStatus,
 };
 
 use crate::error::{Error, failure};
@@ -67,16 +68,33 @@ pub fn definition(table: &str) -> Result<CreateTableInputBuilder, Error> {
     Ok(input.stream_specification(stream.map_err(|error| Error::Refused(error.to_string()))?))
 }
 
-/// Creates the table if it does not exist; returns whether the table was created.
+/// Creates the table if it does not exist; returns whether the table was created. Also turns on the
+/// TTL if it is off, because the call that created the table may have failed before that.
 pub async fn create(client: &Client, table: &str) -> Result<bool, Error> {
     match client.call(DescribeTableInput::builder().table_name(table)).await {
-        Ok(_) => return Ok(false),
-        Err(error) if error.as_service_error().is_some_and(DescribeTableError::is_resource_not_found_exception) => {}
-        Err(error) => return Err(failure(error)),
+        Ok(_) => {
+            if !expires(client, table).await? {
+                enable_expiry(client, table).await?;
+            }
+            Ok(false)
+        }
+        Err(error) if error.as_service_error().is_some_and(DescribeTableError::is_resource_not_found_exception) => {
+            client.call(definition(table)?).await.map_err(failure)?;
+            enable_expiry(client, table).await?;
+            Ok(true)
+        }
+        Err(error) => Err(failure(error)),
     }
-    client.call(definition(table)?).await.map_err(failure)?;
+}
+
+async fn expires(client: &Client, table: &str) -> Result<bool, Error> {
+    let found = client.call(DescribeTimeToLiveInput::builder().table_name(table)).await.map_err(failure)?;
+    let status = found.time_to_live_description.and_then(|ttl| ttl.time_to_live_status);
+    Ok(matches!(status, Some(TimeToLiveStatus::Enabled | TimeToLiveStatus::Enabling)))
+}
+
+async fn enable_expiry(client: &Client, table: &str) -> Result<(), Error> {
     let ttl = TimeToLiveSpecification::builder().enabled(true).attribute_name(TTL).build();
     let ttl = ttl.map_err(|error| Error::Refused(error.to_string()))?;
-    client.call(UpdateTimeToLiveInput::builder().table_name(table).time_to_live_specification(ttl)).await.map_err(failure)?;
-    Ok(true)
+    client.call(UpdateTimeToLiveInput::builder().table_name(table).time_to_live_specification(ttl)).await.map_err(failure).map(drop)
 }

@@ -81,6 +81,7 @@ async fn a_refresh_that_fails_temporarily_loses_no_token() {
         (Fault::Slow, 503, "OAUTH_PROVIDER_TEMPORARILY_UNAVAILABLE"),
         (Fault::Garbage, 503, "OAUTH_PROVIDER_TEMPORARILY_UNAVAILABLE"),
         (Fault::RefusesClient, 400, "OAUTH_PROVIDER_REFUSES_CLIENT"),
+        (Fault::RefusesClientInHtml, 400, "OAUTH_PROVIDER_REFUSES_CLIENT"),
     ] {
         provider.misbehave(fault);
         assert_error(&by_server(&app, &user).await, status, code);

@@ -179,6 +179,10 @@ async fn a_state_works_once_for_its_provider_within_ten_minutes() {
     let (code, state) = provider.allow(&app, &begin(&app, &[]).await, ada());
     app.advance(jiff::SignedDuration::from_mins(11));
     assert_eq!(error_of(&landed(&come_back(&app, &code, &state).await)), "OUTER_OAUTH_TIMEOUT");
+    let (code, state) = provider.allow(&app, &begin(&app, &[]).await, ada());
+    app.advance(jiff::SignedDuration::from_mins(11));
+    app.configure(json!({ "config": { "allow_localhost": false } })).await;
+    assert_error(&come_back(&app, &code, &state).await, 408, "OUTER_OAUTH_TIMEOUT");
 }
 
 #[tokio::test]

@@ -24,6 +24,8 @@ async fn a_failing_provider_creates_nothing() {
         (Huge, "OAUTH_PROVIDER_TEMPORARILY_UNAVAILABLE"),
         (RedirectsTokenRequest, "OAUTH_PROVIDER_TEMPORARILY_UNAVAILABLE"),
         (Refuses, "INVALID_AUTHORIZATION_CODE"),
+        (RefusesClient, "OAUTH_PROVIDER_REFUSES_CLIENT"),
+        (RefusesClientInHtml, "OAUTH_PROVIDER_REFUSES_CLIENT"),
         (NoIdToken, "OAUTH_PROVIDER_TEMPORARILY_UNAVAILABLE"),
         (WrongNonce, "OAUTH_PROVIDER_TEMPORARILY_UNAVAILABLE"),
         (WrongAudience, "OAUTH_PROVIDER_TEMPORARILY_UNAVAILABLE"),

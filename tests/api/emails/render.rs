@@ -34,6 +34,21 @@ async fn every_built_in_email_has_an_example() {
 }
 
 #[tokio::test]
+async fn a_preview_has_the_default_theme_after_that_of_the_project_is_deleted() {
+    let app = TestApp::start().await;
+    let theme = create(&app, "themes", json!({ "display_name": "Loud", "html_source": "<u>{{ content }}</u>" })).await;
+    app.configure(json!({ "config": { "email_theme": theme } })).await;
+    let source = json!({ "template_html_source": "<p>x</p>" });
+    assert_eq!(render(&app, source.clone()).await.json()["html"], "<u><p>x</p></u>");
+    assert_eq!(app.admin().delete(&format!("/api/v1/internal/email-themes/{theme}")).await.status(), 200);
+    let answer = render(&app, source).await;
+    assert_eq!(answer.status(), 200, "{}", answer.text());
+    assert!(answer.json()["html"].as_str().unwrap().contains("Sent by"), "{}", answer.text());
+    let named = render(&app, json!({ "template_html_source": "<p>x</p>", "theme_id": theme })).await;
+    assert_eq!((named.status(), named.code().as_str()), (400, "SCHEMA_ERROR"), "the request names a theme that does not exist");
+}
+
+#[tokio::test]
 async fn a_render_error_is_reported_with_its_line() {
     let app = TestApp::start().await;
     for (source, reason) in [

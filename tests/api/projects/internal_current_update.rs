@@ -90,6 +90,13 @@ async fn a_mail_server_can_be_set_and_its_password_is_write_only() {
         assert_eq!(refused.status(), 400);
         assert!(refused.text().contains("body.config.email_config.password"), "{}", refused.text());
     }
+    for host in ["2001:DB8::25", "[2001:db8::25]"] {
+        let set = app.admin().patch(INTERNAL, server(json!({ "host": host, "password": "the-password" }))).await;
+        assert_eq!((set.status(), &set.json()["config"]["email_config"]["host"]), (200, &json!("[2001:db8::25]")), "{host}");
+    }
+    let refused = app.admin().patch(INTERNAL, server(json!({ "host": "2001:db8::25:x", "password": "the-password" }))).await;
+    assert!(refused.text().contains("body.config.email_config.host"), "{}", refused.text());
+    assert_eq!(app.admin().patch(INTERNAL, server(json!({ "sender_name": "Other", "password": "the-password" }))).await.status(), 200);
     assert_eq!(project(&app).await["config"]["email_config"]["sender_name"], "Other");
     app.configure(json!({ "config": { "email_config": { "type": "shared" } } })).await;
     assert_eq!(project(&app).await["config"]["email_config"], json!({ "type": "shared" }));

@@ -77,6 +77,24 @@ async fn selecting_a_team_during_removal_leaves_none_selected() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn a_picture_uploaded_during_a_removal_is_deleted_too() {
+    let app = TestApp::start().await;
+    let ada = app.sign_up("ada@example.com").await;
+    let id = team(&app, "Engines", None).await;
+    let picture = json!({ "profile_image_url": "data:image/gif;base64,R0lGODlhAQABAAAAACw=" });
+    for round in 0..40 {
+        join(&app, &id, &ada.user_id).await;
+        let (server, client) = (app.server(), app.signed_in(&ada));
+        let (leaving, profile) = (membership(&id, &ada.user_id), format!("/api/v1/team-member-profiles/{id}/me"));
+        let (removed, uploaded) = tokio::join!(server.delete(&leaving), client.patch(&profile, picture.clone()));
+        assert_eq!(removed.status(), 200, "{}", removed.text());
+        assert!(matches!(uploaded.status(), 200 | 404), "{}", uploaded.text());
+        let left: Vec<_> = app.table().into_keys().filter(|(_, sk)| sk.starts_with("IMAGE#")).collect();
+        assert!(left.is_empty(), "round {round}: {left:?}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn of_concurrent_acceptances_of_an_invitation_one_succeeds() {
     let app = TestApp::start().await;
     let id = team(&app, "Engines", None).await;

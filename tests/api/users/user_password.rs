@@ -37,6 +37,21 @@ async fn an_imported_hash_signs_in_and_is_rehashed_with_argon2() {
 }
 
 #[tokio::test]
+async fn a_rehash_that_loses_a_race_still_forgets_wrong_passwords() {
+    let app = TestApp::start().await;
+    let user = json!({ "primary_email": "ada@example.com", "primary_email_auth_enabled": true, "password_hash": bcrypt_of("correct horse", "$2b$") });
+    let user = create(&app, user).await;
+    assert_error(&sign_in(&app, "ada@example.com", "wrong horse").await, 400, "EMAIL_PASSWORD_MISMATCH");
+    app.recorder.fail_write(0, "ConditionalCheckFailedException");
+    assert_eq!(sign_in(&app, "ada@example.com", "correct horse").await.status(), 200);
+    assert!(app.recorder.is_done());
+    assert!(stored_hash(&app, &user).await.as_str().unwrap().starts_with("$2b$"), "the rehash failed");
+    let id = wire::id::UserId::parse(&id_of(&user)).unwrap();
+    let user = app.app.store.user(app.project_id(), id).await.unwrap().unwrap().user;
+    assert_eq!(user.wrong_passwords, 0);
+}
+
+#[tokio::test]
 async fn only_bcrypt_hashes_of_acceptable_cost_are_imported() {
     let app = TestApp::start().await;
     let good = bcrypt_of("correct horse", "$2b$");

@@ -1,12 +1,15 @@
 //! Recording and listing deliveries.
 
 use std::collections::BTreeSet;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
+use flows::App;
 use jiff::Timestamp;
 use serde_json::json;
 use support::receiver::{Receiver, Reply};
 use support::{Fault, TestApp};
+use wire::clock::Clock;
 use workers::webhooks::Courier;
 
 use super::{create_user, deliveries, endpoint_at, path};
@@ -46,6 +49,30 @@ async fn an_endpoint_gets_at_most_eight_requests_at_a_time() {
     let [first, second] = couriers.each_mut().map(|courier| courier.drain(&app.app, Timestamp::MAX));
     futures_util::try_join!(first, second).unwrap();
     assert_eq!((receiver.received().len(), receiver.most_at_once()), (40, 8));
+}
+
+#[tokio::test]
+async fn a_task_that_panics_ends_only_the_work_on_its_endpoint() {
+    let (app, receiver) = (TestApp::start().await, Receiver::start().await);
+    for _ in 0..2 {
+        endpoint_at(&app, &receiver, &["user.created"]).await;
+    }
+    create_user(&app, "Ada").await;
+    assert_eq!(app.record_webhooks().await, 2);
+    // The second time that the clock is read, it is by the first task.
+    let (reads, now) = (AtomicUsize::new(0), app.now());
+    let clock = Clock::new(move || {
+        assert_ne!(reads.fetch_add(1, Ordering::SeqCst), 1, "a panic made by a test");
+        now
+    });
+    let faulty = App::new(app.app.settings.clone(), app.app.store.clone(), clock, app.app.entropy.clone(), app.app.hasher.clone());
+    let mut courier = Courier::default();
+    assert_eq!(courier.begin(&faulty, Timestamp::MAX).await.unwrap(), 2);
+    assert!(courier.ended().await);
+    assert!(courier.ended().await, "the work on the other endpoint goes on");
+    assert!(!courier.ended().await);
+    assert_eq!(receiver.received().len(), 1);
+    assert_eq!(courier.begin(&faulty, Timestamp::MAX).await.unwrap(), 1, "the first endpoint is due, and can be worked on again");
 }
 
 #[tokio::test]

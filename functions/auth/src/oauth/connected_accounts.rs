@@ -18,7 +18,7 @@ use jiff::SignedDuration;
 use model::project::OAuthProvider;
 use model::user::reference::UserRef;
 use model::user::{ProviderAccount, User};
-use oauth::exchange::{NotRefreshed, Peer, Tokens};
+use oauth::exchange::{NotIssued, Peer, Tokens};
 use secrecy::{ExposeSecret as _, SecretString};
 use serde::Serialize;
 use store::provider::tokens::{self, ProviderTokens};
@@ -185,12 +185,12 @@ impl Connection<'_> {
             Err(failed) => failed,
         };
         tracing::warn!(%failed, provider = self.provider.id, project = %project.id, "a provider did not refresh a token");
-        if let NotRefreshed::Revoked(_) = failed {
+        if let NotIssued::Grant(_) = failed {
             return Err(self.revoked(old).await?.into());
         }
         store.end_refresh(self.of(), old).await?;
         Err(match failed {
-            NotRefreshed::Client(_) => KnownError::OauthProviderRefusesClient,
+            NotIssued::Client(_) => KnownError::OauthProviderRefusesClient,
             _ => KnownError::OauthProviderTemporarilyUnavailable,
         }
         .into())

@@ -18,7 +18,7 @@ use model::provider::authorization::{self, Authorization, COOKIE_PREFIX, Respons
 use model::provider::catalog::{self, Identity};
 use model::text::line;
 use net::outgoing::Fault;
-use oauth::exchange::Grant;
+use oauth::exchange::{Grant, NotIssued};
 use secrecy::{ExposeSecret as _, SecretString};
 use serde_json::{Value, json};
 use store::record;
@@ -132,7 +132,7 @@ async fn proceed(
     let grant = Grant { code, verifier: &verifier, callback: &callback, nonce: &nonce, names_issuer: answer.iss.is_some() };
     let (tokens, mut profile) = peer.account(&grant).await.map_err(|fault| {
         tracing::warn!(%fault, provider = provider.id, project = %project.id, "a provider returned no account");
-        fault_error(&fault)
+        fault_error(fault)
     })?;
     profile.name = profile.name.or_else(|| name_of(answer));
     account::resolve(scope, authorization, &tokens, &profile).await
@@ -165,10 +165,13 @@ fn name_of(answer: &ProviderAnswer) -> Option<String> {
     (!name.is_empty()).then_some(name)
 }
 
-fn fault_error(fault: &Fault) -> KnownError {
-    match fault {
-        Fault::Refused(_) | Fault::Unauthorized => KnownError::InvalidAuthorizationCode,
-        Fault::Unavailable(_) | Fault::Senseless(_) | Fault::Private(_) => KnownError::OauthProviderTemporarilyUnavailable,
+fn fault_error(fault: Fault) -> KnownError {
+    match NotIssued::from(fault) {
+        NotIssued::Client(_) => KnownError::OauthProviderRefusesClient,
+        NotIssued::Grant(_) | NotIssued::Fault(Fault::Refused(_) | Fault::Unauthorized) => KnownError::InvalidAuthorizationCode,
+        NotIssued::Fault(Fault::Unavailable(_) | Fault::Senseless(_) | Fault::Private(_)) => {
+            KnownError::OauthProviderTemporarilyUnavailable
+        }
     }
 }
 

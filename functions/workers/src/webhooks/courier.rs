@@ -1,12 +1,13 @@
 //! Runs the work of several endpoints side by side, each in a task of its own, so that an endpoint
 //! that does not answer delays no other.
 
-use std::collections::HashSet;
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 
 use flows::App;
 use jiff::Timestamp;
 use model::webhook::Lane;
-use tokio::task::JoinSet;
+use tokio::task::{Id, JoinSet};
 
 use crate::webhooks::lane;
 
@@ -15,11 +16,11 @@ const AT_ONCE: usize = 256;
 /// The number of due endpoints that are read from each shard.
 const READ: i32 = 200;
 
-/// Endpoints that are being worked on.
+/// Endpoints that are being worked on, each with its task.
 #[derive(Default)]
 pub struct Courier {
-    tasks: JoinSet<Lane>,
-    busy: HashSet<Lane>,
+    tasks: JoinSet<()>,
+    busy: HashMap<Lane, Id>,
 }
 
 impl Courier {
@@ -31,15 +32,15 @@ impl Courier {
             if self.busy.len() >= AT_ONCE {
                 break;
             }
-            if self.busy.insert(lane.clone()) {
+            if let Entry::Vacant(entry) = self.busy.entry(lane) {
                 begun += 1;
-                let app = app.clone();
-                self.tasks.spawn(async move {
+                let (app, lane) = (app.clone(), entry.key().clone());
+                let task = self.tasks.spawn(async move {
                     if let Err(error) = lane::work(&app, &lane, until).await {
                         tracing::warn!(%error, project = %lane.0, endpoint = %lane.1, "deliveries to an endpoint stopped; they stay due");
                     }
-                    lane
                 });
+                entry.insert(task.id());
             }
         }
         Ok(begun)
@@ -47,16 +48,16 @@ impl Courier {
 
     /// Waits until the work on an endpoint ends; `false` if there is none.
     pub async fn ended(&mut self) -> bool {
-        match self.tasks.join_next().await {
-            Some(Ok(lane)) => self.busy.remove(&lane),
+        let ended = match self.tasks.join_next_with_id().await {
+            Some(Ok((task, ()))) => task,
             Some(Err(error)) => {
                 tracing::error!(%error, "the task of a webhook endpoint failed");
-                // It is not known which endpoint's task that was.
-                self.busy.clear();
-                true
+                error.id()
             }
-            None => false,
-        }
+            None => return false,
+        };
+        self.busy.retain(|_, task| *task != ended);
+        true
     }
 
     /// Works on due endpoints until none is due or `until` has passed, and waits for work that has

@@ -88,10 +88,17 @@ impl Export {
         let mut state = match State::read(folder)? {
             Some(State { sha256: Some(_), .. }) => bail!("{} already contains a complete export: choose another folder", folder.display()),
             Some(state) => state,
-            None if items_file(folder).exists() => {
+            // An empty file is of an export that was stopped before its first page.
+            None if items_file(folder).metadata().is_ok_and(|items| items.len() > 0) => {
                 bail!("{} has items.jsonl, but not the progress of an export (export.json): choose another folder", folder.display())
             }
-            None => State::default(),
+            None => {
+                // Saved before there are items, so that an export can also be stopped while it
+                // writes its first page.
+                let state = State::default();
+                state.save(folder)?;
+                state
+            }
         };
         let bar = bar("exported", state.items.max(store.estimate().await?), state.items);
         let path = items_file(folder);

@@ -5,11 +5,12 @@
 use std::io::{self, Write};
 use std::time::Duration;
 
+use api::http::Route;
 use futures_util::StreamExt as _;
 use infra::{Operation, operations};
 use model::session::token::Signer;
 use net::tls;
-use reqwest::{Client, Method, redirect};
+use reqwest::{Client, Method, StatusCode, redirect};
 use serde_json::Value;
 
 use super::deployment::Deployment;
@@ -77,15 +78,19 @@ async fn probe(client: &Client, api_url: &str, operation: &Operation) -> Option<
     };
     let status = answer.status();
     let body: Value = answer.bytes().await.ok().and_then(|body| serde_json::from_slice(&body).ok()).unwrap_or_default();
+    problem(route, status, &body)
+}
+
+/// The problem that a function's response shows, if any.
+fn problem(route: &Route, status: StatusCode, body: &Value) -> Option<String> {
     if status.is_success() || status.is_redirection() {
         return None;
     }
     // Every error of Gatelet has a code, or is one of JSON-RPC. Other errors come from API Gateway
     // or from a proxy in front of it.
-    if body["jsonrpc"] == "2.0" && !status.is_server_error() {
-        return None;
-    }
-    match body["code"].as_str().or(body["error"]["code"].as_str()) {
+    let code = if body["jsonrpc"] == "2.0" { body["error"]["code"].as_i64().map(|code| code.to_string()) } else { None };
+    let code = code.as_deref().or(body["code"].as_str()).or(body["error"]["code"].as_str());
+    match code {
         Some("ROUTE_NOT_FOUND" | "route_not_found" | "METHOD_NOT_ALLOWED" | "method_not_allowed") => {
             Some(format!("{} is not connected to its route, {} {}", route.name, route.verb.name(), route.path))
         }
@@ -118,5 +123,36 @@ pub(super) async fn examine_secret(deployment: &Deployment, report: &mut Report<
             report.ok("secret", "GATELET_SECRET is the secret of the functions")
         }
         Some(_) => report.fail("secret", "the functions have a different secret than GATELET_SECRET"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn an_error_of_a_function_is_told_from_one_of_a_proxy() {
+        let route = operations::all()[0].route;
+        let problem = |status: u16, body: Value| problem(&route, StatusCode::from_u16(status).unwrap(), &body).unwrap_or_default();
+        for (status, body, part) in [
+            (200, json!({}), ""),
+            (401, json!({ "code": "ACCESS_TYPE_REQUIRED" }), ""),
+            (404, json!({ "error": { "code": "not_found" } }), ""),
+            (400, json!({ "jsonrpc": "2.0", "id": null, "error": { "code": -32700, "message": "x" } }), ""),
+            (
+                500,
+                json!({ "jsonrpc": "2.0", "id": null, "error": { "code": -32603, "message": "x" } }),
+                "answers 500 Internal Server Error, -32603",
+            ),
+            (503, json!({ "code": "SERVICE_UNAVAILABLE" }), "answers 503 Service Unavailable, SERVICE_UNAVAILABLE"),
+            (404, json!({ "code": "ROUTE_NOT_FOUND" }), "is not connected"),
+            (403, json!({ "message": "Forbidden" }), "does not answer"),
+            (502, Value::Null, "does not answer"),
+        ] {
+            let found = problem(status, body.clone());
+            assert_eq!((found.is_empty(), found.contains(part)), (part.is_empty(), true), "{status} {body}: {found}");
+        }
     }
 }

@@ -75,7 +75,7 @@ impl Table {
             let part = context.get_raw(1).as_str().map_err(|error| rusqlite::Error::UserFunctionError(error.into()))?;
             Ok(text.is_some_and(|text| text.to_lowercase().contains(part)))
         })?;
-        let count = connection.query_row("SELECT count(*) FROM messages", [], |row| row.get(0))?;
+        let count = trimmed(&connection)?;
         Ok(Self { connection, count })
     }
 
@@ -112,8 +112,8 @@ impl Table {
         Ok(())
     }
 
-    /// Adds the last [`KEPT`] of the emails that an older version stored; `lines` begins with the
-    /// oldest. Emails that are already in the inbox are skipped.
+    /// Adds the emails that an older version stored; `lines` begins with the oldest. Emails that
+    /// are already in the inbox are skipped. Of all emails, the last [`KEPT`] that were sent stay.
     pub(super) fn insert_all(&mut self, lines: &[Line]) -> Result<(), Error> {
         let transaction = self.connection.transaction()?;
         for line in &lines[lines.len().saturating_sub(KEPT)..] {
@@ -138,8 +138,9 @@ impl Table {
                     .execute("INSERT INTO bodies (number, text, html) VALUES (?1, ?2, ?3)", params![number, line.text(), line.html()])?;
             }
         }
+        let count = trimmed(&transaction)?;
         transaction.commit()?;
-        self.count = self.connection.query_row("SELECT count(*) FROM messages", [], |row| row.get(0))?;
+        self.count = count;
         Ok(())
     }
 
@@ -227,6 +228,16 @@ impl Table {
         }
         Ok(message)
     }
+}
+
+/// Removes all emails but the last [`KEPT`] that were sent; returns how many are left.
+fn trimmed(connection: &Connection) -> rusqlite::Result<usize> {
+    let count: usize = connection.query_row("SELECT count(*) FROM messages", [], |row| row.get(0))?;
+    if count > KEPT {
+        let kept = "SELECT number FROM messages ORDER BY sent_at_millis DESC, number DESC LIMIT ?1";
+        connection.execute(&format!("DELETE FROM messages WHERE number NOT IN ({kept})"), [KEPT])?;
+    }
+    Ok(count.min(KEPT))
 }
 
 fn changed(id: &str, rows: usize) -> Result<(), Error> {

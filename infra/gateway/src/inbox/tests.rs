@@ -189,6 +189,28 @@ fn files_of_an_older_version_are_imported_once() {
 }
 
 #[test]
+fn an_import_into_a_full_inbox_keeps_the_emails_that_were_sent_last() {
+    let folder = Folder::new();
+    let mails = folder.0.join("mails");
+    std::fs::create_dir(&mails).unwrap();
+    let line = |subject: &str, at: i64| {
+        format!(
+            r#"{{"id":"{subject}","to":[],"from":"x@example.com","subject":"{subject}","text":"","html":"","sent_at_millis":{at},"outbox_id":"b"}}"#
+        )
+    };
+    let lines = [line("Oldest", 1), line("Newest", jiff::Timestamp::MAX.as_millisecond())];
+    std::fs::write(mails.join("newest.jsonl"), lines.join("\n") + "\n").unwrap();
+    let inbox = memory();
+    (1..=KEPT as u128).for_each(|number| inbox.deliver(&mail(number)).unwrap());
+    inbox.take_over(&mails).unwrap();
+    let subjects = subjects(&inbox, Query::default());
+    let (first, last) = (&*subjects[0], &**subjects.last().unwrap());
+    assert_eq!((subjects.len(), first, last), (KEPT, "Newest", "Number 2"));
+    inbox.deliver(&mail(KEPT as u128 + 1)).unwrap();
+    assert_eq!(inbox.find(&Query::default()).unwrap().total, KEPT);
+}
+
+#[test]
 fn files_left_by_an_interrupted_import_are_not_imported_twice() {
     let folder = Folder::new();
     let mails = folder.0.join("mails");

@@ -58,6 +58,21 @@ async fn accounts_and_sessions_work_after_a_transfer_to_another_table() {
 }
 
 #[tokio::test]
+async fn an_export_that_was_stopped_before_its_first_page_can_be_continued() {
+    let folder = Folder::new("transfer-first");
+    let (data, export) = (folder.data(), folder.path("export"));
+    with_an_account(&data).await;
+    // Nothing listens at the table's address, so the export ends without a page.
+    let mut unreachable = gateway(&["export", "--to", &export, "--table", "gatelet"]);
+    unreachable.env("AWS_ENDPOINT_URL", "http://127.0.0.1:9").env("AWS_REGION", "local");
+    fails(&end_of(unreachable.env("AWS_ACCESS_KEY_ID", "none").env("AWS_SECRET_ACCESS_KEY", "none")));
+    assert!(fails(&run(&["import", "--from", &export, "--data", &data])).contains("is incomplete"));
+    std::fs::remove_file(Path::new(&export).join("export.json")).unwrap();
+    folder.write("export/items.jsonl", "");
+    succeeds(&run(&["export", "--to", &export, "--data", &data]));
+}
+
+#[tokio::test]
 async fn an_interrupted_transfer_resumes_and_existing_items_are_kept() {
     let folder = Folder::new("transfer-again");
     let (data, copy, export) = (folder.data(), folder.path("copy"), folder.path("export"));

@@ -6,6 +6,7 @@
 
 pub mod builtin;
 pub mod theme;
+mod tsx;
 
 use deserr::Deserr;
 use jiff::Timestamp;
@@ -111,9 +112,8 @@ pub struct HtmlSource(pub String);
 impl<E: deserr::DeserializeError> Deserr<E> for HtmlSource {
     fn deserialize_from_value<V: deserr::IntoValue>(value: deserr::Value<V>, location: deserr::ValuePointerRef<'_>) -> Result<Self, E> {
         let text = String::deserialize_from_value(value, location)?;
-        let is_module = text.lines().any(|line| line.starts_with("import ") || line.starts_with("export "));
-        if is_module {
-            return Err(rejected("looks like TSX (a line begins with import or export): send MiniJinja in HTML or MJML", location));
+        if text.lines().any(tsx::is_statement) {
+            return Err(rejected("looks like TSX (a line is an import or export statement): send MiniJinja in HTML or MJML", location));
         }
         Ok(Self(text))
     }

@@ -40,7 +40,7 @@ pub struct Login {
 /// A mail server, as a request describes it. An empty string and port zero count as absent.
 #[derive(Debug, Default)]
 pub struct MailServerInput {
-    /// A domain or an IP address; an IPv6 address must be in brackets.
+    /// A domain or an IP address; an IPv6 address may be in brackets.
     pub host: Option<String>,
     /// The port, from 1 to 65535.
     pub port: Option<u16>,
@@ -72,7 +72,9 @@ impl MailServerInput {
             let is_none = port.is_none() && username.is_none() && password.is_none();
             return if is_none { Ok(None) } else { Err(wrong("host", "is required for the project's own mail server")) };
         };
-        let host = Host::parse(host.trim()).map_err(|_| wrong("host", "must be a domain or an IP address (IPv6 in brackets)"))?.to_string();
+        let host = host.trim();
+        let host = host.parse().map(Host::Ipv6).or_else(|_| Host::parse(host));
+        let host = host.map_err(|_| wrong("host", "must be a domain or an IP address"))?.to_string();
         let port = port.ok_or_else(|| wrong("port", "is required: 465 for TLS, or 587 for STARTTLS"))?;
         let mut server = MailServer { host, port, login: None };
         server.login = match username {

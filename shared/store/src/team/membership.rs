@@ -125,15 +125,24 @@ pub fn joining(project: &ProjectId, user: &User, user_write: Write, row: &Member
 }
 
 /// Deletes both items of a member, with the selection and the picture; fails if the member no
-/// longer exists, or has selected or deselected the team since the member was read.
+/// longer exists, has selected or deselected the team, or has changed the picture since it was read.
 pub fn remove(project: &ProjectId, row: &MemberRow) -> Vec<Write> {
     let (team, user) = (row.team_id, row.user_id);
     let still = if row.is_selected { "attribute_exists(selected)" } else { "attribute_exists(pk) AND attribute_not_exists(selected)" };
-    let member = Write::delete(member_key(project, team, user)).on(still);
+    let picture = row.member.uploaded_image.as_ref();
+    let member = with_picture(Write::delete(member_key(project, team, user)), &format!("{still} AND "), picture);
     let membership = Write::delete(membership_key(project, user, team));
     let selection = row.is_selected.then(|| user::deselect_team(project, user, team));
-    let image = row.member.uploaded_image.as_ref().map(|image| profile_image::delete(project, team, image));
+    let image = picture.map(|image| profile_image::delete(project, team, image));
     [member, membership].into_iter().chain(selection).chain(image).collect()
+}
+
+/// Adds to the condition `and` of a write of a member's item that the member has this picture.
+fn with_picture(write: Write, and: &str, picture: Option<&Digest>) -> Write {
+    match picture {
+        Some(picture) => write.on(format!("{and}d.uploaded_image = :picture")).value(":picture", string(picture.to_string())),
+        None => write.on(format!("{and}attribute_not_exists(d.uploaded_image)")),
+    }
 }
 
 /// The maximum number of writes of [`remove`].
@@ -142,11 +151,7 @@ pub(crate) const MOST_REMOVE_WRITES: usize = 4;
 /// Deletes both items of a member whose user is being deleted, with the picture of the profile;
 /// fails if the member has another picture than `picture`.
 fn remove_deleted(project: &ProjectId, user: UserId, team: TeamId, picture: Option<&Digest>) -> Vec<Write> {
-    let member = Write::delete(member_key(project, team, user));
-    let member = match picture {
-        Some(picture) => member.on("d.uploaded_image = :picture").value(":picture", string(picture.to_string())),
-        None => member.on("attribute_not_exists(d.uploaded_image)"),
-    };
+    let member = with_picture(Write::delete(member_key(project, team, user)), "", picture);
     let picture = picture.map(|picture| profile_image::delete(project, team, picture));
     [member, Write::delete(membership_key(project, user, team))].into_iter().chain(picture).collect()
 }

@@ -9,10 +9,9 @@
 //! costs one unit for each 4 KB of each user, besides the queries.
 //!
 //! Users stored by a version without this list have no position until they are active or
-//! [`Store::place_users`] has run for their project. Until then the list takes them from `gsi1`, at
-//! the time when they signed up.
+//! [`Store::list_older_users`] has run for their project. Until then the list takes them from
+//! `gsi1`, at the time when they signed up.
 
-use futures_util::future::try_join_all;
 use jiff::Timestamp;
 use model::user::User;
 use wire::id::{ProjectId, UserId};
@@ -28,11 +27,8 @@ use crate::user::place::{PLACE, USER_SHARDS, active, active_partition, placed};
 use crate::user::{UserRow, list_partition};
 use crate::write::Write;
 
-/// How many users are placed at once.
-const AT_ONCE: usize = 25;
-
 /// Whether an item of `gsi1` belongs to a user who is also in `gsi2`.
-fn is_placed(item: &Item) -> bool {
+pub(super) fn is_placed(item: &Item) -> bool {
     item.contains_key("gsi1pk") && item.contains_key("gsi2pk")
 }
 
@@ -65,27 +61,9 @@ impl Store {
         }
     }
 
-    /// Gives a place in the list to all users of a project who have none. Costs half a unit for
-    /// each 4 KB of all users, and three units for each user without a place.
-    pub async fn place_users(&self, project: &ProjectId) -> Result<(), Error> {
-        for shard in 0..USER_SHARDS {
-            let mut from: Option<Item> = None;
-            loop {
-                let (items, next) = self.listed(&list_partition(project, shard), from).await?;
-                let rows = items.into_iter().filter(|item| !is_placed(item)).map(UserRow::of).collect::<Result<Vec<_>, _>>()?;
-                for rows in rows.chunks(AT_ONCE) {
-                    try_join_all(rows.iter().map(|row| self.place_user(project, row))).await?;
-                }
-                from = next;
-                if from.is_none() {
-                    break;
-                }
-            }
-        }
-        Ok(())
-    }
-
-    async fn place_user(&self, project: &ProjectId, row: &UserRow) -> Result<(), Error> {
+    /// Gives a user a place in the list, unless the user has one or no longer exists. Costs three
+    /// units.
+    pub(super) async fn place_user(&self, project: &ProjectId, row: &UserRow) -> Result<(), Error> {
         let id = row.user.id;
         let write = Write::update(user_key(project, id), format!("SET {PLACE}"));
         let write = placed(write, project, id, row.last_active_at).on("attribute_exists(pk) AND attribute_not_exists(gsi2pk)");

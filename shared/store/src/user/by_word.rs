@@ -14,8 +14,8 @@
 //! A user is listed once, at the first word that matches. An item for a word that the user no
 //! longer has (an index may lag behind) is skipped.
 //!
-//! Users stored by an earlier version have no words until [`Store::index_words`] has run for their
-//! project; until then, the list of users is searched instead.
+//! Users stored by an earlier version have no words until [`Store::list_older_users`] has run for
+//! their project; until then, the list of users is searched instead.
 
 use std::collections::BTreeSet;
 
@@ -27,16 +27,14 @@ use wire::id::{ProjectId, UserId};
 
 use crate::client::Store;
 use crate::error::Error;
-use crate::item::{Item, Key, string};
+use crate::item::{Key, string};
 use crate::optimistic;
 use crate::sharded::{Listing, Partition};
 use crate::user::list::UserPage;
 use crate::user::place::{USER_SHARDS, addresses, by_address, shard, word_position};
-use crate::user::{UserRow, email_claim_key, list_partition, unchanged};
+use crate::user::{UserRow, email_claim_key, unchanged};
 use crate::write::Write;
 
-/// How many users are indexed at once.
-const AT_ONCE: usize = 25;
 /// The maximum number of attempts to index a user who is being changed concurrently.
 const ROUNDS: u32 = 5;
 
@@ -98,28 +96,8 @@ impl Store {
         self.users_at(project, partitions, Listing { descending: false, ..listing }, |_| false, is_first).await
     }
 
-    /// Writes the words of all users of a project, and the places of their claimed addresses. Costs
-    /// half a unit for each 4 KB of all users, two units for each user and for each word, and two
-    /// for each claim without a place.
-    pub async fn index_words(&self, project: &ProjectId) -> Result<(), Error> {
-        for shard in 0..USER_SHARDS {
-            let mut from: Option<Item> = None;
-            loop {
-                let (items, next) = self.listed(&list_partition(project, shard), from).await?;
-                let rows = items.into_iter().map(UserRow::of).collect::<Result<Vec<_>, _>>()?;
-                for rows in rows.chunks(AT_ONCE) {
-                    try_join_all(rows.iter().map(|row| self.index_user(project, row))).await?;
-                }
-                from = next;
-                if from.is_none() {
-                    break;
-                }
-            }
-        }
-        Ok(())
-    }
-
-    async fn index_user(&self, project: &ProjectId, row: &UserRow) -> Result<(), Error> {
+    /// Writes the words of a user, and the places of the user's claimed addresses.
+    pub(super) async fn index_user(&self, project: &ProjectId, row: &UserRow) -> Result<(), Error> {
         let id = row.user.id;
         let mut row = row.clone();
         optimistic!(ROUNDS, |round| {

@@ -22,6 +22,7 @@ pub mod device;
 pub mod list;
 mod place;
 pub mod provider_account;
+mod upgrade;
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 

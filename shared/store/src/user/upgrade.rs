@@ -1,0 +1,41 @@
+//! Adds users stored by earlier versions to the lists of a project.
+
+use futures_util::future::try_join_all;
+use wire::id::ProjectId;
+
+use crate::client::Store;
+use crate::error::Error;
+use crate::item::Item;
+use crate::user::by_activity::is_placed;
+use crate::user::place::USER_SHARDS;
+use crate::user::{UserRow, list_partition};
+
+/// How many users are added at once.
+const AT_ONCE: usize = 25;
+
+impl Store {
+    /// Gives all users of a project who have none a place in the list by last activity, and writes
+    /// the words of all users and the places of their claimed addresses. Costs half a unit for each
+    /// 4 KB of all users, three units for each user without a place, two units for each user and
+    /// for each word, and two for each claim without a place.
+    pub async fn list_older_users(&self, project: &ProjectId) -> Result<(), Error> {
+        for shard in 0..USER_SHARDS {
+            let mut from: Option<Item> = None;
+            loop {
+                let (items, next) = self.listed(&list_partition(project, shard), from).await?;
+                let read = |item: Item| Ok((is_placed(&item), UserRow::of(item)?));
+                let rows = items.into_iter().map(read).collect::<Result<Vec<_>, Error>>()?;
+                for rows in rows.chunks(AT_ONCE) {
+                    let unplaced = rows.iter().filter(|(is_placed, _)| !is_placed);
+                    try_join_all(unplaced.map(|(_, row)| self.place_user(project, row))).await?;
+                    try_join_all(rows.iter().map(|(_, row)| self.index_user(project, row))).await?;
+                }
+                from = next;
+                if from.is_none() {
+                    break;
+                }
+            }
+        }
+        Ok(())
+    }
+}
