@@ -179,6 +179,11 @@ export class Resource {
     return this.#api.patch(path, body, { ifMatch: this.#etag });
   }
 
+  /** The request that changes it, to copy as curl. */
+  request(body) {
+    return this.#api.request("PATCH", this.#path, { body });
+  }
+
   /** Reads it, and changes it to what `next` makes of it; again if somebody else was faster. */
   async replace(next) {
     for (let tries = 1; ; tries++) {
