@@ -66,8 +66,8 @@ struct Area {
     after: String,
 }
 
-/// What some functions of an area need, beyond what all functions need.
-#[derive(Debug, Clone, Copy, Serialize)]
+/// What a function needs beyond what all functions need, or what some functions of an area do.
+#[derive(Debug, Clone, Copy, Default, Serialize)]
 struct Needs {
     uses_secret: bool,
     renews_sessions: bool,
@@ -79,14 +79,14 @@ struct Needs {
 
 impl Needs {
     fn of(functions: &[Function]) -> Self {
-        let any = |needs: fn(&Function) -> bool| functions.iter().any(needs);
+        let any = |needs: fn(Needs) -> bool| functions.iter().any(|function| needs(function.needs));
         Self {
-            uses_secret: any(|function| function.uses_secret),
-            renews_sessions: any(|function| function.renews_sessions),
-            calls_providers: any(|function| function.calls_providers),
-            serves_content: any(|function| function.serves_content),
-            serves_images: any(|function| function.serves_images),
-            shows_console: any(|function| function.shows_console),
+            uses_secret: any(|needs| needs.uses_secret),
+            renews_sessions: any(|needs| needs.renews_sessions),
+            calls_providers: any(|needs| needs.calls_providers),
+            serves_content: any(|needs| needs.serves_content),
+            serves_images: any(|needs| needs.serves_images),
+            shows_console: any(|needs| needs.shows_console),
         }
     }
 }
@@ -140,12 +140,8 @@ struct Function {
     id: String,
     summary: String,
     hashes: bool,
-    uses_secret: bool,
-    renews_sessions: bool,
-    calls_providers: bool,
-    serves_content: bool,
-    serves_images: bool,
-    shows_console: bool,
+    #[serde(flatten)]
+    needs: Needs,
     memory: u16,
     timeout: u16,
     actions: Vec<String>,
@@ -211,12 +207,14 @@ impl Function {
             id,
             summary: route.summary.to_owned(),
             hashes: route.hashes(),
-            uses_secret: route.uses_secret,
-            renews_sessions: route.renews_sessions(),
-            calls_providers: route.calls_providers,
-            serves_content: route.interface == Interface::Content,
-            serves_images: route.serves_images,
-            shows_console: route.leads_to_console,
+            needs: Needs {
+                uses_secret: route.uses_secret,
+                renews_sessions: route.renews_sessions(),
+                calls_providers: route.calls_providers,
+                serves_content: route.interface == Interface::Content,
+                serves_images: route.serves_images,
+                shows_console: route.leads_to_console,
+            },
             memory: route.memory,
             timeout: TIMEOUT,
             actions: actions("dynamodb", route.actions()),
@@ -237,12 +235,7 @@ impl Function {
             id,
             summary: summary.to_owned(),
             hashes: false,
-            uses_secret: worker.uses_secret,
-            renews_sessions: false,
-            calls_providers: false,
-            serves_content: false,
-            serves_images: false,
-            shows_console: worker.name == FALLBACK.name,
+            needs: Needs { uses_secret: worker.uses_secret, shows_console: worker.name == FALLBACK.name, ..Needs::default() },
             memory: worker.memory,
             timeout: worker.timeout,
             actions: actions("dynamodb", worker.table),
@@ -312,14 +305,7 @@ pub fn render(operations: &[Operation]) -> anyhow::Result<BTreeMap<PathBuf, Stri
     let trail = Function::of_worker(&TRAIL, "Links new entries into the chains of audit trails", None);
     let webhooks = Function::of_worker(&WEBHOOKS, "Delivers the events of webhooks", None);
     // The workers' stack has the secret as a parameter, as some of the workers need it.
-    let needs = Needs {
-        uses_secret: true,
-        renews_sessions: false,
-        calls_providers: false,
-        serves_content: false,
-        serves_images: false,
-        shows_console: false,
-    };
+    let needs = Needs { uses_secret: true, ..Needs::default() };
     let workers = WorkersContext { all: &context, needs, outbox, reports, endings, trail, webhooks };
     files.insert("stacks/workers.yaml".into(), render::render_with(WORKERS, &[SHARED], workers)?);
     Ok(files)

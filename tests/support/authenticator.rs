@@ -98,19 +98,19 @@ impl SoftPasskey {
         let mut object = b"\xa3\x63fmt\x64none\x67attStmt\xa0\x68authData\x59".to_vec();
         object.extend(length);
         object.extend(data);
+        let mut credential = self.credential(json!({
+            "clientDataJSON": encode(client_data("webauthn.create", options["challenge"].as_str().unwrap(), &self.page.origin)),
+            "attestationObject": encode(object),
+            "transports": ["internal", "hybrid"],
+        }));
+        credential["authenticatorAttachment"] = json!("platform");
+        credential
+    }
+
+    /// The credential that a browser passes on, with this response.
+    fn credential(&self, response: Value) -> Value {
         let id = encode(&self.credential_id);
-        json!({
-            "id": id,
-            "rawId": id,
-            "type": "public-key",
-            "response": {
-                "clientDataJSON": encode(client_data("webauthn.create", options["challenge"].as_str().unwrap(), &self.page.origin)),
-                "attestationObject": encode(object),
-                "transports": ["internal", "hybrid"],
-            },
-            "clientExtensionResults": {},
-            "authenticatorAttachment": "platform",
-        })
+        json!({ "id": id, "rawId": id, "type": "public-key", "response": response, "clientExtensionResults": {} })
     }
 
     /// The response to the options of a sign-in.
@@ -122,19 +122,12 @@ impl SoftPasskey {
     /// An assertion with this authenticator data and client data.
     pub fn signed(&self, data: &[u8], client: &[u8]) -> Value {
         let signature: Signature = self.key.sign(&[data, digest(&SHA256, client).as_ref()].concat());
-        let id = encode(&self.credential_id);
-        json!({
-            "id": id,
-            "rawId": id,
-            "type": "public-key",
-            "response": {
-                "clientDataJSON": encode(client),
-                "authenticatorData": encode(data),
-                "signature": encode(signature.to_der().as_bytes()),
-                "userHandle": self.user_handle,
-            },
-            "clientExtensionResults": {},
-        })
+        self.credential(json!({
+            "clientDataJSON": encode(client),
+            "authenticatorData": encode(data),
+            "signature": encode(signature.to_der().as_bytes()),
+            "userHandle": self.user_handle,
+        }))
     }
 }
 

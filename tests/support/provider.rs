@@ -13,10 +13,13 @@ use base64::Engine as _;
 use base64::engine::general_purpose::{STANDARD, URL_SAFE_NO_PAD};
 use http::{HeaderMap, StatusCode};
 use jsonwebtoken::{Algorithm, EncodingKey, Header};
+use model::project::redirect::RedirectUrl;
+use model::provider::authorization::{Authorization, LIFE, Purpose, ResponseMode};
 use p256::elliptic_curve::sec1::ToSec1Point as _;
 use serde_json::{Value, json};
 use tokio::task::JoinHandle;
 use url::Url;
+use wire::clock::after;
 
 use crate::TestApp;
 
@@ -286,4 +289,27 @@ async fn userinfo(State(inner): State<Arc<Inner>>, headers: HeaderMap) -> Respon
         account["sub"] = "somebody else".into();
     }
     Json(account).into_response()
+}
+
+impl TestApp {
+    /// A flow at a provider that began without a user and whose app receives the provider's URL.
+    pub fn authorization(&self, provider_id: &str) -> Authorization {
+        Authorization {
+            project_id: self.project_id().clone(),
+            provider_id: provider_id.to_owned(),
+            purpose: Purpose::Authenticate,
+            response_mode: ResponseMode::Json,
+            redirect_uri: RedirectUrl::parse("http://localhost:3000/callback").unwrap(),
+            state: "the app's own state".to_owned(),
+            code_challenge: "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM".to_owned(),
+            error_redirect_url: None,
+            after_callback_redirect_url: None,
+            provider_scope: None,
+            user_id: None,
+            epoch: 0,
+            begun_in: None,
+            verifier: self.app.sealer.seal(&self.app.entropy, "oauth-verifier", &self.app.entropy.code()).unwrap(),
+            expires_at: after(self.now(), LIFE),
+        }
+    }
 }

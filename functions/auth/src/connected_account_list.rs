@@ -3,12 +3,10 @@
 
 use api::http::TableAction::BatchGetItem;
 use api::http::{Json, Named, Route};
-use api::product::input::{Ignored, Nothing};
+use api::product::input::{Ignored, Nothing, UserPath};
 use api::product::page::List;
 use api::product::{Access, Client, Input};
-use deserr::Deserr;
 use errors::{Error, ErrorCode, KnownError, USER_REFERENCE_ERRORS};
-use model::user::reference::UserRef;
 use serde::Serialize;
 use utoipa::ToSchema;
 use wire::id::UserId;
@@ -22,14 +20,6 @@ pub const ROUTE: Route = Route::get("auth-connected-account-list", "/api/v1/conn
     .errors(USER_REFERENCE_ERRORS)
     .errors(&[ErrorCode::UserNotFound]);
 
-#[derive(Deserr, ToSchema)]
-#[deserr(deny_unknown_fields)]
-pub struct AccountsPath {
-    /// A user's id, or `me`.
-    #[schema(value_type = String)]
-    user_id: UserRef,
-}
-
 #[derive(Serialize, ToSchema)]
 pub struct ConnectedAccount {
     user_id: UserId,
@@ -40,7 +30,7 @@ pub struct ConnectedAccount {
 
 pub async fn handle(
     access: Access<Client>,
-    Input { path, .. }: Input<Ignored, Nothing, AccountsPath>,
+    Input { path, .. }: Input<Ignored, Nothing, UserPath>,
 ) -> Result<Json<List<ConnectedAccount>>, Error> {
     let user = user(&access, path.user_id).await?.ok_or(KnownError::UserNotFound)?;
     let item = |account: model::user::ProviderAccount| ConnectedAccount {

@@ -1,7 +1,6 @@
 //! `POST /api/v1/connected-accounts/{user_id}/{provider_id}/{provider_account_id}/access-token`:
 //! returns a provider access token for the named account.
 
-use api::http::TableAction::{BatchGetItem, GetItem, PutItem, UpdateItem};
 use api::http::{Created, Named, Route};
 use api::product::input::Nothing;
 use api::product::{Access, Client, Input};
@@ -11,16 +10,14 @@ use http::HeaderMap;
 use model::user::reference::UserRef;
 use utoipa::ToSchema;
 
-use crate::oauth::connected_accounts::{ERRORS, ProviderAccessToken, TokenScope, Wanted, access_token};
+use crate::oauth::connected_accounts::{ProviderAccessToken, TokenScope, Wanted, access_token, returns_token};
 
-pub const ROUTE: Route =
-    Route::post("auth-connected-account-token-of", "/api/v1/connected-accounts/{user_id}/{provider_id}/{provider_account_id}/access-token")
-        .summary("Returns a provider access token for one of a user's accounts at the provider")
-        .calls_providers()
-        .leaves_no_trail("refreshing a provider's token changes nothing about the account")
-        .table(&[BatchGetItem, GetItem, PutItem, UpdateItem])
-        .reads(&[Named::User])
-        .errors(ERRORS);
+pub const ROUTE: Route = returns_token(Route::post(
+    "auth-connected-account-token-of",
+    "/api/v1/connected-accounts/{user_id}/{provider_id}/{provider_account_id}/access-token",
+))
+.summary("Returns a provider access token for one of a user's accounts at the provider")
+.reads(&[Named::User]);
 
 #[derive(Deserr, ToSchema)]
 #[deserr(deny_unknown_fields)]

@@ -2,7 +2,6 @@
 //! access token for the signed-in user's first connected account at the provider. The oldest SDKs
 //! use this path; newer ones use `/api/v1/connected-accounts/{user_id}/{provider_id}/access-token`.
 
-use api::http::TableAction::{BatchGetItem, GetItem, PutItem, UpdateItem};
 use api::http::{Created, Route};
 use api::product::input::Nothing;
 use api::product::{Access, Client, Input};
@@ -12,15 +11,11 @@ use http::HeaderMap;
 use model::user::reference::UserRef;
 use utoipa::ToSchema;
 
-use crate::oauth::connected_accounts::{ERRORS, ProviderAccessToken, TokenScope, Wanted, access_token};
+use crate::oauth::connected_accounts::{ProviderAccessToken, TokenScope, Wanted, access_token, returns_token};
 
 pub const ROUTE: Route =
-    Route::post("auth-connected-account-token-own", "/api/v1/auth/oauth/connected-accounts/{provider_id}/access-token")
-        .summary("Returns a provider access token for the signed-in user's account at the provider")
-        .calls_providers()
-        .leaves_no_trail("refreshing a provider's token changes nothing about the account")
-        .table(&[BatchGetItem, GetItem, PutItem, UpdateItem])
-        .errors(ERRORS);
+    returns_token(Route::post("auth-connected-account-token-own", "/api/v1/auth/oauth/connected-accounts/{provider_id}/access-token"))
+        .summary("Returns a provider access token for the signed-in user's account at the provider");
 
 #[derive(Deserr, ToSchema)]
 #[deserr(deny_unknown_fields)]

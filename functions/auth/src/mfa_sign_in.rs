@@ -11,7 +11,7 @@ use api::product::code_access::{AttemptCode, CodeAccess};
 use api::product::{Access, Client, Input};
 use axum::extract::State;
 use deserr::Deserr;
-use errors::{CODE_ERRORS, Error, ErrorCode, KnownError};
+use errors::{CODE_ERRORS, Error, KnownError};
 use flows::App;
 use flows::accounts::redeemed;
 use flows::limits::Failures;
@@ -30,7 +30,7 @@ use wire::problem::Problems;
 
 use crate::passkeys::proof::{PasskeyProof, PasskeyResponse, ROUNDS};
 use crate::sign_in::notice;
-use crate::sign_in::second_factor_code::SecondFactorCode;
+use crate::sign_in::second_factor_code::{SECOND_FACTOR_ERRORS, SecondFactorCode};
 use crate::sign_in::tokens::{NewSession, SignedInOrUp};
 
 pub const ROUTE: Route = Route::post("auth-mfa-sign-in", "/api/v1/auth/mfa/sign-in")
@@ -40,12 +40,7 @@ pub const ROUTE: Route = Route::post("auth-mfa-sign-in", "/api/v1/auth/mfa/sign-
     .table(&[BatchGetItem, ConditionCheckItem, GetItem, PutItem, Query, UpdateItem])
     .reads(&[Named::PasskeyProof])
     .errors(CODE_ERRORS)
-    .errors(&[
-        ErrorCode::InvalidTotpCode,
-        ErrorCode::InvalidRecoveryCode,
-        ErrorCode::PasskeyAuthenticationNotEnabled,
-        ErrorCode::PasskeyAuthenticationFailed,
-    ])
+    .errors(SECOND_FACTOR_ERRORS)
     .hashes_passwords();
 
 #[derive(Deserr, ToSchema)]

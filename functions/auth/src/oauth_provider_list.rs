@@ -8,8 +8,8 @@
 use api::http::TableAction::{BatchGetItem, Query};
 use api::http::{Json, Named, Route};
 use api::product::cursor::Cursors;
-use api::product::input::{Ignored, Param};
-use api::product::page::{self, List, Page};
+use api::product::input::Ignored;
+use api::product::page::{self, Limit, List, Page};
 use api::product::{Access, Client, Input};
 use deserr::Deserr;
 use errors::{Error, ErrorCode};
@@ -37,14 +37,11 @@ pub struct ProviderAccountsQuery {
     /// Without `user_id`: how many users a page covers, 1 to 100. Default: 100.
     #[schema(value_type = Option<u8>, minimum = 1, maximum = 100)]
     #[deserr(default)]
-    limit: Option<Param<usize>>,
+    limit: Option<Limit<100, 100>>,
     /// Without `user_id`: the `next_cursor` of the previous page.
     #[deserr(default)]
     cursor: Option<String>,
 }
-
-/// The most users on a page. Each has up to twenty accounts.
-const MAX_LIMIT: usize = 100;
 
 pub async fn handle(
     access: Access<Client>,
@@ -63,7 +60,8 @@ fn accounts(user: &User, level: Level) -> impl Iterator<Item = ProviderAccountRe
 }
 
 async fn all(access: &Access<Client>, query: ProviderAccountsQuery) -> Result<Page<ProviderAccountRead>, Error> {
-    let limit = page::limit(query.limit, MAX_LIMIT, MAX_LIMIT, &ROUTE)?;
+    // Each user has up to twenty accounts, so a page may have twenty times as many items.
+    let limit = page::limit(query.limit, &ROUTE)?;
     let cursors = Cursors::of(access, "oauth-providers".to_owned());
     let after: Option<String> = cursors.position(query.cursor.as_deref())?;
     let listing = Listing { after: after.as_deref(), descending: false, limit, read: limit + 1 };

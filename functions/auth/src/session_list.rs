@@ -4,8 +4,8 @@
 use api::http::TableAction::{BatchGetItem, Query};
 use api::http::{Json, Named, Route};
 use api::product::cursor::Cursors;
-use api::product::input::{Ignored, Param};
-use api::product::page::{self, Page};
+use api::product::input::Ignored;
+use api::product::page::{self, Limit, Page};
 use api::product::{Access, Client, Input};
 use axum::extract::State;
 use deserr::Deserr;
@@ -38,7 +38,7 @@ pub struct ListQuery {
     /// 1 to 100. Default: 50.
     #[schema(value_type = Option<u8>, minimum = 1, maximum = 100)]
     #[deserr(default)]
-    limit: Option<Param<usize>>,
+    limit: Option<Limit<50, 100>>,
     /// The `next_cursor` of the previous page.
     #[deserr(default)]
     cursor: Option<String>,
@@ -60,15 +60,12 @@ pub struct SessionView {
     last_used_at_end_user_ip_info: Option<Place>,
 }
 
-const DEFAULT_LIMIT: usize = 50;
-const MAX_LIMIT: usize = 100;
-
 pub async fn handle(
     State(app): State<App>,
     access: Access<Client>,
     Input { query, .. }: Input<Ignored, ListQuery>,
 ) -> Result<Json<Page<SessionView>>, Error> {
-    let limit = page::limit(query.limit, DEFAULT_LIMIT, MAX_LIMIT, &ROUTE)?;
+    let limit = page::limit(query.limit, &ROUTE)?;
     let user_id = match query.user_id {
         None if access.level >= Level::Server => {
             return Err(ROUTE.schema_error(&Problems::one("query.user_id", "is required")).into());

@@ -30,7 +30,7 @@ use wire::problem::Problems;
 
 use crate::passkeys::proof::{PasskeyProof, PasskeyResponse, ROUNDS};
 use crate::sign_in::old_password;
-use crate::sign_in::second_factor_code::SecondFactorCode;
+use crate::sign_in::second_factor_code::{SECOND_FACTOR_ERRORS, SecondFactorCode};
 
 pub const ROUTE: Route = Route::post("auth-session-reauthenticate", "/api/v1/auth/sessions/current/reauthenticate")
     .summary("Proves again that the session belongs to the signed-in user")
@@ -42,11 +42,8 @@ pub const ROUTE: Route = Route::post("auth-session-reauthenticate", "/api/v1/aut
         ErrorCode::ReauthenticationRequired,
         ErrorCode::UserDoesNotHavePassword,
         ErrorCode::PasswordConfirmationMismatch,
-        ErrorCode::InvalidTotpCode,
-        ErrorCode::InvalidRecoveryCode,
-        ErrorCode::PasskeyAuthenticationNotEnabled,
-        ErrorCode::PasskeyAuthenticationFailed,
     ])
+    .errors(SECOND_FACTOR_ERRORS)
     .hashes_passwords();
 
 /// Set exactly one of the fields.

@@ -3,8 +3,8 @@
 
 use api::http::TableAction::BatchGetItem;
 use api::http::{Json, Route};
-use api::product::input::{Ignored, Param};
-use api::product::page::{self, Page};
+use api::product::input::Ignored;
+use api::product::page::{self, Limit, Page};
 use api::product::{Access, Client, Input};
 use deserr::Deserr;
 use errors::Error;
@@ -18,15 +18,13 @@ pub const ROUTE: Route = Route::get("edge-payments-products", "/api/v1/payments/
     .table(&[BatchGetItem])
     .errors(CUSTOMER_ERRORS);
 
-const MAX_LIMIT: usize = 100;
-
 #[derive(Deserr, ToSchema)]
 #[deserr(deny_unknown_fields)]
 pub struct ProductsQuery {
     /// 1 to 100. Default: 100.
     #[schema(value_type = Option<u8>, minimum = 1, maximum = 100)]
     #[deserr(default)]
-    limit: Option<Param<usize>>,
+    limit: Option<Limit<100, 100>>,
     /// Ignored. There is only one page, so no cursor is issued.
     #[deserr(default)]
     #[expect(dead_code, reason = "SDKs send it, but there is only one page")]
@@ -41,7 +39,7 @@ pub async fn handle(
     access: Access<Client>,
     Input { path, query, .. }: Input<Ignored, ProductsQuery, CustomerPath>,
 ) -> Result<Json<Page<CustomerProduct>>, Error> {
-    page::limit(query.limit, MAX_LIMIT, MAX_LIMIT, &ROUTE)?;
+    page::limit(query.limit, &ROUTE)?;
     check(&access, &path, &ROUTE).await?;
     Ok(Json(Page::new(Vec::new(), None)))
 }

@@ -4,7 +4,7 @@ use api::http::TableAction::{BatchGetItem, Query};
 use api::http::{Json, Route};
 use api::product::cursor::Cursors;
 use api::product::input::{Ignored, Param};
-use api::product::page::{self, Page};
+use api::product::page::{self, Limit, Page};
 use api::product::{Access, Input, Server};
 use axum::extract::State;
 use deserr::Deserr;
@@ -33,13 +33,12 @@ pub struct ListQuery {
     /// 1 to 100. Default: 100.
     #[schema(value_type = Option<u8>, minimum = 1, maximum = 100)]
     #[deserr(default)]
-    limit: Option<Param<usize>>,
+    limit: Option<Limit<100, 100>>,
     /// The `next_cursor` of the previous page.
     #[deserr(default)]
     cursor: Option<String>,
 }
 
-const MAX_LIMIT: usize = 100;
 /// Number of entries that a search reads at once.
 const READ_AT_ONCE: usize = 200;
 
@@ -48,7 +47,7 @@ pub async fn handle(
     access: Access<Server>,
     Input { query, .. }: Input<Ignored, ListQuery>,
 ) -> Result<Json<Page<OutboxView>>, Error> {
-    let limit = page::limit(query.limit, MAX_LIMIT, MAX_LIMIT, &ROUTE)?;
+    let limit = page::limit(query.limit, &ROUTE)?;
     let (project, now) = (&access.project, app.clock.now());
     let cursors = Cursors::of(&access, "outbox");
     let start: Option<ListPosition> = cursors.position(query.cursor.as_deref())?;

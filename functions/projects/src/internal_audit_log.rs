@@ -12,13 +12,11 @@ use api::http::describe::{Describe, Described, Description};
 use api::http::{Json, JsonLines, Route};
 use api::product::cursor::Cursors;
 use api::product::input::{Ignored, Param};
-use api::product::page::{self, Page};
+use api::product::page::{self, Limit, Page};
 use api::product::{Access, Admin, Input};
-use axum::extract::State;
 use axum::response::{IntoResponse, Response};
 use deserr::Deserr;
 use errors::{Error, ErrorCode, KnownError};
-use flows::App;
 use jiff::Timestamp;
 use model::trail::view::AuditEntry;
 use model::trail::{Actor, Entry, Event};
@@ -63,7 +61,7 @@ pub struct AuditQuery {
     /// 1 to 100. Default: 50.
     #[schema(value_type = Option<u8>, minimum = 1, maximum = 100)]
     #[deserr(default)]
-    limit: Option<Param<usize>>,
+    limit: Option<Limit<50, 100>>,
     /// The `next_cursor` of the previous page. Send it with the same filters.
     #[deserr(default)]
     cursor: Option<String>,
@@ -115,19 +113,13 @@ impl Describe for Entries {
     }
 }
 
-const DEFAULT_LIMIT: usize = 50;
-const MAX_LIMIT: usize = 100;
 /// Number of entries that a search reads at once.
 const READ_AT_ONCE: usize = 250;
 /// Longest name of an operation.
 const MAX_NAME: usize = 64;
 
-pub async fn handle(
-    State(app): State<App>,
-    access: Access<Admin>,
-    Input { query, .. }: Input<Ignored, AuditQuery>,
-) -> Result<Entries, Error> {
-    let limit = page::limit(query.limit, DEFAULT_LIMIT, MAX_LIMIT, &ROUTE)?;
+pub async fn handle(access: Access<Admin>, Input { query, .. }: Input<Ignored, AuditQuery>) -> Result<Entries, Error> {
+    let limit = page::limit(query.limit, &ROUTE)?;
     check(&query)?;
     let (project, cursors) = (&access.project, Cursors::of(&access, list(&query)));
     let after: Option<String> = cursors.position(query.cursor.as_deref())?;
@@ -139,9 +131,9 @@ pub async fn handle(
         after: after.as_deref(),
         limit,
         read: if is_search { READ_AT_ONCE } else { limit + 1 },
-        now: app.clock.now(),
+        now: access.app.clock.now(),
     };
-    let page = app.store.trail(&project.id, listing, |entry| is_wanted(&query, entry)).await?;
+    let page = access.app.store.trail(&project.id, listing, |entry| is_wanted(&query, entry)).await?;
     let next_cursor = cursors.next(page.next.as_ref())?;
     let items: Vec<AuditEntry> = page.rows.into_iter().map(AuditEntry::from).collect();
     if query.format == Some(Format::Jsonl) {

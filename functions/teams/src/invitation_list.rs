@@ -7,10 +7,8 @@ use api::http::{Json, Route};
 use api::product::input::Ignored;
 use api::product::page::List;
 use api::product::{Access, Client, Input};
-use axum::extract::State;
 use deserr::Deserr;
 use errors::{Error, ErrorCode, KnownError, USER_REFERENCE_ERRORS};
-use flows::App;
 use flows::accounts::read;
 use flows::teams::{enter, limited_to};
 use model::email::Email;
@@ -53,11 +51,10 @@ pub struct TeamInvitation {
 }
 
 pub async fn handle(
-    State(app): State<App>,
     access: Access<Client>,
     Input { query, .. }: Input<Ignored, InvitationsQuery>,
 ) -> Result<Json<List<TeamInvitation>>, Error> {
-    let (now, own) = (app.clock.now(), limited_to(&access)?);
+    let (now, own) = (access.app.clock.now(), limited_to(&access)?);
     let found = match (query.team_id, query.user_id) {
         (Some(team), None) => to_team(&access, team).await?,
         (None, Some(user)) => for_user(&access, access.user_id(user)?).await?,

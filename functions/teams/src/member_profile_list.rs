@@ -4,8 +4,8 @@
 use api::http::TableAction::{BatchGetItem, Query};
 use api::http::{Json, Route};
 use api::product::cursor::Cursors;
-use api::product::input::{Ignored, Param};
-use api::product::page::{self, Page};
+use api::product::input::Ignored;
+use api::product::page::{self, Limit, Page};
 use api::product::{Access, Client, Input};
 use axum::extract::State;
 use deserr::Deserr;
@@ -39,20 +39,18 @@ pub struct MemberProfilesQuery {
     /// 1 to 1,000. Default: 1,000.
     #[schema(value_type = Option<u16>, minimum = 1, maximum = 1000)]
     #[deserr(default)]
-    limit: Option<Param<usize>>,
+    limit: Option<Limit<1000, 1000>>,
     /// The `next_cursor` of the previous page.
     #[deserr(default)]
     cursor: Option<String>,
 }
-
-const MAX_LIMIT: usize = 1000;
 
 pub async fn handle(
     State(app): State<App>,
     access: Access<Client>,
     Input { query, .. }: Input<Ignored, MemberProfilesQuery>,
 ) -> Result<Json<Page<MemberProfileView>>, Error> {
-    let limit = page::limit(query.limit, MAX_LIMIT, MAX_LIMIT, &ROUTE)?;
+    let limit = page::limit(query.limit, &ROUTE)?;
     let (team, project) = (query.team_id, &access.project);
     let user = query.user_id.map(|user| named(&access, user)).transpose()?;
     let is_own = user.is_some() && limited_to(&access)? == user;

@@ -1,26 +1,20 @@
 //! `GET /api/v1/team-permission-definitions`: lists the team permissions and the permissions that
 //! each contains.
 
+use api::http::Route;
 use api::http::TableAction::BatchGetItem;
-use api::http::{Json, Route};
 use api::product::input::Ignored;
-use api::product::page::List;
-use api::product::precondition::Versioned;
 use api::product::{Access, Admin, Input};
 use errors::{Error, ErrorCode};
-use model::permission::{PermissionDefinition, Scope};
+use model::permission::Scope;
 
-use crate::permissions::definitions::{DefinitionsQuery, list};
+use crate::permissions::definitions::{Definitions, DefinitionsQuery, list};
 
 pub const ROUTE: Route = Route::get("teams-permission-definition-list", "/api/v1/team-permission-definitions")
     .summary("Lists the team permissions")
     .table(&[BatchGetItem])
     .errors(&[ErrorCode::InvalidCursor]);
 
-pub async fn handle(
-    access: Access<Admin>,
-    Input { query, .. }: Input<Ignored, DefinitionsQuery>,
-) -> Result<Versioned<Json<List<PermissionDefinition>>>, Error> {
-    let response = Json(list(&access, Scope::Team, query, ROUTE)?);
-    Ok(Versioned { response, version: access.project_version })
+pub async fn handle(access: Access<Admin>, Input { query, .. }: Input<Ignored, DefinitionsQuery>) -> Result<Definitions, Error> {
+    list(&access, Scope::Team, query, ROUTE)
 }

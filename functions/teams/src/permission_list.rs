@@ -5,7 +5,7 @@ use api::http::TableAction::{BatchGetItem, Query};
 use api::http::{Json, Named, Route};
 use api::product::cursor::Cursors;
 use api::product::input::{Ignored, Param};
-use api::product::page::{self, List, Page};
+use api::product::page::{self, Limit, List, Page};
 use api::product::{Access, Client, Input};
 use axum::extract::State;
 use deserr::Deserr;
@@ -47,20 +47,18 @@ pub struct TeamPermissionsQuery {
     /// Members per page when all members of a team are listed, 1 to 10,000. Default: 10,000.
     #[schema(value_type = Option<u16>, minimum = 1, maximum = 10000)]
     #[deserr(default)]
-    limit: Option<Param<usize>>,
+    limit: Option<Limit<10_000, 10_000>>,
     /// The `next_cursor` of the previous page.
     #[deserr(default)]
     cursor: Option<String>,
 }
-
-const MAX_LIMIT: usize = 10_000;
 
 pub async fn handle(
     State(app): State<App>,
     access: Access<Client>,
     Input { query, .. }: Input<Ignored, TeamPermissionsQuery>,
 ) -> Result<Json<List<TeamPermission>>, Error> {
-    let limit = page::limit(query.limit, MAX_LIMIT, MAX_LIMIT, &ROUTE)?;
+    let limit = page::limit(query.limit, &ROUTE)?;
     let (own, project) = (limited_to(&access)?, &access.project);
     let user = query.user_id.map(|user| access.user_id(user)).transpose()?;
     let (members, next_cursor) = match (query.team_id, user) {

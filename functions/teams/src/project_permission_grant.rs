@@ -1,18 +1,16 @@
 //! `POST /api/v1/project-permissions/{user_id}/{permission_id}`: grants a project permission to a
 //! user. Requires server access. Granting it again changes nothing.
 
+use std::collections::BTreeSet;
+
 use api::http::TableAction::{BatchGetItem, GetItem, UpdateItem};
 use api::http::{Created, Named, Route};
-use api::product::input::{Ignored, Nothing};
-use api::product::{Access, Input, Server};
-use axum::extract::State;
-use errors::{Error, KnownError};
-use flows::App;
-use flows::accounts::{With, change_read, read};
-use model::permission::Scope;
+use api::product::{Access, Server};
+use errors::Error;
+use model::permission::Grant;
 use model::team::ProjectPermission;
 
-use crate::permissions::grants::{PROJECT_GRANT_ERRORS, ProjectPermissionPath};
+use crate::permissions::grants::{PROJECT_GRANT_ERRORS, ProjectGrant, change_project};
 
 pub const ROUTE: Route = Route::post("teams-project-permission-grant", "/api/v1/project-permissions/{user_id}/{permission_id}")
     .summary("Grants a project permission to a user")
@@ -20,18 +18,10 @@ pub const ROUTE: Route = Route::post("teams-project-permission-grant", "/api/v1/
     .reads(&[Named::User])
     .errors(PROJECT_GRANT_ERRORS);
 
-pub async fn handle(
-    State(app): State<App>,
-    access: Access<Server>,
-    Input { path, .. }: Input<Ignored, Nothing, ProjectPermissionPath>,
-) -> Result<Created<ProjectPermission>, Error> {
-    let user_id = access.user_id(path.user_id)?;
-    let grant = access.project.config.rbac.grant(&path.permission_id, Scope::Project)?;
-    let give = |user: &mut model::user::User| {
-        user.permissions.insert(grant.clone());
-        Ok(With::default())
+pub async fn handle(access: Access<Server>, wanted: ProjectGrant) -> Result<Created<ProjectPermission>, Error> {
+    let give = |permissions: &mut BTreeSet<Grant>, grant| {
+        permissions.insert(grant);
+        true
     };
-    let row = read(&access, user_id).await?.ok_or(KnownError::UserNotFound)?;
-    change_read(&app, &access.project.id, row, KnownError::UserNotFound, give).await?;
-    Ok(Created(ProjectPermission { id: path.permission_id, user_id }))
+    change_project(&access, wanted, give).await.map(Created)
 }

@@ -5,7 +5,7 @@ use api::http::TableAction::{BatchGetItem, Query};
 use api::http::{Json, Route};
 use api::product::cursor::Cursors;
 use api::product::input::{Ignored, Param};
-use api::product::page::{self, List, Page};
+use api::product::page::{self, Limit, List, Page};
 use api::product::{Access, Client, Input};
 use deserr::Deserr;
 use errors::{Error, ErrorCode, KnownError, USER_REFERENCE_ERRORS};
@@ -34,7 +34,7 @@ pub struct TeamsQuery {
     /// 1 to 10,000. Default: 10,000. A page also ends at 3 MB.
     #[schema(value_type = Option<u16>, minimum = 1, maximum = 10000)]
     #[deserr(default)]
-    limit: Option<Param<usize>>,
+    limit: Option<Limit<10_000, 10_000>>,
     /// The `next_cursor` of the previous page.
     #[deserr(default)]
     cursor: Option<String>,
@@ -59,12 +59,11 @@ pub enum TeamOrder {
     CreatedAt,
 }
 
-const MAX_LIMIT: usize = 10_000;
 /// Number of teams that a search reads at once; it reads up to three times as many per page.
 const SEARCHED: usize = 1000;
 
 pub async fn handle(access: Access<Client>, Input { query, .. }: Input<Ignored, TeamsQuery>) -> Result<Json<List<TeamView>>, Error> {
-    let limit = page::limit(query.limit, MAX_LIMIT, MAX_LIMIT, &ROUTE)?;
+    let limit = page::limit(query.limit, &ROUTE)?;
     let own = limited_to(&access)?;
     match query.user_id {
         Some(user) => of_user(&access, access.user_id(user)?, query.query.as_deref()).await,

@@ -5,10 +5,8 @@
 use api::http::TableAction::{BatchGetItem, DeleteItem, GetItem, PutItem, UpdateItem};
 use api::http::{Created, Named, Route};
 use api::product::{Access, Client, Input};
-use axum::extract::State;
 use deserr::Deserr;
 use errors::{Error, ErrorCode, KnownError, SIGN_IN_CHANGE_ERRORS};
-use flows::App;
 use flows::accounts::read;
 use model::email::Email;
 use model::user::channel::{ChannelType, ContactChannel, NewChannel};
@@ -52,16 +50,12 @@ pub struct CreateContactChannel {
     is_verified: Option<bool>,
 }
 
-pub async fn handle(
-    State(app): State<App>,
-    access: Access<Client>,
-    Input { body, .. }: Input<CreateContactChannel>,
-) -> Result<Created<ContactChannel>, Error> {
+pub async fn handle(access: Access<Client>, Input { body, .. }: Input<CreateContactChannel>) -> Result<Created<ContactChannel>, Error> {
     check_verified(&access, body.is_verified, &ROUTE)?;
     let user_id = access.user_id(body.user_id)?;
     let missing = KnownError::UserIdDoesNotExist { user_id: user_id.to_string() };
     let row = read(&access, user_id).await?.ok_or_else(|| missing.clone())?;
-    let id = ChannelId::from(app.entropy.uuid());
+    let id = ChannelId::from(access.app.entropy.uuid());
     let new = NewChannel {
         value: body.value,
         used_for_auth: body.used_for_auth,

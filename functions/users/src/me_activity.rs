@@ -7,13 +7,11 @@
 use api::http::TableAction::{BatchGetItem, Query};
 use api::http::{Json, Route};
 use api::product::cursor::Cursors;
-use api::product::input::{Ignored, Param};
-use api::product::page::{self, Page};
+use api::product::input::Ignored;
+use api::product::page::{self, Limit, Page};
 use api::product::{Access, Client, Input};
-use axum::extract::State;
 use deserr::Deserr;
 use errors::{Error, ErrorCode};
-use flows::App;
 use jiff::Timestamp;
 use model::trail::view::Activity;
 use store::trail::list::TrailListing;
@@ -30,21 +28,14 @@ pub struct ActivityQuery {
     /// 1 to 100. Default: 50.
     #[schema(value_type = Option<u8>, minimum = 1, maximum = 100)]
     #[deserr(default)]
-    limit: Option<Param<usize>>,
+    limit: Option<Limit<50, 100>>,
     /// The `next_cursor` of the previous page.
     #[deserr(default)]
     cursor: Option<String>,
 }
 
-const DEFAULT_LIMIT: usize = 50;
-const MAX_LIMIT: usize = 100;
-
-pub async fn handle(
-    State(app): State<App>,
-    access: Access<Client>,
-    Input { query, .. }: Input<Ignored, ActivityQuery>,
-) -> Result<Json<Page<Activity>>, Error> {
-    let limit = page::limit(query.limit, DEFAULT_LIMIT, MAX_LIMIT, &ROUTE)?;
+pub async fn handle(access: Access<Client>, Input { query, .. }: Input<Ignored, ActivityQuery>) -> Result<Json<Page<Activity>>, Error> {
+    let limit = page::limit(query.limit, &ROUTE)?;
     let (project, user) = (&access.project.id, access.own_user()?.row.user.id);
     let cursors = Cursors::of(&access, format_args!("activity/{user}"));
     let after: Option<String> = cursors.position(query.cursor.as_deref())?;
@@ -55,10 +46,10 @@ pub async fn handle(
         after: after.as_deref(),
         limit,
         read: limit + 1,
-        now: app.clock.now(),
+        now: access.app.clock.now(),
     };
     // Each entry also names its user, so the result of the index is checked.
-    let page = app.store.trail(project, listing, |entry| entry.user_id == Some(user)).await?;
+    let page = access.app.store.trail(project, listing, |entry| entry.user_id == Some(user)).await?;
     let next_cursor = cursors.next(page.next.as_ref())?;
     Ok(Json(Page::new(page.rows.into_iter().map(|entry| Activity::of(entry, user)).collect(), next_cursor)))
 }

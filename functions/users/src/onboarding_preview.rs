@@ -7,8 +7,7 @@
 use api::http::TableAction::{BatchGetItem, Query};
 use api::http::{Json, Route};
 use api::product::cursor::Cursors;
-use api::product::input::Param;
-use api::product::page::{self, Pagination};
+use api::product::page::{self, Limit, Pagination};
 use api::product::{Access, Admin, Input};
 use axum::extract::State;
 use deserr::Deserr;
@@ -29,8 +28,6 @@ pub const ROUTE: Route = Route::post("users-onboarding-preview", "/api/v1/intern
     .table(&[BatchGetItem, Query])
     .errors(&[ErrorCode::InvalidCursor]);
 
-const DEFAULT_LIMIT: usize = 10;
-const MAX_LIMIT: usize = 100;
 /// The maximum number of affected users that one request counts. It examines up to three times as
 /// many users.
 const COUNTED: usize = 1000;
@@ -41,7 +38,7 @@ pub struct PreviewQuery {
     /// How many affected users to list: 1 to 100. Default: 10.
     #[schema(value_type = Option<u8>, minimum = 1, maximum = 100)]
     #[deserr(default)]
-    limit: Option<Param<usize>>,
+    limit: Option<Limit<10, 100>>,
     /// The `next_cursor` of the previous response.
     #[deserr(default)]
     cursor: Option<String>,
@@ -86,7 +83,7 @@ pub async fn handle(
     access: Access<Admin>,
     Input { body, query, .. }: Input<PreviewedChange, PreviewQuery>,
 ) -> Result<Json<AffectedUsers>, Error> {
-    let limit = page::limit(query.limit, DEFAULT_LIMIT, MAX_LIMIT, &ROUTE)?;
+    let limit = page::limit(query.limit, &ROUTE)?;
     let (project, now) = (&access.project.id, &access.project.config);
     let mut then = now.clone();
     then.require_email_verification = body.onboarding.require_email_verification.unwrap_or(now.require_email_verification);

@@ -4,7 +4,7 @@
 
 use api::http::TableAction::{BatchGetItem, DeleteItem, GetItem, PutItem, Query};
 use api::http::{Json, Route};
-use api::product::input::Ignored;
+use api::product::input::{Ignored, UserPath};
 use api::product::{Access, Input, Server};
 use axum::extract::State;
 use errors::{Error, ErrorCode, KnownError};
@@ -13,7 +13,6 @@ use flows::accounts::delete;
 use flows::literal::{SUCCESS, Success};
 
 use crate::accounts::list_flags::IgnoredFilters;
-use crate::accounts::paths::UserPath;
 
 pub const ROUTE: Route = Route::delete("users-user-delete", "/api/v1/users/{user_id}")
     .summary("Deletes a user")

@@ -13,7 +13,7 @@ use api::http::TableAction::{BatchGetItem, GetItem, Query};
 use api::http::{Json, Route};
 use api::product::cursor::Cursors;
 use api::product::input::{Ignored, Param};
-use api::product::page::{self, Page};
+use api::product::page::{self, Limit, Page};
 use api::product::{Access, Input, Server};
 use axum::extract::State;
 use deserr::Deserr;
@@ -44,7 +44,7 @@ pub struct ListQuery {
     /// 1 to 200. Default: 100.
     #[schema(value_type = Option<u8>, minimum = 1, maximum = 200)]
     #[deserr(default)]
-    limit: Option<Param<usize>>,
+    limit: Option<Limit<100, 200>>,
     /// The `next_cursor` of the previous page.
     #[deserr(default)]
     cursor: Option<String>,
@@ -84,8 +84,6 @@ pub struct ListQuery {
     only_anonymous: Option<Param<bool>>,
 }
 
-const DEFAULT_LIMIT: usize = 100;
-const MAX_LIMIT: usize = 200;
 /// Number of users that a search reads at once; it reads up to three times as many per page.
 const SEARCHED: usize = 1000;
 /// How many matches a page of the index reads in addition to its limit and a quarter of it.
@@ -96,7 +94,7 @@ pub async fn handle(
     access: Access<Server>,
     Input { query, .. }: Input<Ignored, ListQuery>,
 ) -> Result<Json<Page<ServerUser>>, Error> {
-    let limit = page::limit(query.limit, DEFAULT_LIMIT, MAX_LIMIT, &ROUTE)?;
+    let limit = page::limit(query.limit, &ROUTE)?;
     let filter = filter(&query);
     let by_activity = query.order_by == Some(UserOrder::LastActiveAt);
     check(&query, &filter, by_activity)?;

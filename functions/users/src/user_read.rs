@@ -2,7 +2,7 @@
 
 use api::http::TableAction::{BatchGetItem, GetItem};
 use api::http::{Json, Named, Route};
-use api::product::input::Ignored;
+use api::product::input::{Ignored, UserPath};
 use api::product::precondition::Versioned;
 use api::product::{Access, Input, Server};
 use errors::{Error, ErrorCode, KnownError};
@@ -10,7 +10,6 @@ use flows::accounts::{read, selected_team};
 use model::user::view::ServerUser;
 
 use crate::accounts::list_flags::IgnoredFilters;
-use crate::accounts::paths::UserPath;
 
 pub const ROUTE: Route = Route::get("users-user-read", "/api/v1/users/{user_id}")
     .summary("Returns a user")

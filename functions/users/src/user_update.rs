@@ -3,6 +3,7 @@
 
 use api::http::TableAction::{BatchGetItem, DeleteItem, GetItem, PutItem, UpdateItem};
 use api::http::{Json, Named, Route};
+use api::product::input::UserPath;
 use api::product::precondition::{IfMatch, Versioned};
 use api::product::{Access, Input, Server};
 use errors::{Error, ErrorCode, KnownError, USER_FIELD_ERRORS};
@@ -12,7 +13,6 @@ use model::user::view::ServerUser;
 
 use crate::accounts::change::UserChange;
 use crate::accounts::list_flags::IgnoredFilters;
-use crate::accounts::paths::UserPath;
 
 pub const ROUTE: Route = Route::patch("users-user-update", "/api/v1/users/{user_id}")
     .summary("Updates a user")

@@ -4,8 +4,8 @@
 use api::http::TableAction::{BatchGetItem, GetItem, Query};
 use api::http::{Json, Route};
 use api::product::cursor::Cursors;
-use api::product::input::{Ignored, Param};
-use api::product::page::{self, Page};
+use api::product::input::Ignored;
+use api::product::page::{self, Limit, Page};
 use api::product::{Access, Admin, Input};
 use deserr::Deserr;
 use errors::{Error, ErrorCode};
@@ -34,20 +34,17 @@ pub struct DeliveriesQuery {
     /// 1 to 100. Default: 50.
     #[schema(value_type = Option<u8>, minimum = 1, maximum = 100)]
     #[deserr(default)]
-    limit: Option<Param<usize>>,
+    limit: Option<Limit<50, 100>>,
     /// The `next_cursor` of the previous page. Send it with the same filters.
     #[deserr(default)]
     cursor: Option<String>,
 }
 
-const DEFAULT_LIMIT: usize = 50;
-const MAX_LIMIT: usize = 100;
-
 pub async fn handle(
     access: Access<Admin>,
     Input { query, path, .. }: Input<Ignored, DeliveriesQuery, EndpointPath>,
 ) -> Result<Json<Page<DeliveryView>>, Error> {
-    let limit = page::limit(query.limit, DEFAULT_LIMIT, MAX_LIMIT, &ROUTE)?;
+    let limit = page::limit(query.limit, &ROUTE)?;
     let DeliveriesQuery { status, event_type, cursor, .. } = query;
     let cursors = Cursors::of(&access, format!("webhook-deliveries/{}/{status:?}/{event_type:?}", path.id));
     let after: Option<String> = cursors.position(cursor.as_deref())?;

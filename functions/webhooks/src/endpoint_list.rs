@@ -3,8 +3,8 @@
 use api::http::TableAction::{BatchGetItem, Query};
 use api::http::{Json, Route};
 use api::product::cursor::Cursors;
-use api::product::input::{Ignored, Param};
-use api::product::page::{self, Page};
+use api::product::input::Ignored;
+use api::product::page::{self, Limit, Page};
 use api::product::{Access, Admin, Input};
 use deserr::Deserr;
 use errors::{Error, ErrorCode};
@@ -23,16 +23,14 @@ pub struct EndpointsQuery {
     /// 1 to 100. Default: 20, the maximum number of endpoints of a project.
     #[schema(value_type = Option<u8>, minimum = 1, maximum = 100)]
     #[deserr(default)]
-    limit: Option<Param<usize>>,
+    limit: Option<Limit<MAX_ENDPOINTS, 100>>,
     /// The `next_cursor` of the previous page.
     #[deserr(default)]
     cursor: Option<String>,
 }
 
-const MAX_LIMIT: usize = 100;
-
 pub async fn handle(access: Access<Admin>, Input { query, .. }: Input<Ignored, EndpointsQuery>) -> Result<Json<Page<EndpointView>>, Error> {
-    let limit = page::limit(query.limit, MAX_ENDPOINTS, MAX_LIMIT, &ROUTE)?;
+    let limit = page::limit(query.limit, &ROUTE)?;
     let (store, project, cursors) = (&access.app.store, &access.project.id, Cursors::of(&access, "webhook-endpoints"));
     let after: Option<(i64, WebhookEndpointId)> = cursors.position(query.cursor.as_deref())?;
     let mut endpoints = store.webhook_endpoints(project).await?;

@@ -11,6 +11,7 @@ mod content;
 mod counting;
 pub mod endings;
 mod fail_point;
+pub mod lambda;
 pub mod outbox;
 mod parties;
 pub mod recount;

@@ -13,6 +13,7 @@ use model::outbox::work::Rendering;
 use mrml::prelude::render::RenderOptions;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value as Json};
+use wire::markup::escaped;
 
 use crate::plain_text::to_text;
 use crate::undefined;
@@ -155,7 +156,7 @@ impl Context {
 /// theme and a project's own themes may leave it out.
 fn with_unsubscribe_footer(html: String, link: Option<&str>) -> String {
     let Some(link) = link else { return html };
-    let escaped = escaped(link);
+    let escaped = escaped(link.chars());
     if html.contains(&escaped) || html.contains(link) {
         return html;
     }
@@ -232,22 +233,7 @@ fn format_value(out: &mut Output, state: &mut State, value: &Value) -> Result<()
     }
     let text = value.as_str().filter(|_| *state.auto_escape() == AutoEscape::Html && !value.is_safe());
     let Some(text) = text else { return minijinja::escape_formatter(out, state, value) };
-    Ok(out.write_str(&escaped(text))?)
-}
-
-fn escaped(text: &str) -> String {
-    let mut escaped = String::with_capacity(text.len());
-    for character in text.chars() {
-        match character {
-            '&' => escaped.push_str("&amp;"),
-            '<' => escaped.push_str("&lt;"),
-            '>' => escaped.push_str("&gt;"),
-            '"' => escaped.push_str("&quot;"),
-            '\'' => escaped.push_str("&#x27;"),
-            other => escaped.push(other),
-        }
-    }
-    escaped
+    Ok(out.write_str(&escaped(text.chars()))?)
 }
 
 fn message(name: &str, error: &minijinja::Error, variables: Option<String>) -> String {

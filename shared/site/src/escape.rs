@@ -1,22 +1,12 @@
 //! Escapes texts of the content, so that they do not become markup.
 
+use wire::markup::escaped;
+
 /// Escapes a text for HTML and XML, including attributes, and drops the characters that XML 1.0
 /// forbids (§2.2).
 pub fn markup(text: &str) -> String {
-    let mut escaped = String::with_capacity(text.len());
-    for character in text.chars() {
-        match character {
-            '&' => escaped.push_str("&amp;"),
-            '<' => escaped.push_str("&lt;"),
-            '>' => escaped.push_str("&gt;"),
-            '"' => escaped.push_str("&quot;"),
-            '\'' => escaped.push_str("&#x27;"),
-            '\t' | '\n' | '\r' => escaped.push(character),
-            '\0'..='\u{1f}' | '\u{fffe}' | '\u{ffff}' => {}
-            _ => escaped.push(character),
-        }
-    }
-    escaped
+    let is_forbidden = |character| matches!(character, '\0'..='\u{8}' | '\u{b}' | '\u{c}' | '\u{e}'..='\u{1f}' | '\u{fffe}' | '\u{ffff}');
+    escaped(text.chars().filter(|character| !is_forbidden(*character)))
 }
 
 /// A text as part of a line of Markdown: it cannot begin a new line, a link or an element.

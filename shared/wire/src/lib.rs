@@ -1,5 +1,5 @@
 //! The vocabulary that the other crates share: ids, changes to fields, invalid values, access
-//! levels, environment variables, time and randomness.
+//! levels, environment variables, markup, time and randomness.
 
 #![warn(missing_docs)]
 
@@ -9,4 +9,5 @@ pub mod entropy;
 pub mod environment;
 pub mod id;
 pub mod level;
+pub mod markup;
 pub mod problem;

@@ -4,7 +4,7 @@ use secrecy::ExposeSecret as _;
 use serde_json::json;
 use support::{Caller, TestApp};
 
-use super::CLIENT;
+use super::{CLIENT, HEADERS};
 
 const FAMILIES: [&str; 3] = ["x-service-", "x-stack-", "x-hexclave-"];
 
@@ -52,21 +52,8 @@ async fn header_families_can_be_mixed() {
 async fn two_values_of_a_header_conflict() {
     let app = TestApp::start().await;
     let ada = app.sign_up("ada@example.com").await;
-    let headers = [
-        "project-id",
-        "access-type",
-        "publishable-client-key",
-        "secret-server-key",
-        "super-secret-admin-key",
-        "admin-access-token",
-        "access-token",
-        "branch-id",
-        "allow-anonymous-user",
-        "allow-restricted-user",
-        "development-override-key",
-    ];
     let good = caller(&app, ["x-stack-"; 4], &ada.access_token);
-    for suffix in headers {
+    for suffix in HEADERS {
         for other in ["x-hexclave-", "x-service-", "x-stack-"] {
             let request =
                 good.request("GET", CLIENT).header(&format!("x-stack-{suffix}"), "one").header(&format!("{other}{suffix}"), "two");

@@ -19,6 +19,21 @@ const CLIENT: &str = "/api/v1/users/me";
 const SERVER: &str = "/api/v1/emails/outbox";
 const ADMIN: &str = "/api/v1/internal/projects/current";
 
+/// The request headers that every operation with access reads, without the prefix of a family.
+const HEADERS: [&str; 11] = [
+    "project-id",
+    "access-type",
+    "publishable-client-key",
+    "secret-server-key",
+    "super-secret-admin-key",
+    "admin-access-token",
+    "access-token",
+    "branch-id",
+    "allow-anonymous-user",
+    "allow-restricted-user",
+    "development-override-key",
+];
+
 /// A request in which several parts may be wrong.
 #[derive(Clone)]
 struct Sent {

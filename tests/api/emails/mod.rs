@@ -100,6 +100,14 @@ pub(crate) async fn entry_in(app: &TestApp, to: &SignedIn, status: Status) -> St
     id
 }
 
+/// An app, a user who was sent an email that has this status, and the id of the email's entry.
+pub(crate) async fn with_entry(status: Status) -> (TestApp, SignedIn, String) {
+    let app = TestApp::start().await;
+    let ada = app.sign_up("ada@example.com").await;
+    let id = entry_in(&app, &ada, status).await;
+    (app, ada, id)
+}
+
 async fn update(app: &TestApp, id: &str, patch: Value) {
     let answer = app.server().patch(&path(id), patch).await;
     assert_eq!(answer.status(), 200, "{}", answer.text());

@@ -6,7 +6,7 @@ use model::outbox::status::Status;
 use serde_json::{Value, json};
 use support::TestApp;
 
-use super::{OUTBOX, entry_in, path, read};
+use super::{OUTBOX, entry_in, path, read, with_entry};
 
 /// The item that contains the bodies of an email, if it exists.
 fn body(app: &TestApp, id: &str) -> Option<Value> {
@@ -54,9 +54,7 @@ async fn an_unfinished_email_keeps_its_bodies() {
 
 #[tokio::test]
 async fn an_edited_failed_email_is_rerendered_and_kept_for_another_day() {
-    let app = TestApp::start().await;
-    let ada = app.sign_up("ada@example.com").await;
-    let id = entry_in(&app, &ada, Status::ServerError).await;
+    let (app, _, id) = with_entry(Status::ServerError).await;
     app.advance(SignedDuration::from_hours(23));
     let edited = app.server().patch(&path(&id), json!({ "html_source": "<p>Again</p>" })).await.json();
     assert_eq!((&edited["status"], &edited["has_rendered"]), (&json!("preparing"), &json!(false)));
@@ -69,9 +67,7 @@ async fn an_edited_failed_email_is_rerendered_and_kept_for_another_day() {
 
 #[tokio::test]
 async fn a_cancelled_email_keeps_its_bodies_for_a_day() {
-    let app = TestApp::start().await;
-    let ada = app.sign_up("ada@example.com").await;
-    let id = entry_in(&app, &ada, Status::Scheduled).await;
+    let (app, _, id) = with_entry(Status::Scheduled).await;
     let cancelled = app.server().patch(&path(&id), json!({ "cancel": true })).await.json();
     assert!(cancelled["html"].as_str().unwrap().contains("Hello"), "{cancelled}");
     assert_eq!(read(&app, &id).await, cancelled);

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use store::outbox::work::Due;
 use support::{Caller, TestApp};
 
-use super::{OUTBOX, SEND, entry_in, read, send};
+use super::{OUTBOX, SEND, entry_in, read, send, with_entry};
 
 /// The entries of each page of a list.
 async fn pages(caller: &Caller, query: &str) -> Vec<Vec<Value>> {
@@ -129,9 +129,7 @@ async fn pages_continue_across_months_including_empty_ones() {
 
 #[tokio::test]
 async fn a_filter_finds_old_entries() {
-    let app = TestApp::start().await;
-    let ada = app.sign_up("ada@example.com").await;
-    let wanted = entry_in(&app, &ada, Status::Skipped).await;
+    let (app, ada, wanted) = with_entry(Status::Skipped).await;
     app.advance(SignedDuration::from_hours(24 * 70));
     app.server().post(SEND, json!({ "user_ids": vec![&ada.user_id; 30], "html": "x" })).await;
     assert_eq!(ids(&pages(&app.server(), "status=skipped&limit=1").await.concat()), [wanted]);

@@ -4,7 +4,7 @@ use model::outbox::status::Status;
 use serde_json::{Value, json};
 use support::TestApp;
 
-use super::{HOUR, entry_in, path, read};
+use super::{HOUR, entry_in, path, read, with_entry};
 
 const EDITABLE: [Status; 7] =
     [Status::Paused, Status::Preparing, Status::Rendering, Status::RenderError, Status::Scheduled, Status::Queued, Status::ServerError];
@@ -158,9 +158,7 @@ async fn a_paused_entry_is_not_sent() {
 
 #[tokio::test]
 async fn changed_content_clears_earlier_failures() {
-    let app = TestApp::start().await;
-    let ada = app.sign_up("ada@example.com").await;
-    let id = entry_in(&app, &ada, Status::ServerError).await;
+    let (app, ada, id) = with_entry(Status::ServerError).await;
     assert_eq!(read(&app, &id).await["send_retries"], 1);
     let entry = app.server().patch(&path(&id), json!({ "variables": { "a": 1 } })).await.json();
     assert_eq!((&entry["send_retries"], &entry["send_attempt_errors"]), (&json!(0), &Value::Null));

@@ -6,7 +6,7 @@ use model::outbox::status::Status;
 use serde_json::{Value, json};
 use support::{START, TestApp};
 
-use super::{HOUR, entry_in, path, read, send};
+use super::{HOUR, entry_in, path, read, send, with_entry};
 
 const BASE: &str = "id created_at_millis updated_at_millis subject_source html_source text_source theme_id to variables \
     skip_deliverability_check scheduled_at_millis created_with email_draft_id email_programmatic_call_template_id send_retries \
@@ -83,9 +83,7 @@ async fn an_entry_has_its_sources_and_its_rendered_content() {
 
 #[tokio::test]
 async fn a_failed_attempt_is_reported_with_its_class() {
-    let app = TestApp::start().await;
-    let ada = app.sign_up("ada@example.com").await;
-    let id = entry_in(&app, &ada, Status::ServerError).await;
+    let (app, _, id) = with_entry(Status::ServerError).await;
     let entry = read(&app, &id).await;
     assert_eq!(entry["server_error"], "nobody wants it");
     let error = json!({
@@ -123,9 +121,7 @@ async fn the_validator_changes_with_the_entry() {
 
 #[tokio::test]
 async fn an_unknown_entry_is_not_found() {
-    let app = TestApp::start().await;
-    let ada = app.sign_up("ada@example.com").await;
-    let id = entry_in(&app, &ada, Status::Preparing).await;
+    let (app, _, id) = with_entry(Status::Preparing).await;
     let other = app.another_project().await;
     let nobody = "00000000-0000-4000-8000-000000000000";
     for answer in [app.server().get(&path(nobody)).await, app.server_of(&other).get(&path(&id)).await] {
@@ -139,9 +135,7 @@ async fn an_unknown_entry_is_not_found() {
 
 #[tokio::test]
 async fn clients_cannot_read_the_outbox() {
-    let app = TestApp::start().await;
-    let ada = app.sign_up("ada@example.com").await;
-    let id = entry_in(&app, &ada, Status::Preparing).await;
+    let (app, ada, id) = with_entry(Status::Preparing).await;
     let answer = app.signed_in(&ada).get(&path(&id)).await;
     assert_eq!((answer.status(), answer.code().as_str()), (403, "INSUFFICIENT_ACCESS_TYPE"));
     assert_eq!(app.anonymous().get(&path(&id)).await.code(), "ACCESS_TYPE_REQUIRED");

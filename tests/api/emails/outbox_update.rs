@@ -4,7 +4,7 @@ use model::outbox::status::Status;
 use serde_json::{Value, json};
 use support::TestApp;
 
-use super::{entry_in, path, read, send};
+use super::{entry_in, path, read, send, with_entry};
 
 const NOBODY: &str = "00000000-0000-4000-8000-000000000000";
 
@@ -28,9 +28,7 @@ async fn entries_in_other_states_cannot_be_edited_and_the_state_is_named() {
 
 #[tokio::test]
 async fn every_part_of_the_content_can_be_replaced() {
-    let app = TestApp::start().await;
-    let ada = app.sign_up("ada@example.com").await;
-    let id = entry_in(&app, &ada, Status::Scheduled).await;
+    let (app, ada, id) = with_entry(Status::Scheduled).await;
     let patch = json!({
         "subject_source": "New {{ variables.what }}", "html_source": "<p>{{ variables.what }}</p>", "text_source": "plain {{ variables.what }}",
         "theme_id": null, "variables": { "what": "things" }, "skip_deliverability_check": true, "scheduled_at_millis": 1_000,
@@ -51,9 +49,7 @@ async fn every_part_of_the_content_can_be_replaced() {
 
 #[tokio::test]
 async fn a_removed_text_is_derived_from_the_html() {
-    let app = TestApp::start().await;
-    let ada = app.sign_up("ada@example.com").await;
-    let id = entry_in(&app, &ada, Status::Preparing).await;
+    let (app, ada, id) = with_entry(Status::Preparing).await;
     app.server().patch(&path(&id), json!({ "text_source": "by hand" })).await;
     let answer = app.server().patch(&path(&id), json!({ "text_source": null, "html_source": "<p>by rule</p>" })).await;
     assert_eq!(answer.json()["text_source"], Value::Null);
@@ -75,9 +71,7 @@ async fn a_built_in_email_can_be_edited_like_any_other() {
 
 #[tokio::test]
 async fn an_invalid_body_is_rejected_and_changes_nothing() {
-    let app = TestApp::start().await;
-    let ada = app.sign_up("ada@example.com").await;
-    let id = entry_in(&app, &ada, Status::Scheduled).await;
+    let (app, _, id) = with_entry(Status::Scheduled).await;
     let before = read(&app, &id).await;
     let wrong = [
         (json!({ "tsx_source": "x" }), "body.tsx_source"),
@@ -108,9 +102,7 @@ async fn an_invalid_body_is_rejected_and_changes_nothing() {
 
 #[tokio::test]
 async fn sources_that_are_too_large_in_total_are_rejected() {
-    let app = TestApp::start().await;
-    let ada = app.sign_up("ada@example.com").await;
-    let id = entry_in(&app, &ada, Status::Preparing).await;
+    let (app, _, id) = with_entry(Status::Preparing).await;
     let long = "x".repeat(250_000);
     assert_eq!(app.server().patch(&path(&id), json!({ "html_source": long })).await.status(), 200);
     let answer = app.server().patch(&path(&id), json!({ "text_source": long })).await;
@@ -120,9 +112,7 @@ async fn sources_that_are_too_large_in_total_are_rejected() {
 
 #[tokio::test]
 async fn if_match_guards_an_update() {
-    let app = TestApp::start().await;
-    let ada = app.sign_up("ada@example.com").await;
-    let id = entry_in(&app, &ada, Status::Scheduled).await;
+    let (app, _, id) = with_entry(Status::Scheduled).await;
     let tag = app.server().get(&path(&id)).await.header("etag").unwrap().to_owned();
     let update = async |condition: &str, subject: &str| {
         let request = app.server().request("PATCH", &path(&id)).header("if-match", condition);
@@ -144,9 +134,7 @@ async fn if_match_guards_an_update() {
 
 #[tokio::test]
 async fn an_unknown_entry_is_not_found() {
-    let app = TestApp::start().await;
-    let ada = app.sign_up("ada@example.com").await;
-    let id = entry_in(&app, &ada, Status::Preparing).await;
+    let (app, _, id) = with_entry(Status::Preparing).await;
     let other = app.another_project().await;
     let patch = json!({ "cancel": true });
     for answer in [app.server().patch(&path(NOBODY), patch.clone()).await, app.server_of(&other).patch(&path(&id), patch).await] {
@@ -157,9 +145,7 @@ async fn an_unknown_entry_is_not_found() {
 
 #[tokio::test]
 async fn clients_cannot_update_the_outbox() {
-    let app = TestApp::start().await;
-    let ada = app.sign_up("ada@example.com").await;
-    let id = entry_in(&app, &ada, Status::Preparing).await;
+    let (app, ada, id) = with_entry(Status::Preparing).await;
     let answer = app.signed_in(&ada).patch(&path(&id), json!({ "cancel": true })).await;
     assert_eq!((answer.status(), answer.code().as_str()), (403, "INSUFFICIENT_ACCESS_TYPE"));
     assert_eq!(read(&app, &id).await["status"], "preparing");

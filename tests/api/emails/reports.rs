@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use support::{SignedIn, TestApp};
 use workers::reports;
 
-use super::{attempt, entry_in, read, work};
+use super::{attempt, entry_in, read, with_entry, work};
 
 /// An event from the repository, changed to be about an attempt to send an entry of this project.
 async fn event(app: &TestApp, name: &str, id: &str) -> Value {
@@ -109,8 +109,7 @@ async fn the_order_of_events_does_not_matter() {
 
 #[tokio::test]
 async fn an_event_may_precede_the_worker_s_own_update() {
-    let (app, ada) = start().await;
-    let id = entry_in(&app, &ada, Status::Sending).await;
+    let (app, ada, id) = with_entry(Status::Sending).await;
     let event = event(&app, "bounce", &id).await;
     assert!(take(&app, &event).await);
     assert_eq!(read(&app, &id).await["status"], "bounced");
@@ -124,8 +123,7 @@ async fn an_event_may_precede_the_worker_s_own_update() {
 
 #[tokio::test]
 async fn an_email_of_unknown_outcome_becomes_sent_on_a_report() {
-    let (app, ada) = start().await;
-    let id = entry_in(&app, &ada, Status::Sending).await;
+    let (app, _, id) = with_entry(Status::Sending).await;
     app.advance(jiff::SignedDuration::from_mins(20));
     app.deliver().await;
     assert_eq!(read(&app, &id).await["status"], "server-error");
@@ -138,8 +136,7 @@ async fn an_email_of_unknown_outcome_becomes_sent_on_a_report() {
 
 #[tokio::test]
 async fn a_report_on_an_earlier_attempt_is_ignored() {
-    let (app, ada) = start().await;
-    let id = entry_in(&app, &ada, Status::ServerError).await;
+    let (app, ada, id) = with_entry(Status::ServerError).await;
     let event = event(&app, "bounce", &id).await;
     app.advance(jiff::SignedDuration::from_secs(1));
     assert_eq!(app.server().patch(&super::path(&id), json!({ "subject_source": "again" })).await.status(), 200);
@@ -168,8 +165,7 @@ async fn concurrent_reports_are_both_recorded() {
 
 #[tokio::test]
 async fn other_messages_are_ignored() {
-    let (app, ada) = start().await;
-    let id = entry_in(&app, &ada, Status::Sent).await;
+    let (app, _, id) = with_entry(Status::Sent).await;
     let good = event(&app, "bounce", &id).await;
     let mut other_kind = good.clone();
     other_kind["detail"]["eventType"] = json!("Subscription");

@@ -23,10 +23,9 @@ use model::profile_image::{ImageKind, Upload};
 use model::project::apple_bundle::APPLE;
 use model::project::config::Level;
 use model::project::key_set::NewKeys;
-use model::project::redirect::RedirectUrl;
 use model::project::second_factor::SecondFactorSettings;
 use model::project::{KeyKind, ProjectConfig};
-use model::provider::authorization::{self, Authorization, ResponseMode};
+use model::provider::authorization::Authorization;
 use model::session::Session;
 use model::session::cli::{CliSignIn, Decision, SessionOf, login_code};
 use model::session::token::Subject;
@@ -317,22 +316,7 @@ async fn write_key_set(app: &TestApp, project: &ProjectId) {
 
 /// An OAuth flow that is waiting for the user to return from GitHub.
 async fn write_authorization(app: &TestApp, project: &ProjectId) {
-    let authorization = Authorization {
-        project_id: project.clone(),
-        provider_id: "github".to_owned(),
-        purpose: authorization::Purpose::Authenticate,
-        response_mode: ResponseMode::Json,
-        redirect_uri: RedirectUrl::parse("http://localhost:3000/callback").unwrap(),
-        state: "af0ifjsldkj".to_owned(),
-        code_challenge: "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM".to_owned(),
-        error_redirect_url: None,
-        after_callback_redirect_url: None,
-        provider_scope: None,
-        user_id: None,
-        epoch: 0,
-        begun_in: None,
-        verifier: app.app.sealer.seal(&app.app.entropy, "oauth-verifier", &app.app.entropy.code()).unwrap(),
-        expires_at: after(app.now(), authorization::LIFE),
-    };
+    let state = "af0ifjsldkj".to_owned();
+    let authorization = Authorization { project_id: project.clone(), state, ..app.authorization("github") };
     app.app.store.begin_authorization(&format!("{CODE}.{project}").into(), &authorization).await.unwrap();
 }

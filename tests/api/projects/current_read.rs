@@ -3,23 +3,12 @@
 use serde_json::json;
 use support::TestApp;
 
-use super::CURRENT;
+use super::{CURRENT, public_config};
 
 #[tokio::test]
 async fn any_client_can_read_the_sign_in_methods() {
     let app = TestApp::start().await;
-    let expected = json!({
-        "id": app.project_id(), "display_name": "Development",
-        "config": {
-            "sign_up_enabled": true, "credential_enabled": true, "magic_link_enabled": true, "passkey_enabled": false,
-            "client_team_creation_enabled": false, "client_user_deletion_enabled": false, "allow_user_api_keys": false,
-            "allow_team_api_keys": false, "allow_localhost": true, "enabled_oauth_providers": [], "domains": [],
-            "bot_challenge": {
-                "provider": "off", "site_key": null, "sign_up": "when-suspicious", "send_sign_in_code": "when-suspicious",
-                "oauth": "when-suspicious",
-            },
-        },
-    });
+    let expected = json!({ "id": app.project_id(), "display_name": "Development", "config": public_config() });
     for caller in [app.client(), app.server(), app.admin(), app.client().without("x-stack-publishable-client-key")] {
         let answer = caller.get(CURRENT).await;
         assert_eq!((answer.status(), answer.json()), (200, expected.clone()));

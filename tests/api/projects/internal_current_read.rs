@@ -3,39 +3,35 @@
 use serde_json::json;
 use support::{START, TestApp};
 
-use super::INTERNAL;
+use super::{INTERNAL, public_config};
 
 #[tokio::test]
 async fn an_administrator_can_read_all_settings() {
     let app = TestApp::start().await;
     let answer = app.admin().get(INTERNAL).await;
+    let mut config = public_config();
+    let settings = json!({
+        "passkey_rp_ids": [], "passkey_user_verification": "preferred", "passkey_replaces_second_factor": false,
+        "bot_challenge_usual_requests_per_hour": 100, "oauth_providers": [], "email_config": { "type": "shared" },
+        "email_theme": "1df07ae6-abf3-4a40-83a5-a1a2cbe336ac", "new_sign_in_mails": false, "disabled_notices": [], "create_team_on_sign_up": false,
+        "member_invitations_enabled": true,
+        "require_email_verification": false, "require_publishable_client_key": false,
+        "oauth_account_merge_strategy": "link_method", "sign_up_rules": [], "sign_up_rules_default_action": "allow",
+        "password_min_length": 8, "team_creator_default_permissions": [{ "id": "team_admin" }],
+        "team_member_default_permissions": [{ "id": "team_member" }], "user_default_permissions": [],
+        "session_max_age_seconds": 365 * 86_400, "session_max_idle_seconds": 30 * 86_400, "reauthentication_max_age_seconds": 0,
+        "audit_log_retention_days": 90,
+        "second_factor": {
+            "remember_device_days": 0, "required_of_everyone": false, "required_of_teams": [], "required_of_permissions": [],
+        },
+    });
+    config.as_object_mut().unwrap().extend(settings.as_object().unwrap().clone());
     let expected = json!({
         "id": app.project_id(), "display_name": "Development", "description": "", "logo_url": null, "logo_full_url": null,
         "logo_dark_mode_url": null, "logo_full_dark_mode_url": null, "is_production_mode": false, "is_development_environment": true,
         "created_at_millis": START.parse::<jiff::Timestamp>().unwrap().as_millisecond(), "owner_team_id": null,
         "onboarding_status": "completed",
-        "config": {
-            "sign_up_enabled": true, "credential_enabled": true, "magic_link_enabled": true, "passkey_enabled": false,
-            "client_team_creation_enabled": false, "client_user_deletion_enabled": false, "allow_user_api_keys": false,
-            "allow_team_api_keys": false, "allow_localhost": true, "enabled_oauth_providers": [], "domains": [],
-            "bot_challenge": {
-                "provider": "off", "site_key": null, "sign_up": "when-suspicious", "send_sign_in_code": "when-suspicious",
-                "oauth": "when-suspicious",
-            },
-            "passkey_rp_ids": [], "passkey_user_verification": "preferred", "passkey_replaces_second_factor": false,
-            "bot_challenge_usual_requests_per_hour": 100, "oauth_providers": [], "email_config": { "type": "shared" },
-            "email_theme": "1df07ae6-abf3-4a40-83a5-a1a2cbe336ac", "new_sign_in_mails": false, "disabled_notices": [], "create_team_on_sign_up": false,
-            "member_invitations_enabled": true,
-            "require_email_verification": false, "require_publishable_client_key": false,
-            "oauth_account_merge_strategy": "link_method", "sign_up_rules": [], "sign_up_rules_default_action": "allow",
-            "password_min_length": 8, "team_creator_default_permissions": [{ "id": "team_admin" }],
-            "team_member_default_permissions": [{ "id": "team_member" }], "user_default_permissions": [],
-            "session_max_age_seconds": 365 * 86_400, "session_max_idle_seconds": 30 * 86_400, "reauthentication_max_age_seconds": 0,
-            "audit_log_retention_days": 90,
-            "second_factor": {
-                "remember_device_days": 0, "required_of_everyone": false, "required_of_teams": [], "required_of_permissions": [],
-            },
-        },
+        "config": config,
     });
     assert_eq!((answer.status(), answer.json()), (200, expected));
 }

@@ -24,5 +24,20 @@ mod related_origins_read;
 mod sign_up_rules_stats;
 mod sign_up_rules_test;
 
+use serde_json::{Value, json};
+
 pub(crate) const CURRENT: &str = "/api/v1/projects/current";
 pub(crate) const INTERNAL: &str = "/api/v1/internal/projects/current";
+
+/// The configuration of a new project, as any client can read it.
+fn public_config() -> Value {
+    json!({
+        "sign_up_enabled": true, "credential_enabled": true, "magic_link_enabled": true, "passkey_enabled": false,
+        "client_team_creation_enabled": false, "client_user_deletion_enabled": false, "allow_user_api_keys": false,
+        "allow_team_api_keys": false, "allow_localhost": true, "enabled_oauth_providers": [], "domains": [],
+        "bot_challenge": {
+            "provider": "off", "site_key": null, "sign_up": "when-suspicious", "send_sign_in_code": "when-suspicious",
+            "oauth": "when-suspicious",
+        },
+    })
+}

@@ -54,31 +54,24 @@ test("domains and headers can be edited as lines without loss", () => {
 });
 
 test("a mail server is sent as a whole, and the shared one without its fields", () => {
+  const server = {
+    type: "standard",
+    host: "smtp.example.com",
+    port: 587,
+    username: "u",
+    password: "********",
+    sender_email: "a@example.com",
+    sender_name: "A",
+  };
   const before = valuesOf(AREAS.emails, {
     config: {
       email_theme: "t",
-      email_config: {
-        type: "standard",
-        host: "smtp.example.com",
-        port: 587,
-        username: "u",
-        password: "********",
-        sender_email: "a@example.com",
-        sender_name: "A",
-      },
+      email_config: server,
     },
   });
   const sender = { ...before, "config.email_config.sender_name": "B" };
   assert.deepEqual(change("emails", before, sender).config, {
-    email_config: {
-      type: "standard",
-      host: "smtp.example.com",
-      port: 587,
-      username: "u",
-      password: "********",
-      sender_email: "a@example.com",
-      sender_name: "B",
-    },
+    email_config: { ...server, sender_name: "B" },
   });
   assert.deepEqual(change("emails", before, { ...before, "config.email_config.type": "shared" }).config, {
     email_config: { type: "shared" },

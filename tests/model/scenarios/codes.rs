@@ -18,6 +18,23 @@ fn told(model: &Explored, state: &State, client: usize) -> bool {
     answers(model, state).nth(client).flatten().is_some_and(|status| status < 300)
 }
 
+/// Adds the rule for a client that ends all sessions.
+fn ended(stage: Stage) -> Stage {
+    let stage = stage.remembering(|_, table| table.users().any(|user| user.session_epoch > 0));
+    stage.rule(Property::always("no session begins after all were ended", |_, state: &State| {
+        state.past.happened == 0 || state.table.live_sessions().count() == 0
+    }))
+}
+
+/// Adds the rules for two clients that present the same proof, while a third ends all sessions.
+fn one_session(stage: Stage) -> Stage {
+    stage
+        .rule(Property::always("at most one session begins", |_, state: &State| state.past.began.len() <= 1))
+        .rule(Property::always("unless the sessions are ended, exactly one attempt succeeds", |model, state: &State| {
+            !is_over(model, state) || told(model, state, 0) || told(model, state, 1) || state.past.happened > 0
+        }))
+}
+
 pub(super) async fn of_three_resets_with_two_codes_one_succeeds() -> Stage {
     let app = TestApp::start().await;
     let ada = app.sign_in_by_mail(ADA).await;
@@ -44,15 +61,7 @@ pub(super) async fn a_sign_in_code_starts_one_session_and_none_after_all_were_en
     let ada = app.sign_in_by_mail(ADA).await;
     let code = app.sign_in_code(ADA).await;
     let clients = [redeeming(otp_sign_in(&app, &code)), redeeming(otp_sign_in(&app, &code)), doing([end_all(&app, &ada)])];
-    Stage::new(app, clients)
-        .remembering(|_, table| table.users().any(|user| user.session_epoch > 0))
-        .rule(Property::always("at most one session begins", |_, state: &State| state.past.began.len() <= 1))
-        .rule(Property::always("no session begins after all were ended", |_, state: &State| {
-            state.past.happened == 0 || state.table.live_sessions().count() == 0
-        }))
-        .rule(Property::always("unless the sessions are ended, exactly one attempt succeeds", |model, state: &State| {
-            !is_over(model, state) || told(model, state, 0) || told(model, state, 1) || state.past.happened > 0
-        }))
+    one_session(ended(Stage::new(app, clients)))
         .rule(Property::sometimes("a session begins and is ended", |model, state: &State| {
             is_over(model, state) && successes(model, state) == 2
         }))
@@ -94,15 +103,7 @@ pub(super) async fn of_two_attempts_with_one_totp_code_one_signs_in() -> Stage {
     let attempt =
         |code: &String| redeeming(post(&app.client(), "/api/v1/auth/mfa/sign-in", json!({ "code": code, "type": "totp", "totp": totp })));
     let clients = [attempt(&attempts[0]), attempt(&attempts[1]), doing([end_all(&app, &ada)])];
-    Stage::new(app, clients)
-        .remembering(|_, table| table.users().any(|user| user.session_epoch > 0))
-        .rule(Property::always("at most one session begins", |_, state: &State| state.past.began.len() <= 1))
-        .rule(Property::always("no session begins after all were ended", |_, state: &State| {
-            state.past.happened == 0 || state.table.live_sessions().count() == 0
-        }))
-        .rule(Property::always("unless the sessions are ended, exactly one attempt succeeds", |model, state: &State| {
-            !is_over(model, state) || told(model, state, 0) || told(model, state, 1) || state.past.happened > 0
-        }))
+    one_session(ended(Stage::new(app, clients)))
 }
 
 /// Two sign-ins that each present a recovery code, while a third client ends all sessions.
@@ -120,27 +121,18 @@ async fn with_recovery_codes(pick: [usize; 2]) -> Stage {
     }
     let [first, second] = <[Client; 2]>::try_from(clients).ok().unwrap();
     let ends = doing([end_all(&app, &ada)]);
-    Stage::new(app, [first, second, ends])
+    ended(Stage::new(app, [first, second, ends]))
         .knowing("ada", &ada.user_id)
-        .remembering(|_, table| table.users().any(|user| user.session_epoch > 0))
         .rule(Property::always("every session used up one code, and nothing else did", |model, state: &State| {
             let ada = state.table.user(&model.scenario.known["ada"]).unwrap();
             ada.recovery_codes().unwrap().left + state.past.began.len() == 10
-        }))
-        .rule(Property::always("no session begins after all were ended", |_, state: &State| {
-            state.past.happened == 0 || state.table.live_sessions().count() == 0
         }))
         .rule(Property::sometimes("the first attempt signs in", |model, state: &State| told(model, state, 0)))
         .rule(Property::sometimes("the second attempt signs in", |model, state: &State| told(model, state, 1)))
 }
 
 pub(super) async fn of_two_attempts_with_one_recovery_code_one_signs_in() -> Stage {
-    with_recovery_codes([0, 0])
-        .await
-        .rule(Property::always("at most one session begins", |_, state: &State| state.past.began.len() <= 1))
-        .rule(Property::always("unless the sessions are ended, exactly one attempt succeeds", |model, state: &State| {
-            !is_over(model, state) || told(model, state, 0) || told(model, state, 1) || state.past.happened > 0
-        }))
+    one_session(with_recovery_codes([0, 0]).await)
 }
 
 pub(super) async fn two_recovery_codes_at_once_both_sign_in() -> Stage {

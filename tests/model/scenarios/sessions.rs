@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use model::project::redirect::RedirectUrl;
-use model::provider::authorization::{Authorization, Purpose, ResponseMode, challenge};
+use model::provider::authorization::challenge;
 use model::provider::profile::Profile;
 use model::user::ProviderAccount;
 use secrecy::SecretString;
@@ -257,23 +257,7 @@ fn asking<F: Future<Output = Result<bool, store::Error>> + Send + 'static>(ask: 
 pub(super) async fn an_oauth_flow_is_started_and_finished_once() -> Stage {
     let app = TestApp::start().await;
     let state = SecretString::from("the state that a provider gives back");
-    let authorization = Authorization {
-        project_id: app.project_id().clone(),
-        provider_id: "acme".to_owned(),
-        purpose: Purpose::Authenticate,
-        response_mode: ResponseMode::Json,
-        redirect_uri: RedirectUrl::parse(CALLBACK).unwrap(),
-        state: "the app's own state".to_owned(),
-        code_challenge: challenge(VERIFIER),
-        error_redirect_url: None,
-        after_callback_redirect_url: None,
-        provider_scope: None,
-        user_id: None,
-        epoch: 0,
-        begun_in: None,
-        verifier: app.app.sealer.seal(&app.app.entropy, "a flow", &VERIFIER.into()).unwrap(),
-        expires_at: app.now() + CODE_LIFE,
-    };
+    let authorization = app.authorization("acme");
     let begin = {
         let state = state.clone();
         asking(move |store| {

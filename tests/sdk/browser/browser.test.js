@@ -2,33 +2,20 @@
 // the user.
 
 import assert from "node:assert/strict";
-import { after, before, test } from "node:test";
-import { launch } from "./chromium.js";
+import { test } from "node:test";
 import { linkOf } from "../support/inbox.js";
-import { PASSWORD, newAddress, version, world } from "../support/world.js";
-import { startSite } from "./site.js";
+import { PASSWORD, newAddress, world } from "../support/world.js";
+import { stage } from "./stage.js";
 
 const w = world();
-let site;
-let browser;
-
-before(async () => {
-  await w.started;
-  const { url: baseUrl, projectId, publishableClientKey } = w.gateway;
-  site = await startSite(version, { baseUrl, projectId, publishableClientKey });
-  browser = await launch();
-});
-after(async () => {
-  await browser?.close();
-  await site?.stop();
-});
+const here = stage(w);
 
 /**
  * A fresh browser with the app open; `check` fails if a page had an error or contacted another
  * host.
  */
 async function visitor(t) {
-  const context = await browser.newContext();
+  const context = await here.browser.newContext();
   const page = await context.newPage();
   const complaints = [];
   page.on("pageerror", (error) => complaints.push(`${error}`));
@@ -41,7 +28,7 @@ async function visitor(t) {
   const it = {
     context,
     page,
-    open: async (url = site.url) => {
+    open: async (url = here.site.url) => {
       await page.goto(`${url}`);
       await it.ready();
     },
@@ -91,7 +78,7 @@ test("a sign-up persists across pages, and the emailed link verifies the address
   assert.ok((await it.context.cookies()).some(({ name }) => name.includes(`-refresh-${w.gateway.projectId}`)));
 
   const { url } = linkOf(await w.inbox.next(email));
-  assert.equal(`${url.origin}${url.pathname}`, `${site.url}/verify`);
+  assert.equal(`${url.origin}${url.pathname}`, `${here.site.url}/verify`);
   await it.open(url);
   assert.equal(await it.who(), `${email} verified`);
   it.check();

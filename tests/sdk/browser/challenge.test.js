@@ -2,35 +2,26 @@
 // form; in light and dark, with the keyboard, and with the names that a screen reader announces.
 
 import assert from "node:assert/strict";
-import { after, before, test } from "node:test";
+import { test } from "node:test";
 import { configure } from "../support/gateway.js";
 import { PASSWORD, newAddress, version, world } from "../support/world.js";
-import { launch } from "./chromium.js";
-import { startSite } from "./site.js";
+import { stage } from "./stage.js";
 import { isAccessible } from "./visit.js";
 
 const w = world();
 /** The older version does not support bot challenges. */
 const knowsChallenges = version !== "2.8.77";
-let site;
-let browser;
-
-before(async () => {
-  await w.started;
-  await configure(w.gateway, { bot_challenge: { provider: "altcha", sign_up: "always" } });
-  const { url: baseUrl, projectId, publishableClientKey } = w.gateway;
-  const challengeUrl = `${baseUrl}/api/v1/auth/challenge?project_id=${projectId}`;
-  site = await startSite(version, { baseUrl, projectId, publishableClientKey, challengeUrl }, new URL("challenge/", import.meta.url));
-  browser = await launch();
-});
-after(async () => {
-  await browser?.close();
-  await site?.stop();
+const here = stage(w, {
+  folder: new URL("challenge/", import.meta.url),
+  prepare: async (gateway) => {
+    await configure(gateway, { bot_challenge: { provider: "altcha", sign_up: "always" } });
+    return { challengeUrl: `${gateway.url}/api/v1/auth/challenge?project_id=${gateway.projectId}` };
+  },
 });
 
 /** A fresh browser; `asked` records its requests to the service. */
 async function visitor(t, options = {}) {
-  const context = await browser.newContext(options);
+  const context = await here.browser.newContext(options);
   t.after(() => context.close());
   const page = await context.newPage();
   const [complaints, asked] = [[], []];
@@ -40,7 +31,7 @@ async function visitor(t, options = {}) {
     if (protocol.startsWith("http") && hostname !== "localhost" && hostname !== "127.0.0.1") complaints.push(`asked ${request.url()}`);
     if (pathname.startsWith("/api/") && request.method() !== "OPTIONS") asked.push(`${request.method()} ${pathname}`);
   });
-  await page.goto(site.url);
+  await page.goto(here.site.url);
   await page.waitForSelector("body[data-ready]");
   const outcome = (text) => page.waitForFunction((text) => document.getElementById("outcome").textContent.includes(text), text);
   const fill = async (form, email) => {

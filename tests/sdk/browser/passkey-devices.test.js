@@ -3,7 +3,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { ceremony, member, post, requireVerification, site, visitor, w } from "./passkeys.js";
+import { ceremony, here, member, post, requireVerification, visitor, w } from "./passkeys.js";
 import { startSite } from "./site.js";
 import { PASSWORD, version } from "../support/world.js";
 
@@ -83,7 +83,7 @@ test("a server registers a passkey for a user, who signs in with it", async (t) 
   // The SDK acts as the user, in sessions of two minutes that it does not end.
   const sessions = await user.getActiveSessions();
   assert.equal(sessions.filter(({ isCurrentSession }) => !isCurrentSession).length, 3);
-  await it.open(site.url);
+  await it.open(here.site.url);
   await it.page.click("#passkey-sign-in");
   await it.is(`${email} unverified`);
 });

@@ -1,26 +1,13 @@
 // The world of the passkey tests: a project with passkeys, a site with the app, and visitors whose
 // devices are Chromium's virtual authenticators.
 
-import { after, before } from "node:test";
-import { launch } from "./chromium.js";
 import { configure } from "../support/gateway.js";
-import { PASSWORD, newAddress, version, world } from "../support/world.js";
-import { startSite } from "./site.js";
+import { PASSWORD, newAddress, world } from "../support/world.js";
+import { stage } from "./stage.js";
 
 export const w = world();
-export let site;
-let browser;
-
-before(async () => {
-  await w.started;
-  await configure(w.gateway, { passkey_enabled: true, passkey_rp_ids: ["site.localhost"] });
-  const { url: baseUrl, projectId, publishableClientKey } = w.gateway;
-  site = await startSite(version, { baseUrl, projectId, publishableClientKey });
-  browser = await launch();
-});
-after(async () => {
-  await browser?.close();
-  await site?.stop();
+export const here = stage(w, {
+  prepare: (gateway) => configure(gateway, { passkey_enabled: true, passkey_rp_ids: ["site.localhost"] }),
 });
 
 /** Requires devices to verify their users, until the end of the test. */
@@ -42,8 +29,8 @@ export async function device(context, first = {}) {
 }
 
 /** A browser that has a device and shows the app. */
-export async function visitor(t, { url = site.url, first } = {}) {
-  const context = await browser.newContext();
+export async function visitor(t, { url = here.site.url, first } = {}) {
+  const context = await here.browser.newContext();
   t.after(() => context.close());
   const { page, devtools, addDevice, authenticatorId } = await device(context, first);
   const errors = [];

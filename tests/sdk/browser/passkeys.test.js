@@ -8,12 +8,12 @@ import { createServer } from "node:https";
 import { test } from "node:test";
 import { verifyAuthenticationResponse, verifyRegistrationResponse } from "@simplewebauthn/server";
 import { launch } from "./chromium.js";
-import { ceremony, device, member, post, requireVerification, signIn, site, visitor, w } from "./passkeys.js";
+import { ceremony, device, here, member, post, requireVerification, signIn, visitor, w } from "./passkeys.js";
 import { configure } from "../support/gateway.js";
 import { PASSWORD, newAddress } from "../support/world.js";
 
 /** The site on another host; every name below localhost leads to this machine. */
-const on = (host) => Object.assign(new URL(site.url), { hostname: host }).origin;
+const on = (host) => Object.assign(new URL(here.site.url), { hostname: host }).origin;
 
 test("the SDK registers a passkey, and signs in with it", async (t) => {
   const it = await member(t);

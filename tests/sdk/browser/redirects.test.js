@@ -1,12 +1,11 @@
 // The SDK's methods that lead to the pages of an app: `redirectToSignIn` and the others.
 
 import assert from "node:assert/strict";
-import { after, before, test } from "node:test";
+import { test } from "node:test";
 
 import { schemaOf } from "../members/schema.js";
 import { newAddress, PASSWORD, version, world } from "../support/world.js";
-import { launch } from "./chromium.js";
-import { startSite } from "./site.js";
+import { stage } from "./stage.js";
 
 const w = world();
 /** The methods that the type declarations have, each with the name of its page. */
@@ -17,31 +16,21 @@ const METHODS = Object.keys(schemaOf(version).members)
 /** The pages that finally lead back to where the user came from. */
 const RETURNS = new Set(["signIn", "signUp", "onboarding", ...(version === "2.8.77" ? [] : ["signOut"])]);
 const FROM = "/from?tab=2";
-let site;
-let browser;
-
-before(async () => {
-  await w.started;
-  const { url: baseUrl, projectId, publishableClientKey } = w.gateway;
-  const pages = METHODS.map(([, page]) => page);
-  site = await startSite(version, { baseUrl, projectId, publishableClientKey, pages }, new URL("redirects/", import.meta.url));
-  browser = await launch();
-});
-after(async () => {
-  await browser?.close();
-  await site?.stop();
+const here = stage(w, {
+  folder: new URL("redirects/", import.meta.url),
+  prepare: () => ({ pages: METHODS.map(([, page]) => page) }),
 });
 
 /** A fresh browser with the app open. */
 async function visitor(t) {
-  const context = await browser.newContext();
+  const context = await here.browser.newContext();
   t.after(() => context.close());
   const page = await context.newPage();
   page.setDefaultTimeout(10_000);
   const errors = [];
   page.on("pageerror", (error) => errors.push(`${error}`));
   const open = async (path) => {
-    await page.goto(`${site.url}${path}`);
+    await page.goto(`${here.site.url}${path}`);
     await page.waitForSelector("body[data-ready]");
   };
   /** Calls a method of the app that leaves the page, and waits for the page at the new URL. */
@@ -91,5 +80,5 @@ test("a foreign address to return to is not followed", async (t) => {
   // The older version refuses by itself; the newer one asks the service to take the session to the
   // foreign domain, and the service refuses.
   assert.match(refused, version === "2.8.77" ? /not trusted/ : /^Redirect URL not whitelisted/);
-  assert.equal(new URL(page.url()).origin, site.url);
+  assert.equal(new URL(page.url()).origin, here.site.url);
 });

@@ -1,29 +1,17 @@
 // A visitor's page with the defaults of the SDK: no request that it sends by itself fails.
 
 import assert from "node:assert/strict";
-import { after, before, test } from "node:test";
+import { test } from "node:test";
 
-import { version, world } from "../support/world.js";
-import { launch, statusOf } from "./chromium.js";
-import { startSite } from "./site.js";
+import { world } from "../support/world.js";
+import { statusOf } from "./chromium.js";
+import { stage } from "./stage.js";
 
 const w = world();
-let site;
-let browser;
-
-before(async () => {
-  await w.started;
-  const { url: baseUrl, projectId, publishableClientKey } = w.gateway;
-  site = await startSite(version, { baseUrl, projectId, publishableClientKey }, new URL("visitor/", import.meta.url));
-  browser = await launch();
-});
-after(async () => {
-  await browser?.close();
-  await site?.stop();
-});
+const here = stage(w, { folder: new URL("visitor/", import.meta.url) });
 
 test("a page with the SDK's defaults makes no failing request", { timeout: 120_000 }, async (t) => {
-  const context = await browser.newContext();
+  const context = await here.browser.newContext();
   t.after(() => context.close());
   const page = await context.newPage();
   const [answers, complaints] = [[], []];
@@ -35,7 +23,7 @@ test("a page with the SDK's defaults makes no failing request", { timeout: 120_0
     answers.push(what);
     if (statusOf(response) >= 400) complaints.push(what);
   });
-  await page.goto(site.url);
+  await page.goto(here.site.url);
   await page.waitForSelector("body[data-ready]");
   assert.equal(await page.textContent("#who"), "nobody");
   await page.getByRole("button", { name: "Something to click" }).click();

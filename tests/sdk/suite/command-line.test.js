@@ -3,6 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
+import { asClient } from "../support/gateway.js";
 import { ok, refused, world } from "../support/world.js";
 
 const w = world();
@@ -10,16 +11,8 @@ const APP = "http://localhost:3000";
 
 /** Sends the request of a page for the login code in a link. */
 async function complete(link, body) {
-  const { url, projectId, publishableClientKey } = w.gateway;
-  const headers = {
-    "content-type": "application/json",
-    "x-stack-access-type": "client",
-    "x-stack-project-id": projectId,
-    "x-stack-publishable-client-key": publishableClientKey,
-  };
   const login_code = new URL(link).searchParams.get("login_code");
-  const request = { method: "POST", headers, body: JSON.stringify({ login_code, ...body }) };
-  const response = await fetch(`${url}/api/v1/auth/cli/complete`, request);
+  const response = await asClient(w.gateway, "POST", "/auth/cli/complete", { login_code, ...body });
   assert.equal(response.status, 200, await response.clone().text());
 }
 

@@ -3,6 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
+import { asClient } from "../support/gateway.js";
 import { newAddress, world } from "../support/world.js";
 
 const w = world();
@@ -63,18 +64,8 @@ test("an address of another user stays pending until verified, and stays theirs"
 
 test("a client cannot write fields that only servers may write", async () => {
   const { app, user } = await w.signedUp();
-  const { url, projectId, publishableClientKey } = w.gateway;
-  const answer = await fetch(`${url}/api/v1/users/me`, {
-    method: "PATCH",
-    headers: {
-      "content-type": "application/json",
-      "x-stack-access-type": "client",
-      "x-stack-project-id": projectId,
-      "x-stack-publishable-client-key": publishableClientKey,
-      "x-stack-access-token": await app.getAccessToken(),
-    },
-    body: JSON.stringify({ server_metadata: { role: "admin" } }),
-  });
+  const token = { "x-stack-access-token": await app.getAccessToken() };
+  const answer = await asClient(w.gateway, "PATCH", "/users/me", { server_metadata: { role: "admin" } }, token);
   assert.equal(answer.status, 400);
   assert.equal((await answer.json()).code, "SCHEMA_ERROR");
   assert.equal((await w.server().getUser(user.id)).serverMetadata, null);

@@ -5,6 +5,7 @@ import { randomBytes } from "node:crypto";
 import { test } from "node:test";
 
 import { shownBy } from "../support/authenticator.js";
+import { asClient } from "../support/gateway.js";
 import { PASSWORD, ok, refused, world } from "../support/world.js";
 
 const w = world();
@@ -14,17 +15,7 @@ const w = world();
  * second factor.
  */
 async function attempt(email) {
-  const { url, projectId, publishableClientKey } = w.gateway;
-  const answer = await fetch(`${url}/api/v1/auth/password/sign-in`, {
-    method: "POST",
-    headers: {
-      "content-type": "application/json",
-      "x-stack-access-type": "client",
-      "x-stack-project-id": projectId,
-      "x-stack-publishable-client-key": publishableClientKey,
-    },
-    body: JSON.stringify({ email, password: PASSWORD }),
-  });
+  const answer = await asClient(w.gateway, "POST", "/auth/password/sign-in", { email, password: PASSWORD });
   const { code, details } = await answer.json();
   assert.equal(code, "MULTI_FACTOR_AUTHENTICATION_REQUIRED");
   return details.attempt_code;

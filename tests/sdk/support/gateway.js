@@ -61,6 +61,21 @@ export async function asAdmin({ url, projectId, superSecretAdminKey }, method, p
   return answer.json();
 }
 
+/** Sends a request as a client of the project, with these additional headers. */
+export function asClient({ url, projectId, publishableClientKey }, method, path, body, headers = {}) {
+  return fetch(`${url}/api/v1${path}`, {
+    method,
+    headers: {
+      "content-type": "application/json",
+      "x-stack-access-type": "client",
+      "x-stack-project-id": projectId,
+      "x-stack-publishable-client-key": publishableClientKey,
+      ...headers,
+    },
+    body: JSON.stringify(body),
+  });
+}
+
 /** Creates a project in the deployment. The settings of the deployment cannot be changed. */
 function newProject(binary, settings) {
   if (Object.keys(settings).length) throw new Error("a test with its own settings needs its own gateway");

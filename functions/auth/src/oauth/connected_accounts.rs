@@ -8,6 +8,8 @@
 
 use std::time::Duration;
 
+use api::http::Route;
+use api::http::TableAction::{BatchGetItem, GetItem, PutItem, UpdateItem};
 use api::product::header_family::is_of_older_sdk;
 use api::product::{Access, Client};
 use deserr::Deserr;
@@ -37,6 +39,28 @@ const LEASE: SignedDuration = SignedDuration::from_secs(10);
 /// them.
 const LOOKS: u32 = 25;
 const INTERVAL: Duration = Duration::from_millis(200);
+/// The errors of the operations that return a token.
+const ERRORS: &[ErrorCode] = &[
+    ErrorCode::CannotGetOwnUserWithoutUser,
+    ErrorCode::Forbidden,
+    ErrorCode::UserNotFound,
+    ErrorCode::OauthProviderNotFoundOrNotEnabled,
+    ErrorCode::OauthConnectionNotConnectedToUser,
+    ErrorCode::OauthConnectionDoesNotHaveRequiredScope,
+    ErrorCode::OauthAccessTokenNotAvailable,
+    ErrorCode::OauthAccessTokenNotAvailableWithSharedOauthKeys,
+    ErrorCode::OauthProviderRefusesClient,
+    ErrorCode::OauthProviderTemporarilyUnavailable,
+];
+
+/// The route of an operation that returns a token.
+pub(crate) const fn returns_token(route: Route) -> Route {
+    route
+        .calls_providers()
+        .leaves_no_trail("refreshing a provider's token changes nothing about the account")
+        .table(&[BatchGetItem, GetItem, PutItem, UpdateItem])
+        .errors(ERRORS)
+}
 
 #[derive(Serialize, ToSchema)]
 pub struct ProviderAccessToken {
@@ -224,20 +248,6 @@ mod tests {
         assert!(!covers("openid email", "email profile") && !covers("", "email"));
     }
 }
-
-/// The errors of the operations that return a token.
-pub(crate) const ERRORS: &[ErrorCode] = &[
-    ErrorCode::CannotGetOwnUserWithoutUser,
-    ErrorCode::Forbidden,
-    ErrorCode::UserNotFound,
-    ErrorCode::OauthProviderNotFoundOrNotEnabled,
-    ErrorCode::OauthConnectionNotConnectedToUser,
-    ErrorCode::OauthConnectionDoesNotHaveRequiredScope,
-    ErrorCode::OauthAccessTokenNotAvailable,
-    ErrorCode::OauthAccessTokenNotAvailableWithSharedOauthKeys,
-    ErrorCode::OauthProviderRefusesClient,
-    ErrorCode::OauthProviderTemporarilyUnavailable,
-];
 
 #[derive(Deserr, ToSchema)]
 #[deserr(deny_unknown_fields)]

@@ -6,7 +6,7 @@
 
 use api::product::{Access, Client};
 use crypto::password::recovery::{HashedCode, RecoveryCode};
-use errors::{Error, KnownError};
+use errors::{Error, ErrorCode, KnownError};
 use flows::accounts::place;
 use flows::email::notice;
 use flows::limits::Failures;
@@ -20,6 +20,14 @@ use store::{Contention as _, Label, Write, optimistic};
 
 /// Maximum number of attempts when the account changes concurrently.
 const ROUNDS: u32 = 5;
+
+/// The errors of operations that accept a code of the second factor, or a passkey.
+pub(crate) const SECOND_FACTOR_ERRORS: &[ErrorCode] = &[
+    ErrorCode::InvalidTotpCode,
+    ErrorCode::InvalidRecoveryCode,
+    ErrorCode::PasskeyAuthenticationNotEnabled,
+    ErrorCode::PasskeyAuthenticationFailed,
+];
 
 /// The code of a request.
 pub(crate) struct SecondFactorCode {

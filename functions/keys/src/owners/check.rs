@@ -1,8 +1,11 @@
 //! Checks a key: whether it is valid, and whose it is.
 
+use api::http::TableAction::{BatchGetItem, UpdateItem};
+use api::http::{Named, Route};
 use api::product::{Access, Server};
 use deserr::Deserr;
 use errors::{Error, ErrorCode, KnownError};
+use model::limit::Limit;
 use model::owned_key::text::KeyText;
 use model::owned_key::view::OwnedKeyView;
 use model::owned_key::{OwnedKey, OwnerKind};
@@ -12,14 +15,21 @@ use wire::id::ProjectId;
 
 use crate::owners::change::check_enabled;
 
-/// The errors of checking a key.
-pub(crate) const CHECK_ERRORS: &[ErrorCode] = &[
-    ErrorCode::ApiKeysNotEnabled,
-    ErrorCode::ApiKeyNotFound,
-    ErrorCode::WrongApiKeyType,
-    ErrorCode::ApiKeyRevoked,
-    ErrorCode::ApiKeyExpired,
-];
+/// The route of an operation that checks a key.
+pub(crate) const fn checks_key(route: Route) -> Route {
+    route
+        .limit(Limit::ApiKey)
+        .leaves_no_trail("it only records when the key was last used")
+        .table(&[BatchGetItem, UpdateItem])
+        .reads(&[Named::KeyOwner])
+        .errors(&[
+            ErrorCode::ApiKeysNotEnabled,
+            ErrorCode::ApiKeyNotFound,
+            ErrorCode::WrongApiKeyType,
+            ErrorCode::ApiKeyRevoked,
+            ErrorCode::ApiKeyExpired,
+        ])
+}
 
 #[derive(Deserr, ToSchema)]
 #[deserr(deny_unknown_fields)]

@@ -1,12 +1,12 @@
 //! Permission definitions of both scopes. They are part of the project, so a change is conditional
 //! on the project's version.
 
-use api::http::Route;
+use api::http::{Json, Route};
 use api::product::cursor::Cursors;
-use api::product::input::Param;
-use api::product::page::{self, List, Page};
-use api::product::precondition::IfMatch;
-use api::product::{Access, Admin};
+use api::product::input::Nothing;
+use api::product::page::{self, Limit, List, Page};
+use api::product::precondition::{IfMatch, Versioned};
+use api::product::{Access, Admin, Input};
 use deserr::Deserr;
 use errors::{Error, ErrorCode, KnownError};
 use flows::context::{Context, ROUNDS};
@@ -18,7 +18,6 @@ use utoipa::ToSchema;
 use wire::change::Change;
 use wire::problem::Problems;
 
-const MAX_LIMIT: usize = 200;
 /// Errors of defining a permission.
 pub(crate) const CREATE_ERRORS: &[ErrorCode] = &[
     ErrorCode::PermissionIdAlreadyExists,
@@ -76,7 +75,7 @@ pub struct DefinitionsQuery {
     /// 1 to 200. Without `limit` and `cursor`, all permissions are on one page.
     #[schema(value_type = Option<u8>, minimum = 1, maximum = 200)]
     #[deserr(default)]
-    limit: Option<Param<usize>>,
+    limit: Option<Limit<200, 200>>,
     /// The `next_cursor` of the previous page.
     #[deserr(default)]
     cursor: Option<String>,
@@ -85,19 +84,24 @@ pub struct DefinitionsQuery {
     query: Option<String>,
 }
 
+/// The request to change the definition of the permission in the path.
+pub(crate) type Update = Input<PermissionPatch, Nothing, PermissionPath>;
+/// The response of a list, with the version of the project.
+pub(crate) type Definitions = Versioned<Json<List<PermissionDefinition>>>;
+
 fn has(definition: &PermissionDefinition, words: Option<&str>) -> bool {
     let contains = |text: &str| words.is_none_or(|words| text.to_lowercase().contains(&words.to_lowercase()));
     contains(definition.id.as_str()) || definition.description.as_deref().is_some_and(contains)
 }
 
-pub(crate) fn list(
-    access: &Access<Admin>,
-    scope: Scope,
-    query: DefinitionsQuery,
-    route: Route,
-) -> Result<List<PermissionDefinition>, Error> {
+pub(crate) fn list(access: &Access<Admin>, scope: Scope, query: DefinitionsQuery, route: Route) -> Result<Definitions, Error> {
+    let list = page(access, scope, query, route)?;
+    Ok(Versioned { response: Json(list), version: access.project_version })
+}
+
+fn page(access: &Access<Admin>, scope: Scope, query: DefinitionsQuery, route: Route) -> Result<List<PermissionDefinition>, Error> {
     let paged = query.limit.is_some() || query.cursor.is_some();
-    let limit = page::limit(query.limit, MAX_LIMIT, MAX_LIMIT, &route)?;
+    let limit = page::limit(query.limit, &route)?;
     let cursors = Cursors::of(access, format_args!("{}-permission-definitions", scope.name()));
     let after: Option<String> = cursors.position(query.cursor.as_deref())?;
     let all = access.project.config.rbac.list(scope).into_iter();
@@ -134,8 +138,8 @@ pub(crate) async fn create(access: Access<Admin>, scope: Scope, new: NewPermissi
 pub(crate) async fn update(
     access: Access<Admin>,
     scope: Scope,
-    (id, if_match): (PermissionId, IfMatch),
-    patch: PermissionPatch,
+    if_match: IfMatch,
+    Input { body: patch, path: PermissionPath { permission_id: id }, .. }: Update,
     route: Route,
 ) -> Result<PermissionDefinition, Error> {
     let description = match patch.description {

@@ -1,8 +1,15 @@
-//! Grants of permissions: their paths and errors.
+//! Grants of permissions: their paths and errors, and changes to those in the whole project.
 
+use std::collections::BTreeSet;
+
+use api::product::input::{Ignored, Nothing};
+use api::product::{Access, Input, Server};
 use deserr::Deserr;
-use errors::ErrorCode;
-use model::permission::PermissionId;
+use errors::{Error, ErrorCode, KnownError};
+use flows::accounts::{With, change_read, read};
+use model::permission::{Grant, PermissionId, Scope};
+use model::team::ProjectPermission;
+use model::user::User;
 use model::user::reference::UserRef;
 use utoipa::ToSchema;
 use wire::id::TeamId;
@@ -37,4 +44,27 @@ pub struct ProjectPermissionPath {
     #[schema(value_type = String)]
     pub(crate) user_id: UserRef,
     pub(crate) permission_id: PermissionId,
+}
+
+/// The request to grant or revoke the project permission in the path.
+pub(crate) type ProjectGrant = Input<Ignored, Nothing, ProjectPermissionPath>;
+
+/// Changes whether the user in the path has the project permission in the path. `change` returns
+/// `false` if the permission cannot be changed because the user does not have it.
+pub(crate) async fn change_project(
+    access: &Access<Server>,
+    Input { path, .. }: ProjectGrant,
+    change: impl Fn(&mut BTreeSet<Grant>, Grant) -> bool,
+) -> Result<ProjectPermission, Error> {
+    let user_id = access.user_id(path.user_id)?;
+    let grant = access.project.config.rbac.grant(&path.permission_id, Scope::Project)?;
+    let change = |user: &mut User| {
+        if change(&mut user.permissions, grant.clone()) {
+            return Ok(With::default());
+        }
+        Err(KnownError::PermissionNotFound { permission_id: path.permission_id.to_string() }.into())
+    };
+    let row = read(access, user_id).await?.ok_or(KnownError::UserNotFound)?;
+    change_read(&access.app, &access.project.id, row, KnownError::UserNotFound, change).await?;
+    Ok(ProjectPermission { id: path.permission_id, user_id })
 }

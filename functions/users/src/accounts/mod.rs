@@ -2,4 +2,3 @@
 
 pub(crate) mod change;
 pub(crate) mod list_flags;
-pub(crate) mod paths;

@@ -1,16 +1,13 @@
 //! Lambda of [`workers::reports`], for events of SES, delivered by EventBridge.
 
 use flows::App;
-use lambda_runtime::{Error, LambdaEvent, service_fn};
-use serde_json::{Value, json};
-use workers::reports;
+use lambda_runtime::Error;
+use serde_json::json;
+use workers::{lambda, reports};
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), Error> {
-    api::http::log::init();
-    let app = App::without_secret()?;
-    let app = &app;
-    lambda_runtime::run(service_fn(|event: LambdaEvent<Value>| async move {
+    lambda::run(App::without_secret, async |app, event| {
         let moved = match reports::read(&event.payload) {
             // SES does not repeat an event whose handling fails. Lambda repeats the invocation
             // and, if it keeps failing, moves the event to the dead-letter queue.
@@ -20,7 +17,7 @@ async fn main() -> Result<(), Error> {
                 false
             }
         };
-        Ok::<_, Error>(json!({ "moved": moved }))
-    }))
+        Ok(json!({ "moved": moved }))
+    })
     .await
 }

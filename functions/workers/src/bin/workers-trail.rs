@@ -1,16 +1,13 @@
 //! Lambda of [`workers::trail`], for the table's stream.
 
 use flows::App;
-use lambda_runtime::{Error, LambdaEvent, service_fn};
-use serde_json::{Value, json};
-use workers::trail;
+use lambda_runtime::Error;
+use serde_json::json;
+use workers::{lambda, trail};
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), Error> {
-    api::http::log::init();
-    let app = App::from_env()?;
-    let app = &app;
-    lambda_runtime::run(service_fn(|event: LambdaEvent<Value>| async move {
+    lambda::run(App::from_env, async |app, event| {
         let (mut linked, mut failed) = (0, None);
         // The event only names the projects; the table shows which entries no link covers yet.
         for project in trail::projects(&event.payload) {
@@ -24,7 +21,7 @@ async fn main() -> Result<(), Error> {
         }
         // After an error, the stream delivers the batch again; entries that a link covers already
         // are not linked again.
-        failed.map_or_else(|| Ok::<_, Error>(json!({ "linked": linked })), |error| Err(error.into()))
-    }))
+        failed.map_or_else(|| Ok(json!({ "linked": linked })), |error| Err(error.into()))
+    })
     .await
 }

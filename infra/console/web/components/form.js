@@ -142,6 +142,14 @@ class Field {
   }
 }
 
+/** The settings of a form whose fields are those of a resource, and which saves what changed. */
+export const saves = (resource) => ({
+  verb: t.save,
+  reread: () => resource.read(),
+  send: (body) => resource.change(body),
+  request: (body) => resource.request(body),
+});
+
 /**
  * A form.
  *

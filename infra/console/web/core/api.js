@@ -180,6 +180,11 @@ export class Resource {
     return this.#api.patch(path, body, { ifMatch: this.#etag });
   }
 
+  /** The request that changes it, to copy as curl. */
+  request(body) {
+    return this.#api.request("PATCH", this.#path, { body });
+  }
+
   /**
    * Reads the resource, and changes it to what `next` makes of it. Tries again if somebody else was
    * faster, up to `TRIES` times in all.

@@ -1,7 +1,7 @@
 // An email of the outbox: what became of it, its source, and changes until it is sent.
 
 import { confirm } from "../components/dialog.js";
-import { form } from "../components/form.js";
+import { form, saves } from "../components/form.js";
 import { button, code, curlButton, facts, head, heading, id, link, shown, time } from "../components/parts.js";
 import { preview } from "../components/preview.js";
 import { path } from "../core/api.js";
@@ -74,10 +74,7 @@ function changes({ api, place, email, etag, refresh }) {
           { name: "html_source", label: t.outbox.source, type: "long", rows: 12 },
         ],
         values: email,
-        verb: t.save,
-        reread: () => entry.read(),
-        send: (body) => entry.change(body),
-        request: (body) => api.request("PATCH", place, { body }),
+        ...saves(entry),
         done: refresh,
       }),
   );

@@ -1,7 +1,7 @@
 // A team: its profile, members with their permissions, invitations, and deleting it.
 
 import { confirm } from "../components/dialog.js";
-import { form } from "../components/form.js";
+import { form, saves } from "../components/form.js";
 import { list, table } from "../components/list.js";
 import { button, curlButton, empty, facts, head, heading, id, shown, tabs, time } from "../components/parts.js";
 import { allRows, path, userId } from "../core/api.js";
@@ -184,10 +184,7 @@ function profile({ api, team, place, refresh }) {
         { name: "server_metadata", label: t.user.serverMetadata, type: "json", help: t.user.serverMetadataHelp },
       ],
       values: team,
-      verb: t.save,
-      reread: () => resource.read(),
-      send: (body) => resource.change(body),
-      request: (body) => api.request("PATCH", place, { body }),
+      ...saves(resource),
       done: refresh,
     }),
   );

@@ -1,7 +1,7 @@
 // How a user signs in: addresses, password, factors, passkeys, accounts at providers.
 
 import { confirm } from "../components/dialog.js";
-import { form } from "../components/form.js";
+import { form, saves } from "../components/form.js";
 import { table } from "../components/list.js";
 import { button, empty, heading, shown, state, tag, time } from "../components/parts.js";
 import { path } from "../core/api.js";
@@ -186,10 +186,7 @@ function factors(context, passkeys) {
         { name: "passkey_auth_enabled", label: t.user.passkeys, type: "switch", help: t.user.passkeysHelp },
       ],
       values: user,
-      verb: t.save,
-      reread: () => resource.read(),
-      send: (body) => resource.change(body),
-      request: (body) => api.request("PATCH", place, { body }),
+      ...saves(resource),
     }),
     heading(t.user.passkeysTitle, { level: "h3" }),
     passkeys.length ? table({ columns, rows: passkeys, label: t.user.passkey }) : h("p", { class: "muted" }, t.user.noPasskey),

@@ -1,6 +1,6 @@
 // A user: profile, sign-in, teams and permissions, sessions, activity, and what cannot be undone.
 
-import { form } from "../components/form.js";
+import { form, saves } from "../components/form.js";
 import { curlButton, facts, head, id, shown, state, tabs, time } from "../components/parts.js";
 import { path } from "../core/api.js";
 import { h } from "../core/dom.js";
@@ -65,10 +65,7 @@ function profile({ api, user, place }) {
     form({
       fields,
       values: user,
-      verb: t.save,
-      reread: () => resource.read(),
-      send: (body) => resource.change(body),
-      request: (body) => api.request("PATCH", place, { body }),
+      ...saves(resource),
     }),
   );
 }

@@ -6,8 +6,8 @@ use reqwest::Method;
 use serde_json::{Value, json};
 use wire::id::EmailId;
 
-use super::deployment::output::{self, Output, text, time};
-use super::deployment::{Administrator, Listed, Of};
+use super::deployment::output::{self, text, time};
+use super::deployment::{Administrator, Common, Listed, One};
 use super::tools::Target;
 
 #[derive(Subcommand)]
@@ -21,18 +21,12 @@ pub(super) enum Command {
         listed: Listed,
     },
     /// Show an email with its history; codes are masked
-    Show {
-        id: String,
-        #[command(flatten)]
-        of: Of,
-    },
+    Show(One),
     /// Cancel an email that is not sent yet
     Cancel {
         id: String,
         #[command(flatten)]
-        of: Of,
-        #[command(flatten)]
-        output: Output,
+        common: Common,
     },
 }
 
@@ -40,20 +34,19 @@ impl Command {
     pub(super) async fn run(self, target: &Target) -> anyhow::Result<()> {
         match self {
             Self::List { status, listed } => {
-                let query: Vec<(&str, String)> = status.into_iter().map(|status| ("status", status)).collect();
                 let heads = ["ID", "CREATED", "STATUS", "TO", "SUBJECT"];
                 let columns = |email: &Value| {
                     let subject = if email["subject"].is_null() { &email["subject_source"] } else { &email["subject"] };
                     let (id, created) = (text(&email["id"]), time(&email["created_at_millis"]));
                     [id, created, text(&email["status"]), recipients(&email["to"]), text(subject)]
                 };
-                listed.print(target, ("/emails/outbox", &query), heads, columns).await
+                listed.print(target, ("/emails/outbox", &[("status", status)]), heads, columns).await
             }
-            Self::Show { id, of } => {
+            Self::Show(One { id, of }) => {
                 let path = path(&id)?;
                 output::json(&Administrator::required(target, of).await?.get(&path).await?)
             }
-            Self::Cancel { id, of, output } => {
+            Self::Cancel { id, common: Common { of, output } } => {
                 let path = path(&id)?;
                 let mut administrator = Administrator::required(target, of).await?;
                 let email = administrator.ask(Method::PATCH, &path, Some(&json!({ "cancel": true }))).await?;

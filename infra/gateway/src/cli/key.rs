@@ -9,8 +9,8 @@ use serde_json::{Value, json};
 use wire::clock::Clock;
 use wire::id::KeySetId;
 
-use super::deployment::output::{self, Output, text, time};
-use super::deployment::{Administrator, Of};
+use super::deployment::output::{self, text, time};
+use super::deployment::{Administrator, Common};
 use super::tools::Target;
 use crate::keys::Role;
 use crate::say::say;
@@ -24,9 +24,7 @@ pub(super) enum Command {
     /// List sets of keys, with the last characters of each key
     List {
         #[command(flatten)]
-        of: Of,
-        #[command(flatten)]
-        output: Output,
+        common: Common,
     },
     /// Create a set of keys and print the keys, which are shown only once
     Create(Create),
@@ -35,9 +33,7 @@ pub(super) enum Command {
         /// The id of the set
         id: String,
         #[command(flatten)]
-        of: Of,
-        #[command(flatten)]
-        output: Output,
+        common: Common,
     },
 }
 
@@ -61,22 +57,20 @@ pub(super) struct Create {
     #[arg(long, value_name = "N", default_value_t = 365)]
     days: u32,
     #[command(flatten)]
-    of: Of,
-    #[command(flatten)]
-    output: Output,
+    common: Common,
 }
 
 impl Command {
     pub(super) async fn run(self, target: &Target) -> anyhow::Result<()> {
         match self {
-            Self::List { of, output } => {
+            Self::List { common: Common { of, output } } => {
                 let mut sets = Administrator::required(target, of).await?.get(KEYS).await?;
                 let Value::Array(sets) = sets["items"].take() else { anyhow::bail!("{KEYS} does not answer with a list") };
                 let now = Clock::system().now();
                 output.list(["ID", "DESCRIPTION", "KEYS", "EXPIRES", "STATE"], sets, |set| line(set, now))
             }
             Self::Create(create) => create.run(target).await,
-            Self::Revoke { id, of, output } => {
+            Self::Revoke { id, common: Common { of, output } } => {
                 let id =
                     KeySetId::parse(&id).with_context(|| format!("{id:?} is not the id of a set: `gateway key list` shows the ids"))?;
                 let mut administrator = Administrator::required(target, of).await?;
@@ -121,9 +115,9 @@ impl Create {
         if !self.permission.is_empty() {
             body["permissions"] = json!(self.permission);
         }
-        let mut administrator = Administrator::required(target, self.of).await?;
+        let mut administrator = Administrator::required(target, self.common.of).await?;
         let created = administrator.ask(Method::POST, KEYS, Some(&body)).await?;
-        if self.output.is_json() {
+        if self.common.output.is_json() {
             return output::json(&created);
         }
         say!("GATELET_PROJECT_ID={}", administrator.project);

@@ -8,8 +8,8 @@ use serde_json::{Value, json};
 use wire::id::TeamId;
 
 use super::confirm::deletion;
-use super::deployment::output::{self, Output, text, time};
-use super::deployment::{Administrator, Listed, Of};
+use super::deployment::output::{self, text, time};
+use super::deployment::{Administrator, Common, Listed, Of, One};
 use super::tools::Target;
 use crate::say::say;
 
@@ -24,18 +24,12 @@ pub(super) enum Command {
         listed: Listed,
     },
     /// Show a team; `gateway user list --team ID` lists its members
-    Show {
-        id: String,
-        #[command(flatten)]
-        of: Of,
-    },
+    Show(One),
     /// Create a team
     Create {
         name: String,
         #[command(flatten)]
-        of: Of,
-        #[command(flatten)]
-        output: Output,
+        common: Common,
     },
     /// Add a user to a team
     Add(Membership),
@@ -66,15 +60,14 @@ impl Command {
     pub(super) async fn run(self, target: &Target) -> anyhow::Result<()> {
         match self {
             Self::List { query, listed } => {
-                let query: Vec<(&str, String)> = query.into_iter().map(|text| ("query", text)).collect();
                 let columns = |team: &Value| [text(&team["id"]), text(&team["display_name"]), time(&team["created_at_millis"])];
-                listed.print(target, ("/teams", &query), ["ID", "NAME", "CREATED"], columns).await
+                listed.print(target, ("/teams", &[("query", query)]), ["ID", "NAME", "CREATED"], columns).await
             }
-            Self::Show { id, of } => {
+            Self::Show(One { id, of }) => {
                 let path = path(&id)?;
                 output::json(&Administrator::required(target, of).await?.get(&path).await?)
             }
-            Self::Create { name, of, output } => {
+            Self::Create { name, common: Common { of, output } } => {
                 let mut administrator = Administrator::required(target, of).await?;
                 let team = administrator.ask(Method::POST, "/teams", Some(&json!({ "display_name": name }))).await?;
                 output.done(&format!("created team {} ({name}) in {}", text(&team["id"]), administrator.place()), &team)

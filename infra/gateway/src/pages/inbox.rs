@@ -29,12 +29,10 @@ pub(super) fn router(pages: Pages) -> Router {
 }
 
 #[derive(Deserialize, Default)]
+#[serde(default)]
 struct Filter {
-    #[serde(default)]
     q: String,
-    #[serde(default)]
     to: String,
-    #[serde(default)]
     project: String,
     limit: Option<usize>,
 }

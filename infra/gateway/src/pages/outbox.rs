@@ -35,12 +35,10 @@ pub(super) fn router(pages: Pages) -> Router {
 }
 
 #[derive(Deserialize, Default)]
+#[serde(default)]
 struct Filter {
-    #[serde(default)]
     q: String,
-    #[serde(default)]
     status: String,
-    #[serde(default)]
     project: String,
     limit: Option<usize>,
 }

@@ -9,6 +9,7 @@ use std::str::FromStr;
 use axum::extract::{FromRequest, FromRequestParts, RawPathParams, Request};
 use deserr::{DeserializeError, Deserr, ErrorKind, IntoValue, Map as _, Value, ValuePointerRef, take_cf_content};
 use errors::KnownError;
+use model::user::reference::UserRef;
 use serde_json::{Map, Value as Json};
 use utoipa::openapi::{RefOr, Schema};
 use utoipa::{PartialSchema, ToSchema};
@@ -35,6 +36,15 @@ pub struct Nothing {}
 /// nothing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ToSchema)]
 pub struct Ignored {}
+
+/// The path of an operation on a user.
+#[derive(Debug, Deserr, ToSchema)]
+#[deserr(deny_unknown_fields)]
+pub struct UserPath {
+    /// A user's id, or `me`.
+    #[schema(value_type = String)]
+    pub user_id: UserRef,
+}
 
 /// A body that may be absent, which is the same as an empty object.
 #[derive(Debug)]

@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use deserr::{DeserializeError, Deserr, IntoValue, Value, ValuePointerRef};
 use errors::KnownError;
 use serde::Serialize;
 use utoipa::openapi::RefOr;
@@ -104,11 +105,22 @@ impl<T: ToSchema> ToSchema for List<T> {
     }
 }
 
-/// The number of items on a page, from 1 to `most`. Fails with a schema error if the requested
+/// The requested number of items on a page, of which [`limit`] checks the range: from 1 to `MOST`.
+/// A query without it gets `DEFAULT` items.
+#[derive(Debug, Clone, Copy)]
+pub struct Limit<const DEFAULT: usize, const MOST: usize>(usize);
+
+impl<E: DeserializeError, const DEFAULT: usize, const MOST: usize> Deserr<E> for Limit<DEFAULT, MOST> {
+    fn deserialize_from_value<V: IntoValue>(value: Value<V>, location: ValuePointerRef<'_>) -> Result<Self, E> {
+        Param::deserialize_from_value(value, location).map(|Param(limit)| Self(limit))
+    }
+}
+
+/// The number of items on a page, from 1 to `MOST`. Fails with a schema error if the requested
 /// number is not in that range.
-pub fn limit(given: Option<Param<usize>>, default: usize, most: usize, route: &Route) -> Result<usize, KnownError> {
-    match given.map_or(default, |limit| limit.0) {
-        limit if (1..=most).contains(&limit) => Ok(limit),
-        _ => Err(route.schema_error(&Problems::one("query.limit", format!("must be from 1 to {most}")))),
+pub fn limit<const DEFAULT: usize, const MOST: usize>(given: Option<Limit<DEFAULT, MOST>>, route: &Route) -> Result<usize, KnownError> {
+    match given.map_or(DEFAULT, |limit| limit.0) {
+        limit if (1..=MOST).contains(&limit) => Ok(limit),
+        _ => Err(route.schema_error(&Problems::one("query.limit", format!("must be from 1 to {MOST}")))),
     }
 }

@@ -267,25 +267,10 @@ mod tests {
     use secrecy::ExposeSecret as _;
 
     use super::*;
-    use crate::project::senders::Senders;
-    use crypto::deployment_secret::DeploymentSecret;
-    use crypto::seal::Sealer;
-    use wire::entropy::Entropy;
+    use crate::project::setting::testing::{in_deployment, sealer};
 
     fn checked(old: &BotChallenge, input: BotChallengeInput) -> Result<BotChallenge, String> {
-        let sealer = sealer();
-        let senders = Senders::new(String::new(), "*").expect("a list");
-        let deployment = Deployment {
-            sealer: &sealer,
-            entropy: &Entropy::system(),
-            senders: &senders,
-            shared: &crate::provider::shared::SharedClients::default(),
-        };
-        input.check(old, "project", &deployment).map_err(|error| error.to_string())
-    }
-
-    fn sealer() -> Sealer {
-        Sealer::new(&DeploymentSecret::new("a deployment secret for tests alone".to_owned().into()))
+        in_deployment(|deployment| input.check(old, "project", deployment)).map_err(|error| error.to_string())
     }
 
     fn turnstile(site_key: &str, secret_key: Option<&str>) -> BotChallengeInput {

@@ -59,3 +59,24 @@ pub(crate) fn check_url(path: &str, text: &str) -> Result<(), InvalidSetting> {
     let url = Url::parse(text).ok().filter(|url| matches!(url.scheme(), "http" | "https") && text.len() <= 2048);
     url.map(drop).ok_or_else(|| invalid(path, "must be an http or https URL of at most 2048 bytes"))
 }
+
+/// A deployment for tests, which permits every sender and has no shared clients.
+#[cfg(test)]
+pub(crate) mod testing {
+    use crypto::deployment_secret::DeploymentSecret;
+
+    use super::{Deployment, Entropy, Sealer, Senders, SharedClients};
+
+    pub(crate) fn sealer() -> Sealer {
+        Sealer::new(&DeploymentSecret::new("a deployment secret for tests alone".to_owned().into()))
+    }
+
+    pub(crate) fn in_deployment<T>(act: impl FnOnce(&Deployment<'_>) -> T) -> T {
+        act(&Deployment {
+            sealer: &sealer(),
+            entropy: &Entropy::system(),
+            senders: &Senders::new(String::new(), "*").expect("a list"),
+            shared: &SharedClients::default(),
+        })
+    }
+}

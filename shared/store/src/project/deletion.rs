@@ -15,7 +15,7 @@
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use futures_util::future::try_join_all;
+use futures_util::future::{BoxFuture, try_join_all};
 use futures_util::{FutureExt as _, StreamExt as _, TryStreamExt as _};
 use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Timestamp};
@@ -144,13 +144,18 @@ impl Purger<'_> {
         self.found.fetch_add(deleted, Ordering::Relaxed);
     }
 
+    /// Runs deletions side by side, and counts the items that they delete.
+    async fn count_all(&self, deletions: impl Iterator<Item = BoxFuture<'_, Result<usize, Error>>>) -> Result<(), Error> {
+        let deleted: Vec<usize> = futures_util::stream::iter(deletions).buffer_unordered(SIDE_BY_SIDE).try_collect().await?;
+        self.count(deleted.into_iter().sum());
+        Ok(())
+    }
+
     async fn users(&self, shard: u8) -> Result<bool, Error> {
         let (partition, mut from) = (user::list_partition(self.project, shard), None);
         while self.has_time() {
             let (items, next) = self.page(&partition, from).await?;
-            let deleted = futures_util::stream::iter(items.into_iter().map(|item| self.user(item).boxed())).buffer_unordered(SIDE_BY_SIDE);
-            let deleted: Vec<usize> = deleted.try_collect().await?;
-            self.count(deleted.into_iter().sum());
+            self.count_all(items.into_iter().map(|item| self.user(item).boxed())).await?;
             from = next;
             if from.is_none() {
                 return Ok(true);
@@ -191,9 +196,7 @@ impl Purger<'_> {
             let (items, next) = self.page(&partition, from).await?;
             let id = |item: &Item| item.get("gsi1sk").and_then(|value| TeamId::parse(value.as_s().ok()?.split('#').nth(1)?).ok());
             let teams: Vec<TeamId> = items.iter().filter_map(id).collect();
-            let deleted = futures_util::stream::iter(teams.into_iter().map(|team| self.team(team).boxed())).buffer_unordered(SIDE_BY_SIDE);
-            let deleted: Vec<usize> = deleted.try_collect().await?;
-            self.count(deleted.into_iter().sum());
+            self.count_all(teams.into_iter().map(|team| self.team(team).boxed())).await?;
             from = next;
             if from.is_none() {
                 return Ok(true);

@@ -124,8 +124,8 @@ pub fn joining(project: &ProjectId, user: &User, user_write: Write, row: &Member
     Ok(vec![team::join(project, row.team_id), user_write, member, membership])
 }
 
-/// Deletes both items of a member, with the selection and the picture; fails if the member no
-/// longer exists, has selected or deselected the team, or has changed the picture since it was read.
+/// Deletes both items of a member, with the selection and the picture; fails if, since it was read,
+/// the member has left, has selected or deselected the team, or has changed the picture.
 pub fn remove(project: &ProjectId, row: &MemberRow) -> Vec<Write> {
     let (team, user) = (row.team_id, row.user_id);
     let still = if row.is_selected { "attribute_exists(selected)" } else { "attribute_exists(pk) AND attribute_not_exists(selected)" };

@@ -3,20 +3,14 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
+import { asClient } from "../../support/gateway.js";
 import { PASSWORD, newAddress, world } from "../support/world.js";
 
 const w = world();
 
 /** Sends a request as the tool does, outside the browser. */
-async function tool(path, body, headers = {}) {
-  const { url, projectId, publishableClientKey } = w.gateway;
-  const common = {
-    "content-type": "application/json",
-    "x-stack-access-type": "client",
-    "x-stack-project-id": projectId,
-    "x-stack-publishable-client-key": publishableClientKey,
-  };
-  const response = await fetch(`${url}/api/v1${path}`, { method: "POST", headers: { ...common, ...headers }, body: JSON.stringify(body) });
+async function tool(path, body, headers) {
+  const response = await asClient(w.gateway, "POST", path, body, headers);
   return response.json();
 }
 

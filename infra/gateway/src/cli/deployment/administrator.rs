@@ -23,6 +23,23 @@ pub(crate) struct Of {
     project: Option<String>,
 }
 
+/// An item of a project, by its id.
+#[derive(Args)]
+pub(crate) struct One {
+    pub(crate) id: String,
+    #[command(flatten)]
+    pub(crate) of: Of,
+}
+
+/// The options of a command that prints what it did or found: the project, and the format.
+#[derive(Args)]
+pub(crate) struct Common {
+    #[command(flatten)]
+    pub(crate) of: Of,
+    #[command(flatten)]
+    pub(crate) output: Output,
+}
+
 /// Which items of a list are printed, and how.
 #[derive(Args)]
 pub(crate) struct Listed {
@@ -36,15 +53,17 @@ pub(crate) struct Listed {
 }
 
 impl Listed {
-    /// Prints the first items of the list at `path`, with these columns for each item.
+    /// Prints the first items of the list at `path`, with these columns for each item. Parameters
+    /// of the query without a value are left out.
     pub(crate) async fn print<const N: usize>(
         self,
         target: &Target,
-        (path, query): (&str, &[(&str, String)]),
+        (path, query): (&str, &[(&str, Option<String>)]),
         heads: [&str; N],
         columns: impl Fn(&Value) -> [String; N],
     ) -> anyhow::Result<()> {
-        let items = Administrator::required(target, self.of).await?.list(path, query, self.limit).await?;
+        let query: Vec<(&str, String)> = query.iter().filter_map(|(name, value)| Some((*name, value.clone()?))).collect();
+        let items = Administrator::required(target, self.of).await?.list(path, &query, self.limit).await?;
         self.output.list(heads, items, columns)
     }
 }

@@ -63,11 +63,8 @@ pub(crate) struct Delete {
 
 impl List {
     pub(super) async fn run(self, target: &Target) -> anyhow::Result<()> {
-        let flags = [("include_anonymous", self.all), ("desc", self.newest)];
-        let flags = flags.into_iter().filter(|(_, is_set)| *is_set).map(|(name, _)| (name, "true".to_owned()));
-        let texts = [("query", self.query), ("team_id", self.team)];
-        let texts = texts.into_iter().filter_map(|(name, text)| Some((name, text?)));
-        let query: Vec<(&str, String)> = flags.chain(texts).collect();
+        let flag = |is_set: bool| is_set.then(|| "true".to_owned());
+        let query = [("include_anonymous", flag(self.all)), ("desc", flag(self.newest)), ("query", self.query), ("team_id", self.team)];
         let heads = ["ID", "EMAIL", "NAME", "SIGNED UP", "STATE"];
         let columns = |user: &Value| {
             let email = text(&user["primary_email"]);

@@ -1,18 +1,14 @@
 //! Tests of changes to a configuration, without a table.
 
-use crypto::deployment_secret::DeploymentSecret;
-use crypto::seal::Sealer;
 use jiff::{SignedDuration, Timestamp};
 use serde_json::{Map, Value, json};
-use wire::entropy::Entropy;
 use wire::id::ProjectId;
 
 use crate::project::config::documents::MailDocuments;
 use crate::project::config::settings::Config;
 use crate::project::config::{Changed, Level, LevelChange, LevelDocuments, Levels};
 use crate::project::mail_server::MailServer;
-use crate::project::senders::Senders;
-use crate::project::setting::Deployment;
+use crate::project::setting::testing::{in_deployment, sealer};
 use crate::project::{EmailConfig, Project};
 
 pub(super) fn object(value: Value) -> Map<String, Value> {
@@ -38,16 +34,9 @@ pub(super) fn with_documents(
     level: Level,
     change: &LevelChange,
 ) -> Result<Changed, String> {
-    let sealer = Sealer::new(&DeploymentSecret::new("a deployment secret for tests alone".to_owned().into()));
-    let senders = Senders::new(String::new(), "*").expect("a list");
-    let deployment = Deployment {
-        sealer: &sealer,
-        entropy: &Entropy::system(),
-        senders: &senders,
-        shared: &crate::provider::shared::SharedClients::default(),
-    };
     let now = Timestamp::UNIX_EPOCH + SignedDuration::from_secs(1);
-    super::change(levels, (level, change), (project.clone(), documents), &deployment, now).map_err(|problems| problems.to_string())
+    let changed = in_deployment(|deployment| super::change(levels, (level, change), (project.clone(), documents), deployment, now));
+    changed.map_err(|problems| problems.to_string())
 }
 
 pub(super) fn project() -> Project {
@@ -166,7 +155,7 @@ fn a_mail_server_keeps_its_password_for_the_same_destination() {
 
 #[test]
 fn a_password_opens_only_for_its_project_server_and_user() {
-    let sealer = Sealer::new(&DeploymentSecret::new("a deployment secret for tests alone".to_owned().into()));
+    let sealer = sealer();
     let server = furnished().config.email.server.expect("a server");
     let password = server.login.clone().expect("a login").password;
     let opens = |server: &MailServer, project: &str, user: &str| sealer.open(&server.password_owner(project, user), &password).is_ok();
