@@ -111,6 +111,7 @@ pub(crate) async fn measure(app: &TestApp) -> Vec<List> {
         for to in ENTRIES {
             add(app, &entries, from..to);
             from = to;
+            eprintln!("DBG {name} {} originals {} {}", entries.len(), items(app).len(), entries[0].to_string().chars().take(1500).collect::<String>());
             pages.push((to, most(app, path).await));
         }
         assert_eq!(pages[0].1, pages[1].1, "a page of the list of {name} costs more if the list is longer");
