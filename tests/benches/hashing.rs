@@ -51,7 +51,9 @@ async fn measure(cost: Cost) -> f64 {
 #[tokio::main(flavor = "current_thread")]
 async fn main() {
     let [small, half, most, whole] = MEMORIES;
-    println!("| cost | name | ms, {small} MB | ms, {half} MB | ms, {most} MB | ms, {whole} MB | $ for a million | at once for {RATE} a minute |");
+    println!(
+        "| cost | name | ms, {small} MB | ms, {half} MB | ms, {most} MB | ms, {whole} MB | $ for a million | at once for {RATE} a minute |"
+    );
     println!("|---|---|---|---|---|---|---|---|");
     for (text, name) in COSTS {
         let on_core = measure(Cost::parse(text).expect("an allowed cost")).await;

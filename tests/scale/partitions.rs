@@ -166,7 +166,8 @@ impl Place {
     /// Splits the partitions that would hold too many bytes, if the bytes are spread like the keys.
     pub(crate) fn grow(&mut self, bytes: f64) {
         let all = self.points.len() as f64;
-        while let Some(number) = self.partitions.iter().position(|it| it.points.len() > 1 && it.points.len() as f64 / all * bytes > MOST_BYTES)
+        while let Some(number) =
+            self.partitions.iter().position(|it| it.points.len() > 1 && it.points.len() as f64 / all * bytes > MOST_BYTES)
         {
             let points = self.partitions[number].points.clone();
             self.divide(number, points.start + points.len() / 2);

@@ -21,8 +21,8 @@ import measure
 
 PORTS = {"Gatelet": 8793, "Better Auth": 8794}
 ACCOUNTS = [{"email": f"{name}@example.com", "password": "correct horse battery"} for name in ("reader", "ada")]
-# The sessions of the account whose sessions are listed. The other account signs in, so that the list
-# does not grow while it is measured.
+# The sessions of the account whose sessions are listed. The other account signs in, so that the
+# list does not grow while it is measured.
 SESSIONS = 10
 
 
@@ -156,11 +156,9 @@ def main():
     rows += [("memory, idle, MB", *idle), ("memory, after the load, MB", *loaded)]
     node = subprocess.run(["node", "--version"], check=True, capture_output=True, text=True).stdout.strip()
     print(f"Gatelet {sides[0].version()}, Better Auth {sides[1].version()} on Node {node}; {os.cpu_count()} cores, {platform.machine()}\n")
-    print("| | Gatelet | Better Auth | ratio |\n|---|---|---|---|")
-    for name, own, other, ratio in rates:
-        print(f"| {name} | {own:,.0f} | {other:,.0f} | {ratio:.1f} times as many |")
-    for name, own, other in rows:
-        print(f"| {name} | {own:,.0f} | {other:,.0f} | a {other / own:.1f}th |".replace("a 1.0th", "the same"))
+    print("| | Gatelet | Better Auth | factor |\n|---|---|---|---|")
+    for name, own, other, factor in rates + [(name, own, other, other / own) for name, own, other in rows]:
+        print(f"| {name} | {own:,.0f} | {other:,.0f} | {factor:.1f} |")
 
 
 if __name__ == "__main__":

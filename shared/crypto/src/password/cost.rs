@@ -52,7 +52,6 @@ impl Cost {
         let is_enough = LEAST.iter().any(|least| cost.memory >= least.memory && cost.passes >= least.passes);
         (is_enough && cost.memory <= MOST.memory && cost.passes <= MOST.passes).then_some(cost)
     }
-
 }
 
 /// The memory and the passes of a hash that takes the work that `whole` takes more than `part`, in

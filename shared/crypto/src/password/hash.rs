@@ -6,10 +6,10 @@
 //! Checking a wrong password takes the same work whether or not the account exists, and whichever
 //! kind of hash the account has: one argon2id at the current parameters, plus bcrypt at the highest
 //! cost among the project's imported hashes, if there are any. An argon2id hash that is cheaper
-//! than the current parameters is followed by one that makes up for the difference; one that is
-//! dearer, from before the parameters were lowered, still takes longer. bcrypt of cost `n` runs 2^n
-//! rounds, so a check of cost `k` followed by dummy checks of costs `k` to `n - 1` adds up to the
-//! same work.
+//! than the current parameters is followed by one that fills as much memory as it lacks, which comes
+//! within some percent of the same time; one that is dearer, from before the parameters were
+//! lowered, still takes longer. bcrypt of cost `n` runs 2^n rounds, so a check of cost `k` followed
+//! by dummy checks of costs `k` to `n - 1` adds up to the same work.
 
 use std::cell::RefCell;
 use std::hint::black_box;
@@ -77,8 +77,8 @@ thread_local! {
 }
 
 /// Hashes and checks passwords off the async threads, at most one per core at a time (each takes
-/// the memory of the parameters, 19 MiB by default). The threads are dedicated: those of a pool that grows with load would keep their memory
-/// after the load is gone.
+/// the memory of the parameters, 19 MiB by default). The threads are dedicated: those of a pool
+/// that grows with load would keep their memory after the load is gone.
 #[derive(Clone)]
 pub struct Hasher {
     params: Params,
