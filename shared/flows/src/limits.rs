@@ -332,6 +332,16 @@ impl<'a> Failures<'a> {
         self.counter.as_ref().map(|counter| limit::forget(self.project, counter)).into_iter().flatten()
     }
 
+    /// Fails if the limit has been reached; called once a password or code is known to be right,
+    /// before anything is written. Wrong guesses are counted before they are answered, so no right
+    /// one is accepted once as many as the limit permits were answered. Costs one unit to read.
+    pub async fn check_again(&self) -> Result<(), store::Error> {
+        match self.window() {
+            Some(window) => self.app.store.check_again(self.project, window).await,
+            None => Ok(()),
+        }
+    }
+
     /// The write that checks the limit, for the transaction that follows a correct password or
     /// code.
     pub fn still_allowed(&self) -> Option<Write> {

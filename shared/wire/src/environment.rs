@@ -15,6 +15,9 @@ pub enum Error {
     /// The lifetime of access tokens is not a number, or is out of range.
     #[error("GATELET_ACCESS_TOKEN_SECONDS must be a whole number of seconds from 20 to 3600")]
     InvalidTokenLife,
+    /// The time for which projects and keys are remembered is not a number, or is out of range.
+    #[error("GATELET_PROJECT_CACHE_SECONDS must be a whole number of seconds from 0 to 10")]
+    InvalidProjectCache,
     /// The sender is not an email address.
     #[error("GATELET_SENDER must be an email address")]
     InvalidSender,

@@ -55,6 +55,7 @@ mod session_list;
 mod session_list_pages;
 mod session_reauthenticate;
 mod session_refresh;
+mod refresh_tokens;
 mod session_server;
 mod shared_providers;
 mod sign_up_rules;
