@@ -63,12 +63,18 @@ pub(crate) async fn age_session(app: &TestApp, user: &SignedIn, session: &str) -
     let update = update.key("pk", text(&format!("U#{project}#{}", user.user_id))).key("sk", text(&format!("SESSION#{session}")));
     store.client().call(update).await.unwrap();
     let token = app.app.entropy.code().expose_secret().to_owned();
-    let claim = [("user_id", user.user_id.as_str()), ("session_id", session)].map(|(name, id)| (name.to_owned(), text(id)));
+    write_claim(app, project.as_str(), (&user.user_id, session), &token).await;
+    token
+}
+
+/// Writes the claim of a refresh token as an earlier version did.
+pub(crate) async fn write_claim(app: &TestApp, project: &str, (user, session): (&str, &str), token: &str) {
+    let (store, text) = (&app.app.store, |text: &str| AttributeValue::S(text.to_owned()));
+    let claim = [("user_id", user), ("session_id", session)].map(|(name, id)| (name.to_owned(), text(id)));
     let put = PutItemInput::builder().table_name(store.table()).item("d", AttributeValue::M(HashMap::from(claim)));
-    let put = put.item("pk", text(&format!("R#{project}#{}", Digest::of(&token)))).item("sk", text("CLAIM"));
+    let put = put.item("pk", text(&format!("R#{project}#{}", Digest::of(token)))).item("sk", text("CLAIM"));
     let put = put.item("gsi1pk", text(&format!("SESSION#{project}#{session}"))).item("gsi1sk", text("CLAIM"));
     store.client().call(put.item("ttl", AttributeValue::N("4102444800".to_owned()))).await.unwrap();
-    token
 }
 
 /// Adds sessions that began now, and returns their refresh tokens.

@@ -7,8 +7,8 @@
 //! servers of a project are counted together, after the proof, so that nobody else can use up their
 //! quota. Requests that fail the proof are counted by IP address ([`unproved`]). An operation
 //! counts the subjects that only it knows: the account whose password is guessed ([`Failures`]),
-//! the refresh token ([`by_secret`]), and the recipient of an email, in the transaction that writes
-//! the email ([`crate::email::code`]).
+//! the authorization code or server key ([`by_secret`]), the refresh token, in its session's item,
+//! and the recipient of an email, in the transaction that writes it ([`crate::email::code`]).
 
 use std::sync::OnceLock;
 

@@ -2,9 +2,9 @@
 //! saves the reads of the project and of its key. Off unless the operator sets the time, because a
 //! key that is revoked, and settings that are changed, stay in effect for as long.
 //!
-//! Only proofs that succeeded are remembered, each for its project, access level and key: a key that
-//! is refused is always read. The time counts from before the read, so nothing outlives a change by
-//! more than the permitted time. Administrators' requests are never taken from memory.
+//! Only proofs that succeeded are remembered, each for its project, access level and key: a refused
+//! key is always read. The time counts from before the read, so nothing outlives a change by more
+//! than the permitted time. Administrators' requests are never taken from memory.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};

@@ -38,7 +38,8 @@ fn updated(app: &TestApp) -> Vec<String> {
 #[tokio::test]
 async fn a_refresh_token_opens_only_its_own_session() {
     let app = TestApp::start().await;
-    let (ada, again, bob) = (app.sign_up("ada@example.com").await, app.sign_in("ada@example.com").await, app.sign_up("bob@example.com").await);
+    let (ada, again, bob) =
+        (app.sign_up("ada@example.com").await, app.sign_in("ada@example.com").await, app.sign_up("bob@example.com").await);
     let (own, ids_and_secret) = (&ada.refresh_token, |of: &SignedIn| of.refresh_token.split_at(IDS).0.to_owned());
     let secret = &own[IDS..];
     for forged in [

@@ -59,7 +59,8 @@ impl Uses {
             let write = write.expression(format!("{set} ADD uses :one")).on(format!("{on} AND used_in = :window AND uses < :room"));
             return Ok(write.value(":room", integer(room)));
         }
-        let write = write.expression(format!("{set}, used_in = :window, uses = :one, uses_before = :before")).value(":before", integer(before));
+        let write =
+            write.expression(format!("{set}, used_in = :window, uses = :one, uses_before = :before")).value(":before", integer(before));
         Ok(match &self.window {
             Some(last) => {
                 let write = write.on(format!("{on} AND used_in = :last AND uses = :count"));

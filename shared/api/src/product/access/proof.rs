@@ -22,7 +22,13 @@ impl Headers<'_> {
     }
 
     /// Proves the access level. An admin access token replaces any key.
-    pub(super) async fn prove(&self, project: &Project, key: Option<&ApiKey>, found: Option<admin_token::Found>, app: &App) -> Result<(), Error> {
+    pub(super) async fn prove(
+        &self,
+        project: &Project,
+        key: Option<&ApiKey>,
+        found: Option<admin_token::Found>,
+        app: &App,
+    ) -> Result<(), Error> {
         if self.has_override_key {
             return Err(KnownError::OverrideKeyNotSupported.into());
         }
