@@ -328,6 +328,7 @@ fn settings(limits: Limits) -> Settings {
         origin_secret: None,
         trust_viewer_headers: true,
         access_token_life: std::time::Duration::from_secs(600),
+        project_cache_seconds: 0,
         limits,
         stage: None,
         senders: Senders::new("noreply@example.com".to_owned(), "*").unwrap(),

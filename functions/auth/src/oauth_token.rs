@@ -6,6 +6,8 @@
 //! that are sent must be valid. Errors have the form of RFC 6749 §5.2 with Gatelet's `code` and
 //! `details` added. A layer writes this form, because some errors occur before the handler runs.
 
+use std::sync::Arc;
+
 use api::http::Route;
 use api::http::TableAction::{BatchGetItem, ConditionCheckItem, DeleteItem, GetItem, PutItem, Query, UpdateItem};
 use api::http::client::Caller;
@@ -17,18 +19,18 @@ use axum::response::{IntoResponse, Response};
 use deserr::Deserr;
 use errors::{Error, ErrorCode, KnownError};
 use flows::context::Scope;
+use flows::proofs::Claim;
 use flows::{App, limits};
 use model::limit::{Limit, Rule};
+use model::project::Project;
 use model::project::redirect::RedirectUrl;
-use model::project::{ApiKey, Project};
 use model::trail::{self, Actor};
 use model::user::device::DeviceToken;
 use secrecy::SecretString;
 use serde::Serialize;
-use store::keys::{api_key_key, project_key, user_key};
-use store::project::ProjectRow;
+use store::keys::user_key;
 use store::provider::authorization::{AuthorizationCode, code_key};
-use store::session::{TokenClaim, token_key};
+use store::session::token;
 use store::user::UserRow;
 use store::{Items, Key, record};
 use strum::{EnumString, VariantNames};
@@ -165,7 +167,7 @@ impl Grant {
     /// The keys to read besides those of the project and its API key.
     fn keys(&self, project: &ProjectId, device: Option<&DeviceToken>) -> Vec<Key> {
         match self {
-            Self::Refresh(token) => vec![token_key(project, token)],
+            Self::Refresh(token) => vec![token::key(project, token)],
             Self::Device(poll) => vec![poll.key(project)],
             Self::Code(redemption) => {
                 let user = code::user_of(&redemption.code);
@@ -178,7 +180,8 @@ impl Grant {
     async fn exchange(self, app: &App, project: &Project, mut items: Items, caller: &Caller) -> Result<Tokens, Error> {
         match self {
             Self::Refresh(token) => {
-                let Some(claim) = items.entity::<TokenClaim>(&token_key(&project.id, &token))? else {
+                let item = items.take(&token::key(&project.id, &token));
+                let Some(claim) = item.map_or(Ok(None), |item| token::claim(item, &token))? else {
                     limits::unknown_token(app, &project.id, &caller.place).await?;
                     return Err(KnownError::RefreshTokenNotFoundOrExpired.into());
                 };
@@ -219,24 +222,28 @@ pub async fn handle(
         .as_deref()
         .filter(|secret| !secret.is_empty() && *secret != NO_KEY)
         .map(|secret| SecretString::from(secret.to_owned()));
-    let project_key = project_key(&project_id);
-    let key_key = secret.as_ref().map(|secret| api_key_key(&project_id, secret));
     let granted = grant.iter().flat_map(|grant| grant.keys(&project_id, caller.device.as_ref()));
-    let keys = [project_key.clone()].into_iter().chain(key_key.clone()).chain(granted);
-    let mut items = app.store.get_many(keys).await?;
-
-    let Some(project) = items.take(&project_key).map(ProjectRow::of).transpose()?.map(|row| row.project) else {
+    let claim = Claim::of_client(project_id.clone(), secret.as_ref());
+    // A machine proves more than a client, and its key is always read.
+    let (read_at, remembered) = (app.clock.now(), app.proofs.get(&claim, app.clock.now()).filter(|_| grant.is_some()));
+    let to_prove = remembered.is_none().then(|| claim.keys());
+    let mut items = app.store.get_many(to_prove.into_iter().flatten().chain(granted)).await?;
+    let stored = if remembered.is_none() { claim.stored(&mut items)?.map(Arc::new) } else { remembered.clone() };
+    let Some(proof) = stored else {
         limits::unproved(&app, None, &caller.place).await?;
         return Err(invalid().into());
     };
-    let key = key_key.map(|key| items.entity::<ApiKey>(&key)).transpose()?.flatten();
-    let scope = Scope { app: &app, project: &project, place: &caller.place };
+    let (project, key) = (&proof.project.project, proof.key.as_ref());
+    let scope = Scope { app: &app, project, place: &caller.place };
     let Some(grant) = grant else {
-        return Ok(machine::exchange(scope, secret.as_ref(), key.as_ref(), invalid).await?);
+        return Ok(machine::exchange(scope, secret.as_ref(), key, invalid).await?);
     };
-    prove_client(scope, secret.is_some(), key.as_ref(), invalid).await?;
+    prove_client(scope, secret.is_some(), key, invalid).await?;
+    if remembered.is_none() {
+        app.proofs.remember(claim, read_at, &proof);
+    }
     // The audit trail records a client without a user, even if the access headers prove more,
     // because the exchange does not use these headers.
-    record::by(&project, trail::Access::Client, Actor::Anonymous, None);
-    Ok(Box::pin(grant.exchange(&app, &project, items, &caller)).await?)
+    record::by(project, trail::Access::Client, Actor::Anonymous, None);
+    Ok(Box::pin(grant.exchange(&app, project, items, &caller)).await?)
 }

@@ -7,6 +7,7 @@ use crypto::challenge_key::ChallengeKey;
 use crypto::deployment_secret::DeploymentSecret;
 use crypto::password::hash::Hasher;
 use crypto::seal::Sealer;
+use jiff::SignedDuration;
 use model::project::setting::Deployment;
 use model::session::token::Signer;
 use settings::Settings;
@@ -17,6 +18,7 @@ use wire::entropy::Entropy;
 use wire::environment;
 
 use crate::memory::Memory;
+use crate::proofs::Proofs;
 
 /// The state shared by all handlers. Cheap to clone.
 #[derive(Clone)]
@@ -40,6 +42,8 @@ pub struct Parts {
     pub sealer: Sealer,
     /// The facts that the process remembers between requests.
     pub memory: Memory,
+    /// The proved access levels that the process remembers, if the operator permits it.
+    pub proofs: Proofs,
     /// Signs and verifies proof-of-work challenges.
     pub challenge_key: ChallengeKey,
     /// Where the images of the content are; set when it is first needed.
@@ -52,8 +56,9 @@ impl App {
         let signer = Signer::new(&settings.secret, &settings.api_url);
         let sealer = Sealer::new(&settings.secret);
         let challenge_key = ChallengeKey::new(&settings.secret);
+        let proofs = Proofs::new(SignedDuration::from_secs(settings.project_cache_seconds.into()));
         let (memory, shelf) = (Memory::default(), OnceLock::new());
-        Self(Arc::new(Parts { settings, store, clock, entropy, hasher, signer, sealer, memory, challenge_key, shelf }))
+        Self(Arc::new(Parts { settings, store, clock, entropy, hasher, signer, sealer, memory, proofs, challenge_key, shelf }))
     }
 
     /// Builds the app of a Lambda function from its environment.

@@ -11,6 +11,7 @@ pub mod email;
 pub mod limits;
 pub mod literal;
 pub mod memory;
+pub mod proofs;
 pub mod rejections;
 pub mod teams;
 pub mod webhook;

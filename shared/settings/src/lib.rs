@@ -37,6 +37,9 @@ pub struct Settings {
     pub origin_secret: Option<SecretString>,
     /// Lifetime of an access token, 20 seconds to one hour.
     pub access_token_life: Duration,
+    /// For how many seconds each process remembers a project and its key, 0 to 10. A revoked key or
+    /// a changed setting stays in effect for as long; 0 reads both with every request.
+    pub project_cache_seconds: u8,
     /// The rate limits.
     pub limits: Limits,
     /// Name of the deployment; absent for a deployment without metrics.
@@ -92,6 +95,7 @@ impl Settings {
             secret,
             origin_secret: variable("GATELET_ORIGIN_SECRET").map(Into::into),
             access_token_life: access_token_life()?,
+            project_cache_seconds: project_cache_seconds(variable("GATELET_PROJECT_CACHE_SECONDS").as_deref().unwrap_or("0"))?,
             stage: variable("GATELET_STAGE"),
             limits: limits(variable("GATELET_LIMITS").as_deref().unwrap_or("standard"), variable)?,
         };
@@ -198,6 +202,11 @@ pub fn access_token_life() -> Result<Duration, Error> {
 pub fn hasher() -> Result<Hasher, Error> {
     let Some(text) = variable("GATELET_PASSWORD_HASH") else { return Ok(Hasher::default()) };
     Cost::parse(&text).map(Hasher::at).ok_or(Error::InvalidPasswordHash)
+}
+
+/// Parses the number of seconds for which a project and its key are remembered, 0 to 10.
+pub fn project_cache_seconds(text: &str) -> Result<u8, Error> {
+    text.parse().ok().filter(|seconds| *seconds <= 10).ok_or(Error::InvalidProjectCache)
 }
 
 /// Parses a positive number of emails per hour, or `off` for no limit.

@@ -22,6 +22,9 @@ pub enum Error {
          minimum), at most m=262144 and t=16, and p=1"
     )]
     InvalidPasswordHash,
+    /// The time for which projects and keys are remembered is not a number, or is out of range.
+    #[error("GATELET_PROJECT_CACHE_SECONDS must be a whole number of seconds from 0 to 10")]
+    InvalidProjectCache,
     /// The sender is not an email address.
     #[error("GATELET_SENDER must be an email address")]
     InvalidSender,

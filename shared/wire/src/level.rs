@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 /// The access level of a request; a higher level may do everything that a lower one may.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Level {
     /// A browser or app, with the publishable client key if the project requires it.

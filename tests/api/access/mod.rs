@@ -5,6 +5,7 @@ mod admin_tokens;
 mod answers;
 mod families;
 mod keys;
+mod remembered;
 mod tokens;
 
 use secrecy::ExposeSecret as _;

@@ -54,6 +54,10 @@ pub(super) struct Options {
     /// limit
     #[arg(long, value_name = "MODE", env = "GATELET_LIMITS", default_value = "generous")]
     limits: String,
+    /// Remember a project and its key for this many seconds, 0 to 10, instead of reading both with
+    /// every request. A revoked key and the old settings stay in effect for as long
+    #[arg(long, value_name = "SECONDS", env = "GATELET_PROJECT_CACHE_SECONDS", default_value = "0")]
+    project_cache_seconds: String,
     /// Disable the pages that show keys and emails: the console, the inbox and the outbox
     #[arg(long)]
     no_pages: bool,
@@ -283,6 +287,7 @@ fn settings(address: SocketAddr, secret: DeploymentSecret, options: &Options) ->
         security_contact: settings::security_contact(variable)?,
         images_bucket: None,
         access_token_life: settings::access_token_life()?,
+        project_cache_seconds: settings::project_cache_seconds(&options.project_cache_seconds)?,
         stage: None,
     })
 }

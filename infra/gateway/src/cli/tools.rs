@@ -99,6 +99,7 @@ impl Tools {
             secret: self.secret.clone(),
             origin_secret: None,
             access_token_life: settings::access_token_life()?,
+            project_cache_seconds: 0,
             limits: Limits::off(),
             stage: None,
             mails_per_hour: None,

@@ -44,6 +44,7 @@ fn function(first: &Gateway) -> Router {
         origin_secret: None,
         trust_viewer_headers: false,
         access_token_life: Duration::from_secs(600),
+        project_cache_seconds: 0,
         limits: Limits::standard().with(Rule::SignIn, Some(Rate::new(60, DAY))),
         stage: None,
         senders: settings::senders("http://localhost:9000", "*").unwrap(),

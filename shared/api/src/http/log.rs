@@ -193,6 +193,7 @@ pub(crate) mod tests {
             secret: "a deployment secret of some length".to_owned().into(),
             origin_secret: None,
             access_token_life: Duration::from_secs(600),
+            project_cache_seconds: 0,
             limits: Limits::off(),
             stage: stage.map(str::to_owned),
             senders: model::project::senders::Senders::new("noreply@api.test".to_owned(), "").expect("a list"),

@@ -7,10 +7,14 @@
 //! project, key, user, session and the items that the request names are read by one `BatchGetItem`,
 //! and the request is counted at the same time. An admin access token can take another round trip
 //! ([`crate::product::admin_token`]). The signature of the access token is verified locally;
-//! whether its session is still live, and what its user may do, is read from the table.
+//! whether its session is still live, and what its user may do, is read from the table. If the
+//! operator permits it, project and key are remembered for a few seconds ([`flows::proofs`]).
+
+mod proof;
 
 use std::marker::PhantomData;
 use std::ops::Deref;
+use std::sync::Arc;
 
 use axum::extract::{FromRequestParts, OptionalFromRequestParts, RawPathParams};
 use crypto::digest::Digest;
@@ -19,15 +23,14 @@ use flows::App;
 use flows::context::Context;
 use flows::current_user::CurrentUser;
 use flows::limits::{Claimed, recipient_key, unproved};
+use flows::proofs::Proof;
 use http::HeaderMap;
 use http::request::Parts;
 use model::limit::Limit;
 use model::place::Place;
-use model::project::{ApiKey, KeyKind, Project};
+use model::project::{ApiKey, KeyKind};
 use model::trail::Actor;
 use model::user::reference::UserRef;
-use store::keys::{key_key, project_key};
-use store::project::ProjectRow;
 use store::record;
 use wire::id::{ProjectId, UserId};
 use wire::level::Level;
@@ -37,7 +40,7 @@ use crate::http::client::{PeerAddress, device, place};
 use crate::http::describe::{Describe, Description};
 use crate::http::route::Route;
 use crate::product::access_token::AccessToken;
-use crate::product::admin_token::{self, AdminToken};
+use crate::product::admin_token::AdminToken;
 use crate::product::header_family::header;
 use crate::product::key_permission::permit;
 use crate::product::machine_token::key_digest;
@@ -186,35 +189,6 @@ impl<'a> Headers<'a> {
         })
     }
 
-    /// Proves the access level. An admin access token replaces any key.
-    async fn prove(&self, project: &Project, key: Option<&ApiKey>, found: Option<admin_token::Found>, app: &App) -> Result<(), Error> {
-        if self.has_override_key {
-            return Err(KnownError::OverrideKeyNotSupported.into());
-        }
-        match (&self.admin_token, found) {
-            (Some(Ok(token)), Some(found)) => token.prove(project, app, &found).await,
-            (Some(Err(error)), _) => Err(error.clone().into()),
-            _ => Ok(self.prove_by_key(project, key, app)?),
-        }
-    }
-
-    fn prove_by_key(&self, project: &Project, key: Option<&ApiKey>, app: &App) -> Result<(), KnownError> {
-        let (project_id, slip) = (project.id.to_string(), self.slip);
-        let opens = key.is_some_and(|key| key.opens(KeyKind::of(self.level), app.clock.now()));
-        match (self.level, &self.key, opens) {
-            (_, Some(_), true) => Ok(()),
-            (Level::Client, None, _) if project.config.require_publishable_client_key => {
-                Err(KnownError::PublishableClientKeyRequiredForProject { project_id: Some(project_id) })
-            }
-            (Level::Client, None, _) => Ok(()),
-            (Level::Client, Some(_), false) => Err(KnownError::InvalidPublishableClientKey { project_id, slip }),
-            (Level::Server, None, _) => Err(KnownError::ServerAuthenticationRequired(slip)),
-            (Level::Server, Some(_), false) => Err(KnownError::InvalidSecretServerKey { project_id, slip }),
-            (Level::Admin, None, _) => Err(KnownError::AdminAuthenticationRequired(slip)),
-            (Level::Admin, Some(_), false) => Err(KnownError::InvalidSuperSecretAdminKey { project_id, slip }),
-        }
-    }
-
     /// Checks that the branch exists, and then that the access level is sufficient for the
     /// operation.
     fn suffice(&self, least: Level) -> Result<(), KnownError> {
@@ -266,10 +240,12 @@ impl<L: Least> Access<L> {
         let path = RawPathParams::from_request_parts(parts, app).await.ok();
         let route = parts.extensions.get::<Route>();
         let headers = Headers::read(&parts.headers, route, app)?;
-        let project_key = project_key(&headers.project);
-        let key_key = headers.key.as_ref().map(|key| key_key(&headers.project, key));
+        let (claim, read_at) = (headers.claim(), app.clock.now());
+        let is_operator = parts.extensions.get::<Operator>().is_some();
+        let remembered = app.proofs.get(&claim, read_at).filter(|_| !is_operator && headers.may_be_remembered());
+        let to_prove = remembered.is_none().then(|| claim.keys());
         let of_user = headers.token.as_ref().map(|token| token.keys(&headers.project));
-        let own = [Some(&project_key), key_key.as_ref()].into_iter().flatten().cloned().chain(of_user.into_iter().flatten());
+        let own = to_prove.into_iter().flatten().chain(of_user.into_iter().flatten());
         let peer = parts.extensions.get::<PeerAddress>().copied().unwrap_or_default();
         let place = place(&parts.headers, peer, &app.settings);
         let claims = headers.token.as_ref().map(AccessToken::claims);
@@ -285,24 +261,29 @@ impl<L: Least> Access<L> {
         let (early, mut items) = (early?, items?);
 
         let found = headers.owner().map(|token| token.found(&items)).transpose()?;
-        let Some(project) = items.take(&project_key).map(ProjectRow::of).transpose()? else {
+        let stored = if remembered.is_none() { claim.stored(&mut items)?.map(Arc::new) } else { remembered.clone() };
+        let Some(opened) = stored else {
             unproved(app, None, &place).await?;
             return Err(KnownError::CurrentProjectNotFound { project_id: headers.project.to_string() }.into());
         };
+        let Proof { project, key } = &*opened;
         let user = headers.token.as_ref().map(|token| token.user_now(&project.project, &items, app)).transpose()?;
-        let key: Option<ApiKey> = key_key.as_ref().map(|key| items.entity(key)).transpose()?.flatten();
-        if parts.extensions.get::<Operator>().is_none() {
+        if remembered.is_none() && !is_operator {
             let proof = headers.prove(&project.project, key.as_ref(), found, app).await;
             if proof.as_ref().is_err_and(Error::is_wrong_key) {
                 unproved(app, Some(&headers.project), &place).await?;
             }
             proof?;
+            if headers.may_be_remembered() {
+                app.proofs.remember(claim, read_at, &opened);
+            }
         }
         headers.suffice(L::LEVEL)?;
         permit(key.as_ref().filter(|_| headers.admin_token.is_none()), route)?;
         let actor = headers.actor(parts, key.as_ref(), user.as_ref());
         record::by(&project.project, headers.level.into(), actor, named_user(path.as_ref(), user.as_ref().map(|user| user.row.user.id)));
         counting.settle(early, &items).await?;
+        let project = Arc::unwrap_or_clone(opened).project;
         let context = Context {
             app: app.clone(),
             level: headers.level,
