@@ -12,6 +12,8 @@ use tokio::time::timeout;
 use crate::runtime_api::{Done, RuntimeApi};
 use crate::table::Endpoint;
 
+/// The base URL of the public content.
+const SITE_URL: &str = "https://docs.example.com";
 /// A function that takes longer than this is considered to hang.
 const PATIENCE: Duration = Duration::from_secs(60);
 
@@ -94,6 +96,8 @@ fn environment(endpoint: &Endpoint, app: &TestApp, runtime_api: &str) -> Vec<(&'
         ("AWS_ENDPOINT_URL_DYNAMODB", endpoint.url.clone()),
         ("GATELET_TABLE", TABLE.to_owned()),
         ("GATELET_API_URL", settings.api_url.clone()),
+        // Endpoints for agents refuse other hosts than those of this machine if the site is on it.
+        ("GATELET_SITE_URL", SITE_URL.to_owned()),
         ("GATELET_STAGE", "measured".to_owned()),
     ];
     environment.extend(settings.secret.current().map(|secret| ("GATELET_SECRET", secret.expose_secret().to_owned())));
