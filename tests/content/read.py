@@ -46,7 +46,7 @@ class BrokenProxy(http.server.BaseHTTPRequestHandler):
 
 
 def refuse(site):
-    """Asserts the exit status of the site's tool: 1 if something is not found or fails, 2 on wrong use."""
+    """Asserts the exit status of the site's tool: 1 on a failure, 2 on wrong use."""
     proxy = http.server.HTTPServer(("127.0.0.1", 0), BrokenProxy)
     threading.Thread(target=proxy.serve_forever, daemon=True).start()
     broken = ["list-apps", "--site", f"http://127.0.0.1:{proxy.server_port}"]
