@@ -46,12 +46,12 @@ class BrokenProxy(http.server.BaseHTTPRequestHandler):
 
 
 def refuse(site):
-    """Asserts the exit status of the site's tool: 1 if something is not found or fails, 2 on wrong use."""
+    """Asserts the exit status of the site's tool: 1 on a failure, 2 on wrong use."""
     proxy = http.server.HTTPServer(("127.0.0.1", 0), BrokenProxy)
     threading.Thread(target=proxy.serve_forever, daemon=True).start()
     broken = ["list-apps", "--site", f"http://127.0.0.1:{proxy.server_port}"]
-    cases = [(1, "", ["get-app", "none"]), (1, "502", broken), (2, "", ["get-app"]), (2, "", ["frobnicate"]), (2, "", ["list-apps", "--site", "x"])]
-    for status, part, words in cases:
+    wrong = [["get-app"], ["frobnicate"], ["list-apps", "--site", "x"]]
+    for status, part, words in [(1, "", ["get-app", "none"]), (1, "502", broken), *((2, "", words) for words in wrong)]:
         done = subprocess.run(["npx", "--yes", f"{site}/cli/site.tgz", *words], capture_output=True, text=True, cwd=tempfile.gettempdir())
         assert done.returncode == status and done.stderr and part in done.stderr, f"{words}: {done}"
     proxy.shutdown()

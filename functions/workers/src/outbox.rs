@@ -244,7 +244,7 @@ async fn settle(app: &App, moves: Vec<OutboxMove>) {
     for left in (0..=SETTLE_TRIES).rev() {
         match app.store.move_outbox_entries(moves.clone()).await {
             Err(store::Error::Unavailable(reason)) if left > 0 => {
-                tracing::warn!(reason, "an attempt to write the outcomes of emails failed")
+                tracing::warn!(reason, "an attempt to write the outcomes of emails failed");
             }
             Err(error) => return tracing::error!(%error, count, "the outcomes of emails could not be written"),
             Ok(_) => return reached("settled", count),
