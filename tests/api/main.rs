@@ -28,7 +28,6 @@ mod permissions;
 mod preconditions;
 mod projects;
 mod races;
-mod scale;
 mod secret_rotation;
 mod stored;
 mod teams;

@@ -3,12 +3,14 @@
 use std::sync::Mutex;
 use std::time::Duration;
 
+use dynoxide::Database;
 use gateway::engine::Observe;
 use serde_json::{Value, json};
 
 pub use gateway::engine::Fault;
 
 use crate::roles;
+use crate::trace::{Trace, Traced};
 
 /// Records the calls to the table, and makes the selected ones fail.
 #[derive(Default)]
@@ -16,6 +18,7 @@ pub struct Recorder {
     calls: Mutex<Vec<(String, String)>>,
     plan: Mutex<Option<Plan>>,
     consumed: Mutex<Option<Consumed>>,
+    trace: Mutex<Option<Trace>>,
 }
 
 /// The time that a call takes while it is measured, far above the precision of timers.
@@ -60,6 +63,18 @@ impl Recorder {
     /// shows how many calls were made one after another.
     pub fn measure(&self) {
         *self.consumed.lock().unwrap() = Some(Consumed::default());
+    }
+
+    /// Starts to record calls with the capacity that they consume and with items of `database`;
+    /// see [`Self::take_traced`].
+    pub fn trace(&self, database: Database) {
+        *self.trace.lock().unwrap() = Some(Trace::new(database));
+    }
+
+    /// Removes and returns the calls that were recorded since [`Self::trace`], in the order of
+    /// their answers.
+    pub fn take_traced(&self) -> Vec<Traced> {
+        self.trace.lock().unwrap().as_mut().map(Trace::take).unwrap_or_default()
     }
 
     /// The capacity consumed since [`Self::measure`].
@@ -127,19 +142,27 @@ impl Observe for Recorder {
     }
 
     fn pace(&self) -> Option<Duration> {
-        self.consumed.lock().unwrap().map(|_| ROUND_TRIP)
+        let is_traced = self.trace.lock().unwrap().is_some();
+        self.consumed.lock().unwrap().map(|_| ROUND_TRIP).or(is_traced.then_some(Duration::ZERO))
     }
 
-    fn after(&self, operation: &str, _: &[u8], answer: &str) {
-        let mut consumed = self.consumed.lock().unwrap();
-        let Some(consumed) = consumed.as_mut() else { return };
+    fn after(&self, operation: &str, body: &[u8], answer: &str) {
+        let (mut consumed, mut trace) = (self.consumed.lock().unwrap(), self.trace.lock().unwrap());
+        if consumed.is_none() && trace.is_none() {
+            return;
+        }
         let answer: Value = serde_json::from_str(answer).unwrap();
         let capacity = match &answer["ConsumedCapacity"] {
             Value::Array(tables) => tables.iter().map(units).sum(),
             table => units(table),
         };
-        consumed.calls += 1;
-        *if is_write(operation) { &mut consumed.write } else { &mut consumed.read } += capacity;
+        if let Some(consumed) = consumed.as_mut() {
+            consumed.calls += 1;
+            *if is_write(operation) { &mut consumed.write } else { &mut consumed.read } += capacity;
+        }
+        if let Some(trace) = trace.as_mut() {
+            trace.add(operation, serde_json::from_slice(body).unwrap(), capacity);
+        }
     }
 }
 

@@ -15,6 +15,7 @@ pub mod record;
 pub mod roles;
 pub mod secrets;
 pub mod stand_in;
+pub mod trace;
 pub mod turnstile;
 mod users;
 pub mod webhooks;

@@ -22,7 +22,7 @@ const WRITES: f64 = 1000.0;
 const HEAD: &str = "\
 # The hottest keys
 
-Written by `UPDATE_EXPECT=1 cargo test -p tests --test api scale`, which replays 100 sign-ins with a
+Written by `UPDATE_EXPECT=1 cargo test -p tests --test scale`, which replays 100 sign-ins with a
 password (20 accounts of one project, each from its own address) and records every key that they
 use. For each kind of key: how many items of it one sign-in reads and writes, the share of the
 hottest key, and how many items a second that key then sees at 100, 10,000 and 1,000,000 sign-ins a

@@ -1,0 +1,94 @@
+//! A day of the whole population.
+
+use std::collections::BTreeMap;
+
+use crate::layout::{Cache, places, stream};
+use crate::partitions::{Outcome, Place};
+use crate::population::{self, DAY, PROJECTS, USERS, VISIT, curve, events};
+use crate::profile::{Bytes, Profiles};
+
+/// The seconds whose requests are counted together. Shorter peaks are left to bursts.
+const STEP: u32 = 60;
+
+/// The result of a day.
+#[derive(Debug, Default)]
+pub(crate) struct Day {
+    /// The requests of all projects, by kind.
+    pub(crate) requests: Vec<f64>,
+    /// The most requests a second, of all kinds and projects.
+    pub(crate) peak: f64,
+    /// The highest share of a partition's limit that one point took, and its name, by place.
+    pub(crate) hottest_points: Vec<(f64, String)>,
+    pub(crate) outcomes: [Outcome; 3],
+    pub(crate) partitions: Vec<usize>,
+    /// The accesses that found no capacity, by kind.
+    pub(crate) throttled: Vec<f64>,
+    /// Bytes in the table and its indexes before the day, that the day adds, and after a year of
+    /// such days.
+    pub(crate) before: Bytes,
+    pub(crate) added: Bytes,
+    pub(crate) year: Bytes,
+}
+
+/// Requests of one step, by stream.
+fn counts(random: &mut rand_chacha::ChaCha8Rng, shares: &[f64], second: u32, load: f64) -> Vec<f64> {
+    let mut counts = vec![0.0; stream(PROJECTS + 1, 0)];
+    for (project, share) in shares.iter().enumerate() {
+        let visits = f64::from(USERS) * load * share * curve(project, second) * f64::from(STEP) / f64::from(DAY);
+        for (kind, (_, each, _)) in VISIT.iter().enumerate() {
+            let count = events(random, visits * each);
+            counts[stream(project, kind)] = count;
+            counts[stream(PROJECTS, kind)] += count;
+        }
+    }
+    counts
+}
+
+/// Simulates a day on which every user makes `load` visits on average.
+pub(crate) fn simulate(profiles: &Profiles, load: f64, cache: Cache) -> Day {
+    let mut places = places(profiles, PROJECTS, cache);
+    let (mut random, shares) = (population::seeded(), population::projects());
+    let mut day = Day { requests: vec![0.0; VISIT.len()], throttled: vec![0.0; VISIT.len()], ..Day::default() };
+    day.hottest_points = vec![(0.0, String::new()); places.len()];
+    let users = profiles.kinds.iter().find(|profile| profile.kind.starts_with("sign up")).map(|profile| profile.lasting);
+    day.before = users.unwrap_or_default().map(|bytes| bytes * f64::from(USERS));
+    for (place, bytes) in places.iter_mut().zip(day.before) {
+        place.grow(bytes);
+    }
+    for second in (0..DAY).step_by(STEP as usize) {
+        let counts = counts(&mut random, &shares, second, load);
+        let of_all = &counts[stream(PROJECTS, 0)..];
+        day.peak = day.peak.max(of_all.iter().sum::<f64>() / f64::from(STEP));
+        day.requests.iter_mut().zip(of_all).for_each(|(sum, count)| *sum += count);
+        for ((place, outcome), hottest) in places.iter_mut().zip(&mut day.outcomes).zip(&mut day.hottest_points) {
+            place.step(&counts, f64::from(STEP), outcome);
+            // The points change slowly: once in five minutes is enough.
+            if second % 300 == 0 {
+                let (share, name) = place.hottest_point(&counts, f64::from(STEP));
+                if share > hottest.0 {
+                    *hottest = (share, name.to_owned());
+                }
+            }
+        }
+    }
+    sum_up(&mut day, profiles, &places);
+    day
+}
+
+fn sum_up(day: &mut Day, profiles: &Profiles, places: &[Place]) {
+    day.partitions = places.iter().map(Place::count).collect();
+    let throttled: BTreeMap<usize, f64> = day.outcomes.iter().flat_map(|outcome| outcome.throttled.clone()).collect();
+    for (stream, count) in throttled {
+        day.throttled[stream % VISIT.len()] += count;
+    }
+    for profile in &profiles.kinds {
+        let requests = VISIT.iter().zip(&day.requests).find(|((kind, ..), _)| *kind == profile.kind).map_or(0.0, |(_, count)| *count);
+        for place in 0..places.len() {
+            day.added[place] += requests * profile.day[place];
+            day.year[place] += requests * profile.year[place];
+        }
+    }
+    for place in 0..places.len() {
+        day.year[place] += day.before[place];
+    }
+}

@@ -1,0 +1,51 @@
+//! What a load does to the partitions of DynamoDB. The accesses of each kind of request are those
+//! of the real operations, recorded on the embedded engine, and are then replayed for a population
+//! that no test could create. Nothing waits, and random numbers are seeded, so the reports in
+//! `infra/` are the same in every run.
+#![expect(clippy::unwrap_used, reason = "a test fails if something is missing")]
+#![expect(
+    clippy::cast_precision_loss,
+    clippy::cast_possible_truncation,
+    reason = "simulated quantities are far below the precision of a float"
+)]
+
+mod day;
+mod hot_keys;
+mod layout;
+mod pages;
+mod partitions;
+mod population;
+mod profile;
+mod recorded;
+mod report;
+mod walls;
+
+use expect_test::expect_file;
+
+use crate::layout::Cache;
+use crate::report::Scenario;
+
+/// Requests a minute of one project that a deployment serves whose functions keep project and key
+/// for two seconds.
+const GOAL: f64 = 1_000_000.0;
+
+#[tokio::test(start_paused = true)]
+async fn a_day_of_a_million_users_is_as_simulated() {
+    let (app, requests) = recorded::requests().await;
+    let profiles = profile::profiles(&requests);
+    let pages = pages::measure(&app).await;
+    let days = [(1.0, Cache::OFF), (100.0, Cache::OFF), (100.0, Cache::ON)].map(|(load, cache)| day::simulate(&profiles, load, cache));
+    let everything = walls::everything();
+    let sign_ins = walls::only("sign in with a password");
+    let reads = walls::only("get the current user");
+    let scenarios = [("everything", everything), ("sign-ins with a password", sign_ins), ("reads of the current user", reads)]
+        .map(|(name, mix)| Scenario::new(&profiles, name, mix));
+    let [all, ..] = &scenarios;
+    // The table of walls follows from the recorded units alone; the simulation agrees with it.
+    for (simulated, walls) in [(&all.without, &all.walls), (&all.with, &all.walls_cached)] {
+        let lowest = walls.iter().map(|wall| wall.alone.unwrap_or(f64::MAX)).fold(f64::MAX, f64::min);
+        assert!((simulated.0 / lowest - 1.0).abs() < 0.05, "simulated {simulated:?}, expected {lowest}");
+    }
+    assert!(all.own_items(Cache::ON) > GOAL && all.own_items(Cache::OFF) < GOAL / 5.0);
+    expect_file!["../../infra/simulated-load.md"].assert_eq(&report::text(&profiles, &days, &scenarios, &pages));
+}

@@ -1,0 +1,221 @@
+//! What a request of each kind does to the table, on average over the recorded ones: by keys of
+//! the user who sends it, and by keys that all users of a project or of the deployment share.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::recorded::{Access, Request};
+
+/// Who uses the same key.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Owner {
+    /// One user, session, address or code.
+    User,
+    /// All users of a project.
+    Project,
+    /// All projects.
+    Deployment,
+}
+
+/// Keys that are used alike: those of all shards of a list, or those of all users.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Family {
+    pub(crate) place: usize,
+    pub(crate) owner: Owner,
+    /// The partition key, with `…` in place of ids and of the number of a shard.
+    pub(crate) pk: String,
+    /// The sort key if all requests use the same item.
+    pub(crate) sk: Option<String>,
+}
+
+/// How a family is laid out in its place.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Layout {
+    /// The number of partition keys that a project (or the deployment) has of a shared family.
+    pub(crate) shards: u32,
+    /// Whether new items of a partition key come after all earlier ones, so that a split of the
+    /// partition does not divide the writes.
+    pub(crate) ascends: bool,
+}
+
+/// What one request takes, on average.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Units {
+    pub(crate) read: f64,
+    pub(crate) write: f64,
+    pub(crate) calls: f64,
+}
+
+/// The bytes that one request adds to the table (first) and to its indexes.
+pub(crate) type Bytes = [f64; 3];
+
+/// Requests of one kind.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Profile {
+    pub(crate) kind: &'static str,
+    pub(crate) units: BTreeMap<Family, Units>,
+    /// What stays.
+    pub(crate) lasting: Bytes,
+    /// What is left at the end of the day, of a request at its beginning.
+    pub(crate) day: Bytes,
+    /// What has accumulated after a year with one request a day, a day's worth of it.
+    pub(crate) year: Bytes,
+}
+
+/// The profiles of all kinds, and the layouts of the shared families.
+pub(crate) struct Profiles {
+    pub(crate) kinds: Vec<Profile>,
+    pub(crate) layouts: BTreeMap<Family, Layout>,
+}
+
+const DAY: f64 = 86_400.0;
+
+/// The parts of a partition key: all but the number of a shard, with `…` for a day or a month, and
+/// whether there was the number of a shard.
+fn unsharded(pk: &str) -> (String, bool) {
+    let Some((rest, last)) = pk.rsplit_once('#') else { return (pk.to_owned(), false) };
+    let is_number = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    if is_number(&last.replace('-', "")) && last.len() >= "yyyymm".len() {
+        return (format!("{rest}#…"), false);
+    }
+    if is_number(last) { (format!("{rest}#…"), true) } else { (pk.to_owned(), false) }
+}
+
+/// A sort key without the digest of a key, the number of a day and the like.
+fn kind_of_item(sk: &str) -> String {
+    sk.split_once('#').map_or_else(|| sk.to_owned(), |(kind, _)| format!("{kind}#…"))
+}
+
+/// A partition key with `…` in place of everything that is not the name of a kind.
+fn without_ids(pk: &str) -> String {
+    let is_kind = |part: &&str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_uppercase());
+    pk.split('#').map(|part| if is_kind(&part) { part } else { "…" }).collect::<Vec<_>>().join("#").replace("#…#…", "#…")
+}
+
+/// Who uses the partition keys, and which items are used by many.
+struct Seen<'a> {
+    projects: BTreeSet<&'a str>,
+    users: BTreeMap<(usize, String), BTreeSet<u32>>,
+    /// The kinds of items of which each is used in requests of several users, or, if only a worker
+    /// uses them, in several of its runs.
+    items: BTreeSet<(usize, String, String)>,
+}
+
+impl<'a> Seen<'a> {
+    fn new(requests: &'a [Request]) -> Self {
+        let projects = requests.iter().map(|request| &*request.project).collect();
+        let mut seen = Self { projects, users: BTreeMap::new(), items: BTreeSet::new() };
+        let mut items: BTreeMap<(usize, &str, &str), (BTreeSet<u32>, BTreeSet<usize>)> = BTreeMap::new();
+        for (number, request) in requests.iter().enumerate() {
+            for access in &request.accesses {
+                seen.users.entry((access.place, unsharded(&access.pk).0)).or_default().extend(request.user);
+                if let Some(sk) = &access.sk {
+                    let (users, runs) = items.entry((access.place, &access.pk, sk)).or_default();
+                    users.extend(request.user);
+                    runs.insert(number);
+                }
+            }
+        }
+        for ((place, pk, sk), (users, runs)) in items {
+            if users.len() > 1 || users.is_empty() && runs.len() > 1 {
+                let item = (place, seen.without_project(&unsharded(pk).0), kind_of_item(sk));
+                seen.items.insert(item);
+            }
+        }
+        seen
+    }
+
+    /// The project whose id is in a partition key.
+    fn project(&self, pk: &str) -> Option<&'a str> {
+        self.projects.iter().find(|project| pk.contains(**project)).copied()
+    }
+
+    fn without_project(&self, pk: &str) -> String {
+        self.project(pk).map_or_else(|| pk.to_owned(), |project| pk.replace(project, "…"))
+    }
+
+    fn family(&self, access: &Access) -> Family {
+        let (key, _) = unsharded(&access.pk);
+        let users = self.users[&(access.place, key.clone())].len();
+        let owner = match (users, self.project(&key)) {
+            (1, _) => Owner::User,
+            // Some keys are used by nobody but a worker.
+            (_, Some(_)) => Owner::Project,
+            (_, None) => Owner::Deployment,
+        };
+        let pk = if owner == Owner::User { without_ids(&key) } else { self.without_project(&key) };
+        let is_shared = |sk: &String| owner != Owner::User && self.items.contains(&(access.place, pk.clone(), sk.clone()));
+        let sk = access.sk.as_deref().map(kind_of_item).filter(is_shared);
+        Family { place: access.place, owner, pk, sk }
+    }
+}
+
+/// Whether the sort keys under a partition key came in their order, but for one in ten.
+fn ascends(sort_keys: &[&str]) -> bool {
+    let pairs = sort_keys.len().saturating_sub(1);
+    let ordered = sort_keys.windows(2).filter(|pair| pair[0] <= pair[1]).count();
+    pairs > 0 && ordered * 10 >= pairs * 9
+}
+
+fn layouts(requests: &[Request], seen: &Seen<'_>) -> BTreeMap<Family, Layout> {
+    let mut written: BTreeMap<(Family, &str, String), Vec<&str>> = BTreeMap::new();
+    for request in requests {
+        for access in &request.accesses {
+            let family = seen.family(access);
+            let project = seen.project(&access.pk).unwrap_or_default();
+            // All days are one key here: only one of them is used at a time.
+            let (pk, is_sharded) = unsharded(&access.pk);
+            let keys = written.entry((family, project, if is_sharded { access.pk.clone() } else { pk })).or_default();
+            keys.extend(access.sk.as_deref().filter(|_| access.write > 0.0));
+        }
+    }
+    let mut shards: BTreeMap<(&Family, &str), u32> = BTreeMap::new();
+    let mut layouts: BTreeMap<Family, Layout> = BTreeMap::new();
+    for ((family, project, _), sort_keys) in &written {
+        *shards.entry((family, project)).or_default() += 1;
+        layouts.entry(family.clone()).or_default().ascends |= ascends(sort_keys);
+    }
+    for ((family, _), count) in shards {
+        let layout = layouts.entry(family.clone()).or_default();
+        layout.shards = layout.shards.max(count);
+    }
+    layouts
+}
+
+/// The profiles of the recorded requests.
+pub(crate) fn profiles(requests: &[Request]) -> Profiles {
+    let seen = Seen::new(requests);
+    let mut kinds: Vec<Profile> = Vec::new();
+    for request in requests {
+        if kinds.iter().all(|profile| profile.kind != request.kind) {
+            let all = requests.iter().filter(|other| other.kind == request.kind);
+            kinds.push(profile(request.kind, all, &seen));
+        }
+    }
+    Profiles { layouts: layouts(requests, &seen), kinds }
+}
+
+fn profile<'a>(kind: &'static str, requests: impl Iterator<Item = &'a Request>, seen: &Seen<'_>) -> Profile {
+    let (mut profile, mut count) = (Profile { kind, ..Profile::default() }, 0.0);
+    for request in requests {
+        count += f64::from(request.count);
+        for access in &request.accesses {
+            let units = profile.units.entry(seen.family(access)).or_default();
+            units.read += access.read;
+            units.write += access.write;
+            units.calls += 1.0;
+        }
+        for stored in &request.stored {
+            let life = stored.life.unwrap_or(f64::MAX);
+            profile.year[stored.place] += stored.bytes * (life / DAY).min(365.0);
+            profile.day[stored.place] += if life >= DAY { stored.bytes } else { 0.0 };
+            profile.lasting[stored.place] += if stored.life.is_none() { stored.bytes } else { 0.0 };
+        }
+    }
+    for units in profile.units.values_mut() {
+        *units = Units { read: units.read / count, write: units.write / count, calls: units.calls / count };
+    }
+    for bytes in profile.lasting.iter_mut().chain(&mut profile.day).chain(&mut profile.year) {
+        *bytes /= count;
+    }
+    profile
+}

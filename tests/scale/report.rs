@@ -1,0 +1,242 @@
+//! The report, in Markdown.
+
+use std::fmt::Write as _;
+
+use crate::day::Day;
+use crate::layout::Cache;
+use crate::pages::List;
+use crate::population::VISIT;
+use crate::profile::Profiles;
+use crate::walls::{Mix, Wall, simulated, walls};
+
+const HEAD: &str = "\
+# A simulated day
+
+Written by `UPDATE_EXPECT=1 cargo test -p tests --test scale`, which records what each kind of
+request does to the table, and replays it for a population. Nothing about keys is written down in
+the simulation: which keys a request uses, which of them all users of a project share, how many
+units it takes in the table and in each index, and how long items stay comes from the recorded
+calls of the real operations.
+
+The population: a million users of 100 projects, whose sizes follow Zipf's law (the largest has a
+fifth of all users). Each user makes one visit a day on average, the busiest 500. Projects are at
+home in different time zones; at its busiest hour a project has 1.9 times its mean load.
+
+The partitions, as AWS documents them: 3,000 read and 1,000 write units a second and 10 GB each;
+four in a new table and in each new index; unused capacity of up to 300 seconds serves bursts; a
+partition that is busy for five minutes (above 80 % of its limit; AWS does not publish when) is
+split where its load halves. A split does not help a single item, nor a partition key to which
+items are only appended in order.
+
+*With a cache*: the functions keep project and key for two seconds in each instance. There are
+twice as many instances as the load keeps busy.
+";
+
+/// A load of one project: the mix of its requests, and at which rate it meets walls.
+pub(crate) struct Scenario {
+    name: &'static str,
+    pub(crate) without: (f64, String),
+    pub(crate) with: (f64, String),
+    pub(crate) walls: Vec<Wall>,
+    pub(crate) walls_cached: Vec<Wall>,
+}
+
+impl Scenario {
+    pub(crate) fn new(profiles: &Profiles, name: &'static str, mix: Mix) -> Self {
+        Self {
+            name,
+            without: simulated(profiles, &mix, Cache::OFF),
+            with: simulated(profiles, &mix, Cache::ON),
+            walls: walls(profiles, &mix, Cache::OFF),
+            walls_cached: walls(profiles, &mix, Cache::ON),
+        }
+    }
+
+    /// The requests a minute at which the project's own items are the wall.
+    pub(crate) fn own_items(&self, cache: Cache) -> f64 {
+        let walls = if cache == Cache::ON { &self.walls_cached } else { &self.walls };
+        walls.iter().filter(|wall| wall.is_own).map(|wall| wall.together).fold(f64::MAX, f64::min)
+    }
+}
+
+/// A number with separators, rounded to two digits.
+fn round(number: f64) -> String {
+    let unit = 10_f64.powf((number.max(1.0).log10().floor() - 1.0).max(0.0));
+    grouped((number / unit).round() * unit)
+}
+
+/// A whole number with separators.
+fn grouped(number: f64) -> String {
+    let digits = format!("{number:.0}");
+    let mut text = String::new();
+    for (place, digit) in digits.char_indices() {
+        if place > 0 && (digits.len() - place) % 3 == 0 {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+fn gigabytes(bytes: f64) -> String {
+    format!("{:.1}", bytes / 1024.0_f64.powi(3))
+}
+
+fn percent(share: f64) -> String {
+    format!("{:.1} %", share * 100.0)
+}
+
+/// The text of the whole report.
+pub(crate) fn text(profiles: &Profiles, days: &[Day; 3], scenarios: &[Scenario; 3], pages: &[List]) -> String {
+    let mut text = HEAD.to_owned();
+    requests(&mut text, profiles, &days[0]);
+    heat(&mut text, days);
+    growth(&mut text, &days[0]);
+    walls_of_one_project(&mut text, scenarios);
+    lists(&mut text, pages);
+    text
+}
+
+fn requests(text: &mut String, profiles: &Profiles, day: &Day) {
+    text.push_str(
+        "
+## The requests
+
+Units of one request, in the table and in its indexes, and the requests of the day.
+
+| request | a visit | reads | writes | of these in indexes | of keys that the project shares: reads, writes | a day |
+|---|---|---|---|---|---|---|
+",
+    );
+    for ((kind, each, _), count) in VISIT.iter().zip(&day.requests) {
+        let profile = profiles.kinds.iter().find(|profile| profile.kind == *kind).unwrap();
+        let sum = |keep: &dyn Fn(usize, bool) -> bool| {
+            let kept = profile.units.iter().filter(|(family, _)| keep(family.place, family.owner != crate::profile::Owner::User));
+            kept.fold([0.0, 0.0], |[read, write], (_, units)| [read + units.read, write + units.write])
+        };
+        let ([read, write], [_, in_indexes], [shared_read, shared_write]) =
+            (sum(&|_, _| true), sum(&|place, _| place > 0), sum(&|_, is_shared| is_shared));
+        let _ = writeln!(
+            text,
+            "| {kind} | {each} | {read:.1} | {write:.1} | {in_indexes:.1} | {shared_read:.1}, {shared_write:.1} | {} |",
+            round(*count)
+        );
+    }
+}
+
+fn heat(text: &mut String, days: &[Day; 3]) {
+    text.push_str(
+        "
+## The hottest partition and the hottest key
+
+The share of a partition's limit that the hottest partition and the hottest key (an item, or a
+partition key whose items are appended in order) had to serve at their worst, and the accesses that
+found no capacity.
+
+| day | place | partitions at its end | splits | hottest partition | mostly for | hottest key | |
+|---|---|---|---|---|---|---|---|
+",
+    );
+    let names = ["a million users", "a hundred times as many visits", "the same, with a cache"];
+    for (name, day) in names.iter().zip(days) {
+        for (place, of_place) in ["table", "gsi1", "gsi2"].iter().enumerate() {
+            let outcome = &day.outcomes[place];
+            let (share, key) = &day.hottest_points[place];
+            let _ = writeln!(
+                text,
+                "| {name} | {of_place} | {} | {} | {} | {} | {} | {key} |",
+                day.partitions[place],
+                outcome.splits,
+                percent(outcome.hottest.0),
+                outcome.hottest.1,
+                percent(*share)
+            );
+        }
+    }
+    text.push_str("\n| throttled accesses, by request |");
+    names.iter().for_each(|name| drop(write!(text, " {name} |")));
+    text.push_str("\n|---|---|---|---|\n");
+    for (kind, (name, ..)) in VISIT.iter().enumerate() {
+        let _ = write!(text, "| {name} |");
+        for day in days {
+            let _ = write!(text, " {} ({}) |", round(day.throttled[kind]), percent(day.throttled[kind] / day.requests[kind]));
+        }
+        text.push('\n');
+    }
+    let peaks: Vec<String> = days.iter().map(|day| grouped(day.peak)).collect();
+    let _ = writeln!(text, "\nThe most requests a second of all projects: {}.", peaks.join(", "));
+}
+
+fn growth(text: &mut String, day: &Day) {
+    text.push_str(
+        "
+## Growth
+
+Gigabytes, with the 100 bytes that DynamoDB adds to each item. After a year of such days, what
+expires has expired; sign-ups have added 3.6 million users.
+
+| place | a million users | added on the day | after a year |
+|---|---|---|---|
+",
+    );
+    for (place, name) in ["table", "gsi1", "gsi2"].iter().enumerate() {
+        let [before, added, year] = [day.before, day.added, day.year].map(|bytes| gigabytes(bytes[place]));
+        let _ = writeln!(text, "| {name} | {before} | {added} | {year} |");
+    }
+}
+
+fn walls_of_one_project(text: &mut String, scenarios: &[Scenario; 3]) {
+    text.push_str(
+        "
+## The walls of one project
+
+Requests a minute at which a project meets the limit of a partition. *Simulated* is a steady load
+of two hours, at the end of which nothing may be throttled.
+
+| load | first wall, simulated | what is hottest | with a cache | what is hottest |
+|---|---|---|---|---|
+",
+    );
+    for Scenario { name, without, with, .. } in scenarios {
+        let _ = writeln!(text, "| {name} | {} | {} | {} | {} |", round(without.0), without.1, round(with.0), with.1);
+    }
+    text.push_str(
+        "
+The keys that a project's requests share, by the load at which each reaches the limit: while the
+keys of one partition key are still in one partition, and after each item has one to itself (a dash
+if the items can be divided without end).
+
+| load | keys | in one partition | divided | in one partition, with a cache | divided, with a cache |
+|---|---|---|---|---|---|
+",
+    );
+    for scenario in scenarios {
+        for wall in scenario.walls.iter().filter(|wall| wall.together < 5e6) {
+            let cached = scenario.walls_cached.iter().find(|other| other.name == wall.name).unwrap();
+            let [alone, alone_cached] = [wall, cached].map(|wall| wall.alone.map_or_else(|| "–".to_owned(), round));
+            let (name, keys, together, together_cached) = (scenario.name, &wall.name, round(wall.together), round(cached.together));
+            let _ = writeln!(text, "| {name} | {keys} | {together} | {alone} | {together_cached} | {alone_cached} |");
+        }
+    }
+}
+
+fn lists(text: &mut String, lists: &[List]) {
+    text.push_str(
+        "
+## Pages of long lists
+
+What a page of a hundred entries takes at most (the first five pages), with authentication. The
+test fails if it is more in the longer list. Every query has a limit, so that a page of a list of a
+million entries takes as much.
+
+| list | entries | calls | entries read at most | read units |
+|---|---|---|---|---|
+",
+    );
+    for list in lists {
+        for (entries, page) in &list.pages {
+            let (name, entries) = (list.name, grouped(*entries as f64));
+            let _ = writeln!(text, "| {name} | {entries} | {} | {} | {} |", page.calls, page.entries, page.units);
+        }
+    }
+}

@@ -1,0 +1,103 @@
+//! At which load of one project a part of it reaches the limit of a partition.
+
+use std::collections::BTreeMap;
+
+use crate::layout::{Cache, is_cached, name, numbered, places, stream, with_cache};
+use crate::partitions::{Outcome, READS, WRITES};
+use crate::population::VISIT;
+use crate::profile::{Family, Owner, Profiles, Units};
+
+/// For how long a load is simulated, and at the end of this time how long nothing may be throttled,
+/// in seconds. By then, partitions have been split and bursts are used up.
+const WHOLE: u32 = 2 * 3600;
+const LAST: u32 = 600;
+const STEP: u32 = 60;
+
+/// The share of each kind in the requests of a load.
+pub(crate) type Mix = Vec<f64>;
+
+/// Everything that users do.
+pub(crate) fn everything() -> Mix {
+    let all: f64 = VISIT.iter().map(|(_, each, _)| each).sum();
+    VISIT.iter().map(|(_, each, _)| each / all).collect()
+}
+
+/// Nothing but one kind of request, with the work of the trail's worker that follows from it.
+pub(crate) fn only(kind: &str) -> Mix {
+    VISIT.iter().map(|(other, ..)| f64::from(u8::from(*other == kind || other.starts_with("link ")))).collect()
+}
+
+/// A key that all requests of a project share.
+#[derive(Debug)]
+pub(crate) struct Wall {
+    pub(crate) name: String,
+    /// Whether this is the project's own item or that of its API key.
+    pub(crate) is_own: bool,
+    /// The requests a minute at which the keys of a shard reach the limit of a partition as long as
+    /// they are in one.
+    pub(crate) together: f64,
+    /// The same after each item has a partition of its own; `None` if the items are many and in no
+    /// order, so that they can be divided without end.
+    pub(crate) alone: Option<f64>,
+}
+
+/// Requests a minute at which these units of each reach a limit.
+fn limit(units: Units) -> f64 {
+    (READS / units.read).min(WRITES / units.write) * 60.0
+}
+
+/// The walls of a mix, the lowest first.
+pub(crate) fn walls(profiles: &Profiles, mix: &Mix, cache: Cache) -> Vec<Wall> {
+    let mut families: BTreeMap<&Family, Units> = BTreeMap::new();
+    let mut keys: BTreeMap<(usize, &str), Units> = BTreeMap::new();
+    for (kind, family, units) in numbered(profiles).into_iter().filter(|(_, family, _)| family.owner != Owner::User) {
+        let share = mix[kind] / f64::from(profiles.layouts[family].shards);
+        let units = with_cache(cache, kind, family, units);
+        for sum in [families.entry(family).or_default(), keys.entry((family.place, &family.pk)).or_default()] {
+            sum.read += units.read * share;
+            sum.write += units.write * share;
+        }
+    }
+    let wall = |(family, units): (&&Family, &Units)| Wall {
+        name: name(family),
+        is_own: is_cached(family),
+        together: limit(keys[&(family.place, &*family.pk)]),
+        alone: (family.sk.is_some() || profiles.layouts[*family].ascends).then(|| limit(*units)),
+    };
+    let mut walls: Vec<Wall> = families.iter().map(wall).filter(|wall| wall.together.is_finite()).collect();
+    walls.sort_by(|one, other| one.together.total_cmp(&other.together).then_with(|| one.name.cmp(&other.name)));
+    walls
+}
+
+/// Whether a steady load of one project finds capacity; otherwise the name of what is hottest.
+fn holds(profiles: &Profiles, mix: &Mix, cache: Cache, per_minute: f64) -> Result<(), String> {
+    let mut places = places(profiles, 1, cache);
+    let mut counts = vec![0.0; stream(2, 0)];
+    for (kind, share) in mix.iter().enumerate() {
+        let count = per_minute / 60.0 * f64::from(STEP) * share;
+        (counts[stream(0, kind)], counts[stream(1, kind)]) = (count, count);
+    }
+    let mut last: [Outcome; 3] = Default::default();
+    for second in (0..WHOLE).step_by(STEP as usize) {
+        let mut early: [Outcome; 3] = Default::default();
+        let outcomes = if second < WHOLE - LAST { &mut early } else { &mut last };
+        for (place, outcome) in places.iter_mut().zip(outcomes) {
+            place.step(&counts, f64::from(STEP), outcome);
+        }
+    }
+    let throttled = last.iter().filter(|outcome| !outcome.throttled.is_empty());
+    throttled.max_by(|one, other| one.hottest.0.total_cmp(&other.hottest.0)).map_or(Ok(()), |outcome| Err(outcome.hottest.1.clone()))
+}
+
+/// The first wall of a simulated load: requests a minute within two percent, and what is hottest.
+pub(crate) fn simulated(profiles: &Profiles, mix: &Mix, cache: Cache) -> (f64, String) {
+    let (mut below, mut above, mut found) = (1e4_f64, 1e8_f64, String::new());
+    while above / below > 1.02 {
+        let middle = (below * above).sqrt();
+        match holds(profiles, mix, cache, middle) {
+            Ok(()) => below = middle,
+            Err(name) => (above, found) = (middle, name),
+        }
+    }
+    (below, found)
+}
