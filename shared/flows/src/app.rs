@@ -58,13 +58,15 @@ impl App {
 
     /// Builds the app of a Lambda function from its environment.
     pub fn from_env() -> Result<Self, environment::Error> {
-        Self::with_settings(Settings::from_env(settings::secret_from_env()?)?)
+        Self::assemble(Settings::from_env(settings::secret_from_env()?)?, settings::hasher()?)
     }
 
     /// Builds the app of a function that uses no key derived from the deployment secret. The
     /// template gives such a function no secret, and a secret in its environment is ignored.
     pub fn without_secret() -> Result<Self, environment::Error> {
-        Self::with_settings(Settings::from_env(DeploymentSecret::absent())?.with_security_contact()?)
+        let settings = Settings::from_env(DeploymentSecret::absent())?.with_security_contact()?;
+        // A function without the secret hashes no passwords.
+        Self::assemble(settings, Hasher::default())
     }
 
     /// The parts of the app with which project settings are validated and sealed.
@@ -85,9 +87,9 @@ impl App {
         Ok(self.shelf.get_or_init(|| shelf))
     }
 
-    fn with_settings(settings: Settings) -> Result<Self, environment::Error> {
+    fn assemble(settings: Settings, hasher: Hasher) -> Result<Self, environment::Error> {
         let store = Store::from_env()?;
-        Ok(Self::new(settings, store, Clock::system(), Entropy::system(), Hasher::default()))
+        Ok(Self::new(settings, store, Clock::system(), Entropy::system(), hasher))
     }
 }
 

@@ -6,6 +6,8 @@
 use std::time::Duration;
 
 use crypto::deployment_secret::DeploymentSecret;
+use crypto::password::cost::Cost;
+use crypto::password::hash::Hasher;
 use model::email::Email;
 use model::limit::{Limits, Rule};
 use model::project::senders::Senders;
@@ -182,6 +184,13 @@ pub fn access_token_life() -> Result<Duration, Error> {
     let Some(text) = variable("GATELET_ACCESS_TOKEN_SECONDS") else { return Ok(Duration::from_secs(600)) };
     let seconds = text.parse().ok().filter(|seconds| (20..=3600).contains(seconds));
     seconds.map(Duration::from_secs).ok_or(Error::InvalidTokenLife)
+}
+
+/// Hashes passwords at the cost that `GATELET_PASSWORD_HASH` sets; see [`Cost::parse`]. The default
+/// is [`Cost::STANDARD`].
+pub fn hasher() -> Result<Hasher, Error> {
+    let Some(text) = variable("GATELET_PASSWORD_HASH") else { return Ok(Hasher::default()) };
+    Cost::parse(&text).map(Hasher::at).ok_or(Error::InvalidPasswordHash)
 }
 
 /// Parses a positive number of emails per hour, or `off` for no limit.

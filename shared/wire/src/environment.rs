@@ -15,6 +15,13 @@ pub enum Error {
     /// The lifetime of access tokens is not a number, or is out of range.
     #[error("GATELET_ACCESS_TOKEN_SECONDS must be a whole number of seconds from 20 to 3600")]
     InvalidTokenLife,
+    /// The cost of password hashes has no known form, is below OWASP's minimum, or is very high.
+    #[error(
+        "GATELET_PASSWORD_HASH must be `standard`, `low-memory`, `high-memory`, `strong`, or costs of argon2id such as \
+         `m=19456,t=2,p=1`: at least those of m=47104,t=1 or m=19456,t=2 or m=12288,t=3 or m=9216,t=4 or m=7168,t=5 (OWASP's \
+         minimum), at most m=262144 and t=16, and p=1"
+    )]
+    InvalidPasswordHash,
     /// The sender is not an email address.
     #[error("GATELET_SENDER must be an email address")]
     InvalidSender,

@@ -1,6 +1,7 @@
 //! The rules for new passwords, and different encodings of the same password.
 
-use crypto::password::hash::Hash;
+use crypto::password::hash::{Hash, Hasher};
+use model::limit::Limits;
 use model::user::User;
 use serde_json::{Value, json};
 use store::user;
@@ -39,6 +40,33 @@ async fn reset_code(app: &TestApp, email: &str) -> String {
     let body = json!({ "email": email, "callback_url": "http://localhost:3000/reset" });
     assert_eq!(app.client().post("/api/v1/auth/password/send-reset-code", body).await.status(), 200);
     app.last_mail(email).await.code()
+}
+
+/// The beginning of a hash: its algorithm and its cost.
+async fn cost_of_hash(app: &TestApp, user: &SignedIn) -> String {
+    let hash = stored_hash(app, user).await;
+    hash.as_str().unwrap().split('$').skip(1).take(3).collect::<Vec<_>>().join("$")
+}
+
+#[tokio::test]
+async fn a_sign_in_replaces_a_hash_that_costs_less_than_the_setting() {
+    let app = TestApp::start_hashing(Limits::off(), Hasher::new(128, 2)).await;
+    let ada = app.sign_up("ada@example.com").await;
+    // Fewer passes, less memory, or both; and what a deployment leaves that lowers its setting.
+    for (memory, passes, renewed) in
+        [(64, 1, "argon2id$v=19$m=128,t=2,p=1"), (128, 1, "argon2id$v=19$m=128,t=2,p=1"), (256, 3, "argon2id$v=19$m=256,t=3,p=1")]
+    {
+        let password = "correct horse battery".to_owned().into();
+        let hash = Hasher::new(memory, passes).hash(&app.app.entropy, &password).await;
+        give_hash(&app, &ada, &serde_json::to_value(hash).unwrap()).await;
+        let before = stored_hash(&app, &ada).await;
+        assert_eq!(sign_in(&app, "ada@example.com", "wrong horse battery").await.status(), 400);
+        assert_eq!(stored_hash(&app, &ada).await, before, "a wrong password changes nothing");
+        for _ in 0..2 {
+            assert_eq!(sign_in(&app, "ada@example.com", "correct horse battery").await.status(), 200);
+            assert_eq!(cost_of_hash(&app, &ada).await, renewed);
+        }
+    }
 }
 
 /// Stores the hash of a password that no operation would accept as a user's new password.

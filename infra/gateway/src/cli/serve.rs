@@ -6,7 +6,6 @@ use std::sync::Arc;
 use anyhow::{Context as _, anyhow};
 use clap::Args;
 use crypto::deployment_secret::DeploymentSecret;
-use crypto::password::hash::Hasher;
 use email::smtp::Smtp;
 use jiff::SignedDuration;
 use net::tls;
@@ -116,7 +115,7 @@ pub(super) async fn run(target: &Target, options: Options) -> anyhow::Result<()>
     let start_page = pages_url.map(|url| page_key.link(&url));
     let private_pages =
         shows_pages.then(|| Private { keys: keys.clone(), keys_file: data.as_ref().map(Data::keys_file), page_key, is_remote });
-    let parts = Parts { settings, engine: engine.clone(), inbox, clock, entropy, hasher: Hasher::default(), private_pages };
+    let parts = Parts { settings, engine: engine.clone(), inbox, clock, entropy, hasher: settings::hasher()?, private_pages };
     let has_console = options.console || variable("GATELET_CONSOLE").is_some_and(|value| value == "1");
     let service = if has_console { Service::with_console(parts) } else { Service::new(parts) };
     let signal = stop_signal().context("cannot handle signals")?;

@@ -5,7 +5,6 @@ use std::path::{Path, PathBuf};
 use anyhow::Context as _;
 use clap::Args;
 use crypto::deployment_secret::DeploymentSecret;
-use crypto::password::hash::Hasher;
 use crypto::seal::Sealer;
 use flows::App;
 use model::limit::Limits;
@@ -111,6 +110,6 @@ impl Tools {
             security_contact: None,
             images_bucket: None,
         };
-        Ok(App::new(settings, self.store.clone(), self.clock.clone(), self.entropy.clone(), Hasher::default()))
+        Ok(App::new(settings, self.store.clone(), self.clock.clone(), self.entropy.clone(), settings::hasher()?))
     }
 }

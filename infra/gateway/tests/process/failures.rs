@@ -42,6 +42,7 @@ fn invalid_variables_are_named() {
         ("GATELET_API_URL", "nowhere"),
         ("GATELET_SITE_URL", "nowhere"),
         ("GATELET_ACCESS_TOKEN_SECONDS", "1"),
+        ("GATELET_PASSWORD_HASH", "m=19456,t=1,p=1"),
         ("GATELET_SENDER", "nobody\r\nBcc: all"),
         ("GATELET_LOG", "bogus"),
         ("GATELET_LOG", "info,gateway=loud"),

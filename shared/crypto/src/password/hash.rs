@@ -4,9 +4,12 @@
 //! than the current ones, and replaces it.
 //!
 //! Checking a wrong password takes the same work whether or not the account exists, and whichever
-//! kind of hash the account has: one argon2id, plus bcrypt at the highest cost among the project's
-//! imported hashes, if there are any. bcrypt of cost `n` runs 2^n rounds, so a check of cost `k`
-//! followed by dummy checks of costs `k` to `n - 1` adds up to the same work.
+//! kind of hash the account has: one argon2id at the current parameters, plus bcrypt at the highest
+//! cost among the project's imported hashes, if there are any. An argon2id hash that is cheaper
+//! than the current parameters is followed by one that fills as much memory as it lacks, which
+//! comes within some percent of the same time; one that is dearer, from before the parameters were
+//! lowered, still takes longer. bcrypt of cost `n` runs 2^n rounds, so a check of cost `k` followed
+//! by dummy checks of costs `k` to `n - 1` adds up to the same work.
 
 use std::cell::RefCell;
 use std::hint::black_box;
@@ -22,6 +25,7 @@ use tokio::sync::oneshot;
 use wire::entropy::Entropy;
 
 use crate::password::Password;
+use crate::password::cost::{Cost, rest};
 
 /// A stored hash: a PHC string of argon2id, or an imported bcrypt hash (`$2a$`, `$2b$`, `$2y$`).
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -72,9 +76,9 @@ thread_local! {
     static MEMORY: RefCell<Vec<Block>> = const { RefCell::new(Vec::new()) };
 }
 
-/// Hashes and checks passwords off the async threads, at most one per core at a time (each takes 19
-/// MiB). The threads are dedicated: those of a pool that grows with load would keep their memory
-/// after the load is gone.
+/// Hashes and checks passwords off the async threads, at most one per core at a time (each takes
+/// the memory of the parameters, 19 MiB by default). The threads are dedicated: those of a pool
+/// that grows with load would keep their memory after the load is gone.
 #[derive(Clone)]
 pub struct Hasher {
     params: Params,
@@ -84,16 +88,19 @@ pub struct Hasher {
 }
 
 impl Default for Hasher {
-    /// argon2id with 19456 KiB, two passes and one lane, the minimum in OWASP's password storage
-    /// cheat sheet.
     fn default() -> Self {
-        Self::new(19_456, 2)
+        Self::at(Cost::STANDARD)
     }
 }
 
 impl Hasher {
-    /// A hasher with other costs: `memory` in KiB, and the number of `passes` over the memory.
-    /// Tests use low costs.
+    /// A hasher whose new hashes have this cost.
+    pub fn at(cost: Cost) -> Self {
+        Self::new(cost.memory(), cost.passes())
+    }
+
+    /// A hasher with any cost: `memory` in KiB, and the number of `passes` over the memory. Tests
+    /// use low costs.
     #[expect(clippy::expect_used, reason = "the parameters are constants of this program")]
     pub fn new(memory: u32, passes: u32) -> Self {
         let params = Params::new(memory, passes, 1, Some(32)).expect("parameters within argon2's ranges");
@@ -147,7 +154,7 @@ impl Hasher {
         };
         match right && hash.is_some() {
             false => {
-                self.pad(cost, password, dearest);
+                self.pad(text, cost, password, dearest);
                 Verdict::Wrong
             }
             true if self.is_weak(text) => Verdict::RightButWeak,
@@ -157,7 +164,13 @@ impl Hasher {
 
     /// Adds the work that a check against this hash (bcrypt of `cost`, or argon2id) lacks compared
     /// with the most expensive check in the project.
-    fn pad(&self, cost: Option<u32>, password: &str, dearest: Option<u32>) {
+    fn pad(&self, text: &str, cost: Option<u32>, password: &str, dearest: Option<u32>) {
+        if let Some(stored) = params_of(text)
+            && let Some((memory, passes)) = rest((self.params.m_cost(), self.params.t_cost()), (stored.m_cost(), stored.t_cost()))
+            && let Ok(params) = Params::new(memory, passes, 1, None)
+        {
+            let _ = black_box(output(&Argon2::new(Algorithm::Argon2id, Version::V0x13, params), password, &[0; 16]));
+        }
         let missing = match (cost, dearest) {
             (Some(cost), dearest) => {
                 let _ = black_box(is_right(&self.decoy, password));
@@ -172,8 +185,7 @@ impl Hasher {
     }
 
     fn is_weak(&self, text: &str) -> bool {
-        let stored = PasswordHash::new(text).ok().and_then(|hash| Params::try_from(&hash).ok());
-        stored.is_none_or(|stored| stored.m_cost() < self.params.m_cost() || stored.t_cost() < self.params.t_cost())
+        params_of(text).is_none_or(|stored| stored.m_cost() < self.params.m_cost() || stored.t_cost() < self.params.t_cost())
     }
 
     #[expect(clippy::expect_used, reason = "without threads no password can be checked; a panic in the work is a bug that must surface")]
@@ -192,6 +204,11 @@ impl Hasher {
         threads.spawn(move || drop(done.send(work())));
         result.await.expect("hashing ends")
     }
+}
+
+/// The parameters of an argon2 PHC string; `None` for a bcrypt hash.
+fn params_of(text: &str) -> Option<Params> {
+    PasswordHash::new(text).ok().and_then(|hash| Params::try_from(&hash).ok())
 }
 
 /// Hashes with argon2id on this thread.

@@ -3,6 +3,7 @@
 //! A password is normalised to NFC (SP 800-63B-4, §3.1.1.2), so the same characters match whichever
 //! keyboard produced them.
 
+pub mod cost;
 pub mod hash;
 pub mod recovery;
 
