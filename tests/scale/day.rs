@@ -1,7 +1,5 @@
 //! A day of the whole population.
 
-use std::collections::BTreeMap;
-
 use crate::layout::{Cache, places, stream};
 use crate::partitions::{Outcome, Place};
 use crate::population::{self, DAY, PROJECTS, USERS, VISIT, curve, events};
@@ -45,8 +43,8 @@ fn counts(random: &mut rand_chacha::ChaCha8Rng, shares: &[f64], second: u32, loa
 }
 
 /// Simulates a day on which every user makes `load` visits on average.
-pub(crate) fn simulate(profiles: &Profiles, load: f64, cache: Cache) -> Day {
-    let mut places = places(profiles, PROJECTS, cache);
+pub(crate) fn simulate(profiles: &Profiles, load: f64, cache: Cache, partitions: usize) -> Day {
+    let mut places = places(profiles, PROJECTS, cache, partitions);
     let (mut random, shares) = (population::seeded(), population::projects());
     let mut day = Day { requests: vec![0.0; VISIT.len()], throttled: vec![0.0; VISIT.len()], ..Day::default() };
     day.hottest_points = vec![(0.0, String::new()); places.len()];
@@ -77,18 +75,16 @@ pub(crate) fn simulate(profiles: &Profiles, load: f64, cache: Cache) -> Day {
 
 fn sum_up(day: &mut Day, profiles: &Profiles, places: &[Place]) {
     day.partitions = places.iter().map(Place::count).collect();
-    let throttled: BTreeMap<usize, f64> = day.outcomes.iter().flat_map(|outcome| outcome.throttled.clone()).collect();
-    for (stream, count) in throttled {
+    for (stream, count) in day.outcomes.iter().flat_map(|outcome| &outcome.throttled) {
         day.throttled[stream % VISIT.len()] += count;
     }
+    day.year = day.before;
     for profile in &profiles.kinds {
         let requests = VISIT.iter().zip(&day.requests).find(|((kind, ..), _)| *kind == profile.kind).map_or(0.0, |(_, count)| *count);
-        for place in 0..places.len() {
-            day.added[place] += requests * profile.day[place];
-            day.year[place] += requests * profile.year[place];
+        let sums = day.added.iter_mut().zip(&mut day.year);
+        for ((added, year), (of_day, of_year)) in sums.zip(profile.day.iter().zip(&profile.year)) {
+            *added += requests * of_day;
+            *year += requests * of_year;
         }
-    }
-    for place in 0..places.len() {
-        day.year[place] += day.before[place];
     }
 }

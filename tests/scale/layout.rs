@@ -67,8 +67,8 @@ pub(crate) fn numbered(profiles: &Profiles) -> Vec<(usize, &Family, Units)> {
     all
 }
 
-/// The table and its indexes, with the keys of this many projects.
-pub(crate) fn places(profiles: &Profiles, projects: usize, cache: Cache) -> [Place; 3] {
+/// The table and its indexes, with the keys of this many projects and this many partitions each.
+pub(crate) fn places(profiles: &Profiles, projects: usize, cache: Cache, partitions: usize) -> [Place; 3] {
     let users = population::users();
     let mut slots: BTreeMap<(usize, u64), BTreeMap<usize, Units>> = BTreeMap::new();
     let mut shared: BTreeMap<(usize, usize, &Family), Vec<Term>> = BTreeMap::new();
@@ -101,7 +101,7 @@ pub(crate) fn places(profiles: &Profiles, projects: usize, cache: Cache) -> [Pla
     for ((place, project, family), terms) in shared {
         points[place].extend(points_of(profiles, project, family, &terms));
     }
-    points.map(Place::new)
+    points.map(|points| Place::new(points, partitions))
 }
 
 /// The points of a shared family in a project.
@@ -111,7 +111,7 @@ fn points_of(profiles: &Profiles, project: usize, family: &Family, terms: &[Term
     let share = 1.0 / f64::from(layout.shards) / parts as f64;
     let mut points = Vec::new();
     for shard in 0..u64::from(layout.shards) {
-        let of_key = hash(hash_text(&family.pk) ^ hash((project as u64) << 8 | shard));
+        let of_key = hash(hash_text(&family.pk) ^ hash(((project as u64) << 8) | shard));
         for part in 0..parts {
             let order = family.sk.as_deref().map_or(part, hash_text);
             let terms = terms.iter().map(|term| Term { units: times(term.units, share), ..*term }).collect();

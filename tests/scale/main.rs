@@ -23,6 +23,7 @@ mod walls;
 use expect_test::expect_file;
 
 use crate::layout::Cache;
+use crate::partitions::{NEW_TABLE, WARM_TABLE};
 use crate::report::Scenario;
 
 /// Requests a minute of one project that a deployment serves whose functions keep project and key
@@ -34,10 +35,11 @@ async fn a_day_of_a_million_users_is_as_simulated() {
     let (app, requests) = recorded::requests().await;
     let profiles = profile::profiles(&requests);
     let pages = pages::measure(&app).await;
-    let days = [(1.0, Cache::OFF), (100.0, Cache::OFF), (100.0, Cache::ON)].map(|(load, cache)| day::simulate(&profiles, load, cache));
+    let loads = [(1.0, Cache::OFF, NEW_TABLE), (100.0, Cache::OFF, WARM_TABLE), (100.0, Cache::ON, WARM_TABLE)];
+    let days = loads.map(|(load, cache, partitions)| day::simulate(&profiles, load, cache, partitions));
     let everything = walls::everything();
-    let sign_ins = walls::only("sign in with a password");
-    let reads = walls::only("get the current user");
+    let sign_ins = walls::only("sign in with a password", 1.0);
+    let reads = walls::only("get the current user", 0.0);
     let scenarios = [("everything", everything), ("sign-ins with a password", sign_ins), ("reads of the current user", reads)]
         .map(|(name, mix)| Scenario::new(&profiles, name, mix));
     let [all, ..] = &scenarios;

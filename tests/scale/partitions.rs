@@ -19,7 +19,9 @@ pub(crate) const WRITES: f64 = 1000.0;
 /// The bytes that one partition holds.
 const MOST_BYTES: f64 = 10.0 * 1024.0 * 1024.0 * 1024.0;
 /// The partitions of a new table, which serve 4,000 write and 12,000 read units a second.
-const AT_FIRST: usize = 4;
+pub(crate) const NEW_TABLE: usize = 4;
+/// The partitions of a table whose warm throughput was set to 64,000 write and 192,000 read units.
+pub(crate) const WARM_TABLE: usize = 64;
 /// For how many seconds unused capacity is kept.
 const BURST: f64 = 300.0;
 /// The share of its limit above which a partition is hot.
@@ -116,14 +118,14 @@ impl Partition {
 }
 
 impl Place {
-    /// A new place.
-    pub(crate) fn new(mut points: Vec<Point>) -> Self {
+    /// A place that begins with this many partitions.
+    pub(crate) fn new(mut points: Vec<Point>, partitions: usize) -> Self {
         points.sort_by_key(|point| point.at);
         let mut place = Self { points, partitions: Vec::new() };
-        let step = u64::MAX / AT_FIRST as u64;
+        let step = u64::MAX / partitions as u64;
         let mut from = 0;
-        for number in 1..=AT_FIRST as u64 {
-            let end = if number == AT_FIRST as u64 { u64::MAX } else { number * step };
+        for number in 1..=partitions as u64 {
+            let end = if number == partitions as u64 { u64::MAX } else { number * step };
             let to = place.points.partition_point(|point| point.at.0 < end).max(from);
             place.partitions.push(Partition::new(from..to, &place.points));
             from = to;

@@ -116,7 +116,7 @@ impl<'a> Seen<'a> {
             }
         }
         for ((place, pk, sk), (users, runs)) in items {
-            if users.len() > 1 || users.is_empty() && runs.len() > 1 {
+            if users.len() > 1 || (users.is_empty() && runs.len() > 1) {
                 let item = (place, seen.without_project(&unsharded(pk).0), kind_of_item(sk));
                 seen.items.insert(item);
             }
@@ -149,11 +149,14 @@ impl<'a> Seen<'a> {
     }
 }
 
-/// Whether the sort keys under a partition key came in their order, but for one in ten.
+/// Whether the sort keys under a partition key came in their order, but for one in ten. Two or
+/// three keys say nothing.
 fn ascends(sort_keys: &[&str]) -> bool {
+    let mut sort_keys = sort_keys.to_vec();
+    sort_keys.dedup();
     let pairs = sort_keys.len().saturating_sub(1);
     let ordered = sort_keys.windows(2).filter(|pair| pair[0] <= pair[1]).count();
-    pairs > 0 && ordered * 10 >= pairs * 9
+    pairs > 2 && ordered * 10 >= pairs * 9
 }
 
 fn layouts(requests: &[Request], seen: &Seen<'_>) -> BTreeMap<Family, Layout> {

@@ -23,10 +23,10 @@ fifth of all users). Each user makes one visit a day on average, the busiest 500
 home in different time zones; at its busiest hour a project has 1.9 times its mean load.
 
 The partitions, as AWS documents them: 3,000 read and 1,000 write units a second and 10 GB each;
-four in a new table and in each new index; unused capacity of up to 300 seconds serves bursts; a
-partition that is busy for five minutes (above 80 % of its limit; AWS does not publish when) is
-split where its load halves. A split does not help a single item, nor a partition key to which
-items are only appended in order.
+four in a new table and in each new index, or 64 (set by warm throughput) for a hundred times the
+load; unused capacity of up to 300 seconds serves bursts; a partition that is busy for five minutes
+(above 80 % of its limit; AWS does not publish when) is split where its load halves. A split does
+not help a single item, nor a partition key to which items are only appended in order.
 
 *With a cache*: the functions keep project and key for two seconds in each instance. There are
 twice as many instances as the load keeps busy.
@@ -79,7 +79,7 @@ fn grouped(number: f64) -> String {
 }
 
 fn gigabytes(bytes: f64) -> String {
-    format!("{:.1}", bytes / 1024.0_f64.powi(3))
+    format!("{:.2}", bytes / 1024.0_f64.powi(3))
 }
 
 fn percent(share: f64) -> String {
@@ -154,7 +154,9 @@ found no capacity.
         }
     }
     text.push_str("\n| throttled accesses, by request |");
-    names.iter().for_each(|name| drop(write!(text, " {name} |")));
+    for name in names {
+        let _ = write!(text, " {name} |");
+    }
     text.push_str("\n|---|---|---|---|\n");
     for (kind, (name, ..)) in VISIT.iter().enumerate() {
         let _ = write!(text, "| {name} |");

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::layout::{Cache, is_cached, name, numbered, places, stream, with_cache};
-use crate::partitions::{Outcome, READS, WRITES};
+use crate::partitions::{NEW_TABLE, Outcome, READS, WRITES};
 use crate::population::VISIT;
 use crate::profile::{Family, Owner, Profiles, Units};
 
@@ -22,9 +22,10 @@ pub(crate) fn everything() -> Mix {
     VISIT.iter().map(|(_, each, _)| each / all).collect()
 }
 
-/// Nothing but one kind of request, with the work of the trail's worker that follows from it.
-pub(crate) fn only(kind: &str) -> Mix {
-    VISIT.iter().map(|(other, ..)| f64::from(u8::from(*other == kind || other.starts_with("link ")))).collect()
+/// Nothing but one kind of request, each of which leaves this many entries in the trail.
+pub(crate) fn only(kind: &str, entries: f64) -> Mix {
+    let share = |other: &str| f64::from(u8::from(other == kind)) + if other.starts_with("link ") { entries } else { 0.0 };
+    VISIT.iter().map(|(other, ..)| share(other)).collect()
 }
 
 /// A key that all requests of a project share.
@@ -71,15 +72,14 @@ pub(crate) fn walls(profiles: &Profiles, mix: &Mix, cache: Cache) -> Vec<Wall> {
 
 /// Whether a steady load of one project finds capacity; otherwise the name of what is hottest.
 fn holds(profiles: &Profiles, mix: &Mix, cache: Cache, per_minute: f64) -> Result<(), String> {
-    let mut places = places(profiles, 1, cache);
+    let mut places = places(profiles, 1, cache, NEW_TABLE);
     let mut counts = vec![0.0; stream(2, 0)];
     for (kind, share) in mix.iter().enumerate() {
         let count = per_minute / 60.0 * f64::from(STEP) * share;
         (counts[stream(0, kind)], counts[stream(1, kind)]) = (count, count);
     }
-    let mut last: [Outcome; 3] = Default::default();
+    let (mut early, mut last): ([Outcome; 3], [Outcome; 3]) = Default::default();
     for second in (0..WHOLE).step_by(STEP as usize) {
-        let mut early: [Outcome; 3] = Default::default();
         let outcomes = if second < WHOLE - LAST { &mut early } else { &mut last };
         for (place, outcome) in places.iter_mut().zip(outcomes) {
             place.step(&counts, f64::from(STEP), outcome);
