@@ -32,13 +32,13 @@ const LONGEST_FUNCTION: usize = 60;
 const MOST_ARGUMENTS: usize = 5;
 
 /// A module by its path within its crate; the path of the root is empty.
-pub(crate) type Module = Vec<String>;
+type Module = Vec<String>;
 
 /// The files of a crate by their modules.
-pub(crate) type Sources = BTreeMap<Module, String>;
+type Sources = BTreeMap<Module, String>;
 
 /// The sources of the crate in a folder, without its binaries.
-pub(crate) fn sources(folder: &Path) -> Sources {
+fn sources(folder: &Path) -> Sources {
     rust_files(folder)
         .into_iter()
         .filter_map(|path| Some((module_of(path.strip_prefix(folder).ok()?)?, fs::read_to_string(path).unwrap())))
@@ -162,7 +162,7 @@ impl Reader<'_> {
 }
 
 /// For each file, the files that it depends on.
-pub(crate) fn arrows(sources: &Sources) -> BTreeMap<Module, BTreeSet<Module>> {
+fn arrows(sources: &Sources) -> BTreeMap<Module, BTreeSet<Module>> {
     let of = |(module, text): (&Module, &String)| {
         let mut reader = Reader { sources, here: module.clone(), depth: 0, found: BTreeSet::new() };
         reader.read(TokenStream::from_str(text).unwrap());

@@ -10,7 +10,7 @@ use infra::checked_in::root;
 use infra::openapi::common;
 use infra::{Operation, operations, workers};
 
-use crate::{house, tree};
+use crate::tree;
 
 /// The length that remains of Lambda's 64 characters after `gatelet-`, the stage and a dash.
 const LONGEST_NAME: usize = 43;
@@ -74,29 +74,6 @@ fn changing_operations_leave_a_trail_entry_or_state_why_not() {
             Trail::Nothing(reason) => assert!(reason.len() > 10 && !reason.ends_with('.'), "{name}: {reason:?} is not a sufficient reason"),
         }
     }
-}
-
-/// The memory of a function that hashes passwords is that of a whole core.
-#[test]
-fn operations_that_can_hash_passwords_have_the_memory_for_it() {
-    let (mut hashing, all) = (0, operations::all());
-    for area in tree::areas() {
-        let sources = house::sources(&root().join(format!("functions/{area}/src")));
-        let arrows = house::arrows(&sources);
-        for operation in all.iter().filter(|operation| operation.area() == area) {
-            let (mut reached, mut next) = (BTreeSet::new(), vec![vec![operation.short_name().replace('-', "_")]]);
-            while let Some(module) = next.pop() {
-                // The root of the crate lists all operations.
-                if !module.is_empty() && reached.insert(module.clone()) {
-                    next.extend(arrows.get(&module).into_iter().flatten().cloned());
-                }
-            }
-            let hashes = reached.iter().any(|module| sources.get(module).is_some_and(|text| text.contains(".hasher")));
-            assert_eq!(operation.route.hashes(), hashes, "{}: .hashes_passwords() belongs to those that can", operation.route.name);
-            hashing += usize::from(hashes);
-        }
-    }
-    assert!(hashing > 5, "{hashing}");
 }
 
 #[test]
