@@ -122,8 +122,6 @@ async fn every_operation_costs_what_the_cost_table_says() {
     costs.push(cost_of_a_deletion().await);
     costs.push(cost_of_a_link().await);
     costs.push(cost_of_a_first_refresh().await);
-    costs.extend(costs_of_later_refreshes().await);
-    costs.extend(costs_with_a_cache().await);
     costs.push(cost_of_a_later_check().await);
     costs.extend(second_factors);
     let text = costs.iter().fold(HEAD.to_owned(), |mut text, cost| {
@@ -183,30 +181,6 @@ async fn cost_of_a_first_refresh() -> Cost {
     let caller = app.client().with("x-stack-refresh-token", &ada.refresh_token);
     let refresh = async { assert_eq!(caller.post("/api/v1/auth/sessions/current/refresh", serde_json::json!({})).await.status(), 200) };
     measured(&app, "auth-session-refresh, first of a day", 256, refresh).await
-}
-
-/// A refresh of a session that was used before: the first of an hour, and another one.
-async fn costs_of_later_refreshes() -> [Cost; 2] {
-    let world = World::new(Limits::standard()).await;
-    let refresh = async || assert_eq!(world.send("auth/session-refresh").await.status(), 200);
-    refresh().await;
-    world.app.advance(jiff::SignedDuration::from_hours(1));
-    let first = measured(&world.app, "auth-session-refresh, first of an hour", 256, refresh()).await;
-    world.app.advance(jiff::SignedDuration::from_mins(1));
-    [first, measured(&world.app, "auth-session-refresh, used within the hour", 256, refresh()).await]
-}
-
-/// Frequent operations in a process that remembers the project and the key.
-async fn costs_with_a_cache() -> Vec<Cost> {
-    let mut costs = Vec::new();
-    for (event, memory) in [("auth/password-sign-in", 1769), ("auth/session-refresh", 256), ("users/me-read", 256)] {
-        let mut world = World::new(Limits::standard()).await;
-        world.app = Arc::new(world.app.redeployed(|settings| settings.project_cache_seconds = 2));
-        assert_eq!(world.send("users/me-read").await.status(), 200);
-        let name = format!("{}, with `ProjectCacheSeconds`", event.replace('/', "-"));
-        costs.push(measured(&world.app, &name, memory, async { assert_eq!(world.send(event).await.status(), 200) }).await);
-    }
-    costs
 }
 
 /// A check of a user's API key whose use was recorded within the hour.

@@ -10,10 +10,9 @@ use model::session::token::Subject;
 use model::team::invitation::{Invitation, LIFE};
 use model::team::{Member, Team};
 use model::user::User;
-use store::session::{self, token};
 use store::team::membership::{self, MemberRow};
 use store::team::{self, invitation};
-use store::{profile_image, user};
+use store::{profile_image, session, user};
 use support::TestApp;
 use wire::clock::after;
 use wire::id::{InvitationId, ProjectId, TeamId, UserId};
@@ -105,7 +104,7 @@ pub(crate) async fn write_owner(app: &TestApp) -> String {
         app.app.store.create_owned_project(&owned, team.id, user.id).await.unwrap();
     }
     let session = Session::start(&user, &ProjectConfig::default().sessions, None, entropy, now);
-    app.app.store.write(session::create(&project, &session, &token::draw(&session, entropy)).unwrap()).await.unwrap();
+    app.app.store.transact(session::create(&project, &session, &entropy.code()).unwrap()).await.unwrap();
     let subject = Subject::of(&user, &project, &ProjectConfig::default(), &session);
     app.app.signer.sign(&subject, now, app.app.settings.access_token_life)
 }

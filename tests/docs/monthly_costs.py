@@ -12,7 +12,7 @@ USERS = [1_000, 100_000, 1_000_000]
 # The monthly use of an active user: the number of calls, and the milliseconds of Lambda per call.
 USE = {
     "auth-password-sign-in": (2, 60),
-    "auth-session-refresh, first of an hour": (60, 5),
+    "auth-session-refresh": (60, 5),
     "users-me-read": (60, 5),
     "auth-password-sign-up": (0.1, 60),
     "users-contact-channel-verify": (0.1, 5),
@@ -25,6 +25,9 @@ EMAILS = 0.1 + 0.05 + 0.05
 ENTRIES = 0.1 + 0.1 + 0.1 + 2
 # Days in a month on which an active user is active.
 DAYS = 20
+# Refreshes that are the first of their hour but not of their day, the units of an index that each
+# of them writes, and the price of a unit in dollars.
+HOURS, INDEX_UNITS, UNIT = 40, 2, 0.625e-6
 # Prices in dollars.
 SES_EMAIL, LOG_GB, STORED_GB, BACKUP_GB, SECRET, METRIC, ALARM = 100e-6, 0.50, 0.25, 0.20, 0.40, 0.30, 0.10
 LINE_BYTES, USER_BYTES = 600, 10_000
@@ -55,7 +58,7 @@ def table():
         "sign-ins with a password": sign_ins,
         "all other requests": sum(of(name, *use) for name, use in USE.items()) - sign_ins,
         "audit log": of("workers-trail, one entry", ENTRIES, 5),
-        "figures: active users": of("auth-session-refresh, first of a day", DAYS, 5) - of("auth-session-refresh, first of an hour", DAYS, 5),
+        "figures: active users": of("auth-session-refresh, first of a day", DAYS, 5) - of("auth-session-refresh", DAYS, 5) + HOURS * INDEX_UNITS * UNIT,
         "emails: SES and the worker": EMAILS * SES_EMAIL + of("workers-outbox, one email", EMAILS, 100),
         "logs": calls * 2 * LINE_BYTES / 1e9 * LOG_GB,
         "storage and its backups": USER_BYTES / 1e9 * (STORED_GB + BACKUP_GB),

@@ -27,8 +27,7 @@ password (20 accounts of one project, each from its own address) and records eve
 use. For each kind of key: how many items of it one sign-in reads and writes, the share of the
 hottest key, and how many items a second that key then sees at 100, 10,000 and 1,000,000 sign-ins a
 minute, with all accounts equally busy. A key beyond the limit of a partition (3,000 reads, 1,000
-writes a second) is **bold**. With `ProjectCacheSeconds=2`, each instance reads `P#…` at most once
-in two seconds for each key, whatever the load.
+writes a second) is **bold**.
 
 | keys | access | items a sign-in | of them the hottest key | 100/min | 10,000/min | 1,000,000/min |
 |---|---|---|---|---|---|---|

@@ -195,10 +195,10 @@ async fn by_code(
     let failures = hinted.filter(|(user, _)| *user == row.user.id).map(|(_, failures)| failures);
     let failures = failures.unwrap_or_else(|| Failures::of_second_factor(app, project, row.user.id));
     let right = given.check(access, &row.user, &failures, Event::SignInFailed).await?;
-    failures.check_again().await?;
 
     let completion = Completion::start(access, &attempt, &row.user, body, Amr::Otp);
-    let writes = completion.writes(&row.user, &body.code).await?;
+    let mut writes = completion.writes(&row.user, &body.code).await?;
+    writes.extend(failures.still_allowed());
     redeemed(given.redeem(access, &row, right, writes).await)?;
     Ok(completion.answer(&row.user))
 }

@@ -70,7 +70,7 @@ pub async fn handle(
         return Err(ROUTE.schema_error(&Problems::one("headers.x-service-refresh-token", "is required")).into());
     };
     let (project, user, token) = (&access.project.id, &current.row.user, SecretString::from(token.to_owned()));
-    let Some(claim) = access.prefetched.token_claim(project, &token).await? else {
+    let Some(claim) = app.store.token_claim(project, &token).await? else {
         limits::unknown_token(&app, project, &access.place).await?;
         return Err(KnownError::CrossDomainSessionMismatch.into());
     };

@@ -30,7 +30,7 @@ use secrecy::SecretString;
 use serde::Serialize;
 use store::keys::user_key;
 use store::provider::authorization::{AuthorizationCode, code_key};
-use store::session::token;
+use store::session::{TokenClaim, token_key};
 use store::user::UserRow;
 use store::{Items, Key, record};
 use strum::{EnumString, VariantNames};
@@ -167,7 +167,7 @@ impl Grant {
     /// The keys to read besides those of the project and its API key.
     fn keys(&self, project: &ProjectId, device: Option<&DeviceToken>) -> Vec<Key> {
         match self {
-            Self::Refresh(token) => vec![token::key(project, token)],
+            Self::Refresh(token) => vec![token_key(project, token)],
             Self::Device(poll) => vec![poll.key(project)],
             Self::Code(redemption) => {
                 let user = code::user_of(&redemption.code);
@@ -180,8 +180,7 @@ impl Grant {
     async fn exchange(self, app: &App, project: &Project, mut items: Items, caller: &Caller) -> Result<Tokens, Error> {
         match self {
             Self::Refresh(token) => {
-                let item = items.take(&token::key(&project.id, &token));
-                let Some(claim) = item.map_or(Ok(None), |item| token::claim(item, &token))? else {
+                let Some(claim) = items.entity::<TokenClaim>(&token_key(&project.id, &token))? else {
                     limits::unknown_token(app, &project.id, &caller.place).await?;
                     return Err(KnownError::RefreshTokenNotFoundOrExpired.into());
                 };

@@ -4,7 +4,7 @@
 //! and a wrong password all get the same answer after the same work: the same number of reads and
 //! writes, and one password check.
 
-use api::http::TableAction::{BatchGetItem, GetItem, PutItem, Query, UpdateItem};
+use api::http::TableAction::{BatchGetItem, ConditionCheckItem, GetItem, PutItem, Query, UpdateItem};
 use api::http::{Json, Named, Route};
 use api::product::{Access, Client, Input};
 use axum::extract::State;
@@ -30,7 +30,7 @@ pub const ROUTE: Route = Route::post("auth-password-sign-in", "/api/v1/auth/pass
     .summary("Signs in with email address and password")
     .limit(Limit::SignIn)
     .open_to_restricted()
-    .table(&[BatchGetItem, GetItem, PutItem, Query, UpdateItem])
+    .table(&[BatchGetItem, ConditionCheckItem, GetItem, PutItem, Query, UpdateItem])
     .reads(&[Named::EmailClaim])
     .errors(&[ErrorCode::PasswordAuthenticationNotEnabled, ErrorCode::EmailPasswordMismatch, ErrorCode::MultiFactorAuthenticationRequired])
     .hashes_passwords();
@@ -66,7 +66,6 @@ pub async fn handle(State(app): State<App>, access: Access<Client>, Input { body
         }
     };
 
-    failures.check_again().await?;
     if verdict == Verdict::RightButWeak {
         rehash(&access, &mut row, &body.password).await?;
     }
@@ -74,12 +73,12 @@ pub async fn handle(State(app): State<App>, access: Access<Client>, Input { body
     if device.is_none()
         && let Some((attempt, required)) = second_factor::required(&app, &access.project, &row.user, false, Amr::Pwd)?
     {
-        app.store.transact([attempt].into_iter().chain(forget)).await?;
+        app.store.transact([attempt].into_iter().chain(failures.still_allowed()).chain(forget)).await?;
         return Err(required.into());
     }
     let session = NewSession::start(&app, &access.project, &row.user, &access.place, vec![Amr::Pwd]).on(device);
     let notice = notice::write(&app, &access.project, &row.user, &access.place).await?;
-    app.store.transact(session.writes(&access.project)?.into_iter().chain(forget).chain(notice)).await?;
+    app.store.transact(session.writes(&access.project)?.into_iter().chain(failures.still_allowed()).chain(forget).chain(notice)).await?;
     required_teams::renew(&app, &access.project, &mut row.user).await?;
     Ok(Json(session.signed_in(&app, &access.project, &row.user)))
 }

@@ -73,6 +73,6 @@ pub async fn handle(
 /// The session of the refresh token in the header, if it belongs to this user.
 async fn kept_session(access: &Access<Client>, headers: &HeaderMap, user: UserId) -> Result<Option<SessionId>, Error> {
     let Some(token) = header(headers, "refresh-token")? else { return Ok(None) };
-    let claim = access.prefetched.token_claim(&access.project.id, &SecretString::from(token.to_owned())).await?;
+    let claim = access.app.store.token_claim(&access.project.id, &SecretString::from(token.to_owned())).await?;
     Ok(claim.filter(|claim| claim.user_id == user).map(|claim| claim.session_id))
 }

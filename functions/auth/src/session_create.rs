@@ -14,7 +14,7 @@ use model::session::{MAX_LIFE, Session};
 use model::user::reference::UserRef;
 use secrecy::ExposeSecret as _;
 use serde::Serialize;
-use store::session::{self, token};
+use store::session;
 use utoipa::ToSchema;
 use wire::clock::after;
 use wire::problem::Problems;
@@ -71,8 +71,8 @@ pub async fn handle(
         is_impersonation: body.is_impersonation.unwrap_or(false),
         ..Session::start(&row.user, &project.config.sessions, None, &app.entropy, now)
     };
-    let refresh_token = token::draw(&session, &app.entropy);
-    app.store.write(session::create(&project.id, &session, &refresh_token)?).await?;
+    let refresh_token = app.entropy.code();
+    app.store.transact(session::create(&project.id, &session, &refresh_token)?).await?;
     Ok(Json(CreatedSession {
         access_token: access_token(&app, project, &row.user, &session),
         refresh_token: refresh_token.expose_secret().to_owned(),

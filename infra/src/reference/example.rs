@@ -99,7 +99,6 @@ fn number(schema: &Value, name: &str) -> Value {
 }
 
 const TOKEN: &str = "7c2v9xq4hb1mz8tk5wr0ydn3gjp6sfea7c2v9xq4hb1mz";
-const REFRESH_TOKEN: &str = "0f9b6c1e2f4b4d7a8a345b9f0c6d7e81018f0b6c0d1e7c4d8a344b9f0c6d7e807c2v9xq4hb1mz8tk5wr0ydn3gjp6sfea7c2v9xq4hb1mz";
 
 fn text(schema: &Value, name: &str) -> Value {
     let by_format = match schema["format"].as_str() {
@@ -112,8 +111,7 @@ fn text(schema: &Value, name: &str) -> Value {
     };
     let by_name = || match name {
         "access_token" => "eyJhbGciOiJFUzI1NiIs…",
-        "refresh_token" => REFRESH_TOKEN,
-        "code" | "nonce" | "attempt_code" => TOKEN,
+        "refresh_token" | "code" | "nonce" | "attempt_code" => TOKEN,
         "token_type" => "Bearer",
         "status" => "ok",
         "ip" => "203.0.113.7",

@@ -8,9 +8,8 @@
 //! the proof, so that nobody else can use up the project's quota. Requests with a wrong key, and
 //! those for a project that does not exist, are counted by IP address ([`unproved`]). An operation
 //! counts the subjects that only it knows: the account whose password or second factor is guessed
-//! ([`Failures`]), the authorization code or server key ([`by_secret`]), the refresh token, in its
-//! session's item, and the recipient of an email, if possible in the transaction that writes the
-//! email ([`recipient`], [`count_recipient`]).
+//! ([`Failures`]), the refresh token ([`by_secret`]), and the recipient of an email, if possible in
+//! the transaction that writes the email ([`recipient`], [`count_recipient`]).
 
 use std::sync::OnceLock;
 
@@ -333,16 +332,6 @@ impl<'a> Failures<'a> {
     /// the earlier guesses of strangers no longer count.
     pub fn forget(&self) -> impl Iterator<Item = Write> + use<> {
         self.counter.as_ref().map(|counter| limit::forget(self.project, counter)).into_iter().flatten()
-    }
-
-    /// Fails if the limit has been reached; called once a password or code is known to be right,
-    /// before anything is written. Wrong guesses are counted before they are answered, so no right
-    /// one is accepted once as many as the limit permits were answered. Costs one unit to read.
-    pub async fn check_again(&self) -> Result<(), store::Error> {
-        match self.window() {
-            Some(window) => self.app.store.check_again(self.project, window).await,
-            None => Ok(()),
-        }
     }
 
     /// The write that checks the limit, for the transaction that follows a correct password or

@@ -153,11 +153,4 @@ impl Store {
         let counted = counted(items.get(&key).as_ref());
         if counted < window.quota() { Ok(window) } else { Err(Error::Limited(counter.refusal_at(window.before, counted))) }
     }
-
-    /// Reads the count of a window again; [`Error::Limited`] if the limit has been reached since
-    /// the window was read. Costs 1 unit to read, where [`Window::check`] costs 2 to write.
-    pub async fn check_again(&self, project: &ProjectId, window: &Window) -> Result<(), Error> {
-        let item = self.get_now(&counter_key(project, &window.counter)).await?;
-        if counted(item.as_ref()) < window.quota() { Ok(()) } else { Err(Error::Limited(window.refusal())) }
-    }
 }

@@ -1,56 +1,62 @@
-//! Sessions, each with the digest of its refresh token.
+//! Sessions and the claims of their refresh tokens.
 //!
-//! | item | pk | sk | index |
+//! | item | pk | sk | cost |
 //! |---|---|---|---|
-//! | session | `U#<P>#<user>` | `SESSION#<uuid v7>` | gsi2 `SESSION#<P>#<id>` / `SESSION`, which finds the session's user; the attribute `token` is the digest of the refresh token |
-//! | claim of a refresh token, in tables of earlier versions | `R#<P>#<digest>` | `CLAIM` | gsi1 `SESSION#<P>#<id>` / `CLAIM` |
+//! | session | `U#<P>#<user>` | `SESSION#<uuid v7>` | one Query lists the sessions of a user, newest first |
+//! | claim of a refresh token | `R#<P>#<digest>` | `CLAIM` | 1 unit to read; gsi1 `SESSION#<P>#<id>` / `CLAIM` finds the session's user |
 //!
-//! A refresh token names its session ([`token`]), so one unit reads both, and a sign-in writes one
-//! item for them: two units in a transaction, and one in `gsi2`, which has only keys and is not
-//! written again while the session is used. One Query lists the sessions of a user, newest first.
-//! Sessions and claims expire by TTL at the end of the session's maximum age.
-
-pub mod token;
-pub mod uses;
+//! Both items expire by TTL at the end of the session's maximum age.
 
 use std::collections::HashMap;
 
+use crypto::digest::Digest;
 use jiff::Timestamp;
-use model::limit::Counter;
 use model::place::Place;
 use model::project::Project;
 use model::session::{Amr, Session};
 use model::trail::Event;
-use secrecy::SecretString;
+use secrecy::{ExposeSecret, SecretString};
+use serde::{Deserialize, Serialize};
 use wire::id::{ProjectId, SessionId, UserId};
 
 use crate::client::Store;
 use crate::error::Error;
-use crate::item::{Item, Key, entity, integer, key_of, string};
-use crate::optimistic;
-use crate::session::token::TokenClaim;
-use crate::session::uses::Uses;
+use crate::item::{Item, Key, entity, integer, string};
 use crate::write::Write;
+
+/// The session that a refresh token belongs to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TokenClaim {
+    /// The user.
+    pub user_id: UserId,
+    /// The session.
+    pub session_id: SessionId,
+}
 
 /// The key of a session.
 pub fn session_key(project: &ProjectId, user: UserId, id: SessionId) -> Key {
     Key::new(format!("U#{project}#{user}"), format!("SESSION#{id}"))
 }
 
-/// The partition of a session's place in `gsi2`, and of its token's claim in `gsi1`.
-pub(crate) fn id_partition(project: &ProjectId, id: SessionId) -> String {
+/// The key of a refresh token's claim.
+pub fn token_key(project: &ProjectId, token: &SecretString) -> Key {
+    Key::new(format!("R#{project}#{}", Digest::of(token.expose_secret())), "CLAIM")
+}
+
+pub(crate) fn claim_partition(project: &ProjectId, id: SessionId) -> String {
     format!("SESSION#{project}#{id}")
 }
 
-/// Writes a session with its refresh token, which must come from [`token::draw`].
-pub fn create(project: &ProjectId, session: &Session, token: &SecretString) -> Result<Write, Error> {
-    let write = Write::create(session_key(project, session.user_id, session.id), session)?;
-    Ok(write
-        .expires(session.expires_at)
-        .begins(session)
-        .attribute(token::DIGEST, string(token::digest(token)))
-        .attribute("gsi2pk", string(id_partition(project, session.id)))
-        .attribute("gsi2sk", string("SESSION")))
+/// Writes a session and the claim of its refresh token.
+pub fn create(project: &ProjectId, session: &Session, token: &SecretString) -> Result<[Write; 2], Error> {
+    let claim = TokenClaim { user_id: session.user_id, session_id: session.id };
+    Ok([
+        Write::create(session_key(project, session.user_id, session.id), session)?.expires(session.expires_at).begins(session),
+        Write::create(token_key(project, token), &claim)?
+            .expires(session.expires_at)
+            .attribute("gsi1pk", string(claim_partition(project, session.id)))
+            .attribute("gsi1sk", string("CLAIM")),
+    ])
 }
 
 /// Records that the user of a session reauthenticated by `amr`.
@@ -76,11 +82,6 @@ pub fn gain_factor(project: &ProjectId, session: &Session) -> Result<Write, Erro
 /// after `:idle`. It does not tell whether all sessions of the user were ended at once, which only
 /// the user's item records.
 const LIVES: &str = "attribute_exists(pk) AND d.expires_at > :now AND d.last_used_at > :idle";
-
-/// Records the use of a session at `:now`.
-const TOUCH: &str = "SET d.last_used_at = :now, d.place = :place";
-/// The maximum number of attempts to count a use of a refresh token.
-const ROUNDS: u32 = 5;
 
 /// Fails the transaction unless the session exists and has reached neither its maximum age nor its
 /// maximum idle time. Ending all sessions raises the credential epoch, which the caller must check.
@@ -112,44 +113,29 @@ impl Store {
     /// sessions.
     ///
     /// If the session is deleted concurrently, it is either used before the deletion or not at all,
-    /// because this is one conditional write.
-    ///
-    /// If the claim has the token's uses and `counter` is their limit, the use is counted in the
-    /// same write; [`Error::Limited`] if the limit is reached. Costs 1 unit, and 2 more each time
-    /// that concurrent uses begin a window.
+    /// because this is one conditional write. Costs 1 unit.
     pub async fn touch_session(
         &self,
         project: &ProjectId,
-        claim: &TokenClaim,
-        place: &Place,
-        (idle_since, now): (Timestamp, Timestamp),
-        counter: Option<&Counter>,
+        claim: TokenClaim,
+        place: Option<&Place>,
+        idle_since: Timestamp,
+        now: Timestamp,
     ) -> Result<Option<Session>, Error> {
         let key = session_key(project, claim.user_id, claim.session_id);
-        let update = Write::update(key.clone(), TOUCH)
+        let set_place = if place.is_some() { ", d.place = :place" } else { "" };
+        let mut update = Write::update(key, format!("SET d.last_used_at = :now{set_place}"))
             .on(LIVES)
             .value(":idle", integer(idle_since.as_millisecond()))
-            .value(":now", integer(now.as_millisecond()))
-            .entity(":place", place)?;
-        let Some((mut uses, counter)) = claim.uses.clone().zip(counter) else {
-            return match update.send_returning(&self.client, &self.table).await {
-                Ok(item) => entity(item).map(Some),
-                Err(Error::Conflict(_)) => Ok(None),
-                Err(error) => Err(error),
-            };
-        };
-        optimistic!(ROUNDS, |round| {
-            if round > 0 {
-                let Some(item) = self.get_now(&key).await? else { return Ok(None) };
-                let session: Session = entity(item.clone())?;
-                if session.expires_at <= now || session.last_used_at <= idle_since {
-                    return Ok(None);
-                }
-                uses = Uses::of(item)?;
-            }
-            let counted = uses.count(update.clone(), TOUCH, LIVES, counter).map_err(Error::Limited)?;
-            counted.send_returning(&self.client, &self.table).await.and_then(entity).map(Some)
-        })
+            .value(":now", integer(now.as_millisecond()));
+        if let Some(place) = place {
+            update = update.entity(":place", place)?;
+        }
+        match update.send_returning(&self.client, &self.table).await {
+            Ok(item) => entity(item).map(Some),
+            Err(Error::Conflict(_)) => Ok(None),
+            Err(error) => Err(error),
+        }
     }
 
     /// Ends one session, recorded as `event`; `false` if it does not exist.
@@ -206,24 +192,17 @@ impl Store {
     }
 
     /// The user of a session, found by the session's id; `None` if the session does not exist or
-    /// has only just begun, because the indexes lag behind. Two queries at once, half a unit each:
-    /// the second finds sessions of earlier versions.
+    /// has only just begun, because the index lags behind. Costs half a unit.
     pub async fn user_of_session(&self, project: &ProjectId, id: SessionId) -> Result<Option<UserId>, Error> {
-        let find = async |index: &str| {
-            let query = self.query().index_name(index).key_condition_expression(format!("{index}pk = :pk"));
-            self.query_page(query.expression_attribute_values(":pk", string(id_partition(project, id)))).await
-        };
-        let ((mut sessions, _), (mut claims, _)) = tokio::try_join!(find("gsi2"), find("gsi1"))?;
-        if let Some(Key { pk, .. }) = sessions.pop().as_ref().and_then(key_of) {
-            return Ok(pk.rsplit('#').next().and_then(|user| UserId::parse(user).ok()));
-        }
+        let query = self.query().index_name("gsi1").key_condition_expression("gsi1pk = :pk");
+        let query = query.expression_attribute_values(":pk", string(claim_partition(project, id)));
+        let (mut claims, _) = self.query_page(query).await?;
         let claim: Option<TokenClaim> = claims.pop().map(entity).transpose()?;
         Ok(claim.map(|claim| claim.user_id))
     }
 
-    /// The session that a refresh token belongs to; `None` if there is none. Costs 1 unit.
+    /// The claim of a refresh token.
     pub async fn token_claim(&self, project: &ProjectId, token: &SecretString) -> Result<Option<TokenClaim>, Error> {
-        let item = self.get(&token::key(project, token)).await?;
-        item.map_or(Ok(None), |item| token::claim(item, token))
+        self.get(&token_key(project, token)).await?.map(entity).transpose()
     }
 }

@@ -43,9 +43,8 @@ use store::link::{Link, Release, Unsubscribe};
 use store::project::key_set;
 use store::provider::tokens as kept;
 use store::provider::tokens::ProviderTokens;
-use store::session::{self, token};
 use store::user::{self, EmailClaim, device, provider_account};
-use store::{Write, code, outbox, profile_image};
+use store::{Write, code, outbox, profile_image, session};
 use support::stand_in::StandIn;
 use support::{TestApp, authenticator_code};
 use wire::clock::after;
@@ -67,8 +66,8 @@ pub(super) const TWIN_LINK: &str = "t1rx8qm4bkeh7a2sgfy3dp9njv5c0w6zt1r8x4mqkb7h
 pub(super) const TWIN_KEY: &str = "vjn9pd3yfgs2a7hekb4mq8xr1tz6w0c52h7bkqm4x8r1t";
 pub(crate) const KEY: &str = "0123456789abcdefghjkmnpqrstvwxyz0123456789abc";
 pub(crate) const CODE: &str = "2h7bkqm4x8r1tz6w0c5vjn9pd3yfgs2a7hekb4mq8xr1t";
-const REFRESH_TOKEN: &str = "0f9b6c1e2f4b4d7a8a345b9f0c6d7e81018f0b6c0d1e7c4d8a344b9f0c6d7e807c2v9xq4hb1mz8tk5wr0ydn3gjp6sfea7c2v9xq4hb1mz";
-pub(crate) const USER: &str = "0f9b6c1e-2f4b-4d7a-8a34-5b9f0c6d7e81";
+const REFRESH_TOKEN: &str = "7c2v9xq4hb1mz8tk5wr0ydn3gjp6sfea7c2v9xq4hb1mz";
+const USER: &str = "0f9b6c1e-2f4b-4d7a-8a34-5b9f0c6d7e81";
 const MAIL: &str = "3b1f5a52-8f0e-4b57-9d2c-7c8d9e0f1a2b";
 
 /// An image of the site, in base64.
@@ -99,8 +98,6 @@ const KEY_SET: &str = "c4a1d2e3-5f60-4b7a-8c9d-0e1f2a3b4c5d";
 /// An API key of the user, and one of the user's team.
 const USER_KEY: &str = "d2b1c0a9-8f7e-4d6c-9b5a-4c3d2e1f0a9b";
 const TEAM_KEY: &str = "e3c2d1b0-9a8f-4e7d-8c6b-5d4e3f2a1b0c";
-/// The session of the access token and of the refresh token.
-pub(crate) const SESSION: &str = "018f0b6c-0d1e-7c4d-8a34-4b9f0c6d7e80";
 /// A session other than that of the access token.
 const OTHER_SESSION: &str = "018f0b6c-1e2f-7b4d-8a34-5b9f0c6d7e81";
 
@@ -184,7 +181,6 @@ async fn write_account(app: &TestApp, project: &ProjectId) -> (User, Session) {
     user.permissions.insert(world_of_teams::audit());
     let tokens = tokens_of(app, project, &github);
     let session = Session::start(&user, &ProjectConfig::default().sessions, None, entropy, now);
-    let session = Session { id: SessionId::parse(SESSION).unwrap(), ..session };
     let code = Code::parse(CODE).unwrap();
     let stored = |purpose| StoredCode {
         purpose,
@@ -207,9 +203,9 @@ async fn write_account(app: &TestApp, project: &ProjectId) -> (User, Session) {
         profile_image::put(project, user.id, &picture().digest(), &picture()).unwrap(),
     ];
     writes.extend(passkeys::challenges(project, &user, now));
-    writes.push(session::create(project, &session, &REFRESH_TOKEN.to_owned().into()).unwrap());
+    writes.extend(session::create(project, &session, &REFRESH_TOKEN.to_owned().into()).unwrap());
     let other = Session { id: SessionId::parse(OTHER_SESSION).unwrap(), ..session.clone() };
-    writes.push(session::create(project, &other, &token::draw(&other, entropy)).unwrap());
+    writes.extend(session::create(project, &other, &entropy.code()).unwrap());
     app.app.store.transact(writes).await.unwrap();
     (user, session)
 }
@@ -243,7 +239,7 @@ async fn write_bare_account(app: &TestApp, project: &ProjectId) -> (User, Sessio
         code::create_enrolment(project, &code, &enrolment).unwrap(),
         device::create(project, &remembered).unwrap(),
     ];
-    writes.push(session::create(project, &session, &token::draw(&session, entropy)).unwrap());
+    writes.extend(session::create(project, &session, &entropy.code()).unwrap());
     app.app.store.transact(writes).await.unwrap();
     (user, session)
 }

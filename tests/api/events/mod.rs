@@ -22,7 +22,7 @@ use support::stand_in::StandIn;
 use support::{Answer, Snapshot, TestApp};
 use tokio::sync::OnceCell;
 
-pub(crate) use self::furnish::{CODE, KEY, PROJECT, SESSION, TWIN, USER, picture};
+pub(crate) use self::furnish::{CODE, KEY, PROJECT, TWIN, picture};
 use self::furnish::{LINK, Placeholders, TWIN_KEY, TWIN_LINK, furnish};
 
 /// The service with everything that the events refer to.

@@ -13,21 +13,7 @@ use crate::events::{World, name, success};
 
 /// Fields that may be written even if the change itself is not made: counts, marks, expiries, and
 /// times and places of last use with their index keys.
-const BESIDE: [&str; 13] = [
-    "attempts",
-    "gsi1sk",
-    "gsi2pk",
-    "gsi2sk",
-    "last_active_at",
-    "last_used_at",
-    "mark",
-    "place",
-    "taken_by",
-    "ttl",
-    "used_in",
-    "uses",
-    "uses_before",
-];
+const BESIDE: [&str; 10] = ["attempts", "gsi1sk", "gsi2pk", "gsi2sk", "last_active_at", "last_used_at", "mark", "place", "taken_by", "ttl"];
 
 /// Items that only count requests or wrong attempts.
 fn is_count((partition, sort): &(String, String)) -> bool {

@@ -197,14 +197,9 @@ fn counted(app: &TestApp) -> BTreeSet<(&'static str, Whom)> {
         Some(items) => items.iter().map(|item| item["Update"].clone()).collect(),
         None => vec![body],
     });
-    let count = |update: Value| {
-        let (key, text) = (update["Key"]["pk"]["S"].as_str()?, update["UpdateExpression"].as_str()?);
-        // The uses of a refresh token are counted in the item of its session.
-        let is_use = text.contains("uses = :one") || text.contains("ADD uses ");
-        let counter = key.strip_prefix("L#").filter(|_| text.contains("ADD n "));
-        counter.map(read).or_else(|| is_use.then(|| (Rule::Token.name(), Whom::Person)))
-    };
-    updates.filter_map(count).collect()
+    let counts = updates.filter(|update| update["UpdateExpression"].as_str().is_some_and(|text| text.contains("ADD n ")));
+    let names = counts.filter_map(|update| update["Key"]["pk"]["S"].as_str()?.strip_prefix("L#").map(str::to_owned));
+    names.map(|name| read(&name)).collect()
 }
 
 /// The rule and the subject in a counter's name: `<project>#<rule>#<subject>#<window>`.

@@ -10,9 +10,8 @@ use support::{TestApp, refused};
 use wire::id::ProjectId;
 
 use super::INTERNAL;
-use crate::events::{PROJECT, SESSION, USER, World};
+use crate::events::{PROJECT, World};
 use crate::owners::{Owner, keys_of, with_token};
-use crate::stored;
 
 /// The remaining items of a project that do not expire.
 fn left(app: &TestApp, project: &str) -> Vec<(String, String)> {
@@ -55,15 +54,13 @@ async fn the_keys_of_a_deleted_project_stop_working_immediately() {
 #[tokio::test]
 async fn deleting_a_project_leaves_only_expiring_items_and_no_side_effects() {
     let (world, twin) = World::with_twin().await;
-    // Tokens of earlier versions have claims of their own.
-    stored::write_claim(&world.app, PROJECT, (USER, SESSION), &"0".repeat(45)).await;
     let before = world.app.table();
     let of_twin = |items: &support::Items| items.iter().filter(|((pk, _), _)| pk.contains(crate::events::TWIN)).count();
     assert!(left(&world.app, PROJECT).len() > 20);
     assert_eq!(world.send("projects/internal-current-delete").await.status(), 200);
     assert_eq!(world.app.end_deletions().await, 0, "a request admitted earlier may still write");
     assert_eq!(left(&world.app, PROJECT), [("ENDINGS".to_owned(), format!("PROJECT#{PROJECT}"))]);
-    // These claims expire, so `left` does not list them. Nevertheless the deletion includes them.
+    // Refresh tokens expire, so `left` does not list them. Nevertheless the deletion includes them.
     let tokens = |items: &support::Items| items.keys().filter(|(pk, _)| pk.starts_with(&format!("R#{PROJECT}"))).count();
     assert!(tokens(&before) > 0 && tokens(&world.app.table()) == 0);
     assert_eq!(of_twin(&before), of_twin(&world.app.table()));

@@ -4,7 +4,7 @@
 use errors::{Error, KnownError};
 use flows::{App, limits};
 use jiff::Timestamp;
-use model::limit::{self, Rule};
+use model::limit::Rule;
 use model::metrics::activity::day;
 use model::place::Place;
 use model::project::Project;
@@ -15,11 +15,8 @@ use model::user::device::Device;
 use secrecy::{ExposeSecret, SecretString};
 use serde::Serialize;
 use store::Write;
-use store::metrics::hour;
 use store::provider::authorization::AuthorizationCode;
-use store::session;
-use store::session::token::{self, TokenClaim};
-use store::session::uses::Uses;
+use store::session::{self, TokenClaim};
 use store::user::device::use_device;
 use utoipa::ToSchema;
 use wire::id::{SessionId, UserId};
@@ -40,7 +37,7 @@ pub(crate) struct NewSession {
 pub struct SignedIn {
     /// A JWT signed with ES256.
     access_token: String,
-    /// The refresh token, which has 109 characters.
+    /// The refresh token, which has 45 characters.
     refresh_token: String,
     user_id: UserId,
 }
@@ -50,7 +47,7 @@ impl NewSession {
     pub(crate) fn start(app: &App, project: &Project, user: &User, place: &Place, amr: Vec<Amr>) -> Self {
         let session = Session::start(user, &project.config.sessions, Some(place.clone()), &app.entropy, app.clock.now());
         let session = Session { amr, ..session };
-        Self { refresh_token: token::draw(&session, &app.entropy), session, device: None }
+        Self { session, refresh_token: app.entropy.code(), device: None }
     }
 
     /// The session of a tool, which the session `confirming` has confirmed.
@@ -82,7 +79,7 @@ impl NewSession {
     pub(crate) fn writes(&self, project: &Project) -> Result<Vec<Write>, store::Error> {
         let (id, session) = (&project.id, &self.session);
         let used = self.device.as_ref().map(|device| use_device(id, device, session.place.as_ref(), session.created_at));
-        let mut writes = vec![session::create(id, session, &self.refresh_token)?];
+        let mut writes = session::create(id, session, &self.refresh_token)?.to_vec();
         writes.extend(used.transpose()?);
         Ok(writes)
     }
@@ -113,38 +110,23 @@ pub(crate) fn access_token(app: &App, project: &Project, user: &User, session: &
 }
 
 /// Redeems a refresh token: records the use of session and user in one round trip, and returns an
-/// access token if the session is live. The user's activity is recorded by the first use of a
-/// session in each hour, and by every use whose number is not limited in the session's item.
+/// access token if the session is live.
 pub(crate) async fn refresh(app: &App, project: &Project, token: &SecretString, claim: TokenClaim, place: &Place) -> Result<String, Error> {
     let now = app.clock.now();
     let settings = &project.config.sessions;
-    let times = (Session::idle_since(settings, now), now);
-    let counter = app.settings.limits.counter(Rule::Token, &limit::Subject::secret(token), now);
-    let count = async {
-        match &claim.uses {
-            Some(_) => Ok(()),
-            None => limits::by_secret(app, &project.id, Rule::Token, token).await,
-        }
-    };
-    let is_noted = claim.uses.as_ref().and_then(Uses::counted_at).is_some_and(|at| hour(at) == hour(now));
-    let user = async {
-        if is_noted {
-            return Ok((app.store.user(&project.id, claim.user_id).await?, None));
-        }
-        let touched = app.store.touch_user(&project.id, claim.user_id, now);
-        futures_util::try_join!(touched, app.store.last_day(&project.id, claim.user_id))
-    };
-    let ((), session, (user, last_day), teams) = futures_util::try_join!(
-        count,
-        app.store.touch_session(&project.id, &claim, place, times, counter.as_ref()),
-        user,
+    let idle_since = Session::idle_since(settings, now);
+    let ((), session, user, last_day, teams) = futures_util::try_join!(
+        limits::by_secret(app, &project.id, Rule::Token, token),
+        app.store.touch_session(&project.id, claim, Some(place), idle_since, now),
+        app.store.touch_user(&project.id, claim.user_id, now),
+        app.store.last_day(&project.id, claim.user_id),
         required_teams::read(app, project, claim.user_id),
     )?;
     let (session, mut user) = session.zip(user).ok_or(KnownError::RefreshTokenNotFoundOrExpired)?;
     if !session.is_live(&user.user, settings, now) {
         return Err(KnownError::RefreshTokenNotFoundOrExpired.into());
     }
-    let is_counted = is_noted || session.is_impersonation || last_day.is_some_and(|last| last.covers(day(now), user.user.is_anonymous));
+    let is_counted = session.is_impersonation || last_day.is_some_and(|last| last.covers(day(now), user.user.is_anonymous));
     if !is_counted {
         note_activity(app, project, &user.user, now).await;
     }

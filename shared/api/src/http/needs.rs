@@ -25,10 +25,8 @@ pub enum Named {
     KeyOwner,
     /// The sign-in of a command-line tool that the field `polling_code` or `login_code` identifies.
     CliSignIn,
-    /// The session of the refresh token in the field `refresh_token` or else `anon_refresh_token`.
+    /// The claim of the refresh token in the field `refresh_token` or else `anon_refresh_token`.
     RefreshToken,
-    /// The session of the refresh token in the header `refresh-token`.
-    RefreshTokenHeader,
     /// Another project, with the id `project_id`.
     Project,
     /// The challenge of the passkey ceremony with the code in the field `code`.

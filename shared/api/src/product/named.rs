@@ -23,7 +23,7 @@ use store::outbox::entry_key;
 use store::owned_key::owner_key;
 use store::passkey::challenge_key;
 use store::project::key_set::set_key;
-use store::session::token;
+use store::session::token_key;
 use store::team::membership::member_key;
 use store::team::team_key;
 use store::user::email_claim_key;
@@ -31,7 +31,6 @@ use url::form_urlencoded;
 use wire::id::{DocumentId, EmailId, KeySetId, ProjectId, TeamId, UserId};
 
 use crate::http::needs::Named;
-use crate::product::header_family::header;
 use crate::product::input::ParsedBody;
 
 /// The parts of a request that can name items.
@@ -63,11 +62,7 @@ impl Names<'_> {
             Named::CliSignIn => self.login_code().map(|code| vec![sign_in_key(project, &code.digest())]),
             Named::RefreshToken => {
                 let token = self.text("refresh_token").or_else(|| self.text("anon_refresh_token"));
-                token.map(|token| vec![token::key(project, &token.into_owned().into())])
-            }
-            Named::RefreshTokenHeader => {
-                let text = header(&self.parts.headers, "refresh-token").ok().flatten();
-                text.map(|text| vec![token::key(project, &text.to_owned().into())])
+                token.map(|token| vec![token_key(project, &token.into_owned().into())])
             }
             Named::Project => self.id("project_id", ProjectId::parse).map(|id| vec![project_key(&id)]),
             Named::Challenge(ceremony) => self.id("code", Code::parse).map(|code| vec![challenge_key(project, ceremony, &code)]),

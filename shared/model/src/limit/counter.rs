@@ -52,11 +52,6 @@ impl Counter {
         self.name_of(self.window - 1)
     }
 
-    /// The name of this window among the windows of the subject, and that of the previous window.
-    pub fn windows(&self) -> [String; 2] {
-        [self.window, self.window - 1].map(|window| format!("{}x{window}", self.rate.window()))
-    }
-
     fn name_of(&self, window: i64) -> String {
         format!("{}#{}#{}x{window}", self.rule.name(), self.subject.0, self.rate.window())
     }

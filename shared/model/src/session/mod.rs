@@ -17,7 +17,7 @@ use crate::user::User;
 /// The longest lifetime of a session that a server may request: 367 days.
 pub const MAX_LIFE: SignedDuration = SignedDuration::from_hours(367 * 24);
 
-/// A session. Its refresh token is stored only as a digest, beside the session.
+/// A session. Its refresh token is stored only as a digest, in the key of the session's claim.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Session {
     /// The id of the session.

@@ -164,9 +164,8 @@ impl Purger<'_> {
         Ok(false)
     }
 
-    /// Deletes a user together with the claims to the user's email addresses, provider accounts and
-    /// passkeys, and the claims of refresh tokens of earlier versions. The claims are in other
-    /// partitions.
+    /// Deletes a user together with the claims to the user's email addresses, provider accounts,
+    /// passkeys and refresh tokens. The claims are in other partitions.
     async fn user(&self, item: Item) -> Result<usize, Error> {
         let Some(key) = key_of(&item) else { return Ok(0) };
         let user: User = entity(item)?;
@@ -177,7 +176,7 @@ impl Purger<'_> {
         let own = self.keys_of(&key.pk).await?;
         let sessions = own.iter().filter_map(|key| key.sk.strip_prefix("SESSION#")).filter_map(|id| SessionId::parse(id).ok());
         for session in sessions {
-            let (tokens, _) = self.page(&session::id_partition(self.project, session), None).await?;
+            let (tokens, _) = self.page(&session::claim_partition(self.project, session), None).await?;
             claims.extend(tokens.iter().filter_map(key_of));
         }
         self.delete_partition(&key.pk, "USER", claims).await
