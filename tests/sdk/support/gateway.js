@@ -1,4 +1,4 @@
-// A gateway in memory for each test file, so that files do not share data and limits. If DEPLOYMENT
+// A gateway in memory, by default, for each test file, so that files do not share data and limits. If DEPLOYMENT
 // is the URL of a deployment (see tests/deploy), each file has a project there instead.
 
 import { execFileSync, spawn } from "node:child_process";
@@ -16,12 +16,16 @@ const LABELS = {
   "DynamoDB": "table",
 };
 
-/** Starts a gateway; `settings` are environment variables, and `options` command-line options. */
+/**
+ * Starts a gateway; `settings` are environment variables, and `options` command-line options. Its
+ * data is in memory unless they name a folder (`--data`).
+ */
 export async function startGateway(settings = {}, options = []) {
   const binary = process.env.GATEWAY;
   if (!binary) throw new Error("GATEWAY is not set: start these tests with the script `run` of their folder");
   if (process.env.DEPLOYMENT) return newProject(binary, settings);
-  const child = spawn(binary, ["serve", "--memory", "--listen", "127.0.0.1:0", ...options], {
+  const place = options.includes("--data") ? [] : ["--memory"];
+  const child = spawn(binary, ["serve", ...place, "--listen", "127.0.0.1:0", ...options], {
     stdio: ["ignore", "pipe", "pipe"],
     env: { ...process.env, ...settings },
   });
