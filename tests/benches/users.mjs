@@ -1,5 +1,5 @@
-// Fills a gateway with users, in a temporary folder, and measures the console's list of users in Chromium: the
-// first paint, the first rows, a further page, and searches. Only contacts 127.0.0.1.
+// Fills a gateway with users, in a temporary folder, and measures the console's list of users in
+// Chromium: the first paint, the first rows, a further page, and searches. Only contacts 127.0.0.1.
 //
 //     GATEWAY=target/gateway/gateway node tests/benches/users.mjs [USERS]
 //
@@ -10,6 +10,7 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+
 import { launch } from "../sdk/browser/chromium.js";
 import { startGateway } from "../sdk/support/gateway.js";
 import { CREDENTIALS, fill } from "./support/table.js";
