@@ -13,7 +13,7 @@ const WHOLE: u32 = 2 * 3600;
 const LAST: u32 = 600;
 const STEP: u32 = 60;
 
-/// The share of each kind in the requests of a load.
+/// How often each kind of [`VISIT`] occurs for each request of a load, in the order of `VISIT`.
 pub(crate) type Mix = Vec<f64>;
 
 /// Everything that users do.

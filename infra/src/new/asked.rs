@@ -103,7 +103,11 @@ fn check_name(area: &str, name: &str) -> anyhow::Result<()> {
     let is_word = |word: &str| !word.is_empty() && word.chars().all(|letter| letter.is_ascii_lowercase() || letter.is_ascii_digit());
     let is_kebab = name.split('-').all(is_word) && name.starts_with(|first: char| first.is_ascii_lowercase());
     ensure!(is_kebab, "the name must be lowercase words with dashes, such as session-list, not {name:?}");
-    ensure!(!name.starts_with(&format!("{area}-")), "the name must not begin with its area: {:?}", &name[area.len() + 1..]);
+    ensure!(
+        !name.starts_with(&format!("{area}-")),
+        "the name must not begin with the area: use {:?} instead of {name:?}",
+        &name[area.len() + 1..]
+    );
     ensure!(!KEYWORDS.contains(&name), "{name:?} is a keyword of Rust: choose another name");
     let length = area.len() + 1 + name.len();
     ensure!(length <= LONGEST_NAME, "{area}-{name} has {length} characters, but the name of a function may have at most {LONGEST_NAME}");

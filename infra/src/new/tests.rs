@@ -26,7 +26,7 @@ fn an_invalid_operation_is_rejected_with_the_reason() {
         (["users", "note--list", "GET", path], "lowercase words with dashes"),
         (["users", "2-notes", "GET", path], "lowercase words with dashes"),
         (["users", "", "GET", path], "lowercase words with dashes"),
-        (["users", "users-note-list", "GET", path], "must not begin with its area: \"note-list\""),
+        (["users", "users-note-list", "GET", path], "must not begin with the area: use \"note-list\""),
         (["users", "type", "GET", path], "a keyword of Rust"),
         (["users", "a-list-of-everything-that-anybody-ever-noted", "GET", path], "at most 43"),
         (["users", "note-list", "HEAD", path], "the method must be"),

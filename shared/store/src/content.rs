@@ -135,7 +135,7 @@ impl Store {
     }
 }
 
-/// The content with those of these posts that are public, and their texts.
+/// Adds to the content the posts among `texts` that are public, with their texts.
 fn with_texts(content: Content, texts: Vec<PostText>, now: Timestamp, total: usize) -> Shown {
     let public = texts.into_iter().filter(|text| text.post.is_public(now));
     let (blog_posts, texts) = public.map(|PostText { post, text, .. }| (post.clone(), (post.slug, text))).unzip();

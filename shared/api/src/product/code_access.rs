@@ -56,7 +56,7 @@ pub trait CodeKind: Send + Sync + 'static {
     fn name() -> &'static str;
 }
 
-/// A kind of code that is sent by email.
+/// A kind of emailed code that is stored as a [`StoredCode`], unlike that of an invitation.
 pub trait MailedCode: CodeKind<Stored = StoredCode> {
     /// The purpose of the code.
     const PURPOSE: Purpose;

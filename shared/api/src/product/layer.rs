@@ -51,7 +51,8 @@ pub async fn layer(State(app): State<App>, request: Request, next: Next) -> Resp
                     Some(started) => {
                         let counted = async {
                             let response = next.run(request).await;
-                            // Boxed, because few requests need this future, and all would carry it.
+                            // Boxed; otherwise the future of every request would contain this one,
+                            // although few sign-ups are rejected.
                             Box::pin(rejections::count(&app)).await;
                             response
                         };

@@ -18,7 +18,8 @@ pub const MAX_AUTHENTICATORS: usize = 5;
 /// A user's second factor: authenticator apps, of which there is at least one, and recovery codes.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Totp {
-    /// The first app. Its fields are those that earlier versions stored for the only app.
+    /// The first app. Its fields are flattened, because earlier versions, which allowed only one
+    /// app, stored that app's fields directly in this object.
     #[serde(flatten)]
     pub first: Authenticator,
     /// The other apps. The name of this field is not a reserved word of DynamoDB, so expressions

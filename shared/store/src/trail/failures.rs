@@ -1,4 +1,4 @@
-//! Wrong passwords and codes, and rejected sign-ups, in the trail.
+//! Wrong passwords, codes and passkey responses, and rejected sign-ups, in the trail.
 
 use model::trail::Event;
 use wire::id::UserId;
@@ -10,9 +10,9 @@ use crate::record;
 use crate::write::Write;
 
 impl Store {
-    /// Counts a wrong password or code in the trail: one entry per minute, operation, event and
-    /// account. If the account does not exist, the caller's IP address (for IPv6, its /64) takes
-    /// the place of the account. Costs 1 unit, or 2 if there is an account.
+    /// Counts a wrong password, code or passkey response in the trail: one entry per minute,
+    /// operation, event and account. If the account does not exist, the caller's IP address (for
+    /// IPv6, its /64) takes the place of the account. Costs 1 unit, or 2 if there is an account.
     pub async fn record_failure(&self, user: Option<UserId>, event: Event) -> Result<(), Error> {
         match record::failure(user, event)? {
             Some(write) => self.write_unrecorded(write).await,
