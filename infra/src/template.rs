@@ -66,7 +66,7 @@ struct Area {
     after: String,
 }
 
-/// What a function needs beyond what all functions need, or what some functions of an area do.
+/// What one function, or at least one function of an area, needs beyond what all functions need.
 #[derive(Debug, Clone, Copy, Default, Serialize)]
 struct Needs {
     uses_secret: bool,

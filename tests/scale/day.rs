@@ -15,7 +15,7 @@ pub(crate) struct Day {
     pub(crate) requests: Vec<f64>,
     /// The most requests a second, of all kinds and projects.
     pub(crate) peak: f64,
-    /// The highest share of a partition's limit that one point took, and its name, by place.
+    /// The highest share of a partition's limit that a point had to serve, and its name, by place.
     pub(crate) hottest_points: Vec<(f64, String)>,
     pub(crate) outcomes: [Outcome; 3],
     pub(crate) partitions: Vec<usize>,
@@ -60,7 +60,7 @@ pub(crate) fn simulate(profiles: &Profiles, load: f64, cache: Cache, partitions:
         day.requests.iter_mut().zip(of_all).for_each(|(sum, count)| *sum += count);
         for ((place, outcome), hottest) in places.iter_mut().zip(&mut day.outcomes).zip(&mut day.hottest_points) {
             place.step(&counts, f64::from(STEP), outcome);
-            // The points change slowly: once in five minutes is enough.
+            // The load of a point changes slowly: once in five minutes is enough.
             if second % 300 == 0 {
                 let (share, name) = place.hottest_point(&counts, f64::from(STEP));
                 if share > hottest.0 {

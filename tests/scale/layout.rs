@@ -34,7 +34,7 @@ impl Cache {
     }
 }
 
-/// Whether an item is the project's or its API key's, which authentication reads.
+/// Whether a family is that of the project's item or of its API keys, which authentication reads.
 pub(crate) fn is_cached(family: &Family) -> bool {
     let id = ProjectId::internal();
     let project = keys::project_key(&id);
@@ -55,7 +55,7 @@ pub(crate) fn stream(project: usize, kind: usize) -> usize {
     project * population::VISIT.len() + kind
 }
 
-/// The profile of each kind of [`population::VISIT`], by its position there.
+/// The units of each kind of [`population::VISIT`] by family, with the position of the kind there.
 pub(crate) fn numbered(profiles: &Profiles) -> Vec<(usize, &Family, Units)> {
     let mut all = Vec::new();
     for (number, (kind, ..)) in population::VISIT.iter().enumerate() {

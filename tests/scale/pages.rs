@@ -12,7 +12,7 @@ use support::trace::Traced;
 /// The lists, by their names and paths.
 const LISTS: [(&str, &str); 3] =
     [("users", "/api/v1/users"), ("outbox", "/api/v1/emails/outbox"), ("audit trail", "/api/v1/internal/audit-log")];
-/// How many entries are added, one after the other.
+/// How many entries have been added to a list when it is measured: the first time, and the second.
 const ENTRIES: [u128; 2] = [600, 6_000];
 /// How many pages are read of each list.
 const PAGES: usize = 5;

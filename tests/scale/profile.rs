@@ -23,7 +23,8 @@ pub(crate) struct Family {
     pub(crate) owner: Owner,
     /// The partition key, with `…` in place of ids and of the number of a shard.
     pub(crate) pk: String,
-    /// The sort key if all requests use the same item.
+    /// The kind of the sort key if requests of several users use the same item; `None` for keys of
+    /// a user, and for items that no two users share.
     pub(crate) sk: Option<String>,
 }
 
@@ -57,7 +58,7 @@ pub(crate) struct Profile {
     pub(crate) lasting: Bytes,
     /// What is left at the end of the day, of a request at its beginning.
     pub(crate) day: Bytes,
-    /// What has accumulated after a year with one request a day, a day's worth of it.
+    /// What has accumulated after a year with one such request a day.
     pub(crate) year: Bytes,
 }
 
@@ -69,8 +70,8 @@ pub(crate) struct Profiles {
 
 const DAY: f64 = 86_400.0;
 
-/// The parts of a partition key: all but the number of a shard, with `…` for a day or a month, and
-/// whether there was the number of a shard.
+/// A partition key with `…` in place of the day, the month or the number of a shard at its end, and
+/// whether that was the number of a shard.
 fn unsharded(pk: &str) -> (String, bool) {
     let Some((rest, last)) = pk.rsplit_once('#') else { return (pk.to_owned(), false) };
     let is_number = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
@@ -95,8 +96,8 @@ fn without_ids(pk: &str) -> String {
 struct Seen<'a> {
     projects: BTreeSet<&'a str>,
     users: BTreeMap<(usize, String), BTreeSet<u32>>,
-    /// The kinds of items of which each is used in requests of several users, or, if only a worker
-    /// uses them, in several of its runs.
+    /// The kinds of items of which at least one is used in requests of several users, or, if only a
+    /// worker uses it, in several runs.
     items: BTreeSet<(usize, String, String)>,
 }
 

@@ -58,7 +58,7 @@ pub(crate) struct Stored {
 #[derive(Debug, Clone)]
 pub(crate) struct Request {
     pub(crate) kind: &'static str,
-    /// The user, from 0 to [`USERS`]; `None` for work that is done for many users at once.
+    /// The user's number, below [`USERS`]; `None` for work that is done for many users at once.
     pub(crate) user: Option<u32>,
     pub(crate) project: String,
     /// How many requests of its kind it stands for, such as the emails that a worker sent.
@@ -67,7 +67,7 @@ pub(crate) struct Request {
     pub(crate) stored: Vec<Stored>,
 }
 
-/// The table before and after each request.
+/// The service whose requests are recorded, with the items that its table had after the last one.
 struct Watched {
     app: TestApp,
     items: HashMap<Key, Item>,
@@ -111,7 +111,7 @@ fn query(call: &Traced) -> Access {
     Access { place, pk, sk: None, read: call.units, write: 0.0 }
 }
 
-/// The reads of a call, with the part of its body that sets their consistency.
+/// The reads of a call. `request` is the part of its body that says whether they are consistent.
 fn reads(call: &Traced, request: &Value) -> Vec<Access> {
     let is_consistent = request["ConsistentRead"].as_bool().unwrap_or_default();
     let units = |item: &Option<Item>| read_capacity_units_with_consistency(item.as_ref().map_or(0, item_size), is_consistent);
@@ -144,7 +144,7 @@ impl Watched {
         self.note(EMAIL, None, keys, u32::try_from(sent).unwrap());
     }
 
-    /// Takes the calls since the last time apart, as those of `count` requests of a kind.
+    /// Takes apart the calls since the last time, as those of `count` requests of a kind.
     fn note(&mut self, kind: &'static str, user: Option<u32>, keys: &Keys, count: u32) {
         let (mut accesses, mut stored) = (Vec::new(), Vec::new());
         for call in self.app.recorder.take_traced() {
@@ -270,7 +270,7 @@ pub(crate) async fn requests() -> (TestApp, Vec<Request>) {
     let mut people = Vec::new();
     for number in 0..USERS {
         let keys = &projects[usize::from(number < OTHERS)];
-        // Each user has a network, so that nobody counts against another's limits.
+        // Each user has a network of their own, so that nobody counts against another's limits.
         let client = world.app.client_of(keys).with("cloudfront-viewer-address", &format!("198.18.{number}.7:443"));
         people.push(Person { number, keys, client, email: format!("{:x}@example.com", hash(number.into())), tokens: None });
     }

@@ -16,7 +16,7 @@ pub struct Traced {
     pub body: Value,
     /// The read or write units that it consumed, with those of the indexes.
     pub units: f64,
-    /// The items that it named, as they were after it.
+    /// The items that it named, as they were after it; `None` for an item that did not exist then.
     pub items: Vec<(Key, Option<Item>)>,
 }
 

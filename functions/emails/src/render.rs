@@ -114,8 +114,9 @@ async fn template(access: &Access<Admin>, id: DocumentId) -> Result<MailDocument
     found.ok_or_else(|| invalid("body.template_id", "must be the id of a template"))
 }
 
-/// The source of the theme that the request names, or else of the template's or the project's. If
-/// the project's theme was deleted, emails have the default theme, and so does the preview.
+/// The source of the theme that the request names, or else of the template's or the project's;
+/// `None` for no theme. If the project's theme was deleted, emails have the default theme, and so
+/// does the preview.
 async fn theme(access: &Access<Admin>, named: Option<Theme>, of_template: Option<Theme>) -> Result<Option<String>, Error> {
     let project = &access.project;
     let own = project.config.email.theme();

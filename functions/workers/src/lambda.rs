@@ -8,7 +8,8 @@ use wire::environment;
 /// Handles every event of a Lambda with `handle`. `app` creates the app from the environment.
 ///
 /// # Errors
-/// The app cannot be created, or the Lambda runtime fails. Lambda reports errors of `handle`.
+/// The app cannot be created, or the Lambda runtime fails. Errors of `handle` are only reported to
+/// Lambda.
 pub async fn run(
     app: impl FnOnce() -> Result<App, environment::Error>,
     handle: impl AsyncFn(&App, LambdaEvent<Value>) -> Result<Value, Error>,

@@ -40,7 +40,7 @@ mod tests {
     /// Set for the process that the test starts with the operator's variables.
     const INNER: &str = "ROOTS_TEST_INNER";
 
-    // The variables are those of a process, and tests share theirs.
+    // Environment variables belong to a process, and tests share one, so this test starts another.
     #[test]
     fn variables_of_the_operator_do_not_hide_the_systems_roots() {
         if std::env::var_os(INNER).is_some() {

@@ -1,6 +1,6 @@
 //! Proved access levels that a process remembers for the time that the deployment permits, which
 //! saves the reads of the project and of its key. Off unless the operator sets the time, because a
-//! key that is revoked, and settings that are changed, stay in effect for as long.
+//! revoked key, the settings before a change, and a deleted project stay in effect for as long.
 //!
 //! Only proofs that succeeded are remembered, each for its project, access level and key: a refused
 //! key is always read. The time counts from before the read, so nothing outlives a change by more
@@ -23,13 +23,13 @@ use wire::level::Level;
 /// The maximum number of remembered proofs. When it is reached, all are forgotten.
 const MOST: usize = 1000;
 
-/// A project, and the key that proved an access level to it; without a key, the project requires
-/// none at that level.
+/// A project and a key, as read for a claim. If it is remembered, the key proved the claimed access
+/// level; without a key, the project required none at that level.
 #[derive(Debug, Clone)]
 pub struct Proof {
     /// The project.
     pub project: ProjectRow,
-    /// The key.
+    /// The key; absent if the claim has none, or one that does not exist.
     pub key: Option<ApiKey>,
 }
 

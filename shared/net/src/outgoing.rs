@@ -44,8 +44,9 @@ pub enum Fault {
     /// The provider refused the request.
     #[error("the provider refused the request: {0}")]
     Refused(String),
-    /// The provider does not accept the access token of the request (status 401).
-    #[error("the provider does not accept the access token")]
+    /// The provider answered a GET with status 401: it does not accept the access token, or asks
+    /// for one where none is sent.
+    #[error("the provider does not accept the access token, or requires one")]
     Unauthorized,
     /// The provider's answer violates the protocol, or a request to it cannot be built.
     #[error("the request or the provider's answer is invalid: {0}")]
@@ -99,7 +100,7 @@ impl<'a> Outgoing<'a> {
     }
 
     /// Posts a form. Returns the status and the JSON answer, which is `null` if the status is 401
-    /// and the body is not JSON; 429 and 5xx are faults.
+    /// and the body is not JSON. 429, 5xx, and any other answer that is not JSON are faults.
     pub async fn post(self, url: &str, form: &[(&str, &str)], basic: Option<(&str, &str)>) -> Result<(StatusCode, Value), Fault> {
         let body = url::form_urlencoded::Serializer::new(String::new()).extend_pairs(form).finish();
         let login = basic.map(|(id, secret)| {

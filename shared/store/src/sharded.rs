@@ -180,7 +180,8 @@ impl Store {
             query = query.expression_attribute_values(":last", string(format!("{beginning}{LAST}")));
         }
         let (mut items, mut next) = self.query_page(query.clone()).await?;
-        // DynamoDB may return no items although there are more: reading continues at its key.
+        // DynamoDB may return no items although there are more: reading continues at the key that
+        // it returned.
         while items.is_empty() && next.is_some() {
             (items, next) = self.query_page(query.clone().set_exclusive_start_key(next)).await?;
         }

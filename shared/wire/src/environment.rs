@@ -15,7 +15,8 @@ pub enum Error {
     /// The lifetime of access tokens is not a number, or is out of range.
     #[error("GATELET_ACCESS_TOKEN_SECONDS must be a whole number of seconds from 20 to 3600")]
     InvalidTokenLife,
-    /// The cost of password hashes has no known form, is below OWASP's minimum, or is very high.
+    /// The cost of password hashes has no known form, is below OWASP's minimum, or is above the
+    /// maximum.
     #[error(
         "GATELET_PASSWORD_HASH must be `standard`, `low-memory`, `high-memory`, `strong`, or costs of argon2id such as \
          `m=19456,t=2,p=1`: at least those of m=47104,t=1 or m=19456,t=2 or m=12288,t=3 or m=9216,t=4 or m=7168,t=5 (OWASP's \
@@ -23,7 +24,7 @@ pub enum Error {
     )]
     InvalidPasswordHash,
     /// The time for which projects and keys are remembered is not a number, or is out of range.
-    #[error("GATELET_PROJECT_CACHE_SECONDS must be a whole number of seconds from 0 to 10")]
+    #[error("GATELET_PROJECT_CACHE_SECONDS (--project-cache-seconds) must be a whole number of seconds from 0 to 10")]
     InvalidProjectCache,
     /// The sender is not an email address.
     #[error("GATELET_SENDER must be an email address")]

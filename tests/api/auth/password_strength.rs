@@ -52,7 +52,8 @@ async fn cost_of_hash(app: &TestApp, user: &SignedIn) -> String {
 async fn a_sign_in_replaces_a_hash_that_costs_less_than_the_setting() {
     let app = TestApp::start_hashing(Limits::off(), Hasher::new(128, 2)).await;
     let ada = app.sign_up("ada@example.com").await;
-    // Fewer passes, less memory, or both; and what a deployment leaves that lowers its setting.
+    // Less memory and fewer passes; only fewer passes; and a dearer hash, from before the setting
+    // was lowered.
     for (memory, passes, renewed) in
         [(64, 1, "argon2id$v=19$m=128,t=2,p=1"), (128, 1, "argon2id$v=19$m=128,t=2,p=1"), (256, 3, "argon2id$v=19$m=256,t=3,p=1")]
     {

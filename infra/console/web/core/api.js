@@ -180,7 +180,7 @@ export class Resource {
     return this.#api.patch(path, body, { ifMatch: this.#etag });
   }
 
-  /** The request that changes it, to copy as curl. */
+  /** The request that changes the resource with this body, to copy as curl. */
   request(body) {
     return this.#api.request("PATCH", this.#path, { body });
   }

@@ -93,8 +93,8 @@ impl Export {
                 bail!("{} has items.jsonl, but not the progress of an export (export.json): choose another folder", folder.display())
             }
             None => {
-                // Saved before there are items, so that an export can also be stopped while it
-                // writes its first page.
+                // Saved before there are items, so that an export that is stopped while it writes
+                // its first page can be continued as well.
                 let state = State::default();
                 state.save(folder)?;
                 state

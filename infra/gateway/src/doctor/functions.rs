@@ -86,8 +86,8 @@ fn problem(route: &Route, status: StatusCode, body: &Value) -> Option<String> {
     if status.is_success() || status.is_redirection() {
         return None;
     }
-    // Every error of Gatelet has a code, or is one of JSON-RPC. Other errors come from API Gateway
-    // or from a proxy in front of it.
+    // Every error of Gatelet has a code, which is a number in JSON-RPC. Other errors come from API
+    // Gateway or from a proxy in front of it.
     let code = if body["jsonrpc"] == "2.0" { body["error"]["code"].as_i64().map(|code| code.to_string()) } else { None };
     let code = code.as_deref().or(body["code"].as_str()).or(body["error"]["code"].as_str());
     match code {

@@ -1,8 +1,8 @@
 //! What a new password hash costs: how much memory argon2id fills, and how often.
 //!
 //! The minimum is that of OWASP's Password Storage Cheat Sheet, which lists pairs of memory and
-//! passes that resist guessing equally well. There is always one lane: a function has one core, so
-//! more lanes would only be faster for somebody with more cores.
+//! passes that resist guessing equally well. There is always one lane: by default, a function that
+//! hashes has one core, so more lanes would only be faster for somebody with more cores.
 
 /// The memory and the passes of a hash.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -54,8 +54,8 @@ impl Cost {
     }
 }
 
-/// The memory and the passes of a hash that takes the work that `whole` takes more than `part`, in
-/// no more memory than `whole`; `None` if there is hardly any. Work is memory times passes.
+/// The memory and the passes of a hash that takes the work by which `whole` exceeds `part`, in no
+/// more memory than `whole`; `None` if there is hardly any. Work is memory times passes.
 pub(super) fn rest(whole: (u32, u32), part: (u32, u32)) -> Option<(u32, u32)> {
     let missing = whole.0.saturating_mul(whole.1).checked_sub(part.0.saturating_mul(part.1))?;
     let passes = missing.div_ceil(whole.0);

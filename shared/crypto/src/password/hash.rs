@@ -101,7 +101,7 @@ impl Hasher {
 
     /// A hasher with any cost: `memory` in KiB, and the number of `passes` over the memory. Tests
     /// use low costs.
-    #[expect(clippy::expect_used, reason = "the parameters are constants of this program")]
+    #[expect(clippy::expect_used, reason = "the parameters are constants of this program or those of a `Cost`")]
     pub fn new(memory: u32, passes: u32) -> Self {
         let params = Params::new(memory, passes, 1, Some(32)).expect("parameters within argon2's ranges");
         // The digest is all zeros: checking takes the work of a real hash, and no password can

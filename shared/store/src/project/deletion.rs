@@ -1,17 +1,18 @@
 //! Deletes a project completely.
 //!
-//! One transaction ends the project by deleting its item, which every request reads. From then on
-//! its keys do not work and the project does not exist for anyone. The same transaction notes the
+//! One transaction ends the project by deleting its item, which requests read. From then on its
+//! keys do not work and the project does not exist for anyone, except for up to ten seconds in
+//! processes that remember it (`GATELET_PROJECT_CACHE_SECONDS`). The same transaction notes the
 //! remaining work for a worker ([`crate::deletions`]): to delete everything that is found through
 //! the project's lists, by user, team, month and day. The items in the lists are deleted last, so
-//! that after an interruption the lists still show what remains. Items in no list (codes,
-//! counters, the state of sign-ins, tokens of users deleted earlier) expire by TTL: codes within a
-//! week, the last of the others after 367 days.
+//! that after an interruption the lists still show what remains. Items in no list (codes, counters,
+//! the state of sign-ins, tokens of users deleted earlier) expire by TTL: codes within a week, the
+//! last of the others after 367 days.
 //!
-//! A request that was admitted just before the project ended may still write. The final pass, which
-//! must find nothing, therefore happens at least a minute later ([`LATE_WRITES`]). Deleting costs 2
-//! units for each KB; reading costs 1 unit for each 4 KB of a partition, and half a unit for each 4
-//! KB of a list.
+//! A request that was admitted before the project ended, or by a process that remembers it, may
+//! still write. The final pass, which must find nothing, therefore happens at least a minute later
+//! ([`LATE_WRITES`]). Deleting costs 2 units for each KB; reading costs 1 unit for each 4 KB of a
+//! partition, and half a unit for each 4 KB of a list.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -45,7 +46,8 @@ use crate::webhook::keys::partition;
 use crate::write::Write;
 use crate::{record, session};
 
-/// How long a project may still be written to after its end: longer than any request lasts.
+/// How long a project may still be written to after its end: longer than a process may remember it
+/// and a request then lasts.
 pub const LATE_WRITES: SignedDuration = SignedDuration::from_secs(60);
 /// How many users, teams or transactions are processed in parallel.
 const SIDE_BY_SIDE: usize = 8;

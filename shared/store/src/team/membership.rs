@@ -137,7 +137,8 @@ pub fn remove(project: &ProjectId, row: &MemberRow) -> Vec<Write> {
     [member, membership].into_iter().chain(selection).chain(image).collect()
 }
 
-/// Adds to the condition `and` of a write of a member's item that the member has this picture.
+/// Adds a condition to a write of a member's item: `and`, which is empty or ends with `AND`, and
+/// that the member has this picture, or none if `picture` is `None`.
 fn with_picture(write: Write, and: &str, picture: Option<&Digest>) -> Write {
     match picture {
         Some(picture) => write.on(format!("{and}d.uploaded_image = :picture")).value(":picture", string(picture.to_string())),

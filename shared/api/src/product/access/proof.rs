@@ -1,4 +1,4 @@
-//! What a request claims, and its proof by the project and key of the table.
+//! What a request claims, and its proof by the project and key in the table.
 
 use errors::{Error, KnownError};
 use flows::App;
@@ -15,8 +15,8 @@ impl Headers<'_> {
         Claim { project: self.project.clone(), level: self.level, key: self.key.clone() }
     }
 
-    /// Whether a proof of the claim may be remembered, and replaces one by the table: not if the
-    /// request is proved by an admin access token or refused in any case.
+    /// Whether a proof of the claim may be remembered, and a remembered one used: not if the
+    /// request is proved by an admin access token, or refused in any case for its override key.
     pub(super) fn may_be_remembered(&self) -> bool {
         self.admin_token.is_none() && !self.has_override_key
     }
