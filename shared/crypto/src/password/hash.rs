@@ -184,8 +184,11 @@ impl Hasher {
         }
     }
 
+    /// Whether a hash fills less memory than new ones, all passes taken together, or is not one of
+    /// argon2.
     fn is_weak(&self, text: &str) -> bool {
-        params_of(text).is_none_or(|stored| stored.m_cost() < self.params.m_cost() || stored.t_cost() < self.params.t_cost())
+        let filled = |params: &Params| u64::from(params.m_cost()) * u64::from(params.t_cost());
+        params_of(text).is_none_or(|stored| filled(&stored) < filled(&self.params))
     }
 
     #[expect(clippy::expect_used, reason = "without threads no password can be checked; a panic in the work is a bug that must surface")]
