@@ -1,6 +1,7 @@
 //! Webhooks in the gateway: how many events a second reach a receiver, and how long an event takes
-//! from the change to its receiver; alone, and beside an endpoint that never answers. The data is
-//! on disk, and the workers are those of the gateway. To run it:
+//! from the change to its receiver; alone, beside an endpoint that never answers, and beside one
+//! that refuses connections. The data is on disk, and the workers are those of the gateway. To run
+//! it:
 //! `cargo bench -p tests --bench webhooks --profile gateway`.
 #![expect(clippy::expect_used, reason = "a benchmark fails if something is missing")]
 
@@ -66,11 +67,16 @@ async fn times(created: &HashMap<String, Instant>, arrived: &Arrived) -> Vec<Dur
     }
 }
 
-async fn measure(name: &str, is_beside_a_dead_one: bool) {
-    let disk = Disk::start(&format!("webhooks-{is_beside_a_dead_one}")).await;
-    if is_beside_a_dead_one {
-        let (dead, _) = receiver(false).await;
-        disk.endpoint(&dead).await;
+/// The URL of a port at which no server listens.
+async fn refusing() -> String {
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.expect("a port");
+    format!("http://{}/", listener.local_addr().expect("an address"))
+}
+
+async fn measure(name: &str, other: Option<String>) {
+    let disk = Disk::start(&name.replace(' ', "-")).await;
+    if let Some(other) = other {
+        disk.endpoint(&other).await;
     }
     let (url, arrived) = receiver(true).await;
     disk.endpoint(&url).await;
@@ -94,7 +100,8 @@ fn per_second(time: Duration) -> f64 {
 
 #[tokio::main]
 async fn main() {
-    measure("one endpoint", false).await;
-    measure("beside an endpoint that never answers", true).await;
+    measure("one endpoint", None).await;
+    measure("beside an endpoint that never answers", Some(receiver(false).await.0)).await;
+    measure("beside an endpoint that refuses connections", Some(refusing().await)).await;
     std::process::exit(0);
 }

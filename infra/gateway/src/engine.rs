@@ -75,6 +75,9 @@ impl Engine {
         };
         let failed = |error: DynoxideError| Error::Open { path: path.clone().unwrap_or_default(), reason: error.to_string() };
         let database = database.map_err(failed)?;
+        if let Some(file) = file {
+            feed::index(file).map_err(|error| Error::Open { path: file.display().to_string(), reason: error.to_string() })?;
+        }
         let (outbox_changed, trails, commits) = (Arc::new(Notify::new()), Arc::new(Trails::default()), Arc::new(OnceLock::new()));
         let feed = Arc::new(Feed::default());
         let is_observed = observer.is_some();
@@ -102,8 +105,8 @@ impl Engine {
     /// Turns the table's stream on or off, and returns whether it was on.
     ///
     /// The stream is only on while other processes can read it, or if a project has had a webhook
-    /// endpoint since the engine was opened (`feed`). With a stream, the engine scans all of its
-    /// records at each write.
+    /// endpoint since the engine was opened (`feed`), because each write also writes a record of it.
+    /// In memory, the engine scans all records at each write.
     pub async fn stream(&self, enabled: bool) -> Result<bool, store::Error> {
         let refused = |error: String| store::Error::Refused(error);
         let client = self.store.client();

@@ -4,6 +4,7 @@ mod deliveries;
 mod endpoints;
 mod events;
 mod hostile;
+mod queue;
 mod retries;
 mod stream_filters;
 

@@ -1,6 +1,7 @@
 //! The work on one endpoint: makes the due deliveries, in order for each changed item.
 
 use std::collections::HashSet;
+use std::time::Duration;
 
 use flows::App;
 use flows::webhook::attempt;
@@ -11,6 +12,7 @@ use model::webhook::{DisabledReason, Endpoint, Lane};
 use store::optimistic;
 use store::webhook::delivery::{AT_ONCE, PendingDelivery};
 use store::webhook::queue::{Claimed, Place};
+use tokio::time::{Instant, sleep};
 
 use crate::fail_point::reached;
 use crate::webhooks::notice;
@@ -20,9 +22,18 @@ const CONCURRENCY: usize = 8;
 /// The number of deliveries between two looks at the queue. Even if each takes as long as it may,
 /// they end within the lease of the endpoint.
 const CHUNK: usize = CONCURRENCY * 4;
-/// The number of parts of a queue, of a thousand places each, that are searched for due places.
-/// Places further back are found once places before them have been removed.
-const PARTS: usize = 10;
+/// The number of places in each part of a queue that is searched for due places, in order. Places
+/// further back are found once places before them have been removed. The first part is small,
+/// because it mostly has enough due places: without it, each chunk of a long queue would read a
+/// thousand places.
+const PARTS: [i32; 10] = [128, 1000, 1000, 1000, 1000, 1000, 1000, 1000, 1000, 1000];
+/// How long the work on a failing endpoint rests after each pass, in multiples of the time that the
+/// search for due places took. The queue of such an endpoint grows, each new event causes a search,
+/// and a refused connection takes no time. Without rests, the searches would keep the table busy
+/// and so delay other endpoints.
+const REST: u32 = 4;
+/// The longest rest.
+const MAX_REST: Duration = Duration::from_secs(2);
 /// How often a change to an endpoint is attempted.
 const ROUNDS: u32 = 5;
 
@@ -35,22 +46,35 @@ pub(super) async fn work(app: &App, lane: &Lane, until: Timestamp) -> Result<(),
             while !app.store.purge_webhook(lane).await? {}
             return Ok(());
         };
-        if !pass(app, claimed, &row.endpoint).await? {
+        let Passed { may_have_more, rest } = pass(app, claimed, &row.endpoint).await?;
+        sleep(rest).await;
+        if !may_have_more {
             return Ok(());
         }
     }
     Ok(())
 }
 
-/// One pass over the queue of a claimed endpoint; returns whether more may be due right away.
-async fn pass(app: &App, mut claimed: Claimed, endpoint: &Endpoint) -> Result<bool, store::Error> {
+/// What follows a pass over the queue of an endpoint.
+#[derive(Default)]
+struct Passed {
+    /// Whether more may be due right away.
+    may_have_more: bool,
+    /// How long to rest. The endpoint is not claimed meanwhile.
+    rest: Duration,
+}
+
+/// One pass over the queue of a claimed endpoint.
+async fn pass(app: &App, mut claimed: Claimed, endpoint: &Endpoint) -> Result<Passed, store::Error> {
     let lane = claimed.lane.clone();
     if endpoint.disabled.is_some() {
         // Pending deliveries wait until the endpoint is enabled again.
         app.store.release_webhook(&claimed, None, app.clock.now()).await?;
-        return Ok(false);
+        return Ok(Passed::default());
     }
+    let began = Instant::now();
     let Due { places, next } = due(app, &lane).await?;
+    let search = began.elapsed();
     let is_idle = places.is_empty();
     let pending = app.store.pending_webhooks(&lane, places).await?;
     let off = deliver(app, &mut claimed, endpoint, pending).await?;
@@ -64,7 +88,9 @@ async fn pass(app: &App, mut claimed: Claimed, endpoint: &Endpoint) -> Result<bo
         None => Some(now),
     };
     app.store.release_webhook(&claimed, next, now).await?;
-    Ok(off.is_none() && !is_idle)
+    let is_failing = claimed.health.failing_since.is_some();
+    let rest = if is_failing { (search * REST).min(MAX_REST) } else { Duration::ZERO };
+    Ok(Passed { may_have_more: off.is_none() && !is_idle, rest })
 }
 
 /// The places that are due, and the earliest time at which one of the other examined places is due.
@@ -78,8 +104,8 @@ struct Due {
 async fn due(app: &App, lane: &Lane) -> Result<Due, store::Error> {
     let (now, mut seen) = (app.clock.now(), HashSet::new());
     let (mut places, mut next, mut after) = (Vec::new(), None, None);
-    for _ in 0..PARTS {
-        let (part, end) = app.store.webhook_places(lane, after).await?;
+    for limit in PARTS {
+        let (part, end) = app.store.webhook_places(lane, after, limit).await?;
         for place in part {
             if !seen.insert(place.object.clone()) {
                 continue;

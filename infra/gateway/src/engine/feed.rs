@@ -4,12 +4,18 @@
 //! endpoint, because it makes each write more expensive. It is switched on before the endpoint is
 //! written, so no change after the endpoint is missed. Records in a file are deleted once they are
 //! processed, unless other processes read the stream, too: the engine itself keeps records for
-//! ever, and searches all of them for the last number at each write. The records that remain when
-//! this process ends are those that the next process has to read. Records are deleted through a
-//! second connection to the file, because the engine has no call that deletes them.
+//! ever. The records that remain when this process ends are those that the next process has to
+//! read. Records are deleted through a second connection to the file, because the engine has no
+//! call that deletes them.
+//!
+//! At each write, the engine searches for the last number among all records. In a file, [`index`]
+//! makes this search fast. Without the index, each unprocessed record would delay all writes, among
+//! them those that process it, so the queue of unprocessed records would grow. In memory, the
+//! engine has no index.
 
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, OnceLock, PoisonError};
+use std::time::Duration;
 
 use dynoxide::Database;
 use rusqlite::Connection;
@@ -20,8 +26,13 @@ use tokio::sync::Notify;
 pub const TABLE: &str = "gatelet";
 /// The tag of a table that other processes use, too.
 const SHARED: &str = "shared";
+/// The index of the records by number. The engine's searches use it because they compute the number
+/// with the same expression.
+const INDEX: &str = "CREATE INDEX IF NOT EXISTS gatelet_stream_numbers ON _stream_records (table_name, CAST(sequence_number AS INTEGER))";
 /// The number of records that are read at once.
 const READ: usize = 200;
+/// How long another connection may keep the file locked.
+const PATIENCE: Duration = Duration::from_secs(5);
 /// A text that occurs in every call that writes a webhook endpoint.
 const ENDPOINT: &[u8] = b"\"WEBHOOK#";
 
@@ -170,9 +181,21 @@ fn first_iterator(database: &Database) -> Result<String, String> {
     iterator["ShardIterator"].as_str().map(str::to_owned).ok_or_else(|| "the stream has no beginning".to_owned())
 }
 
-fn forget(file: &Path, last: i64) -> rusqlite::Result<()> {
+/// Opens a second connection to a file.
+fn connect(file: &Path) -> rusqlite::Result<Connection> {
     let connection = Connection::open(file)?;
-    connection.busy_timeout(std::time::Duration::from_secs(5))?;
+    connection.busy_timeout(PATIENCE)?;
+    Ok(connection)
+}
+
+/// Creates the index of the records' numbers in a file that the engine has opened, unless the file
+/// has the index already.
+pub(super) fn index(file: &Path) -> rusqlite::Result<()> {
+    connect(file)?.execute_batch(INDEX)
+}
+
+fn forget(file: &Path, last: i64) -> rusqlite::Result<()> {
+    let connection = connect(file)?;
     // A deletion that is lost in a crash of the machine is harmless: the records are read again.
     connection.pragma_update(None, "synchronous", "NORMAL")?;
     let delete = "DELETE FROM _stream_records WHERE table_name = ?1 AND CAST(sequence_number AS INTEGER) <= ?2";

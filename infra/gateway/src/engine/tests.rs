@@ -2,6 +2,7 @@
 
 use aws_sdk_dynamodb::operation::describe_time_to_live::DescribeTimeToLiveInput;
 use aws_sdk_dynamodb::types::TimeToLiveStatus;
+use rusqlite::Connection;
 
 use super::*;
 
@@ -26,4 +27,45 @@ async fn expiry_is_turned_on_later_if_it_fails_at_the_first_start() {
     let status = found.time_to_live_description.and_then(|ttl| ttl.time_to_live_status);
     std::fs::remove_dir_all(&folder).unwrap();
     assert_eq!(status, Some(TimeToLiveStatus::Enabled));
+}
+
+/// The engine's own statements on the records of the stream, and the one with which `feed` deletes
+/// records.
+const STATEMENTS: [&str; 3] = [
+    "SELECT COALESCE(MAX(CAST(sequence_number AS INTEGER)), 0) + 1 FROM _stream_records WHERE table_name = 'gatelet'",
+    "SELECT * FROM _stream_records WHERE table_name = 'gatelet' AND shard_id = '1' AND CAST(sequence_number AS INTEGER) > 5
+     ORDER BY CAST(sequence_number AS INTEGER) ASC LIMIT 200",
+    "DELETE FROM _stream_records WHERE table_name = 'gatelet' AND CAST(sequence_number AS INTEGER) <= 5",
+];
+
+/// The steps in which `SQLite` runs each of these statements.
+fn plans(connection: &Connection) -> Vec<String> {
+    let plan = |statement: &&str| {
+        let mut explained = connection.prepare(&format!("EXPLAIN QUERY PLAN {statement}")).unwrap();
+        let steps = explained.query_map([], |row| row.get::<_, String>("detail")).unwrap();
+        steps.map(Result::unwrap).collect::<Vec<_>>().join(", ")
+    };
+    STATEMENTS.iter().map(plan).collect()
+}
+
+/// Whatever reads all unprocessed records at each write makes the queue of records grow.
+#[tokio::test]
+async fn no_statement_reads_all_records_of_the_stream() {
+    let folder = std::env::temp_dir().join(format!("gatelet-stream-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).unwrap();
+    let file = folder.join("table.db");
+    let engine = Engine::open(Some(&file), &Entropy::system(), None).await.unwrap();
+    let new = plans(&Connection::open(&file).unwrap());
+    drop(engine);
+    // Files of earlier versions do not have the index.
+    Connection::open(&file).unwrap().execute_batch("DROP INDEX gatelet_stream_numbers").unwrap();
+    let earlier = plans(&Connection::open(&file).unwrap());
+    let engine = Engine::open(Some(&file), &Entropy::system(), None).await.unwrap();
+    let upgraded = plans(&Connection::open(&file).unwrap());
+    drop(engine);
+    std::fs::remove_dir_all(&folder).unwrap();
+    for plan in new.iter().chain(&upgraded) {
+        assert!(plan.starts_with("SEARCH ") && plan.contains("INDEX gatelet_stream_numbers") && !plan.contains("TEMP"), "{plan}");
+    }
+    assert!(earlier.iter().all(|plan| !plan.contains("INDEX gatelet_stream_numbers")), "{earlier:?}");
 }

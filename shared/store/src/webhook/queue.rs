@@ -201,8 +201,14 @@ impl Store {
     }
 
     /// The part of an endpoint's queue that begins after a key, or the first part, in order, and
-    /// the key after which the next part begins; `None` after the last part.
-    pub async fn webhook_places(&self, (project, endpoint): &Lane, after: Option<Item>) -> Result<(Vec<Place>, Option<Item>), Error> {
+    /// the key after which the next part begins; `None` after the last part. A part has at most
+    /// `limit` places.
+    pub async fn webhook_places(
+        &self,
+        (project, endpoint): &Lane,
+        after: Option<Item>,
+        limit: i32,
+    ) -> Result<(Vec<Place>, Option<Item>), Error> {
         let query = self
             .query()
             .key_condition_expression("pk = :pk AND begins_with(sk, :sk)")
@@ -210,7 +216,7 @@ impl Store {
             .expression_attribute_values(":sk", string("QUEUE#"))
             .consistent_read(true)
             .set_exclusive_start_key(after)
-            .limit(READ);
+            .limit(limit);
         let (items, next) = self.query_page(query).await?;
         Ok((items.iter().filter_map(Place::of).collect(), next))
     }
