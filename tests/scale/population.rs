@@ -57,10 +57,9 @@ pub(crate) fn seeded() -> ChaCha8Rng {
 }
 
 fn zipf(count: usize, exponent: f64) -> Vec<f64> {
-    let mut weights: Vec<f64> = (1..=count).map(|rank| (rank as f64).powf(-exponent)).collect();
+    let weights: Vec<f64> = (1..=count).map(|rank| (rank as f64).powf(-exponent)).collect();
     let all: f64 = weights.iter().sum();
-    weights.iter_mut().for_each(|weight| *weight /= all);
-    weights
+    weights.into_iter().map(|weight| weight / all).collect()
 }
 
 /// The shares of the projects in all users, the largest first.

@@ -105,12 +105,13 @@ impl<'a> Seen<'a> {
     fn new(requests: &'a [Request]) -> Self {
         let projects = requests.iter().map(|request| &*request.project).collect();
         let mut seen = Self { projects, users: BTreeMap::new(), items: BTreeSet::new() };
-        let mut items: BTreeMap<(usize, &str, &str), (BTreeSet<u32>, BTreeSet<usize>)> = BTreeMap::new();
+        // The users and the runs of each item, by its place and key.
+        let mut items: BTreeMap<_, (BTreeSet<u32>, BTreeSet<usize>)> = BTreeMap::new();
         for (number, request) in requests.iter().enumerate() {
             for access in &request.accesses {
                 seen.users.entry((access.place, unsharded(&access.pk).0)).or_default().extend(request.user);
                 if let Some(sk) = &access.sk {
-                    let (users, runs) = items.entry((access.place, &access.pk, sk)).or_default();
+                    let (users, runs) = items.entry((access.place, &*access.pk, &**sk)).or_default();
                     users.extend(request.user);
                     runs.insert(number);
                 }
