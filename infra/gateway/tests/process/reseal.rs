@@ -84,7 +84,7 @@ async fn after_resealing_the_new_secret_opens_everything() {
     let reseal = |current: &str, previous: Option<&str>| end_of(&mut with_secrets(&data, &["reseal"], current, previous));
 
     let lost = fails(&reseal(NEW, None));
-    assert!(lost.contains("2 sealed values, for example that of ") && !lost.contains("the-secret"), "{lost}");
+    assert!(lost.contains("2 sealed values, such as the one at ") && !lost.contains("the-secret"), "{lost}");
     let done = succeeds(&reseal(NEW, Some(OLD)));
     assert!(done.starts_with("Resealed: 2; already sealed with the current secret: 0\n"), "{done}");
     let again = succeeds(&reseal(NEW, Some(OLD)));
