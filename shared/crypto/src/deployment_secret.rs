@@ -2,7 +2,8 @@
 //!
 //! New signatures and sealed values use the current secret; existing ones may also use the previous
 //! secret. An operator sets both for as long as anything made with the previous one is in use:
-//! access tokens expire within an hour at most, and sealed values stay until they are resealed.
+//! access tokens expire within an hour at most; sealed values and the codes that authenticate the
+//! audit trails stay until `gateway reseal` replaces them.
 //!
 //! A Lambda function whose operation derives no key has no secret at all
 //! ([`DeploymentSecret::absent`]): it accepts no token, opens no sealed value and refuses to seal.

@@ -198,8 +198,8 @@ pub fn access_token_life() -> Result<Duration, Error> {
     seconds.map(Duration::from_secs).ok_or(Error::InvalidTokenLife)
 }
 
-/// Hashes passwords at the cost that `GATELET_PASSWORD_HASH` sets; see [`Cost::parse`]. The default
-/// is [`Cost::STANDARD`].
+/// A hasher whose new hashes have the cost that `GATELET_PASSWORD_HASH` sets; see [`Cost::parse`].
+/// The default is [`Cost::STANDARD`].
 pub fn hasher() -> Result<Hasher, Error> {
     let Some(text) = variable("GATELET_PASSWORD_HASH") else { return Ok(Hasher::default()) };
     Cost::parse(&text).map(Hasher::at).ok_or(Error::InvalidPasswordHash)

@@ -83,7 +83,7 @@ pub(crate) async fn finish(app: &App, caller: &Caller, headers: &HeaderMap, prov
 }
 
 /// Consumes the authorization of a state and reads its project, in one round trip. `None` if either
-/// does not exist.
+/// does not exist, or the authorization belongs to another project.
 async fn take(app: &App, caller: &Caller, state: &SecretString) -> Result<Option<(Authorization, Project)>, Error> {
     let Some(project) = project_of(state.expose_secret()) else { return Ok(None) };
     let counting = Counting::by_address(app, &project, Rule::Code, &caller.place);
