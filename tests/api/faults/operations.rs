@@ -1,6 +1,7 @@
 //! Sends the event of every operation, and makes each of the operation's calls to the table fail
-//! once, before or after the call is executed. The change is made as a whole or not at all, and
-//! sending the request again completes it. New operations are covered automatically.
+//! once, before or after the call is executed. The change is made as a whole or not at all. Sending
+//! the request again completes it, except at the callbacks of OAuth flows, whose `state` works
+//! once. New operations are covered automatically.
 
 use std::collections::BTreeMap;
 
@@ -57,8 +58,8 @@ fn difference(path: &str, before: &Value, after: &Value) -> Vec<String> {
     below.collect()
 }
 
-/// The response to an event in a new world, in which at most one call fails, and the changes that
-/// it made.
+/// A new world to which an event was sent while at most one call failed, the table before that, and
+/// the response.
 struct Trial {
     world: World,
     before: Items,
