@@ -91,8 +91,8 @@ async fn measured(app: &TestApp, name: &str, memory: u16, work: impl Future<Outp
 async fn every_operation_costs_what_the_cost_table_says() {
     let all = operations::all();
     let mut costs = Vec::new();
-    // These sign-ins hash codes, so they must come before the operation that needs a connection;
-    // see below.
+    // These sign-ins hash passwords and recovery codes, so they must come before the operation that
+    // needs a connection; see below.
     let second_factors = costs_of_other_second_factors().await;
     // The operation that needs a connection comes last. If another operation hashed a password
     // after it, the paused clock would jump ahead until the connection is closed as idle.

@@ -134,7 +134,7 @@ async fn the_events_of_writing_operations_change_something() {
     for operation in operations::all().into_iter().filter(|operation| operation.route.limit.is_some()) {
         let name = operation.route.name;
         let trial = Trial::run(&crate::events::name(&operation), None).await;
-        // The events of these operations change only counts and times. Those of
+        // The events of these operations change at most counts, marks and times. Those of
         // `auth-connected-account-token` find an access token that is still valid, so they refresh
         // nothing.
         let notes_use_alone = (name.starts_with("auth-oauth-callback") || name == "auth-oauth-token")
