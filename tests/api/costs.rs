@@ -1,7 +1,7 @@
 //! The costs of each operation and of the workers' main steps. An operation's event (`events/`) is
-//! sent to a new service. The database engine reports the capacity that every call consumes. The clock is paused, and each
-//! call advances it by the same time, so the elapsed time gives the number of consecutive round
-//! trips. The results are in `infra/COSTS.md`.
+//! sent to a new service. The database engine reports the capacity that every call consumes. The
+//! clock is paused, and each call advances it by the same time, so the elapsed time gives the
+//! number of consecutive round trips. The results are in `infra/COSTS.md`.
 
 use std::fmt::Write as _;
 use std::sync::Arc;
