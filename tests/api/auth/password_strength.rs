@@ -70,8 +70,8 @@ async fn a_sign_in_replaces_a_hash_that_costs_less_than_the_setting() {
     }
 }
 
-/// Stores this hash as that of the user's password, directly, as no operation would: the password
-/// may be weak, and the hash may have another cost.
+/// Stores this hash as that of the user's password, without a request. So the password may be weak
+/// or have another encoding, and the hash may have another cost.
 async fn give_hash(app: &TestApp, user: &SignedIn, hash: &Value) {
     let (project, id) = (app.project_id(), UserId::parse(&user.user_id).unwrap());
     let row = app.app.store.user(project, id).await.unwrap().unwrap();
