@@ -65,7 +65,8 @@ pub struct Settings {
     pub provider_stand_in: Option<String>,
     /// The deployment's clients at OAuth providers.
     pub shared_clients: SharedClients,
-    /// Where to report vulnerabilities; absent for a site without `security.txt`.
+    /// Where to report vulnerabilities; absent for a site without `security.txt`, and in functions
+    /// that do not show it ([`Self::with_security_contact`]).
     pub security_contact: Option<SecurityContact>,
     /// The name of the S3 bucket with the images of the content; absent if they are in the table.
     pub images_bucket: Option<String>,
