@@ -56,7 +56,7 @@ struct Known {
     paths: BTreeSet<PathBuf>,
     /// The anchors of each document's headings.
     anchors: BTreeMap<PathBuf, Vec<String>>,
-    /// The words of code that may be identifiers, including the code blocks of documents.
+    /// The words that may be identifiers, in code and in the code blocks of documents.
     identifiers: BTreeSet<String>,
     /// The literals of code that begin with a slash, as URL paths do.
     literals: BTreeSet<String>,

@@ -15,8 +15,8 @@ const SWING: f64 = 0.9;
 /// The seconds of a day.
 pub(crate) const DAY: u32 = 86_400;
 
-/// How many requests of a kind there are for each visit of a user, who makes one visit a day on
-/// average, and for how many milliseconds a function works on one.
+/// The kinds of requests: for each, how many there are for each visit of a user, and for how many
+/// milliseconds a function works on such a request.
 pub(crate) const VISIT: [(&str, f64, f64); 10] = [
     ("get the current user", 10.0, 15.0),
     ("refresh a session", 2.0, 15.0),

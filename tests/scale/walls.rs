@@ -13,7 +13,7 @@ const WHOLE: u32 = 2 * 3600;
 const LAST: u32 = 600;
 const STEP: u32 = 60;
 
-/// The share of each kind in the requests of a load.
+/// How often each kind of [`VISIT`] occurs for each request of a load, in the order of `VISIT`.
 pub(crate) type Mix = Vec<f64>;
 
 /// Everything that users do.
@@ -28,7 +28,7 @@ pub(crate) fn only(kind: &str, entries: f64) -> Mix {
     VISIT.iter().map(|(other, ..)| share(other)).collect()
 }
 
-/// A key that all requests of a project share.
+/// A family of keys that several users share, and the loads at which they reach a limit.
 #[derive(Debug)]
 pub(crate) struct Wall {
     pub(crate) name: String,

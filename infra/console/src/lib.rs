@@ -85,7 +85,8 @@ const FILES: &[(&str, &str)] = files![
     "views/webhooks.js",
 ];
 
-/// The files that a deployment's page loads as well; the gateway serves them itself.
+/// The files that the page of a deployment loads besides those of `web/`. The pages of the gateway
+/// load their own copies.
 const FRAME: &[(&str, &str)] = &[
     ("icon.svg", ICON),
     ("page.js", include_str!("../../pages/page.js")),

@@ -141,7 +141,7 @@ const ENDINGS_STEP: Duration = Duration::from_secs(60);
 
 /// How often expired items are deleted.
 const EXPIRY: Duration = Duration::from_secs(3600);
-/// When expired items are deleted for the first time after the start.
+/// How long after the start expired items are deleted for the first time.
 const FIRST_EXPIRY: Duration = Duration::from_secs(60);
 
 impl Service {

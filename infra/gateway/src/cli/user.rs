@@ -25,8 +25,8 @@ pub(super) enum Command {
     Create {
         /// The user's address; counts as verified
         email: String,
-        /// The project of the user. Default: `internal`, or over the API the project that your
-        /// teams own, if there is only one
+        /// The project of the user. Default: `internal`; over the API, the only project that your
+        /// teams own
         #[arg(long, value_name = "ID")]
         project: Option<String>,
         /// Read the password from one line of standard input instead of generating and printing it
