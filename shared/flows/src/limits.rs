@@ -196,8 +196,8 @@ pub async fn unproved(app: &App, project: Option<&ProjectId>, place: &Place) -> 
     unknown(app, project, Rule::Unproved, place).await
 }
 
-/// Counts a request with an unknown refresh token or authorization code by the caller's IP address
-/// and not by the token, so that made-up tokens create no items.
+/// Counts a request with an unknown refresh token, authorization code or polling code by the
+/// caller's IP address and not by the token or code, so that made-up ones create no items.
 pub async fn unknown_token(app: &App, project: &ProjectId, place: &Place) -> Result<(), store::Error> {
     unknown(app, Some(project), Rule::TokenUnknown, place).await
 }
@@ -328,8 +328,8 @@ impl<'a> Failures<'a> {
         self.app.store.write_unrecorded(limit::count_nobody(self.project, &self.subject, self.app.clock.now())).await
     }
 
-    /// The writes that reset the count, for the transaction of a sign-in: the owner is present, and
-    /// the earlier guesses of strangers no longer count.
+    /// The writes that reset the count, for the transaction in which the owner resets the password:
+    /// guesses of the old password no longer count.
     pub fn forget(&self) -> impl Iterator<Item = Write> + use<> {
         self.counter.as_ref().map(|counter| limit::forget(self.project, counter)).into_iter().flatten()
     }

@@ -68,8 +68,8 @@ pub(super) struct Head {
     pub(super) site: Site,
     pub(super) publication: Publication,
     pub(super) turn: Turn,
-    /// The attribute `version`, if an earlier version of this program wrote the publication. Such
-    /// versions replaced all items except texts.
+    /// The attribute `version`, if the publication was written by an earlier version of this
+    /// program that replaced all items except texts; `None` for all later versions.
     pub(super) earlier: Option<String>,
 }
 
