@@ -50,7 +50,7 @@ use crate::team::invitation;
 pub const RENDERING_LEASE: SignedDuration = SignedDuration::from_mins(1);
 /// How long a worker may take to send. After that, the outcome counts as unknown.
 pub const SENDING_LEASE: SignedDuration = SignedDuration::from_mins(20);
-/// The maximum number of attempts to send.
+/// The maximum number of attempts to send; an edit of the content starts the count again.
 pub const MAX_ATTEMPTS: u32 = 5;
 
 /// An outbox entry, as stored in the table.
