@@ -10,7 +10,7 @@
 
 use secrecy::{ExposeSecret as _, SecretString};
 
-/// The secret that all keys of a deployment are derived from and, during a rotation, the previous
+/// The secret that a deployment's own keys are derived from and, during a rotation, the previous
 /// secret.
 #[derive(Clone)]
 pub struct DeploymentSecret {

@@ -30,7 +30,7 @@ pub struct Settings {
     pub api_url: String,
     /// Base URL of the public content, without a trailing slash.
     pub site_url: String,
-    /// The deployment secret, from which all other keys are derived.
+    /// The deployment secret, from which the deployment's own keys are derived.
     pub secret: DeploymentSecret,
     /// Proves that a request came through the deployment's distribution; if absent,
     /// [`Self::trust_viewer_headers`] applies.

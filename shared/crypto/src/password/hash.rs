@@ -125,7 +125,8 @@ impl Hasher {
 
     /// Checks `password` against `hash`; without a hash, does the same work and returns
     /// [`Verdict::Wrong`]. `dearest` is the highest cost among the bcrypt hashes that were imported
-    /// for the project's users; `None` if there are none.
+    /// for the project's users; `None` if there are none, or if the user is signed in, so that the
+    /// duration reveals nothing new.
     pub async fn verify(&self, hash: Option<&Hash>, password: &Password, dearest: Option<u32>) -> Verdict {
         let hasher = self.clone();
         let (hash, password) = (hash.cloned(), password.clone());
