@@ -35,7 +35,7 @@ pub(crate) struct Wall {
     /// Whether this is the project's own item or that of its API key.
     pub(crate) is_own: bool,
     /// The requests a minute at which the keys of a shard reach the limit of a partition as long as
-    /// they are in one.
+    /// they share one.
     pub(crate) together: f64,
     /// The same after each item has a partition of its own; `None` if the items are many and in no
     /// order, so that they can be divided without end.

@@ -1,7 +1,7 @@
 """Measures a gateway and Better Auth in turn; started by `run`.
 
 Both run all the time with their data on disk, and one is measured at a time: the same operation, first
-over one connection, then over sixteen. The ratio is the median of the ratios of neighbouring turns, on
+over one connection, then over sixteen. The ratio is the median of the ratios of neighboring turns, on
 which drifts of the machine's speed have little effect.
 """
 
