@@ -1,4 +1,4 @@
-"""Measures an optimized gateway over HTTP: startup, memory, throughput, CPU time. Started by `run`."""
+"""Measures an optimized gateway over HTTP (see `run`): startup, memory, throughput, CPU time."""
 
 import json
 import os

@@ -12,7 +12,7 @@ const OF_USERS: f64 = 0.5;
 /// How far the requests of a project rise above their mean at its busiest hour, and fall below at
 /// its quietest.
 const SWING: f64 = 0.9;
-/// The seconds of a day.
+/// The number of seconds in a day.
 pub(crate) const DAY: u32 = 86_400;
 
 /// The kinds of requests: for each, how many there are for each visit of a user, and for how many

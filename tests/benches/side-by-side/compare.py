@@ -21,8 +21,8 @@ import measure
 
 PORTS = {"Gatelet": 8793, "Better Auth": 8794}
 ACCOUNTS = [{"email": f"{name}@example.com", "password": "correct horse battery"} for name in ("reader", "ada")]
-# The sessions of the account whose sessions are listed. The other account signs in, so that the
-# list does not grow while it is measured.
+# The number of sessions of the account whose sessions are listed. The other account signs in, so
+# that the list does not grow while it is measured.
 SESSIONS = 10
 
 
