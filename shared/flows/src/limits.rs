@@ -8,8 +8,8 @@
 //! the proof, so that nobody else can use up the project's quota. Requests with a wrong key, and
 //! those for a project that does not exist, are counted by IP address ([`unproved`]). An operation
 //! counts the subjects that only it knows: the account whose password or second factor is guessed
-//! ([`Failures`]), the refresh token ([`by_secret`]), and the recipient of an email, if possible in
-//! the transaction that writes the email ([`recipient`], [`count_recipient`]).
+//! ([`Failures`]), a secret such as a refresh token ([`by_secret`]), and the recipient of an email,
+//! if possible in the transaction that writes the email ([`recipient`], [`count_recipient`]).
 
 use std::sync::OnceLock;
 
@@ -215,8 +215,8 @@ async fn unknown(app: &App, project: Option<&ProjectId>, rule: Rule, place: &Pla
     counted
 }
 
-/// The write that counts the recipient of an email with a code, for the transaction that writes the
-/// email; `None` if the limit is off. Costs one unit to read, unless the item is prefetched
+/// The write that counts the recipient of an email, for the transaction that writes the email;
+/// `None` if the limit is off. Costs one unit to read, unless the item is prefetched
 /// ([`recipient_key`]).
 pub async fn recipient(context: &Context, email: &Email) -> Result<Option<Write>, store::Error> {
     let project = &context.project.id;

@@ -268,8 +268,8 @@ impl Route {
         Self { takes_forms: true, ..self.ignores_unknown_fields() }
     }
 
-    /// For the token endpoint of OAuth (RFC 6749 §3.2): forms, and errors that every OAuth client
-    /// understands.
+    /// For the token endpoint and the device authorization endpoint of OAuth (RFC 6749 §3.2, RFC
+    /// 8628 §3.1): forms, and errors that every OAuth client understands.
     pub const fn token_endpoint(self) -> Self {
         Self { has_oauth_errors: true, ..self.takes_forms() }
     }
@@ -284,7 +284,7 @@ impl Route {
         Self { ignores_unknown_fields: true, ..self }
     }
 
-    /// For operations that an HTML form calls, whose content does not matter.
+    /// For operations whose body does not matter, such as those that an HTML form calls.
     pub const fn ignores_body(self) -> Self {
         Self { ignores_body: true, ignores_unknown_fields: true, ..self }
     }
