@@ -17,7 +17,7 @@ use crate::write::Write;
 pub(super) const PUBLICATION: &str = "publication";
 /// The attribute with the [`Turn`].
 const TURN: &str = "turn";
-/// How many items the index of texts had in earlier versions.
+/// How many parts the index of texts had in earlier versions, which did not store empty parts.
 const EARLIER_PARTS: usize = 16;
 
 /// One publication: the items that it consists of, besides the site and its apps.
