@@ -1,7 +1,7 @@
-//! The cost of each operation. The operation's event (`events/`) is sent to a new service. The
-//! database engine reports the capacity that every call consumes. The clock is paused, and each
-//! call advances it by the same time, so the elapsed time gives the number of consecutive round
-//! trips. The results are in `infra/COSTS.md`.
+//! The costs of each operation and of the workers' main steps. An operation's event (`events/`) is
+//! sent to a new service. The database engine reports the capacity that every call consumes. The
+//! clock is paused, and each call advances it by the same time, so the elapsed time gives the
+//! number of consecutive round trips. The results are in `infra/COSTS.md`.
 
 use std::fmt::Write as _;
 use std::sync::Arc;
@@ -91,8 +91,8 @@ async fn measured(app: &TestApp, name: &str, memory: u16, work: impl Future<Outp
 async fn every_operation_costs_what_the_cost_table_says() {
     let all = operations::all();
     let mut costs = Vec::new();
-    // These sign-ins hash codes, so they must come before the operation that needs a connection;
-    // see below.
+    // These sign-ins hash passwords and recovery codes, so they must come before the operation that
+    // needs a connection; see below.
     let second_factors = costs_of_other_second_factors().await;
     // The operation that needs a connection comes last. If another operation hashed a password
     // after it, the paused clock would jump ahead until the connection is closed as idle.
@@ -131,7 +131,8 @@ async fn every_operation_costs_what_the_cost_table_says() {
     expect_file!["../../infra/COSTS.md"].assert_eq(&text);
 }
 
-/// Makes the process remember the project and key of an event, as it does after a first request.
+/// Makes the process remember that the project and the keys of an event exist, as it does after a
+/// first request.
 fn warm(world: &World, event: &str) {
     let request = world.request(event);
     let header = |name: &str| request.headers().get(name).and_then(|value| value.to_str().ok());

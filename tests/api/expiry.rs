@@ -28,7 +28,8 @@ enum Life {
     Expires,
     /// The item has a TTL if its content expires.
     MayExpire,
-    /// The item is deleted with its project, user or team, or with the deployment.
+    /// The item has no TTL. It is deleted at the latest with its project, user or team, or with the
+    /// deployment.
     Lasts,
     /// The item exists until a worker has done its work.
     UntilDone,

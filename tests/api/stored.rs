@@ -48,7 +48,7 @@ pub(crate) async fn change_user(app: &TestApp, user: &SignedIn, change: impl FnO
     store.write(user::replace(project, &row.user, row.version).unwrap()).await.unwrap();
 }
 
-/// Adds sessions that began now, and returns their refresh tokens.
+/// Adds sessions that began now, each modified by `change`; returns their refresh tokens.
 pub(crate) async fn add_sessions(app: &TestApp, user: &SignedIn, count: usize, change: impl Fn(&mut Session)) -> Vec<String> {
     let (store, project) = (&app.app.store, app.project_id());
     let row = store.user(project, user_id(user)).await.unwrap().unwrap();

@@ -1,5 +1,5 @@
 //! The items that the events of teams refer to: a team of two, a team that invites, permissions,
-//! invitations.
+//! invitations; and the project `internal` with a user who owns a project.
 
 use model::code::Code;
 use model::email::Email;
@@ -19,14 +19,15 @@ use wire::id::{InvitationId, ProjectId, TeamId, UserId};
 
 use crate::events::{CODE, picture};
 
-/// The team of `ada@example.com`, who has all permissions in it.
+/// The team of `ada@example.com`, who has all permissions in it. In `internal`, a team of [`OWNER`]
+/// has the same id.
 pub(crate) const TEAM: &str = "8d3c1b0a-6f2e-4a59-9c7d-1e2f3a4b5c6d";
-/// A team that invites `ada@example.com`.
+/// A team that invites `ada@example.com`. In `internal`, another team of [`OWNER`] has the same id.
 const OTHER_TEAM: &str = "9e4d2c1b-7a3f-4b60-8d8e-2f3a4b5c6d7e";
 const MEMBER: &str = "c2a7e5d4-1b3f-4e68-a9c0-5d6e7f8091a2";
 /// A user of the project `internal`.
 const OWNER: &str = "b6d8f0a1-3c5e-4f79-9b1d-7e8f9a0b1c2d";
-/// A project that the user of the project `internal` owns through [`TEAM`].
+/// A project that [`OWNER`] owns through the team with the id [`TEAM`] in `internal`.
 const OWNED: &str = "7acbe33f-05c3-4d7f-86d2-ccb7f0b52174";
 /// A user without a team.
 const STRANGER: &str = "d4b8f6e5-2c40-4f79-8ad1-6e7f8091a2b3";

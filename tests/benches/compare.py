@@ -4,7 +4,7 @@ to the first, and the CPU time that a request takes in each, in milliseconds.
     python3 tests/benches/compare.py ONE OTHER [TURNS [CONNECTIONS]]
 
 Both gateways run all the time, but only one is measured at a time. The result is the median of the
-ratios of neighbouring turns, on which drifts of the machine's speed have little effect.
+ratios of neighboring turns, on which drifts of the machine's speed have little effect.
 """
 
 import shutil

@@ -12,7 +12,8 @@ use crypto::password::cost::Cost;
 use crypto::password::hash::{Hasher, Verdict};
 use wire::entropy::Entropy;
 
-/// OWASP's minimum in its five forms, and dearer ones, with their names.
+/// OWASP's minimum in its five forms, and dearer costs, each with its name in the settings, which
+/// may be empty.
 const COSTS: [(&str, &str); 9] = [
     ("m=47104,t=1,p=1", "`high-memory`"),
     ("m=19456,t=2,p=1", "`standard`"),
@@ -29,7 +30,7 @@ const WHOLE_CORE: f64 = 1769.0;
 const MEMORIES: [f64; 4] = [256.0, 512.0, 1024.0, WHOLE_CORE];
 /// Dollars per gigabyte-second of Lambda on arm64, in us-east-1.
 const PRICE: f64 = 0.000_013_333_4;
-/// How many checks the median is of.
+/// The number of checks of which the median is taken.
 const CHECKS: usize = 15;
 /// Sign-ins a minute.
 const RATE: f64 = 10_000.0;

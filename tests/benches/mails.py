@@ -1,4 +1,4 @@
-"""Measures how the release gateway, with its data on disk, delivers emails to its inbox: a single
+"""Measures how an optimized gateway, with its data on disk, delivers emails to its inbox: a single
 email, and an email to each of ten thousand users.
 
     cargo build --profile gateway --package gateway && python3 tests/benches/mails.py target/gateway/gateway [recipients]

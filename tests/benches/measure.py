@@ -1,4 +1,4 @@
-"""Measures a release gateway over HTTP: startup, memory, throughput and CPU time; started by `run`."""
+"""Measures an optimized gateway over HTTP (see `run`): startup, memory, throughput, CPU time."""
 
 import json
 import os

@@ -1,6 +1,6 @@
-"""Requests password resets from a release gateway over HTTP, in turn for all kinds of accounts and
-for an unknown address, and prints how much the medians of the response times differ. The limit is
-three percent.
+"""Requests password resets from an optimized gateway over HTTP, in turn for all kinds of accounts
+and for an unknown address, and prints how much the medians of the response times differ. They
+should differ by at most three percent, but the script does not fail if they differ by more.
 
     cargo build --profile gateway -p gateway && python3 tests/benches/reset.py target/gateway/gateway
 """

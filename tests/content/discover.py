@@ -144,7 +144,8 @@ class Site:
 
 
 def fitting(schema, known):
-    """Arguments for a tool: for each required property, a known value with this name."""
+    """Arguments for a tool: for each required property, a known value with this name, or else the
+    last word of a title."""
     def value(name):
         fits = [text for key, text in known if name.lower().endswith(key.lower())]
         return fits[0] if fits else next(text for key, text in known if key == "title").split()[-1]
@@ -193,8 +194,9 @@ async def ask_agent(site, card):
 
 
 def call_operations(description):
-    """Calls every operation of an API without credentials and without parameters or a body: it
-    must answer with a status that its description has. Returns how many succeeded."""
+    """Calls every operation of an API without credentials, with examples as path parameters, no
+    query and, unless the method is GET, an empty object as the body. Each must answer with a
+    status that its description has. Returns how many there are, and how many succeeded."""
     succeeded, count = 0, 0
     for path, item in description["paths"].items():
         for method, operation in item.items():

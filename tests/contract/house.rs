@@ -64,7 +64,7 @@ fn module_of(file: &Path) -> Option<Module> {
     Some(module)
 }
 
-/// The sources of every crate of the project that has sources, by the crate's folder.
+/// The sources of the crates in `shared/`, `functions/` and `infra/`, by the crate's folder.
 fn crates() -> BTreeMap<String, Sources> {
     let below = |folder: &'static str| names(&root().join(folder)).into_iter().map(move |name| format!("{folder}/{name}"));
     let folders =

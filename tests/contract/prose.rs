@@ -5,7 +5,7 @@ use aho_corasick::AhoCorasick;
 use super::passages::{Source, sources};
 
 const LAST_COLUMN: usize = 100;
-/// The names of tests must be shorter than this.
+/// The names of functions in Rust, and of tests in JavaScript, must be shorter than this.
 const LONGEST_NAME: usize = 80;
 /// Phrases, in lower case, that are not English or not the project's term.
 const PHRASES: [&str; 24] = [

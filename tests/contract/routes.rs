@@ -103,7 +103,7 @@ fn every_function_has_a_binary_and_every_binary_a_function() {
     assert!(unknown.is_empty(), "binaries without an operation (is it in its area's list?) or worker: {unknown:?}");
 }
 
-/// Each of these functions panics if the operation is of another interface.
+/// Each function `run…` panics if the operation is of another interface.
 #[test]
 fn every_binary_calls_the_run_function_of_its_interface() {
     for Operation { route, .. } in operations::all() {

@@ -23,7 +23,7 @@ USE = {
 EMAILS = 0.1 + 0.05 + 0.05
 # Entries of the audit log: a sign-up, a verified address, two for a reset, two sign-ins.
 ENTRIES = 0.1 + 0.1 + 0.1 + 2
-# Days in a month on which an active user is active.
+# The number of days in a month on which an active user is active.
 DAYS = 20
 # Refreshes that are the first of their hour but not of their day, the units of an index that each
 # of them writes, and the price of a unit in dollars.

@@ -5,7 +5,7 @@ use crate::partitions::{Outcome, Place};
 use crate::population::{self, DAY, PROJECTS, USERS, VISIT, curve, events};
 use crate::profile::{Bytes, Profiles};
 
-/// The seconds whose requests are counted together. Shorter peaks are left to bursts.
+/// The number of seconds whose requests are counted together. Shorter peaks are left to bursts.
 const STEP: u32 = 60;
 
 /// The result of a day.
@@ -21,7 +21,7 @@ pub(crate) struct Day {
     pub(crate) partitions: Vec<usize>,
     /// The accesses that found no capacity, by kind.
     pub(crate) throttled: Vec<f64>,
-    /// Bytes in the table and its indexes before the day, that the day adds, and after a year of
+    /// Bytes in the table and its indexes: before the day, added by the day, and after a year of
     /// such days.
     pub(crate) before: Bytes,
     pub(crate) added: Bytes,

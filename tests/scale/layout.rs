@@ -11,7 +11,7 @@ use crate::profile::{Family, Owner, Profiles, Units};
 
 /// Into how many parts the keys of all users are divided, by their hashes.
 const SLOTS: u64 = 1024;
-/// Into how many parts a partition key can be split whose items are written in no order.
+/// Into how many parts a partition key can be split if its items are written in no order.
 const PARTS: u64 = 16;
 
 /// How long an instance of a function keeps a project and its key, in seconds; 0 if it reads them
@@ -55,7 +55,8 @@ pub(crate) fn stream(project: usize, kind: usize) -> usize {
     project * population::VISIT.len() + kind
 }
 
-/// The units of each kind of [`population::VISIT`] by family, with the position of the kind there.
+/// The units of each kind of [`population::VISIT`] by family, with the position of the kind in
+/// `VISIT`.
 pub(crate) fn numbered(profiles: &Profiles) -> Vec<(usize, &Family, Units)> {
     let mut all = Vec::new();
     for (number, (kind, ..)) in population::VISIT.iter().enumerate() {

@@ -18,9 +18,10 @@ pub(crate) const READS: f64 = 3000.0;
 pub(crate) const WRITES: f64 = 1000.0;
 /// The bytes that one partition holds.
 const MOST_BYTES: f64 = 10.0 * 1024.0 * 1024.0 * 1024.0;
-/// The partitions of a new table, which serve 4,000 write and 12,000 read units a second.
+/// The number of partitions of a new table, which serve 4,000 write and 12,000 read units a second.
 pub(crate) const NEW_TABLE: usize = 4;
-/// The partitions of a table whose warm throughput was set to 64,000 write and 192,000 read units.
+/// The number of partitions of a table whose warm throughput was set to 64,000 write and 192,000
+/// read units.
 pub(crate) const WARM_TABLE: usize = 64;
 /// For how many seconds unused capacity is kept.
 const BURST: f64 = 300.0;

@@ -12,11 +12,11 @@ const OF_USERS: f64 = 0.5;
 /// How far the requests of a project rise above their mean at its busiest hour, and fall below at
 /// its quietest.
 const SWING: f64 = 0.9;
-/// The seconds of a day.
+/// The number of seconds in a day.
 pub(crate) const DAY: u32 = 86_400;
 
-/// How many requests of a kind there are for each visit of a user, who makes one visit a day on
-/// average, and for how many milliseconds a function works on one.
+/// The kinds of requests: for each, how many there are for each visit of a user, and for how many
+/// milliseconds a function works on such a request.
 pub(crate) const VISIT: [(&str, f64, f64); 10] = [
     ("get the current user", 10.0, 15.0),
     ("refresh a session", 2.0, 15.0),

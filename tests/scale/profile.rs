@@ -151,8 +151,8 @@ impl<'a> Seen<'a> {
     }
 }
 
-/// Whether the sort keys under a partition key came in their order, but for one in ten. Two or
-/// three keys say nothing.
+/// Whether the sort keys under a partition key came in ascending order, with at most one exception
+/// in ten; `false` for fewer than four keys, which say nothing.
 fn ascends(sort_keys: &[&str]) -> bool {
     let mut sort_keys = sort_keys.to_vec();
     sort_keys.dedup();

@@ -16,7 +16,7 @@ use support::{Caller, SignedIn, TestApp};
 
 use crate::population::hash;
 
-/// The users whose requests are recorded.
+/// The number of users whose requests are recorded.
 const USERS: u32 = 24;
 /// How many of them belong to a second project, which tells its keys from those that all projects
 /// share.

@@ -32,7 +32,8 @@ not help a single item, nor a partition key to which items are only appended in 
 twice as many instances as the load keeps busy.
 ";
 
-/// A load of one project: the mix of its requests, and at which rate it meets walls.
+/// A load of one project: its name, and the rates at which it meets walls, without and with a
+/// cache.
 pub(crate) struct Scenario {
     name: &'static str,
     pub(crate) without: (f64, String),

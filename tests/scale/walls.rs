@@ -28,14 +28,14 @@ pub(crate) fn only(kind: &str, entries: f64) -> Mix {
     VISIT.iter().map(|(other, ..)| share(other)).collect()
 }
 
-/// A key that all requests of a project share.
+/// A family of keys that several users share, and the loads at which they reach a limit.
 #[derive(Debug)]
 pub(crate) struct Wall {
     pub(crate) name: String,
     /// Whether this is the project's own item or that of its API key.
     pub(crate) is_own: bool,
     /// The requests a minute at which the keys of a shard reach the limit of a partition as long as
-    /// they are in one.
+    /// they share one.
     pub(crate) together: f64,
     /// The same after each item has a partition of its own; `None` if the items are many and in no
     /// order, so that they can be divided without end.

@@ -104,7 +104,7 @@ impl Caller {
         self
     }
 
-    /// The same caller without a header.
+    /// The same caller without this header.
     pub fn without(mut self, name: &str) -> Self {
         self.headers.remove(name);
         self

@@ -52,7 +52,7 @@ pub fn refused(kind: &str) -> Fault {
 }
 
 impl Recorder {
-    /// Forgets all calls and faults.
+    /// Forgets all calls and faults, and stops measuring.
     pub fn clear(&self) {
         self.calls.lock().unwrap().clear();
         *self.plan.lock().unwrap() = None;

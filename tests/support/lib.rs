@@ -180,12 +180,12 @@ impl TestApp {
         Self { app: service.app, keys, inbox, recorder, engine, router: service.router, now }
     }
 
-    /// The service, for tests that serve it over HTTP.
+    /// The router of the service, for tests that serve it over HTTP.
     pub fn router(&self) -> Router {
         self.router.clone()
     }
 
-    /// The engine behind the table, for tests that serve it over HTTP.
+    /// The engine behind the table, for tests that bypass the service.
     pub fn database(&self) -> Database {
         self.engine.database()
     }
@@ -218,7 +218,7 @@ impl TestApp {
         }
     }
 
-    /// All items of the table, by key. Tests use it to check what a failed request leaves behind.
+    /// All items of the table, by key, for example to check what a failed request leaves behind.
     pub fn table(&self) -> Items {
         let request = serde_json::json!({ "TableName": gateway::engine::TABLE });
         let answer = self.engine.database().scan(serde_json::from_value(request).unwrap()).unwrap();

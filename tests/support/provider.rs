@@ -292,7 +292,7 @@ async fn userinfo(State(inner): State<Arc<Inner>>, headers: HeaderMap) -> Respon
 }
 
 impl TestApp {
-    /// A flow at a provider that began without a user and whose app receives the provider's URL.
+    /// A flow at a provider, begun without a user, whose app receives the provider's URL as JSON.
     pub fn authorization(&self, provider_id: &str) -> Authorization {
         Authorization {
             project_id: self.project_id().clone(),

@@ -1,4 +1,5 @@
-//! Sign-up, sign-in, second factors, passkeys, passwords, sessions, OAuth and provider accounts.
+//! Sign-up, sign-in (also of command-line tools and devices), second factors, passkeys, passwords,
+//! sessions, OAuth, provider accounts, bot challenges, and the undoing of account changes.
 
 pub mod anonymous_sign_up;
 pub mod challenge_create;

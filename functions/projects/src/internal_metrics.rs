@@ -1,8 +1,8 @@
 //! `GET /api/v1/internal/metrics`: returns figures about the users, teams and emails of the
 //! project.
 //!
-//! Nothing is counted here: totals and days are read from counters ([`store::metrics`]), which a
-//! worker keeps and which may lag behind by a minute or two.
+//! Users and teams are not counted here: totals and days are read from counters
+//! ([`store::metrics`]). A worker keeps most of these, so they may lag behind by a minute or two.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,5 @@
-//! Projects: their settings, API keys and audit log, and the public keys of their tokens.
+//! Projects: their creation, transfer and deletion; their settings, API keys, audit log and
+//! figures; the public keys of their tokens; and the origins of their passkeys.
 
 pub mod api_key_create;
 pub mod api_key_list;

@@ -1,4 +1,4 @@
-//! Users and their contact channels.
+//! Users, their contact channels, pictures and activity, and the preview of onboarding settings.
 
 mod accounts;
 mod channels;

@@ -64,7 +64,7 @@ pub(crate) async fn count_active(app: &App, project: &ProjectId, entries: &[Fres
 }
 
 /// Notes the last sign-in of each user as the user's activity. The refresh of a token does this
-/// itself; a sign-in does not write the user's item and leaves it to this worker.
+/// itself; sign-ins leave it to this worker, because most of them do not write the user's item.
 pub(crate) async fn note_sign_ins(app: &App, project: &ProjectId, entries: &[Fresh]) -> Result<(), store::Error> {
     let mut last: BTreeMap<UserId, Timestamp> = BTreeMap::new();
     for entry in entries.iter().filter_map(|fresh| fresh.entry.as_ref()).filter(|entry| entry.events.contains(&Event::SignIn)) {

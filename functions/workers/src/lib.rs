@@ -3,7 +3,8 @@
 //! The outbox worker runs in steps, which anything may start: the table's stream and a schedule on
 //! AWS, a task in the gateway. Steps may run in parallel, twice or not at all; conditional writes
 //! make that harmless. Separate functions handle the reports of SES, deletions that take longer
-//! than their request, the chains of audit trails, and webhooks.
+//! than their request, the chains of audit trails with the figures counted from them, and
+//! webhooks.
 
 mod broadcast;
 mod chain;

@@ -1,6 +1,7 @@
-//! Counts the users and teams of a project one by one, if the project is older than its counters or
-//! its totals are wrong. Also adds each user to the list by last activity, unless the user is in it
-//! already, and each user's words to the index that finds users by the beginnings of words.
+//! Counts the users and teams of a project one by one, if the project is older than its counters,
+//! its totals are wrong or its lists of users are incomplete. Also adds each user to the list by
+//! last activity, unless the user is in it already, and each user's words to the index that finds
+//! users by the beginnings of words.
 
 use std::collections::BTreeSet;
 

@@ -18,8 +18,9 @@ use http_body_util::BodyExt as _;
 /// anyway.
 const LEAST: u64 = 1024;
 
-/// Compresses the response if it is public and the client accepts gzip. A compressed response has a
-/// weak validator, as its bytes are not those of the document (RFC 9110 §8.8.1).
+/// Compresses the response if it is public, a text and not short, and the client accepts gzip. A
+/// compressed response has a weak validator, as its bytes are not those of the document (RFC 9110
+/// §8.8.1).
 pub(crate) async fn compressed(request: Request, next: Next) -> Response {
     let accepts = accepts_gzip(request.headers());
     let known = weak_validators(request.headers());

@@ -1,7 +1,7 @@
 //! The embedded DynamoDB engine behind the AWS client: an HTTP connector passes the client's
 //! requests to the engine in this process.
 //!
-//! Everything above the connector (serialisation, retries, errors) is the same code as on AWS. No
+//! Everything above the connector (serialization, retries, errors) is the same code as on AWS. No
 //! sockets are involved. Most reads that succeed take a shorter way, without a request (`direct`).
 //! Writes run on blocking threads, as they wait for each other and for the disk.
 

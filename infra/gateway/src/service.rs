@@ -85,7 +85,7 @@ impl Service {
             });
         let operations: Router = operations.with_state(app.clone());
         let router = pages::with_pages(operations, inbox.clone(), private_pages.map_or(otherwise, Extent::Private), &app);
-        // `as_received` wraps the whole router, because it must normalise the path before routes
+        // `as_received` wraps the whole router, because it must normalize the path before routes
         // are matched.
         let router = Router::new().fallback_service(router.map_request(as_received));
         let router = router.layer(from_fn(compressed)).layer(from_fn(logged));
@@ -141,7 +141,7 @@ const ENDINGS_STEP: Duration = Duration::from_secs(60);
 
 /// How often expired items are deleted.
 const EXPIRY: Duration = Duration::from_secs(3600);
-/// When expired items are deleted for the first time after the start.
+/// How long after the start expired items are deleted for the first time.
 const FIRST_EXPIRY: Duration = Duration::from_secs(60);
 
 impl Service {
@@ -298,7 +298,7 @@ async fn logged(request: Request, next: Next) -> Response {
 }
 
 /// Stores the peer's address where handlers expect the client's, unless the server has already
-/// stored the client's address, and normalises the path to the form in which routes are defined.
+/// stored the client's address, and normalizes the path to the form in which routes are defined.
 fn as_received(mut request: Request) -> Request {
     if request.extensions().get::<PeerAddress>().is_none() {
         let address = request.extensions().get::<ConnectInfo<SocketAddr>>().map(|peer| PeerAddress(peer.0.ip().to_canonical()));

@@ -26,7 +26,7 @@ macro_rules! assets {
     };
 }
 
-/// All files that pages load.
+/// The files that pages load, except documents' pictures and the console's own files.
 pub const ASSETS: [Asset; 6] = assets![
     "live.js" is JAVASCRIPT,
     "page.js" is JAVASCRIPT,

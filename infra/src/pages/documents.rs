@@ -115,7 +115,7 @@ pub struct Rendered {
     pub html: String,
     /// The ids of its headings.
     pub anchors: Vec<String>,
-    /// The links to other documents and their sections, in the form that they have on pages.
+    /// The links to documents and their sections, in the form that they have on pages.
     pub links: Vec<String>,
     /// The links that lead neither to a document nor to a website, and the pictures that are not
     /// in `docs/pictures/`.

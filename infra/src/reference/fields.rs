@@ -15,7 +15,7 @@ pub(super) struct Field {
     pub(super) required: bool,
     pub(super) text: String,
     pub(super) constraints: String,
-    /// The place of a parameter: in the path, or in the query. Empty for a field.
+    /// The place of a parameter: in the path, the query or a header. Empty for a field.
     pub(super) place: String,
 }
 

@@ -23,7 +23,7 @@ use wire::environment::Error;
 /// Services.
 const ROOTS: &[u8] = include_bytes!("connector/roots.pem");
 
-/// How long connecting may take. It is short, because the endpoints are in the function's region.
+/// How long connecting may take. It is short, because a function's endpoints are in its region.
 const CONNECT: Duration = Duration::from_secs(1);
 
 /// An HTTP client for AWS's endpoints and for plain-HTTP ones; clones share its pool of

@@ -2,14 +2,15 @@
 //!
 //! New signatures and sealed values use the current secret; existing ones may also use the previous
 //! secret. An operator sets both for as long as anything made with the previous one is in use:
-//! access tokens expire within an hour at most, and sealed values stay until they are resealed.
+//! access tokens expire within an hour at most; sealed values and the codes that authenticate the
+//! audit trails stay until `gateway reseal` replaces them.
 //!
 //! A Lambda function whose operation derives no key has no secret at all
 //! ([`DeploymentSecret::absent`]): it accepts no token, opens no sealed value and refuses to seal.
 
 use secrecy::{ExposeSecret as _, SecretString};
 
-/// The secret that all keys of a deployment are derived from and, during a rotation, the previous
+/// The secret that a deployment's own keys are derived from and, during a rotation, the previous
 /// secret.
 #[derive(Clone)]
 pub struct DeploymentSecret {

@@ -1,8 +1,8 @@
 //! Digests: the table stores those of codes, tokens and keys in place of the secrets. Content is
 //! named and compared by its digest.
 //!
-//! Almost all of these secrets have 225 random bits, so a fast digest is enough; the shorter codes
-//! that people type expire within minutes. Passwords use [`crate::password`] instead.
+//! Almost all of these secrets have at least 128 random bits, so a fast digest is enough; the
+//! shorter codes that people type expire within minutes. Passwords use [`crate::password`] instead.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;

@@ -1,6 +1,7 @@
-//! Sealing of secrets that must be read again, such as a provider's client secret. The keys are
-//! derived from the deployment secret: the current one seals, and a value that the current or the
-//! previous one sealed can be opened.
+//! Sealing of secrets that must be read again, such as a provider's client secret, and of cursors,
+//! so that callers can neither read nor forge them. The keys are derived from the deployment
+//! secret: the current one seals, and a value that the current or the previous one sealed can be
+//! opened.
 //!
 //! Values are sealed with ChaCha20-Poly1305 (RFC 8439) and begin with the random nonce. The owner
 //! is authenticated together with the secret, so a sealed value that is copied to another owner,
@@ -15,12 +16,12 @@ use wire::entropy::Entropy;
 
 use crate::deployment_secret::DeploymentSecret;
 
-/// An encrypted secret, as stored in the table.
+/// An encrypted secret, as stored in the table, or an encrypted cursor of a list.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Sealed(String);
 
 impl Sealed {
-    /// Wraps stored text without checking it; [`Sealer::open`] fails if it is not a sealed value.
+    /// Wraps text without checking it; [`Sealer::open`] fails if it is not a sealed value.
     pub fn from_text(text: String) -> Self {
         Self(text)
     }

@@ -1,8 +1,8 @@
 //! The catalog of the product API's errors: what each code means, and what to do about it.
 //!
-//! The hint is sent with the error. The meaning is only for the documentation, and is not part of
-//! the binaries of Lambda functions. Both tables are exhaustive, so a new variant does not compile
-//! without its texts.
+//! The hint is sent with the error. The meaning is only for the documentation: of the Lambda
+//! functions, only `edge-fallback`, which serves the page about errors, contains the meanings. Both
+//! tables are exhaustive, so a new variant does not compile without its texts.
 
 use crate::known::KnownError;
 

@@ -84,9 +84,8 @@ pub async fn change_read(
 }
 
 /// Like [`change_read`], on behalf of the caller of `context`. The caller's access is checked
-/// again if the user has to be read again. The owner is notified of changes to how the user signs
-/// in. A client's change that invalidates codes for an unverified email address counts towards a
-/// rate limit.
+/// again at each attempt. The owner is notified of changes to how the user signs in. A client's
+/// change that invalidates codes for an unverified email address counts towards a rate limit.
 pub async fn change_as(
     context: &Context,
     row: UserRow,

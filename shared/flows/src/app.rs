@@ -38,7 +38,7 @@ pub struct Parts {
     pub hasher: Hasher,
     /// Signs and verifies access tokens.
     pub signer: Signer,
-    /// Seals and opens secrets that must be read again.
+    /// Seals and opens secrets that must be read again, and cursors.
     pub sealer: Sealer,
     /// The facts that the process remembers between requests.
     pub memory: Memory,

@@ -59,9 +59,9 @@ macro_rules! guarded_body {
 
 /// The challenge fields of a request.
 pub struct Presented {
-    /// The solution.
+    /// The solution; `None` if the request has none.
     pub token: Option<String>,
-    /// Whether the user saw the challenge.
+    /// Whether the user saw the challenge; `None` if the request does not say.
     pub phase: Option<BotChallengePhase>,
     /// Present if the browser could not load the challenge.
     pub unavailable: Option<True>,
@@ -74,7 +74,7 @@ pub struct Check<'a> {
     place: &'a Place,
     policy: Policy,
     operation: Guarded,
-    /// The user whose emails to unverified email addresses are counted.
+    /// The user whose emails to unverified email addresses are counted; `None` for other requests.
     sender: Option<Subject>,
 }
 

@@ -28,7 +28,8 @@ pub struct Context {
     /// The version of the project's item. Changes to the project are written on the condition that
     /// the item still has this version.
     pub project_version: u64,
-    /// The user of the access token; `None` for a request without an access token.
+    /// The user of the access token; `None` without an access token, or if the operation ignores
+    /// tokens.
     pub user: Option<CurrentUser>,
     /// The IP address and the place of the caller.
     pub place: Place,

@@ -8,8 +8,8 @@
 //! the proof, so that nobody else can use up the project's quota. Requests with a wrong key, and
 //! those for a project that does not exist, are counted by IP address ([`unproved`]). An operation
 //! counts the subjects that only it knows: the account whose password or second factor is guessed
-//! ([`Failures`]), the refresh token ([`by_secret`]), and the recipient of an email, if possible in
-//! the transaction that writes the email ([`recipient`], [`count_recipient`]).
+//! ([`Failures`]), a secret such as a refresh token ([`by_secret`]), and the recipient of an email,
+//! if possible in the transaction that writes the email ([`recipient`], [`count_recipient`]).
 
 use std::sync::OnceLock;
 
@@ -196,8 +196,8 @@ pub async fn unproved(app: &App, project: Option<&ProjectId>, place: &Place) -> 
     unknown(app, project, Rule::Unproved, place).await
 }
 
-/// Counts a request with an unknown refresh token or authorization code by the caller's IP address
-/// and not by the token, so that made-up tokens create no items.
+/// Counts a request with an unknown refresh token, authorization code or polling code by the
+/// caller's IP address and not by the token or code, so that made-up ones create no items.
 pub async fn unknown_token(app: &App, project: &ProjectId, place: &Place) -> Result<(), store::Error> {
     unknown(app, Some(project), Rule::TokenUnknown, place).await
 }
@@ -215,8 +215,8 @@ async fn unknown(app: &App, project: Option<&ProjectId>, rule: Rule, place: &Pla
     counted
 }
 
-/// The write that counts the recipient of an email with a code, for the transaction that writes the
-/// email; `None` if the limit is off. Costs one unit to read, unless the item is prefetched
+/// The write that counts the recipient of an email, for the transaction that writes the email;
+/// `None` if the limit is off. Costs one unit to read, unless the item is prefetched
 /// ([`recipient_key`]).
 pub async fn recipient(context: &Context, email: &Email) -> Result<Option<Write>, store::Error> {
     let project = &context.project.id;
@@ -328,8 +328,8 @@ impl<'a> Failures<'a> {
         self.app.store.write_unrecorded(limit::count_nobody(self.project, &self.subject, self.app.clock.now())).await
     }
 
-    /// The writes that reset the count, for the transaction of a sign-in: the owner is present, and
-    /// the earlier guesses of strangers no longer count.
+    /// The writes that reset the count, for the transaction in which the owner resets the password:
+    /// guesses of the old password no longer count.
     pub fn forget(&self) -> impl Iterator<Item = Write> + use<> {
         self.counter.as_ref().map(|counter| limit::forget(self.project, counter)).into_iter().flatten()
     }

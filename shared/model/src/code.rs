@@ -62,7 +62,7 @@ pub struct Code(SecretString);
 pub struct NotACode;
 
 impl Code {
-    /// A freshly generated code.
+    /// A code that this service has generated, or derived from another code.
     pub fn new(secret: SecretString) -> Self {
         Self(secret)
     }
@@ -135,7 +135,7 @@ pub struct StoredCode {
     /// Whether the code has been redeemed.
     #[serde(default)]
     pub used: bool,
-    /// The credential epoch of the account when the code was made; see
+    /// The credential epoch of the account when the code was made, or 0 without an account; see
     /// [`ownership`](crate::user::ownership).
     #[serde(default)]
     pub epoch: u64,
@@ -144,7 +144,8 @@ pub struct StoredCode {
 /// Why a code is rejected, in the order of the checks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum Rejected {
-    /// No code of this purpose has these characters.
+    /// No code of this purpose has these characters, or the code no longer applies to the account,
+    /// invitation or sign-in that it was made for.
     #[error("the code does not exist")]
     NotFound,
     /// The code has expired.
@@ -173,7 +174,7 @@ impl StoredCode {
 
 impl Rejected {
     /// Why a code that exists is rejected, or `None` if it is valid; `attempts` includes the
-    /// current attempt.
+    /// current attempt, or is 0 if attempts are not counted.
     pub fn of(expires_at: Timestamp, used: bool, attempts: u32, now: Timestamp) -> Option<Self> {
         match () {
             () if expires_at <= now => Some(Self::Expired),

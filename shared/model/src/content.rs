@@ -199,8 +199,8 @@ impl BlogPost {
     }
 }
 
-/// The largest document or list with content, in bytes: Lambda's responses are limited to 6 MB of
-/// JSON, in which some characters take more bytes.
+/// The maximum size of a list of posts, and approximately that of all post texts in a document, in
+/// bytes: Lambda's responses are limited to 6 MB of JSON, in which some characters take more bytes.
 pub const MOST_BYTES: usize = 4 * 1024 * 1024;
 
 /// The maximum number of posts in a list, so that the list takes a bounded number of reads.

@@ -211,7 +211,7 @@ impl NewImage {
         match &self.change {
             Change::Keep => {}
             Change::Clear => (*url, *uploaded) = (None, None),
-            // The client sent back the current URL, so the stored image is kept.
+            // The client sent back the current URL, so a stored image is kept.
             Change::Set((new, None)) if url.as_ref() == Some(new) => {}
             Change::Set((new, upload)) => (*url, *uploaded) = (Some(new.clone()), upload.clone()),
         }

@@ -187,7 +187,7 @@ async fn exchange(client: &Client, request: Request<Full<Bytes>>) -> Result<(Sta
     }
 }
 
-/// The fault of a request that cannot be built from a provider's settings or tokens.
+/// The fault of a request that cannot be built, such as one with a header that is malformed.
 pub(crate) fn unsendable(error: impl Into<http::Error>) -> Fault {
     Fault::Senseless(error.into().to_string())
 }

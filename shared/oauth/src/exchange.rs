@@ -1,5 +1,6 @@
 //! The second half of a flow: exchanges a provider's code for tokens (RFC 6749 §4.1.3) and reads
-//! the account that they belong to.
+//! the account that they belong to. Later, refreshes these tokens (§6), and asks the provider
+//! whether it still accepts an access token.
 
 use jiff::{SignedDuration, Timestamp};
 use model::project::OAuthProvider;

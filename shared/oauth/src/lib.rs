@@ -1,4 +1,5 @@
-//! Calls to OAuth providers: discovery, exchange of codes, and verification of ID tokens.
+//! Calls to OAuth providers: discovery, exchange of codes, refresh of tokens, and verification of
+//! ID tokens.
 
 #![warn(missing_docs)]
 

@@ -30,7 +30,7 @@ pub struct Settings {
     pub api_url: String,
     /// Base URL of the public content, without a trailing slash.
     pub site_url: String,
-    /// The deployment secret, from which all other keys are derived.
+    /// The deployment secret, from which the deployment's own keys are derived.
     pub secret: DeploymentSecret,
     /// Proves that a request came through the deployment's distribution; if absent,
     /// [`Self::trust_viewer_headers`] applies.
@@ -65,7 +65,8 @@ pub struct Settings {
     pub provider_stand_in: Option<String>,
     /// The deployment's clients at OAuth providers.
     pub shared_clients: SharedClients,
-    /// Where to report vulnerabilities; absent for a site without `security.txt`.
+    /// Where to report vulnerabilities; absent for a site without `security.txt`, and in functions
+    /// that do not show it ([`Self::with_security_contact`]).
     pub security_contact: Option<SecurityContact>,
     /// The name of the S3 bucket with the images of the content; absent if they are in the table.
     pub images_bucket: Option<String>,
@@ -198,8 +199,8 @@ pub fn access_token_life() -> Result<Duration, Error> {
     seconds.map(Duration::from_secs).ok_or(Error::InvalidTokenLife)
 }
 
-/// Hashes passwords at the cost that `GATELET_PASSWORD_HASH` sets; see [`Cost::parse`]. The default
-/// is [`Cost::STANDARD`].
+/// A hasher whose new hashes have the cost that `GATELET_PASSWORD_HASH` sets; see [`Cost::parse`].
+/// The default is [`Cost::STANDARD`].
 pub fn hasher() -> Result<Hasher, Error> {
     let Some(text) = variable("GATELET_PASSWORD_HASH") else { return Ok(Hasher::default()) };
     Cost::parse(&text).map(Hasher::at).ok_or(Error::InvalidPasswordHash)

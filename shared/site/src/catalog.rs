@@ -47,7 +47,7 @@ pub fn apis(site_url: &str, api_url: &str) -> Document {
 }
 
 /// The value of the header `Link` (RFC 8288) of the documents that people and programs read first:
-/// links to the catalogs of the site, its description, its documentation and its feed.
+/// links to the catalogs, the OpenAPI document, the documentation and the feed of the site.
 pub fn links(site_url: &str) -> String {
     let links = [
         ("/.well-known/api-catalog", "api-catalog", "application/linkset+json"),

@@ -93,7 +93,7 @@ impl Open {
 }
 
 /// The range of the destination that follows this place: from one angle bracket to the other, both
-/// included, or up to white space or an unmatched closing parenthesis.
+/// included, or up to white space, an unmatched closing parenthesis or the end of the text.
 fn destination_after(text: &str, place: usize) -> Option<Range<usize>> {
     let start = place + text.get(place..)?.find(|character: char| !character.is_whitespace())?;
     let rest = &text[start..];

@@ -23,7 +23,8 @@ use model::content::{MOST_POSTS, Shown};
 
 pub use document::{CONTENT_AGE, Document, HTML, MARKDOWN, PLAIN, RELEASE_AGE};
 
-/// The names of the documents at paths of one segment.
+/// The names of the documents at paths of one segment, except `openapi.json`, which has an
+/// operation of its own.
 pub const NAMES: [&str; 12] =
     ["apps", "blog", "docs", "feed.json", "feed.xml", "icon.svg", "index.md", FULL, "llms.txt", "robots.txt", "sitemap.xml", "style.css"];
 /// The name of the only document among them that shows the texts of posts.
@@ -43,7 +44,8 @@ pub fn fixed(name: &str, site_url: &str) -> Option<Document> {
 /// Renders a document from the content at a site's URL. All URLs of the content must be absolute.
 pub type Renderer = fn(&Shown, &str) -> Document;
 
-/// The renderer of the document at a path of one segment; `None` if there is no such document.
+/// The renderer of the document at a path of one segment that depends on the content; `None` if
+/// there is no such document. [`fixed`] has the others.
 pub fn renderer(name: &str) -> Option<Renderer> {
     match name {
         "apps" => Some(|shown, site_url| page::apps(&shown.content, site_url)),

@@ -25,8 +25,8 @@ pub fn archive(site_url: &str) -> Result<Vec<u8>, Error> {
         "engines": { "node": ">=20" },
         "license": "MIT OR Apache-2.0",
     });
-    // A parsed URL has no double quotes, backslashes or line ends, so it can be put between double
-    // quotes in the program.
+    // A parsed URL has no double quotes, backslashes or line ends, so it can be part of a string in
+    // double quotes.
     let program = PROGRAM.replace("{site_url}", site_url).replace("{name}", NAME);
     let mut archive = Builder::new(Vec::new());
     for (path, text, mode) in [("package/cli.mjs", program, 0o755), ("package/package.json", format!("{manifest:#}\n"), 0o644)] {

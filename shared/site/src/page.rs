@@ -132,7 +132,7 @@ fn blog_path(number: usize) -> String {
     if number <= 1 { "/blog".to_owned() } else { format!("/blog?page={number}") }
 }
 
-/// `/blog`, `/blog?page=2`, …: the posts, newest first. All pages but the last have [`POSTS`].
+/// `/blog`, `/blog?page=2`, …: the posts, newest first; [`POSTS`] on each page but the last.
 pub fn blog(shown: &Shown, site_url: &str) -> Document {
     let (root, content) = (root(site_url), &shown.content);
     let (number, count) = (shown.skipped / POSTS + 1, shown.total.div_ceil(POSTS).max(1));

@@ -49,7 +49,8 @@ fn date(post: &BlogPost) -> &str {
 const REST: usize = 1024;
 
 /// The posts as a section, linked to their texts in Markdown; `others` is the number of bytes in
-/// the rest of the document. If it has no room for all posts, the last link leads to the oldest.
+/// the rest of the document. If there is no room for all posts, the last link leads to a list of
+/// those that were left out.
 fn posts(shown: &Shown, site_url: &str, others: usize) -> String {
     let line = |post: &BlogPost| {
         format!("- [{}]({site_url}/blog/{}.md): {}. {}\n", markdown(&post.title), post.slug, date(post), markdown(&post.excerpt))

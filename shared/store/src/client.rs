@@ -168,8 +168,8 @@ impl Store {
         Ok(())
     }
 
-    /// Like [`Self::write`], for writes that do not belong in the trail: counters, times of last
-    /// use, a worker's progress.
+    /// Like [`Self::write`], for writes that do not belong in the trail, such as counters, times of
+    /// last use, the state of a sign-in or a worker's progress.
     pub async fn write_unrecorded(&self, write: Write) -> Result<(), Error> {
         let (mark, meaning) = (self.entropy.uuid().to_string(), write.meaning());
         let write = write.marked(&mark);

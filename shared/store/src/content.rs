@@ -19,14 +19,16 @@
 //! one does not have; their keys have its own number. Then it writes site, apps and its record in
 //! one transaction, on the condition that there has been no other publication since. If two
 //! publications interfere, one of them fails at its transaction and is made again; what it has
-//! written is deleted by the next one. The last [`KEPT`] publications are kept.
+//! written is deleted by the next one. At most [`KEPT`] publications are kept: the newest ones, and
+//! the one that was shown before the current one.
 //!
 //! A post is public from its time on. Items have all posts, and readers leave out those whose time
 //! has not come.
 //!
-//! Publishing reads the keys of all items (1 unit for each 4 KB of all content) and takes 1 write
-//! unit for each KB of what is new, and 2 for each KB of site, apps and record. Readers take one
-//! round trip for the site and one for the pages. Visitors' caches keep reads rare.
+//! Publishing reads the keys of all items except the bytes of images (1 unit for each 4 KB of these
+//! items) and takes 1 write unit for each KB of what is new, and 2 for each KB of site, apps and
+//! record. Readers take one round trip for the site and one for the pages. Visitors' caches keep
+//! reads rare.
 //!
 //! Images are stored before the publication that refers to them ([`images`]).
 
@@ -58,8 +60,8 @@ use crate::optimistic;
 pub struct Dated<T> {
     /// The content.
     pub value: T,
-    /// The time since which its publication is shown; `None` if an earlier version of this program
-    /// published it.
+    /// The time since which its publication is shown; `None` if it was published by an earlier
+    /// version of this program, which did not record the time.
     pub since: Option<Timestamp>,
 }
 

@@ -23,8 +23,8 @@ pub enum Error {
     /// been executed.
     #[error("the table or the bucket of images is unavailable: {0}")]
     Unavailable(String),
-    /// Every attempt conflicted with another request's change to the same item. Nothing was
-    /// written.
+    /// Every attempt conflicted with another request's change to the same item. The change was not
+    /// made.
     #[error("other requests kept changing the same item")]
     Contended,
     /// An item does not have the expected format.

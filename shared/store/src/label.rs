@@ -8,7 +8,8 @@ pub enum Label {
     /// The account's claim to an email address, provider account or passkey, by its position among
     /// the claims.
     Claim(usize),
-    /// The code, link, invitation, ID token or command-line sign-in that the transaction redeems.
+    /// The code, link, invitation or ID token that the transaction redeems, or the command-line
+    /// sign-in that it changes.
     Code,
     /// A count with a maximum.
     Count,

@@ -4,7 +4,7 @@
 //! |---|---|---|---|
 //! | releases an email address ([`Release`]) | `V#<digest of the code>` | `RELEASE` | 2 units to write with its email, 1 to read, 2 to mark as used |
 //! | unsubscribes from a category ([`Unsubscribe`]) | the same | `UNSUBSCRIBE` | 1 unit to write, 1 to read, 2 to mark as used |
-//! | undoes a change to an account ([`NotMe`]) | the same | `NOT-ME` | 2 units per KB to write with its email, 1 per 4 KB to read, 2 per KB to mark as used |
+//! | restores an account, or locks intruders out of it ([`NotMe`]) | the same | `NOT-ME` | 2 units per KB to write with its email, 1 per 4 KB to read, 2 per KB to mark as used |
 //!
 //! Using a link also writes the user, which costs another 2 units per KB.
 //!

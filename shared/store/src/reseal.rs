@@ -4,9 +4,9 @@
 //!
 //! If an item is changed concurrently, that change is kept. Versioned items get a new version, so
 //! that a process that has read the old item does not write the old value back. Values that live
-//! for minutes (authorizations, codes with their pending changes, cursors) are not resealed,
-//! because they expire first. An item costs its share of the scan, and one unit for each KB if one
-//! of its values is resealed.
+//! for minutes, such as those in authorizations and codes, are not resealed, because they expire
+//! first; neither are cursors, which only clients have. An item costs its share of the scan, and
+//! one unit for each KB if one of its values is resealed.
 
 use std::collections::BTreeMap;
 

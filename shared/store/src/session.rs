@@ -191,8 +191,9 @@ impl Store {
         Ok(Page { sessions, next })
     }
 
-    /// The user of a session, found by the session's id; `None` if the session does not exist or
-    /// has only just begun, because the index lags behind. Costs half a unit.
+    /// The user of a session, which may have ended, found by the session's id; `None` if no refresh
+    /// token of the session is stored, or if the session has only just begun, because the index
+    /// lags behind. Costs half a unit.
     pub async fn user_of_session(&self, project: &ProjectId, id: SessionId) -> Result<Option<UserId>, Error> {
         let query = self.query().index_name("gsi1").key_condition_expression("gsi1pk = :pk");
         let query = query.expression_attribute_values(":pk", string(claim_partition(project, id)));

@@ -1,5 +1,5 @@
-//! Access tokens. A token is accepted if it is valid and has not expired, belongs to the project,
-//! and its session and user still exist.
+//! Access tokens. A token is accepted only if it is valid, has not expired and belongs to the
+//! project, and if its session and user still exist.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::{STANDARD, URL_SAFE_NO_PAD};
@@ -83,7 +83,8 @@ fn signed_by_the_deployment(app: &TestApp, parts: &Parts) -> String {
     format!("{}.{}", parts.signed_part(), URL_SAFE_NO_PAD.encode(signature.as_ref()))
 }
 
-/// A token of the same user from a deployment with other settings.
+/// A token of the same user from a deployment whose settings are those of `app`, altered by
+/// `change`.
 async fn token_of_other_deployment(app: &TestApp, user: &SignedIn, change: impl FnOnce(&mut Settings)) -> String {
     let mut settings = app.app.settings.clone();
     change(&mut settings);

@@ -238,7 +238,7 @@ async fn a_restricted_user_cannot_write_even_if_the_request_allows_it() {
     assert_eq!(open, BTreeSet::from(OPEN_TO_RESTRICTED));
 }
 
-/// This shows that the requests of the other tests are rejected only because the user is locked
+/// The success shows that the other tests' requests are rejected only because the user is locked
 /// out.
 #[tokio::test]
 async fn the_same_requests_succeed_with_a_live_session() {

@@ -1,4 +1,4 @@
-//! Attacks on accounts, which must fail with the right error.
+//! Attacks, most of them on accounts, which must fail; and requirements of security standards.
 
 mod code_matrix;
 mod code_world;

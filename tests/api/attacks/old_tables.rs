@@ -27,7 +27,8 @@ async fn age(app: &TestApp) {
     }
 }
 
-/// Gives a user an unverified sign-in address, as clients could in the earlier version.
+/// Gives a user a further unverified sign-in address, as clients could in the earlier version, and
+/// gives the table the form of that version.
 async fn squat(app: &TestApp, user: &SignedIn, address: &str) {
     added(app, user, address).await;
     let (store, project) = (&app.app.store, app.project_id());

@@ -1,4 +1,5 @@
-//! Sign-up, sign-in, sessions and OAuth.
+//! Sign-up, sign-in, credentials, second factors, sessions, OAuth, and the notices about changes to
+//! how a user signs in.
 
 pub(crate) mod account_notices;
 mod anonymous;
@@ -88,7 +89,7 @@ pub(crate) fn assert_error(answer: &Answer, status: u16, code: &str) -> Value {
     answer.json()["details"].clone()
 }
 
-/// The lines of a schema error, one per field.
+/// The lines of a schema error, one per problem.
 #[track_caller]
 fn problems(answer: &Answer) -> Vec<String> {
     let details = assert_error(answer, 400, "SCHEMA_ERROR");

@@ -76,7 +76,8 @@ async fn a_sign_in_replaces_a_hash_that_costs_less_than_the_setting() {
     }
 }
 
-/// Stores the hash of a password that no operation would accept as a user's new password.
+/// Stores this hash as that of the user's password, without a request. So the password may be weak
+/// or have another encoding, and the hash may have another cost.
 async fn give_hash(app: &TestApp, user: &SignedIn, hash: &Value) {
     let (project, id) = (app.project_id(), UserId::parse(&user.user_id).unwrap());
     let row = app.app.store.user(project, id).await.unwrap().unwrap();

@@ -1,5 +1,5 @@
-//! Bot challenges: who must solve one, which solutions are accepted, and how much a flood of
-//! requests achieves.
+//! Bot challenges: their settings, who must solve one, which solutions are accepted, and how much a
+//! flood of requests achieves.
 
 pub(crate) mod altcha;
 mod attack;

@@ -41,8 +41,8 @@ pub(super) const DOCUMENTS: [(&str, &str); 22] = [
     ("/api/v1/site", "application/json; charset=utf-8"),
 ];
 
-/// A service with the sample content. It names no URL, so its documents have the URL of the
-/// service's site.
+/// A service with the sample content. The content names no URL, so the documents have the URL of
+/// the service's site.
 pub(super) async fn published() -> TestApp {
     let app = TestApp::start().await;
     app.publish(&gateway::content::sample(None)).await;
@@ -104,7 +104,8 @@ async fn documents_are_read_only_and_unknown_ones_are_not_found() {
     }
 }
 
-/// The URLs of this site in a text: absolute ones, and paths in attributes.
+/// The paths of this site to which a response links: by absolute URLs in its text, by paths in
+/// attributes, or in the header `link`.
 fn links(answer: &Answer) -> BTreeSet<String> {
     let text = answer.text().replace("&amp;", "&");
     let end = |rest: &str| rest.find(|c: char| c.is_whitespace() || "\"'<>)]\\`,".contains(c)).unwrap_or(rest.len());

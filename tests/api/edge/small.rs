@@ -1,4 +1,5 @@
-//! The greeting, versions, features and URLs.
+//! The greeting, versions, features, URLs and allowed methods; the page about errors, and the
+//! console.
 
 use api::content::Problem;
 use errors::KnownError;

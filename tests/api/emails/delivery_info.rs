@@ -132,8 +132,8 @@ async fn delivery_figures_require_server_access_to_the_project() {
 #[tokio::test]
 async fn outcomes_of_several_minutes_are_counted_in_one_write() {
     let app = TestApp::start().await;
-    // The counts of an hour are spread over `COUNT_SHARDS` items. With one more email, at least two
-    // share an item.
+    // The counts of an hour are spread over `COUNT_SHARDS` items. There is one email more than
+    // items, so at least two emails share an item.
     let emails = usize::from(store::outbox::delivery::COUNT_SHARDS) + 1;
     for number in 0..emails {
         send(&app, &format!("person{number}@example.com")).await;

@@ -121,7 +121,7 @@ pub(crate) fn name(operation: &Operation) -> String {
 /// The status of the response if the event succeeds.
 pub(crate) fn success(operation: &Operation) -> u16 {
     match operation.route.name {
-        // In this event the provider denied access, and the app receives the error.
+        // In these events the provider denied access, and the app receives the error.
         "auth-oauth-callback" | "auth-oauth-callback-form" => 303,
         _ => operation.description.status.unwrap_or(200),
     }

@@ -1,6 +1,7 @@
 //! Sends the event of every operation, and makes each of the operation's calls to the table fail
-//! once, before or after the call is executed. The change is made as a whole or not at all, and
-//! sending the request again completes it. New operations are covered automatically.
+//! once, before or after the call is executed. The change is made as a whole or not at all. Sending
+//! the request again completes it, except at the callbacks of OAuth flows, whose `state` works
+//! once. New operations are covered automatically.
 
 use std::collections::BTreeMap;
 
@@ -57,8 +58,8 @@ fn difference(path: &str, before: &Value, after: &Value) -> Vec<String> {
     below.collect()
 }
 
-/// The response to an event in a new world, in which at most one call fails, and the changes that
-/// it made.
+/// A new world to which an event was sent while at most one call failed, the table before that, and
+/// the response.
 struct Trial {
     world: World,
     before: Items,
@@ -133,7 +134,7 @@ async fn the_events_of_writing_operations_change_something() {
     for operation in operations::all().into_iter().filter(|operation| operation.route.limit.is_some()) {
         let name = operation.route.name;
         let trial = Trial::run(&crate::events::name(&operation), None).await;
-        // The events of these operations change only counts and times. Those of
+        // The events of these operations change at most counts, marks and times. Those of
         // `auth-connected-account-token` find an access token that is still valid, so they refresh
         // nothing.
         let notes_use_alone = (name.starts_with("auth-oauth-callback") || name == "auth-oauth-token")

@@ -21,7 +21,7 @@ async fn assert_standard<F: Future<Output = Answer>>(rule: Rule, quota: usize, w
 async fn an_address_can_sign_up_20_times_in_10_minutes() {
     let app = standard(Rule::SignUp).await;
     let client = app.client();
-    // Both ways to sign up share one counter.
+    // Sign-ups with a password and those of anonymous users share one counter.
     assert_standard(Rule::SignUp, 20, 600, |number| {
         let body = json!({ "email": format!("user{number}@example.com"), "password": "correct horse battery" });
         client.post(if number % 2 == 0 { SIGN_UP } else { ANONYMOUS }, body)

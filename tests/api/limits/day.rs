@@ -100,7 +100,7 @@ impl Chance {
     }
 }
 
-/// The acts of a day, on which each user visits twice, for half an hour each time.
+/// The acts of a day, on which each user visits twice, for about half an hour each time.
 fn day() -> Vec<Act> {
     let mut chance = Chance(ChaCha20Rng::seed_from_u64(1));
     let mut acts = Vec::new();
@@ -189,7 +189,7 @@ enum Whom {
 /// The IP address from which the events are sent.
 const HOME: &str = "203.0.113.7";
 
-/// The counters that were incremented since the last call.
+/// The rules that have counted since the recorder was last cleared, and whom they counted.
 fn counted(app: &TestApp) -> BTreeSet<(&'static str, Whom)> {
     let calls = app.recorder.writes();
     let bodies = calls.iter().map(|(_, body)| serde_json::from_str::<Value>(body).unwrap());
@@ -215,7 +215,7 @@ fn read(name: &str) -> (&'static str, Whom) {
     (rule.name(), whom)
 }
 
-/// The counters that each act increments.
+/// The rules that count each act, and whom they count.
 async fn rules() -> BTreeMap<What, BTreeSet<(&'static str, Whom)>> {
     let all = operations::all();
     let mut rules = BTreeMap::new();

@@ -119,8 +119,8 @@ async fn settings_of_projects_are_independent() {
     failed(&stranger.post("/api/v1/auth/sessions/current/refresh", json!({})).await, 401, "REFRESH_TOKEN_NOT_FOUND_OR_EXPIRED");
 }
 
-/// Even an instance that has answered requests before reads the project and its keys again for each
-/// new request.
+/// Unless the operator permits projects and keys to be remembered, even an instance that has
+/// answered requests before reads the project and its keys again for each new request.
 #[tokio::test]
 async fn warm_instances_apply_new_settings_and_revocations_immediately() {
     let app = TestApp::start().await;

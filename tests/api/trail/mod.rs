@@ -1,5 +1,6 @@
-//! The trail: every change adds an entry in the same transaction. Of the request's values, the
-//! entry contains only the ids and names of targets.
+//! The trail: a change adds an entry in the same transaction. Of the request's values, the entry
+//! contains only the ids and names of targets. Other entries count failed attempts to authenticate
+//! and rejected sign-ups.
 
 mod accounts;
 mod failures;

@@ -67,7 +67,7 @@ impl Trial {
         })
     }
 
-    /// The caller, according to the headers of the request.
+    /// The caller, according to the headers of the request or, for a sign-in, to the new session.
     async fn actor(&self, entry: &Entry) -> Actor {
         let (app, project) = (&self.world.app.app, ProjectId::parse(self.header("project-id").unwrap_or(PROJECT)).unwrap());
         let key = |name: &str| self.header(name).map(str::to_owned);

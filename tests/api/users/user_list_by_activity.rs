@@ -47,7 +47,8 @@ async fn link(app: &TestApp) {
     workers::trail::link(&app.app, app.project_id()).await.unwrap();
 }
 
-/// Removes what a version without this list would not have written.
+/// Removes the places of users in this list, and all figures, which record that the list is
+/// complete. An earlier version has neither the places nor that record.
 async fn forget_places(app: &TestApp) {
     for ((pk, sk), _) in app.table() {
         let (table, pk_value, sk_value) = (gateway::engine::TABLE, AttributeValue::S(pk.clone()), AttributeValue::S(sk.clone()));

@@ -45,7 +45,8 @@ fn words(app: &TestApp) -> Vec<String> {
     words
 }
 
-/// Removes what a version without words would not have written.
+/// Removes the words, the places of claimed addresses among them, and all figures, which record
+/// that the words are complete. An earlier version has neither the words nor that record.
 async fn forget_words(app: &TestApp) {
     for ((pk, sk), _) in app.table() {
         let (table, pk_value, sk_value) = (gateway::engine::TABLE, AttributeValue::S(pk.clone()), AttributeValue::S(sk));

@@ -1,7 +1,7 @@
 """Measures a gateway and Better Auth in turn; started by `run`.
 
 Both run all the time with their data on disk, and one is measured at a time: the same operation, first
-over one connection, then over sixteen. The ratio is the median of the ratios of neighbouring turns, on
+over one connection, then over sixteen. The ratio is the median of the ratios of neighboring turns, on
 which drifts of the machine's speed have little effect.
 """
 
@@ -21,8 +21,8 @@ import measure
 
 PORTS = {"Gatelet": 8793, "Better Auth": 8794}
 ACCOUNTS = [{"email": f"{name}@example.com", "password": "correct horse battery"} for name in ("reader", "ada")]
-# The sessions of the account whose sessions are listed. The other account signs in, so that the
-# list does not grow while it is measured.
+# The number of sessions of the account whose sessions are listed. The other account signs in, so
+# that the list does not grow while it is measured.
 SESSIONS = 10
 
 

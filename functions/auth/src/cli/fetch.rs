@@ -29,8 +29,8 @@ pub(crate) enum Polled {
 }
 
 /// Polls a sign-in, and fetches its session once it is confirmed; fails with `INVALID_POLLING_CODE`
-/// if it does not exist. Polls of a known code are counted by the code, others by the caller's IP
-/// address.
+/// if there is no such sign-in. Polls of a known code are counted by the code, others by the
+/// caller's IP address.
 pub(crate) async fn poll(scope: Scope<'_>, polling_code: &Code, sign_in: Option<&CliSignIn>) -> Result<Polled, Error> {
     let Scope { app, project, place } = scope;
     let Some(sign_in) = sign_in else {

@@ -1,4 +1,5 @@
-//! The session of a refresh token that is sent in a body.
+//! Sessions that a command-line sign-in names: by a refresh token in a body, or by a reference that
+//! is stored with the sign-in.
 
 use errors::{Error, KnownError};
 use flows::App;

@@ -170,9 +170,9 @@ impl Connection<'_> {
         provider_client::peer(&self.access.app, &self.access.project, self.provider)
     }
 
-    /// The error for an account without a usable token. Older SDKs get another code than newer
-    /// ones, because they throw an exception for `OAUTH_ACCESS_TOKEN_NOT_AVAILABLE`. Both codes
-    /// mean that the user has to link the account again.
+    /// The error for an account without a usable token. Older SDKs get a different code, because
+    /// they throw an exception for `OAUTH_ACCESS_TOKEN_NOT_AVAILABLE`. Both codes mean that the
+    /// user has to link the account again.
     fn unavailable(&self, reason: &str) -> KnownError {
         if self.is_for_older_sdk {
             return KnownError::OauthConnectionDoesNotHaveRequiredScope;

@@ -1,6 +1,7 @@
 //! The second half of an OAuth flow: consumes the state, exchanges the provider's code for an
 //! account, resolves the account to a user, and sends the user back to the app with an
-//! authorization code or an error.
+//! authorization code or an error. Also makes what the first half gives to the provider and the
+//! browser for it: the state, the redirect URI and the cookie.
 
 use api::http::Json;
 use api::http::client::Caller;
@@ -83,7 +84,7 @@ pub(crate) async fn finish(app: &App, caller: &Caller, headers: &HeaderMap, prov
 }
 
 /// Consumes the authorization of a state and reads its project, in one round trip. `None` if either
-/// does not exist.
+/// does not exist, or the authorization belongs to another project.
 async fn take(app: &App, caller: &Caller, state: &SecretString) -> Result<Option<(Authorization, Project)>, Error> {
     let Some(project) = project_of(state.expose_secret()) else { return Ok(None) };
     let counting = Counting::by_address(app, &project, Rule::Code, &caller.place);

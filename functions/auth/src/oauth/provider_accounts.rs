@@ -36,7 +36,8 @@ impl<E: DeserializeError> Deserr<E> for AccountId {
 }
 
 /// Changes a user's accounts together with their claims. `missing` is the error if the user no
-/// longer exists. A client must not remove its user's last way to sign in.
+/// longer exists. A user must not begin to sign in with a second account of a provider, and a
+/// client must not remove its user's last way to sign in.
 pub(crate) async fn change<L>(
     access: &Access<L>,
     row: UserRow,

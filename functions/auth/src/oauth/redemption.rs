@@ -2,9 +2,10 @@
 //! so the token endpoint reads code and user in one round trip; the second half is random.
 //!
 //! A code is bound to its project, redirect URI, PKCE challenge and the credential epoch of its
-//! user. If it changes a signed-in user, it is also bound to the session in which the flow began.
-//! It lives for five minutes and works once. A second use means that it was stolen, and ends the
-//! session that it started (RFC 6749 §4.1.2, RFC 9700 §2.1.1).
+//! user. If the flow links an account to a signed-in user, or upgrades an anonymous user, the code
+//! is also bound to the session in which the flow began. It lives for five minutes and works once.
+//! A second use means that it was stolen, and ends the session that it started or took to another
+//! domain (RFC 6749 §4.1.2, RFC 9700 §2.1.1).
 
 use errors::{Error, KnownError};
 use flows::App;

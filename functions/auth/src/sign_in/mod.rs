@@ -1,4 +1,4 @@
-//! Steps that several ways of signing in share.
+//! Steps that several ways of signing in, or several changes to them, share.
 
 pub(crate) mod authenticators;
 pub(crate) mod new_account;

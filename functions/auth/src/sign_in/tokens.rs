@@ -1,5 +1,5 @@
-//! Starts and refreshes sessions. A new refresh token exists in plaintext only here and in the
-//! response.
+//! Starts and refreshes sessions. The plaintext of a new refresh token is only in the response, as
+//! the table has only its digest. Sessions that servers create start in `session_create`.
 
 use errors::{Error, KnownError};
 use flows::{App, limits};
@@ -109,7 +109,7 @@ pub(crate) fn access_token(app: &App, project: &Project, user: &User, session: &
     app.signer.sign(&subject, app.clock.now(), app.settings.access_token_life)
 }
 
-/// Redeems a refresh token: records the use of session and user in one round trip, and returns an
+/// Exchanges a refresh token: records the use of session and user in one round trip, and returns an
 /// access token if the session is live.
 pub(crate) async fn refresh(app: &App, project: &Project, token: &SecretString, claim: TokenClaim, place: &Place) -> Result<String, Error> {
     let now = app.clock.now();

@@ -1,10 +1,10 @@
 //! Wrong passwords at sign-in, counted per user without an expiry (SP 800-63B-4, §3.2.2).
 //!
-//! The limit per email address ([`Failures`]) allows ten attempts every ten minutes, for as long as
-//! somebody tries. After a hundred consecutive failures the account is closed to passwords until
-//! its owner resets the password or signs in another way. An email tells the owner. Nobody else can
-//! tell that an account is closed: a correct password gets the same response as a wrong one, after
-//! the same work.
+//! The limit per email address ([`Failures`]) allows ten attempts every ten minutes by default, for
+//! as long as somebody tries. After a hundred consecutive failures the account is closed to
+//! passwords until the password is replaced or the owner signs in another way. An email tells the
+//! owner. Nobody else can tell that an account is closed: a correct password gets the same response
+//! as a wrong one, after the same work.
 
 use api::product::{Access, Client};
 use errors::Error;

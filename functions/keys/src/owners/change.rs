@@ -27,9 +27,9 @@ pub(crate) fn check_enabled(config: &ProjectConfig, kind: OwnerKind) -> Result<(
     if is_enabled { Ok(()) } else { Err(KnownError::ApiKeysNotEnabled { r#type: kind.name() }) }
 }
 
-/// Reads the owner of keys that the caller may manage: a client's own user, or a team in which the
-/// user has `$manage_api_keys`. For any other team, a client gets `API_KEY_NOT_FOUND`, which does
-/// not tell whether the team has keys.
+/// Reads the owner of keys that the caller may manage: for a client, its own user, or a team in
+/// which that user has `$manage_api_keys`; for a server, any user or team. For any other team, a
+/// client gets `API_KEY_NOT_FOUND`, which does not tell whether the team has keys.
 pub(crate) async fn open(access: &Access<Client>, owner: Owner, round: u32) -> Result<OwnerRow, Error> {
     check_enabled(&access.project.config, owner.kind())?;
     match owner {

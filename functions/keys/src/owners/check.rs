@@ -39,7 +39,8 @@ pub struct KeyBody {
 }
 
 /// The key and its owner, if the key is neither revoked nor expired. The owner may be restricted or
-/// anonymous: the app decides what that means for the key. Also records the use of the key.
+/// anonymous: the app decides what that means for the key. Also records the use of the key, at
+/// most once an hour.
 pub(crate) async fn check(access: &Access<Server>, body: &KeyBody, kind: OwnerKind) -> Result<OwnedKeyView, Error> {
     let (project, now) = (&access.project.id, access.app.clock.now());
     check_enabled(&access.project.config, kind)?;

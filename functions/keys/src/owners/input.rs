@@ -78,7 +78,7 @@ impl<E: DeserializeError> Deserr<E> for Scopes {
     }
 }
 
-/// When a key expires: `null` and 0 mean never, as published SDKs expect.
+/// When a key expires. `null`, 0 and an omitted time mean never (`None`), as published SDKs expect.
 pub(crate) fn expiry(given: Change<AtMillis>) -> Option<Timestamp> {
     match given {
         Change::Set(AtMillis(time)) => Some(time).filter(|time| *time != Timestamp::UNIX_EPOCH),

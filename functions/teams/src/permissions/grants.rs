@@ -1,4 +1,4 @@
-//! Grants of permissions: their paths and errors, and changes to those in the whole project.
+//! Grants of permissions: their paths and errors, and changes to the grants of project permissions.
 
 use std::collections::BTreeSet;
 

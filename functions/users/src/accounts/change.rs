@@ -122,7 +122,8 @@ impl UserChange {
     }
 }
 
-/// Checks that the project allows the sign-in methods of the input and has its OAuth providers.
+/// Checks that the project allows passwords and sign-in by email, as far as the input sets them up,
+/// and has the OAuth providers of the input.
 fn check(project: &Project, input: &UserInput) -> Result<(), KnownError> {
     let sets_password = matches!(input.password, Change::Set(_)) || input.password_hash.is_some();
     if sets_password && !project.config.credential_enabled {

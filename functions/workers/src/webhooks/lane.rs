@@ -37,7 +37,8 @@ const MAX_REST: Duration = Duration::from_secs(2);
 /// How often a change to an endpoint is attempted.
 const ROUNDS: u32 = 5;
 
-/// Makes the due deliveries to an endpoint, until none is due or until `until`.
+/// Makes the due deliveries to an endpoint, until none is due or until `until`. If the endpoint was
+/// deleted, deletes its deliveries instead.
 pub(super) async fn work(app: &App, lane: &Lane, until: Timestamp) -> Result<(), store::Error> {
     while app.clock.now() < until {
         let Some(claimed) = app.store.claim_webhook(lane, app.clock.now()).await? else { return Ok(()) };

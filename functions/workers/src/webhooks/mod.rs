@@ -1,9 +1,10 @@
 //! Webhooks: records an event for each change that has one, and delivers the events.
 //!
-//! Events are derived from the table's stream, so every event belongs to a change, and no change
-//! whose item can be parsed lacks its event: a batch of the stream is finished only when its events
-//! are recorded. Reading a batch again adds nothing, because it yields deliveries with the same
-//! ids. Deliveries are then made endpoint by endpoint, each by one worker at a time.
+//! Events, apart from those that test an endpoint, are derived from the table's stream. So every
+//! such event belongs to a change, and no change whose item can be parsed lacks its event: a batch
+//! of the stream is finished only when its events are recorded. Reading a batch again adds nothing,
+//! because it yields deliveries with the same ids. Deliveries are then made endpoint by endpoint,
+//! each by one worker at a time.
 
 mod courier;
 mod lane;

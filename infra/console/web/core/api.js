@@ -31,8 +31,8 @@ const KEY_HEADER = {
 };
 
 /**
- * A request: `credentials` have the project, the access level, and a key, an admin access token, or
- * the tokens of a session.
+ * A request: `credentials` have the project, the access level (by default `admin`) and, if any, a
+ * key, an admin access token, or the tokens of a session.
  */
 export function request(credentials, method, path, { query, body, ifMatch } = {}) {
   const level = credentials.level ?? "admin";

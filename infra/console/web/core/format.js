@@ -1,6 +1,9 @@
 // How values are shown.
 
-/** Controls, and characters that change the direction or the extent of the text around them. */
+/**
+ * Controls other than tabs and line feeds, and characters that change the direction or the extent
+ * of the text around them.
+ */
 const UNSEEN = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u00ad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]/g;
 
 /** A text with characters that nobody would see replaced by their code points. */
@@ -25,7 +28,7 @@ export function count(number) {
   return numbers.format(number);
 }
 
-/** A share of one as a percentage. */
+/** A share, from 0 to 1, as a percentage. */
 export function percent(share) {
   return `${numbers.format(Math.round(share * 1000) / 10)}%`;
 }
@@ -37,7 +40,7 @@ const UNITS = [
   ["second", 1],
 ];
 
-/** A duration in seconds in its largest whole units: 90000 is "1 day 1 hour". */
+/** A duration in seconds in its two largest units: 90000 is "1 day 1 hour". */
 export function duration(seconds) {
   const parts = [];
   let rest = seconds;

@@ -1,5 +1,5 @@
 // The settings of a project by area: which fields there are, and how values that are lists or
-// objects are edited. By default, their help texts come from the API's own description.
+// objects are edited. By default, the help texts of fields come from the API's own description.
 
 import { at, nested } from "./values.js";
 

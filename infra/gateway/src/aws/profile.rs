@@ -35,7 +35,7 @@ impl Profile {
         Some((self.get("aws_access_key_id")?, self.get("aws_secret_access_key")?))
     }
 
-    /// The kind of credentials in this profile if only the AWS CLI can resolve it, because that
+    /// The kind of credentials in this profile if only the AWS CLI can resolve them, because that
     /// requires calls to other AWS services; otherwise `None`.
     pub(super) fn needs_aws_cli(&self) -> Option<&'static str> {
         let uses = |name| self.get(name).is_some();
@@ -66,7 +66,7 @@ fn home() -> Option<PathBuf> {
     std::env::home_dir().filter(|home| !home.as_os_str().is_empty())
 }
 
-/// The paths of both files, for messages.
+/// The paths of the files, or a placeholder if neither is known; for messages.
 pub(super) fn files_text() -> String {
     let names: Vec<String> = files().into_iter().flatten().map(|file| file.display().to_string()).collect();
     if names.is_empty() { "~/.aws (HOME is not set)".to_owned() } else { names.join(" and ") }

@@ -29,7 +29,7 @@ pub(super) enum Command {
     List(api::List),
     /// Write the entries of a project to standard output, newest first, one JSON object per line
     Export {
-        /// The project; over the API by default the one that your teams own, if there is only one
+        /// The project. Over the API, the default is the only project that your teams own
         #[arg(long, value_name = "ID")]
         project: Option<String>,
         /// Only entries at or after this time (RFC 3339)

@@ -263,8 +263,8 @@ fn clock(ahead: u32) -> Clock {
 }
 
 fn settings(address: SocketAddr, secret: DeploymentSecret, options: &Options) -> anyhow::Result<Settings> {
-    // Emails link to this URL, and providers redirect to it, so its host is `localhost` where that
-    // name leads to the gateway.
+    // Emails link to the API's URL, and providers redirect to it, so the host of its default is
+    // `localhost` where that name leads to the gateway.
     let host = if address.ip().is_loopback() || address.ip().is_unspecified() { "localhost".to_owned() } else { address.ip().to_string() };
     let listen = format!("{host}:{}", address.port());
     let api_url = match variable("GATELET_API_URL") {

@@ -20,7 +20,7 @@ use crate::aws::Aws;
 use crate::data::Data;
 use crate::engine::Engine;
 
-/// The heading of these options, which follow those of the command itself.
+/// The heading of the options of [`Target`], which follow those of the command itself.
 const HEADING: &str = "Data";
 
 /// Selects the data that a command works on.

@@ -48,7 +48,7 @@ pub(super) struct Import {
 }
 
 /// The progress of an export, saved after each page so that an interrupted export can continue with
-/// the next one.
+/// the next page.
 #[derive(Serialize, Deserialize, Default)]
 struct State {
     items: u64,
@@ -88,7 +88,7 @@ impl Export {
         let mut state = match State::read(folder)? {
             Some(State { sha256: Some(_), .. }) => bail!("{} already contains a complete export: choose another folder", folder.display()),
             Some(state) => state,
-            // An empty file is of an export that was stopped before its first page.
+            // An empty file was left by an export that was stopped before its first page.
             None if items_file(folder).metadata().is_ok_and(|items| items.len() > 0) => {
                 bail!("{} has items.jsonl, but not the progress of an export (export.json): choose another folder", folder.display())
             }

@@ -1,5 +1,5 @@
 //! The pictures that previews of links show for pages without an image of their own: the title of
-//! the page and the name of the site, in the colours of the site.
+//! the page and the name of the site, in the colors of the site.
 //!
 //! The name of a picture contains a digest of what is drawn, so whether the picture is stored
 //! already is known without drawing it.
@@ -19,9 +19,9 @@ const MARGIN: f32 = 80.0;
 /// The sizes of the title in pixels, and how many lines it may have at each of them.
 const SIZES: [(f32, usize); 3] = [(92.0, 2), (76.0, 3), (62.0, 4)];
 const SMALL: f32 = 38.0;
-/// The number of shades from the background to a colour, both included.
+/// The number of shades from the background to a color, both included.
 const SHADES: u8 = 16;
-/// The light colours of the pages: background, text, muted text and accent.
+/// The light colors of the pages: background, text, muted text and accent.
 const BACK: [u8; 3] = [0xff, 0xff, 0xff];
 const COLOURS: [[u8; 3]; 3] = [[0x1a, 0x1f, 0x24], [0x56, 0x61, 0x6b], [0x0a, 0x5c, 0x5a]];
 const TEXT: u8 = 0;
@@ -148,7 +148,7 @@ fn line_within(text: &str, size: f32, width: f32) -> String {
     format!("{}…", kept.trim_end())
 }
 
-/// The pixels, as indices of the palette, which has the shades of each colour on the background.
+/// The pixels, as indices of the palette, which has the shades of each color on the background.
 struct Canvas(Vec<u8>);
 
 impl Canvas {
@@ -156,7 +156,7 @@ impl Canvas {
         Self(vec![0; usize::from(WIDTH) * usize::from(HEIGHT)])
     }
 
-    /// Covers a part of a pixel with a colour.
+    /// Covers a part of a pixel with a color.
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a share of the shades, and a place on the canvas")]
     fn cover(&mut self, x: f32, y: f32, share: f32, colour: u8) {
         let shade = (share.clamp(0.0, 1.0) * f32::from(SHADES - 1)).round() as u8;

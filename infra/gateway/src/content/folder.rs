@@ -30,7 +30,7 @@ pub struct Folder {
     pub content: Content,
     /// What authors may want to improve, each with its file and line.
     pub warnings: Vec<String>,
-    /// The files of the images, by their names.
+    /// The files of the images, by the names of the images.
     pub(super) files: BTreeMap<String, PathBuf>,
 }
 
@@ -85,7 +85,8 @@ impl Folder {
         Ok(Done { published, stored, deleted })
     }
 
-    /// The content with a picture for each page that has none, and these pictures by their names.
+    /// The content with a picture for each of its pages that has none, and these pictures by their
+    /// names.
     fn illustrated(&self) -> (Content, BTreeMap<String, Drawing>) {
         let mut content = self.content.clone();
         let site = &self.content.site.name;

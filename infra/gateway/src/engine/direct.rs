@@ -2,9 +2,9 @@
 //! engine's items to the client. Over the connector, each read prints and parses JSON four times.
 //!
 //! Only reads that succeed are answered here. A read that the engine refuses is repeated over the
-//! connector. So is a read with consumed capacity, parameters of earlier versions of DynamoDB, or
-//! unusual values, which only the engine's JSON interface reports or validates. So there is one
-//! place that turns the engine's errors into the client's.
+//! connector, so there is one place that turns the engine's errors into the client's. A read with
+//! consumed capacity, parameters of earlier versions of DynamoDB, or unusual values, which only the
+//! engine's JSON interface reports or validates, is made only over the connector.
 
 use std::collections::HashMap;
 use std::fmt;

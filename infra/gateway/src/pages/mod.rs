@@ -1,11 +1,12 @@
 //! The pages of a gateway, and the access to them.
 //!
 //! Documentation, the API reference and assets are public, as they reveal nothing about this
-//! gateway's data. The console, the inbox and the outbox show keys and emails, so `guard`
-//! restricts them to the gateway's machine and to holders of the page key; `--no-pages` removes
-//! them. With `--console`, a gateway without private pages has the console nevertheless: everybody
-//! receives it, but without keys, so that they have to sign in. Pages are rendered on the server
-//! from the templates of `infra/pages/`, and work without scripts, except the console.
+//! gateway's data. The console, the inbox and the outbox show keys and emails, so `guard` restricts
+//! them to holders of the page key and, without `--remote-pages`, to the gateway's machine;
+//! `--no-pages` removes them. With `--console`, a gateway without private pages has the console
+//! nevertheless: everybody receives it, but without keys, so that they have to sign in. Pages are
+//! rendered on the server from the templates of `infra/pages/`, and work without scripts, except
+//! the console.
 
 mod answer;
 mod call;
@@ -41,7 +42,7 @@ pub enum Extent {
     Public,
     /// The console, in which everybody has to sign in.
     Console,
-    /// The console, the inbox and the outbox, on the gateway's machine.
+    /// The console, the inbox and the outbox, for holders of the page key.
     Private(Private),
 }
 

@@ -122,7 +122,7 @@ impl Connections {
         victim.map_or(Room::Never, |entry| Room::After(Arc::clone(&entry.connection)))
     }
 
-    /// Closes a waiting connection, even below the limits, because the machine has no descriptors
+    /// Closes a waiting connection, even below the limits, as the machine may have no descriptors
     /// left.
     pub(super) async fn make_room(&self) {
         let mut freed = std::pin::pin!(self.freed.notified());

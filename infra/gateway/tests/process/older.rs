@@ -1,5 +1,6 @@
-//! The table of an older version, as its `gateway export` wrote it. That version had no configuration
-//! levels, no passkeys and no webhooks. The export is in `tests/older`, with its deployment secret.
+//! The table of an older version, as its `gateway export` wrote it. That version had no
+//! configuration levels, no passkeys and no webhooks. The export is in `tests/older`, with its
+//! deployment secret.
 
 use std::path::Path;
 

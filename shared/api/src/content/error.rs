@@ -20,7 +20,7 @@ pub enum Problem {
     /// 404: no post has the slug in the path.
     #[error("There is no such post.")]
     PostNotFound,
-    /// 404: no operation has the path.
+    /// 404: no operation has the path, or there is no document, image or page at it.
     #[error("There is nothing at this path.")]
     RouteNotFound,
     /// 405: the path exists, but not with this method.

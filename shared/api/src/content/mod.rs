@@ -1,7 +1,8 @@
 //! Code shared by the operations of the content API, whose responses are public and cacheable.
 //!
-//! A handler returns `Result<Json<Data<T>>, Problem>` or, if it serves a document, `Result<Served,
-//! Problem>`; the [`layer()`] around it writes errors, validators and cache rules.
+//! A handler returns `Result<Json<Data<T>>, Problem>` (in [`Linked`], if the response has links)
+//! or, if it serves a document, `Result<Served, Problem>`. The [`layer()`] around it writes errors,
+//! validators, cache rules and the headers of CORS.
 
 pub mod error;
 pub mod headed;

@@ -28,7 +28,8 @@ pub struct Route {
     pub interface: Interface,
     /// One line for the API document.
     pub summary: &'static str,
-    /// The actions on the table that the operation itself needs; [`Self::actions`] has all of them.
+    /// The actions on the table that the operation itself needs; [`Self::actions`] adds those that
+    /// the layers around it need.
     pub table: &'static [TableAction],
     /// Codes of the operation's own errors, besides those common to its interface.
     errors: [&'static [ErrorCode]; 3],
@@ -41,11 +42,13 @@ pub struct Route {
     pub memory: u16,
     /// Items fetched in the authentication round trip.
     pub reads: &'static [Named],
-    /// Whether unknown fields of the body are ignored; other operations refuse them.
+    /// Whether unknown fields of the body are ignored; other operations that take a body refuse
+    /// them.
     pub ignores_unknown_fields: bool,
     /// Whether the body is not read, whatever its media type.
     pub ignores_body: bool,
-    /// Whether the API document describes the body as a form. All operations accept forms.
+    /// Whether the API document describes the body as a form. All operations of the product API
+    /// accept forms.
     pub takes_forms: bool,
     /// Whether the operation's errors also have the form of RFC 6749 §5.2.
     pub has_oauth_errors: bool,
@@ -227,12 +230,13 @@ impl Route {
 
     /// Permits access tokens of users whom an administrator has restricted: for signing out, and
     /// for operations that also work without a token. All other operations that have a rate limit
-    /// reject such users, even if the request accepts restricted users.
+    /// reject requests of clients with such a token, even if the request accepts restricted users.
     pub const fn open_to_restricted(self) -> Self {
         Self { is_open_to_restricted: true, ..self }
     }
 
-    /// Whether the operation rejects users whom an administrator has restricted.
+    /// Whether the operation rejects clients' requests of users whom an administrator has
+    /// restricted, even if the request accepts restricted users.
     pub fn is_change_of_user(&self) -> bool {
         self.limit.is_some() && !self.is_open_to_restricted
     }
@@ -264,8 +268,8 @@ impl Route {
         Self { takes_forms: true, ..self.ignores_unknown_fields() }
     }
 
-    /// For the token endpoint of OAuth (RFC 6749 §3.2): forms, and errors that every OAuth client
-    /// understands.
+    /// For the token endpoint and the device authorization endpoint of OAuth (RFC 6749 §3.2, RFC
+    /// 8628 §3.1): forms, and errors that every OAuth client understands.
     pub const fn token_endpoint(self) -> Self {
         Self { has_oauth_errors: true, ..self.takes_forms() }
     }
@@ -280,7 +284,7 @@ impl Route {
         Self { ignores_unknown_fields: true, ..self }
     }
 
-    /// For operations that an HTML form calls, whose content does not matter.
+    /// For operations whose body does not matter, such as those that an HTML form calls.
     pub const fn ignores_body(self) -> Self {
         Self { ignores_body: true, ignores_unknown_fields: true, ..self }
     }
@@ -297,9 +301,9 @@ impl Route {
         self.memory == HASHING_MEMORY
     }
 
-    /// Whether an anonymous caller can make the operation hash a password, send a code, or call a
-    /// tool, whose answers are not cached. If so, its route in API Gateway has its own throttle, so
-    /// a flood of such requests costs little and leaves the rest of the API usable.
+    /// Whether the operation hashes passwords, sends codes, or is called by agents, whose responses
+    /// are not cached. If so, its route in API Gateway has its own throttle, so a flood of requests
+    /// to it costs little and leaves the rest of the API usable.
     pub const fn is_costly(&self) -> bool {
         self.hashes() || matches!(self.limit, Some(Limit::SendCode)) || matches!(self.interface, Interface::Agents)
     }

@@ -11,8 +11,8 @@ use crate::http::describe::Signature;
 use crate::http::route::{Interface, Route};
 use crate::{content, product, rpc};
 
-/// Visits the operations of an area. The gateway, the deployment template, the API document and the
-/// contract tests are visitors.
+/// Visits the operations of an area. The gateway, the fallback function, the deployment template,
+/// the API document and the contract tests are visitors.
 pub trait Register {
     /// Visits one operation.
     fn operation<H, T>(&mut self, route: Route, handler: H)

@@ -146,7 +146,8 @@ fn echoed(id: &str) -> &str {
 }
 
 impl<'a> Headers<'a> {
-    /// The checks that need no items, in order: headers, access level, ids, tokens.
+    /// The checks that need no items, in order: access level, project id, access token, form of the
+    /// project id. Conflicting values of a header are reported when the header is read.
     fn read(headers: &'a HeaderMap, route: Option<&Route>, app: &App) -> Result<Self, KnownError> {
         // Functions without the secret ignore tokens. The gateway has the secret, but must respond
         // as they do.

@@ -54,8 +54,8 @@ impl AccessToken {
 
 /// Which users the request accepts, according to its headers. Every sender can set these headers,
 /// and the published SDK always accepts restricted users. So that an administrator's restriction is
-/// effective nonetheless, operations that change something reject users with such a restriction,
-/// unless the route is [open to them](crate::http::Route::open_to_restricted).
+/// effective nonetheless, operations that change something reject clients' requests of users with
+/// such a restriction, unless the route is [open to them](crate::http::Route::open_to_restricted).
 fn allowed(headers: &HeaderMap, is_change: bool) -> Result<Allowed, KnownError> {
     let anonymous = header(headers, "allow-anonymous-user")? == Some("true");
     let restricted = anonymous || header(headers, "allow-restricted-user")? == Some("true");

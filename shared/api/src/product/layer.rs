@@ -1,5 +1,6 @@
 //! The layer around every operation of the product API: it parses the body before anything is
-//! decided, and adds the headers of the response.
+//! decided, begins the entry of the trail, and writes the body of an error and the headers of the
+//! response.
 
 use std::any::Any;
 use std::borrow::Cow;
@@ -135,8 +136,8 @@ fn unreadable(reason: impl Into<Cow<'static, str>>) -> KnownError {
     KnownError::BodyParsingError(reason.into())
 }
 
-/// A body without a content type is parsed as JSON, the only documented format (RFC 9110 §8.3 lets
-/// the recipient examine it).
+/// A body without a content type is parsed as JSON, the usual format (RFC 9110 §8.3 lets the
+/// recipient examine it).
 fn parse_unlabelled(bytes: &Bytes) -> Result<Option<Value>, KnownError> {
     if bytes.is_empty() {
         return Ok(None);

@@ -1,5 +1,5 @@
-//! The errors of the token endpoint: OAuth clients read `error`, a code of RFC 6749 or RFC 8628;
-//! SDKs read `code` and `details`.
+//! The errors of the token endpoint and the device authorization endpoint: OAuth clients read
+//! `error`, a code of RFC 6749 or RFC 8628; SDKs read `code` and `details`.
 //!
 //! One body contains the fields for both kinds of clients, because neither format forbids the
 //! fields of the other. The layer writes this body, because some errors occur before the operation

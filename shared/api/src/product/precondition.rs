@@ -41,7 +41,7 @@ fn etag(version: u64) -> String {
     format!("\"{version}\"")
 }
 
-/// The versions that a change may be made to: those in `If-Match`, or any if it is absent.
+/// The versions that a change may be made to: those in `If-Match`, or any if it is absent or `*`.
 #[derive(Debug, Clone, Default)]
 pub struct IfMatch(Option<String>);
 

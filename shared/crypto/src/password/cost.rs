@@ -13,7 +13,7 @@ pub struct Cost {
 
 /// OWASP's minimum: at least one of these memories, in KiB, with at least as many passes.
 const LEAST: [Cost; 5] = [Cost::of(47_104, 1), Cost::STANDARD, Cost::of(12_288, 3), Cost::of(9216, 4), Cost::of(7168, 5)];
-/// The maximum of both, so that a typing error does not make every sign-in take seconds.
+/// The maximum of both, so that a typing error does not make every sign-in take minutes.
 const MOST: Cost = Cost::of(262_144, 16);
 
 impl Cost {

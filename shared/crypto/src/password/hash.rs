@@ -7,7 +7,7 @@
 //! kind of hash the account has: one argon2id at the current parameters, plus bcrypt at the highest
 //! cost among the project's imported hashes, if there are any. An argon2id hash that is cheaper
 //! than the current parameters is followed by one that fills as much memory as it lacks, which
-//! comes within some percent of the same time; one that is dearer, from before the parameters were
+//! comes within a few percent of the same time; one that is dearer, from before the parameters were
 //! lowered, still takes longer. bcrypt of cost `n` runs 2^n rounds, so a check of cost `k` followed
 //! by dummy checks of costs `k` to `n - 1` adds up to the same work.
 
@@ -125,7 +125,8 @@ impl Hasher {
 
     /// Checks `password` against `hash`; without a hash, does the same work and returns
     /// [`Verdict::Wrong`]. `dearest` is the highest cost among the bcrypt hashes that were imported
-    /// for the project's users; `None` if there are none.
+    /// for the project's users; `None` if there are none, or if the user is signed in, so that the
+    /// duration reveals nothing new.
     pub async fn verify(&self, hash: Option<&Hash>, password: &Password, dearest: Option<u32>) -> Verdict {
         let hasher = self.clone();
         let (hash, password) = (hash.cloned(), password.clone());

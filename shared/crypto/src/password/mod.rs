@@ -1,4 +1,5 @@
-//! Passwords as people type them, before they are hashed.
+//! Passwords as people type them, before they are hashed. The submodules hash passwords and
+//! recovery codes.
 //!
 //! A password is normalised to NFC (SP 800-63B-4, §3.1.1.2), so the same characters match whichever
 //! keyboard produced them.

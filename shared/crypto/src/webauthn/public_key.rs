@@ -36,7 +36,8 @@ enum Key {
 
 impl PublicKey {
     /// Parses a `COSE_Key`. Points that are not on the curve P-256 and RSA keys that ring does not
-    /// accept are refused here, so that no unusable passkey is stored.
+    /// accept are refused here, so that no passkey with such a key is stored. Ed25519 keys are only
+    /// checked when a signature is verified.
     pub fn parse(cose: &[u8]) -> Result<Self, Refused> {
         let key = Some(cose).filter(|cose| cose.len() <= MAX_LENGTH).and_then(Key::parse).ok_or(Refused::UnsupportedKey)?;
         Ok(Self { cose: cose.to_vec(), key })

@@ -28,7 +28,7 @@ pub const NOT_ME_PATH: &str = "/api/v1/auth/not-me-link";
 
 /// The writes of the notices of a change from `before` to `after`; the notices are also recorded
 /// in `after`. `place` is absent if a server made the change, because a server's IP address means
-/// nothing to the owner.
+/// nothing to the owner, and if the recipient must not learn where the change was made.
 pub fn of_change(app: &App, project: &Project, place: Option<&Place>, before: &User, after: &mut User) -> Result<Vec<Write>, store::Error> {
     Changed { app, project, place, before, changes: changes(before, after) }.tell(after)
 }

@@ -46,7 +46,7 @@ pub struct MailDocument {
     /// MiniJinja source of the subject; empty for a theme.
     #[serde(default)]
     pub subject: String,
-    /// MiniJinja source of the body, in HTML or MJML.
+    /// MiniJinja source, in HTML or MJML, of the body of an email or of the layout of a theme.
     pub html: String,
     /// MiniJinja source of the text body; derived from the HTML if absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -48,9 +48,9 @@ impl Email {
         &self.0
     }
 
-    /// The address as rate limits count it, without the parts that mail providers ignore: the tag
-    /// (`+…`), which most providers support, and, at Gmail, the dots. Gmail's two domains count as
-    /// one.
+    /// The address as the limits of emails to one recipient count it, without the parts that mail
+    /// providers ignore: the tag (`+…`), which most providers support, and, at Gmail, the dots.
+    /// Gmail's two domains count as one.
     pub fn mailbox(&self) -> String {
         let (local, domain) = self.0.rsplit_once('@').unwrap_or((&self.0, ""));
         let local = local.split_once('+').map_or(local, |(name, _)| name);

@@ -3,7 +3,7 @@
 /// The rate limit of an operation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Limit {
-    /// Signing up.
+    /// Signing up with a password or as an anonymous user.
     SignUp,
     /// Signing in with a password, a passkey or a second factor, reauthentication, setting up an
     /// authenticator app, and creating recovery codes.

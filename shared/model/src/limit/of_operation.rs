@@ -22,9 +22,9 @@ impl Limit {
         }
     }
 
-    /// The rules by which the sender of a request is counted: a client if `is_client`, otherwise a
-    /// server or an administrator. All other rules are applied once it is known whom they count,
-    /// mostly by the operation itself.
+    /// The rules by which a request is counted before its operation runs; `is_client` is false for
+    /// servers and administrators. All other rules, and these in operations that require no access,
+    /// are applied once it is known whom they count, mostly by the operation itself.
     pub const fn of_request(self, is_client: bool) -> &'static [(Rule, By)] {
         match (self, is_client) {
             (Self::SignUp, true) => &[(Rule::SignUp, By::Address), (Rule::SignUpNetwork, By::Network)],

@@ -6,11 +6,11 @@ use crate::limit::rate::Rate;
 /// One rule of the deployment's limits; [`Self::summary`] is a shorter text for operators.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Rule {
-    /// Sign-ups from an IP address.
+    /// Sign-ups with a password or as an anonymous user, from an IP address.
     SignUp,
-    /// Sign-ups from a network.
+    /// Sign-ups with a password or as an anonymous user, from a network.
     SignUpNetwork,
-    /// Sign-ups by a project's servers and administrators.
+    /// Sign-ups with a password or as an anonymous user, by a project's servers and administrators.
     SignUpServer,
     /// Sign-ins with a password or passkey, second factors, reauthentications, set-ups of
     /// authenticator apps and new sets of recovery codes, from an IP address.
@@ -28,8 +28,9 @@ pub enum Rule {
     /// Emails with a code, invitations and test emails to one recipient, requested by servers or
     /// administrators.
     SendCodeRecipientServer,
-    /// Emails with a code to unverified email addresses, requested by a user, in projects that
-    /// require bot challenges.
+    /// A user's requests that cause emails to email addresses that may be unverified
+    /// ([`Guarded::Email`](crate::bot_challenge::Guarded::Email)), in projects that require bot
+    /// challenges.
     SendCodeUser,
     /// Codes checked or redeemed, sign-ins completed with a provider, passkeys registered, and
     /// sign-ins of command-line tools and devices started or completed, from an IP address; also

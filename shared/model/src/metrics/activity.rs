@@ -1,11 +1,12 @@
-//! On which days (UTC) users and teams are active. Each is counted once for a day on which it is
-//! active. The counts of a day are kept by gap: the number of days since the previous day on which
-//! the same user or team was active.
+//! On which days (UTC) users and teams are active. Each user or team is counted once for a day on
+//! which it is active; only an anonymous user who signs up is counted again, as a new user. The
+//! counts of a day are kept by gap: the number of days since the previous day on which the same
+//! user or team was active.
 //!
-//! These counts suffice to tell how many different users or teams were active in a window of at
-//! most [`WINDOW`] days. Of the active days of a user in the window, only the first has a gap that
-//! reaches back to before the window, or is the day of the sign-up ([`Gap::New`]). [`distinct`]
-//! therefore adds up the counts with such gaps.
+//! These counts suffice to tell how many different users or teams of a [`Kind`] were active in a
+//! window of at most [`WINDOW`] days. Of the active days of a user in the window, only the first
+//! has a gap that reaches back to before the window, or is the day of the sign-up ([`Gap::New`]).
+//! [`distinct`] therefore adds up the counts with such gaps.
 
 use std::collections::BTreeMap;
 
@@ -96,7 +97,7 @@ impl Split {
 }
 
 /// How many different users or teams of these kinds were active in the [`WINDOW`] days that end
-/// with `today`.
+/// with `today`. An anonymous user who signs up and was active before counts as one of each kind.
 pub fn distinct(days: &BTreeMap<Day, Counts>, today: Day, kinds: &[Kind]) -> u64 {
     let first = today - WINDOW + 1;
     let mut sum = 0;

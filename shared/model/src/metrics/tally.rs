@@ -24,7 +24,7 @@ pub const ANONYMOUS_COUNTRY: &str = "a.";
 /// provider's id.
 pub const METHOD: &str = "m.";
 
-/// Differences by the name of the total, without those that are zero.
+/// Differences by the name of the total, or the totals themselves; those that are zero are absent.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Tally(BTreeMap<String, i64>);
@@ -79,17 +79,17 @@ impl Tally {
         }
     }
 
-    /// Whether the change affects no total.
+    /// Whether all differences, or all totals, are zero.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// The difference of one total.
+    /// The difference of one total, or the total itself.
     pub fn get(&self, name: &str) -> i64 {
         self.0.get(name).copied().unwrap_or_default()
     }
 
-    /// All differences.
+    /// All differences or totals that are not zero.
     pub fn iter(&self) -> impl Iterator<Item = (&str, i64)> {
         self.0.iter().map(|(name, by)| (name.as_str(), *by))
     }

@@ -1,4 +1,4 @@
-//! The changes to how a user signs in.
+//! The changes that notices report: to how a user signs in, and to the user's API keys.
 
 use serde::Serialize;
 
@@ -29,9 +29,9 @@ impl Change {
     }
 }
 
-/// The changes to how a user signs in. A new password is reported as [`Kind::PasswordSet`] or
-/// [`Kind::PasswordChanged`]; if it was set with an emailed code, the caller replaces the kind with
-/// [`Kind::PasswordReset`].
+/// The changes to how a user signs in, and to the user's API keys. A new password is reported as
+/// [`Kind::PasswordSet`] or [`Kind::PasswordChanged`]; if it was set with an emailed code, the
+/// caller replaces the kind with [`Kind::PasswordReset`].
 pub fn changes(before: &User, after: &User) -> Vec<Change> {
     let mut changes = Vec::new();
     changes.extend(match (&before.password, &after.password) {
@@ -104,7 +104,7 @@ fn authenticator_change(before: &User, after: &User) -> Option<Change> {
 }
 
 /// A change to the recovery codes; `None` also if they were removed. They are removed only with the
-/// authenticator apps, whose change is reported, or by a "This wasn't me" link.
+/// authenticator apps, whose removal `authenticator_change` returns, or by a "This wasn't me" link.
 fn recovery_change(before: &User, after: &User) -> Option<Change> {
     let (old, new) = (before.recovery_codes(), after.recovery_codes()?);
     match old {

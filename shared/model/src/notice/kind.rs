@@ -31,11 +31,11 @@ pub enum Topic {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Kind {
-    /// A password was set for an account that had none.
+    /// A password was set for an account that had none, but not with an emailed code.
     PasswordSet,
     /// The password was changed, but not with an emailed code.
     PasswordChanged,
-    /// The password was reset with an emailed code.
+    /// A password was set with an emailed code, whether or not the account had one.
     PasswordReset,
     /// The password was removed.
     PasswordRemoved,
@@ -45,7 +45,7 @@ pub enum Kind {
     AddressRemoved,
     /// An address became the primary one.
     AddressMadePrimary,
-    /// An authenticator app was set up as the second factor.
+    /// An authenticator app was set up, possibly in addition to others or in place of one.
     AuthenticatorAdded,
     /// One of several authenticator apps was removed.
     OneAuthenticatorRemoved,

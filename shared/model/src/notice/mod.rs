@@ -71,8 +71,9 @@ pub struct Recipient {
 pub struct NotMe {
     /// The address that the notice was sent to.
     pub email: Email,
-    /// The number of the notice; a link that restores the account undoes the changes of this notice
-    /// and all later ones.
+    /// The number of the notice; in an email about a new sign-in, that of the next notice. A link
+    /// that restores the account undoes the changes of the notice with this number and all later
+    /// ones.
     pub since: u64,
     /// The state to restore; if absent, the link only ends the sessions and codes and removes the
     /// password and the recovery codes.
@@ -80,7 +81,8 @@ pub struct NotMe {
     pub before: Option<Snapshot>,
 }
 
-/// How a user signed in before a change.
+/// How a user signed in before a change, or at the time of a reported sign-in, and which API keys
+/// the user had.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Snapshot {
     channels: Vec<Channel>,
@@ -132,9 +134,10 @@ impl Snapshot {
 }
 
 impl User {
-    /// The recipients of a notice about a change to this user: at most [`MAX_RECIPIENTS`] verified
-    /// addresses or, if there are none, one address that the user can sign in with, preferably the
-    /// primary one. Only one, because an unverified address may belong to a stranger.
+    /// The recipients of a notice about a change to this user or about a new sign-in: at most
+    /// [`MAX_RECIPIENTS`] verified addresses or, if there are none, one address that the user can
+    /// sign in with, preferably the primary one. Only one, because an unverified address may belong
+    /// to a stranger.
     pub fn told(&self) -> Vec<Recipient> {
         let mut verified: Vec<_> = self.channels.iter().filter(|channel| channel.is_verified).map(|channel| &channel.value).collect();
         verified.sort_by_key(|email| self.notices.joined_at(email));

@@ -1,6 +1,7 @@
 //! Codes in the emails of the outbox: the links and codes with which people sign in, verify
-//! addresses, reset passwords, join teams and undo changes to their accounts. Readers of the
-//! outbox must never see these codes, whatever their access level.
+//! addresses, reset passwords, join teams, undo changes to their accounts, and remove their address
+//! from an account of somebody else. Readers of the outbox must never see these codes, whatever
+//! their access level.
 //!
 //! The entry stores each variable with a code twice: sealed in `codes`, for the worker that sends
 //! the email, and in `variables` with [`HIDDEN`] in place of the code. The copy of the email
@@ -8,8 +9,8 @@
 //! email has been sent or skipped.
 //!
 //! Entries of earlier versions contain plaintext codes in their variables and in the texts
-//! rendered from them. Their emails are sent unchanged. API responses mask the codes, and once an
-//! email has been sent or skipped, they are masked in the table too.
+//! rendered from them. Their emails are sent unchanged. API responses mask the codes. In the table,
+//! they are masked when this version first stores the entry as sent or skipped.
 
 use std::borrow::Cow;
 use std::cmp::Reverse;
@@ -24,9 +25,11 @@ use crate::outbox::{OutboxEntry, Stage};
 /// The mask shown in place of a code.
 pub const HIDDEN: &str = "••••••";
 
-/// The variable with a link that contains a code.
+/// The variable with the link that the email asks the recipient to follow. The link contains a
+/// code, except in a sign-in invitation.
 pub const LINK: &str = "link";
-/// The variable with the "This wasn't me" link.
+/// The variable with the "This wasn't me" link or, in an email that verifies an address, with the
+/// link that removes the address from the account.
 pub const NOT_ME_LINK: &str = "not_me_link";
 /// The variable with the code to type.
 pub const OTP: &str = "otp";

@@ -50,7 +50,7 @@ use crate::team::invitation;
 pub const RENDERING_LEASE: SignedDuration = SignedDuration::from_mins(1);
 /// How long a worker may take to send. After that, the outcome counts as unknown.
 pub const SENDING_LEASE: SignedDuration = SignedDuration::from_mins(20);
-/// The maximum number of attempts to send.
+/// The maximum number of attempts to send; an edit of the content starts the count again.
 pub const MAX_ATTEMPTS: u32 = 5;
 
 /// An outbox entry, as stored in the table.
@@ -68,21 +68,22 @@ pub struct OutboxEntry {
     pub to: Recipients,
     /// The sources that the email is rendered from.
     pub source: Source,
-    /// The template's variables. Codes are masked, except in entries of earlier versions whose
-    /// emails have not been sent or skipped.
+    /// The template's variables. Codes are masked, except in an entry of an earlier version until
+    /// this version first stores it as sent or skipped.
     #[serde(default, with = "crate::text::json")]
     pub variables: Map<String, Value>,
     /// The variables that contain a code, each sealed; empty once the email has been sent or
-    /// skipped. Absent if the email was created without codes, or by an earlier version and has not
-    /// been sent or skipped. See [`crate::outbox::codes`].
+    /// skipped, if an edit has replaced all codes, and in a sign-in invitation. Absent in all other
+    /// emails without codes. In an entry of an earlier version, absent as long as codes in
+    /// `variables` are not masked. See [`crate::outbox::codes`].
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub codes: Option<BTreeMap<String, Sealed>>,
     /// The category of the email.
     pub category: Category,
     /// Whether the email is sent before others.
     pub is_high_priority: bool,
-    /// Whether the email contains a code and goes to an address that is not a verified address of
-    /// its user. Determined when the email is rendered.
+    /// Whether `codes` is present (as it is in a sign-in invitation) and the email goes to an
+    /// address that is not a verified address of its user. Determined when the email is rendered.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_to_stranger: bool,
     /// Whether the email was made from a draft or by an API call.

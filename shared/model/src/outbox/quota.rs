@@ -5,10 +5,10 @@
 //! immediately, since people wait for their codes, but within any hour at most twice the hourly
 //! rate is sent.
 //!
-//! Anybody can have a project send a code to an unverified address. Such an email takes a second
-//! token, from a bucket that refills half as fast and holds what is added to it in half an hour. So
-//! half of the rate is reserved for known recipients, and a flood of emails to unverified addresses
-//! is sent slowly.
+//! Anybody can have a project send a code to an unverified address. Such an email, like every
+//! sign-in invitation, takes a second token, from a bucket that refills half as fast and holds what
+//! is added to it in half an hour. So half of the rate is reserved for known recipients, and a flood
+//! of emails to unverified addresses is sent slowly.
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -32,7 +32,8 @@ const BURST: f64 = 0.5;
 pub enum Audience {
     /// Recipients of all emails that are not for [`Self::Strangers`].
     Known,
-    /// Unverified addresses that are sent a code.
+    /// Addresses that are not known to be verified and are sent a code or a sign-in invitation; see
+    /// [`OutboxEntry::is_to_stranger`].
     Strangers,
 }
 

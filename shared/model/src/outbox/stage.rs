@@ -119,8 +119,8 @@ pub struct Rendered {
     /// The text body; absent if there is none, or once the bodies are stored separately.
     #[serde(default, with = "crate::text::packed")]
     pub text: Option<String>,
-    /// Where the recipient can unsubscribe from the email's category, if the category permits that.
-    /// Removed once the email has ended.
+    /// Where the recipient can unsubscribe from the email's category. Absent if the category does
+    /// not permit that or the email is for no user; removed once the email has ended.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unsubscribe_url: Option<String>,
     /// The expiry and size of the bodies, once the email has ended and they are stored separately.

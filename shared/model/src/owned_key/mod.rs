@@ -64,7 +64,8 @@ pub struct OwnedKey {
     /// When the key was revoked; absent if it was not.
     #[serde(default, with = "jiff::fmt::serde::timestamp::millisecond::optional", skip_serializing_if = "Option::is_none")]
     pub revoked_at: Option<Timestamp>,
-    /// Whether the key was revoked because a secret scanner found it in public.
+    /// Whether the key was revoked because somebody, such as a secret scanner, reported it as
+    /// exposed.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub was_exposed: bool,
     /// When the key was last checked, to within [`USE_PRECISION`]; absent if it never was.

@@ -37,7 +37,8 @@ pub enum Failed {
     /// The page's origin is not trusted by the project, or its host is an IP address.
     #[error("{0}")]
     Origin(#[from] UntrustedOrigin),
-    /// The user does not exist, is not the expected one, or does not have this passkey.
+    /// The response names no existing user or not the expected one, or the user does not have this
+    /// passkey.
     #[error("this passkey is not registered for the account: use another one")]
     Unknown,
 }
@@ -84,13 +85,13 @@ impl<R: DeserializeOwned> Response<R> {
 }
 
 /// The user that the response of an authentication claims to belong to, which is not proved yet;
-/// `None` if the response names no user.
+/// `None` if the response contains no valid user id.
 pub fn claimed_user(response: &Value) -> Option<UserId> {
     let handle = Bytes::deserialize(response.get("response")?.get("userHandle")?).ok()?;
     UserId::parse(std::str::from_utf8(&handle.0).ok()?).ok()
 }
 
-/// Checks the flags, and returns the relying party id of a response from a page with this origin.
+/// Checks the flags and the origin of the page, and returns the relying party id of the response.
 fn relying_party(project: &Project, origin: &str, data: &AuthenticatorData) -> Result<String, Failed> {
     data.check_flags(project.config.passkeys.user_verification == UserVerification::Required)?;
     Ok(data.relying_party(&project.relying_parties(origin)?)?.to_owned())

@@ -35,7 +35,7 @@ pub struct Challenge {
     /// When the challenge expires.
     #[serde(with = "jiff::fmt::serde::timestamp::millisecond::required")]
     pub expires_at: Timestamp,
-    /// Whether the challenge has been answered.
+    /// Whether a correct response has redeemed the challenge.
     pub used: bool,
 }
 
@@ -75,7 +75,7 @@ impl Challenge {
         self.attempt == attempt.map(Code::digest)
     }
 
-    /// Returns the challenge if it exists, has not expired and has not been answered.
+    /// Returns the challenge if it exists, has not expired and has not been redeemed.
     pub fn check(challenge: Option<Self>, now: Timestamp) -> Result<Self, Rejected> {
         let challenge = challenge.ok_or(Rejected::NotFound)?;
         Rejected::of(challenge.expires_at, challenge.used, 0, now).map_or(Ok(challenge), Err)

@@ -69,7 +69,7 @@ impl System {
 #[schema(value_type = String, example = "read_invoices")]
 pub struct PermissionId(pub(crate) String);
 
-/// The text is not the id of a permission.
+/// The text cannot be the id of a permission.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("must be 1 to {MAX_ID} characters from a-z, 0-9, _ and :, or the id of a system permission")]
 pub struct NotAPermission;

@@ -219,7 +219,8 @@ impl Rbac {
     }
 
     /// Deletes a definition, or a permission that the configuration no longer defines: holders lose
-    /// the permission for good, and other permissions no longer contain it.
+    /// the permission for good. Other permissions no longer contain it, and it is no longer granted
+    /// by default.
     pub fn delete(&mut self, id: &PermissionId, scope: Scope) -> Result<(), Refused> {
         if self.idle.get(id).is_some_and(|idle| idle.scope == scope) {
             self.idle.remove(id);

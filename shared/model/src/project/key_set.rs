@@ -1,4 +1,5 @@
-//! Sets of API keys: the keys of a set are created and revoked together, and expire together.
+//! Sets of API keys: the keys of a set are created and revoked together, and expire together. Only
+//! the gateway may later replace one of them.
 //!
 //! A key is shown only once, when it is created. The set keeps its last four characters, by which
 //! people can tell the keys apart.

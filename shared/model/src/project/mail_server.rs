@@ -1,10 +1,10 @@
 //! A project's own mail server.
 //!
-//! The server's password can be set, but is never returned. API responses contain
+//! The server's password can be set, but is never returned. In responses, a project has
 //! [`HIDDEN_SECRET`] in its place, because published SDKs expect a value. A request with that
 //! value, or without a password, keeps the existing password, but only with the same host, port and
-//! user. Any other server requires the password again, so that nobody can have it sent to a server
-//! under their control.
+//! user name. Any other server or user name requires the password again, so that nobody can have
+//! it sent to a server under their control.
 
 use crypto::seal::Sealed;
 use secrecy::SecretString;
@@ -51,8 +51,8 @@ pub struct MailServerInput {
 }
 
 impl MailServer {
-    /// The owner that a user's password is sealed for. If the sealed password is copied to another
-    /// project, server or user, it cannot be unsealed.
+    /// The owner that the password for this user name is sealed for. If the sealed password is
+    /// copied to another project, server or user name, it cannot be unsealed.
     pub fn password_owner(&self, project: &str, username: &str) -> String {
         format!("{project}/{username}@{}:{}", self.host, self.port)
     }

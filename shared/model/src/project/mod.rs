@@ -73,8 +73,8 @@ pub struct Project {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub owner_team_id: Option<String>,
     /// The highest cost among the bcrypt hashes imported for the project's users; absent if there
-    /// are none. Every check of a wrong password includes the work of a hash of this cost, so that
-    /// its timing reveals nothing about the account.
+    /// are none. At sign-in, every check of a wrong password includes the work of a hash of this
+    /// cost, so that its timing reveals nothing about the account.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub dearest_bcrypt_cost: Option<u32>,
     /// The source from which the branch level of the configuration was pushed.

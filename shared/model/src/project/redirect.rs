@@ -29,7 +29,8 @@ pub struct TrustedDomain {
 #[schema(value_type = String, format = Uri, example = "https://app.example.com/handler")]
 pub struct RedirectUrl(Url);
 
-/// The text is not an absolute URL, is too long, or contains control characters or backslashes.
+/// The text is not an absolute URL, is too long, or contains control characters or backslashes; as
+/// an error of [`parse_domain`], the text is not an origin of the permitted form.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("must be an absolute URL of at most 2048 bytes, without control characters or backslashes")]
 pub struct InvalidUrl;
@@ -128,7 +129,7 @@ impl Rules<'_> {
     }
 }
 
-/// Why users may not be redirected to a URL. Errors contain only the origin of the URL, because
+/// Why users may not be redirected to a URL. Errors contain at most the origin of the URL, because
 /// the rest may contain a code.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Untrusted {

@@ -69,10 +69,10 @@ pub struct Authorization {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub provider_scope: Option<String>,
     /// The user to link the account to, or the anonymous user to upgrade; absent in a flow without
-    /// an access token.
+    /// an access token, and in a sign-in that an ordinary user begins while signed in.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub user_id: Option<UserId>,
-    /// The user's credential epoch when the flow began.
+    /// The user's credential epoch when the flow began; 0 in flows without a user.
     #[serde(default)]
     pub epoch: u64,
     /// The session of the user's access token. The session must still be live when the flow ends.

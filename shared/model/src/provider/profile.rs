@@ -1,5 +1,6 @@
 //! The profile of a provider account. An account can be linked to the user with the same address,
-//! so an address counts as verified only if the provider's documentation says so.
+//! so an address counts as verified only if, according to the provider's documentation, the
+//! provider has verified it.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -31,9 +32,10 @@ pub struct Fields {
     pub id: &'static str,
     /// The candidates for the name; the first that is not blank is used.
     pub names: &'static [&'static str],
-    /// The address, and how to tell whether it is verified; `None` if the account has no address.
+    /// The address, and how to tell whether it is verified; `None` if the provider's answer has no
+    /// address.
     pub email: Option<(&'static str, Verified)>,
-    /// The URL of the picture; `None` if the account has none.
+    /// The URL of the picture; `None` if the provider's answer has none.
     pub picture: Option<&'static str>,
 }
 

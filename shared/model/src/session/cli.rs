@@ -90,7 +90,7 @@ impl SessionOf {
 
 impl CliSignIn {
     /// A sign-in that begins at `now` and waits for `life`, limited to the permitted times; without
-    /// it, for [`DEFAULT_LIFE`].
+    /// `life`, for [`DEFAULT_LIFE`].
     pub fn new(life: Option<SignedDuration>, place: Place, anonymous: Option<SessionOf>, now: Timestamp) -> Self {
         let life = life.unwrap_or(DEFAULT_LIFE).clamp(MIN_LIFE, DEFAULT_LIFE);
         Self { created_at: now, expires_at: after(now, life), place, anonymous, decision: None, used: false }

@@ -47,7 +47,8 @@ pub struct Session {
     #[serde(default, skip_serializing_if = "Option::is_none", with = "jiff::fmt::serde::timestamp::millisecond::optional")]
     pub authenticated_at: Option<Timestamp>,
     /// How the user last authenticated, and [`Amr::Mfa`] if the user ever proved several factors in
-    /// the session. Empty if the user proved nothing, as when a server created the session.
+    /// the session. Empty if the user proved nothing, as when a server created the session, and in
+    /// sessions of earlier versions until the user authenticates again.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub amr: Vec<Amr>,
 }

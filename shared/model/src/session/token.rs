@@ -247,7 +247,7 @@ impl Signer {
     }
 
     /// The claims of a token with a valid signature, which may have expired. The audience of the
-    /// token names the project, which determines the key and the issuer.
+    /// token names the project, and determines the key and the issuer.
     fn signed(&self, token: &str) -> Result<Claims, Error> {
         let unverified: Claims = jsonwebtoken::dangerous::insecure_decode_claims(token).map_err(|_| Error::Unparsable)?;
         let project = unverified.aud.split(':').next().and_then(|id| ProjectId::parse(id).ok()).ok_or(Error::Unparsable)?;

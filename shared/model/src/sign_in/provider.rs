@@ -11,8 +11,7 @@ use crate::provider::authorization::Purpose;
 pub struct Situation<'a> {
     /// The purpose of the flow.
     pub purpose: Purpose,
-    /// The user of the flow's access token: the user to link the account to, or the anonymous user
-    /// to upgrade.
+    /// The user to link the account to, or the anonymous user to upgrade; `None` in other flows.
     pub flow_user: Option<UserId>,
     /// The user who has the provider account, and whether the account may be used to sign in.
     pub account_owner: Option<(UserId, bool)>,

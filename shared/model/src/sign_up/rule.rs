@@ -112,7 +112,8 @@ pub enum AuthMethod<'a> {
     Otp,
     /// The user signs up with an account at the provider with this id.
     OAuth(&'a str),
-    /// The user signs up with a passkey.
+    /// The user signs up with a passkey, which no operation permits; only tests of the rules can
+    /// imagine it.
     Passkey,
 }
 

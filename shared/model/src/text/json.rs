@@ -1,5 +1,5 @@
-//! Stores JSON values of apps as text (`#[serde(with)]`), because DynamoDB's own types reject some
-//! valid JSON: empty keys, deep nesting, and numbers of more than 38 digits.
+//! Stores JSON values, such as metadata, as text (`#[serde(with)]`), because DynamoDB's own types
+//! reject some valid JSON: empty keys, deep nesting, and numbers of more than 38 digits.
 
 use serde::de::{DeserializeOwned, Error as _};
 use serde::ser::Error as _;

@@ -86,8 +86,8 @@ fn is_selector(character: char) -> bool {
     matches!(character, '\u{180b}'..='\u{180d}' | '\u{180f}' | '\u{fe00}'..='\u{fe0f}' | '\u{e0100}'..='\u{e01ef}')
 }
 
-/// Whether a character can have variants: emoji, ideographs, and letters of Myanmar, Mongolian and
-/// Phags-pa.
+/// Whether a character can have variants: emoji and other symbols, characters of Chinese and
+/// Japanese, and letters of Myanmar, Mongolian and Phags-pa.
 fn has_variants(character: char) -> bool {
     is_emoji(character)
         || matches!(
@@ -155,12 +155,14 @@ pub fn check(text: &str, chars: RangeInclusive<usize>) -> Result<(), NotALine> {
     if is_line { Ok(()) } else { Err(NotALine(chars)) }
 }
 
-/// A name from another system, without the characters that are not permitted.
+/// A name that was not checked, as from another system or an earlier version, without the
+/// characters that are not permitted.
 pub fn stripped(text: &str) -> String {
     fitting(text).collect()
 }
 
-/// A name from another system, reduced to one line of at most this many characters.
+/// A name or message that was not checked, such as one from another system, reduced to one line of
+/// at most this many characters, all of which are permitted in a name.
 pub fn to_line(text: &str, max_chars: usize) -> String {
     let short: String = fitting(text).take(max_chars).collect();
     // A joiner at the new end may have belonged to a character that was cut off.
@@ -182,8 +184,8 @@ pub fn plain(text: &str) -> String {
 }
 
 /// A name for use in an email, changed so that mail programs do not turn it into a link. A word
-/// joiner, which no host name may contain (RFC 5892), is inserted after every character that
-/// divides the parts of an email address or URL, unless a space or nothing follows.
+/// joiner, which no host name may contain (RFC 5892), is inserted after every `@`, `:` and `/`, and
+/// after every dot, including those of East Asian scripts, unless a space or nothing follows.
 pub fn unlinked(name: &str) -> String {
     let mut unlinked = String::with_capacity(name.len());
     // Names that earlier versions stored may contain characters that `check` rejects.

@@ -3,7 +3,7 @@
 //! counted per minute: failed sign-ins and proofs, and rejected sign-ups.
 //!
 //! An entry contains names and ids: of the operation, the caller, the targets, and the fields that
-//! were sent. It never contains a value that was sent, since the value may be a secret.
+//! were sent. It never contains the value of a field, since the value may be a secret.
 
 pub mod account;
 pub mod chain;

@@ -42,7 +42,7 @@ pub struct Device {
     /// When the device was last used to sign in, or remembered.
     #[serde(with = "jiff::fmt::serde::timestamp::millisecond::required")]
     pub last_used_at: Timestamp,
-    /// When the device is forgotten.
+    /// When the device is forgotten, unless that happens earlier ([`Self::is_remembered`]).
     #[serde(with = "jiff::fmt::serde::timestamp::millisecond::required")]
     pub expires_at: Timestamp,
     /// Where the device was last used; absent if that is not known.

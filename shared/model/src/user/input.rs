@@ -177,8 +177,8 @@ impl<F: Fields> Deserr<Problems> for UserBody<F> {
         let mut json = Json::deserialize_from_value(value, location)?;
         let mut problems = None;
         if let Json::Object(fields) = &mut json {
-            // A program that imports users cannot ask them for other names, so the name is made
-            // valid.
+            // A program that imports users cannot ask them for other names, so the characters that
+            // are not permitted are removed.
             if fields.contains_key("password_hash")
                 && let Some(Json::String(name)) = fields.get_mut("display_name")
             {

@@ -52,7 +52,7 @@ use crate::user::standing::Standing;
 use crate::user::totp::Totp;
 
 /// The maximum number of contact channels of a user. With this limit, the item stays far below
-/// DynamoDB's 400 KB, and a deletion fits into one transaction.
+/// DynamoDB's 400 KB, and the claims of all addresses fit into one transaction.
 pub const MAX_CHANNELS: usize = 50;
 /// The number of consecutive wrong passwords, over any period, after which passwords no longer work
 /// for the account (SP 800-63B-4, §3.2.2).

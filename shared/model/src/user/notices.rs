@@ -20,7 +20,8 @@ const MAX_UNDONE: usize = 20;
 /// The state of an account's change notices.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Notices {
-    /// The number of the latest change for which a notice was scheduled or sent.
+    /// The highest number used so far: that of the latest change for which a notice was scheduled
+    /// or sent, or one that an undone sign-in or a new owner of the account used up.
     #[serde(default)]
     latest: u64,
     /// Inclusive ranges (from, to) of undone changes, or of changes from before the current owner,

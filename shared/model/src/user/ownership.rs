@@ -10,7 +10,7 @@
 //! | transition | credentials | sessions | credential epoch |
 //! |---|---|---|---|
 //! | first proof of an address by a stranger | only the proved address stays | end | raised |
-//! | "This wasn't me" ([`notice`](crate::notice)) | as before the change, without a password | end | raised |
+//! | "This wasn't me" ([`notice`](crate::notice)) | as before the change or, if the link only locks intruders out, as they are; without a password and recovery codes | end | raised |
 //! | proof by the account's creator, or of a proved address | stay | stay | stays |
 //! | verification code redeemed | stay; an address that the user requested for signing in can now be used | stay | stays |
 //! | password changed, reset or removed; all sessions ended | the others stay | end, except for a kept one | raised |

@@ -6,9 +6,10 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Standing {
-    /// The address that the account was created with, an address that replaced it to correct a
-    /// typo, or any address stored by an earlier version. The address is claimed; unless it is
-    /// primary, another account that verifies the address takes over the claim.
+    /// The address that the user signed up with, an address that replaced it to correct a typo, the
+    /// address by whose proof the account got a new owner, or any address stored by a version that
+    /// recorded no standing. If it is used for signing in, it is claimed; while it is unverified
+    /// and not primary, another account that verifies the address takes over the claim.
     #[default]
     Provisional,
     /// An address that the user added, entered in place of another one or enabled for signing in.

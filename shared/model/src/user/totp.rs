@@ -18,8 +18,8 @@ pub const MAX_AUTHENTICATORS: usize = 5;
 /// A user's second factor: authenticator apps, of which there is at least one, and recovery codes.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Totp {
-    /// The first app. Its fields are flattened, because earlier versions, which allowed only one
-    /// app, stored that app's fields directly in this object.
+    /// The first app. Its fields are flattened, because earlier versions, which permitted only one
+    /// app, stored the fields of that app directly in this object.
     #[serde(flatten)]
     pub first: Authenticator,
     /// The other apps. The name of this field is not a reserved word of DynamoDB, so expressions
@@ -35,7 +35,7 @@ pub struct Totp {
 /// An authenticator app.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Authenticator {
-    /// The id of the app. The app of an item that an earlier version stored has the nil UUID.
+    /// The id of the app; the nil UUID if the app was set up by a version that permitted only one.
     #[serde(default = "nil", skip_serializing_if = "is_nil")]
     pub id: AuthenticatorId,
     /// The name that the user gave to the app; absent if none.
@@ -45,8 +45,8 @@ pub struct Authenticator {
     pub secret: Sealed,
     /// The time step of the last accepted code: each code is accepted once (RFC 6238 §5.2).
     pub last_step: u64,
-    /// When the app was set up. Absent if an earlier version stored the item; the app then counts
-    /// as set up before every session began.
+    /// When the app was set up. Absent if it was set up by a version that did not record the time;
+    /// the app then counts as set up before every session began.
     #[serde(default, skip_serializing_if = "Option::is_none", with = "jiff::fmt::serde::timestamp::millisecond::optional")]
     pub set_at: Option<Timestamp>,
     /// When a code of the app was last accepted; absent if that was never recorded.

@@ -7,9 +7,9 @@ use crate::escape;
 pub(super) enum Kind {
     Comment,
     Keyword,
-    /// A string or a number.
+    /// A string, a number or a colour such as `#0a5c5a`.
     Value,
-    /// A type, a key, an attribute or a variable.
+    /// A type, a key, an attribute or a variable; in a difference, the heading of a part.
     Name,
     /// A line that a difference adds.
     Added,

@@ -1,5 +1,6 @@
 //! Finds comments, strings, numbers, keywords and names in code. Each step takes at least a
-//! character and looks only at what it takes and at the blanks after it, so the time is linear.
+//! character. What a step looks at without taking it (blanks after a word, or the code after a
+//! quote that begins no literal) is looked at again by few steps, so the time is linear.
 
 use super::html::{Html, Kind};
 use super::languages::{Feature, Language, Quote};

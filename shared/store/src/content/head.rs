@@ -17,7 +17,7 @@ use crate::write::Write;
 pub(super) const PUBLICATION: &str = "publication";
 /// The attribute with the [`Turn`].
 const TURN: &str = "turn";
-/// How many items the index of texts had in earlier versions.
+/// How many parts the index of texts had in earlier versions, which did not store empty parts.
 const EARLIER_PARTS: usize = 16;
 
 /// One publication: the items that it consists of, besides the site and its apps.
@@ -68,8 +68,8 @@ pub(super) struct Head {
     pub(super) site: Site,
     pub(super) publication: Publication,
     pub(super) turn: Turn,
-    /// The attribute `version`, if an earlier version of this program wrote the publication. Such
-    /// versions replaced all items except texts.
+    /// The attribute `version`, if the publication was written by an earlier version of this
+    /// program that replaced all items except texts; `None` for all later versions.
     pub(super) earlier: Option<String>,
 }
 

@@ -59,8 +59,9 @@ struct Draft {
 
 impl Store {
     /// Replaces everything that the site shows: writes the new items, and then switches readers to
-    /// them in one transaction. Changes nothing if exactly this content is published already. Fails
-    /// with [`Error::TooMuch`], changing nothing for readers, if a part does not fit into an item.
+    /// them in one transaction. Writes nothing if exactly this content is published already. Then
+    /// deletes the items that no kept publication needs. Fails with [`Error::TooMuch`], changing
+    /// nothing for readers, if a part does not fit into an item.
     pub async fn publish(&self, content: &Content, now: Timestamp) -> Result<Published, Error> {
         let digest = stem("CONTENT", content)?;
         let published: Result<(Published, Head), Error> = optimistic!(ROUNDS, |_| {
@@ -85,7 +86,7 @@ impl Store {
     }
 
     /// The publications that are kept, the newest first. Empty before the first publication, and if
-    /// the current one is by an earlier version of this program.
+    /// the current one is by an earlier version of this program that kept none.
     pub async fn publications(&self) -> Result<Vec<Kept>, Error> {
         optimistic!(ROUNDS, |_| {
             let Some(head) = self.head().await? else { return Ok(Vec::new()) };

@@ -5,9 +5,9 @@
 //! | set | `P#<P>` | `KEYS#<set>` | 1 unit to read or list; 2 for each item to write, in a transaction with its keys |
 //! | key | `P#<P>` | `KEY#<digest>` | 1 unit to read, with every request that has a key |
 //!
-//! A set and its keys are written together, and requests read keys with strong consistency, so a
-//! key stops working as soon as its set is revoked. An expired key is deleted by TTL some time
-//! later; its set is kept for display.
+//! A set and its keys are created and revoked together, and requests read keys with strong
+//! consistency, so a key stops working as soon as its set is revoked. An expired key is deleted by
+//! TTL some time later; its set is kept for display.
 
 use crypto::digest::Digest;
 use jiff::Timestamp;

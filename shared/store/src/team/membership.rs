@@ -9,7 +9,7 @@
 //! The member item contains everything: the profile, the grants (attribute `grants`, a set of
 //! strings that can be changed without reading it), and whether the user has selected the team
 //! (`selected`), so that a removal knows, without reading the user, whether to clear the user's
-//! selection. The membership item only serves to list the teams of a user.
+//! selection. The membership item only serves to find the teams of a user.
 //!
 //! Joining takes one transaction of four items: it increments the team's counter and the user's
 //! version, so that neither the team nor the user can be deleted without the new member and

@@ -43,7 +43,8 @@ const ENDING: &str = "ending";
 pub enum Outcome {
     /// The change was written.
     Done,
-    /// The user has changed since it was read; nothing was written.
+    /// The user has changed since it was read; nothing was written, except possibly by
+    /// [`Store::delete_account`].
     Changed,
     /// Another user signs in with this email address; nothing was written.
     EmailTaken(Email),

@@ -18,7 +18,7 @@ const PAGE: usize = 100;
 /// Selects a project of the deployment.
 #[derive(Args)]
 pub(crate) struct Of {
-    /// The project; by default the one that your teams own, if there is only one
+    /// The project. Default: the only project that your teams own
     #[arg(long, value_name = "ID")]
     project: Option<String>,
 }

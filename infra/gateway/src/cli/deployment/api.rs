@@ -71,7 +71,8 @@ impl Api {
         anyhow!("{} does not answer as Gatelet does (status {status}): check the URL", self.url)
     }
 
-    /// Why a request failed, as the service says it.
+    /// Why a request failed, in the words of the service. A body without a reason counts as that of
+    /// another service.
     pub(super) fn refusal(&self, status: u16, body: &Value) -> anyhow::Error {
         let text = |name: &str| body[name].as_str();
         match text("error_description").or_else(|| text("error")) {

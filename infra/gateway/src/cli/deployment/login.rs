@@ -34,8 +34,8 @@ pub(crate) struct Login {
     /// Publishable client key of the project `internal`, if it requires one
     #[arg(long, value_name = "KEY")]
     client_key: Option<String>,
-    /// Page on which you confirm, in a trusted domain of `internal`; by default the page of the
-    /// first of these domains, or of the console
+    /// Page on which you confirm, in a trusted domain of `internal`; by default, the page of the
+    /// first trusted domain or, without any, that of the console
     #[arg(long, value_name = "URL")]
     page: Option<String>,
     /// Only print the link, instead of opening it in a browser
@@ -47,7 +47,7 @@ pub(crate) struct Login {
 pub(crate) struct Logout {
     /// URL of the deployment; by default the one that you signed in to last
     url: Option<String>,
-    /// Forget the session without ending it, if the deployment cannot be reached
+    /// Forget the session without ending it, for example because the deployment cannot be reached
     #[arg(long)]
     forget: bool,
 }

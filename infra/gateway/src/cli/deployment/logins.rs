@@ -26,7 +26,7 @@ pub(super) struct Logins {
 }
 
 impl Logins {
-    /// The path of the file, in the folder of the user's settings; `None` if `HOME` is not set, and
+    /// The path of the file, in the folder of the user's settings; `None` if `HOME` is not set and
     /// `XDG_CONFIG_HOME` is not an absolute path.
     fn file() -> Option<PathBuf> {
         let settings = variable("XDG_CONFIG_HOME").map(PathBuf::from).filter(|folder| folder.is_absolute());
@@ -60,7 +60,8 @@ impl Logins {
         self.logins.last().map(|login| login.url.as_str())
     }
 
-    /// Replaces the session at its deployment; returns the previous one, if there was one.
+    /// Saves a session in place of the one at the same deployment; returns the previous one, if
+    /// there was one.
     pub(super) fn save(login: Login) -> anyhow::Result<Option<Login>> {
         let mut saved = Self::read()?;
         let previous = saved.take(&login.url);

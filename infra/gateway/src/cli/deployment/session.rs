@@ -25,8 +25,9 @@ pub(super) struct Ask<'a> {
 }
 
 impl Session {
-    /// The session that a command uses: the one at the URL of `--api`, or else the newest one;
-    /// `None` if there is none, or without `--api` if the command names a data folder or a table.
+    /// The session that a command uses: the one at the URL of `--api`, which must exist, or else
+    /// the newest one. Without `--api`, `None` if there is no session, or if the command names a
+    /// data folder or a table.
     pub(crate) async fn chosen(target: &Target) -> anyhow::Result<Option<Self>> {
         let login = match &target.api {
             Some(url) => Some(saved(&deployment_url(url)?)?),

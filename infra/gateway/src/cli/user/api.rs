@@ -19,7 +19,7 @@ const SECRETS: [&str; 3] = ["password", "password_hash", "totp_secret_base64"];
 
 #[derive(Args)]
 pub(crate) struct List {
-    /// Only users whose name or one of whose email addresses contains this text, or with this id
+    /// Only users with this id, or with this text in their name or in one of their email addresses
     #[arg(long, value_name = "TEXT")]
     query: Option<String>,
     /// Only members of this team

@@ -73,8 +73,8 @@ fn written(change: &LevelChange) -> Flat {
     }
 }
 
-/// Removes entries that are incomplete, because another level no longer has the rest of them. Those
-/// that the change itself sets are kept, so that they are rejected later.
+/// Removes entries that are incomplete, because another level no longer has the rest of them.
+/// Incomplete entries that the change itself sets are kept, so that they are rejected later.
 fn drop_fragments(all: &mut Flat, written: &Flat) {
     for (record, fields) in [(RULES, &["condition", "action"][..]), (DOMAINS, &["baseUrl"][..]), (PERMISSIONS, &["scope"][..])] {
         let ids = |values: &Flat| -> BTreeSet<String> { values.keys().filter_map(|path| entry_of(path, record)).collect() };
@@ -99,8 +99,8 @@ fn entry_of(path: &str, record: &str) -> Option<String> {
 }
 
 impl Config {
-    /// The whole configuration of a project: its settings, the values without effect, and the
-    /// providers that users cannot sign in with.
+    /// The whole configuration of a project: its settings, its templates and themes, the values
+    /// without effect, and the providers that users cannot sign in with.
     pub fn whole(project: &Project, documents: &LevelDocuments, levels: &Levels) -> Value {
         let mut nested = Self::of(project, &documents.effective()).nested();
         let mut others = levels.rendered();

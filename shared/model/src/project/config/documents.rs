@@ -137,7 +137,7 @@ pub(crate) struct OfLevel {
     pub(crate) own: MailDocuments,
     /// The documents of the level below.
     pub(crate) below: MailDocuments,
-    /// The ids of the themes of the level above.
+    /// The ids of the themes of the level above, which only the branch has.
     pub(crate) other_themes: Vec<Uuid>,
 }
 

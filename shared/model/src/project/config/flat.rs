@@ -88,7 +88,7 @@ fn is_emptied(path: &str, value: &mut Value, keys: &BTreeSet<&str>) -> bool {
     members.is_empty()
 }
 
-/// The records of a configuration, whose entries are kept whole.
+/// The records of a configuration whose entries are kept whole.
 const RECORDS: [&str; 4] = ["auth.oauth.providers", "auth.signUpRules", "domains.trustedDomains", "rbac.permissions"];
 
 /// A nested configuration as an object with dotted paths: one key for each value, except that each

@@ -54,7 +54,7 @@ impl LevelDocuments {
         OfLevel { own: self.at(level), below: self.below(level), other_themes: others }
     }
 
-    /// The values of a level's own documents.
+    /// The values of a level's own documents, as the value of the key `emails`.
     pub fn overrides(&self, level: Level) -> Value {
         let MailDocuments { templates, themes } = self.at(level);
         let mut emails = Map::new();

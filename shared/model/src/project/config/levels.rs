@@ -53,8 +53,8 @@ pub struct Levels {
 }
 
 impl Levels {
-    /// The levels of a project whose configuration has never been changed: the settings that
-    /// differ from the defaults belong to the environment, except the keys of the project level.
+    /// The levels of a project for which none are stored yet: the settings that differ from the
+    /// defaults belong to the environment, except the keys of the project level.
     pub fn of(project: &Project) -> Self {
         let all = Config::of(project, &MailDocuments::default());
         let own = |level| flat::entries(all.overrides(level));

@@ -1,4 +1,4 @@
-//! The parts of a configuration that have ids of their own, and the mail server.
+//! Providers, sign-up rules and trusted domains in a configuration, and the mail server.
 
 use std::collections::BTreeMap;
 

@@ -75,7 +75,8 @@ impl Config {
 
     /// The configuration as JSON, with nested objects.
     pub fn nested(&self) -> Value {
-        // A flattened configuration has no value below another value.
+        // Settings never have a value below another value. Levels can have one in the areas without
+        // effect, whose nesting is not checked; the result is then `null`.
         self.try_nested().unwrap_or_default()
     }
 

@@ -1,4 +1,5 @@
-//! Tokens are valid as signed, until they expire.
+//! Tests of users' access tokens: which are valid, until when, and that a remembered token is not
+//! verified again.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
