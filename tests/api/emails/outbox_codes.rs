@@ -125,7 +125,7 @@ async fn codes_are_lost_with_a_new_secret_unless_they_are_resealed() {
         (&entry["status"], &entry["send_attempt_errors"][0]["external_details"]["errorType"]),
         (&json!("server-error"), &json!("REJECTED"))
     );
-    assert!(entry["server_error"].as_str().unwrap().contains("another deployment secret"), "{entry}");
+    assert!(entry["server_error"].as_str().unwrap().contains("cannot be decrypted with this deployment's secret"), "{entry}");
     // A deployment that still has the old secret can send the email after an edit.
     patch(&app, &lost, json!({ "subject_source": "Again {{ variables.otp }}" })).await;
     assert_eq!(sign_in(&app, &app.last_mail("ada@example.com").await.code()).await, 200);
