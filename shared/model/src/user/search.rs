@@ -1,6 +1,6 @@
-//! The texts, called words, by whose beginning a user is found: the email addresses (the primary one
-//! and those that the user signs in with), and the display name starting at each of its first three
-//! words. `love` finds Ada Lovelace.
+//! The texts, called words, by whose beginning a user is found: the email addresses (the primary
+//! one and those that the user signs in with), and the display name starting at each of its first
+//! three words. `love` finds Ada Lovelace.
 //!
 //! Words are compared in a folded form, so neither case nor the form of accents (composed or
 //! combining) matters.
