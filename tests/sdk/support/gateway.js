@@ -1,5 +1,6 @@
-// A gateway in memory, by default, for each test file, so that files do not share data and limits. If DEPLOYMENT
-// is the URL of a deployment (see tests/deploy), each file has a project there instead.
+// A gateway in memory, by default, for each test file, so that files do not share data and limits.
+// If DEPLOYMENT is the URL of a deployment (see tests/deploy), each file has a project there
+// instead.
 
 import { execFileSync, spawn } from "node:child_process";
 import { createInterface } from "node:readline";

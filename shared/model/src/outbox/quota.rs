@@ -7,8 +7,8 @@
 //!
 //! Anybody can have a project send a code to an unverified address. Such an email, like every
 //! sign-in invitation, takes a second token, from a bucket that refills half as fast and holds what
-//! is added to it in half an hour. So half of the rate is reserved for known recipients, and a flood
-//! of emails to unverified addresses is sent slowly.
+//! is added to it in half an hour. So half of the rate is reserved for known recipients, and a
+//! flood of emails to unverified addresses is sent slowly.
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};

@@ -3,9 +3,9 @@
 //! An account belongs to one user of a project, whether it is used to sign in or only to get access
 //! tokens. A user who links accounts through the provider's consent page may sign in with several
 //! accounts of one provider; the operations that create or update provider accounts refuse to
-//! enable a second one. Users must not lock themselves out, so a user who changes their own provider
-//! accounts or passkeys must keep a way to sign in. A server may remove the last way, since it can
-//! also add another.
+//! enable a second one. Users must not lock themselves out, so a user who changes their own
+//! provider accounts or passkeys must keep a way to sign in. A server may remove the last way,
+//! since it can also add another.
 
 use serde::Serialize;
 use utoipa::ToSchema;
