@@ -52,13 +52,13 @@ async fn cost_of_hash(app: &TestApp, user: &SignedIn) -> String {
 async fn a_sign_in_replaces_a_hash_that_costs_less_than_the_setting() {
     let app = TestApp::start_hashing(Limits::off(), Hasher::new(128, 2)).await;
     let ada = app.sign_up("ada@example.com").await;
-    const SETTING: &str = "argon2id$v=19$m=128,t=2,p=1";
+    let setting = "argon2id$v=19$m=128,t=2,p=1";
     // Less memory and fewer passes; only less memory; only fewer passes; and hashes that cost as
     // much or more, from before the setting was changed.
     for (memory, passes, renewed) in [
-        (64, 1, SETTING),
-        (64, 2, SETTING),
-        (128, 1, SETTING),
+        (64, 1, setting),
+        (64, 2, setting),
+        (128, 1, setting),
         (256, 1, "argon2id$v=19$m=256,t=1,p=1"),
         (64, 5, "argon2id$v=19$m=64,t=5,p=1"),
         (256, 3, "argon2id$v=19$m=256,t=3,p=1"),
