@@ -137,8 +137,8 @@ class Through:
             return answer.status, answer.headers
 
     def sign_in(self, address, headers=None):
-        # Each sign-in is for a different account, because wrong passwords are also limited per
-        # account.
+        # Each sign-in uses a different email address, because wrong passwords are also limited per
+        # email address.
         body = {"email": f"{secrets.token_hex(6)}@people.example", "password": PASSWORD}
         return self.send(address, "POST", "/auth/password/sign-in", body, headers)[0]
 

@@ -129,7 +129,7 @@ pub(crate) fn name(family: &Family) -> String {
     format!("`{index}{}{sk}`", family.pk)
 }
 
-/// How the requests of all users are spread over the slots by a kind of key.
+/// For a kind of key, the share of all users' requests that falls into each slot.
 fn spread(pk: &str, users: &[f64]) -> Vec<f64> {
     let mut slots = vec![0.0; SLOTS as usize];
     let seed = hash_text(pk);

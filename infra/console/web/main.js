@@ -1,4 +1,4 @@
-// The console: decides who uses it, then shows the view of the current URL.
+// The console: opens the session, then shows the view of the current URL.
 
 import { mayLeave } from "./components/dialog.js";
 import { hasUnsaved } from "./components/form.js";

@@ -19,8 +19,8 @@ pub enum Error {
     #[error("a rate limit is reached: {0}")]
     Limited(Refused),
     /// The table or the bucket was throttled, contended, failing or unreachable until the request's
-    /// time or attempts were used up. If an answer was lost or a server error, the write may have
-    /// been executed.
+    /// time or attempts were used up. If a response was lost, or was a server error, the write may
+    /// have been executed.
     #[error("the table or the bucket of images is unavailable: {0}")]
     Unavailable(String),
     /// Every attempt conflicted with another request's change to the same item. The change was not

@@ -151,7 +151,10 @@ async fn a_count_that_does_not_grow_is_refused_and_reported_once() {
     for count in [5, 4, 0] {
         passkey.sign_count = count;
         let details = assert_error(&app.sign_in_with(&passkey).await, 400, "PASSKEY_AUTHENTICATION_FAILED");
-        assert_eq!(details["message"], "the passkey may have been copied, because its signature counter did not increase: remove it");
+        assert_eq!(
+            details["message"],
+            "the signature counter of the passkey did not increase, so the passkey may have been copied: remove it"
+        );
     }
     let items = app.signed_in(&ada).get("/api/v1/passkeys?user_id=me").await.json();
     assert_eq!(items["items"][0]["clone_suspected"], true);

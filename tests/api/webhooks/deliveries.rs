@@ -59,7 +59,7 @@ async fn a_task_that_panics_ends_only_the_work_on_its_endpoint() {
     }
     create_user(&app, "Ada").await;
     assert_eq!(app.record_webhooks().await, 2);
-    // The second time that the clock is read, it is by the first task.
+    // The second read of the clock is in the first task, which therefore panics.
     let (reads, now) = (AtomicUsize::new(0), app.now());
     let clock = Clock::new(move || {
         assert_ne!(reads.fetch_add(1, Ordering::SeqCst), 1, "a panic made by a test");

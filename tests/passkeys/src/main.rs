@@ -57,7 +57,8 @@ fn signs_in_on_every_page(gateway: &Gateway) {
     }
 }
 
-/// The browser obeys what the gateway's options exclude and require.
+/// The browser enforces the gateway's options: excluded credentials, the relying party and user
+/// verification.
 fn heeds_the_options(gateway: &Gateway) {
     let (token, _) = gateway.sign_up("grace@example.com");
     let mut browser = Browser::new(true);

@@ -102,7 +102,7 @@ pub enum Refused {
     #[error("the user has reached the maximum of {MAX_PASSKEYS} passkeys")]
     TooMany,
     /// The signature counter did not grow, so there may be a copy of the authenticator.
-    #[error("the passkey may have been copied, because its signature counter did not increase: remove it")]
+    #[error("the signature counter of the passkey did not increase, so the passkey may have been copied: remove it")]
     Cloned,
 }
 
