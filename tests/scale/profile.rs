@@ -81,7 +81,8 @@ fn unsharded(pk: &str) -> (String, bool) {
     if is_number(last) { (format!("{rest}#…"), true) } else { (pk.to_owned(), false) }
 }
 
-/// A sort key without the digest of a key, the number of a day and the like.
+/// The kind of an item by its sort key: what precedes the first `#`, after which digests, dates and
+/// ids stand; the whole key if it has no `#`.
 fn kind_of_item(sk: &str) -> String {
     sk.split_once('#').map_or_else(|| sk.to_owned(), |(kind, _)| format!("{kind}#…"))
 }
