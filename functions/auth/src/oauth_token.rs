@@ -6,8 +6,6 @@
 //! that are sent must be valid. Errors have the form of RFC 6749 §5.2 with Gatelet's `code` and
 //! `details` added. A layer writes this form, because some errors occur before the handler runs.
 
-use std::sync::Arc;
-
 use api::http::Route;
 use api::http::TableAction::{BatchGetItem, ConditionCheckItem, DeleteItem, GetItem, PutItem, Query, UpdateItem};
 use api::http::client::Caller;
@@ -224,23 +222,19 @@ pub async fn handle(
     let granted = grant.iter().flat_map(|grant| grant.keys(&project_id, caller.device.as_ref()));
     let claim = Claim::of_client(project_id.clone(), secret.as_ref());
     // A machine proves more than a client, and its key is always read.
-    let (read_at, remembered) = (app.clock.now(), app.proofs.get(&claim, app.clock.now()).filter(|_| grant.is_some()));
-    let to_prove = remembered.is_none().then(|| claim.keys());
-    let mut items = app.store.get_many(to_prove.into_iter().flatten().chain(granted)).await?;
-    let stored = if remembered.is_none() { claim.stored(&mut items)?.map(Arc::new) } else { remembered.clone() };
-    let Some(proof) = stored else {
+    let lookup = app.proofs.look_up(claim, grant.is_some(), app.clock.now());
+    let mut items = app.store.get_many(lookup.keys().chain(granted)).await?;
+    let Some(proof) = lookup.proof(&mut items)? else {
         limits::unproved(&app, None, &caller.place).await?;
         return Err(invalid().into());
     };
-    let (project, key) = (&proof.project.project, proof.key.as_ref());
+    let (project, key) = (&*proof.project, proof.key.as_ref());
     let scope = Scope { app: &app, project, place: &caller.place };
     let Some(grant) = grant else {
         return Ok(machine::exchange(scope, secret.as_ref(), key, invalid).await?);
     };
     prove_client(scope, secret.is_some(), key, invalid).await?;
-    if remembered.is_none() {
-        app.proofs.remember(claim, read_at, &proof);
-    }
+    lookup.remember(&app.proofs, &proof);
     // The audit trail records a client without a user, even if the access headers prove more,
     // because the exchange does not use these headers.
     record::by(project, trail::Access::Client, Actor::Anonymous, None);

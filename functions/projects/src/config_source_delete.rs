@@ -1,6 +1,8 @@
 //! `DELETE /api/v1/internal/config/source`: forgets where the configuration was pushed from. Its
 //! values stay.
 
+use std::sync::Arc;
+
 use api::http::TableAction::{BatchGetItem, GetItem, PutItem, UpdateItem};
 use api::http::{Json, Route};
 use api::product::{Access, Admin, Input};
@@ -16,7 +18,8 @@ pub const ROUTE: Route = Route::delete("projects-config-source-delete", "/api/v1
     .table(&[BatchGetItem, GetItem, PutItem, UpdateItem]);
 
 pub async fn handle(State(app): State<App>, access: Access<Admin>, _: Input) -> Result<Json<Success>, Error> {
-    let Context { mut project, project_version, .. } = access.into_context();
+    let Context { project, project_version, .. } = access.into_context();
+    let mut project = Arc::unwrap_or_clone(project);
     project.config_source = ConfigSource::Unlinked;
     app.store.update_project(&project, project_version, None).await?;
     Ok(Json(SUCCESS))

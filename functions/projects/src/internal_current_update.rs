@@ -1,6 +1,8 @@
 //! `PATCH /api/v1/internal/projects/current`: changes settings of the project. If one setting is
 //! invalid, nothing changes.
 
+use std::sync::Arc;
+
 use api::http::TableAction::{BatchGetItem, GetItem, PutItem, UpdateItem};
 use api::http::{Json, Route};
 use api::product::precondition::{IfMatch, Versioned};
@@ -34,7 +36,7 @@ pub async fn handle(
     if let Some(provider_id) = body.config.as_ref().and_then(ConfigPatch::unshareable_provider) {
         return Err(KnownError::InvalidSharedOauthProviderId { provider_id: provider_id.to_owned() }.into());
     }
-    let project = body.apply(project, &deployment);
+    let project = body.apply(Arc::unwrap_or_clone(project), &deployment);
     let project = project.map_err(|error| ROUTE.schema_error(&Problems::one(&format!("body.{}", error.path), error.message)))?;
     let levels = levels.map(|levels| levels.noted(&project, &keys));
     if_match.lost(app.store.update_project(&project, project_version, levels.as_ref()).await)?;

@@ -1,6 +1,8 @@
 //! The context of an authenticated request: the caller, the project, and the items that were read
 //! to authenticate it.
 
+use std::sync::Arc;
+
 use errors::KnownError;
 use model::limit::Subject;
 use model::place::Place;
@@ -24,7 +26,7 @@ pub struct Context {
     /// The access level that the request claimed and proved.
     pub level: Level,
     /// The project of the request.
-    pub project: Project,
+    pub project: Arc<Project>,
     /// The version of the project's item. Changes to the project are written on the condition that
     /// the item still has this version.
     pub project_version: u64,

@@ -11,7 +11,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crypto::digest::Digest;
 use jiff::{SignedDuration, Timestamp};
-use model::project::{ApiKey, KeyKind};
+use model::project::{ApiKey, KeyKind, Project};
 use secrecy::{ExposeSecret as _, SecretString};
 use store::keys::{key_key, project_key};
 use store::project::ProjectRow;
@@ -25,10 +25,12 @@ const MOST: usize = 1000;
 
 /// A project and a key, as read for a claim. If it is remembered, the key proved the claimed access
 /// level; without a key, the project required none at that level.
-#[derive(Debug, Clone)]
+#[derive(Debug)]
 pub struct Proof {
     /// The project.
-    pub project: ProjectRow,
+    pub project: Arc<Project>,
+    /// The version of the project's item.
+    pub project_version: u64,
     /// The key; absent if the claim has none, or one that does not exist.
     pub key: Option<ApiKey>,
 }
@@ -50,18 +52,54 @@ impl Claim {
         Self { project, level: Level::Client, key: secret.map(|secret| Digest::of(secret.expose_secret())) }
     }
 
-    /// The keys of the items that [`Self::stored`] needs.
-    pub fn keys(&self) -> impl Iterator<Item = Key> + use<> {
+    fn keys(&self) -> impl Iterator<Item = Key> + use<> {
         let key = self.key.as_ref().map(|key| key_key(&self.project, key));
         [project_key(&self.project)].into_iter().chain(key)
     }
 
-    /// The project and the key as stored in the table, whether or not the key proves anything;
-    /// `None` if the project does not exist.
-    pub fn stored(&self, items: &mut Items) -> Result<Option<Proof>, store::Error> {
-        let Some(project) = items.take(&project_key(&self.project)).map(ProjectRow::of).transpose()? else { return Ok(None) };
+    fn stored(&self, items: &mut Items) -> Result<Option<Proof>, store::Error> {
+        let Some(row) = items.take(&project_key(&self.project)).map(ProjectRow::of).transpose()? else { return Ok(None) };
         let key = self.key.as_ref().map(|key| items.entity(&key_key(&self.project, key))).transpose()?.flatten();
-        Ok(Some(Proof { project, key }))
+        Ok(Some(Proof { project: Arc::new(row.project), project_version: row.version, key }))
+    }
+}
+
+/// A claim with its proof, if that is remembered; otherwise the proof must be read.
+#[derive(Debug)]
+pub struct Lookup {
+    claim: Claim,
+    began_at: Timestamp,
+    /// Whether a proof that is read may be remembered.
+    may_remember: bool,
+    remembered: Option<Arc<Proof>>,
+}
+
+impl Lookup {
+    /// Whether the claim is proved already, by a remembered proof.
+    pub fn is_proved(&self) -> bool {
+        self.remembered.is_some()
+    }
+
+    /// The keys of the items that [`Self::proof`] needs; none if the proof is remembered.
+    pub fn keys(&self) -> impl Iterator<Item = Key> + use<> {
+        (!self.is_proved()).then(|| self.claim.keys()).into_iter().flatten()
+    }
+
+    /// The remembered proof, or else the project and the key as read, whether or not the key proves
+    /// anything; `None` if the project does not exist.
+    pub fn proof(&self, items: &mut Items) -> Result<Option<Arc<Proof>>, store::Error> {
+        match &self.remembered {
+            Some(proof) => Ok(Some(Arc::clone(proof))),
+            None => Ok(self.claim.stored(items)?.map(Arc::new)),
+        }
+    }
+
+    /// Remembers a proof that was read and has proved the claim. A remembered proof is not
+    /// remembered for longer.
+    pub fn remember(self, proofs: &Proofs, proof: &Arc<Proof>) {
+        if self.may_remember && !self.is_proved() {
+            proofs.insert(self.claim, self.began_at, Arc::clone(proof));
+        }
     }
 }
 
@@ -79,11 +117,16 @@ impl Proofs {
         Self { life, proved: Mutex::default() }
     }
 
+    /// Looks up a claim at `now`. Unless the request permits it with `may_remember`, no remembered
+    /// proof is used, and none is remembered.
+    pub fn look_up(&self, claim: Claim, may_remember: bool, now: Timestamp) -> Lookup {
+        let may_remember = may_remember && !self.life.is_zero() && claim.level != Level::Admin;
+        let remembered = if may_remember { self.get(&claim, now) } else { None };
+        Lookup { claim, began_at: now, may_remember, remembered }
+    }
+
     /// The proof of a claim that is remembered at `now`, unless its key has expired.
-    pub fn get(&self, claim: &Claim, now: Timestamp) -> Option<Arc<Proof>> {
-        if self.life.is_zero() || claim.level == Level::Admin {
-            return None;
-        }
+    fn get(&self, claim: &Claim, now: Timestamp) -> Option<Arc<Proof>> {
         let proved = self.proved();
         let (read_at, proof) = proved.get(claim)?;
         let opens = proof.key.as_ref().is_none_or(|key| key.opens(KeyKind::of(claim.level), now));
@@ -91,16 +134,12 @@ impl Proofs {
         (opens && *read_at <= now && now < after(*read_at, self.life)).then(|| Arc::clone(proof))
     }
 
-    /// Remembers a proof that was read after `read_at`.
-    pub fn remember(&self, claim: Claim, read_at: Timestamp, proof: &Arc<Proof>) {
-        if self.life.is_zero() || claim.level == Level::Admin {
-            return;
-        }
+    fn insert(&self, claim: Claim, read_at: Timestamp, proof: Arc<Proof>) {
         let mut proved = self.proved();
         if proved.len() >= MOST {
             proved.clear();
         }
-        proved.insert(claim, (read_at, Arc::clone(proof)));
+        proved.insert(claim, (read_at, proof));
     }
 
     fn proved(&self) -> MutexGuard<'_, HashMap<Claim, (Timestamp, Arc<Proof>)>> {
@@ -110,8 +149,6 @@ impl Proofs {
 
 #[cfg(test)]
 mod tests {
-    use model::project::Project;
-
     use super::*;
 
     fn at(millis: i64) -> Timestamp {
@@ -123,8 +160,19 @@ mod tests {
     }
 
     fn proof() -> Arc<Proof> {
-        let project = Project::new(ProjectId::internal(), "Looms", at(0));
-        Arc::new(Proof { project: ProjectRow { project, version: 1 }, key: None })
+        let project = Arc::new(Project::new(ProjectId::internal(), "Looms", at(0)));
+        Arc::new(Proof { project, project_version: 1, key: None })
+    }
+
+    /// A request that claims, at `millis`, and proves its claim.
+    fn claim_at(proofs: &Proofs, claim: Claim, millis: i64) {
+        proofs.look_up(claim, true, at(millis)).remember(proofs, &proof());
+    }
+
+    fn is_remembered(proofs: &Proofs, claim: Claim, millis: i64) -> bool {
+        let lookup = proofs.look_up(claim, true, at(millis));
+        assert_eq!(lookup.keys().count(), if lookup.is_proved() { 0 } else { lookup.claim.keys().count() });
+        lookup.is_proved()
     }
 
     fn proofs(seconds: i64) -> Proofs {
@@ -134,9 +182,9 @@ mod tests {
     #[test]
     fn a_proof_is_remembered_for_its_time_and_only_for_its_claim() {
         let proofs = proofs(2);
-        proofs.remember(claim(Level::Client, "a"), at(5000), &proof());
-        for (millis, is_remembered) in [(4999, false), (5000, true), (6999, true), (7000, false)] {
-            assert_eq!(proofs.get(&claim(Level::Client, "a"), at(millis)).is_some(), is_remembered, "{millis}");
+        claim_at(&proofs, claim(Level::Client, "a"), 5000);
+        for (millis, expected) in [(4999, false), (5000, true), (6999, true), (7000, false)] {
+            assert_eq!(is_remembered(&proofs, claim(Level::Client, "a"), millis), expected, "{millis}");
         }
         let elsewhere = ProjectId::parse("6fbbf22e-f4b2-4c6e-95a1-beab6fa41063").expect("an id");
         let others = [
@@ -146,17 +194,33 @@ mod tests {
             Claim { project: elsewhere, ..claim(Level::Client, "a") },
         ];
         for other in others {
-            assert!(proofs.get(&other, at(5000)).is_none(), "{other:?}");
+            assert!(!is_remembered(&proofs, other.clone(), 5000), "{other:?}");
         }
+    }
+
+    #[test]
+    fn the_use_of_a_proof_does_not_extend_its_time() {
+        let proofs = proofs(2);
+        for millis in [5000, 6000, 6999] {
+            claim_at(&proofs, claim(Level::Client, "a"), millis);
+        }
+        assert!(!is_remembered(&proofs, claim(Level::Client, "a"), 7000));
+    }
+
+    #[test]
+    fn a_request_that_does_not_permit_it_neither_uses_nor_leaves_a_proof() {
+        let proofs = proofs(2);
+        proofs.look_up(claim(Level::Client, "a"), false, at(0)).remember(&proofs, &proof());
+        assert!(!is_remembered(&proofs, claim(Level::Client, "a"), 0));
+        claim_at(&proofs, claim(Level::Client, "a"), 0);
+        assert!(!proofs.look_up(claim(Level::Client, "a"), false, at(0)).is_proved());
     }
 
     #[test]
     fn administrators_and_deployments_without_the_setting_are_not_remembered() {
         let (on, off) = (proofs(2), proofs(0));
-        on.remember(claim(Level::Admin, "a"), at(0), &proof());
-        off.remember(claim(Level::Client, "a"), at(0), &proof());
-        assert!(on.get(&claim(Level::Admin, "a"), at(0)).is_none());
-        assert!(off.get(&claim(Level::Client, "a"), at(0)).is_none());
+        claim_at(&on, claim(Level::Admin, "a"), 0);
+        claim_at(&off, claim(Level::Client, "a"), 0);
         assert!(on.proved().is_empty() && off.proved().is_empty());
     }
 
@@ -164,7 +228,7 @@ mod tests {
     fn a_flood_of_claims_does_not_fill_the_memory() {
         let proofs = proofs(2);
         for number in 0..MOST * 2 + 10 {
-            proofs.remember(claim(Level::Client, &number.to_string()), at(0), &proof());
+            claim_at(&proofs, claim(Level::Client, &number.to_string()), 0);
             assert!(proofs.proved().len() <= MOST);
         }
     }

@@ -1,6 +1,7 @@
 //! Levels of the configuration: how requests name, read and change them.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
 use api::http::Route;
 use api::http::TableAction::{self, BatchGetItem, DeleteItem, GetItem, PutItem, Query, UpdateItem};
@@ -103,7 +104,8 @@ pub(crate) async fn apply(
     change: &LevelChange,
     source: Option<ConfigSource>,
 ) -> Result<Result<(), Problems>, Error> {
-    let Context { app, mut project, project_version, .. } = access.into_context();
+    let Context { app, project, project_version, .. } = access.into_context();
+    let mut project = Arc::unwrap_or_clone(project);
     let stored = Stored::of(&app, &project).await?;
     project.config_source = source.unwrap_or(project.config_source);
     let (deployment, documents) = (app.deployment(), &stored.documents);

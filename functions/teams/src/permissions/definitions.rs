@@ -1,6 +1,8 @@
 //! Permission definitions of both scopes. They are part of the project, so a change is conditional
 //! on the project's version.
 
+use std::sync::Arc;
+
 use api::http::{Json, Route};
 use api::product::cursor::Cursors;
 use api::product::input::Nothing;
@@ -173,7 +175,8 @@ async fn change<T>(
     if_match: IfMatch,
     change: impl Fn(&mut Rbac) -> Result<T, Refused>,
 ) -> Result<T, Error> {
-    let Context { app, mut project, project_version: mut version, .. } = access.into_context();
+    let Context { app, project, project_version: mut version, .. } = access.into_context();
+    let mut project = Arc::unwrap_or_clone(project);
     optimistic!(ROUNDS, |round| {
         if round > 0 {
             let row = app.store.project(&project.id).await?;

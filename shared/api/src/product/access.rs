@@ -241,12 +241,11 @@ impl<L: Least> Access<L> {
         let path = RawPathParams::from_request_parts(parts, app).await.ok();
         let route = parts.extensions.get::<Route>();
         let headers = Headers::read(&parts.headers, route, app)?;
-        let (claim, read_at) = (headers.claim(), app.clock.now());
         let is_operator = parts.extensions.get::<Operator>().is_some();
-        let remembered = app.proofs.get(&claim, read_at).filter(|_| !is_operator && headers.may_be_remembered());
-        let to_prove = remembered.is_none().then(|| claim.keys());
+        let may_remember = !is_operator && headers.may_be_remembered();
+        let lookup = app.proofs.look_up(headers.claim(), may_remember, app.clock.now());
         let of_user = headers.token.as_ref().map(|token| token.keys(&headers.project));
-        let own = to_prove.into_iter().flatten().chain(of_user.into_iter().flatten());
+        let own = lookup.keys().chain(of_user.into_iter().flatten());
         let peer = parts.extensions.get::<PeerAddress>().copied().unwrap_or_default();
         let place = place(&parts.headers, peer, &app.settings);
         let claims = headers.token.as_ref().map(AccessToken::claims);
@@ -262,34 +261,30 @@ impl<L: Least> Access<L> {
         let (early, mut items) = (early?, items?);
 
         let found = headers.owner().map(|token| token.found(&items)).transpose()?;
-        let stored = if remembered.is_none() { claim.stored(&mut items)?.map(Arc::new) } else { remembered.clone() };
-        let Some(opened) = stored else {
+        let Some(proof) = lookup.proof(&mut items)? else {
             unproved(app, None, &place).await?;
             return Err(KnownError::CurrentProjectNotFound { project_id: headers.project.to_string() }.into());
         };
-        let Proof { project, key } = &*opened;
-        let user = headers.token.as_ref().map(|token| token.user_now(&project.project, &items, app)).transpose()?;
-        if remembered.is_none() && !is_operator {
-            let proof = headers.prove(&project.project, key.as_ref(), found, app).await;
-            if proof.as_ref().is_err_and(Error::is_wrong_key) {
+        let Proof { project, project_version, key } = &*proof;
+        let user = headers.token.as_ref().map(|token| token.user_now(project, &items, app)).transpose()?;
+        if !lookup.is_proved() && !is_operator {
+            let proved = headers.prove(project, key.as_ref(), found, app).await;
+            if proved.as_ref().is_err_and(Error::is_wrong_key) {
                 unproved(app, Some(&headers.project), &place).await?;
             }
-            proof?;
-            if headers.may_be_remembered() {
-                app.proofs.remember(claim, read_at, &opened);
-            }
+            proved?;
+            lookup.remember(&app.proofs, &proof);
         }
         headers.suffice(L::LEVEL)?;
         permit(key.as_ref().filter(|_| headers.admin_token.is_none()), route)?;
         let actor = headers.actor(parts, key.as_ref(), user.as_ref());
-        record::by(&project.project, headers.level.into(), actor, named_user(path.as_ref(), user.as_ref().map(|user| user.row.user.id)));
+        record::by(project, headers.level.into(), actor, named_user(path.as_ref(), user.as_ref().map(|user| user.row.user.id)));
         counting.settle(early, &items).await?;
-        let project = Arc::unwrap_or_clone(opened).project;
         let context = Context {
             app: app.clone(),
             level: headers.level,
-            project: project.project,
-            project_version: project.version,
+            project: Arc::clone(project),
+            project_version: *project_version,
             user,
             place,
             device: device(&parts.headers),
