@@ -6,10 +6,10 @@
 //! `check` says where and when the tool started the sign-in, for the page to show, and only
 //! `complete`, which the page sends after a click, lets the tool fetch a session. In the mode
 //! `claim-anon-session`, the browser takes over the anonymous user of the tool. Every other session
-//! of that user ends: otherwise, when the user signs up in the browser, the tool would be signed in
-//! to the new account without a confirmation.
+//! of that user ends, and every way in which the user could sign in is removed: otherwise, when the
+//! user signs up in the browser, a stranger who sent the link could sign in to the new account.
 
-use api::http::TableAction::{BatchGetItem, ConditionCheckItem, GetItem, PutItem, UpdateItem};
+use api::http::TableAction::{BatchGetItem, ConditionCheckItem, DeleteItem, GetItem, PutItem, UpdateItem};
 use api::http::{Describe, Description, Json, Named, Route};
 use api::product::{Access, Client, Input};
 use axum::extract::State;
@@ -36,7 +36,7 @@ use crate::sign_in::tokens::{NewSession, SignedIn};
 pub const ROUTE: Route = Route::post("auth-cli-complete", "/api/v1/auth/cli/complete")
     .summary("Checks, confirms or refuses the sign-in of a command-line tool")
     .limit(Limit::Code)
-    .table(&[BatchGetItem, ConditionCheckItem, GetItem, PutItem, UpdateItem])
+    .table(&[BatchGetItem, ConditionCheckItem, DeleteItem, GetItem, PutItem, UpdateItem])
     .reads(&[Named::CliSignIn, Named::RefreshToken])
     .errors(&[
         ErrorCode::InvalidLoginCode,
@@ -67,7 +67,8 @@ pub enum CliMode {
     /// Returns where and when the tool started the sign-in. Changes nothing.
     #[deserr(rename = "check")]
     Check,
-    /// Returns a session of the tool's anonymous user, and ends that user's other sessions.
+    /// Returns a session of the tool's anonymous user. Ends that user's other sessions, and removes
+    /// the user's passkeys, contact channels, API keys and other credentials.
     #[deserr(rename = "claim-anon-session")]
     ClaimAnonSession,
     /// Lets the tool fetch a session.
@@ -172,7 +173,7 @@ async fn claim(access: &Access<Client>, code: &Digest, sign_in: &CliSignIn) -> R
         return Err(KnownError::CliSessionNotAnonymous.into());
     }
     let mut user = signed.row.user.clone();
-    user.end_sessions(None);
+    user.remove_credentials();
     let session = NewSession::start(app, project, &user, &access.place, Vec::new());
     let mut writes = vec![
         cli_sign_in::detach(&project.id, code, app.clock.now()).tells([Event::SessionsEnded]),

@@ -33,6 +33,15 @@ async fn a_sign_up_upgrades_an_anonymous_user_in_place() {
     assert_eq!(ada.user_id, nobody.user_id);
     let me = app.signed_in(&ada).get("/api/v1/users/me").await.json();
     assert_eq!((&me["is_anonymous"], &me["primary_email"]), (&json!(false), &json!("ada@example.com")));
+    assert_has_ended(&app, &nobody).await;
+}
+
+/// Somebody who shared a session of the anonymous user is not signed in to the account.
+async fn assert_has_ended(app: &TestApp, old: &SignedIn) {
+    let caller = || app.signed_in(old).with("x-stack-allow-anonymous-user", "true");
+    assert_eq!(caller().get("/api/v1/users/me").await.status(), 401);
+    let refreshed = caller().without("x-stack-access-token").post("/api/v1/auth/sessions/current/refresh", json!({})).await;
+    assert_eq!((refreshed.status(), refreshed.code().as_str()), (401, "REFRESH_TOKEN_NOT_FOUND_OR_EXPIRED"));
 }
 
 #[tokio::test]
@@ -43,4 +52,7 @@ async fn a_sign_in_by_email_upgrades_an_anonymous_user_in_place() {
     let client = app.signed_in(&nobody).with("x-stack-allow-anonymous-user", "true");
     let answer = client.post("/api/v1/auth/otp/sign-in", json!({ "code": code })).await.json();
     assert_eq!((&answer["user_id"], &answer["is_new_user"]), (&json!(nobody.user_id), &json!(true)));
+    let ada = SignedIn::of("ada@example.com", &answer);
+    assert_eq!(app.signed_in(&ada).get("/api/v1/users/me").await.status(), 200);
+    assert_has_ended(&app, &nobody).await;
 }

@@ -3,6 +3,7 @@
 use jiff::SignedDuration;
 use model::limit::{Limits, Rate, Rule};
 use serde_json::{Value, json};
+use support::authenticator::{Page, SoftPasskey};
 use support::{Answer, SignedIn, TestApp};
 
 use super::cli_create::{anonymous, start};
@@ -156,6 +157,29 @@ async fn a_stranger_keeps_no_session_of_an_anonymous_user_who_was_taken_over() {
     assert_eq!(in_mode(&app, &third, "claim-anon-session").await.status(), 200);
     let stranger = SignedIn::of("", &kept);
     assert_eq!(app.signed_in(&stranger).with("x-stack-allow-anonymous-user", "true").get(ME).await.status(), 401);
+}
+
+#[tokio::test]
+async fn a_stranger_keeps_no_credential_of_an_anonymous_user_who_was_taken_over() {
+    let app = TestApp::start().await;
+    app.offer_passkeys().await;
+    let nobody = SignedIn::of("", &anonymous(&app).await);
+    let stranger = || app.signed_in(&nobody).with("x-stack-allow-anonymous-user", "true");
+    let started = stranger().post("/api/v1/auth/passkey/initiate-passkey-registration", json!({})).await.json();
+    let passkey = SoftPasskey::create(&started["options_json"], Page::default(), 1);
+    let registration = json!({ "code": started["code"], "credential": passkey.registration(&started["options_json"]) });
+    assert_eq!(stranger().post("/api/v1/auth/passkey/register", registration).await.status(), 200);
+    let channel = json!({ "user_id": "me", "value": "eve@example.com", "type": "email", "used_for_auth": true });
+    assert_eq!(stranger().post("/api/v1/contact-channels", channel).await.status(), 201);
+
+    let (_, login) = start(&app, json!({ "anon_refresh_token": nobody.refresh_token })).await;
+    let browser = SignedIn::of("", &in_mode(&app, &login, "claim-anon-session").await.json());
+    assert_error(&app.sign_in_with(&passkey).await, 400, "PASSKEY_AUTHENTICATION_FAILED");
+    let me = app.signed_in(&browser).with("x-stack-allow-anonymous-user", "true").get(ME).await.json();
+    assert_eq!((&me["id"], &me["passkey_auth_enabled"]), (&json!(nobody.user_id), &json!(false)), "{me}");
+    let channels = app.server().get(&format!("/api/v1/contact-channels?user_id={}", nobody.user_id)).await.json();
+    assert_eq!(channels["items"], json!([]));
+    app.sign_up("eve@example.com").await;
 }
 
 #[tokio::test]

@@ -124,7 +124,7 @@ impl Native<'_> {
             Decision::Upgrade { email_signs_in, .. } => {
                 let row = anonymous.ok_or_else(Error::conflict)?;
                 let mut user = row.user.clone();
-                user.upgrade(scope.app.clock.now());
+                user.sign_up(scope.app.clock.now());
                 let mut user = signed_up(user, email_signs_in)?;
                 let notices = flows::email::notice::of_change(scope.app, scope.project, Some(scope.place), &row.user, &mut user)?;
                 return Ok(Change { before: Some(row), after: user, writes: notices, is_new_user: true });

@@ -158,7 +158,7 @@ impl Redemption {
         match stored.pending.as_ref().map(|pending| (pending, pending.change)) {
             Some((_, PendingChange::Upgrade { .. })) if !row.user.is_anonymous => return Err(KnownError::InvalidAuthorizationCode.into()),
             Some((pending, PendingChange::Upgrade { email_signs_in })) => {
-                after.upgrade(app.clock.now());
+                after.sign_up(app.clock.now());
                 let account = Signing { profile: &pending.profile, account: &pending.account, email_signs_in };
                 after = sign_up(app, project, after, &account, place)?;
             }

@@ -16,7 +16,7 @@ pub(crate) fn new_user<L>(access: &Access<L>, now: Timestamp) -> (User, Option<u
     match access.user.as_ref().filter(|user| user.row.user.is_anonymous) {
         Some(current) => {
             let mut user = current.row.user.clone();
-            user.upgrade(now);
+            user.sign_up(now);
             (user, Some(current.row.version))
         }
         None => (User::new(&access.app.entropy, now), None),

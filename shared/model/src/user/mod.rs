@@ -262,6 +262,14 @@ impl User {
         self.signed_up_at = now;
     }
 
+    /// Turns an anonymous user who signs up at `now` into an ordinary one, and ends all sessions of
+    /// the anonymous user: somebody who shared one of them must not be signed in to the account.
+    pub fn sign_up(&mut self, now: Timestamp) {
+        self.upgrade(now);
+        self.session_epoch += 1;
+        self.kept_session = None;
+    }
+
     /// Sets a password and ends all sessions except `kept`.
     pub fn set_password(&mut self, hash: Hash, kept: Option<SessionId>) {
         self.password = Some(hash);

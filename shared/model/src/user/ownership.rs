@@ -94,11 +94,17 @@ impl User {
         }
     }
 
-    /// Removes every credential except the proved address. Any new kind of credential must be
-    /// removed here too.
+    /// Gives the account to the person who proved an address, which becomes the only credential.
     fn change_hands(&mut self, value: Email, id: ChannelId) {
+        self.remove_credentials();
         let standing = Standing::Provisional;
         self.channels = vec![Channel { id, value, used_for_auth: true, is_verified: true, is_primary: true, standing }];
+    }
+
+    /// Removes every way to sign in, and ends all sessions. Any new kind of credential must be
+    /// removed here too.
+    pub fn remove_credentials(&mut self) {
+        self.channels.clear();
         self.password = None;
         self.forget_wrong_passwords();
         self.totp = None;
