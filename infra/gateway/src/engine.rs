@@ -11,6 +11,7 @@ mod direct;
 mod dispatch;
 mod feed;
 mod observe;
+mod recent;
 #[cfg(test)]
 mod tests;
 mod trails;
@@ -24,11 +25,12 @@ use aws_sdk_dynamodb::operation::describe_table::DescribeTableInput;
 use aws_sdk_dynamodb::operation::update_table::UpdateTableInput;
 use aws_sdk_dynamodb::types::{StreamSpecification, StreamViewType};
 use bytes::Bytes;
-use calls::{reads, touches_outbox, trails_of};
+use calls::{Written, reads, touches_outbox, trails_of, written};
 use connector::Connector;
 use direct::Direct;
 use dynoxide::{Database, DynoxideError};
 use feed::{Feed, note_shared};
+use recent::Recent;
 use store::{Store, table};
 use tokio::sync::Notify;
 use trails::Trails;
@@ -50,6 +52,7 @@ pub struct Engine {
     trails: Arc<Trails>,
     commits: Arc<OnceLock<Commits>>,
     feed: Arc<Feed>,
+    recent: Arc<Recent>,
 }
 
 #[derive(Debug, thiserror::Error)]
@@ -79,7 +82,7 @@ impl Engine {
             feed::index(file).map_err(|error| Error::Open { path: file.display().to_string(), reason: error.to_string() })?;
         }
         let (outbox_changed, trails, commits) = (Arc::new(Notify::new()), Arc::new(Trails::default()), Arc::new(OnceLock::new()));
-        let feed = Arc::new(Feed::default());
+        let (feed, recent) = (Arc::new(Feed::default()), Arc::new(Recent::default()));
         let is_observed = observer.is_some();
         let connector = Connector {
             database: database.clone(),
@@ -87,15 +90,16 @@ impl Engine {
             trails: Arc::clone(&trails),
             commits: Arc::clone(&commits),
             feed: Arc::clone(&feed),
+            recent: Arc::clone(&recent),
             observer,
         };
         let endpoint = Endpoint::local(Service::DynamoDb, "http://embedded.invalid");
         let mut store = Store::at(endpoint, connector, TABLE, entropy.clone());
         // An observer must see every call, and reads without requests would bypass it.
         if !is_observed {
-            store = store.answered_by(Arc::new(Direct::new(database.clone())));
+            store = store.answered_by(Arc::new(Direct::new(database.clone(), Arc::clone(&recent))));
         }
-        let engine = Self { database, store, outbox_changed, trails, commits, feed };
+        let engine = Self { database, store, outbox_changed, trails, commits, feed, recent };
         if table::create(engine.store.client(), TABLE).await? {
             engine.stream(false).await?;
         }
@@ -145,7 +149,9 @@ impl Engine {
         let (touches_outbox, trails) = (touches_outbox(operation, &body), trails_of(operation, &body));
         let (database, operation, feed) = (self.database.clone(), operation.to_owned(), Arc::clone(&self.feed));
         let writes = !reads(&operation);
+        let write = self.recent.write(written(&operation, &body));
         let answer = tokio::task::spawn_blocking(move || {
+            let _write = write;
             if writes {
                 feed.prepare(&database, &body).map_err(DynoxideError::InternalServerError)?;
             }
@@ -167,7 +173,8 @@ impl Engine {
         }
     }
 
-    /// The engine itself, for tests.
+    /// The engine itself, for tests. The store's reads do not see what is written through it, if
+    /// they read the item before.
     pub fn database(&self) -> Database {
         self.database.clone()
     }
@@ -175,8 +182,13 @@ impl Engine {
     /// Deletes expired items, page by page so as not to block requests; returns the number of
     /// deleted items.
     pub async fn expire(&self) -> Result<usize, store::Error> {
-        let (database, refused) = (self.database.clone(), store::Error::Refused);
-        let deleted = tokio::task::spawn_blocking(move || database.sweep_ttl()).await.map_err(|error| refused(error.to_string()))?;
+        let (database, refused, write) = (self.database.clone(), store::Error::Refused, self.recent.write(Written::Any));
+        let deleted = tokio::task::spawn_blocking(move || {
+            let _write = write;
+            database.sweep_ttl()
+        })
+        .await
+        .map_err(|error| refused(error.to_string()))?;
         deleted.map_err(|error| refused(error.to_string()))
     }
 

@@ -1,9 +1,22 @@
 //! Determines from the name and the body of a call what the call may write.
 
-use std::collections::BTreeSet;
+use std::borrow::Cow;
+use std::collections::{BTreeSet, HashMap};
 
+use serde::Deserialize;
 use store::trail::chain;
 use wire::id::ProjectId;
+
+/// The partition key and the sort key of an item.
+pub(super) type ItemKey = (String, String);
+
+/// The items that a call may write.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Written {
+    Items(Vec<ItemKey>),
+    /// The call is not one of the known writes, or its body is malformed.
+    Any,
+}
 
 pub(super) fn reads(operation: &str) -> bool {
     matches!(
@@ -24,4 +37,111 @@ pub(super) fn trails_of(operation: &str, body: &[u8]) -> BTreeSet<ProjectId> {
     }
     let text = String::from_utf8_lossy(body);
     text.split('"').filter(|text| text.starts_with("P#")).filter_map(chain::project_of).collect()
+}
+
+/// The items that a call may write, judging by the keys in its body.
+pub(super) fn written(operation: &str, body: &[u8]) -> Written {
+    let keys = match operation {
+        _ if reads(operation) => Some(Vec::new()),
+        "PutItem" | "UpdateItem" | "DeleteItem" => parsed::<Change>(body).and_then(|change| Some(vec![change.key()?])),
+        "TransactWriteItems" => {
+            parsed::<Transaction>(body).and_then(|all| all.changes.iter().flat_map(HashMap::values).map(Change::key).collect())
+        }
+        "BatchWriteItem" => parsed::<Batch>(body).and_then(|batch| {
+            let changes = batch.changes.values().flatten().flat_map(HashMap::values);
+            changes.map(Change::key).collect()
+        }),
+        _ => None,
+    };
+    keys.map_or(Written::Any, Written::Items)
+}
+
+fn parsed<'a, T: Deserialize<'a>>(body: &'a [u8]) -> Option<T> {
+    serde_json::from_slice(body).ok()
+}
+
+/// A change or a check of one item.
+#[derive(Deserialize)]
+struct Change<'a> {
+    /// Of an update, a deletion or a check.
+    #[serde(rename = "Key", borrow)]
+    key: Option<Key<'a>>,
+    /// Of an item that is put.
+    #[serde(rename = "Item", borrow)]
+    item: Option<Key<'a>>,
+}
+
+impl Change<'_> {
+    fn key(&self) -> Option<ItemKey> {
+        let key = self.key.as_ref().or(self.item.as_ref())?;
+        Some((key.pk.text.to_string(), key.sk.text.to_string()))
+    }
+}
+
+#[derive(Deserialize)]
+struct Key<'a> {
+    #[serde(borrow)]
+    pk: Text<'a>,
+    #[serde(borrow)]
+    sk: Text<'a>,
+}
+
+#[derive(Deserialize)]
+struct Text<'a> {
+    #[serde(rename = "S", borrow)]
+    text: Cow<'a, str>,
+}
+
+/// Changes by their kind (`Put`, `Update`, `Delete`, `ConditionCheck`).
+#[derive(Deserialize)]
+struct Transaction<'a> {
+    #[serde(rename = "TransactItems", borrow)]
+    changes: Vec<HashMap<Cow<'a, str>, Change<'a>>>,
+}
+
+/// By table, changes by their kind (`PutRequest`, `DeleteRequest`).
+#[derive(Deserialize)]
+struct Batch<'a> {
+    #[serde(rename = "RequestItems", borrow)]
+    changes: HashMap<Cow<'a, str>, Vec<HashMap<Cow<'a, str>, Change<'a>>>>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_items_of_a_write_are_those_whose_keys_it_has() {
+        let key = |sk: &str| ("A\"".to_owned(), sk.to_owned());
+        let item = |sk: &str| format!(r#"{{"n":{{"M":{{"pk":{{"S":"x"}}}}}},"pk":{{"S":"A\""}},"sk":{{"S":"{sk}"}}}}"#);
+        let (one, two) = (item("1"), item("2"));
+        let cases = [
+            ("PutItem", format!(r#"{{"TableName":"t","Item":{one}}}"#), vec![key("1")]),
+            ("UpdateItem", format!(r#"{{"Key":{one},"UpdateExpression":"REMOVE a"}}"#), vec![key("1")]),
+            ("DeleteItem", format!(r#"{{"Key":{two}}}"#), vec![key("2")]),
+            (
+                "TransactWriteItems",
+                format!(r#"{{"TransactItems":[{{"Put":{{"Item":{one}}}}},{{"ConditionCheck":{{"Key":{two}}}}}]}}"#),
+                vec![key("1"), key("2")],
+            ),
+            (
+                "BatchWriteItem",
+                format!(r#"{{"RequestItems":{{"t":[{{"PutRequest":{{"Item":{one}}}}},{{"DeleteRequest":{{"Key":{two}}}}}]}}}}"#),
+                vec![key("1"), key("2")],
+            ),
+            ("GetItem", format!(r#"{{"Key":{one}}}"#), vec![]),
+        ];
+        for (operation, body, keys) in cases {
+            assert_eq!(written(operation, body.as_bytes()), Written::Items(keys), "{operation}");
+        }
+    }
+
+    #[test]
+    fn calls_that_are_not_understood_may_write_any_item() {
+        for (operation, body) in
+            [("UpdateTable", "{}"), ("PutItem", "{}"), ("PutItem", r#"{"Item":{"pk":{"N":"1"},"sk":{"S":"1"}}}"#), ("DeleteItem", "")]
+        {
+            assert_eq!(written(operation, body.as_bytes()), Written::Any, "{operation} {body}");
+        }
+    }
 }

@@ -9,10 +9,11 @@ use aws_smithy_types::body::SdkBody;
 use dynoxide::{Database, DynoxideError};
 use tokio::sync::Notify;
 
-use super::calls::{reads, touches_outbox, trails_of};
+use super::calls::{reads, touches_outbox, trails_of, written};
 use super::dispatch::dispatch;
 use super::feed::Feed;
 use super::observe::{Fault, Observe};
+use super::recent::Recent;
 use super::trails::Trails;
 use crate::commits::Commits;
 
@@ -23,6 +24,7 @@ pub(super) struct Connector {
     pub(super) trails: Arc<Trails>,
     pub(super) commits: Arc<OnceLock<Commits>>,
     pub(super) feed: Arc<Feed>,
+    pub(super) recent: Arc<Recent>,
     pub(super) observer: Option<Arc<dyn Observe>>,
 }
 
@@ -57,9 +59,12 @@ impl HttpConnector for Connector {
             let result = if reads {
                 dispatch(&database, &operation, &body, loses_answers)
             } else {
+                let write = connector.recent.write(written(&operation, &body));
                 let task = tokio::task::spawn_blocking({
                     let (operation, feed) = (operation.clone(), Arc::clone(&connector.feed));
                     move || {
+                        // The write also ends if nobody waits for it any more.
+                        let _write = write;
                         feed.prepare(&database, &body).map_err(DynoxideError::InternalServerError)?;
                         dispatch(&database, &operation, &body, loses_answers)
                     }

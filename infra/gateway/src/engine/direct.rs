@@ -5,9 +5,13 @@
 //! connector, so there is one place that turns the engine's errors into the client's. A read with
 //! consumed capacity, parameters of earlier versions of DynamoDB, or unusual values, which only the
 //! engine's JSON interface reports or validates, is made only over the connector.
+//!
+//! Whole items of the table that were read recently are not read from the database again
+//! (`recent`).
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::fmt;
+use std::sync::Arc;
 
 use aws::{InProcess, Input, Output};
 use aws_sdk_dynamodb::operation::batch_get_item::{BatchGetItemInput, BatchGetItemOutput};
@@ -21,23 +25,41 @@ use dynoxide::actions::get_item::GetItemRequest;
 use dynoxide::actions::query::QueryRequest;
 use dynoxide::types::AttributeValue;
 
+use super::TABLE;
+use super::calls::ItemKey;
+use super::recent::{Found, Item, Recent};
+
 #[cfg(test)]
 mod tests;
 
 /// The engine, as a service that answers reads in this process.
 pub(super) struct Direct {
     database: Database,
+    recent: Arc<Recent>,
 }
 
+/// The maximum number of keys in a batch. The engine refuses more.
+const MOST_KEYS: usize = 100;
+/// The maximum length of a sort key in bytes. Longer keys are left to the engine.
+const MOST_KEY_BYTES: usize = 1024;
+
 impl Direct {
-    pub(super) fn new(database: Database) -> Self {
-        Self { database }
+    pub(super) fn new(database: Database, recent: Arc<Recent>) -> Self {
+        Self { database, recent }
     }
 
     fn get_item(&self, input: &GetItemInput) -> Option<GetItemOutput> {
         if input.attributes_to_get.is_some() || input.return_consumed_capacity.is_some() {
             return None;
         }
+        let key = input.key.as_ref().and_then(whole_key);
+        let is_whole = input.projection_expression.is_none() && input.expression_attribute_names.is_none();
+        let key = key.filter(|_| is_whole && input.table_name.as_deref() == Some(TABLE));
+        let unknown = match key.map(|key| self.recent.find(key)) {
+            Some(Found::Item(item)) => return Some(GetItemOutput::builder().set_item(Some(Item::clone(&item))).build()),
+            Some(Found::Unknown(unknown)) => Some(unknown),
+            None => None,
+        };
         let request = GetItemRequest {
             table_name: input.table_name.clone()?,
             key: to_engine(input.key.as_ref()?)?,
@@ -46,15 +68,22 @@ impl Direct {
             expression_attribute_names: input.expression_attribute_names.clone(),
             ..GetItemRequest::default()
         };
-        let answer = self.database.get_item(request).ok()?;
-        Some(GetItemOutput::builder().set_item(answer.item.map(to_client)).build())
+        let item = self.database.get_item(request).ok()?.item.map(to_client);
+        if let (Some(unknown), Some(item)) = (unknown, &item) {
+            self.recent.keep(unknown, item);
+        }
+        Some(GetItemOutput::builder().set_item(item).build())
     }
 
     fn batch_get_item(&self, input: &BatchGetItemInput) -> Option<BatchGetItemOutput> {
         if input.return_consumed_capacity.is_some() {
             return None;
         }
-        let tables = input.request_items.as_ref()?.iter();
+        let tables = input.request_items.as_ref()?;
+        if let Some(keys) = whole_items(tables) {
+            return self.items(keys);
+        }
+        let tables = tables.iter();
         let request_items = tables.map(|(table, keys)| Some((table.clone(), keys_of(keys)?))).collect::<Option<_>>()?;
         let answer = self.database.batch_get_item(BatchGetItemRequest { request_items, ..BatchGetItemRequest::default() }).ok()?;
         // The engine returns unprocessed keys as JSON even here.
@@ -63,6 +92,37 @@ impl Direct {
         }
         let items = |items: Vec<_>| items.into_iter().map(to_client).collect();
         let responses = answer.responses.into_iter().map(|(table, found)| (table, items(found))).collect();
+        Some(BatchGetItemOutput::builder().set_responses(Some(responses)).set_unprocessed_keys(Some(HashMap::new())).build())
+    }
+
+    /// The items with these keys, which are distinct.
+    fn items(&self, keys: Vec<ItemKey>) -> Option<BatchGetItemOutput> {
+        let (mut items, mut unknown) = (HashMap::new(), HashMap::new());
+        for key in &keys {
+            match self.recent.find(key.clone()) {
+                Found::Item(item) => drop(items.insert(key.clone(), Item::clone(&item))),
+                Found::Unknown(item) => drop(unknown.insert(key.clone(), item)),
+            }
+        }
+        if !unknown.is_empty() {
+            let text = |name: &str, text: &String| (name.to_owned(), AttributeValue::S(text.clone()));
+            let keys = unknown.keys().map(|(pk, sk)| HashMap::from([text("pk", pk), text("sk", sk)])).collect();
+            // All reads are strongly consistent in the engine.
+            let request_items = HashMap::from([(TABLE.to_owned(), KeysAndAttributes { keys, ..KeysAndAttributes::default() })]);
+            let answer = self.database.batch_get_item(BatchGetItemRequest { request_items, ..BatchGetItemRequest::default() }).ok()?;
+            if !answer.unprocessed_keys.is_empty() {
+                return None;
+            }
+            for item in answer.responses.into_values().flatten().map(to_client) {
+                let key = item_key(&item)?;
+                if let Some(unknown) = unknown.remove(&key) {
+                    self.recent.keep(unknown, &item);
+                }
+                items.insert(key, item);
+            }
+        }
+        let items = keys.iter().filter_map(|key| items.remove(key)).collect();
+        let responses = HashMap::from([(TABLE.to_owned(), items)]);
         Some(BatchGetItemOutput::builder().set_responses(Some(responses)).set_unprocessed_keys(Some(HashMap::new())).build())
     }
 
@@ -120,6 +180,27 @@ impl InProcess for Direct {
         }
         self.get_item(input.downcast_ref()?).map(Output::erase)
     }
+}
+
+/// The keys of a batch that reads only whole items of the table; `None` if it reads others, or if
+/// the engine could refuse it.
+fn whole_items(tables: &HashMap<String, Keys>) -> Option<Vec<ItemKey>> {
+    let keys = tables.get(TABLE).filter(|_| tables.len() == 1)?;
+    let is_whole = keys.attributes_to_get.is_none() && keys.projection_expression.is_none() && keys.expression_attribute_names.is_none();
+    let keys: Vec<ItemKey> = keys.keys.iter().filter(|_| is_whole).map(whole_key).collect::<Option<_>>()?;
+    let are_distinct = keys.iter().collect::<HashSet<_>>().len() == keys.len();
+    (1..=MOST_KEYS).contains(&keys.len()).then_some(keys).filter(|_| are_distinct)
+}
+
+/// A key without other attributes.
+fn whole_key(key: &Item) -> Option<ItemKey> {
+    item_key(key).filter(|_| key.len() == 2)
+}
+
+/// The key of an item; `None` if the engine could refuse it.
+fn item_key(item: &Item) -> Option<ItemKey> {
+    let part = |name: &str| item.get(name)?.as_s().ok().filter(|text| !text.is_empty() && text.len() <= MOST_KEY_BYTES).cloned();
+    Some((part("pk")?, part("sk")?))
 }
 
 fn keys_of(keys: &Keys) -> Option<KeysAndAttributes> {

@@ -1,0 +1,233 @@
+//! The items that were read last, as the client receives them. The next read of such an item takes
+//! neither the database nor the parsing of its stored JSON.
+//!
+//! Reads remain strongly consistent, because all writes to the table pass through the engine of
+//! this process, which announces them here. A write removes its items before it begins. While it is
+//! under way, and if it began or ended while an item was being read, that item is not kept.
+
+use std::collections::HashMap;
+use std::hash::{BuildHasher, RandomState};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use aws_sdk_dynamodb::types::AttributeValue;
+use hashlink::LruCache;
+
+use super::calls::{ItemKey, Written};
+
+pub(super) type Item = HashMap<String, AttributeValue>;
+
+/// The maximum number of items. A user has about 6 KB in this form, a project about 15.
+const MOST: usize = 500;
+/// The size of the largest item that is kept, in bytes of names and values.
+const LARGEST: usize = 16 << 10;
+/// The number of groups into which keys are divided to recognize concurrent writes.
+const GROUPS: usize = 1024;
+
+/// The items that were read last.
+pub(super) struct Recent {
+    hasher: RandomState,
+    state: Mutex<State>,
+}
+
+struct State {
+    items: LruCache<ItemKey, Arc<Item>>,
+    groups: Vec<Group>,
+}
+
+/// The writes to the keys of a group.
+#[derive(Clone, Copy, Default)]
+struct Group {
+    /// How many are under way.
+    under_way: u32,
+    /// How often one began or ended.
+    changes: u64,
+}
+
+/// What is known about an item before it is read from the database.
+pub(super) enum Found {
+    Item(Arc<Item>),
+    Unknown(Unknown),
+}
+
+/// An item that must be read from the database.
+pub(super) struct Unknown {
+    key: ItemKey,
+    group: usize,
+    changes: u64,
+}
+
+/// A write that is under way, until this value is dropped.
+pub(super) struct Write {
+    recent: Arc<Recent>,
+    /// `None` for all groups.
+    groups: Option<Vec<usize>>,
+}
+
+impl Default for Recent {
+    fn default() -> Self {
+        let state = State { items: LruCache::new(MOST), groups: vec![Group::default(); GROUPS] };
+        Self { hasher: RandomState::new(), state: Mutex::new(state) }
+    }
+}
+
+impl Recent {
+    /// The item with this key, if it was read recently and not written since. Call it before the
+    /// item is read from the database.
+    pub(super) fn find(&self, key: ItemKey) -> Found {
+        let mut state = self.state();
+        if let Some(item) = state.items.get(&key) {
+            return Found::Item(Arc::clone(item));
+        }
+        let group = self.group(&key);
+        let changes = state.groups[group].changes;
+        Found::Unknown(Unknown { key, group, changes })
+    }
+
+    /// Keeps an item that was read from the database, unless a write could have changed it since
+    /// [`Self::find`] was called.
+    pub(super) fn keep(&self, unknown: Unknown, item: &Item) {
+        if size(item) > LARGEST {
+            return;
+        }
+        let item = Arc::new(item.clone());
+        let mut state = self.state();
+        let group = state.groups[unknown.group];
+        if group.under_way == 0 && group.changes == unknown.changes {
+            state.items.insert(unknown.key, item);
+        }
+    }
+
+    /// Announces a write. It must not begin earlier, and must have ended when the result is
+    /// dropped.
+    pub(super) fn write(self: &Arc<Self>, written: Written) -> Write {
+        let mut state = self.state();
+        let groups = match written {
+            Written::Items(keys) => {
+                keys.iter().for_each(|key| drop(state.items.remove(key)));
+                Some(keys.iter().map(|key| self.group(key)).collect::<Vec<_>>())
+            }
+            Written::Any => {
+                state.items.clear();
+                None
+            }
+        };
+        state.change(groups.as_deref(), |group| group.under_way += 1);
+        drop(state);
+        Write { recent: Arc::clone(self), groups }
+    }
+
+    fn group(&self, key: &ItemKey) -> usize {
+        let hash = self.hasher.hash_one(key);
+        usize::try_from(hash % GROUPS as u64).unwrap_or_default()
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl State {
+    fn change(&mut self, groups: Option<&[usize]>, count: impl Fn(&mut Group)) {
+        let mut change = |group: &mut Group| {
+            count(group);
+            group.changes += 1;
+        };
+        match groups {
+            Some(groups) => groups.iter().for_each(|group| change(&mut self.groups[*group])),
+            None => self.groups.iter_mut().for_each(change),
+        }
+    }
+}
+
+impl Drop for Write {
+    fn drop(&mut self) {
+        self.recent.state().change(self.groups.as_deref(), |group| group.under_way -= 1);
+    }
+}
+
+/// The size of an item in bytes, without the overhead of its maps.
+fn size(item: &Item) -> usize {
+    item.iter().map(|(name, value)| name.len() + size_of_value(value)).sum()
+}
+
+fn size_of_value(value: &AttributeValue) -> usize {
+    match value {
+        AttributeValue::S(text) | AttributeValue::N(text) => text.len(),
+        AttributeValue::B(bytes) => bytes.as_ref().len(),
+        AttributeValue::Ss(texts) | AttributeValue::Ns(texts) => texts.iter().map(String::len).sum(),
+        AttributeValue::Bs(all) => all.iter().map(|bytes| bytes.as_ref().len()).sum(),
+        AttributeValue::L(values) => values.iter().map(size_of_value).sum(),
+        AttributeValue::M(values) => size(values),
+        _ => 1,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn key(sk: usize) -> ItemKey {
+        ("A".to_owned(), sk.to_string())
+    }
+
+    fn item(text: &str) -> Item {
+        HashMap::from([("a".to_owned(), AttributeValue::S(text.to_owned()))])
+    }
+
+    fn unknown(recent: &Recent, key: ItemKey) -> Unknown {
+        match recent.find(key) {
+            Found::Unknown(unknown) => unknown,
+            Found::Item(item) => panic!("{item:?} is kept"),
+        }
+    }
+
+    fn is_kept(recent: &Recent, key: ItemKey) -> bool {
+        matches!(recent.find(key), Found::Item(_))
+    }
+
+    #[test]
+    fn an_item_is_kept_until_it_is_written() {
+        let recent = Arc::new(Recent::default());
+        let other = (2..).find(|sk| recent.group(&key(*sk)) != recent.group(&key(1))).expect("another group");
+        for sk in [1, other] {
+            recent.keep(unknown(&recent, key(sk)), &item("x"));
+        }
+        let write = recent.write(Written::Items(vec![key(1)]));
+        assert!(!is_kept(&recent, key(1)) && is_kept(&recent, key(other)));
+        recent.keep(unknown(&recent, key(1)), &item("x"));
+        assert!(!is_kept(&recent, key(1)), "the write is under way");
+        drop(write);
+        recent.keep(unknown(&recent, key(1)), &item("y"));
+        assert!(is_kept(&recent, key(1)));
+        drop(recent.write(Written::Any));
+        assert!(!is_kept(&recent, key(1)) && !is_kept(&recent, key(other)));
+    }
+
+    #[test]
+    fn an_item_that_was_read_during_a_write_is_not_kept() {
+        let recent = Arc::new(Recent::default());
+        for written in [|| Written::Items(vec![key(1)]), || Written::Any] {
+            let before = unknown(&recent, key(1));
+            let write = recent.write(written());
+            let during = unknown(&recent, key(1));
+            drop(write);
+            for read in [before, during] {
+                recent.keep(read, &item("old"));
+                assert!(!is_kept(&recent, key(1)));
+            }
+        }
+    }
+
+    #[test]
+    fn neither_many_items_nor_large_ones_fill_the_memory() {
+        let recent = Recent::default();
+        recent.keep(unknown(&recent, key(0)), &item(&"x".repeat(LARGEST)));
+        assert!(!is_kept(&recent, key(0)));
+        for sk in 1..=MOST + 10 {
+            recent.keep(unknown(&recent, key(sk)), &item("x"));
+            assert!(is_kept(&recent, key(1)), "the first is used the most");
+        }
+        assert_eq!(recent.state().items.len(), MOST);
+        assert!(!is_kept(&recent, key(2)));
+    }
+}
