@@ -92,7 +92,7 @@ pub async fn handle(State(app): State<App>, access: Access<Admin>, Input { body,
     };
     let theme = match own_theme {
         Some(theme) => Some(theme),
-        None => theme(&access, body.theme_id, template.theme).await?,
+        None => theme(&access, body.theme_id, template.theme, body.template_id.and_then(builtin_of).is_some()).await?,
     };
     let job = Job {
         sources: Sources {
@@ -115,23 +115,33 @@ async fn template(access: &Access<Admin>, id: DocumentId) -> Result<MailDocument
 }
 
 /// The source of the theme that the request names, or else of the template's or the project's;
-/// `None` for no theme. If the project's theme was deleted, emails have the default theme, and so
-/// does the preview.
-async fn theme(access: &Access<Admin>, named: Option<Theme>, of_template: Option<Theme>) -> Result<Option<String>, Error> {
+/// `None` for no theme. If the project's theme was deleted, or that of a built-in email's template,
+/// emails have the default theme, and so does the preview.
+async fn theme(
+    access: &Access<Admin>,
+    named: Option<Theme>,
+    of_template: Option<Theme>,
+    is_builtin: bool,
+) -> Result<Option<String>, Error> {
     let project = &access.project;
     let own = project.config.email.theme();
     let Some(id) = named.or(of_template).map_or(Some(own), Theme::id) else { return Ok(None) };
     let [found] = documents(&access.app, &project.id, [Some((DocumentKind::Theme, id.into()))]).await?;
     match found {
         Some(found) => Ok(Some(found.html)),
-        None if named.is_none() && id == own => Ok(Some(builtin::THEME.to_owned())),
-        None => Err(invalid("body.theme_id", "must be the id of a theme")),
+        None if named.is_some() => Err(invalid("body.theme_id", "must be the id of a theme")),
+        None if is_builtin || id == own => Ok(Some(builtin::THEME.to_owned())),
+        None => Err(invalid("body.template_id", "is a template whose theme was deleted: choose another theme for it, or give theme_id")),
     }
 }
 
+/// The built-in email of a template; `None` for a template of the project's own.
+fn builtin_of(template: DocumentId) -> Option<Builtin> {
+    Builtin::ALL.into_iter().find(|mail| template == mail.id().into())
+}
+
 fn examples(template: Option<DocumentId>) -> Map<String, Value> {
-    let builtin = Builtin::ALL.into_iter().find(|mail| template == Some(mail.id().into()));
-    builtin.map(|mail| mail.sample_variables().as_object().cloned().unwrap_or_default()).unwrap_or_default()
+    template.and_then(builtin_of).map(|mail| mail.sample_variables().as_object().cloned().unwrap_or_default()).unwrap_or_default()
 }
 
 /// The values that templates see, with a fictitious recipient.

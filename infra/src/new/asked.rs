@@ -80,7 +80,7 @@ impl NewOperation {
             );
         }
         let summary = summary.unwrap_or_else(|| in_words(&name));
-        let is_line = !summary.is_empty() && summary.len() <= LONGEST_SUMMARY;
+        let is_line = !summary.is_empty() && summary.chars().count() <= LONGEST_SUMMARY;
         ensure!(
             is_line && !summary.contains(['\n', '"', '\\']) && !summary.ends_with('.'),
             "the summary must be one line of at most {LONGEST_SUMMARY} characters, without quotes, backslashes or a final full stop"

@@ -19,6 +19,9 @@ pub enum KeySlip {
     },
     /// The key does not have the prefix of its kind.
     NoPrefix(KeyKind),
+    /// A token is sent as the secret server key, as a machine does; it is not valid, or not any
+    /// more.
+    Token,
     /// The header for the required kind of key is missing, but another header contains such a key.
     OtherHeader {
         /// The kind that is required.
@@ -40,6 +43,8 @@ impl KeySlip {
         match KeyKind::by_prefix(key) {
             Some(holds) if holds != wanted => Self::OtherKind { header: wanted, holds },
             Some(_) => Self::None,
+            // A JWT begins with `{"` in base64.
+            None if wanted == KeyKind::SecretServer && key.starts_with("eyJ") => Self::Token,
             None => Self::NoPrefix(wanted),
         }
     }
@@ -59,6 +64,7 @@ impl fmt::Display for KeySlip {
         match *self {
             Self::None => Ok(()),
             Self::NoPrefix(wanted) => write!(f, ": a {} begins with {}", place(wanted).2, wanted.prefix()),
+            Self::Token => f.write_str(": the access token has expired, or is not one of a server of this project; get a new one"),
             Self::OtherHeader { wanted, header } => write!(f, ": {} contains such a key; send it in {}", place(header).0, place(wanted).0),
             Self::OtherKind { header, holds } => {
                 let ((wrong, ..), (right, access, name)) = (place(header), place(holds));
@@ -92,6 +98,8 @@ mod tests {
         let moved = ": X-Service-Publishable-Client-Key contains such a key; send it in X-Service-Secret-Server-Key";
         assert_eq!(slip(server, Some("ssk_abc"), None), moved);
         assert_eq!(slip(server, None, Some("abc")), ": a secret server key begins with ssk_");
+        assert!(slip(server, None, Some("eyJhbGciOiJFUzI1NiJ9.e30.c")).starts_with(": the access token has expired"));
+        assert_eq!(slip(client, Some("eyJhbGciOiJFUzI1NiJ9.e30.c"), None), ": a publishable client key begins with pck_");
         assert_eq!(slip(server, Some("pck_abc"), Some("ssk_abc")), "", "a key of the right kind may still be unknown");
         assert_eq!(slip(server, None, None), "");
     }

@@ -49,6 +49,29 @@ async fn a_preview_has_the_default_theme_after_that_of_the_project_is_deleted() 
 }
 
 #[tokio::test]
+async fn a_preview_after_the_theme_of_its_template_is_deleted_is_as_the_email() {
+    let app = TestApp::start().await;
+    let templates = app.admin().get("/api/v1/internal/email-templates").await.json();
+    let builtin = templates["templates"][0]["id"].as_str().unwrap().to_owned();
+    let theme = create(&app, "themes", json!({ "display_name": "Loud", "html_source": "<u>{{ content }}</u>" })).await;
+    let own = json!({ "display_name": "Own", "html_source": "<p>x</p>", "theme_id": theme });
+    let own = create(&app, "templates", own).await;
+    let path = format!("/api/v1/internal/email-templates/{builtin}");
+    assert_eq!(app.admin().patch(&path, json!({ "html_source": "<p>x</p>", "theme_id": theme })).await.status(), 200);
+    for template in [&builtin, &own] {
+        assert_eq!(render(&app, json!({ "template_id": template })).await.json()["html"], "<u><p>x</p></u>");
+    }
+    assert_eq!(app.admin().delete(&format!("/api/v1/internal/email-themes/{theme}")).await.status(), 200);
+
+    // Built-in emails are sent with the default theme, others are not sent.
+    let answer = render(&app, json!({ "template_id": builtin })).await;
+    assert!(answer.json()["html"].as_str().unwrap().contains("Sent by"), "{}", answer.text());
+    let answer = render(&app, json!({ "template_id": own })).await;
+    assert!(answer.code() == "SCHEMA_ERROR" && answer.text().contains("a template whose theme was deleted"), "{}", answer.text());
+    assert_eq!(render(&app, json!({ "template_id": own, "theme_id": false })).await.json()["html"], "<p>x</p>");
+}
+
+#[tokio::test]
 async fn a_render_error_is_reported_with_its_line() {
     let app = TestApp::start().await;
     for (source, reason) in [

@@ -9,7 +9,6 @@ const OWN: &str = "
 | `GATELET_PROJECT_ID`, `GATELET_PUBLISHABLE_CLIENT_KEY`, `GATELET_SECRET_SERVER_KEY`, `GATELET_SUPER_SECRET_ADMIN_KEY` | fix the first project's id and keys | made at the first start |
 | `GATELET_INTERNAL_CLIENT_KEY`, `GATELET_INTERNAL_SERVER_KEY`, `GATELET_INTERNAL_ADMIN_KEY` | fix the keys of the project `internal` | made at the first start |
 | `GATELET_PAGE_KEY` | fixes the key that opens the console, the inbox and the outbox | made at the first start |
-| `GATELET_CONSOLE` | `on` or `1` serves the console, with a sign-in, although the pages are disabled, as `--console` | none |
 | `GATELET_REMOTE_PAGES` | `1` shows the console, the inbox and the outbox to connections from other addresses too, as `--remote-pages` | none |
 | `GATELET_TRUSTED_PROXIES` | networks of proxies, separated by commas, whose `X-Forwarded-For` names the client, as `--trusted-proxy` | none |
 | `GATELET_DYNAMODB_ACCESS_KEY_ID`, `GATELET_DYNAMODB_SECRET_ACCESS_KEY` | fix the credentials of `--dynamodb-port` | made at the first start |

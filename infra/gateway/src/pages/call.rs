@@ -32,11 +32,11 @@ impl Call {
         self
     }
 
-    /// Adds `If-Match`, so that the operation is executed only if the item still has this `ETag`.
+    /// Adds `If-Match`, so that the operation is executed only if the item still has this `ETag`. A
+    /// malformed one is that of no item.
     pub(super) fn if_match(mut self, etag: &str) -> Self {
-        if let Ok(etag) = HeaderValue::from_str(etag) {
-            self.0.headers_mut().insert(header::IF_MATCH, etag);
-        }
+        let etag = HeaderValue::from_str(etag).unwrap_or(HeaderValue::from_static("\"\""));
+        self.0.headers_mut().insert(header::IF_MATCH, etag);
         self
     }
 
