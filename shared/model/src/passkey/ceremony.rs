@@ -84,7 +84,7 @@ impl<R: DeserializeOwned> Response<R> {
     }
 }
 
-/// The user that the response of an authentication claims to belong to, which is not proved yet;
+/// The user to whom the response of an authentication claims to belong; the claim is not proved yet.
 /// `None` if the response contains no valid user id.
 pub fn claimed_user(response: &Value) -> Option<UserId> {
     let handle = Bytes::deserialize(response.get("response")?.get("userHandle")?).ok()?;

@@ -1,6 +1,5 @@
 //! Email templates and themes as keys of a configuration. They can be changed in the configuration
-//! or with their own operations. Built-in documents are present unless they are overridden;
-//! removing the override restores the default.
+//! or with their own operations. A built-in document applies unless a level overrides it.
 
 use std::collections::BTreeMap;
 
