@@ -1,7 +1,7 @@
 """Proxies in front of a gateway: who can see the pages with keys and emails, and to which address
-the rate limits apply. The proxies are nginx and Caddy with their default settings, and proxies that
-do not identify themselves: nginx with HTTP/1.1, HAProxy, and a relay of connections like `ssh -R`
-and socat.
+the rate limits apply. The proxies are Caddy and nginx with their default settings (a trusted nginx
+also sends `X-Forwarded-For`), and proxies that do not identify themselves: nginx with HTTP/1.1,
+HAProxy, and a relay of connections like `ssh -R` and socat.
 
     tests/abuse/run
 

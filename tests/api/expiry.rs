@@ -1,5 +1,5 @@
 //! Every kind of item expires by TTL, is deleted with its owner, or exists only until a worker has
-//! done its work. The list contains every kind that operations and workers write.
+//! done its work. [`KINDS`] contains every kind that operations and workers write.
 
 use std::collections::BTreeSet;
 

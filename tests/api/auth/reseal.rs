@@ -139,8 +139,8 @@ async fn a_concurrent_change_of_a_sealed_value_wins() {
     during.configure(json!({ "config": { "oauth_providers": turned } })).await;
     assert_eq!(reseal(&during, read).await, with(1, 2));
     // The fourth value is the previous secret of the app, in the link of the notice about the
-    // change. The link did not exist when `read` was made; the secret was resealed when the link
-    // was created.
+    // change. The link did not exist yet when the items in `read` were read; the secret was
+    // resealed when the link was created.
     assert_eq!(reseal(&after, items(&after).await).await, with(0, 4));
 }
 
