@@ -3,7 +3,7 @@
 
 use crate::app::App;
 
-/// The maximum count of a trail entry of rejected sign-ups; there is one entry per minute, operation
+/// The maximum count of a trail entry of rejected sign-ups; each entry is for one minute, operation
 /// and combination of rules. Each process may exceed it by the requests that it is answering. The
 /// limit keeps a flood from becoming a flood of writes to one item; sign-ups beyond it are not
 /// counted.

@@ -206,9 +206,9 @@ impl User {
         Ok(())
     }
 
-    /// Removes the addresses, provider accounts, passkeys and API keys that were added by the change
-    /// that `link` refers to or later, and locks intruders out, but restores nothing. Used if
-    /// removing and restoring together would exceed the maximum size of a transaction.
+    /// Removes the addresses, provider accounts, passkeys and API keys added in or after the change
+    /// that `link` refers to, and locks intruders out, but restores nothing. Used if removing and
+    /// restoring together would exceed the maximum size of a transaction.
     pub fn undo_additions(&mut self, link: &NotMe) -> Result<(), Ended> {
         if self.notices.is_undone(link.since) {
             return Err(Ended);
