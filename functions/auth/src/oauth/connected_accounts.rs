@@ -183,8 +183,9 @@ impl Connection<'_> {
         }
     }
 
-    /// The stored access token. A token without an expiry can only end by being revoked, so the
-    /// provider is asked. If the provider cannot say, the token is returned.
+    /// The stored access token. If its expiry is unknown, only the provider can tell whether the
+    /// token is still valid, so the provider is asked if it has an API for that. Otherwise, and if
+    /// the provider gives no clear answer, the token is returned.
     async fn checked(&self, tokens: &ProviderTokens) -> Result<SecretString, Error> {
         let token = self.open(tokens)?;
         if tokens.expires_at.is_none() && matches!(self.peer()?.accepts(&token).await, Ok(false)) {

@@ -64,8 +64,8 @@ pub(crate) struct Proved {
 }
 
 impl PasskeyProof<'_> {
-    /// Checks the response, which must be by a passkey of `owner` if that is known. In the first
-    /// round (0), challenge and user may be prefetched.
+    /// Checks the response, which must come from a passkey of `owner`, if an owner is given. In the
+    /// first round (0), challenge and user may be prefetched.
     pub(crate) async fn check(&self, round: u32, owner: Option<UserId>) -> Result<Proved, Error> {
         let (access, project) = (self.access, &self.access.project);
         let now = access.app.clock.now();
