@@ -3,7 +3,7 @@
 //!
 //! One request at a time refreshes the tokens of an account. Meanwhile, others return the stored
 //! token or, if it has expired, wait for the new one. Tokens are given up only if the provider
-//! refuses the refresh token for good, or no longer accepts an access token that has no expiry. Any
+//! refuses the refresh token for good, or no longer accepts an access token of unknown expiry. Any
 //! other failure leaves them as they are.
 
 use std::time::Duration;

@@ -109,8 +109,9 @@ impl PasskeyProof<'_> {
         }
     }
 
-    /// Records that there may be a copy of the authenticator, and tells the owner once. `user` is
-    /// the user of `row` with the suspicion recorded.
+    /// Records that there may be a copy of the authenticator, and notifies the owner once, unless
+    /// the project has disabled notices about passkeys. `user` is the user of `row` with the
+    /// suspicion recorded.
     async fn suspect(&self, row: &UserRow, user: User) -> Error {
         let refused = || KnownError::PasskeyAuthenticationFailed { message: Refused::Cloned.to_string() }.into();
         let told = async {
