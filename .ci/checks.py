@@ -2,8 +2,8 @@
 
 A check starts as soon as its requirements are met and its cores are free, so checks that wait (for a
 network, a browser, a provider) run beside those that compute. If a check fails, and fails again if
-it is retried, the others are ended. A table at the end shows how long each check took; the output of
-a failed check follows it.
+it is retried, the others are ended. A table at the end shows how long each check took; the output
+of a failed check follows it.
 """
 
 import argparse
