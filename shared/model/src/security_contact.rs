@@ -18,7 +18,7 @@ pub struct SecurityContact {
 pub enum Invalid {
     /// A contact is not a URI that the format permits, or is too long, or there is none.
     #[error(
-        "{0:?} is not a contact: expected URIs of at most {LONGEST_CONTACT} bytes, separated by commas, such as \
+        "{0:?} is not a contact: expected URIs of at most 500 bytes, separated by commas, such as \
          mailto:security@example.com, https://example.com/report or tel:+1-201-555-0123"
     )]
     Contact(String),
