@@ -136,7 +136,7 @@ pub(crate) struct OfLevel {
     pub(crate) own: MailDocuments,
     /// The documents of the level below.
     pub(crate) below: MailDocuments,
-    /// The ids of the themes of the level above, which only the branch has.
+    /// The ids of the themes of the level above; empty unless the level is the branch.
     pub(crate) other_themes: Vec<Uuid>,
 }
 
@@ -203,7 +203,7 @@ struct Changes {
     documents: Vec<Uuid>,
 }
 
-/// The documents of a kind that a level has, with the path of their settings.
+/// The documents of a kind that a level has, with the path under which they are configured.
 struct Kept<'a> {
     kind: DocumentKind,
     parent: &'static str,
