@@ -142,7 +142,7 @@ class Field {
   }
 }
 
-/** The settings of a form whose fields are those of a resource, and which saves what changed. */
+/** The options of a form whose fields are those of a resource, and which saves what changed. */
 export const saves = (resource) => ({
   verb: t.save,
   reread: () => resource.read(),
@@ -176,7 +176,7 @@ export function form({ fields, values, reread, send, request, done, verb, cancel
     return JSON.stringify([...parts.values()].map((part) => (part.type ? part.control.value : part.value)));
   }
 
-  /** Shows the fields whose `when` is true of the values in the form. */
+  /** Hides the fields whose `when` is false of the values in the form, and shows all others. */
   function reveal() {
     const plain = [...parts].filter(([, part]) => part.field.type !== "json");
     const values = Object.fromEntries(plain.map(([name, part]) => [name, part.value]));

@@ -146,7 +146,7 @@ export class Session {
     return new Api(credentials, { fetch: this.#fetch, renew: () => this.#renew() }).post("/auth/password/update", body);
   }
 
-  /** Checks, confirms or refuses a tool's sign-in. Once confirmed, the tool gets a session. */
+  /** Checks, confirms or refuses a tool's sign-in. If it is confirmed, the tool gets a session. */
   decide(code, mode) {
     const body = { login_code: code, mode, ...(mode === "complete" && { refresh_token: this.#user?.refresh }) };
     return this.internal.post("/auth/cli/complete", body);
