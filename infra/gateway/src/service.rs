@@ -233,7 +233,7 @@ async fn link(app: &App, projects: BTreeSet<ProjectId>) -> BTreeSet<ProjectId> {
     let mut failed = BTreeSet::new();
     for project in projects {
         if let Err(error) = workers::trail::link(app, &project).await {
-            tracing::error!(%error, %project, "could not link the new entries of an audit trail into its chain; it will be retried");
+            tracing::error!(%error, %project, "could not link the new entries of an audit trail into its chain; this will be retried");
             failed.insert(project);
         }
     }
