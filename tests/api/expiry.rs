@@ -24,7 +24,7 @@ use crate::events::{World, events};
 /// The lifetime of an item.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Life {
-    /// Every item has a TTL.
+    /// The item always has a TTL.
     Expires,
     /// The item has a TTL if its content expires.
     MayExpire,

@@ -133,8 +133,7 @@ async fn a_concurrent_change_of_a_sealed_value_wins() {
     let read = items(&app).await;
     let secret = STANDARD.encode(b"another secret of an app");
     assert_eq!(during.signed_in(&bob).patch("/api/v1/users/me", json!({ "totp_secret_base64": secret })).await.status(), 200);
-    // One provider gets a new secret. The other keeps its secret, and moves to the first one's
-    // position.
+    // Google gets a new secret. GitHub keeps its secret, and moves to Google's position.
     let turned = json!([{ "id": "google", "client_id": "x", "client_secret": "new" }, { "id": "github", "client_id": "x" }]);
     during.configure(json!({ "config": { "oauth_providers": turned } })).await;
     assert_eq!(reseal(&during, read).await, with(1, 2));

@@ -78,7 +78,8 @@ async fn a_key_that_is_revoked_during_checks_stays_revoked() {
     let ada = app.sign_up(ADA).await;
     let key = user_key(&app, &ada).await;
     for _ in 0..5 {
-        // Each round has a use to record, which competes with the revocation for the user's item.
+        // In the first round, the check has a use to record, which competes with the revocation for
+        // the user's item.
         app.advance(SignedDuration::from_hours(1));
         let server = app.server();
         let (check, key_path) = (format!("{USER_KEYS}/check"), format!("{USER_KEYS}/{}?user_id={}", text(&key["id"]), ada.user_id));

@@ -274,8 +274,8 @@ impl Store {
     /// later ([`crate::deletions`]). Joining a team changes the user, so no membership is missed.
     ///
     /// The same transaction releases as many passkeys, and deletes as many sessions and devices, as
-    /// fit; usually all of them do. Sessions and devices record where the user was. Any that remain
-    /// no longer work, and expire by TTL.
+    /// fit; usually all of them do. Sessions and devices are deleted because they record where the
+    /// user was; any that remain no longer work, and expire by TTL.
     pub async fn delete_account(&self, project: &ProjectId, account: &Account, now: Timestamp) -> Result<Outcome, Error> {
         let Account { row, is_ending, teams, others } = account;
         let id = row.user.id;
