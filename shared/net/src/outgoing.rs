@@ -80,7 +80,7 @@ impl<'a> Outgoing<'a> {
         Outgoing { allow_private: settings.allow_private_issuers, stand_in: None }
     }
 
-    /// The URL to call for an endpoint: its own or, if a server stands in for all hosts, the
+    /// The URL to use for an endpoint: its own or, if a server stands in for all hosts, the
     /// corresponding URL of that server.
     pub fn place(self, endpoint: &str) -> Cow<'_, str> {
         match self.stand_in.zip(endpoint.strip_prefix("https://")) {
