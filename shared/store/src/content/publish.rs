@@ -160,7 +160,7 @@ struct Items {
 }
 
 impl Items {
-    /// The sort key of an item. The item is written only if the publication before does not have
+    /// The sort key of an item. The item is written only if the previous publication does not have
     /// it; `known` has the sort keys of that publication's items.
     fn key(&mut self, stem: &str, known: &[String], put: impl FnOnce(&str) -> Result<Write, Error>) -> Result<String, Error> {
         if let Some(sk) = known.iter().find(|sk| sk.starts_with(stem)) {

@@ -87,8 +87,8 @@ impl Store {
         self.transact([gone].into_iter().chain(others).chain(link)).await
     }
 
-    /// Deletes the data of an ended project, which was created at `since`, as much as possible
-    /// until `end`.
+    /// Deletes as much data of an ended project, which was created at `since`, as is possible until
+    /// `end`.
     pub async fn purge_project(&self, project: &ProjectId, since: Timestamp, now: Timestamp, end: Instant) -> Result<Purge, Error> {
         let purger = Purger { store: self, project, end, found: AtomicUsize::new(0) };
         // Boxed, because the compiler does not support futures nested this deeply.
