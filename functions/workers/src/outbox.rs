@@ -33,7 +33,7 @@ const CHUNK: usize = 50;
 /// sends. A step should take less than a second, because urgent emails wait for the next step.
 const PREPARED: i32 = 50;
 const SENT: i32 = 200;
-/// Number of entries of a broadcast that a step creates.
+/// About how many entries of a broadcast a step creates.
 const EXPANDED: usize = 200;
 const SETTLE_TRIES: u32 = 5;
 /// Number of tasks that run in parallel: one waits for the table while others render or send.

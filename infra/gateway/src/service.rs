@@ -275,8 +275,8 @@ impl Service {
     }
 }
 
-/// Records the next changes, and begins the deliveries that are due. Returns whether there were
-/// changes, so that more may follow.
+/// Records the events of the next changes, and begins the deliveries that are due. Returns whether
+/// there were changes, so that more may follow.
 async fn step(app: &App, engine: &Engine, courier: &mut Courier) -> Result<bool, store::Error> {
     let batch = engine.changes().await?;
     let is_busy = batch.is_some();

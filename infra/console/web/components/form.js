@@ -155,7 +155,7 @@ export const saves = (resource) => ({
  *
  * - `fields` have a name (the path in the request's body), label, help and type; a field with
  *   `when(values)` is shown only while that is true of the values in the form;
- * - `values` are those of something that exists; without them, the form creates something;
+ * - `values` are those of something that exists; without them, the form creates or sends something;
  * - `reread()` returns the current values; the form is compared with them before it is saved, and
  *   `send` fails if they are no longer current;
  * - `send(body, values, changes)` makes the change, where `values` and `changes` have the paths of

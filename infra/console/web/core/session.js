@@ -1,5 +1,5 @@
-// Who uses the console: somebody at the gateway's machine, with the keys of its first project, or a
-// user of the project `internal`, with a session.
+// Who uses the console: somebody who opened the link that the gateway prints, with the keys of the
+// gateway's first project, or a user of the project `internal`, with a session.
 
 import { Api, ApiError } from "./api.js";
 import { prove } from "./passkeys.js";
