@@ -28,7 +28,7 @@ PERSON = {"accept": "text/html", "user-agent": "Mozilla/5.0", "sec-fetch-site": 
 # Headers that make a request look as if a browser or a program on the gateway's machine sent it.
 LOCAL = {"host": "localhost"}
 HERE, THERE = "127.0.1.1", "127.0.1.2"
-# The number of sign-ins per IP address in ten minutes.
+# The number of sign-ins that an IP address may attempt in ten minutes.
 LIMIT = 60
 
 

@@ -114,7 +114,7 @@ const FATES: [(Event, &str, [Fate; 10]); 33] = [
 ];
 
 impl Event {
-    /// Whether the event verifies an address that was unverified until then.
+    /// Whether the event is the first proof of the address with which the account was created.
     fn is_proof(self) -> bool {
         [ResetProves, SignInProves, ProviderProves, CreatorProves].contains(&self)
     }
